@@ -1,4 +1,4 @@
-"""DDACL: against dense formulas and known traces; invariances of its searches."""
+"""DDACL: dense formulas, known traces, invariances of its searches, its parts."""
 
 from __future__ import annotations
 
@@ -26,8 +26,14 @@ from cdspp import DDACL, SourceDomain
 from cdspp.core.errors import CollapseWarning
 from cdspp.core.linalg import one_hot, row_normalise
 from cdspp.methods.ddacl import ddacl
-from cdspp.methods.ddacl.distribution_alignment import Reduced
-from cdspp.methods.ddacl.lbfgs import Minimum, Objective, minimise
+from cdspp.methods.ddacl.ddacl import (
+    AlignmentObjective,
+    AlignmentTerm,
+    Parameters,
+    Reduced,
+    stacked_means,
+)
+from cdspp.methods.ddacl.lbfgs import Objective, minimise
 
 # The authors' code from the values that seed 7 gives on the digits: after each stage,
 # and after each line search of the first stage and of the first round.
@@ -67,10 +73,10 @@ def fit(monkeypatch: pytest.MonkeyPatch) -> Fit:
     """Return what fits a model and notes its searches in it."""
     searches: list[Search] = []
 
-    def record(objective: Objective, x: np.ndarray, n_line_searches: int) -> Minimum:
-        found = minimise(objective, x, n_line_searches)
-        searches.append(Search(objective, x, found.trace))
-        return found
+    def record(objective: Objective, x: np.ndarray, n_line_searches: int) -> Any:
+        end, trace = minimise(objective, x, n_line_searches)
+        searches.append(Search(objective, x, trace))
+        return end, trace
 
     def fit_watched(problem: ToyProblem, model: Any) -> Any:
         searches.clear()
@@ -294,3 +300,63 @@ def test_a_fit_whose_objective_is_below_zero_has_diverged() -> None:
     bounded = DDACL(tau=0.0001, random_state=0).fit(X, y, source=source)
     assert bounded.objective_[-1] > 0
     assert bounded.collapsed_ == ""
+
+
+DRAWN = np.random.default_rng(0).standard_normal((30, 20))
+
+
+@pytest.mark.parametrize(
+    ("X", "width"),
+    [(DRAWN[:6], 7), (DRAWN[[0, 1, 2, 0, 1, 2]], 7), (0 * DRAWN[:6], 7), (DRAWN, 20)],
+    ids=["random", "repeated", "zero", "tall"],
+)
+def test_reduced_rows_give_the_same_products(X: np.ndarray, width: int) -> None:
+    P = np.random.default_rng(1).standard_normal((20, 5))
+    reduced = Reduced(X, P)
+    assert reduced.rows.shape[1] == width
+    np.testing.assert_allclose(reduced.rows @ reduced.projection, X @ P, atol=1e-12)
+    np.testing.assert_allclose(reduced.rows @ reduced.rows.T, X @ X.T, atol=1e-12)
+    np.testing.assert_allclose(reduced.expand(reduced.projection), P, atol=1e-12)
+    assert np.linalg.norm(reduced.projection) == pytest.approx(np.linalg.norm(P))
+
+
+def test_means_are_those_of_all_blocks_together() -> None:
+    rng = np.random.default_rng(0)
+    X, codes = rng.standard_normal((9, 3)), np.arange(9) % 2
+    found = stacked_means([(X[:4], codes[:4]), (X[4:], codes[4:])], 2)
+    expected = [X.mean(axis=0), X[::2].mean(axis=0), X[1::2].mean(axis=0)]
+    np.testing.assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize("weights", [800.0, -800.0])
+def test_an_overflowing_softmax_has_no_value(weights: float) -> None:
+    at = Parameters(np.array([[weights], [0.0]]), np.zeros(2), (np.ones((1, 1)),))
+    objective = AlignmentObjective([(np.ones((3, 1)), np.array([0, 1, 0]))], at, 0.1)
+    assert np.isnan(objective(at.pack())[0])
+
+
+def test_parameters_come_back_from_their_vector() -> None:
+    rng = np.random.default_rng(0)
+    shapes = ((3, 2), (3,), (5, 2), (4, 2))
+    W, b, *projections = (rng.standard_normal(shape) for shape in shapes)
+    at = Parameters(W, b, tuple(projections))
+    back = at.unpack(at.pack())
+    found = (back.weights, back.biases, *back.projections)
+    for array, expected in zip(found, (W, b, *projections), strict=True):
+        np.testing.assert_array_equal(array, expected)
+
+
+def test_equal_means_are_not_attracted_and_one_class_is_not_separated() -> None:
+    rng = np.random.default_rng(0)
+    A, P = rng.standard_normal((2, 4)), rng.standard_normal((4, 3))
+    gradients = [np.zeros_like(P), np.zeros_like(P)]
+    assert AlignmentTerm((A, A), 2.0, 3.0).add((P, P), gradients) == 0.0
+    assert not np.any(gradients)
+
+
+def test_intercepts_are_not_regularised() -> None:
+    at = Parameters(np.zeros((2, 1)), np.ones(2), (np.zeros((3, 1)),))
+    X, codes = np.ones((4, 3)), np.array([0, 1, 0, 1])
+    value, gradient = AlignmentObjective([(X, codes)], at, 10.0)(at.pack())
+    assert value == pytest.approx(np.log(2.0))
+    np.testing.assert_allclose(gradient, 0.0, atol=1e-15)

@@ -11,17 +11,14 @@ from support.toy_problem import ToyProblem, toy_problem
 
 from cdspp import HFA
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.hfa.augmented_kernels import (
+from cdspp.methods.hfa.hfa import (
     GaussianKernel,
-    Schedule,
     Solution,
-    cold_start,
     gaussian,
-    generate_columns,
     next_weights,
     root_sums,
-    symmetric_root,
 )
+from cdspp.methods.hfa.shfa import symmetric_root
 
 
 def literal_weights(
@@ -134,8 +131,7 @@ def test_next_weights_minimise_the_bound_that_the_method_derives_them_from(
     p: float,
 ) -> None:
     rng = np.random.default_rng(0)
-    weights, strengths = cold_start(5, p), rng.uniform(0.1, 4.0, 5)
-    assert np.sum(weights**p) == pytest.approx(1.0)
+    weights, strengths = np.full(5, 5 ** (-1.0 / p)), rng.uniform(0.1, 4.0, 5)
     squares = weights**2 * strengths
     found = next_weights(weights, strengths, p)
     assert np.sum(found**p) == pytest.approx(1.0)
@@ -146,7 +142,7 @@ def test_next_weights_minimise_the_bound_that_the_method_derives_them_from(
 
 
 def test_weights_without_any_strength_stay_as_they_are() -> None:
-    weights = cold_start(3, 1.0)
+    weights = np.full(3, 1.0 / 3.0)
     np.testing.assert_array_equal(next_weights(weights, np.zeros(3), 1.0), weights)
     found = next_weights(weights, np.array([0.0, 1.0, 4.0]), 1.0)
     np.testing.assert_allclose(found, [0.0, 1.0 / 3.0, 2.0 / 3.0])
@@ -174,7 +170,7 @@ class Countdown:
 
 def test_weights_restart_from_equal_ones_after_each_column() -> None:
     problem = Countdown([9.0, 5.0, 5.0, 4.0, 3.0, 3.0, 2.99, 2.99])
-    solution = generate_columns(problem, Schedule(1.0, 50, 100, 0.01))
+    solution = HFA(tol=0.01)._generate_columns(problem)
     assert problem.objectives == []
     assert problem.n_columns == 3
     assert solution.objective == 2.99
@@ -191,6 +187,7 @@ def test_the_loops_stop_at_their_limits_and_without_another_column(
 ) -> None:
     falling = [float(10.0**-k) for k in range(40)]
     problem = Countdown(list(falling), n_extensions)
-    solution = generate_columns(problem, Schedule(1.0, max_iter, 4, 1e-3))
+    model = HFA(max_iter=max_iter, max_inner_iter=4)
+    solution = model._generate_columns(problem)
     assert (problem.n_columns, len(problem.starts)) == (n_columns, n_solved)
     assert solution.objective == falling[n_solved - 1]

@@ -15,9 +15,9 @@ from support.toy_problem import toy_problem
 from cdspp import SSAN, STN
 from cdspp.core.errors import MethodFailed
 from cdspp.methods.networks import networks
-from cdspp.methods.networks.jmea import JointNetwork
 from cdspp.methods.networks.networks import Batch
 from cdspp.methods.networks.site import Site, product
+from cdspp.methods.networks.stn import JointNetwork
 from cdspp.study.cost import Size
 
 torch = pytest.importorskip("torch")

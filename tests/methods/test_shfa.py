@@ -17,8 +17,7 @@ from support.toy_problem import ToyProblem, some_rows, toy_problem, variant
 from cdspp import SHFA
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.hfa import hfa as module
-from cdspp.methods.hfa.labelling_machine import (
+from cdspp.methods.hfa.shfa import (
     ExactSolver,
     LabellingKernels,
     LabellingMachine,
@@ -238,7 +237,7 @@ def test_libsvm_comes_as_near_as_its_tolerance() -> None:
         Q = quadratic(30, 8, seed)
         best = simplex_minimum(Q)
         for tol, distance in ((1e-3, 0.05), (1e-8, 1e-5)):
-            found = LibsvmSolver(30, tol).minimise(Q)
+            found = LibsvmSolver(tol).minimise(Q)
             np.testing.assert_allclose(found, best, atol=distance)
             assert found.sum() == pytest.approx(1.0, abs=1e-4)
 
@@ -254,14 +253,14 @@ def test_objectives_are_those_of_the_authors_case(
 ) -> None:
     problem = authors_problem(reference_folder, "oc_surf-amazon_GoogleNet1024-dslr")
     first = []
-    original = module.generate_columns
+    original = SHFA._generate_columns
 
-    def watch(problem: Any, schedule: Any) -> Any:
-        solution = original(problem, schedule)
+    def watch(model: Any, machine: Any) -> Any:
+        solution = original(model, machine)
         first.append(solution)
         return solution
 
-    monkeypatch.setattr(module, "generate_columns", watch)
+    monkeypatch.setattr(SHFA, "_generate_columns", watch)
     truth = problem.truth[problem.unlabelled]
     shares = np.bincount(truth) / len(truth)
     problem.fit(SHFA(prior=shares, solver="exact", max_iter=1))

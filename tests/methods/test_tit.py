@@ -14,8 +14,8 @@ from support.toy_problem import WIDE, ToyProblem, toy_problem
 from cdspp import SVMT, TIT
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import counts, row_normalise
-from cdspp.methods.tit import kernel_alignment
-from cdspp.methods.tit.kernel_alignment import KernelBlock, class_graph, solve_alignment
+from cdspp.methods.tit import tit
+from cdspp.methods.tit.tit import KernelBlock, class_graph, solve_alignment
 
 SHAPES: dict[str, dict[str, Any]] = {
     "fewer features than rows": {},
@@ -105,8 +105,8 @@ def posed(shape: str) -> Posed:
     rows = [row_normalise(problem.source.X), row_normalise(problem.X)]
     source, target = problem.source.y, problem.truth
     graphs = (
-        class_graph(rows[0], source, counts(target, 4)),
-        class_graph(rows[1], target, counts(source, 4)),
+        class_graph(rows[0], source, counts(target, 4), 8),
+        class_graph(rows[1], target, counts(source, 4), 8),
     )
     return Posed(rows, graphs, tuple(rng.uniform(0.05, 1.0, len(X)) for X in rows))
 
@@ -114,7 +114,7 @@ def posed(shape: str) -> Posed:
 def eigenvectors(problem: Posed, k: int = 6, delta: float = 0.02) -> np.ndarray:
     """Return the eigenvectors of the fast path, both domains together."""
     rows, graphs, weights = problem
-    blocks = (KernelBlock.of_rows(rows[0]), KernelBlock.of_rows(rows[1]))
+    blocks = (KernelBlock(rows[0]), KernelBlock(rows[1]))
     options = {**OPTIONS, "n_components": k, "delta": delta}
     return np.vstack(solve_alignment(blocks, graphs, weights, **options))
 
@@ -160,7 +160,7 @@ def test_another_way_to_solve_gives_the_same_eigenvectors(
 ) -> None:
     problem = posed(shape)
     expected = eigenvectors(problem, k)
-    monkeypatch.setattr(kernel_alignment, name, value)
+    monkeypatch.setattr(tit, name, value)
     np.testing.assert_allclose(eigenvectors(problem, k), expected, atol=1e-8)
 
 
@@ -184,9 +184,9 @@ def test_the_graph_of_each_domain_is_a_block_of_the_pooled_one(
 def test_negative_cosines_survive_where_a_class_is_small_and_both_sides_agree() -> None:
     X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
     codes = np.zeros(3, dtype=np.intp)
-    alone = class_graph(X, codes, np.array([0.0])).toarray()
+    alone = class_graph(X, codes, np.array([0.0]), 8).toarray()
     assert alone[0, 1] == alone[1, 0] == -1.0
-    crowded = class_graph(X, codes, np.array([7.0])).toarray()
+    crowded = class_graph(X, codes, np.array([7.0]), 8).toarray()
     assert not crowded.any()
 
 
@@ -230,7 +230,7 @@ def test_components_are_capped_by_the_rank_of_the_kernel() -> None:
 
 @pytest.mark.filterwarnings("error")
 def test_a_singular_left_matrix_fails_with_a_reason() -> None:
-    block, empty = KernelBlock.of_rows(np.eye(2)), sparse.csr_array((2, 2))
+    block, empty = KernelBlock(np.eye(2)), sparse.csr_array((2, 2))
     options = {"n_components": 1, "alpha": 1.0, "beta": 0.0, "delta": 1.0}
     with pytest.raises(MethodFailed, match="singular"):
         solve_alignment(

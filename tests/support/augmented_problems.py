@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.hfa.augmented_kernels import gaussian
+from cdspp.methods.hfa.hfa import gaussian
 
 __all__ = ["decision_values", "scalar_blocks", "scalar_kernel", "settled"]
 

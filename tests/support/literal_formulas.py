@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-__all__ = ["literal_graph", "literal_laplacian", "literal_selection"]
+__all__ = [
+    "landmark_objective",
+    "literal_graph",
+    "literal_laplacian",
+    "literal_selection",
+]
 
 
 def literal_graph(X: np.ndarray, n_neighbors: int = 5) -> np.ndarray:
@@ -35,3 +41,8 @@ def literal_selection(confidences: list[float], share: float) -> list[int]:
     m = len(confidences)
     threshold = sorted(confidences)[min(m - 1, math.floor(m * (1 - share)))]
     return [i for i, value in enumerate(confidences) if value >= threshold]
+
+
+def landmark_objective(program: Any, x: np.ndarray) -> float:
+    """Return the objective of a program of landmark weights, without its constant."""
+    return float(0.5 * x @ program.product(x) + program.linear @ x)

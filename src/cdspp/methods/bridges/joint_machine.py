@@ -17,14 +17,13 @@ from cdspp.core.storage import storable
 from cdspp.methods.base import ConfidentClassifier, Float, Int, Problem, Round
 from cdspp.methods.bridge import Bridge
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod
-from cdspp.methods.shared.constraints import COUNT, POSITIVE
+from cdspp.methods.shared.constraints import POSITIVE
 from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
 
-__all__ = ["ROUNDS", "JointMachine", "LinearMachine", "stacked", "unit_rows"]
+__all__ = ["JointMachine", "LinearMachine", "lacks", "stacked", "unit_rows"]
 
 # The labelled target rows together weigh this share of the source, or their number.
 TARGET_SHARE = 0.25
-ROUNDS: dict[str, list[Any]] = {"max_iter": [COUNT]}
 
 
 def unit_rows(X: Any) -> Any:
@@ -44,6 +43,14 @@ def stacked(parts: list[Any], *, columns: bool = False) -> Any:
             joined.indptr = joined.indptr.astype(np.int32, copy=False)
         return joined
     return np.hstack(parts) if columns else np.vstack(parts)
+
+
+def lacks(model: Any, kind: str, example: str, option: str) -> ValueError:
+    """Return the error of a model whose source has no bridge of this kind."""
+    return ValueError(
+        f"{type(model).__name__} needs {kind}: SourceDomain(X, y, {example}), or "
+        f"{option} of the commands."
+    )
 
 
 @storable
@@ -85,8 +92,8 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
 
     A subclass says in `bridges` what it uses, and gives `_prepare_source` and
     `_prepare_target`, which return rows of unit length in the joint space; `_build`
-    sets what these rest on. With ``max_iter`` rounds of selective pseudo-labelling on
-    the unlabelled rows where it is not supervised.
+    sets what these rest on. The fit is repeated in ``max_iter`` rounds of selective
+    pseudo-labelling, of which a supervised method has one.
     """
 
     accepts_sparse = True
@@ -124,37 +131,20 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
         assert bridge is not None
         self._build(problem, bridge)
         parts = self._prepare(problem)
-        if self.supervised:
-            self._machine = self._fit_machine(parts, [parts.X_labelled], [])
-            return []
-        X = parts.X_unlabelled
+        X_unlabelled, n_source = parts.X_unlabelled, len(parts.y_source)
 
         def fit_predict(selected: Int, codes: Int) -> Round:
-            rows = [parts.X_labelled, X[selected]]
-            self._machine = self._fit_machine(parts, rows, [codes])
-            return Round(1, *self._most_probable(self._machine.probabilities(X)))
+            X = stacked([parts.X_source, parts.X_labelled, X_unlabelled[selected]])
+            n_target = X.shape[0] - n_source
+            weights = np.ones(X.shape[0])
+            weights[n_source:] = max(TARGET_SHARE * n_source, n_target) / n_target
+            y = np.concatenate([parts.y_source, parts.y_labelled, codes])
+            self._machine = LinearMachine.fit(X, y, parts.n_classes, self.C, weights)
+            found = self._machine.probabilities(X_unlabelled)
+            return Round(1, *self._most_probable(found))
 
-        return selective_pseudo_labelling(
-            fit_predict, self.max_iter if X.shape[0] else 1
-        )
-
-    def _fit_machine(
-        self, parts: Problem, target: list[Any], codes: list[Int]
-    ) -> LinearMachine:
-        """Fit to the source and the target rows in use, which together weigh enough."""
-        X = stacked([parts.X_source, *target])
-        n_source = parts.X_source.shape[0]
-        n_target = X.shape[0] - n_source
-        weights = np.ones(X.shape[0])
-        weights[n_source:] = max(TARGET_SHARE * n_source, n_target) / n_target
-        every = np.concatenate([parts.y_source, parts.y_labelled, *codes])
-        return LinearMachine.fit(X, every, parts.n_classes, self.C, weights)
+        n_rounds = self.max_iter if X_unlabelled.shape[0] else 1
+        return selective_pseudo_labelling(fit_predict, n_rounds)
 
     def _probabilities(self, X: Any) -> Float:
         return self._machine.probabilities(self._prepare_target(X))
-
-    def _lacks(self, what: str, example: str, option: str) -> ValueError:
-        return ValueError(
-            f"{type(self).__name__} needs {what}: SourceDomain(X, y, {example}), or "
-            f"{option} of the commands."
-        )

@@ -14,7 +14,7 @@ from cdspp.core.linalg import row_normalise
 from cdspp.core.reuse import computed_once
 from cdspp.methods.base import Float, Problem
 from cdspp.methods.bridge import PAIRS, Bridge
-from cdspp.methods.bridges.joint_machine import ROUNDS, JointMachine, stacked, unit_rows
+from cdspp.methods.bridges.joint_machine import JointMachine, lacks, stacked, unit_rows
 from cdspp.methods.shared.constraints import COUNT
 
 __all__ = ["PairedMap", "PairedMapPlus", "Procrustes", "ridge_map"]
@@ -26,14 +26,9 @@ PENALTIES = np.logspace(-3, 2, 11)
 
 
 def ridge_map(A: Float, B: Float) -> tuple[Float, float]:
-    r"""Return the ridge regression of `B` on `A`, and its penalty.
+    """Return the ridge regression of `B` on `A`, and its penalty.
 
-    .. math::
-
-        \min_W \lVert A W - B \rVert_F^2 + \lambda \lVert W \rVert_F^2
-
-    The penalty ``lambda`` is, of 1e-3 to 1e2 times the mean squared singular value of
-    `A`, that with the least generalised cross-validation error
+    Of `PENALTIES`, that with the least generalised cross-validation error
     ``m rss / (m - df)^2``. One singular value decomposition serves all of them:
     O(m d_s min(m, d_s)).
     """
@@ -81,16 +76,10 @@ class PairedMap(JointMachine):
     map_ : ndarray
         From components of the source to those of the target.
     penalty_ : float
-        Penalty of the ridge regression, by generalised cross-validation.
-    n_features_source_
-        As in `cdspp.methods.shared.common_subspace.CommonSpaceMethod`.
-    classes_, transduction_, history_, n_iter_, n_features_in_
+        Penalty of the ridge regression, by generalised cross-validation: of 1e-3 to 1e2
+        times the mean squared singular value of the paired source rows.
+    classes_, transduction_, history_, n_iter_, n_features_in_, n_features_source_
         As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
-
-    See Also
-    --------
-    PairedMapPlus : Uses the unlabelled target rows, too.
-    Procrustes : With an orthogonal map.
 
     Notes
     -----
@@ -143,7 +132,7 @@ class PairedMap(JointMachine):
             target.append(bridge.pairs_target)
         elif not bridge.one_domain:
             given = "paired_rows=(rows_source, rows_target)"
-            raise self._lacks("paired rows", given, "--paired")
+            raise lacks(self, "paired rows", given, "--paired")
         self._axes_target = self._axes(target)
         if bridge.one_domain:
             self._axes_source = self._axes_target
@@ -189,28 +178,21 @@ def _uncentred_components(X: Any, n_components: int) -> PrincipalComponents:
 class PairedMapPlus(PairedMap):
     """The paired map with selective pseudo-labels on the unlabelled target rows.
 
-    Attributes are those of `PairedMap`.
-
     Parameters
     ----------
-    C : float, default=1.0
-        Cost of a margin violation.
-    n_components : int, default=100
-        As in `PairedMap`; unlabelled target rows take part in their components.
+    C, n_components
+        As in `PairedMap`, which has the attributes, too; unlabelled target rows take
+        part in the components.
     max_iter : int, default=5
         Number of rounds, as in
         `cdspp.methods.bridges.shared_columns.SharedColumnsPlus`.
-
-    See Also
-    --------
-    PairedMap : Its first round alone.
     """
 
     identifier = "paired-map-plus"
     display_name = "paired map+"
     supervised = False
 
-    _parameter_constraints = PairedMap._parameter_constraints | ROUNDS
+    _parameter_constraints = PairedMap._parameter_constraints | {"max_iter": [COUNT]}
 
     def __init__(
         self, C: float = 1.0, n_components: int = 100, max_iter: int = 5
@@ -230,10 +212,6 @@ class Procrustes(PairedMap):
 
         \max_W \operatorname{tr} \bigl(W^T P_s^T P_t\bigr) = U V^T
         \quad \text{for} \quad P_s^T P_t = U \Sigma V^T
-
-    See Also
-    --------
-    PairedMap : With a ridge regression.
 
     References
     ----------

@@ -10,12 +10,14 @@ from scipy import sparse
 from cdspp.core.matrix import is_sparse
 from cdspp.methods.base import Problem
 from cdspp.methods.bridge import SHARED, Bridge
-from cdspp.methods.bridges.joint_machine import ROUNDS, JointMachine, stacked, unit_rows
+from cdspp.methods.bridges.joint_machine import JointMachine, lacks, stacked, unit_rows
+from cdspp.methods.shared.constraints import COUNT
 
 __all__ = ["EasyAdapt", "SharedColumns", "SharedColumnsPlus"]
 
 
 def _zeros(X: Any, width: int) -> Any:
+    """Return as many rows of zeros as `X` has, sparse ones where it is sparse."""
     shape = (X.shape[0], width)
     return sparse.csr_array(shape) if is_sparse(X) else np.zeros(shape)
 
@@ -43,15 +45,8 @@ class SharedColumns(JointMachine):
     ----------
     columns_source_, columns_ : ndarray of shape (n_shared,)
         The shared columns of the source and of the target.
-    n_features_source_
-        As in `cdspp.methods.shared.common_subspace.CommonSpaceMethod`.
-    classes_, transduction_, history_, n_iter_, n_features_in_
+    classes_, transduction_, history_, n_iter_, n_features_in_, n_features_source_
         As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
-
-    See Also
-    --------
-    SharedColumnsPlus : Uses the target's other columns and its unlabelled rows, too.
-    SVMT : The target alone, on all its columns.
 
     Notes
     -----
@@ -92,16 +87,27 @@ class SharedColumns(JointMachine):
     def _build(self, problem: Problem, bridge: Bridge) -> None:
         if not len(bridge.source):
             given = 'shared_columns="same-names"'
-            raise self._lacks("shared columns", given, "--shared")
+            raise lacks(self, "shared columns", given, "--shared")
         self.columns_source_, self.columns_ = bridge.source, bridge.target
         every = np.arange(problem.X_labelled.shape[1])
         self._own = np.setdiff1d(every, bridge.target)
 
+    @staticmethod
+    def _parts(shared: Any, of_source: Any, of_target: Any, own: Any) -> list[Any]:
+        """Return the parts of joint rows; those of the other domain are zero."""
+        return [shared]
+
     def _prepare_source(self, X: Any) -> Any:
-        return unit_rows(X[:, self.columns_source_])
+        shared = X[:, self.columns_source_]
+        empty, no_own = _zeros(shared, shared.shape[1]), _zeros(shared, len(self._own))
+        parts = self._parts(shared, shared, empty, no_own)
+        return unit_rows(stacked(parts, columns=True))
 
     def _prepare_target(self, X: Any) -> Any:
-        return unit_rows(X[:, self.columns_])
+        shared = X[:, self.columns_]
+        empty = _zeros(shared, shared.shape[1])
+        parts = self._parts(shared, empty, shared, X[:, self._own])
+        return unit_rows(stacked(parts, columns=True))
 
 
 class SharedColumnsPlus(SharedColumns):
@@ -110,19 +116,14 @@ class SharedColumnsPlus(SharedColumns):
     As `SharedColumns`, but beside the shared columns stand the other columns of the
     target, which are zero in the source, and the machine is fitted `max_iter` times: it
     predicts the unlabelled rows, takes the most confident predictions of each class as
-    labels, the share ``k / max_iter`` after round k, and is fitted again. Attributes
-    are those of `SharedColumns`.
+    labels, the share ``k / max_iter`` after round k, and is fitted again.
 
     Parameters
     ----------
     C : float, default=1.0
-        Cost of a margin violation.
+        As in `SharedColumns`, which has the attributes, too.
     max_iter : int, default=5
         Number of rounds. Each number is another fit, since the shares depend on it.
-
-    See Also
-    --------
-    SharedColumns : The shared columns alone, supervised.
 
     References
     ----------
@@ -135,20 +136,17 @@ class SharedColumnsPlus(SharedColumns):
     display_name = "shared columns+"
     supervised = False
 
-    _parameter_constraints = SharedColumns._parameter_constraints | ROUNDS
+    _parameter_constraints = SharedColumns._parameter_constraints | {
+        "max_iter": [COUNT]
+    }
 
     def __init__(self, C: float = 1.0, max_iter: int = 5) -> None:
         super().__init__(C)
         self.max_iter = max_iter
 
-    def _prepare_source(self, X: Any) -> Any:
-        shared = X[:, self.columns_source_]
-        own = _zeros(shared, len(self._own))
-        return unit_rows(stacked([shared, own], columns=True))
-
-    def _prepare_target(self, X: Any) -> Any:
-        parts = [X[:, self.columns_], X[:, self._own]]
-        return unit_rows(stacked(parts, columns=True))
+    @staticmethod
+    def _parts(shared: Any, of_source: Any, of_target: Any, own: Any) -> list[Any]:
+        return [shared, own]
 
 
 class EasyAdapt(SharedColumns):
@@ -169,12 +167,6 @@ class EasyAdapt(SharedColumns):
     identifier = "easy-adapt"
     display_name = "EasyAdapt"
 
-    def _prepare_source(self, X: Any) -> Any:
-        shared = X[:, self.columns_source_]
-        empty = _zeros(shared, shared.shape[1] + len(self._own))
-        return unit_rows(stacked([shared, shared, empty], columns=True))
-
-    def _prepare_target(self, X: Any) -> Any:
-        shared = X[:, self.columns_]
-        parts = [shared, _zeros(shared, shared.shape[1]), shared, X[:, self._own]]
-        return unit_rows(stacked(parts, columns=True))
+    @staticmethod
+    def _parts(shared: Any, of_source: Any, of_target: Any, own: Any) -> list[Any]:
+        return [shared, of_source, of_target, own]

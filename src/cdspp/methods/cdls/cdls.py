@@ -115,10 +115,6 @@ class CDLSSup(SubspaceMethod):
     classes_, transduction_, history_, n_iter_, n_features_in_
         As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
-    See Also
-    --------
-    CDLS : Semi-supervised, with landmark weights.
-
     Notes
     -----
     Cost O(n d min(n, d) + min(n, d)^3) for the axes and for the map, with n labelled
@@ -200,8 +196,11 @@ class CDLSSup(SubspaceMethod):
     ) -> Float:
         """Fit the map and the machine; return the mapped source rows."""
         mapped, self.projection_source_ = source.fit(weights, goals)
-        size = len if self.source_weight == "rows" else _largest_class
-        own = weights * size(target.codes) / size(source.codes)
+        sizes = np.bincount(source.codes), np.bincount(target.codes)
+        of_source, of_target = (
+            n.sum() if self.source_weight == "rows" else n.max() for n in sizes
+        )
+        own = weights * of_target / of_source
         self._machine = WeightedMachine.fit(
             np.vstack([mapped, target.labelled]),
             np.concatenate([source.codes, target.codes]),
@@ -214,10 +213,6 @@ class CDLSSup(SubspaceMethod):
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
         return self._machine.predict(self._place_target(self._prepare_target(X))), None
-
-
-def _largest_class(codes: Int) -> int:
-    return int(np.bincount(codes).max())
 
 
 class CDLS(CDLSSup):
@@ -241,7 +236,7 @@ class CDLS(CDLSSup):
     Parameters
     ----------
     n_components, ridge, nu, source_weight
-        As in `CDLSSup`.
+        As in `CDLSSup`, which has the reference, too.
     delta : float, default=0.5
         Share of the weight of each class; 1 selects nothing.
     max_iter : int, default=5
@@ -263,10 +258,6 @@ class CDLS(CDLSSup):
         As in `CDLSSup`; the axes come from all target rows. `history_` has an entry
         for each round; `n_selected` counts unlabelled rows of positive weight.
 
-    See Also
-    --------
-    CDLSSup : Without unlabelled rows and weights.
-
     Notes
     -----
     Beside the cost of `CDLSSup`, with all target rows for the axes, a round solves the
@@ -276,10 +267,6 @@ class CDLS(CDLSSup):
     released code, though a start from `CDLSSup` is described. Pairs are weighted
     linearly in the landmark weights. From the second round on the source weighs `delta`
     times as much in the machine: ``delta=1`` is better on some data.
-
-    References
-    ----------
-    See `CDLSSup`.
 
     Examples
     --------

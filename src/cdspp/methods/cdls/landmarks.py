@@ -70,13 +70,9 @@ class LandmarkProgram:
     ) -> LandmarkProgram:
         """State the program for the mapped source rows and a prediction of the target.
 
-        Each class needs a source row and a labelled target row. `mixed_normaliser`
-        weighs the inner products of target samples in the marginal term by the product
-        of both domains' normalisers, as the released code does, else by the square of
-        the target's, as the objective says. `norms_of_all_classes` sums the squared
-        norms of the pair term over pairs of all classes, as the released code does,
-        else over pairs of one class. Over all classes they give a bilinear piece of H,
-        which is linear where the constraints hold: it stands in f, so that H keeps its
+        Each class needs a source row and a labelled target row; `CDLS` describes the
+        options. Squared norms of pairs of all classes give a bilinear piece of H, which
+        is linear where the constraints hold: it stands in f, so that H keeps its
         structure.
         """
         n_classes, t = target.n_classes, counts(target.codes, target.n_classes)
@@ -105,7 +101,7 @@ class LandmarkProgram:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes."""
+        """Number of classes, which have two groups each."""
         return len(self.within_classes)
 
     @cached_property
@@ -128,22 +124,13 @@ class LandmarkProgram:
         product = np.einsum("ij,ij->i", self.rows, slopes)
         return np.asarray(product + self.curvature * x)
 
-    def objective(self, x: Float) -> float:
-        """Return the value of the objective; its constant is left out."""
-        return float(0.5 * x @ self.product(x) + self.linear @ x)
-
-    def near(self, anchor: Float, curvature: float) -> LandmarkProgram:
-        """Add ``curvature * |x - anchor|^2 / 2`` to the objective."""
-        linear = self.linear - curvature * anchor
-        return replace(self, linear=linear, curvature=self.curvature + curvature)
-
 
 @dataclass(frozen=True, eq=False)
 class _Block:
     """The samples of one class: their part of the equations of a step.
 
-    `members` are ordered by domain; `matrix` is their part of the Hessian, the low-rank
-    term left out, with the penalty of the equalities; `border` has their rows of U,
+    `members` are ordered by domain; `matrix` is their part of the Hessian without the
+    low-rank term, with the penalty of the equalities; `border` has their rows of U,
     then the columns of their `equalities` in the system.
     """
 
@@ -233,14 +220,8 @@ class _StepEquations:
         self, at: _Iterate, missing: tuple[Float, Float], lower: Float, upper: Float
     ) -> _Iterate:
         """Return the step that changes the products of bounds and multipliers so."""
-        x, rest = at.x, 1 - at.x
-        dx, dy = self._solve(missing[0] + lower / x - upper / rest, missing[1])
-        lower, upper = (lower - at.lower * dx) / x, (upper + at.upper * dx) / rest
-        return _Iterate(dx, lower, upper, dy)
-
-    def _solve(self, r: Float, p: Float) -> tuple[Float, Float]:
-        """Return dx and dy; `p` and dy have one entry for each group present."""
-        width = self.width
+        x, rest, width = at.x, 1 - at.x, self.width
+        r, p = missing[0] + lower / x - upper / rest, missing[1]
         by_group = np.zeros(2 * self.program.n_classes)
         by_group[self.present] = p
         r = r + (np.tile(self.penalty, 2) * by_group)[self.program.groups]
@@ -259,19 +240,18 @@ class _StepEquations:
             left -= half[:, :width] @ w[:width]
             left -= half[:, width:] @ w[block.equalities]
             dx[block.members] = blas.dtrsv(factor, left, lower=True, trans=True)
-        return dx, w[width:]
+        lower, upper = (lower - at.lower * dx) / x, (upper + at.upper * dx) / rest
+        return _Iterate(dx, lower, upper, w[width:])
 
 
 def _cholesky(matrix: Float, added: Float) -> Float:
-    """Return the lower factor of ``matrix + diag(added)``, shifted if need be.
-
-    What stands above the diagonal of the factor is not part of it.
-    """
+    """Return the lower factor of ``matrix + diag(added)``, shifted if need be."""
     shift = 0.0
     for _ in range(12):
         shifted = matrix.copy(order="F")
         diagonal(shifted)[:] += added + shift
         # LAPACK itself: for so small a block SciPy's checks cost more than the factor.
+        # The rest of the matrix stays above the diagonal.
         factor, failed = lapack.dpotrf(
             shifted, lower=True, clean=False, overwrite_a=True
         )
@@ -302,9 +282,8 @@ class _Iterate:
         longest = 1.0
         for value, change in (*bounds, *signs):
             falling = change < 0
-            if falling.any():
-                ratio = float(np.min(-value[falling] / change[falling]))
-                longest = min(longest, ratio)
+            ratios = -value[falling] / change[falling]
+            longest = float(np.min(ratios, initial=longest))
         return longest
 
     def moved(self, direction: _Iterate, step: float) -> _Iterate:
@@ -335,7 +314,9 @@ def solve_landmarks(program: LandmarkProgram) -> Float:
     largest = float(np.einsum("ij,ij->i", program.rows, program.rows).max())
     curvature = 1e-2 * float(np.abs(program.within_classes).max()) * largest
     for _ in range(MAX_ANCHORS):
-        found = _minimise(program.near(x, curvature))
+        # The objective plus ``curvature * |x - anchor|^2 / 2``.
+        linear, total = program.linear - curvature * x, program.curvature + curvature
+        found = _minimise(replace(program, linear=linear, curvature=total))
         if found is None:
             curvature *= 4.0
             continue

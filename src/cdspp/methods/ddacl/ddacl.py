@@ -1,22 +1,20 @@
-"""DDACL: a shared softmax classifier on projections with aligned class means."""
+"""DDACL: a shared softmax classifier on projections with aligned class means.
+
+The unlabelled rows enter through the means of the classes alone, so no matrix of size
+n x n or d x d is formed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import linalg
 
-from cdspp.core.linalg import softmax
+from cdspp.core.linalg import class_sums, counts, softmax
 from cdspp.methods.base import ConfidentClassifier, Float, Int, Problem, Round
-from cdspp.methods.ddacl.distribution_alignment import (
-    AlignmentObjective,
-    AlignmentTerm,
-    Parameters,
-    Reduced,
-    discrepancy_norm,
-    stacked_means,
-)
 from cdspp.methods.ddacl.lbfgs import minimise
 from cdspp.methods.shared.common_subspace import SubspaceMethod
 from cdspp.methods.shared.constraints import (
@@ -157,7 +155,11 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         prepared = prepared.replace_source(source.rows, prepared.y_source)
         self._placed = source.projection
         self._objectives: list[float] = []
-        self._fit_target(prepared)
+        # First the classifier and the target projection on the labelled target rows.
+        target = Reduced(prepared.X_labelled, self.projection_)
+        domains = [(target.rows, prepared.y_labelled)]
+        (projection,) = self._minimise(domains, (target.projection,))
+        self.projection_ = target.expand(projection)
         codes = self._label(prepared.X_unlabelled)[0]
         rounds = []
         for iteration in range(1, self.max_iter + 1):
@@ -194,13 +196,6 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         self.projection_ = INITIAL_SCALE * rng.standard_normal((d_target, d))
         return projection
 
-    def _fit_target(self, problem: Problem) -> None:
-        """Fit the classifier and the target projection on the labelled target rows."""
-        target = Reduced(problem.X_labelled, self.projection_)
-        domains = [(target.rows, problem.y_labelled)]
-        (projection,) = self._minimise(domains, (target.projection,))
-        self.projection_ = target.expand(projection)
-
     def _fit_domains(self, problem: Problem, codes: Int) -> None:
         """Fit on both domains, from the current values, with labels `codes`."""
         n_classes, n_labelled = problem.n_classes, len(problem.X_labelled)
@@ -210,7 +205,7 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         source = (problem.X_source, problem.y_source)
         labelled = (target.rows[:n_labelled], problem.y_labelled)
         y_target = np.concatenate([problem.y_labelled, codes])
-        norm = discrepancy_norm(problem.y_source, y_target, n_classes)
+        norm = _discrepancy_norm(problem.y_source, y_target, n_classes)
         alignment = AlignmentTerm(
             means=(stacked_means([source], n_classes), target.rows[n_labelled:]),
             attraction=self.beta / norm,
@@ -230,9 +225,9 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         """Minimise from here; keep the classifier, return the projections."""
         start = Parameters(self.coef_, self.intercept_, projections)
         objective = AlignmentObjective(domains, start, float(self.ridge), alignment)
-        found = minimise(objective, start.pack(), self.n_line_searches)
-        self._objectives.append(found.trace[-1])
-        end = start.unpack(found.x)
+        x, trace = minimise(objective, start.pack(), self.n_line_searches)
+        self._objectives.append(trace[-1])
+        end = start.unpack(x)
         self.coef_, self.intercept_ = end.weights.copy(), end.biases.copy()
         return end.projections
 
@@ -249,3 +244,166 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
 
     def _probabilities(self, X: Float) -> Float:
         return softmax(self._scores(self._prepare_target(X)))
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """The classifier and a projection (d, n_components) a domain, or their gradients.
+
+    The classifier has `weights` (n_classes, n_components) and `biases`.
+    """
+
+    weights: Float
+    biases: Float
+    projections: tuple[Float, ...]
+
+    @property
+    def _arrays(self) -> tuple[Float, ...]:
+        return self.weights, self.biases, *self.projections
+
+    def pack(self) -> Float:
+        """Return all numbers in one vector."""
+        return np.concatenate([array.ravel() for array in self._arrays])
+
+    def unpack(self, vector: Float) -> Parameters:
+        """Return views of a vector in the shapes of these parameters."""
+        ends = np.cumsum([array.size for array in self._arrays])
+        parts = zip(np.split(vector, ends[:-1]), self._arrays, strict=True)
+        weights, biases, *rest = (part.reshape(a.shape) for part, a in parts)
+        return Parameters(weights, biases, tuple(rest))
+
+
+@dataclass(frozen=True, eq=False)
+class AlignmentTerm:
+    """Pulls the projected means of two domains together, those of the classes apart.
+
+    Both domains have `means` (n_classes + 1, d) as `stacked_means` gives them.
+    `attraction` weighs the squared distances of the means of both domains,
+    `separation` those of class means to their average, in a domain.
+    """
+
+    means: tuple[Float, Float]
+    attraction: float
+    separation: float
+
+    def add(self, projections: Sequence[Float], gradients: Sequence[Float]) -> float:
+        """Return the value of the term; add its gradient to `gradients`."""
+        placed = [A @ P for A, P in zip(self.means, projections, strict=True)]
+        gap = placed[0] - placed[1]
+        value = self.attraction * float(np.vdot(gap, gap))
+        domains = zip(self.means, (1.0, -1.0), placed, gradients, strict=True)
+        for A, sign, B, gradient in domains:
+            apart = B[1:] - B[1:].mean(axis=0)
+            value -= self.separation * float(np.vdot(apart, apart))
+            force = sign * self.attraction * gap
+            force[1:] -= self.separation * apart
+            gradient += A.T @ force
+        return value / 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class AlignmentObjective:
+    """Cross entropy of the labelled rows, alignment and ridge, with the gradient.
+
+    `domains` hold labelled rows and class codes, two with an alignment; `like` gives
+    the shapes. The intercepts are not regularised.
+    """
+
+    domains: Sequence[tuple[Float, Int]]
+    like: Parameters
+    ridge: float
+    alignment: AlignmentTerm | None = None
+
+    def __call__(self, vector: Float) -> tuple[float, Float]:
+        """Return value and gradient; the value is NaN where the softmax overflows."""
+        at = self.like.unpack(vector)
+        gradient = self.ridge * vector
+        slopes = self.like.unpack(gradient)
+        slopes.biases[:] = 0.0
+        value = 0.5 * self.ridge * float(vector @ vector - at.biases @ at.biases)
+        domains = zip(self.domains, at.projections, slopes.projections, strict=True)
+        for (X, codes), P, slope in domains:
+            scores = X @ (P @ at.weights.T) + at.biases
+            loss, errors = _cross_entropy(scores, codes)
+            if not np.isfinite(loss):
+                return np.nan, gradient
+            value += loss
+            pulled = X.T @ errors
+            slope += pulled @ at.weights
+            slopes.weights[:] += pulled.T @ P
+            slopes.biases[:] += errors.sum(axis=0)
+        if self.alignment is not None:
+            value += self.alignment.add(at.projections, slopes.projections)
+        return value, gradient
+
+
+def _cross_entropy(scores: Float, codes: Int) -> tuple[float, Float]:
+    """Return the mean cross entropy and its gradient, NaN where it overflows."""
+    rows = np.arange(len(codes))
+    # The largest score is not subtracted: by the overflow of a long step the line
+    # search of the authors' code knows that it has to halve the step.
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        probabilities = np.exp(scores)
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        if not probabilities.min() > 0.0:
+            return np.nan, probabilities
+    loss = -float(np.log(probabilities[rows, codes]).mean())
+    probabilities[rows, codes] -= 1.0
+    probabilities /= len(codes)
+    return loss, probabilities
+
+
+def stacked_means(blocks: Sequence[tuple[Float, Int]], n_classes: int) -> Float:
+    """Return the mean of all rows, then the class means, (n_classes + 1, d).
+
+    Every class has a row in one of the blocks of rows and class codes.
+    """
+    sums = sum(class_sums(X, codes, n_classes) for X, codes in blocks)
+    sizes = sum(counts(codes, n_classes) for _, codes in blocks)
+    total = np.sum(sums, axis=0) / np.sum(sizes)
+    return np.vstack([total, sums / np.asarray(sizes)[:, None]])
+
+
+def _discrepancy_norm(y_source: Int, y_target: Int, n_classes: int) -> float:
+    """Return the Frobenius norm of the n x n matrix of the squared discrepancy.
+
+    By the products of its factors: the indicators of all rows and of each class,
+    divided by their number. Every class occurs in both domains.
+    """
+    of_all = 1.0 / len(y_source) + 1.0 / len(y_target)
+    of_class = 1.0 / counts(y_source, n_classes) + 1.0 / counts(y_target, n_classes)
+    return float(np.sqrt((2 * n_classes + 1) * of_all**2 + of_class @ of_class))
+
+
+class Reduced:
+    """Rows and a projection in as many coordinates as there are rows, exactly.
+
+    All gradients of a projection but the ridge's lie in the span of the `rows`. An
+    orthonormal basis of it thus gives a smaller problem with the same values; the rest
+    of the projection is only ever scaled, and one more feature, zero in all rows,
+    carries its norm. Rows (n, d) become (n, n + 1) where that is narrower.
+    """
+
+    def __init__(self, rows: Float, projection: Float) -> None:
+        self.rows, self.projection = rows, projection
+        self._basis: Float | None = None
+        n = len(rows)
+        if n + 1 >= rows.shape[1]:
+            return
+        basis, triangle = linalg.qr(rows.T, mode="economic", check_finite=False)
+        inside = basis.T @ projection
+        rest = projection - basis @ inside
+        norm = float(linalg.norm(rest))
+        self.rows = np.zeros((n, n + 1))
+        self.rows[:, :n] = triangle.T
+        self.projection = np.vstack([inside, np.zeros(projection.shape[1])])
+        self.projection[n, 0] = norm
+        self._basis = basis
+        self._rest = rest / norm if norm else rest
+
+    def expand(self, projection: Float) -> Float:
+        """Return a reduced projection in the original features."""
+        if self._basis is None:
+            return projection
+        inside = self._basis @ projection[:-1]
+        return np.asarray(inside + projection[-1, 0] * self._rest)

@@ -15,7 +15,7 @@ import numpy as np
 
 from cdspp.methods.base import Float
 
-__all__ = ["Minimum", "Objective", "minimise"]
+__all__ = ["Objective", "minimise"]
 
 Objective = Callable[[Float], tuple[float, Float]]
 
@@ -30,17 +30,12 @@ EXTRAPOLATION = 5.0
 MAX_GROWTH = 100.0
 
 
-class Minimum(NamedTuple):
-    """Where the optimiser stopped, and the objective at first and after each search."""
-
-    x: Float
-    trace: list[float]
-    n_evaluations: int
-
-
-def minimise(objective: Objective, x: Float, n_line_searches: int) -> Minimum:
+def minimise(
+    objective: Objective, x: Float, n_line_searches: int
+) -> tuple[Float, list[float]]:
     """Minimise a differentiable function by at most `n_line_searches` line searches.
 
+    Returns the last point, and the values at first and after each search.
     ``objective(x)`` returns value and gradient. A value that is not finite marks a
     point that the line search has to shrink back from; at the start it is finite. A
     failed search counts. Two failures in a row, or a zero gradient, end earlier. Time
@@ -48,8 +43,7 @@ def minimise(objective: Objective, x: Float, n_line_searches: int) -> Minimum:
     """
     pairs: deque[tuple[Float, Float, float]] = deque(maxlen=N_PAIRS)
     value, gradient = objective(x)
-    trace, n_evaluations = [value], 1
-    trusted, last_change = False, -1.0 / MAX_GROWTH
+    trace, trusted, last_change = [value], False, -1.0 / MAX_GROWTH
     for _ in range(n_line_searches):
         if not gradient @ gradient > 0.0:
             break
@@ -60,9 +54,8 @@ def minimise(objective: Objective, x: Float, n_line_searches: int) -> Minimum:
             pairs.clear()
             trusted = False
         search = _LineSearch(objective, x, direction, _Point(0, value, slope, gradient))
-        end = search.run(min(1.0, MAX_GROWTH * abs(last_change) / abs(slope)))
-        n_evaluations += search.n_evaluations
-        succeeded = search.accepts(end)
+        first = min(1.0, MAX_GROWTH * abs(last_change) / abs(slope))
+        end, succeeded = search.run(first)
         if succeeded:
             step, change = end.step * direction, end.gradient - gradient
             if curvature := float(step @ change):
@@ -75,14 +68,13 @@ def minimise(objective: Objective, x: Float, n_line_searches: int) -> Minimum:
                 break
             trusted = False
             pairs.clear()
-    return Minimum(x, trace, n_evaluations)
+    return x, trace
 
 
 def _direction(pairs: Sequence[tuple[Float, Float, float]], gradient: Float) -> Float:
     """Return the quasi-Newton direction, by the two-loop recursion.
 
-    From the latest pairs of a step and the change of the gradient along it, each with
-    their product.
+    A pair is a step, the change of the gradient along it, and their product.
     """
     if not pairs:
         return -gradient / (gradient @ gradient)
@@ -119,26 +111,19 @@ class _LineSearch:
     ) -> None:
         self._objective, self._x, self._direction = objective, x, direction
         self._start, self._cap = start, SLOPE_SHARE * abs(start.slope)
-        self.n_evaluations = 0
+        self._left = MAX_EVALUATIONS
 
-    def run(self, step: float) -> _Point:
-        """Return the point where the search ends, `step` being the first trial."""
-        return self._interpolate(*self._extrapolate(step))
-
-    def accepts(self, point: _Point) -> bool:
-        """Return whether the end of the search is a success."""
-        return abs(point.slope) <= self._cap and point.value <= self._bound(point.step)
+    def run(self, step: float) -> tuple[_Point, bool]:
+        """Return the end of the search from a first trial, and whether it succeeded."""
+        end = self._interpolate(*self._extrapolate(step))
+        return end, abs(end.slope) <= self._cap and end.value <= self._bound(end.step)
 
     def _bound(self, step: float) -> float:
         """Return the value that a step has to get down to."""
         return self._start.value + step * DECREASE_SHARE * self._start.slope
 
-    @property
-    def _spent(self) -> bool:
-        return self.n_evaluations >= MAX_EVALUATIONS
-
     def _evaluate(self, step: float) -> _Point:
-        self.n_evaluations += 1
+        self._left -= 1
         value, gradient = self._objective(self._x + step * self._direction)
         return _Point(step, value, float(gradient @ self._direction), gradient)
 
@@ -147,11 +132,11 @@ class _LineSearch:
         low, step = self._start, width
         while True:
             high = self._evaluate(step)
-            while not high.finite and not self._spent:
+            while not high.finite and self._left > 0:
                 step = (low.step + step) / 2.0
                 high = self._evaluate(step)
             too_far = high.slope > -self._cap or high.value > self._bound(step)
-            if too_far or self._spent:
+            if too_far or self._left < 1:
                 return low, high, width
             self._cap = max(self._cap, -SLOPE_SHARE * high.slope)
             before, low = low, high
@@ -168,7 +153,7 @@ class _LineSearch:
             best = high if low.value > high.value else low
             # The width of the last interval, not the step: as in the original.
             descends = best.value < self._bound(width)
-            if (abs(best.slope) < self._cap and descends) or self._spent:
+            if (abs(best.slope) < self._cap and descends) or self._left < 1:
                 return best
             if descends:
                 self._cap = max(self._cap, -SLOPE_SHARE * best.slope)

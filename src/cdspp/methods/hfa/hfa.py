@@ -1,9 +1,17 @@
-"""HFA: heterogeneous feature augmentation, supervised."""
+r"""HFA: heterogeneous feature augmentation, supervised.
+
+It learns a matrix ``H = trace_bound * sum_m d_m h_m h_m^T``, one direction h_m after
+another, with a machine whose kernel is ``K + sum_m d_m g_m g_m^T`` for the columns
+``g_m = sqrt(trace_bound) K^{1/2} h_m``. Neither H nor a matrix root is formed. SHFA
+shares all but the machine.
+"""
 
 from __future__ import annotations
 
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -11,32 +19,149 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils._param_validation import Interval
 
-from cdspp.core.linalg import row_normalise
+from cdspp.core.linalg import row_normalise, squared_distances
+from cdspp.core.storage import storable
 from cdspp.methods.base import Float, HeterogeneousClassifier, Int, Problem, Round
-from cdspp.methods.hfa.augmented_kernels import (
-    AugmentedMachine,
-    GaussianKernel,
-    Schedule,
-    Solution,
-    TargetExpansion,
-    add_columns,
-    generate_columns,
-    root_sums,
-)
 from cdspp.methods.hfa.libsvm import two_sides
 from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE, POSITIVE
 
-__all__ = ["HFA"]
+__all__ = ["HFA", "AugmentedMachine", "GaussianKernel", "Solution", "add_columns"]
 
 log = logging.getLogger(__name__)
+
+# Rows of unit length with a mean squared distance below this differ by rounding alone.
+ROUNDING = 1e-13
+
+
+class GaussianKernel:
+    """Gaussian kernel ``exp(-gamma |a - b|^2)`` of rows of unit length.
+
+    Gamma is one over the mean of all n^2 squared distances, zero if all rows are equal.
+    """
+
+    def __init__(self, X: Float) -> None:
+        distances = squared_distances(X, X)
+        mean = distances.mean()
+        self.X, self.gamma = X, 1.0 / mean if mean > ROUNDING else 0.0
+        distances *= -self.gamma
+        self.gram: Float = np.exp(distances, out=distances)
+
+
+def gaussian(X: Float, rows: Float, gamma: float) -> Float:
+    """Return the Gaussian kernel of two sets of rows, of shape (len(X), len(rows))."""
+    return np.asarray(np.exp(-gamma * squared_distances(X, rows)))
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class TargetExpansion:
+    """Decision values of target rows x: ``k(x, rows) @ coefficients + intercepts``."""
+
+    rows: Float
+    gamma: float
+    coefficients: Float
+    intercepts: Float
+
+    def predict(self, X: Float) -> Int:
+        """Return the code of the largest decision value, ties to the first class."""
+        kernel = gaussian(X, self.rows, self.gamma)
+        return np.asarray((kernel @ self.coefficients + self.intercepts).argmax(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A machine solved for fixed weights of its columns.
+
+    Methods sign the `dual` variables or not; `strengths` holds their quadratic form
+    with the kernel of each column.
+    """
+
+    weights: Float
+    dual: Float
+    strengths: Float
+    objective: float
+    offset: float = 0.0
+
+
+class AugmentedMachine(ABC):
+    """A class against the others: solved for given weights of columns, one at first.
+
+    A column (n,) comes with its expansion in the target rows, the last ones of the fit;
+    `scale` is the square root of the trace bound.
+    """
+
+    def __init__(self, first: tuple[Float, Float], scale: float) -> None:
+        self._columns, self._expansions = (vector[:, None] for vector in first)
+        self._scale = scale
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns so far."""
+        return len(self._columns.T)
+
+    @abstractmethod
+    def solve(self, weights: Float) -> Solution:
+        """Solve the machine with the columns weighted."""
+
+    @abstractmethod
+    def extend(self, solution: Solution) -> bool:
+        """Add the column that `solution` violates most; return whether there is one."""
+
+    @abstractmethod
+    def expansion(self, solution: Solution) -> tuple[Float, float]:
+        """Return the coefficients of the target rows and the constant."""
+
+    def _add(self, dual: Float, column: Float) -> bool:
+        """Add the column of signed dual variables, to be scaled, unless it is zero."""
+        norm = float(dual @ column)
+        if norm <= 0:
+            return False
+        factor = self._scale / np.sqrt(norm)
+        expansion = dual[-len(self._expansions) :]
+        self._columns = np.column_stack([self._columns, factor * column])
+        self._expansions = np.column_stack([self._expansions, factor * expansion])
+        return True
+
+
+def next_weights(weights: Float, strengths: Float, p: float) -> Float:
+    r"""Return the closed-form weights of lp-norm multiple-kernel learning.
+
+    .. math:: d_m \propto (d_m \sqrt{q_m})^{2 / (p + 1)}, \quad \lVert d \rVert_p = 1
+
+    Weights stay as they are where no column has any strength.
+    """
+    powers = (weights * np.sqrt(np.maximum(strengths, 0.0))) ** (2.0 / (p + 1.0))
+    norm = float(np.sum(powers**p) ** (1.0 / p))
+    return powers / norm if norm > 0 else weights
+
+
+def add_columns(K: Float, columns: Float, weights: Float) -> None:
+    """Add ``columns @ diag(weights) @ columns.T`` to the C-ordered square `K`."""
+    scaled = np.asfortranarray(columns * np.sqrt(weights))
+    linalg.blas.dgemm(
+        1.0, scaled, scaled, beta=1.0, c=K.T, trans_b=True, overwrite_c=True
+    )
+
+
+def root_sums(K: Float) -> tuple[Float, Float]:
+    """Return ``R 1`` and ``R^+ 1`` for the symmetric root R of `K`.
+
+    Negative eigenvalues of `K` count as zero, and so do, in the pseudo-inverse,
+    singular values of R below n spacings of the largest.
+    """
+    values, vectors = linalg.eigh(K, check_finite=False)
+    roots = np.sqrt(np.maximum(values, 0.0))
+    sums = vectors.sum(axis=0)
+    kept = roots > len(K) * np.spacing(roots[-1])
+    inverse = vectors[:, kept] @ (sums[kept] / roots[kept])
+    return np.asarray(vectors @ (roots * sums)), np.asarray(inverse)
 
 
 class _HingeMachine(AugmentedMachine):
     """One class against the others: a hinge-loss machine on the augmented kernel.
 
     `K` is block diagonal, source rows first; `y` is +1 for the class, -1 for the
-    others; `costs` bound the dual variables; `tol` is LIBSVM's; the rest is that of
-    `AugmentedMachine`.
+    others; `costs` bound the dual variables; `tol` is LIBSVM's.
     """
 
     def __init__(
@@ -198,7 +323,7 @@ class HFA(HeterogeneousClassifier):
     def _first_column(
         self, source: GaussianKernel, target: GaussianKernel
     ) -> tuple[Float, Float]:
-        """Return the column of equal directions and its expansion in target rows."""
+        """Return the column of a constant direction, and its expansion."""
         sums, inverse_sums = root_sums(target.gram)
         sums = np.concatenate([root_sums(source.gram)[0], sums])
         factor = np.sqrt(self.trace_bound / len(sums))
@@ -211,17 +336,47 @@ class HFA(HeterogeneousClassifier):
         machine_of: Callable[[int], AugmentedMachine],
     ) -> None:
         """Learn a machine for each class code; a single class needs none."""
-        schedule = Schedule(self.p, self.max_iter, self.max_inner_iter, self.tol)
         coefficients = np.zeros((len(target.X), n_classes))
         intercepts = np.zeros(n_classes)
         self.n_columns_ = np.zeros(n_classes, dtype=np.intp)
         for code in range(n_classes if n_classes > 1 else 0):
             machine = machine_of(code)
-            solution = generate_columns(machine, schedule)
+            solution = self._generate_columns(machine)
             coefficients[:, code], intercepts[code] = machine.expansion(solution)
             n_columns = self.n_columns_[code] = machine.n_columns
             log.info("class %d of %d: %d columns", code + 1, n_classes, n_columns)
         self._values = TargetExpansion(target.X, target.gamma, coefficients, intercepts)
+
+    def _generate_columns(self, machine: AugmentedMachine) -> Solution:
+        """Add columns until the objective settles; return the last solution.
+
+        The weights restart from equal ones after each column, hence the objective does
+        not decrease monotonically.
+        """
+        solution = self._learn_weights(machine)
+        for _ in range(self.max_iter - 1):
+            if not machine.extend(solution):
+                break
+            previous, solution = solution, self._learn_weights(machine)
+            if self._settled(solution, previous):
+                break
+        return solution
+
+    def _learn_weights(self, machine: AugmentedMachine) -> Solution:
+        """Alternate the machine and its weights, from equal ones of p-norm one."""
+        n, p = machine.n_columns, self.p
+        solution = machine.solve(np.full(n, n ** (-1.0 / p)))
+        for _ in range(self.max_inner_iter - 1):
+            previous = solution
+            weights = next_weights(previous.weights, previous.strengths, p)
+            solution = machine.solve(weights)
+            if self._settled(solution, previous):
+                break
+        return solution
+
+    def _settled(self, solution: Solution, previous: Solution) -> bool:
+        change = abs(solution.objective - previous.objective)
+        return change <= self.tol * abs(solution.objective)
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
         return self._values.predict(row_normalise(X)), None

@@ -1,9 +1,8 @@
-"""LIBSVM on kernels given as matrices, without what surrounds it in public classes.
+"""LIBSVM on kernels given as matrices, without the checks of scikit-learn's classes.
 
-A fit solves thousands of small machines, for each of which the checks of
-`sklearn.svm.SVC` take several times what LIBSVM does: it is called as that class calls
-it. The class stays the measure: it is used where the inner routine is not there, or
-gives another machine on a small problem.
+A fit solves thousands of small machines, for each of which these checks take several
+times as long as LIBSVM. The public classes serve where scikit-learn has no such inner
+routine, or where it gives another machine on a small problem.
 """
 
 from __future__ import annotations
@@ -21,8 +20,7 @@ from cdspp.methods.base import Float
 
 __all__ = ["Machine", "one_class", "two_sides"]
 
-# What the public classes take where nothing else is asked for.
-CACHE_MB = 200.0
+CACHE_MB = 200.0  # the default of the public classes
 C_SVC, ONE_CLASS = 0, 2
 
 
@@ -34,12 +32,7 @@ class Machine(NamedTuple):
 
 
 def two_sides(kernel: Float, y: Float, costs: Float, tol: float) -> Machine:
-    r"""Return the machine that separates two sides by hinge loss.
-
-    .. math::
-
-        \max_\alpha 1^T \alpha - \tfrac12 (\alpha \circ y)^T K (\alpha \circ y),
-        \quad 0 \le \alpha_i \le C_i,\ y^T \alpha = 0
+    """Return the machine that separates two sides by hinge loss, bounded by `costs`.
 
     The `kernel` K is C-ordered. Both sides, +1.0 and -1.0, occur in `y`; LIBSVM is
     given the side +1 first. `tol` is the violation of the optimality conditions to stop
@@ -49,10 +42,7 @@ def two_sides(kernel: Float, y: Float, costs: Float, tol: float) -> Machine:
 
 
 def one_class(kernel: Float, nu: float, tol: float) -> Machine:
-    """Return the machine of one class: ``min a^T K a / 2`` with ``0 <= a <= 1``.
-
-    The sum of the dual variables a is `nu` times n; else as in `two_sides`.
-    """
+    """Return the machine ``min a^T K a / 2``, ``0 <= a <= 1``, ``sum(a) = nu * n``."""
     return _routine()(kernel, tol, nu=nu)
 
 

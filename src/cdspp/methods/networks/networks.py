@@ -35,6 +35,8 @@ __all__ = [
     "Layer",
     "Network",
     "NetworkClassifier",
+    "class_means",
+    "cross_entropy",
     "rows_cost_less",
     "train",
 ]
@@ -50,7 +52,7 @@ SPIKE, USUAL_OVER = 1.5, 100
 class Batch:
     """All rows of a problem as tensors, of the target the labelled ones first.
 
-    By class indicators (n, n_classes) sums of classes are products.
+    Labels are class indicators (n, n_classes), so that sums of classes are products.
     """
 
     X_source: Tensor
@@ -69,12 +71,18 @@ class Batch:
 
 
 def rows_cost_less(n: int, d: int) -> bool:
-    """Return whether n x n x h multiplications are fewer than twice n x d x h.
-
-    The first is what a first layer takes in a step that is trained on products of rows
-    (`cdspp.methods.networks.row_layer`), the second any other.
-    """
+    """Return whether a `RowLayer` of n rows costs less than a `Layer` of d features."""
     return n < 2 * d
+
+
+def class_means(Y: Tensor, Z: Tensor) -> Tensor:
+    """Return the mean of the rows of `Z` of each class, by class indicators `Y`."""
+    return Y.T @ Z / Y.sum(dim=0)[:, None]
+
+
+def cross_entropy(log_probabilities: Tensor, Y: Tensor) -> Tensor:
+    """Return the mean cross entropy with class indicators `Y`."""
+    return -(Y * log_probabilities).sum() / len(Y)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,17 +92,22 @@ class Layer:
     weight: Tensor
     bias: Tensor
 
+    @classmethod
+    def of(cls, site: Site, weight: Tensor, bias: Tensor) -> Layer:
+        """Return a layer to be trained from first values."""
+        return cls(site.parameter(weight), site.parameter(bias))
+
     def __call__(self, X: Tensor) -> Tensor:
-        """Return the layer's output for the rows of `X`."""
+        """Return the output for rows."""
         return rectify(product(X, self.weight, self.bias))
 
     @property
     def parameters(self) -> list[Tensor]:
-        """What is trained."""
+        """The weights and biases."""
         return [self.weight, self.bias]
 
     def inputs(self, X: Float) -> Float:
-        """Return what the layer takes for rows: themselves."""
+        """Return the rows themselves, which the layer takes."""
         return X
 
     def trained(self) -> TrainedLayer:
@@ -112,14 +125,14 @@ class Encoder:
     floor: float
 
     def __call__(self, X: Tensor) -> Tensor:
-        """Return the codes of the rows of `X`."""
+        """Return the codes of rows."""
         from torch.nn import functional
 
         return functional.normalize(self.second(self.first(X)), dim=1, eps=self.floor)
 
     @property
     def parameters(self) -> list[Tensor]:
-        """What is trained in both layers."""
+        """The weights and biases of both layers."""
         return [*self.first.parameters, *self.second.parameters]
 
     def trained(self) -> TrainedEncoder:
@@ -144,15 +157,13 @@ class Network:
 def train(
     loss: Callable[[int], Tensor], optimiser: torch.optim.Optimizer, max_iter: int
 ) -> list[float]:
-    """Take one step an iteration on all rows; return the loss before each step.
+    """Take one step an iteration, counted from 0; return the loss before each step.
 
-    ``loss(iteration)`` counts from 0. `MethodFailed` where a loss or, after the last
-    step, a weight is not finite.
+    `MethodFailed` where a loss or, after the last step, a weight is not finite.
     """
     import torch
 
-    losses: list[float] = []
-    shown = time.monotonic()
+    losses, shown = list[float](), time.monotonic()
     for iteration in range(max_iter):
         optimiser.zero_grad()
         value = loss(iteration)
@@ -169,12 +180,8 @@ def train(
         raise MethodFailed(f"a weight is not finite after iteration {max_iter - 1}")
     usual = float(np.median(losses[-USUAL_OVER:]))
     if losses[-1] > SPIKE * usual:
-        log.warning(
-            "the last loss, %.4f, is far above the usual %.4f: training had just "
-            "come apart, and the result is poor",
-            losses[-1],
-            usual,
-        )
+        told = "the last loss, %.4f, is far above the usual %.4f: training had just "
+        log.warning(told + "come apart, and the result is poor", losses[-1], usual)
     return losses
 
 
@@ -188,12 +195,8 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
 
     Parameters
     ----------
-    n_components : int
-        Dimension of the common space.
-    learning_rate : float
-        Step of the optimiser, constant.
-    max_iter : int
-        Number of iterations, each one step on all rows.
+    n_components, learning_rate, max_iter
+        As a subclass describes them.
     device : str
         A torch device; ``auto`` takes CUDA where there is one.
     random_state : int, RandomState or None
@@ -204,8 +207,8 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
     loss_curve_ : list of float
         Loss before each iteration.
     classes_, transduction_, history_, n_iter_, n_features_in_, n_features_source_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`. The one
-        entry of `history_` is the result of the last iteration.
+        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`; `history_`
+        has one entry.
 
     Raises
     ------
@@ -270,7 +273,7 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
         with site.arithmetic():
             self._trained = self._train(self._prepare(problem), site)
         self.loss_curve_ = self._trained.losses
-        return [self._single_round(problem.X_unlabelled)]
+        return []
 
     def _finish(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
         super()._finish(problem, labelled)

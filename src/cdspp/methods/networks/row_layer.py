@@ -21,15 +21,14 @@ class RowLayer:
     r"""A layer whose weights are sums of the rows that it is trained on.
 
     The gradient of a first layer's weights W is G' X, with that of its outputs, G, and
-    all rows, X. So gradient descent with momentum and weight decay keeps them in the
-    form
+    all rows, X. So gradient descent with momentum and weight decay keeps the form
 
     .. math:: W = s W_0 + B^\top X
 
-    where the first weights are left to their decay, s, and B is trained in place of W
-    by the gradient G itself: outputs are :math:`s X W_0^\top + (X X^\top) B`. This is
-    one product of n^2 h multiplications a step in place of two of n d h, for n rows, d
-    features and h outputs. A bias is the weight of a feature that is one everywhere.
+    where the first weights are left to their decay, s, and B is trained by the gradient
+    G itself: outputs are :math:`s X W_0^\top + (X X^\top) B`. This is one product of
+    n^2 h multiplications a step in place of two of n d h, for n rows, d features and h
+    outputs. A bias is the weight of a feature that is one everywhere.
 
     The fields are B as `coefficients`, s as `share` (its gradient is its own decay
     alone), X as `rows`, the `first` weights and biases, and their outputs as `start`.

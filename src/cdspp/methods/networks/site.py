@@ -115,9 +115,8 @@ class Site:
 def product(X: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return ``X @ weight.T + bias``, in float32 by oneDNN where that is quicker.
 
-    MKL, which torch takes otherwise, leaves half the speed of processors unused that
-    are not Intel's; on those it is a quarter quicker. Cost O(n n_in n_out). Rows that
-    stay as they are may come from `Site.place_rows`, which saves a copy.
+    MKL, which torch takes otherwise, is a quarter quicker on Intel's processors and
+    half as quick on others. `Site.place_rows` saves a copy of rows that stay.
     """
     from torch.nn import functional
 

@@ -18,6 +18,8 @@ from cdspp.methods.networks.networks import (
     Layer,
     Network,
     NetworkClassifier,
+    class_means,
+    cross_entropy,
     rows_cost_less,
     train,
 )
@@ -57,11 +59,16 @@ class AlignmentNetwork(Network):
         Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
         O_source, O_target = self.classifier(Z_source), self.classifier(Z_target)
         O_labelled = O_target[: len(batch.Y_labelled)]
-        hard = _cross_entropy(O_labelled, batch.Y_labelled)
-        soft = _soft_label_loss(O_source, O_labelled, batch, model.temperature)
+        known = cross_entropy(O_source.log_softmax(dim=1), batch.Y_source)
+        hard = cross_entropy(O_labelled.log_softmax(dim=1), batch.Y_labelled)
+        # The cross entropy with the source's mean prediction for each class.
+        softly = (O_source / model.temperature).softmax(dim=1)
+        logarithms = (O_labelled.softmax(dim=1) + PROBABILITY_FLOOR).log()
+        expected = class_means(batch.Y_source, softly)
+        soft = -(expected * class_means(batch.Y_labelled, logarithms)).sum()
         explicit = _centroid_loss(Z_source, Z_target, O_target, batch)
         return (
-            _cross_entropy(O_source, batch.Y_source)
+            known
             + (1.0 - model.alpha) * hard
             + model.alpha * soft
             + model.gamma * self._domain_loss(Z_source, Z_target, reversal)
@@ -86,22 +93,6 @@ class AlignmentNetwork(Network):
         return functional.binary_cross_entropy_with_logits(logits, truth)
 
 
-def _cross_entropy(logits: Tensor, Y: Tensor) -> Tensor:
-    return -(Y * logits.log_softmax(dim=1)).sum() / len(Y)
-
-
-def _soft_label_loss(
-    O_source: Tensor, O_labelled: Tensor, batch: Batch, temperature: float
-) -> Tensor:
-    """Return the cross entropy with the source's mean prediction for each class."""
-    Y_source, Y_labelled = batch.Y_source, batch.Y_labelled
-    sums = Y_source.T @ (O_source / temperature).softmax(dim=1)
-    expected = sums / Y_source.sum(dim=0)[:, None]
-    logarithms = (O_labelled.softmax(dim=1) + PROBABILITY_FLOOR).log()
-    means = Y_labelled.T @ logarithms / Y_labelled.sum(dim=0)[:, None]
-    return -(expected * means).sum()
-
-
 def _centroid_loss(
     Z_source: Tensor, Z_target: Tensor, O_target: Tensor, batch: Batch
 ) -> Tensor:
@@ -110,30 +101,26 @@ def _centroid_loss(
     With the share w of the target in the rows of a class, the mean of both lies on the
     line between the others: the distances add up to 1 + w^2 + (1 - w)^2 times one.
     """
+    from torch.nn import functional
+
     n_labelled = len(batch.Y_labelled)
     Z_labelled, Z_unlabelled = Z_target[:n_labelled], Z_target[n_labelled:]
     n_source, n_target = batch.Y_source.sum(dim=0), batch.Y_labelled.sum(dim=0)
     source_sums = batch.Y_source.T @ Z_source
     target_sums = batch.Y_labelled.T @ Z_labelled
     centres = (source_sums + target_sums) / (n_source + n_target)[:, None]
-    agreed = _agreed_labels(Z_unlabelled, O_target[n_labelled:], centres)
+    # An unlabelled row counts where the network and the nearest centre agree.
+    units = functional.normalize(centres.detach(), dim=1, eps=CENTRE_FLOOR)
+    nearest = (Z_unlabelled.detach() @ units.T).argmax(dim=1)
+    predicted = O_target[n_labelled:].argmax(dim=1)
+    indicator = functional.one_hot(predicted, len(centres))
+    agreed = (indicator * (nearest == predicted)[:, None]).to(Z_target.dtype)
     target_sums = target_sums + agreed.T @ Z_unlabelled
     n_target = n_target + agreed.sum(dim=0)
     gaps = source_sums / n_source[:, None] - target_sums / n_target[:, None]
     share = n_target / (n_source + n_target)
     weights = 1.0 + share.square() + (1.0 - share).square()
     return (weights * gaps.square().sum(dim=1)).sum()
-
-
-def _agreed_labels(Z: Tensor, logits: Tensor, centres: Tensor) -> Tensor:
-    """Return class indicators, zero where network and nearest centre disagree."""
-    from torch.nn import functional
-
-    units = functional.normalize(centres.detach(), dim=1, eps=CENTRE_FLOOR)
-    nearest = (Z.detach() @ units.T).argmax(dim=1)
-    predicted = logits.argmax(dim=1)
-    indicator = functional.one_hot(predicted, len(centres))
-    return (indicator * (nearest == predicted)[:, None]).to(Z.dtype)
 
 
 def _draw_encoder(X: Float, n_components: int, site: Site) -> Encoder:
@@ -144,12 +131,8 @@ def _draw_encoder(X: Float, n_components: int, site: Site) -> Encoder:
     hidden = (d + n_components) // 2
     first, second = _draw_layers(site, (d, hidden), (hidden, n_components))
     summed = rows_cost_less(n, d)
-    lower = RowLayer.of(X, *first, site) if summed else _layer(site, *first)
-    return Encoder(lower, _layer(site, *second), LENGTH_FLOOR)
-
-
-def _layer(site: Site, weight: Tensor, bias: Tensor) -> Layer:
-    return Layer(site.parameter(weight), site.parameter(bias))
+    lower = RowLayer.of(X, *first, site) if summed else Layer.of(site, *first)
+    return Encoder(lower, Layer.of(site, *second), LENGTH_FLOOR)
 
 
 def _draw_layers(site: Site, *shapes: tuple[int, int]) -> list[tuple[Tensor, Tensor]]:
@@ -206,10 +189,6 @@ class SSAN(NetworkClassifier):
         As in every network; each class needs a source row and a labelled target row.
     loss_curve_ : list of float
         Loss, without weight decay, before each iteration.
-
-    See Also
-    --------
-    STN : Soft labels in place of pseudo-labels, no discriminator.
 
     Notes
     -----
@@ -273,8 +252,8 @@ class SSAN(NetworkClassifier):
         k, n_classes = self.n_components, problem.n_classes
         source = _draw_encoder(problem.X_source, k, site)
         target = _draw_encoder(X_target, k, site)
-        classifier = _layer(site, *_draw_layers(site, (k, n_classes))[0])
-        discriminator = _layer(site, *_draw_layers(site, (k, 1))[0])
+        classifier = Layer.of(site, *_draw_layers(site, (k, n_classes))[0])
+        discriminator = Layer.of(site, *_draw_layers(site, (k, 1))[0])
         network = AlignmentNetwork(source, target, classifier, discriminator)
         inputs = problem.map_rows(source.first.inputs, target.first.inputs)
         return network.trained(self._descend(network, Batch.of(inputs, site), site))

@@ -1,7 +1,4 @@
-"""A trained network in arrays: prediction needs numpy alone.
-
-So a fitted network can be stored, copied and used where there is no torch.
-"""
+"""A trained network in arrays: it can be stored, copied and used without torch."""
 
 from __future__ import annotations
 
@@ -29,10 +26,7 @@ class TrainedLayer:
     bias: NDArray[Any]
 
     def __call__(self, X: Float) -> Float:
-        """Return the layer's output in float64.
-
-        So precise, a row's output hardly depends on the rows beside it.
-        """
+        """Return float64: a row's output hardly depends on the rows beside it."""
         outputs = X @ self.weight.T.astype(np.float64) + self.bias
         return np.asarray(np.maximum(outputs, LEAKY_SLOPE * outputs))
 
@@ -47,7 +41,7 @@ class TrainedEncoder:
     floor: float
 
     def __call__(self, X: Float) -> Float:
-        """Return the codes of the rows of `X`."""
+        """Return the codes of rows."""
         Z = self.second(self.first(X))
         lengths = np.linalg.norm(Z, axis=1, keepdims=True)
         return np.asarray(Z / np.maximum(lengths, self.floor))
@@ -56,7 +50,7 @@ class TrainedEncoder:
 @storable
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """What training leaves: both encoders, the classifier, the loss by iteration."""
+    """A `Network` in arrays, and the loss before each iteration."""
 
     source: TrainedEncoder
     target: TrainedEncoder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -165,14 +165,25 @@ class PA(TransductiveClassifier):
         return seconds, 16e-6 * sum(min(side) ** 2 for side in sides) + 0.01 * n
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        y, n_unlabelled = problem.y_labelled, len(problem.X_unlabelled)
-        if not n_unlabelled:
+        if not len(problem.X_unlabelled):
             return []
-        rounds: list[Round] = []
-        for codes in self._codings(self._align(problem), len(y) + n_unlabelled):
-            labelled, unlabelled = np.split(codes, [-n_unlabelled])
-            prediction = self._classify(labelled[-len(y) :], y, unlabelled)
-            rounds.append(Round(len(rounds) + 1, prediction))
+        X, y, n_source = self._align(problem), problem.y_labelled, len(problem.y_source)
+        n_target, n_known = len(X) - n_source, n_source + len(y)
+        contrast = np.repeat([1 / n_source, -1 / n_target], [n_source, n_target])
+        cap = max(1, min(X.shape[1], self.n_atoms) - CAP_MARGIN)
+        weights = self.alpha, self.mu, self.gamma
+        coding = CodingProblem(X, heat_kernel_graph(X), contrast, *weights, cap)
+        random = self.random_state
+        if not isinstance(random, np.random.RandomState):
+            random = np.random.default_rng(random)
+        dictionary = random_dictionary(X.shape[1], self.n_atoms, random)
+        codes, rounds = coding.code(dictionary), list[Round]()
+        for iteration in range(1, self.max_iter):
+            if rounds:
+                dictionary = fit_dictionary(X, codes)
+            codes = coding.code(dictionary, codes)
+            prediction = self._classify(codes[n_source:n_known], y, codes[n_known:])
+            rounds.append(Round(iteration, prediction))
         return rounds
 
     def _align(self, problem: Problem) -> Float:
@@ -190,24 +201,6 @@ class PA(TransductiveClassifier):
                 f"directions once scaled to unit length, got {axes.shape[1]}"
             )
         return row_normalise(rows @ axes)
-
-    def _codings(self, X: Float, n_target: int) -> Iterator[Float]:
-        """Yield the codes of all rows after each coding but the first."""
-        n_source = len(X) - n_target
-        contrast = np.repeat([1 / n_source, -1 / n_target], [n_source, n_target])
-        cap = max(1, min(X.shape[1], self.n_atoms) - CAP_MARGIN)
-        weights = self.alpha, self.mu, self.gamma
-        problem = CodingProblem(X, heat_kernel_graph(X), contrast, *weights, cap)
-        random = self.random_state
-        if not isinstance(random, np.random.RandomState):
-            random = np.random.default_rng(random)
-        dictionary = random_dictionary(X.shape[1], self.n_atoms, random)
-        codes = problem.code(dictionary)
-        for last in range(2, self.max_iter + 1):
-            codes = problem.code(dictionary, codes)
-            yield codes
-            if last < self.max_iter:
-                dictionary = fit_dictionary(X, codes)
 
     def _classify(self, labelled: Float, y: Int, unlabelled: Float) -> Int:
         if len(np.unique(y)) < 2:

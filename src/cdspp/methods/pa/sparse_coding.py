@@ -1,16 +1,17 @@
 """Sparse codes over a shared dictionary: feature-sign search and the dictionary's dual.
 
 The codes of one sample after another are found, each given the current codes of the
-others. With the settings of PA the search stops early in almost every column, so that
-its path decides the result: it is followed step by step, only cheaper. Instead of
-solving a system for each active set, the inverse on the active set is bordered when a
-coefficient enters and deflated when one leaves.
+others. With the settings of PA the search stops early for almost every sample, so that
+its path decides the result. Each step is that of the search as published, but cheaper:
+the inverse on the active set is bordered when a coefficient enters and deflated when
+one leaves.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,17 +182,12 @@ class FeatureSignSearch:
 
 @dataclass(frozen=True, eq=False)
 class CodingProblem:
-    r"""Samples to be coded, tied to each other by a graph and by two means.
+    """Samples X (n, n_features) to be coded, by the objective of `PA`.
 
-    .. math::
-        \tfrac12 \lVert X^T - B S^T \rVert_F^2
-        + \tfrac\alpha2 \operatorname{tr}(S^T L S) + \tfrac\mu2 \lVert S^T e \rVert^2
-        + \gamma \sum_i \lVert s_i \rVert_1
-
-    with one row of `S` a sample (n, n_features) and `L` the Laplacian of `graph`, whose
-    symmetric weights have a zero diagonal. `contrast` is the vector e, no entry zero:
-    by it the mean code of one domain minus that of the other is ``S.T @ e``. A sample
-    has `cap` coefficients at most.
+    L is the Laplacian of `graph`, whose symmetric weights have a zero diagonal, and M
+    the outer product of `contrast` e with itself: the mean code of one domain minus
+    that of the other is ``S.T @ e`` for codes S (n, n_atoms). No entry of e is zero. A
+    sample has `cap` coefficients at most.
     """
 
     X: Float
@@ -231,87 +227,67 @@ class CodingProblem:
 
 
 def fit_dictionary(X: Float, codes: Float) -> Float:
-    r"""Return the dictionary that best rebuilds samples from codes, atoms at most 1.
+    """Return the dictionary that best rebuilds samples from codes, atoms at most 1.
 
-    .. math:: \min_B \lVert X^T - B S^T \rVert_F^2
-        \quad \text{s.t.} \quad \lVert b_k \rVert \le 1
-
-    by projected Newton steps on its Lagrange dual, with a sample in each row of X and
-    S; an atom that no sample uses becomes zero. Atoms are columns.
+    By projected Newton steps on its Lagrange dual, with a sample in each row of X and
+    S. Atoms are columns; one that no sample uses becomes zero.
     """
     dictionary = np.zeros((X.shape[1], codes.shape[1]))
     used = codes.any(axis=0)
     if used.any():
         S = codes[:, used]
-        dictionary[:, used] = _DictionaryDual(S.T @ S, S.T @ X).solve().T
+        dictionary[:, used] = _dual_atoms(S.T @ S, S.T @ X).T
     return dictionary
 
 
-class _DualPoint(NamedTuple):
-    """Multipliers of the atoms' lengths, with what follows from them."""
+class _DualPoint:
+    """The dual of the dictionary at `multipliers` m >= 0 of the atoms' lengths.
 
-    multipliers: Float
-    value: float
-    atoms: Float
-    inverse: Float
-
-
-@dataclass(frozen=True, eq=False)
-class _DictionaryDual:
-    """The dual of the dictionary: ``tr(P.T (G + diag(m))^-1 P) + sum(m)``, m >= 0.
-
-    With `gram` G of the codes and their `products` P with the samples, it is convex in
-    the multipliers m, and ``(G + diag(m))^-1 P`` holds the atoms as rows.
+    Its value is ``tr(P.T (G + diag(m))^-1 P) + sum(m)`` with the inner products G of
+    the codes and their products P with the samples; ``(G + diag(m))^-1 P`` holds the
+    atoms as rows.
     """
 
-    gram: Float
-    products: Float
-
-    def solve(self) -> Float:
-        """Return the atoms, as rows."""
-        # Relative to the codes' size, so that the matrix can always be factored.
-        floor = max(DUAL_FLOOR, 1e-15 * np.trace(self.gram))
-        point = self._at(np.full(len(self.gram), max(DUAL_START, floor)))
-        for _ in range(MAX_NEWTON_STEPS):
-            gradient = 1.0 - np.einsum("ij,ij->i", point.atoms, point.atoms)
-            free = (point.multipliers > floor) | (gradient <= 0)
-            if not free.any() or np.abs(gradient[free]).max() < 1e-9:
-                break
-            step = _newton_step(point, gradient, free)
-            lower = self._descend(point, gradient, step, floor)
-            if lower is None:
-                break
-            decrease, point = point.value - lower.value, lower
-            if decrease <= 1e-14 * abs(point.value):
-                break
-        return point.atoms
-
-    def _at(self, multipliers: Float) -> _DualPoint:
-        matrix = self.gram + np.diag(multipliers)
+    def __init__(self, gram: Float, products: Float, multipliers: Float) -> None:
+        matrix = gram + np.diag(multipliers)
         factor = linalg.cho_factor(matrix, check_finite=False)
-        inverse = linalg.cho_solve(factor, np.eye(len(matrix)), check_finite=False)
-        atoms = linalg.cho_solve(factor, self.products, check_finite=False)
-        value = float(np.vdot(self.products, atoms) + multipliers.sum())
-        return _DualPoint(multipliers, value, atoms, inverse)
+        self.multipliers = multipliers
+        identity = np.eye(len(matrix))
+        self.inverse: Float = linalg.cho_solve(factor, identity, check_finite=False)
+        self.atoms: Float = linalg.cho_solve(factor, products, check_finite=False)
+        self.value = float(np.vdot(products, self.atoms) + multipliers.sum())
 
-    def _descend(
-        self, point: _DualPoint, gradient: Float, step: Float, floor: float
-    ) -> _DualPoint | None:
-        """Return the first point, halving the step, that is lower by enough."""
+    def newton_step(self, gradient: Float, free: NDArray[np.bool_]) -> Float:
+        """Return the step of the free multipliers, zero for the others."""
+        atoms = self.atoms[free]
+        hessian = 2.0 * (atoms @ atoms.T) * self.inverse[np.ix_(free, free)]
+        _, solved, failed = linalg.lapack.dposv(hessian, gradient[free])
+        step = np.zeros_like(gradient)
+        # Where rounding leaves no Cholesky factor, the scaled gradient still descends.
+        step[free] = -(gradient[free] / np.diag(hessian) if failed else solved)
+        return step
+
+
+def _dual_atoms(gram: Float, products: Float) -> Float:
+    """Return the atoms, as rows, at the minimum of the dual, which is convex."""
+    at = partial(_DualPoint, gram, products)
+    # Relative to the codes' size, so that the matrix can always be factored.
+    floor = max(DUAL_FLOOR, 1e-15 * np.trace(gram))
+    point = at(np.full(len(gram), max(DUAL_START, floor)))
+    for _ in range(MAX_NEWTON_STEPS):
+        gradient = 1.0 - np.einsum("ij,ij->i", point.atoms, point.atoms)
+        free = (point.multipliers > floor) | (gradient <= 0)
+        if not free.any() or np.abs(gradient[free]).max() < 1e-9:
+            break
+        step = point.newton_step(gradient, free)
         for halvings in range(MAX_HALVINGS):
-            trial = np.maximum(point.multipliers + 0.5**halvings * step, floor)
-            found = self._at(trial)
-            expected = gradient @ (trial - point.multipliers)
-            if found.value <= point.value + SUFFICIENT * expected:
-                return found
-        return None
-
-
-def _newton_step(point: _DualPoint, gradient: Float, free: NDArray[np.bool_]) -> Float:
-    atoms = point.atoms[free]
-    hessian = 2.0 * (atoms @ atoms.T) * point.inverse[np.ix_(free, free)]
-    _, solved, failed = linalg.lapack.dposv(hessian, gradient[free])
-    step = np.zeros_like(gradient)
-    # Where rounding leaves no Cholesky factor, the scaled gradient still descends.
-    step[free] = -(gradient[free] / np.diag(hessian) if failed else solved)
-    return step
+            lower = at(np.maximum(point.multipliers + 0.5**halvings * step, floor))
+            expected = gradient @ (lower.multipliers - point.multipliers)
+            if lower.value <= point.value + SUFFICIENT * expected:
+                break
+        else:
+            break
+        decrease, point = point.value - lower.value, lower
+        if decrease <= 1e-14 * abs(point.value):
+            break
+    return point.atoms

@@ -13,11 +13,12 @@ from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import counts
 from cdspp.methods.base import Problem
 
-__all__ = ["COUNT", "NON_NEGATIVE", "POSITIVE", "require_every_class"]
+__all__ = ["COUNT", "NON_NEGATIVE", "POSITIVE", "SHARE", "require_every_class"]
 
 COUNT = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NON_NEGATIVE = Interval(Real, 0, None, closed="left")
+SHARE = Interval(Real, 0, 1, closed="neither")
 
 
 def require_every_class(problem: Problem, classes: NDArray[Any]) -> None:

@@ -14,9 +14,9 @@ from cdspp.methods.shared.constraints import COUNT, POSITIVE
 from cdspp.methods.transport.plans import (
     PlanClassifier,
     label_cost,
+    potentials,
     transport_library,
 )
-from cdspp.methods.transport.sinkhorn import potentials
 
 __all__ = ["COOT"]
 
@@ -51,10 +51,6 @@ class COOT(PlanClassifier):
         The plan of the features.
     classes_, transduction_, history_, n_iter_, n_features_in_
         As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
-
-    See Also
-    --------
-    SemiRelaxedFGW : Lets the classes of the target differ in size from the source's.
 
     Notes
     -----
@@ -96,9 +92,7 @@ class COOT(PlanClassifier):
     def __init__(
         self, epsilon: float = 0.1, label_cost: float = 1.0, max_iter: int = 100
     ) -> None:
-        self.epsilon = epsilon
-        self.label_cost = label_cost
-        self.max_iter = max_iter
+        self.epsilon, self.label_cost, self.max_iter = epsilon, label_cost, max_iter
 
     @classmethod
     def work(cls, size: Any, max_iter: int = 100) -> tuple[float, float]:
@@ -124,7 +118,7 @@ class COOT(PlanClassifier):
                 nits_bcd=self.max_iter,
             )
         cost = self._costs(target) + self.label_cost * labels
-        self._potentials = potentials(cost, self.epsilon, 1000)
+        self._potentials, _ = potentials(cost, self.epsilon, 1000)
 
     def _costs(self, target: Float) -> Float:
         """Return what it costs to tie scaled target rows to each source row."""

@@ -3,23 +3,76 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
+from scipy.special import xlogy
 
-from cdspp.core.linalg import row_normalise, squared_distances
+from cdspp.core.errors import MethodFailed
+from cdspp.core.linalg import (
+    class_sums,
+    counts,
+    row_normalise,
+    softmax,
+    squared_distances,
+)
 from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
 from cdspp.methods.bridge import SHARED
-from cdspp.methods.bridges.joint_machine import LinearMachine
-from cdspp.methods.shared.constraints import COUNT, POSITIVE
-from cdspp.methods.transport.keypoints import Keypoints
-from cdspp.methods.transport.sinkhorn import require_plan, sinkhorn
+from cdspp.methods.bridges.joint_machine import LinearMachine, lacks
+from cdspp.methods.shared.constraints import COUNT, POSITIVE, SHARE
+from cdspp.methods.transport.plans import relative, require_plan, sinkhorn
 
 __all__ = ["KPGRL", "KPGRLGW", "KPGRLKP"]
 
-SHARE: list[Any] = [Interval(Real, 0, 1, closed="neither")]
+CHUNK = 1024  # rows whose distances are held at a time
+
+
+class _Keypoints:
+    """Labelled target rows, each with the mean of the source rows of its class.
+
+    A labelled row whose class the source lacks is no keypoint. All rows of the problem
+    have unit length. The scales are the largest squared distances within a domain,
+    keypoints among its rows.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        sums = class_sums(problem.X_source, problem.y_source, problem.n_classes)
+        sizes = counts(problem.y_source, problem.n_classes)
+        X, known = problem.X_labelled, sizes[problem.y_labelled] > 0
+        codes = problem.y_labelled[known]
+        if not len(codes):
+            raise MethodFailed("no keypoints: source and target share no class")
+        self.source, self.target = sums[codes] / sizes[codes, None], X[known]
+        self.source_scale = _largest_distance(self.source, problem.X_source)
+        self.target_scale = _largest_distance(X, problem.X_unlabelled)
+
+    def guide(self, X_source: Float, X_target: Float, tau: float) -> Float:
+        r"""Return how differently source and target rows lie towards the keypoints.
+
+        ``G_ij = JS(r_i, r_j)``, the Jensen-Shannon divergence of ``r_i =
+        softmax(-d(x_i, k) / tau)`` over the keypoints k of the row's domain; divided by
+        its largest entry. O(n m L) for L keypoints, in n x m memory.
+        """
+        left, right = (
+            softmax(-squared_distances(X, keypoints) / (scale * tau))
+            for X, keypoints, scale in (
+                (X_source, self.source, self.source_scale),
+                (X_target, self.target, self.target_scale),
+            )
+        )
+        own = xlogy(left, left).sum(axis=1)[:, None] + xlogy(right, right).sum(axis=1)
+        found = 0.5 * own
+        for ours, theirs in zip(left.T, right.T, strict=True):
+            middle = 0.5 * (ours[:, None] + theirs)
+            found -= xlogy(middle, middle)
+        return relative(np.maximum(found, 0.0))[0]
+
+
+def _largest_distance(*parts: Float) -> float:
+    """Return the largest squared distance of two rows, 1 where all are equal."""
+    X = np.vstack(parts)
+    chunks = (X[k : k + CHUNK] for k in range(0, len(X), CHUNK))
+    return max(float(squared_distances(chunk, X).max()) for chunk in chunks) or 1.0
 
 
 class KPGRL(ConfidentClassifier):
@@ -59,11 +112,6 @@ class KPGRL(ConfidentClassifier):
         The moved source rows, of unit length.
     classes_, transduction_, history_, n_iter_, n_features_in_
         As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
-
-    See Also
-    --------
-    KPGRLGW : Also keeps distances within the domains.
-    KPGRLKP : Also moves rows to rows with like shared columns.
 
     Notes
     -----
@@ -113,10 +161,8 @@ class KPGRL(ConfidentClassifier):
         max_iter: int = 2000,
         C: float = 1.0,
     ) -> None:
-        self.tau = tau
-        self.epsilon = epsilon
-        self.max_iter = max_iter
-        self.C = C
+        self.tau, self.epsilon = tau, epsilon
+        self.max_iter, self.C = max_iter, C
 
     @classmethod
     def work(cls, size: Any, max_iter: int = 2000) -> tuple[float, float]:
@@ -128,24 +174,23 @@ class KPGRL(ConfidentClassifier):
     def _fit_problem(self, problem: Problem) -> list[Round]:
         parts = problem.map_rows(row_normalise, row_normalise)
         require_plan(type(self).__name__, len(parts.X_source), len(parts.X_unlabelled))
-        rows, codes = [parts.X_labelled], [parts.y_labelled]
+        X, codes = parts.X_labelled, parts.y_labelled
         if len(parts.X_unlabelled):
-            self.plan_ = self._plan(problem, parts, Keypoints.of(parts))
+            keypoints = _Keypoints(parts)
+            guide = keypoints.guide(parts.X_source, parts.X_unlabelled, self.tau)
+            self.plan_ = self._plan(guide, problem, parts, keypoints)
             shares = self.plan_ / self.plan_.sum(axis=1, keepdims=True)
             self.moved_ = row_normalise(shares @ parts.X_unlabelled)
-            rows, codes = [*rows, self.moved_], [*codes, parts.y_source]
-        X = np.vstack(rows)
-        self._machine = LinearMachine.fit(
-            X, np.concatenate(codes), problem.n_classes, self.C, np.ones(len(X))
-        )
-        if not len(parts.X_unlabelled):
-            return []
-        found = self._machine.probabilities(parts.X_unlabelled)
-        return [Round(1, *self._most_probable(found))]
+            X = np.vstack([X, self.moved_])
+            codes = np.concatenate([codes, parts.y_source])
+        weights = np.ones(len(X))
+        self._machine = LinearMachine.fit(X, codes, problem.n_classes, self.C, weights)
+        return []
 
-    def _plan(self, problem: Problem, parts: Problem, keypoints: Keypoints) -> Float:
+    def _plan(
+        self, guide: Float, problem: Problem, parts: Problem, keypoints: _Keypoints
+    ) -> Float:
         """Return the plan; `parts` has the rows at unit length."""
-        guide = keypoints.guide(parts.X_source, parts.X_unlabelled, self.tau)
         return sinkhorn(guide, self.epsilon, self.max_iter)
 
     def _probabilities(self, X: Float) -> Float:
@@ -168,35 +213,16 @@ class KPGRLGW(KPGRL):
     Parameters
     ----------
     tau, epsilon, max_iter, C
-        As in `KPGRL`.
+        As in `KPGRL`, which has the attributes, reference and example, too.
     alpha : float, default=0.5
         Weight of the distances, above 0 (KPG-RL) and below 1.
     n_steps : int, default=5
         Most steps of the conditional gradient.
 
-    Attributes
-    ----------
-    plan_, moved_
-        As in `KPGRL`.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
-
     Notes
     -----
     A step costs O(n_s n_u (n_s + n_u)) beside that of `KPGRL`, and distances take
     n_s^2 + n_u^2 numbers.
-
-    References
-    ----------
-    .. [1] As for `KPGRL`.
-
-    Examples
-    --------
-    >>> from cdspp import KPGRLGW, SourceDomain
-    >>> source = SourceDomain([[9.0, 1, 0], [8, 0, 1], [1, 9, 0]], [0, 0, 1])
-    >>> X, y = [[5.0, 0.0], [0.0, 4.0], [4.0, 1.0], [1.0, 6.0]], [0, 1, -1, -1]
-    >>> KPGRLGW().fit(X, y, source=source).transduction_
-    array([0, 1, 0, 1])
     """
 
     identifier = "kpg-rl-gw"
@@ -204,7 +230,7 @@ class KPGRLGW(KPGRL):
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
         **KPGRL._parameter_constraints,
-        "alpha": SHARE,
+        "alpha": [SHARE],
         "n_steps": [COUNT],
     }
 
@@ -218,8 +244,7 @@ class KPGRLGW(KPGRL):
         n_steps: int = 5,
     ) -> None:
         super().__init__(tau, epsilon, max_iter, C)
-        self.alpha = alpha
-        self.n_steps = n_steps
+        self.alpha, self.n_steps = alpha, n_steps
 
     @classmethod
     def work(
@@ -232,20 +257,22 @@ class KPGRLGW(KPGRL):
         squares = 8e-6 * (size.n_source**2 + size.n_unlabelled**2)
         return n_steps * (seconds + products), megabytes + squares
 
-    def _plan(self, problem: Problem, parts: Problem, keypoints: Keypoints) -> Float:
-        guide = keypoints.guide(parts.X_source, parts.X_unlabelled, self.tau)
-        left, right = (
-            squared_distances(X, X) / scale
-            for X, scale in (
-                (parts.X_source, keypoints.source_scale),
-                (parts.X_unlabelled, keypoints.target_scale),
-            )
+    def _plan(
+        self, guide: Float, problem: Problem, parts: Problem, keypoints: _Keypoints
+    ) -> Float:
+        X_source, X = parts.X_source, parts.X_unlabelled
+        left, to_source = (
+            squared_distances(X_source, rows) / keypoints.source_scale
+            for rows in (X_source, keypoints.source)
+        )
+        right, to_target = (
+            squared_distances(X, rows) / keypoints.target_scale
+            for rows in (X, keypoints.target)
         )
         # Each keypoint takes the mass of a source row to its partner.
         n_keypoints, (n, m) = len(keypoints.source), guide.shape
         mass = n / (n_keypoints + n)
-        anchored = keypoints.products(parts.X_source, parts.X_unlabelled)
-        anchored /= n_keypoints + n
+        anchored = to_source @ to_target.T / (n_keypoints + n)
         plan = np.full((n, m), mass / n / m)
         for _ in range(self.n_steps):
             gradient = (1 - self.alpha) * guide
@@ -276,25 +303,14 @@ class KPGRLKP(KPGRL):
     Parameters
     ----------
     tau, epsilon, max_iter, C
-        As in `KPGRL`.
+        As in `KPGRL`, which has the attributes, cost and reference, too.
     alpha : float, default=0.5
         Weight of the distances in shared columns.
 
-    Attributes
-    ----------
-    plan_, moved_
-        As in `KPGRL`.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
-
     Notes
     -----
-    Cost as for `KPGRL`. Shared columns take part at unit length, on their own. Without
-    a source all columns are shared.
-
-    References
-    ----------
-    .. [1] As for `KPGRL`.
+    Shared columns take part at unit length, on their own. Without a source all columns
+    are shared.
 
     Examples
     --------
@@ -313,7 +329,7 @@ class KPGRLKP(KPGRL):
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
         **KPGRL._parameter_constraints,
-        "alpha": SHARE,
+        "alpha": [SHARE],
     }
 
     def __init__(
@@ -327,18 +343,15 @@ class KPGRLKP(KPGRL):
         super().__init__(tau, epsilon, max_iter, C)
         self.alpha = alpha
 
-    def _plan(self, problem: Problem, parts: Problem, keypoints: Keypoints) -> Float:
+    def _plan(
+        self, guide: Float, problem: Problem, parts: Problem, keypoints: _Keypoints
+    ) -> Float:
         bridge = problem.bridge
         if bridge is None or not len(bridge.source):
-            raise ValueError(
-                f"{type(self).__name__} needs shared columns: SourceDomain(X, y, "
-                "shared_columns=[(i, j), ...]), or --shared of the commands."
-            )
-        distances = squared_distances(
-            row_normalise(problem.X_source[:, bridge.source]),
-            row_normalise(problem.X_unlabelled[:, bridge.target]),
-        )
-        guide = keypoints.guide(parts.X_source, parts.X_unlabelled, self.tau)
-        shared = distances / (distances.max() or 1.0)
+            example = "shared_columns=[(i, j), ...]"
+            raise lacks(self, "shared columns", example, "--shared")
+        X_source = row_normalise(problem.X_source[:, bridge.source])
+        X = row_normalise(problem.X_unlabelled[:, bridge.target])
+        shared, _ = relative(squared_distances(X_source, X))
         cost = self.alpha * shared + (1.0 - self.alpha) * guide
-        return sinkhorn(cost, self.epsilon, self.max_iter)
+        return super()._plan(cost, problem, parts, keypoints)

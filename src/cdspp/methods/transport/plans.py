@@ -1,4 +1,4 @@
-"""Base of the methods that label target rows by a plan over labelled source rows."""
+"""Transport plans: Sinkhorn's algorithm, and methods that label rows by a plan."""
 
 from __future__ import annotations
 
@@ -9,15 +9,78 @@ from typing import Any
 
 import numpy as np
 
+from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import one_hot, softmax
+from cdspp.core.memory import require_memory
 from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
 from cdspp.methods.shared.constraints import require_every_class
-from cdspp.methods.transport.sinkhorn import require_plan
 
-__all__ = ["PlanClassifier", "label_cost", "transport_library"]
+__all__ = [
+    "PlanClassifier",
+    "label_cost",
+    "potentials",
+    "relative",
+    "require_plan",
+    "sinkhorn",
+    "transport_library",
+]
 
+LARGEST = 1e50  # of the scalings, before the potentials take them in
+COPIES = 6  # of a plan that are held at once
+TOLERANCE = 1e-6  # of the row sums in total
 # POT imports every array library that it finds; these methods use NumPy alone.
 OTHERS = ("PYTORCH", "JAX", "CUPY", "TENSORFLOW")
+
+
+def require_plan(method: str, n_source: int, n_target: int) -> None:
+    """Refuse a plan of n_source x n_target numbers that does not fit into memory."""
+    require_memory(
+        COPIES * n_source * n_target,
+        f"{method} holds plans of {n_source} x {n_target} rows",
+        "Leave rows out, or choose a method that holds none.",
+    )
+
+
+def relative(values: Float) -> tuple[Float, float]:
+    """Return values divided by the largest, and that, which is 1 where all are zero."""
+    largest = float(values.max(initial=0.0)) or 1.0
+    return values / largest, largest
+
+
+def sinkhorn(cost: Float, epsilon: float, max_iter: int) -> Float:
+    """Return the plan of least cost with an entropic term, between uniform masses.
+
+    Row sums are within `TOLERANCE` of 1 / n in total; column sums are exact.
+    """
+    f, g = potentials(cost, epsilon, max_iter)
+    plan = np.exp((f[:, None] + g - cost) / epsilon)
+    if not np.isfinite(plan).all():
+        raise MethodFailed("the transport plan overflows; raise epsilon")
+    return np.asarray(plan)
+
+
+def potentials(cost: Float, epsilon: float, max_iter: int) -> tuple[Float, Float]:
+    """Return the potentials f and g of the plan ``exp((f + g - cost) / epsilon)``.
+
+    By Sinkhorn's scalings, an iteration being two products of matrix and vector in
+    O(n m); the potentials take them in before they overflow (Schmitzer, SIAM J. Sci.
+    Comput. 41(3), 2019).
+    """
+    n, m = cost.shape
+    tiny = np.finfo(float).tiny
+    f, g = cost.min(axis=1), np.zeros(m)
+    kernel = np.exp((f[:, None] - cost) / epsilon)
+    u, v = np.ones(n), np.ones(m)
+    for _ in range(max_iter):
+        u = 1.0 / n / np.maximum(kernel @ v, tiny)
+        v = 1.0 / m / np.maximum(kernel.T @ u, tiny)
+        if max(u.max(), v.max()) > LARGEST:
+            f, g = f + epsilon * np.log(u), g + epsilon * np.log(v)
+            kernel = np.exp((f[:, None] + g - cost) / epsilon)
+            u, v = np.ones(n), np.ones(m)
+        elif np.abs(u * (kernel @ v) - 1.0 / n).sum() < TOLERANCE:
+            break
+    return f + epsilon * np.log(u), g + epsilon * np.log(v)
 
 
 def transport_library(module: str) -> Any:
@@ -39,8 +102,7 @@ def label_cost(problem: Problem) -> Float:
     The columns are the labelled target rows, then the unlabelled ones.
     """
     differ = problem.y_source[:, None] != problem.y_labelled
-    open_ = np.zeros((len(problem.y_source), len(problem.X_unlabelled)))
-    return np.hstack([differ.astype(np.float64), open_])
+    return np.pad(differ.astype(np.float64), ((0, 0), (0, len(problem.X_unlabelled))))
 
 
 class PlanClassifier(ConfidentClassifier):
@@ -66,10 +128,7 @@ class PlanClassifier(ConfidentClassifier):
         require_plan(type(self).__name__, len(problem.X_source), len(X))
         self._classes = one_hot(problem.y_source, problem.n_classes)
         self._fit_plan(problem, X)
-        if not len(problem.X_unlabelled):
-            return []
-        found = self._probabilities(problem.X_unlabelled)
-        return [Round(1, *self._most_probable(found))]
+        return []
 
     def _probabilities(self, X: Float) -> Float:
         return softmax(self._ties(X)) @ self._classes

@@ -9,11 +9,11 @@ import numpy as np
 
 from cdspp.core.linalg import row_normalise, squared_distances
 from cdspp.methods.base import Float, Problem
-from cdspp.methods.shared.constraints import COUNT, POSITIVE
-from cdspp.methods.transport.kpg_rl import SHARE
+from cdspp.methods.shared.constraints import COUNT, POSITIVE, SHARE
 from cdspp.methods.transport.plans import (
     PlanClassifier,
     label_cost,
+    relative,
     transport_library,
 )
 
@@ -50,10 +50,6 @@ class SemiRelaxedFGW(PlanClassifier):
     classes_, transduction_, history_, n_iter_, n_features_in_
         As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
-    See Also
-    --------
-    COOT : Transports rows and columns, with uniform masses.
-
     Notes
     -----
     A step costs O(n_s n_t (n_s + n_t)), in n_s^2 + n_t^2 + 8 n_s n_t numbers. Rows have
@@ -81,7 +77,7 @@ class SemiRelaxedFGW(PlanClassifier):
     display_name = "srFGW"
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        "alpha": SHARE,
+        "alpha": [SHARE],
         "epsilon": [POSITIVE],
         "max_iter": [COUNT],
     }
@@ -91,34 +87,28 @@ class SemiRelaxedFGW(PlanClassifier):
     def __init__(
         self, alpha: float = 0.5, epsilon: float = 0.01, max_iter: int = 200
     ) -> None:
-        self.alpha = alpha
-        self.epsilon = epsilon
-        self.max_iter = max_iter
+        self.alpha, self.epsilon, self.max_iter = alpha, epsilon, max_iter
 
     @classmethod
     def work(cls, size: Any, max_iter: int = 200) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
         rows = float(size.n_source * size.n_target)
-        steps = max_iter * (
-            1e-8 * rows + 2e-10 * rows * (size.n_source + size.n_target)
-        )
+        products = 2e-10 * rows * (size.n_source + size.n_target)
         squares = size.n_source**2 + size.n_target**2
-        return 2.0 + steps, 8e-6 * (8 * rows + squares)
+        return 2.0 + max_iter * (1e-8 * rows + products), 8e-6 * (8 * rows + squares)
 
     def _fit_plan(self, problem: Problem, X: Float) -> None:
         module = transport_library("ot.gromov")
         source, self._target = row_normalise(problem.X_source), row_normalise(X)
-        within = squared_distances(self._target, self._target)
-        self._scale = float(within.max()) or 1.0
-        distances = squared_distances(source, source)
-        self._distances = distances / (float(distances.max()) or 1.0)
+        within, self._scale = relative(squared_distances(self._target, self._target))
+        self._distances, _ = relative(squared_distances(source, source))
         labels = np.ascontiguousarray(label_cost(problem).T)
         # From the start labelled rows are tied to their classes: nothing else tells
         # mirrored solutions apart.
         start = (1.0 - labels) / (1.0 - labels).sum(axis=1, keepdims=True) / len(X)
         self.plan_ = module.entropic_semirelaxed_fused_gromov_wasserstein(
             labels,
-            within / self._scale,
+            within,
             self._distances,
             alpha=self.alpha,
             epsilon=self.epsilon,
@@ -129,8 +119,7 @@ class SemiRelaxedFGW(PlanClassifier):
     def _ties(self, X: Float) -> Float:
         mass = self.plan_.sum(axis=0)
         to_target = squared_distances(row_normalise(X), self._target) / self._scale
-        costs = (
-            self._distances**2 @ mass - 2.0 * to_target @ self.plan_ @ self._distances
-        )
+        crossed = 2.0 * to_target @ self.plan_ @ self._distances
+        costs = self._distances**2 @ mass - crossed
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(mass) - 2.0 * self.alpha * costs / self.epsilon)
