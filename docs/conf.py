@@ -23,7 +23,7 @@ extensions = [
     "python_names",  # bare names of classes and functions are links
     "pages",  # pages made of the library, the schema and the examples
 ]
-exclude_patterns = ["_build", "examples"]
+exclude_patterns = ["_build", "examples", "gallery"]
 nitpicky = True
 # What scikit-learn, NumPy and Python call theirs, and types in words.
 nitpick_ignore_regex = [(r"py:\w+", r"(?!cdspp\.).*")]
@@ -49,6 +49,7 @@ html_theme = "furo"
 html_title = f"cdspp {version}"
 html_static_path = ["_static"]
 html_css_files = ["cdspp.css"]
+html_js_files = ["cdspp.js"]
 toc_object_entries_show_parents = "hide"
 html_math_renderer = "mathml"
 html_copy_source = False

@@ -49,10 +49,13 @@ def test_every_page_is_in_the_table_of_contents_once() -> None:
 
 def test_every_generated_page_is_made_and_listed(extension: Any) -> None:
     rooms = ("method_pages", "module_pages", "config_page", "command_pages")
+    rooms += ("gallery_pages",)
     made = {name for room in rooms for name, _ in extension(room).pages(ROOT)}
     pages = {f"generated/{Path(n).with_suffix('')}" for n in made if n.endswith("rst")}
     asked = {name for name in listed() if name.startswith("generated/")}
     under = {f"generated/methods/{name}" for name in available()}
+    shown = extension("gallery_pages").examples(ROOT)
+    under |= {f"generated/gallery/{example.name}" for example in shown}
     assert pages == asked | under
 
 
