@@ -6,6 +6,7 @@ import argparse
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from textwrap import dedent
 from unittest.mock import patch
 
 import yaml
@@ -82,12 +83,9 @@ def _section(
     yield f".. _cdspp-{name}:\n"
     yield heading(f"cdspp {name}", "-")
     yield text
-    told = (found.epilog or "").replace(files, "")
-    yield from _paragraphs(EXAMPLES.sub("", f"{told}\n"))
-    if lines := examples(found):
-        yield f".. code-block:: shell\n\n{indented(lines)}\n"
+    yield from _paragraphs((found.epilog or "").replace(files, ""))
     if files in (found.epilog or ""):
-        yield f"How the command reads files stands `below <#{FILES.lower()}>`_.\n"
+        yield f"The section `{FILES}`_ describes input and output.\n"
     if len(found._actions) > 1:
         yield _raw(f"<details class='options'><summary>Options of {name}</summary>")
         yield f".. program:: cdspp {name}\n"
@@ -104,18 +102,20 @@ def _paragraphs(text: str) -> Iterator[str]:
     for part in re.split(r"\n\s*\n", text.strip()):
         head, _, rest = part.partition("\n")
         if head.endswith(":") and rest.startswith("  "):
-            yield f".. rubric:: {head[:-1].capitalize()}\n"
+            if not head.startswith("example"):
+                yield f".. rubric:: {head[:-1].capitalize()}\n"
             part = rest
         if part.lstrip().startswith("cdspp "):
-            yield f".. code-block:: shell\n\n{indented(part.strip())}\n"
+            lines = dedent(part).strip()
+            yield f".. code-block:: shell\n\n{indented(lines)}\n"
         elif part.strip():
             yield f"{_code(' '.join(part.split()))}\n"
 
 
 def _code(text: str) -> str:
     """Return text with its options, and what stands between backquotes, as code."""
-    marked = re.sub(r"(?<![\w`-])(--[a-z][\w-]*)(?!`)", r"`\1`", text)
-    parts = re.split(r"`([^`]+)`", marked)
+    parts = re.split(r"`([^`]+)`|(?<!\S)(--(?:[a-z][\w-]*)?)", text)
+    parts = [part for part in parts if part is not None]
     parts[::2] = map(plain, parts[::2])
     parts[1::2] = [f"``{part}``" for part in parts[1::2]]
     return "".join(parts)

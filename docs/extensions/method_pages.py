@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -101,8 +102,8 @@ def _page(root: Path, name: str) -> str:
         [
             _facts(name, found),
             _picture(root, name),
-            f".. autoclass:: cdspp.{found.__name__}\n",
             _inherited_objective(found),
+            f".. autoclass:: cdspp.{found.__name__}\n",
             *(".. rubric:: Forecast of one fit\n", _forecast(name)),
             *((".. rubric:: Known answer\n", f"{answer}\n") if answer else ()),
         ]
@@ -159,8 +160,22 @@ def _inherited_objective(found: type) -> str:
     lines = (c for c in found.__mro__ if FORMULA in (c.__dict__.get("__doc__") or ""))
     if (origin := next(lines, None)) is None:
         return ""
-    text = inspect.cleandoc(origin.__doc__ or "").partition("\nParameters\n---")[0]
-    return f"\n.. rubric:: The objective of {origin.display_name}\n\n{text}\n"  # type: ignore[attr-defined]
+    told = inspect.cleandoc(origin.__doc__ or "")
+    text = told.partition("\nParameters\n---")[0].partition("\n\n")[2]
+    shown = origin.display_name  # type: ignore[attr-defined]
+    parts = [f".. rubric:: The objective, that of {shown}\n", f"{text}\n"]
+    if "\nReferences\n---" not in (found.__doc__ or ""):
+        parts += _paper(told)
+    return "\n".join(parts)
+
+
+def _paper(told: str) -> list[str]:
+    """Return the references of a docstring, as a paragraph."""
+    found = re.search(r"\nReferences\n-+\n(.*?)(?=\n\n\w|\Z)", told, re.S)
+    if found is None:
+        return []
+    words = " ".join(re.sub(r"\.\. \[\d+\] ", "", found[1]).split())
+    return [".. rubric:: Reference\n", f"{words}\n"]
 
 
 def _costs(names: list[str]) -> str:
