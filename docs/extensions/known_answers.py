@@ -44,9 +44,9 @@ def known_answer(root: Path, name: str) -> str:
     same, right = np.sum(found == theirs), np.mean(found == case.y_unlabelled)
     return (
         "This implementation and the authors' released code give the same label to "
-        f"{same} of {len(found)} rows of a digits problem that anyone can rebuild, with "
-        f"{len(case.y_source)} source rows and {len(case.y_labelled)} labelled "
-        f"target rows: {100 * right:.1f} % of the labels are right here, "
+        f"{same} of {len(found)} rows of a digits problem that anyone can rebuild, "
+        f"with {len(case.y_source)} source rows and {len(case.y_labelled)} labelled "
+        f"target rows. {100 * right:.1f} % of the labels are right here, "
         f"{100 * known['accuracy']:.1f} % there. The build of this page computes the "
         "former; the authors' code computed the latter, once."
     )

@@ -18,7 +18,6 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
 
 from cdspp import load_results
-from cdspp.methods import method_class
 
 STUDY = """\
 study: wines
@@ -59,7 +58,6 @@ print((folder / "tables/overview.tex").read_text())
 scores = load_results(folder).scores.query("setting == 'main'")
 last = scores.groupby(["method", "trial"])["accuracy"].last().unstack("method")
 axes = (100 * last).boxplot(figsize=(7, 3.2), grid=False)
-axes.set_xticklabels([method_class(name).display_name for name in last])
 axes.set_ylabel("accuracy, percent")
 plt.tight_layout()
 plt.savefig("paper_table.png", dpi=120)
