@@ -4,7 +4,7 @@ The labelled archive is embedded by the old model, the new documents by the new 
 
 Nobody wants to label again, or to embed the whole archive again. A few documents that
 both models have embedded need no label, and they are a bridge: the script compares
-methods with 10 to 100 of them. The documents are docstrings of SciPy, the classes five
+methods with 10 to 80 of them. The documents are docstrings of SciPy, the classes five
 of its modules; one new document of each has a label. The old model knows words, the new
 one runs of letters.
 
@@ -27,7 +27,7 @@ METHODS = ["svm-t", "target-only", "cdspp", "cdspp-bridge", "paired-map-plus"]
 texts, labels = [], []
 for module in (linalg, ndimage, optimize, signal, special):
     said = {inspect.getdoc(getattr(module, name)) or "" for name in module.__all__}
-    chosen = sorted({text[:1500] for text in said if len(text) > 200})[:60]
+    chosen = sorted({text[:1500] for text in said if len(text) > 200})[:50]
     texts += chosen
     labels += [module.__name__] * len(chosen)
 
@@ -44,10 +44,10 @@ print(f"{len(old)} documents; old model {old.shape[1]} numbers, new {new.shape[1
 rows = []
 for draw in range(3):
     order = np.random.default_rng(draw).permutation(len(old))
-    both, archive, fresh = order[:100], order[100:200], order[200:]
+    both, archive, fresh = order[:80], order[80:160], order[160:]
     truth = pd.Series(labels[fresh])
     y = truth.where(truth.groupby(truth).cumcount() < 1)  # one label of each class
-    for pairs in (10, 30, 100):
+    for pairs in (10, 30, 80):
         bridge = (old[both[:pairs]], new[both[:pairs]])
         source = SourceDomain(old[archive], labels[archive], paired_rows=bridge)
         for method in METHODS:

@@ -9,7 +9,7 @@ has a label. Beside an SVM, CDSPP looks as if the catalogue helped. Yet it does 
 better than without a source, or with one whose labels are permuted: the gain is that of
 the photographs without a label.
 
-Picture: Five images of either kind; share of right labels, with deviations over five
+Picture: Five images of either kind; share of right labels, with deviations over four
 draws.
 """
 
@@ -37,7 +37,7 @@ with TemporaryDirectory() as folder:
     files = [Path(folder, f"{number:03d}.png") for number in range(len(catalogue))]
     for file, pixels in zip(files, catalogue, strict=True):
         Image.fromarray(np.uint8(255 * pixels)).save(file)
-    words = make_extractor("visual-words", n_words=60, step=4)
+    words = make_extractor("visual-words", n_words=40, step=6)
     X_source = np.sqrt(words.extract(files, words.fit_codebook(files)))
 X = PCA(30, random_state=0).fit_transform(photographs[:, ::2, ::2].reshape(500, -1))
 
@@ -51,7 +51,7 @@ rows = {
     ),
     "CDSPP": ("cdspp", SourceDomain(X_source, labels)),
 }
-right = pd.DataFrame(0.0, index=list(rows), columns=range(5))
+right = pd.DataFrame(0.0, index=list(rows), columns=range(4))
 for draw in right:
     order = truth.sample(frac=1, random_state=draw)
     y = truth.where(order.groupby(order).cumcount().sort_index() < 1)

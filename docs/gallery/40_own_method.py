@@ -11,7 +11,6 @@ of wines.
 Picture: Gain of the real source over what may stand in its place, on held-out rows.
 """
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -20,6 +19,7 @@ import numpy as np
 from sklearn.datasets import load_wine
 
 from cdspp import SourceDomain, compare
+from cdspp.cli.main import main
 
 Path("mine.py").write_text('''\
 import numpy as np
@@ -47,15 +47,14 @@ methods:
   - {id: target-only}
   - {id: cdspp}
 """)
-run = [sys.executable, "-m", "cdspp", "plan", "mine.yaml"]
-print(subprocess.check_output(run, text=True))
-
 sys.path.insert(0, "")  # this folder, where mine.py is
+main(["plan", "mine.yaml"])  # in the shell: cdspp plan mine.yaml
+
 wines = load_wine()
 y = np.where(np.arange(89) % 3 == 0, wines.target[1::2], -1)  # every third is known
 source = SourceDomain(wines.data[::2, 5:], wines.target[::2])
 methods = ["mine:Prototypes", "cdspp", "svm-t", "target-only"]
-found = compare(wines.data[1::2, :5], y, source=source, methods=methods, repeats=6)
+found = compare(wines.data[1::2, :5], y, source=source, methods=methods, repeats=5)
 columns = ["display_name", "accuracy", "alone", "verdict"]
 print(found.verdicts[columns].to_string(index=False, float_format="%.3f"))
 print(f"decision: {found.decision}\n")
