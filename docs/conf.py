@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from cdspp import __version__
+from cdspp import __version__, available
+from cdspp.methods import method_class
 
 docs = Path(__file__).parent
 sys.path[:0] = [str(docs / "extensions"), str(docs.parent)]
@@ -23,7 +24,7 @@ extensions = [
     "python_names",  # bare names of classes and functions are links
     "pages",  # pages made of the library, the schema and the examples
 ]
-exclude_patterns = ["_build", "examples"]
+exclude_patterns = ["_build", "examples", "gallery"]
 nitpicky = True
 # What scikit-learn, NumPy and Python call theirs, and types in words.
 nitpick_ignore_regex = [(r"py:\w+", r"(?!cdspp\.).*")]
@@ -43,12 +44,20 @@ napoleon_custom_sections = [("Attributes", "params_style")]
 napoleon_use_rtype = False
 
 myst_heading_anchors = 3
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "substitution"]
+known = [method_class(name) for name in available()]
+myst_substitutions = {
+    "methods": len(known),
+    "alone": sum(not method.uses_source for method in known),
+    "networks": sum(method.needs_torch for method in known),
+    "version": __version__,
+}
 
 html_theme = "furo"
 html_title = f"cdspp {version}"
 html_static_path = ["_static"]
 html_css_files = ["cdspp.css"]
+html_js_files = ["cdspp.js"]
 toc_object_entries_show_parents = "hide"
 html_math_renderer = "mathml"
 html_copy_source = False

@@ -1,48 +1,135 @@
-"""The page of commands: what `--help` says of each."""
+"""The page of commands: goals and text, then examples and options from the parser."""
 
 from __future__ import annotations
 
-import contextlib
-import io
-import os
+import argparse
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from textwrap import dedent
 from unittest.mock import patch
 
-from rst import heading, indented
+import yaml
+from rst import heading, indented, list_table, plain
 
 from cdspp.cli.main import main
 
-__all__ = ["pages"]
+__all__ = ["command_parsers", "examples", "pages", "parser"]
+
+TEXTS = "docs/extensions/commands.yaml"
+INTRODUCTION = """\
+This page is for people who work in the shell. Each command answers ``--help`` with what
+stands here. A mistake ends a command with one line that names the remedy, and with exit
+code 2.
+"""
+FILES = "Files"
+EXAMPLES = re.compile(r"^examples?:\n((?:  .*\n?)+)", re.M)
+
+
+class _Found(Exception):
+    """Carries the parser of the command out of it."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of `cdspp` as the command itself makes it."""
+
+    def stop(found: argparse.ArgumentParser, *_: object) -> None:
+        raise _Found(found)
+
+    with patch.object(argparse.ArgumentParser, "parse_args", stop):
+        try:
+            main([])
+        except _Found as found:
+            return found.args[0]
+    raise RuntimeError("the command has read no arguments")
+
+
+def command_parsers(
+    whole: argparse.ArgumentParser,
+) -> Mapping[str, argparse.ArgumentParser]:
+    """Return the parser of each command."""
+    [group] = [a for a in whole._actions if isinstance(a, argparse._SubParsersAction)]
+    return group.choices
+
+
+def examples(found: argparse.ArgumentParser) -> str:
+    """Return the lines of the examples that the help of a command ends with."""
+    blocks = EXAMPLES.findall(f"{found.epilog or ''}\n")
+    return "\n".join(re.sub(r"^  ", "", block.rstrip(), flags=re.M) for block in blocks)
 
 
 def pages(root: Path) -> Iterator[tuple[str, str]]:
     """Yield name and text of the page."""
-    parts = [heading("Commands")]
-    for words in _commands(()):
-        parts.append(heading(" ".join(("cdspp", *words)), "-"))
-        parts += [".. code-block:: text\n", f"{indented(_help(words))}\n"]
+    texts = yaml.safe_load((root / TEXTS).read_text(encoding="utf-8"))
+    whole = parser()
+    commands = command_parsers(whole)
+    if texts.keys() != commands.keys():
+        differing = sorted(texts.keys() ^ commands.keys())
+        raise ValueError(f"{TEXTS} and the parser differ in {', '.join(differing)}.")
+    rows = [["I want", "Command"]]
+    rows += [[text["goal"], f":ref:`cdspp-{name}`"] for name, text in texts.items()]
+    parts = [heading("Commands"), INTRODUCTION, list_table(rows, classes="")]
+    files = (whole.epilog or "").strip()
+    for name, text in texts.items():
+        parts += _section(name, text["text"], commands[name], files)
+    parts += [heading(FILES, "-"), *_paragraphs(files)]
     yield "commands.rst", "\n".join(parts)
 
 
-def _commands(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Yield a command and those below it, as its help lists them."""
-    yield words
-    _, _, rest = _help(words).partition("COMMAND\n")
-    for line in rest.splitlines():
-        if found := re.match(r"    (\w[\w-]*)\b", line):
-            yield from _commands((*words, found[1]))
-        elif not line.startswith("     "):
-            return
+def _section(
+    name: str, text: str, found: argparse.ArgumentParser, files: str
+) -> Iterator[str]:
+    """Yield the section of a command: text, examples, and all options folded away."""
+    yield f".. _cdspp-{name}:\n"
+    yield heading(f"cdspp {name}", "-")
+    yield text
+    yield from _paragraphs((found.epilog or "").replace(files, ""))
+    if files in (found.epilog or ""):
+        yield f"The section `{FILES}`_ describes input and output.\n"
+    if len(found._actions) > 1:
+        yield _raw(f"<details class='options'><summary>Options of {name}</summary>")
+        yield f".. program:: cdspp {name}\n"
+        yield from _options(found)
+        yield _raw("</details>")
 
 
-def _help(words: tuple[str, ...]) -> str:
-    told = io.StringIO()
-    with (
-        patch.dict(os.environ, COLUMNS="84"),
-        contextlib.redirect_stdout(told),
-        contextlib.suppress(SystemExit),
-    ):
-        main([*words, "--help"])
-    return told.getvalue()
+def _raw(html: str) -> str:
+    return f".. raw:: html\n\n   {html}\n"
+
+
+def _paragraphs(text: str) -> Iterator[str]:
+    """Yield the paragraphs of a help; a line with a colon heads what follows it."""
+    for part in re.split(r"\n\s*\n", text.strip()):
+        head, _, rest = part.partition("\n")
+        if head.endswith(":") and rest.startswith("  "):
+            if not head.startswith("example"):
+                yield f".. rubric:: {head[:-1].capitalize()}\n"
+            part = rest
+        if part.lstrip().startswith("cdspp "):
+            lines = dedent(part).strip()
+            yield f".. code-block:: shell\n\n{indented(lines)}\n"
+        elif part.strip():
+            yield f"{_code(' '.join(part.split()))}\n"
+
+
+def _code(text: str) -> str:
+    """Return text with its options, and what stands between backquotes, as code."""
+    parts = re.split(r"`([^`]+)`|(?<!\S)(--(?:[a-z][\w-]*)?)", text)
+    parts = [part for part in parts if part is not None]
+    parts[::2] = map(plain, parts[::2])
+    parts[1::2] = [f"``{part}``" for part in parts[1::2]]
+    return "".join(parts)
+
+
+def _options(found: argparse.ArgumentParser) -> Iterator[str]:
+    """Yield an entry for each argument: its name, and what its help says."""
+    formatter = found._get_formatter()
+    for action in found._actions:
+        if isinstance(action, argparse._HelpAction):
+            continue
+        name = formatter._format_action_invocation(action)
+        yield f".. option:: {name}\n"
+        if action.help:
+            said = formatter._expand_help(action)
+            needed = " Required." * (action.required and bool(action.option_strings))
+            yield indented(_code(f"{said[:1].upper()}{said[1:]}.{needed}")) + "\n"

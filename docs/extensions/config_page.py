@@ -14,11 +14,11 @@ __all__ = ["pages"]
 
 SCHEMA = "workflow/schemas/config.schema.yaml"
 INTRODUCTION = """\
-Every key that a study file may have, made of the schema that checks it. The default of
-a key is its value in ``config.yaml``, which holds where a study file of yours does not
-say otherwise; a list in your file replaces the list there. Within an entry, keys that
-are not required may be left out. ``cdspp plan`` names what is wrong in a file, all at
-once.
+This page is for people who write a study file. It lists every key that the schema
+allows, with its type and its default. The default is the value in ``config.yaml``,
+which holds for every key that your file does not have; a list in your file replaces the
+list there. Within an entry, keys that are not required may be left out. ``cdspp plan``
+names all faults of a file at once.
 """
 WHOLE = """\
 The file with every value explained:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from gallery_pages import examples
+from known_answers import known_answer
 from rst import heading, list_table
 
 from benchmarks.measure import SIZES
@@ -19,21 +22,24 @@ __all__ = ["pages"]
 
 FORMULA = ".. math::"
 BRIDGES = {SHARED: "shared columns", PAIRS: "paired rows"}
+SHORT = {SHARED: "columns", PAIRS: "rows"}
 OVERVIEW_SIZE = "office-caltech"
 OVERVIEW = """\
-Cheapest first, by the cost model, at the size of one task of Office-Caltech; see
-:doc:`/guide/costs`. Every method has a page of its own, made of its docstring.
+This page is for people who look for a method. It lists the cheapest first, by the
+seconds that the cost model forecasts for one task of Office-Caltech
+(:doc:`/guide/costs`). Each name leads to the page of the method.
 
-* **Source**: the method reads it, or does without.
-* **Unlabelled** rows take part in the fit, or the method is supervised and ignores
+* **Source**: the method reads the source; a dash marks a method for the target alone.
+* **Unlabelled**: unlabelled rows take part in the fit; a supervised method ignores
   them.
 * **New rows**: `predict` takes rows that were not in `fit`. A transductive method
-  labels those of the fit alone, so it cannot be cross-validated.
-* **Confidence**: there is `predict_proba`.
-* **Bridge**: what it uses besides labels, if the source has it, see
-  :ref:`what both domains share <bridges>`; all other methods ignore that.
+  labels only the rows of the fit, so it cannot be cross-validated.
+* **Confidence**: the method has `predict_proba`.
+* **Bridge**: the method uses more than labels, if the source has it: shared *columns*,
+  or paired *rows* (:ref:`what both tables share <bridges>`). All other methods ignore
+  these.
 * **Space**: `transform` and `transform_source` bring rows of both domains into one.
-* **torch**: needs the optional package, ``pip install 'cdspp[networks]'``.
+* **torch**: the method needs an optional package, ``pip install 'cdspp[networks]'``.
 """
 # The class whose page tells of each.
 FUNCTIONS = {
@@ -49,7 +55,7 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
     """Yield name and text of each page."""
     names = sorted(available(), key=lambda name: _cost(name, OVERVIEW_SIZE)[0])
     for name in names:
-        yield f"methods/{name}.rst", _page(name)
+        yield f"methods/{name}.rst", _page(root, name)
     yield "methods/index.rst", _overview(names)
     yield "costs.txt", _costs(names)
 
@@ -78,8 +84,8 @@ def _overview(names: list[str]) -> str:
         facts += [issubclass(found, ConfidentClassifier)]
         facts += [issubclass(found, CommonSpaceMethod), found.needs_torch]
         cells += [_yes(fact) for fact in facts]
-        bridges = [BRIDGES[kind] for kind in BRIDGES if kind in found.bridges]
-        cells.append(" and ".join(bridges) or "–")
+        bridges = [SHORT[kind] for kind in SHORT if kind in found.bridges]
+        cells.append(", ".join(bridges) or "–")
         rows.append([*cells, _short(_cost(name, OVERVIEW_SIZE)[0])])
     tree = "\n".join(f"   {name}" for name in sorted(names))
     return (
@@ -88,8 +94,23 @@ def _overview(names: list[str]) -> str:
     )
 
 
-def _page(name: str) -> str:
+def _page(root: Path, name: str) -> str:
+    """Return the page of a method: facts, picture, docstring, costs, known answer."""
     found = method_class(name)
+    answer = known_answer(root, name)
+    return "\n".join(
+        [
+            _facts(name, found),
+            _picture(root, name),
+            _inherited_objective(found),
+            f".. autoclass:: cdspp.{found.__name__}\n",
+            *(".. rubric:: Forecast of one fit\n", _forecast(name)),
+            *((".. rubric:: Known answer\n", f"{answer}\n") if answer else ()),
+        ]
+    )
+
+
+def _facts(name: str, found: type) -> str:
     said = ["supervised" if found.supervised else "uses unlabelled rows"]
     if not found.uses_source:
         said.append("never sees the source")
@@ -106,10 +127,30 @@ def _page(name: str) -> str:
         f"{heading(found.display_name)}\n"
         f"| In studies and commands: ``{name}``\n"
         f"| {', '.join(said).capitalize()}\n"
-        f"| Offers {links}\n\n"
-        f".. autoclass:: cdspp.{found.__name__}\n"
-        f"{_inherited_objective(found)}"
+        f"| Offers {links}\n"
     )
+
+
+def _picture(root: Path, name: str) -> str:
+    """Return the picture of the example in the gallery that has the method's name."""
+    shown = {example.name.replace("_", "-"): example for example in examples(root)}
+    if (example := shown.get(name)) is None:
+        return ""
+    return (
+        f".. figure:: /generated/gallery/{example.name}.png\n"
+        f"   :alt: {example.picture}\n\n"
+        f"   {example.sentence} {example.picture}\n"
+        f"   The script: :doc:`/generated/gallery/{example.name}`.\n"
+    )
+
+
+def _forecast(name: str) -> str:
+    """Return what the cost model says of a fit at each size."""
+    rows = [["Size", "Seconds on one thread", "Peak memory in MB"]]
+    for size, described in SIZES.items():
+        seconds, megabytes = _cost(name, size)
+        rows.append([str(described), _short(seconds), f"{megabytes:.0f}"])
+    return list_table(rows, classes="prose")
 
 
 def _inherited_objective(found: type) -> str:
@@ -119,8 +160,22 @@ def _inherited_objective(found: type) -> str:
     lines = (c for c in found.__mro__ if FORMULA in (c.__dict__.get("__doc__") or ""))
     if (origin := next(lines, None)) is None:
         return ""
-    text = inspect.cleandoc(origin.__doc__ or "").partition("\nParameters\n---")[0]
-    return f"\n.. rubric:: The objective of {origin.display_name}\n\n{text}\n"  # type: ignore[attr-defined]
+    told = inspect.cleandoc(origin.__doc__ or "")
+    text = told.partition("\nParameters\n---")[0].partition("\n\n")[2]
+    shown = origin.display_name  # type: ignore[attr-defined]
+    parts = [f".. rubric:: The objective, that of {shown}\n", f"{text}\n"]
+    if "\nReferences\n---" not in (found.__doc__ or ""):
+        parts += _paper(told)
+    return "\n".join(parts)
+
+
+def _paper(told: str) -> list[str]:
+    """Return the references of a docstring, as a paragraph."""
+    found = re.search(r"\nReferences\n-+\n(.*?)(?=\n\n\w|\Z)", told, re.S)
+    if found is None:
+        return []
+    words = " ".join(re.sub(r"\.\. \[\d+\] ", "", found[1]).split())
+    return [".. rubric:: Reference\n", f"{words}\n"]
 
 
 def _costs(names: list[str]) -> str:

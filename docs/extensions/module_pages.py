@@ -51,17 +51,29 @@ ONLY = {
     "cdspp.methods.networks.networks": ["NetworkClassifier"],
 }
 TOP = """\
-What ``from cdspp import ...`` gives. The classes of methods come from here as well, and
-have :doc:`pages of their own </generated/methods/index>`.
+This page is for people who call ``cdspp`` from Python. It lists the names that ``from
+cdspp import ...`` offers. The classes of the methods are among them, and have
+:doc:`pages of their own </generated/methods/index>`.
+"""
+WRITERS = """\
+This page is for people who write a method: the contract, and the parts that several
+methods share.
+"""
+READERS = """\
+This page is for people who compute with the results of a study, or ask how a number or
+a verdict of the report comes about.
+"""
+BUILDERS = """\
+This page is for people who add data or features, or handle errors.
 """
 
 
 def pages(root: Path) -> Iterator[tuple[str, str]]:
     """Yield name and text of each page."""
     yield "api/cdspp.rst", _top()
-    yield "api/methods.rst", _modules("What methods share", METHODS)
-    yield "api/analysis.rst", _modules("Analysis", _analysis())
-    yield "api/others.rst", _modules("Data, studies, errors", OTHERS)
+    yield "api/methods.rst", _modules("What methods share", WRITERS, METHODS)
+    yield "api/analysis.rst", _modules("Analysis", READERS, _analysis())
+    yield "api/others.rst", _modules("Data, studies, errors", BUILDERS, OTHERS)
 
 
 def _public() -> list[str]:
@@ -85,8 +97,8 @@ def _analysis() -> list[str]:
     return [f"cdspp.analysis.{name}" for name in order]
 
 
-def _modules(title: str, modules: Sequence[str]) -> str:
-    return "\n".join([heading(title), *map(_module, modules)])
+def _modules(title: str, readers: str, modules: Sequence[str]) -> str:
+    return "\n".join([heading(title), readers, *map(_module, modules)])
 
 
 def _module(name: str) -> str:

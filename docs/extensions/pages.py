@@ -1,4 +1,4 @@
-"""Write the pages that the library, the schema and the examples tell by themselves.
+"""Write the pages that the library, the schema and the examples make by themselves.
 
 They lie in `docs/generated` and are made again by every build; a page that would be the
 same is left alone, so that Sphinx does not read it again.
@@ -16,21 +16,25 @@ from typing import Any
 
 import command_pages
 import config_page
+import gallery_pages
 import method_pages
 import module_pages
 
 __all__ = ["setup", "write_pages"]
 
-ROOMS = (method_pages, module_pages, config_page, command_pages)
+ROOMS = (method_pages, module_pages, config_page, command_pages, gallery_pages)
 EXAMPLES = ("two_tables", "image_folder")
 
 
-def _pages(root: Path) -> Iterator[tuple[str, str]]:
-    """Yield name and text of each page, and of what each example prints."""
+def _pages(root: Path, made: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of each page, and of the results of each example."""
     for room in ROOMS:
-        yield from room.pages(root)
+        for name, text in room.pages(root):
+            yield name, text.encode()
+    yield from gallery_pages.results(root, made)
     for name in EXAMPLES:
-        yield f"examples/{name}.txt", _printed(root, f"docs/examples/{name}.py")
+        said = _printed(root, f"docs/examples/{name}.py")
+        yield f"examples/{name}.txt", said.encode()
 
 
 def _printed(root: Path, script: str) -> str:
@@ -45,13 +49,13 @@ def _printed(root: Path, script: str) -> str:
 def write_pages(folder: Path) -> None:
     """Write all pages below `folder`, and remove those that nobody makes any more."""
     made = set()
-    for name, text in _pages(folder.parents[1]):
+    for name, content in _pages(folder.parents[1], folder):
         path = folder / name
         made.add(path)
-        if path.is_file() and path.read_text(encoding="utf-8") == text:
+        if path.is_file() and path.read_bytes() == content:
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_bytes(content)
     for path in sorted(folder.rglob("*")):
         if path.is_file() and path not in made:
             path.unlink()

@@ -26,7 +26,8 @@ def indented(text: str, width: int = 3) -> str:
 
 def list_table(rows: Iterable[Sequence[str]], classes: str = "wide") -> str:
     """Return a table whose first row is its header."""
-    lines = [".. list-table::", "   :header-rows: 1", f"   :class: {classes}", ""]
+    lines = [".. list-table::", "   :header-rows: 1"]
+    lines += [*([f"   :class: {classes}"] if classes else []), ""]
     for row in rows:
         for k, cell in enumerate(row):
             lines.append(f"   {'* -' if not k else '  -'} {cell}".rstrip())

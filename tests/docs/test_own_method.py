@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import sys
 from collections.abc import Iterator
 from contextlib import chdir
@@ -103,6 +104,19 @@ def test_predictions_made_elsewhere_join_a_study_that_has_run(
     unmeasured = r"Theirs</th><td[^>]*>4</td><td[^>]*>0</td>(<td>–</td>){3}"
     assert re.search(unmeasured, page)
     command(project, "verify", "results/toy")
+
+
+def test_the_gallery_makes_a_table_of_a_study_that_has_run(
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(project.folder)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.setattr(sys, "argv", ["example", "results/toy"])
+    runpy.run_path(str(PAGE.parents[1] / "gallery/60_paper_table.py"))
+    assert r"Prototypes & " in capsys.readouterr().out
+    assert (project.folder / "paper_table.png").stat().st_size > 5000
 
 
 def test_an_edit_of_the_class_reruns_its_fits_and_a_comment_nothing(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,13 @@ def test_every_page_is_in_the_table_of_contents_once() -> None:
 
 def test_every_generated_page_is_made_and_listed(extension: Any) -> None:
     rooms = ("method_pages", "module_pages", "config_page", "command_pages")
+    rooms += ("gallery_pages",)
     made = {name for room in rooms for name, _ in extension(room).pages(ROOT)}
     pages = {f"generated/{Path(n).with_suffix('')}" for n in made if n.endswith("rst")}
     asked = {name for name in listed() if name.startswith("generated/")}
     under = {f"generated/methods/{name}" for name in available()}
+    shown = extension("gallery_pages").examples(ROOT)
+    under |= {f"generated/gallery/{example.name}" for example in shown}
     assert pages == asked | under
 
 
@@ -117,6 +121,35 @@ def test_the_page_of_commands_has_them_all(extension: Any) -> None:
     for command in ("fit", "predict", "compare", "plan"):
         assert f"\ncdspp {command}\n---" in text
     assert "--target FILE" in text
+
+
+def test_every_example_of_a_command_is_understood_by_its_parser(extension: Any) -> None:
+    room = extension("command_pages")
+    parser = room.parser()
+    for name, found in room.command_parsers(parser).items():
+        for line in room.examples(found).replace("\\\n", " ").splitlines():
+            words = shlex.split(line.partition(" -- ")[0])
+            assert words[:2] == ["cdspp", name]
+            assert parser.parse_args(words[1:])
+
+
+def test_the_page_of_commands_has_each_option_with_its_help(extension: Any) -> None:
+    [(_, text)] = extension("command_pages").pages(ROOT)
+    options = re.findall(r"^\.\. option:: (.*)\n\n?(   .*)?", text, re.M)
+    assert len(options) > 60
+    bare = {name for name, said in options if name.startswith("-") and not said}
+    assert not bare
+    assert "`` " not in re.sub(r"``[^`]+``", "", text)
+
+
+def test_the_page_of_cdspp_shows_its_idea_its_paper_and_how_close_it_is(
+    extension: Any,
+) -> None:
+    pages = dict(extension("method_pages").pages(ROOT))
+    page = pages["methods/cdspp.rst"]
+    for part in (".. figure::", ".. math::", "10.1016/j.patcog.2021.108362"):
+        assert part in page
+    assert "the same label to 300 of 300 rows" in page
 
 
 def test_a_formula_is_made_whole_or_not_at_all(extension: Any) -> None:

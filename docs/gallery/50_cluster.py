@@ -1,0 +1,50 @@
+"""What a study asks of a cluster.
+
+Each job asks the scheduler for the memory and the minutes that it will need.
+
+The cost model knows what a fit needs before it runs, so that nobody has to guess. The
+script shows the profile that submits the jobs, where partition and account are named as
+well, and the most that one job with a method asks for in the study of the paper; quick
+methods share a job. With the plugin `snakemake-executor-plugin-slurm` installed, the
+line `snakemake --workflow-profile workflow/profiles/slurm --configfile mine.yaml`
+submits all jobs of a study. A job that fails is repeated once and asks for twice as
+much.
+
+Picture: The most that one job with a method asks for: minutes, and megabytes of memory.
+"""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import yaml
+
+from cdspp.cli.study import read_study
+from cdspp.core.names import trials_of_block
+from cdspp.methods import method_class
+from cdspp.study.fit_jobs import fit_groups
+from cdspp.study.requests import fit_request
+from cdspp.study.workflow_files import workflow_folder
+
+profile = workflow_folder() / "workflow/profiles/slurm/config.yaml"
+for option, value in yaml.safe_load(profile.read_text()).items():
+    if option in ("executor", "jobs", "cores", "retries", "default-resources"):
+        print(f"{option}: {value}")
+
+study = read_study(["resources/studies/paper.yaml"])
+rows = []
+for group in fit_groups(study):
+    trials = len(trials_of_block(group.blocks[0]))
+    for task in group.tasks:
+        asked = fit_request(study, group, task, trials)
+        for method in group.methods:
+            name = method_class(method).display_name
+            rows.append((name, asked.minutes, asked.megabytes))
+table = pd.DataFrame(rows, columns=["method", "minutes", "MB"])
+table = table.groupby("method").max().sort_values("minutes")
+print(table.to_string())
+
+axes = table.plot.barh(
+    subplots=True, layout=(1, 2), sharey=True, legend=False, logx=True, figsize=(7, 4.6)
+)
+axes[0, 0].set_ylabel("")
+plt.tight_layout()
+plt.savefig("cluster.png", dpi=120)
