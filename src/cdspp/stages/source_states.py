@@ -180,7 +180,7 @@ class SourceState:
         same regularisation and shares of the classes; classes renamed by a derangement,
         rows of a class still together; labels permuted over the rows; rows around one
         random centre a class, each as long as the row that it replaces; rows of
-        |N(0, 1)| without classes. Or one of `BRIDGE_STATES`: partners of shared
+        ``|N(0, 1)|`` without classes. Or one of `BRIDGE_STATES`: partners of shared
         columns, or of paired rows, exchanged by a derangement.
     spread : float, default=1.0
         Of class noise: standard deviation of a row around its centre, whose values are
