@@ -3,12 +3,7 @@
 from pathlib import Path
 
 from cdspp.core.jobs import job
-from cdspp.paper.claims.claims import (
-    build_claims_table,
-    build_verdicts_table,
-    check_claims,
-    read_claims,
-)
+from cdspp.paper.claims import claims
 from cdspp.paper.claims.evidence import read_evidence
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
@@ -19,6 +14,6 @@ with job(snakemake.log[0]):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
     given = snakemake.input
     evidence = read_evidence(given.scores, given.comparisons, given.rows, plans)
-    findings = check_claims(evidence, read_claims(CLAIMS))
-    tables = [build_verdicts_table(findings), build_claims_table(findings)]
-    write_tables(tables, list(snakemake.output))
+    findings = claims.check_claims(evidence, claims.read_claims(CLAIMS))
+    made = claims.build_verdicts_table(findings), claims.build_claims_table(findings)
+    write_tables(made, list(snakemake.output))

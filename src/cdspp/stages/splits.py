@@ -106,15 +106,21 @@ def write_split(
         drawn, rest = draw(trial)
         taken = drawn if role == SOURCE else np.concatenate([drawn, rest])
         taken = taken[np.argsort(places[taken], kind="stable")]
-        given, known = np.isin(taken, drawn), found[taken]
-        known[~given] = None
-        name = SOURCE if role == SOURCE else LABELLED
         rows["trial"] += [trial] * len(taken)
         rows["id"] += ids[taken].tolist()
         rows["row"] += taken.tolist()
-        rows["role"] += np.where(given, name, UNLABELLED_ROLE).tolist()
-        rows["label"] += known.tolist()
+        _append_labels(rows, found[taken], np.isin(taken, drawn), role)
     write_rows(output, SPLIT_COLUMNS, rows)
+
+
+def _append_labels(
+    rows: dict[str, list[Any]], labels: Any, given: NDArray[np.bool_], role: str
+) -> None:
+    """Append roles, and the labels that are given; no other label leaves here."""
+    labels[~given] = None
+    name = SOURCE if role == SOURCE else LABELLED
+    rows["role"] += np.where(given, name, UNLABELLED_ROLE).tolist()
+    rows["label"] += labels.tolist()
 
 
 def write_pairs(*, index: PathLike, output: PathLike, block: str, seed: int) -> None:
