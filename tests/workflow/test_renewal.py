@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.toy_study import CONFIG, Project
+
+from cdspp.cli.study import status_text
+from cdspp.stages.fit_files import write_record
 
 SCORES = "results/toy/scores/words.parquet"
 FIT = "results/toy/fits/words/main/left_right/cdspp/1-2"
@@ -86,3 +90,25 @@ def test_a_fit_that_an_earlier_job_wrote_late_is_made_again(
             (tmp_path / SCORES).unlink()
         assert "1 fit changed after" in run(project, OTHER)
         assert (tmp_path / SCORES).read_bytes() == scores
+
+
+def test_what_lies_beside_an_output_needs_no_record(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "results/toy/report").mkdir()
+    (tmp_path / "results/toy/report/index.sha256").touch()
+    monkeypatch.chdir(tmp_path)
+    assert "no record" not in run(project, small())
+    assert "no record" not in status_text(["toy.yaml"])
+
+
+def test_the_status_names_mixed_versions_and_changed_records(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    record = Path(f"{FIT}.json")
+    content = json.loads(record.read_text())
+    write_record(record, content | {"versions": content["versions"] | {"numpy": "1.0"}})
+    assert "numpy" in status_text(["toy.yaml"]).partition("different versions:")[2]
+    record.write_text(record.read_text().replace('"seed": 0', '"seed": 8'))
+    assert "the record is damaged or was changed" in status_text(["toy.yaml"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -152,8 +153,9 @@ def _verify(arguments: argparse.Namespace) -> str:
 
 def status_text(files: Sequence[str]) -> str:
     """Return the progress of the study of some files, by default the embedded one."""
+    from cdspp.analysis.fit_records import versions_note
     from cdspp.report.outline import KINDS, outline_names
-    from cdspp.study.files import files_after_fits, files_before_fits
+    from cdspp.study.files import FIT, files_after_fits, files_before_fits
     from cdspp.study.plan import plan_of
     from cdspp.study.progress import missing_files, study_progress
     from cdspp.study.renewal import differing_fits, renewal_notes, unrecorded_files
@@ -178,7 +180,11 @@ def status_text(files: Sequence[str]) -> str:
     for reason, places in _by_reason(differing).items():
         fits = counted(len(places), "fit")
         lines += [f"{fits} to be made again: {reason}", *_first(places), ""]
-    lines += [note + "\n" for note in renewal_notes(unrecorded_files(study), {})]
+    keys = (key for name in study.benchmarks for key in study.fits(name))
+    records = (f"{FIT.format(study=study.name, **key._asdict())}.json" for key in keys)
+    mixed = versions_note(filter(os.path.isfile, records))
+    notes = (mixed, *renewal_notes(unrecorded_files(study), {}))
+    lines += [note + "\n" for note in notes if note]
     lines += _file_table(stages, missing)
     left = any(missing.values()) or any(c["missing"] for c in progress.fits.values())
     if left and not progress.runs:

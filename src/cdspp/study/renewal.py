@@ -18,7 +18,7 @@ from cdspp.core.names import fit_key
 from cdspp.core.run_marks import FOLDER
 from cdspp.core.whole_files import read_json
 from cdspp.core.wording import counted
-from cdspp.stages.fit_files import ExpectedFits
+from cdspp.stages.fit_files import ExpectedFits, read_record
 from cdspp.study.files import FIT, SCORES
 from cdspp.study.fit_jobs import expected_fits
 from cdspp.study.model import Study
@@ -32,6 +32,10 @@ __all__ = [
 ]
 
 
+# Written beside an output, and no output of a rule: Snakemake never records them.
+BESIDE = ("digests.json", "index.sha256")
+
+
 def unrecorded_files(study: Study) -> list[str]:
     """Return the files of a study, and of its data, that Snakemake has no record of."""
     shared = [
@@ -43,7 +47,8 @@ def unrecorded_files(study: Study) -> list[str]:
     files = [path for folder in folders for path in Path(folder).rglob("[!.]*.*")]
     for name in study.datasets:
         files += Path("data", name).glob("*.json")
-    return [str(path) for path in files if not _recorded(str(path))]
+    outputs = (str(path) for path in files if path.name not in BESIDE)
+    return [path for path in outputs if not _recorded(path)]
 
 
 def _recorded(file: str) -> bool:
@@ -84,7 +89,13 @@ def differing_fits(study: Study) -> Iterator[tuple[str, str]]:
         known = ExpectedFits(expected_fits(study, benchmark))
         for key in study.fits(benchmark):
             path = Path(f"{FIT.format(study=study.name, **key._asdict())}.json")
-            if path.is_file() and (told := known.wrong(key, read_json(path))):
+            if not path.is_file():
+                continue
+            try:
+                told = known.wrong(key, read_record(path))
+            except DataError:
+                told = "the record is damaged or was changed: delete it"
+            if told:
                 yield str(path), told
 
 
