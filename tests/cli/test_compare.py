@@ -185,3 +185,15 @@ def test_classes_that_cannot_be_compared_are_named(
     X, y = values[:, None], np.array(files["target"], dtype=object)
     with pytest.raises(DataError, match=re.sub("Name|Write", ".*", message)):
         cdspp.compare(X, y, source=cdspp.SourceDomain(X, names))
+
+
+def test_a_source_of_one_class_is_named_before_any_fit(
+    files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "source.csv"
+    pd.read_csv(path).assign(label="c1").to_csv(path, index=False)
+    assert main(files) == 2
+    said = capsys.readouterr().err
+    assert "source.csv: all rows are of the class 'c1', " in said
+    assert "target.csv has the classes c0, c1, c2, c3. Such a source tells" in said
+    assert "fits" not in said

@@ -135,7 +135,7 @@ def require_common(classes: Mapping[str, Iterable[Any]], *, compared: bool) -> N
     """Raise DataError where the classes of a target and a source cannot be matched.
 
     `classes` are labels by place, the target first. No target row has a label; no class
-    is in both; or, where methods are `compared`, the target has one class.
+    is in both; or, where methods are `compared`, one of them has one class.
     """
     (target, ours), (source, theirs) = (
         (where, sorted({str(label) for label in labels}))
@@ -158,6 +158,12 @@ def require_common(classes: Mapping[str, Iterable[Any]], *, compared: bool) -> N
         raise DataError(
             f"{target}: all labelled rows are of the class {ours[0]!r}, {known}. With "
             "one class every method is right; label rows of the others."
+        )
+    if compared and len(theirs) == 1:
+        raise DataError(
+            f"{source}: all rows are of the class {theirs[0]!r}, {target} has "
+            f"{_some(ours)}. Such a source tells no classes apart; add rows of the "
+            "others."
         )
 
 
