@@ -129,6 +129,25 @@ def test_the_next_step_is_a_command_that_runs(
     assert len(pd.read_csv("predictions.csv")) == 48
 
 
+def test_the_next_step_without_a_source_names_no_column_of_the_source_alone(
+    files: list[str], tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in (("source", "remark"), ("target", "ward")):
+        path = tmp_path / f"{name}.csv"
+        pd.read_csv(path).rename(columns={"label": name}).assign(**{text: "x"}).to_csv(
+            path, index=False
+        )
+    names = ["--source-label", "source", "--target-label", "target"]
+    left_out = ["--drop", "rem*", "--drop", "ward", "--drop", "text"]
+    chosen = ["--method", "svm-t", "--method", "cdls-sup", "--repeats", "5"]
+    assert main([*files, *chosen, *names, *left_out, "--seed", "1"]) == 0
+    step = capsys.readouterr().out.rpartition(" Next: ")[2].strip().strip("`")
+    assert "--source" not in step
+    assert "--target-label target --drop ward --drop text" in step
+    monkeypatch.chdir(tmp_path)
+    assert main(shlex.split(step)[1:]) == 0
+
+
 def test_the_next_step_has_the_columns_and_the_source_that_were_asked_for() -> None:
     others = dict.fromkeys(name.replace("-", "_") for name in COLUMNS)
     given = others | {"label": "kind", "target_id": "nr", "categories": "one-hot"}
@@ -144,13 +163,13 @@ def test_the_next_step_has_the_columns_and_the_source_that_were_asked_for() -> N
         paired=["p.csv", "q.csv"],
     )
     found: Any = SimpleNamespace(decision=USE, method="cdspp")
-    assert _next_step(arguments, found) == (
+    assert _next_step(arguments, found, ()) == (
         "`cdspp fit --method cdspp --scale pca --source 'a b.csv' --target t.csv "
         "--label kind --target-id nr --categories one-hot --drop x --keep-label NA "
         "--impute --shared a=b --paired p.csv q.csv --output predictions.csv`"
     )
     collapsed: Any = SimpleNamespace(decision=CANNOT_TELL, method="")
-    assert _next_step(arguments, collapsed).startswith(
+    assert _next_step(arguments, collapsed, ()).startswith(
         "`cdspp compare --scale standardise --source 'a b.csv' --target t.csv"
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +62,7 @@ def _compare(arguments: argparse.Namespace) -> str:
         seed=arguments.seed,
         progress=logging.getLogger(__name__).info,
     )
-    found = replace(found, next_step=_next_step(arguments, found))
+    found = replace(found, next_step=_next_step(arguments, found, target.dropped))
     if arguments.csv:
         with atomic(arguments.csv) as temporary:
             found.gains.to_csv(temporary, index=False)
@@ -79,22 +80,30 @@ def _compare(arguments: argparse.Namespace) -> str:
     return "\n".join(text)
 
 
-def _next_step(arguments: argparse.Namespace, found: Comparison) -> str:
-    """Return the command of the recommended fit, on the same files."""
+def _next_step(
+    arguments: argparse.Namespace, found: Comparison, dropped: Sequence[str]
+) -> str:
+    """Return the command of the recommended fit, on the same files.
+
+    `dropped` are the names of --drop that the target has: without the source the others
+    would be errors.
+    """
     from cdspp.analysis.decision import USE
 
     words = ["cdspp", "fit", "--method", found.method, "--scale", arguments.scale]
     ending = ["--output", "predictions.csv"]
     if not found.method:  # nothing to fit before the features are scaled
         words, ending = ["cdspp", "compare", "--scale", STANDARDISE], []
-    if found.decision == USE or not found.method:
+    if with_source := found.decision == USE or not found.method:
         words += ["--source", arguments.source]
     words += ["--target", arguments.target]
     for option in COLUMNS:
-        if value := getattr(arguments, option.replace("-", "_")):
+        value = getattr(arguments, option.replace("-", "_"))
+        if value and (with_source or not option.startswith("source-")):
             words += [f"--{option}", value]
     for name in arguments.drop:
-        words += ["--drop", name]
+        if with_source or name in dropped:
+            words += ["--drop", name]
     for name in arguments.keep_label:
         words += ["--keep-label", name]
     words += ["--impute"] * arguments.impute
