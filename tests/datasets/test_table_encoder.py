@@ -51,7 +51,7 @@ def test_frequencies_and_days() -> None:
     assert encoder.notes() == [
         "decimal commas: age",
         "text as frequency: site (2 values)",
-        "dates as days since 1970: seen",
+        "dates as days since 1970: seen (%d.%m.%Y)",
         "true and false as 1 and 0: smoker",
     ]
 
@@ -173,7 +173,10 @@ def test_columns_are_left_out_by_name_pattern_and_kind(
     columns = Columns(drop=drop, categories="one-hot")
     path = written(tmp_path, "utf-8")
     if left:
-        assert list(read_domain(path, columns).features) == left
+        found = read_domain(path, columns)
+        assert list(found.features) == left
+        told = [note for note in found.notes if note.startswith("left out: ")]
+        assert bool(told) == (drop != ("ort",))  # a name needs no telling
     else:
         columns = Columns(drop=(*drop, "ort"), categories="one-hot")
         with pytest.raises(DataError, match="found none"):

@@ -23,6 +23,7 @@ __all__ = [
     "AMBIGUOUS",
     "BOOLEAN",
     "DATE",
+    "ISO",
     "NUMBER",
     "TEXT",
     "EncodedColumn",

@@ -237,7 +237,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 groups[f"text as {column.form}"].append(shown)
             elif column.kind == kinds.DATE:
                 form = "days since 1970" if column.form != PARTS else "year to weekday"
-                groups[f"dates as {form}"].append(column.name)
+                how = "" if column.sign == kinds.ISO else f" ({column.sign})"
+                groups[f"dates as {form}"].append(column.name + how)
             elif column.kind == kinds.BOOLEAN:
                 groups["true and false as 1 and 0"].append(column.name)
             elif column.sign == ",":

@@ -155,6 +155,8 @@ def _from_table(
     if encoder is not None:  # its columns stay, though they may be constant here
         dropped -= {column.name for column in encoder.columns_}
     features = _feature_names(list(rows), path, columns, dropped)
+    if found := [name for name in rows if name in dropped and name not in columns.drop]:
+        notes.append(f"left out: {shortened(found)}")
     if encoder is None:
         encoder = _learned(rows[features], path, columns)
     else:
