@@ -106,21 +106,28 @@ def write_split(
         drawn, rest = draw(trial)
         taken = drawn if role == SOURCE else np.concatenate([drawn, rest])
         taken = taken[np.argsort(places[taken], kind="stable")]
-        rows["trial"] += [trial] * len(taken)
-        rows["id"] += ids[taken].tolist()
-        rows["row"] += taken.tolist()
-        _append_labels(rows, found[taken], np.isin(taken, drawn), role)
+        given = np.isin(taken, drawn)
+        _append(
+            rows,
+            role,
+            trial=trial,
+            id=ids[taken],
+            row=taken,
+            label=found[taken],
+            given=given,
+        )
     write_rows(output, SPLIT_COLUMNS, rows)
 
 
-def _append_labels(
-    rows: dict[str, list[Any]], labels: Any, given: NDArray[np.bool_], role: str
-) -> None:
-    """Append roles, and the labels that are given; no other label leaves here."""
+def _append(rows: dict[str, list[Any]], role: str, trial: int, **of: Any) -> None:
+    """Append samples of a trial; a label leaves here where it is `given` alone."""
+    labels, given = of["label"], of["given"]
     labels[~given] = None
     name = SOURCE if role == SOURCE else LABELLED
+    rows["trial"] += [trial] * len(labels)
     rows["role"] += np.where(given, name, UNLABELLED_ROLE).tolist()
-    rows["label"] += labels.tolist()
+    for column in ("id", "row", "label"):
+        rows[column] += of[column].tolist()
 
 
 def write_pairs(*, index: PathLike, output: PathLike, block: str, seed: int) -> None:
