@@ -93,7 +93,10 @@ SENTENCES = {
         "interval −4.5 to 4.5); a gain of 5.4 points would be found in 4 of 5 such "
         "studies.",
     ),
-    "too few trials": (FEW, "Too few trials to say whether the source helps CDSPP."),
+    "too few trials": (
+        FEW,
+        "Too few trials, of at least 5, to say whether the source helps CDSPP.",
+    ),
     "not asked": ({}, "Not asked: no other source state was run."),
 }
 
@@ -141,7 +144,8 @@ def test_tasks_of_which_nothing_can_be_said_are_counted_too() -> None:
     short = {state: np.append(gains, [np.nan] * 6) for state, gains in FEW.items()}
     found = told({("main", "cdspp"): {"b_a": [1, 2]}}, a_b=short, b_a=HELPED)
     assert answer(found) == (
-        "On average over 2 tasks too few trials to say whether the source helps CDSPP. "
+        "On average over 2 tasks too few trials, of at least 5, to say whether the "
+        "source helps CDSPP. "
         "Task by task: too few trials on 1, collapsed or diverged fits on 1."
     )
 
@@ -183,8 +187,8 @@ def test_all_benchmarks_are_answered_in_one_sentence() -> None:
     assert overall_answer(groups) == (
         "On Digits the trials leave open whether the source helps CDSPP, although it "
         "helps on 1 of 2 tasks; on Docs the source makes no difference to CDSPP beyond "
-        "the margin; not asked on Words; on Tags too few trials to say whether the "
-        "source helps CDSPP."
+        "the margin; not asked on Words; on Tags too few trials, of at least 5, to say "
+        "whether the source helps CDSPP."
     )
     assert overall_answer({"Words": groups["Words"]}) == "Not asked on Words."
     assert overall_answer({}) == "Nothing was run yet."

@@ -246,7 +246,11 @@ def test_keys_that_say_nothing_are_left_out_and_rows_may_lack_labels(
 @pytest.mark.parametrize(
     ("changes", "drop", "said"),
     [
-        ({"label": "cdcd"}, (), "no class in common. Expected equal labels: lab has"),
+        (
+            {"label": "cdcd"},
+            (),
+            "no class in common: lab has the classes c, d, field has the classes",
+        ),
         ({"label": ["", "", "", ""]}, (), "lab: no labelled row. Name the column of"),
         ({"f1": "12x4"}, (), "'x' is not a number"),
         ({}, ("date",), "no column 'date' for --drop"),
@@ -327,3 +331,50 @@ def test_source_and_target_are_those_that_are_asked_for(
     assert main([*init, "--source", "wbe"]) == 2
     assert "one of phone, scan, web, got 'wbe': did you mean" in capsys.readouterr().err
     assert main([*init, "--source", "web", "--target", "web"]) == 2
+
+
+def test_a_study_names_the_faults_of_all_tables_by_its_own_keys(
+    away: Path, capsys: Any
+) -> None:
+    for name in ("lab", "field"):
+        Path(f"{name}.csv").write_text("exam day,f,label\nmon,1,a\ntue,2,b\n")
+    Path("s.yaml").write_text(
+        "study: s\n"
+        "datasets: [{id: m, tables: {lab: lab.csv, field: field.csv}}]\n"
+        "views: [{id: t, extractor: table}]\n"
+        "benchmarks: [{id: m, dataset: m, source_view: t, target_view: t,\n"
+        "  tasks: [lab_field], labels: {source: 1, target: 1}}]\n"
+        "methods: [{id: svm-t}]\n"
+    )
+    assert main(["plan", "s.yaml"]) == 2
+    told = capsys.readouterr().err
+    assert "lab.csv: column 'exam day' holds text" in told
+    assert "field.csv: column 'exam day' holds text" in told
+    assert "columns.categories one-hot or frequency" in told
+    assert "drop: ['exam day']" in told
+    assert "--" not in told
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (("x", "y"), "lab_field: no class in common: lab has the classes a, b, field"),
+        (("a", "a"), "lab_field: domain field has the class a alone"),
+    ],
+)
+def test_a_study_whose_domains_cannot_be_matched_is_refused(
+    labels: tuple[str, str], said: str, away: Path, capsys: Any
+) -> None:
+    Path("lab.csv").write_text("f,label\n1,a\n2,b\n3,a\n4,b\n")
+    rows = "".join(f"{k},{label}\n" for k, label in enumerate(labels * 2))
+    Path("field.csv").write_text("f,label\n" + rows)
+    Path("s.yaml").write_text(
+        "study: s\n"
+        "datasets: [{id: m, tables: {lab: lab.csv, field: field.csv}}]\n"
+        "views: [{id: t, extractor: table}]\n"
+        "benchmarks: [{id: m, dataset: m, source_view: t, target_view: t,\n"
+        "  tasks: [lab_field], labels: {source: 1, target: 1}}]\n"
+        "methods: [{id: svm-t}]\n"
+    )
+    assert main(["plan", "s.yaml"]) == 2
+    assert said in " ".join(capsys.readouterr().err.split())

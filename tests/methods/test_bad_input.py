@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from support.quick_methods import every_form, every_method, method_of, numbers_of, quick
 from support.toy_problem import (
@@ -19,7 +20,7 @@ from support.toy_problem import (
     variant,
 )
 
-from cdspp import SourceDomain
+from cdspp import SourceDomain, make
 from cdspp.core.errors import MethodFailed
 
 COMPLETE = (
@@ -240,3 +241,16 @@ def test_a_source_of_another_type_is_refused_by_name(name: str, source: Any) -> 
     message = f"must be a SourceDomain or None, got {type(source).__name__}"
     with pytest.raises(TypeError, match=message):
         quick(name).fit(X, Y, source=source)
+
+
+def test_columns_of_text_and_dates_are_named() -> None:
+    frame = pd.DataFrame(
+        {"a": [1.0, 2.0], "day": pd.to_datetime(["2020-01-01"] * 2), "site": ["P", "Q"]}
+    )
+    source = SourceDomain([[0.0], [1.0]], [0, 1])
+    with pytest.raises(
+        ValueError, match=r"X: 2 columns of text or dates \(day, site\)"
+    ):
+        make("cdspp").fit(frame, [0, 1], source=source)
+    with pytest.raises(ValueError, match=r"source.X: 2 columns of text or dates"):
+        make("cdspp").fit([[0.0], [1.0]], [0, 1], source=SourceDomain(frame, [0, 1]))

@@ -33,7 +33,7 @@ def test_methods_are_told_from_controls_variants_and_states(
 ) -> None:
     found = plan(embedded)
     methods = [entry["id"] for entry in embedded["methods"]]
-    others = {"target-only", "shared-columns-plus", *BRIDGED}
+    others = {"target-only", "shared-columns-plus", *BRIDGED, "shfa", "ssan"}
     assert keys(found, "method") == [name for name in methods if name not in others]
     # Images share no column, but 100 of them are drawn in every domain.
     assert keys(found, "bridged") == [*BRIDGED]

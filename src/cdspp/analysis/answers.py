@@ -49,7 +49,10 @@ _SAID = {
     EQUAL: "the source makes no difference to {} beyond the margin",
     UNDECIDED: "the trials leave open whether the source helps {}",
     DEPENDS: "whether the source helps {} depends on the measure",
-    TOO_FEW: "too few trials to say whether the source helps {}",
+    TOO_FEW: (
+        f"too few trials, of at least {MIN_TRIALS}, to say whether the source helps "
+        "{}"
+    ),
     COLLAPSED: (
         "no statement on {}, since fits have collapsed or diverged: centre or scale "
         "features"

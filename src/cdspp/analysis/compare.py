@@ -44,6 +44,7 @@ from cdspp.methods import (
 from cdspp.methods.base import UNLABELLED, Int, SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED, column_names, read_bridge
 from cdspp.methods.labels import check_classes, compare_classes, read_labels
+from cdspp.methods.problem import numbers_told
 from cdspp.stages.source_states import STATES, SourceState, bridge_states
 from cdspp.study.cost import Size, fit_cost
 
@@ -238,8 +239,10 @@ def _size(problem: Any, max_rows: int | None = None) -> Size:
 
 
 def _problem(X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str) -> _Problem:
-    rows: Floats = check_array(X, dtype=np.float64, input_name="X")
-    given: Floats = check_array(source.X, dtype=np.float64, input_name="source.X")
+    with numbers_told(X, "X"):
+        rows: Floats = check_array(X, dtype=np.float64, input_name="X")
+    with numbers_told(source.X, "source.X"):
+        given: Floats = check_array(source.X, dtype=np.float64, input_name="source.X")
     labels, labelled = read_labels(y)
     source_labels, known = read_labels(source.y)
     if not known.all() or len(labelled) != len(rows):

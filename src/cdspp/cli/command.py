@@ -83,8 +83,10 @@ def add_columns(
     parser: argparse.ArgumentParser,
     metavar: str = "NAME",
     hint: str = "; among arrays see below",
+    *,
+    encodes: bool = True,
 ) -> None:
-    """Add the options on columns and labels of a file."""
+    """Add the options on columns and labels of a file, which may be encoded before."""
     add = parser.add_argument
     for name, what in (("label", "labels"), ("id", "identifiers")):
         told = f"the column of the {what} ({name}{hint})"
@@ -94,6 +96,20 @@ def add_columns(
         "constant; may be repeated"
     )
     add("--drop", action="append", default=[], metavar=metavar, help=told)
+    if encodes:
+        _add_encoding(parser)
+    told = "encoding of text files (UTF-8, else UTF-16 or Windows-1252, with a note)"
+    add("--encoding", metavar="NAME", help=told)
+    told = (
+        "a class as it is written, though it looks like a missing label (NA) or "
+        "differs from another in capitals alone; may be repeated"
+    )
+    add("--keep-label", action="append", default=[], metavar="LABEL", help=told)
+
+
+def _add_encoding(parser: argparse.ArgumentParser) -> None:
+    """Add the options on how columns become numbers, which a model file keeps."""
+    add = parser.add_argument
     told = "text becomes a column for each value, or the share of rows that have it"
     add("--categories", choices=CATEGORIES[1:], help=told)
     told = "dates become days since 1970, or year, month, day and weekday"
@@ -104,13 +120,6 @@ def add_columns(
     add("--date-format", metavar="FORMAT", help=told)
     told = "decimal sign of numbers in text (found column by column)"
     add("--decimal", choices=(".", ","), help=told)
-    told = "encoding of text files (UTF-8, else UTF-16 or Windows-1252, with a note)"
-    add("--encoding", metavar="NAME", help=told)
-    told = (
-        "a class as it is written, though it looks like a missing label (NA) or "
-        "differs from another in capitals alone; may be repeated"
-    )
-    add("--keep-label", action="append", default=[], metavar="LABEL", help=told)
 
 
 def add_roles(parser: argparse.ArgumentParser) -> None:

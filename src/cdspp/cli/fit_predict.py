@@ -116,6 +116,7 @@ def _next_step(arguments: argparse.Namespace, model: Any) -> list[str]:
     if not arguments.model:
         return ["For rows to come, keep the model: --model FILE"]
     files = ["--model", arguments.model, "--target", "new.csv", "--output", "more.csv"]
+    files += ["--impute"] * arguments.impute
     return [f"For rows to come: {shlex.join(['cdspp', 'predict', *files])}"]
 
 
@@ -255,5 +256,5 @@ def add_fit_and_predict(commands: Any) -> None:
     add("--target", required=True, metavar="FILE", help="target rows")
     add("--output", required=True, metavar="FILE", help="CSV to write")
     command.add_force(predict)
-    command.add_columns(predict)
+    command.add_columns(predict, encodes=False)
     command.add_impute(predict)

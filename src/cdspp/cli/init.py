@@ -18,7 +18,7 @@ from cdspp.cli import command
 from cdspp.cli.study import read_study
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
-from cdspp.core.labels import require_distinct
+from cdspp.core.labels import no_common_class, require_distinct
 from cdspp.core.wording import counted
 from cdspp.study.workflow_files import study_command, workflow_folder
 
@@ -130,8 +130,7 @@ def look_at_tables(
     require_distinct(sizes)
     faults = [*_size_faults(sizes)]
     if all(sizes.values()) and not _common(sizes):
-        has = "; ".join(f"{d} has {', '.join(found)}" for d, found in sizes.items())
-        faults += [f"the tables have no class in common. Expected equal labels: {has}"]
+        faults += no_common_class(sizes) or ["no class is in all of the tables"]
     _refuse(name, faults)
     holes = [int((~np.isfinite(rows.X)).sum()) for rows in read]
     told = (_told(*each) for each in zip(tables, names, read, holes, strict=True))

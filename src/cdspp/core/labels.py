@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = [
     "is_missing",
     "keep_labels",
     "lookalikes",
+    "no_common_class",
     "null_words",
     "require_common",
     "require_distinct",
@@ -131,6 +133,22 @@ def require_distinct(classes: Mapping[str, Iterable[str]]) -> None:
         )
 
 
+def no_common_class(classes: Mapping[str, Iterable[str]]) -> list[str]:
+    """Name each two places without a common class, with the nearest spellings."""
+    found = []
+    for (here, ours), (there, theirs) in combinations(classes.items(), 2):
+        if {*ours} & {*theirs}:
+            continue
+        pairs = [(name, _nearest(name, list(theirs))) for name in ours]
+        near = ", ".join(f"{name!r} may be {other!r}" for name, other in pairs if other)
+        found.append(
+            f"no class in common: {here} has {_some(list(ours))}, {there} has "
+            f"{_some(list(theirs))}. {f'{near}: w' if near else 'W'}rite equal classes "
+            "alike in both."
+        )
+    return found
+
+
 def require_common(classes: Mapping[str, Iterable[Any]], *, compared: bool) -> None:
     """Raise DataError where the classes of a target and a source cannot be matched.
 
@@ -147,13 +165,8 @@ def require_common(classes: Mapping[str, Iterable[Any]], *, compared: bool) -> N
             f"{target}: no row has a label, {known}. Name the column of labels, or "
             "label some rows of each class."
         )
-    if not {*ours} & {*theirs}:
-        pairs = [(name, _nearest(name, theirs)) for name in ours]
-        near = ", ".join(f"{name!r} may be {other!r}" for name, other in pairs if other)
-        raise DataError(
-            f"no class in common: {target} has {_some(ours)}, {known}. "
-            f"{f'{near}: w' if near else 'W'}rite equal classes alike in both."
-        )
+    for fault in no_common_class({target: ours, source: theirs}):
+        raise DataError(fault)
     if compared and len(ours) == 1:
         raise DataError(
             f"{target}: all labelled rows are of the class {ours[0]!r}, {known}. With "

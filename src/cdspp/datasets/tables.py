@@ -182,10 +182,17 @@ class TablesDataset(Dataset):
 
     @cached_property
     def _rows(self) -> dict[str, DomainRows]:
+        found, faults = dict[str, DomainRows](), []
+        with keep_labels(*self.kept):
+            for name in self.tables:
+                try:
+                    found[name] = self._read(name)
+                except DataError as error:
+                    faults.append(_in_a_study(str(error)))
+            if faults:
+                raise DataError(" ".join(faults))
+            require_distinct({name: rows.labels for name, rows in found.items()})
         try:
-            with keep_labels(*self.kept):
-                found = {name: self._read(name) for name in self.tables}
-                require_distinct({name: rows.labels for name, rows in found.items()})
             require_dropped(self.drop, list(found.values()))
         except DataError as error:
             raise DataError(_in_a_study(str(error))) from error
@@ -212,8 +219,11 @@ class TablesDataset(Dataset):
 
 def _in_a_study(message: str) -> str:
     """Return a message on tables with keys of a study file in place of options."""
+    message = message.replace("--label and --id", "columns.label and columns.id")
+    message = re.sub(r"--(categories|dates)", r"columns.\1", message)
+    message = message.replace("--date-format", "columns.date_format")
     message = re.sub(r"--(label|id) ([^\s,.]+)", r"columns: {\1: \2}", message)
-    message = re.sub(r"--drop ([^\s,.]+)", r"drop: [\1]", message)
+    message = re.sub(r"--drop ('[^']*'|[^\s,.]+)", r"drop: [\1]", message)
     message = message.replace("--impute", "impute: true").replace("--drop", "drop")
     return message.replace("--label", "columns.label").replace("--id", "columns.id")
 

@@ -34,7 +34,7 @@ from cdspp.core.storage import storable
 from cdspp.methods.bridge import Bridge, read_bridge, row_keys
 from cdspp.methods.collapse import find_collapse
 from cdspp.methods.labels import check_classes, compare_classes, read_labels
-from cdspp.methods.problem import Float, Int, Problem, SourceDomain
+from cdspp.methods.problem import Float, Int, Problem, SourceDomain, numbers_told
 from cdspp.methods.size import Size, expected_work, warn_of_cost
 
 __all__ = [
@@ -48,6 +48,9 @@ __all__ = [
     "SourceDomain",
     "TransductiveClassifier",
 ]
+
+
+Sources = SourceDomain | list[SourceDomain]
 
 
 @storable
@@ -147,13 +150,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
         """Return class codes and, where there are any, confidences of target rows."""
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        source: SourceDomain | list[SourceDomain] | None = None,
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, *, source: Sources | None = None) -> Self:
         """Fit on target rows, labelled and unlabelled, and a labelled source.
 
         Parameters
@@ -212,8 +209,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             diverged=self._diverged(),
         )
         if sentence:
-            told = f"{type(self).__name__} {sentence}"
-            warnings.warn(told, CollapseWarning, stacklevel=2)
+            sentence = f"{type(self).__name__} {sentence}"
+            warnings.warn(sentence, CollapseWarning, stacklevel=2)
         return self
 
     def _forewarn(self, problem: Problem) -> None:
@@ -257,7 +254,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         """Return target rows validated, or left in their file, checked as read."""
         rows = self._left_in_file(X, "X")
         if rows is None:
-            return validate_data(self, X, reset=reset, **self._row_checks())
+            with numbers_told(X, "X"):
+                return validate_data(self, X, reset=reset, **self._row_checks())
         validate_data(self, rows, reset=reset, skip_check_array=True)
         return rows
 
@@ -283,7 +281,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         """Return source rows validated, or left in their file, checked as read."""
         rows = self._left_in_file(X, what)
         if rows is None:
-            return check_array(in_memory(X), input_name=what, **self._row_checks())
+            with numbers_told(X, what):
+                return check_array(in_memory(X), input_name=what, **self._row_checks())
         return rows
 
     def _row_checks(self) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
@@ -13,9 +14,17 @@ from sklearn.utils.validation import check_array
 from cdspp.core.file_rows import mapped
 from cdspp.core.names import PCA
 from cdspp.core.scaling import fit_scaling
+from cdspp.core.wording import counted, shortened
 from cdspp.methods.bridge import Bridge, check_bridge, n_rows, read_bridge
 
-__all__ = ["Float", "Int", "Problem", "SourceDomain", "scale_domains"]
+__all__ = [
+    "Float",
+    "Int",
+    "Problem",
+    "SourceDomain",
+    "numbers_told",
+    "scale_domains",
+]
 
 Float = NDArray[np.float64]
 Int = NDArray[np.intp]
@@ -76,6 +85,25 @@ class SourceDomain:
     def with_bridges(self, kinds: Collection[str]) -> SourceDomain:
         """Return the source with these parts of its bridge alone."""
         return SourceDomain(self.X, self.y, **{k: getattr(self, k) for k in kinds})
+
+
+@contextmanager
+def numbers_told(X: Any, what: str) -> Iterator[None]:
+    """Name the columns of a data frame that do not become numbers, by ValueError."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        kinds: Any = getattr(X, "dtypes", None)
+        pairs = kinds.items() if hasattr(kinds, "items") else ()
+        named = [str(name) for name, kind in pairs if kind.kind not in "biuf"]
+        converts = isinstance(error, TypeError) or "could not convert" in str(error)
+        if not (named and converts):
+            raise
+        raise ValueError(
+            f"{what}: {counted(len(named), 'column')} of text or dates "
+            f"({shortened(named)}), but methods take numbers. Encode them, for example "
+            "by cdspp.TableEncoder(categories='one-hot', dates='number')."
+        ) from error
 
 
 @dataclass(frozen=True, eq=False)

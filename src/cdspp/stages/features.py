@@ -95,8 +95,7 @@ def extract_view(
             if isinstance(made, Published):
                 X, more = _from_published(made, content, domain, storage)
             elif isinstance(made, TableColumns):
-                positions = content.positions(domain)
-                X, columns = made.read(content.root, domain, positions)
+                X, columns = made.read(content.root, domain, content.positions(domain))
             else:
                 files = _files(content, domain, fetched)
                 X, columns, more = _from_files(made, files, codebook)
@@ -104,11 +103,15 @@ def extract_view(
             record = _record(made, dataset=content.dataset, domain=domain, **more)
         if scale != NO_SCALE:
             record["scale"] = scale
-            try:
-                X = fit_scaling(scale, X).apply(X)
-            except DataError as error:
-                raise DataError(f"{extractor}, domain {domain}: {error}") from error
+            X = _scaled(X, scale, f"{extractor}, domain {domain}")
     _write(output, X, ids, record, None if scale == PCA else columns)
+
+
+def _scaled(X: Any, scale: str, what: str) -> Any:
+    try:
+        return fit_scaling(scale, X).apply(X)
+    except DataError as error:
+        raise DataError(f"{what}: {error}") from error
 
 
 def _files(index: Index, domain: str, fetched: PathLike | None) -> list[Path]:

@@ -86,9 +86,9 @@ def write_split(
     """
     samples = read_rows(labels, LABEL_COLUMNS)
     ids, found = samples["id"], samples["label"]
+    order = np.argsort(samples["position"], kind="stable")
     if role == "target":
         _check_sizes(found, per_class, f"{dataset}, domain {domain}")
-    order = np.argsort(samples["position"], kind="stable")
     # As published, for some methods look at the order of their rows.
     places = samples["position"] if protocol == "published" else np.arange(len(ids))
 
@@ -96,38 +96,29 @@ def write_split(
         if protocol == "seeded":
             rng = generator(seed, "split", dataset, domain, role, trial)
             return draw_seeded(found, per_class, rng, unlabelled=unlabelled)
-        parts = draw_published(
-            found[order], per_class, trial, class_order=classes, unlabelled=unlabelled
-        )
-        return (order[part] for part in parts)
+        how: dict[str, Any] = {"class_order": classes, "unlabelled": unlabelled}
+        return (order[p] for p in draw_published(found[order], per_class, trial, **how))
 
     rows: dict[str, list[Any]] = {name: [] for name in SPLIT_COLUMNS}
     for trial in trials_of_block(block):
         drawn, rest = draw(trial)
-        taken = drawn if role == SOURCE else np.concatenate([drawn, rest])
-        taken = taken[np.argsort(places[taken], kind="stable")]
-        given = np.isin(taken, drawn)
-        _append(
-            rows,
-            role,
-            trial=trial,
-            id=ids[taken],
-            row=taken,
-            label=found[taken],
-            given=given,
-        )
+        used = drawn if role == SOURCE else np.concatenate([drawn, rest])
+        taken = used[np.argsort(places[used], kind="stable")]
+        rows["trial"] += [trial] * len(taken)
+        rows["id"] += ids[taken].tolist()
+        rows["row"] += taken.tolist()
+        _append_labels(rows, found[taken], np.isin(taken, drawn), role)
     write_rows(output, SPLIT_COLUMNS, rows)
 
 
-def _append(rows: dict[str, list[Any]], role: str, trial: int, **of: Any) -> None:
-    """Append samples of a trial; a label leaves here where it is `given` alone."""
-    labels, given = of["label"], of["given"]
+def _append_labels(
+    rows: dict[str, list[Any]], labels: Any, given: NDArray[np.bool_], role: str
+) -> None:
+    """Append roles and labels; a label leaves here where it is `given` alone."""
     labels[~given] = None
     name = SOURCE if role == SOURCE else LABELLED
-    rows["trial"] += [trial] * len(labels)
     rows["role"] += np.where(given, name, UNLABELLED_ROLE).tolist()
-    for column in ("id", "row", "label"):
-        rows[column] += of[column].tolist()
+    rows["label"] += labels.tolist()
 
 
 def write_pairs(*, index: PathLike, output: PathLike, block: str, seed: int) -> None:

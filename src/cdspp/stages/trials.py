@@ -88,17 +88,8 @@ def read_trials(
     DataError: a file is damaged, features and splits are not of the same samples,
     columns have no names, or there are too few paired samples.
     """
-    source = read_features(files.source_features)
-    target = read_features(files.target_features)
-    drawn = read_rows(files.source_split, SPLIT_COLUMNS)
-    given = read_rows(files.target_split, SPLIT_COLUMNS)
-    _check_ids(drawn, source.ids, files.source_features)
-    _check_ids(given, target.ids, files.target_features)
-    if not keep_sparse:
-        source, target = (
-            replace(f, X=f.X if isinstance(f.X, np.ndarray) else f.X.toarray())
-            for f in (source, target)
-        )
+    source, drawn = _read_domain(files.source_features, files.source_split, keep_sparse)
+    target, given = _read_domain(files.target_features, files.target_split, keep_sparse)
     asked = bridge or {}
     shared = _shared_columns(files, source, target, asked.get(SHARED))
     pairs = _Pairs(files, source, target, asked[PAIRS]) if asked.get(PAIRS) else None
@@ -128,6 +119,17 @@ def read_trials(
             labelled_ids=right["id"][labelled],
             paired_ids=paired_ids,
         )
+
+
+def _read_domain(
+    features_path: PathLike, split_path: PathLike, keep_sparse: bool
+) -> tuple[Features, dict[str, NDArray[Any]]]:
+    features = read_features(features_path)
+    split = read_rows(split_path, SPLIT_COLUMNS)
+    _check_ids(split, features.ids, features_path)
+    if not keep_sparse and not isinstance(features.X, np.ndarray):
+        features = replace(features, X=features.X.toarray())
+    return features, split
 
 
 def _shared_columns(

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from cdspp.core.errors import ConfigError
+from cdspp.core.labels import no_common_class
 from cdspp.core.names import PCA, PUBLISHED, UNTRAINED
 from cdspp.datasets.catalogue import published_storage
 from cdspp.features import (
@@ -140,6 +141,7 @@ def _benchmark_faults(known: KnownNames) -> Iterator[str]:
             for key in VIEWS:
                 yield from _option_domain_faults(known, where, entry, key)
         yield from _domain_faults(known, where, entry)
+        yield from _class_faults(known, where, entry)
         if "bridge" in entry:
             yield from _bridge_faults(known, f"{where}.bridge", entry)
         yield from known.size_faults(f"{where}.labels", entry, entry["labels"])
@@ -214,6 +216,21 @@ def _domain_faults(known: KnownNames, where: str, entry: Config) -> Iterator[str
                 yield unknown(f"{where}.tasks: {task}: domain", domain, domains)
     if "showcase" in entry and entry["showcase"] not in tasks:
         yield unknown(f"{where}.showcase", entry["showcase"], tasks)
+
+
+def _class_faults(known: KnownNames, where: str, entry: Config) -> Iterator[str]:
+    """Yield the tasks whose domains share no class, or one of which has one class."""
+    domains = {
+        name: [label for label, size in sizes.items() if size]
+        for name, sizes in known.datasets[entry["dataset"]].class_sizes.items()
+    }
+    for task in task_names(entry, domains):
+        both = {name: domains.get(name, []) for name in task.split("_")}
+        if all(map(len, both.values())):
+            yield from (f"{where}.tasks: {task}: {x}" for x in no_common_class(both))
+        for name in (name for name, labels in both.items() if len(labels) == 1):
+            told = f"domain {name} has the class {both[name][0]} alone"
+            yield f"{where}.tasks: {task}: {told}. Add rows of others, or leave it out."
 
 
 def _bridge_faults(known: KnownNames, where: str, entry: Config) -> Iterator[str]:
