@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cdspp.cli.main import main
 from cdspp.cli.rows import learn_scaling, scaled, scaled_both, write_predictions
 from cdspp.core.errors import DataError
 from cdspp.datasets.table_rows import DomainRows
@@ -55,3 +56,15 @@ def test_predictions_are_written_as_csv_with_quotes_where_needed(
     write_predictions(path, ["a,b", "é"], ["NA", 'q"'], [1 / 3, 1.0])
     text = 'id,predicted,confidence\n"a,b",NA,0.333333\né,"q""",1\n'
     assert path.read_bytes() == text.encode()
+
+
+def test_gaps_of_both_files_are_named_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("s", "t"):
+        text = "a,b,c,label\n1,,2,x\n2,1,,x\n3,1,1,y\n4,1,1,y\n"
+        (tmp_path / f"{name}.csv").write_text(text)
+    files = ["--source", str(tmp_path / "s.csv"), "--target", str(tmp_path / "t.csv")]
+    assert main(["compare", *files]) == 2
+    told = capsys.readouterr().err
+    assert told.count("column 'b': the number is missing (of 2 such, also in 'c')") == 2

@@ -76,7 +76,7 @@ def read_both(
     if len(read) > 1:
         known = {rows.path: filter(None, rows.labels) for rows in read}
         require_common(known, compared=compared)
-    target, *sources = (complete(rows, impute=arguments.impute) for rows in read)
+    target, *sources = _complete_all(read, impute=arguments.impute)
     bridge: dict[str, Any] = {}
     notes: list[str] = []
     if not sources:
@@ -93,6 +93,19 @@ def read_both(
         )
         notes.append(note)
     return target, source, bridge, notes
+
+
+def _complete_all(read: Iterable[DomainRows], *, impute: bool) -> list[DomainRows]:
+    """Return rows without gaps; DataError names those of all files."""
+    found, faults = [], []
+    for rows in read:
+        try:
+            found.append(complete(rows, impute=impute))
+        except DataError as error:
+            faults.append(str(error))
+    if faults:
+        raise DataError("\n".join(faults))
+    return found
 
 
 def read_all(

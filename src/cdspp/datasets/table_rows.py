@@ -381,10 +381,13 @@ def complete(
         row, column = map(int, np.argwhere(holes)[0])
         value = rows.X[row, column]
         fault = "the number is missing" if np.isnan(value) else f"{value} is not finite"
+        others = [k for k in np.flatnonzero(holes.any(axis=0)) if k != column]
+        named = [repr(rows.features[k]) for k in others] if rows.features else []
+        also = f", also in {shortened(named, 5)}" if named else ""
         raise DataError(
-            f"{rows.place(row, column)}: {fault} (of {holes.sum()} such). Fill it in, "
-            "leave the column out with --drop, or take the means of columns with "
-            "--impute."
+            f"{rows.place(row, column)}: {fault} (of {holes.sum()} such{also}). Fill "
+            "it in, leave the column out with --drop, or take the means of columns "
+            "with --impute."
         )
     if means is None or len(means) != rows.X.shape[1]:
         counts = (~holes).sum(axis=0)
