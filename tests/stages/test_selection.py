@@ -32,7 +32,7 @@ def trial(n_labelled: int = N_LABELLED) -> Trial:
         4 * np.eye(N_CLASSES, 6)[truth], [f"c{code}" for code in truth]
     )
     ids = np.array([f"t{place}" for place in range(len(truth))])
-    return Trial(1, X, y, ids[~known], source, ids, ids[known])
+    return Trial(1, X, y, ids[~known], (source,), (ids,), ids[known])
 
 
 class Watched:

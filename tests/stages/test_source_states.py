@@ -90,6 +90,22 @@ def test_the_real_source_is_given_as_it_is() -> None:
     assert SourceState().of(source, LABELLED, *AXES) is source
 
 
+def test_a_state_of_one_source_leaves_the_others_as_they_are() -> None:
+    axes = (0, "digits", "print+sketch_photo", 3)
+    both = [real_source(), real_source()]
+    for place, domain in enumerate(("print", "sketch")):
+        state = SourceState("permuted-labels", domain=domain)
+        found = state.of_all(both, LABELLED, axes)
+        assert found[1 - place] is both[1 - place]
+        assert labels(found[place]).tolist() != labels(both[place]).tolist()
+        left = SourceState(ALONE, domain=domain).of_all(both, LABELLED, axes)
+        assert left == [both[1 - place]]
+    assert SourceState(ALONE).of_all(both, LABELLED, axes) == []
+    first, second = SourceState("noise").of_all(both, LABELLED, axes)
+    assert not np.array_equal(rows(first), rows(second))
+    np.testing.assert_array_equal(rows(first), rows(drawn("noise", *axes)))
+
+
 def test_none_is_no_source() -> None:
     assert SourceState(ALONE).of(real_source(), LABELLED, *AXES) is None
 

@@ -130,6 +130,23 @@ def test_sparse_rows_stay_sparse_where_a_method_takes_them(files: TaskFiles) -> 
         assert {sparse.issparse(part) for part in parts} == {keep}
 
 
+def test_a_trial_has_every_source_and_tests_no_sample_of_any(
+    files: TaskFiles,
+) -> None:
+    named = {name: path for name, path in files.by_name().items() if name != "pairs"}
+    more = {"source_features_2": files.target_features}
+    more |= {"source_split_2": Path(files.source_split).with_name("right.parquet")}
+    both = TaskFiles.of(**named, **more)
+    assert both.by_name() == {**named, **more}
+    trial, one = first(both), first(files)
+    assert [source.X.shape[1] for source in trial.sources] == [7, 5]
+    np.testing.assert_array_equal(trial.source.X, one.source.X)
+    ours, theirs = trial.ids_of_sources
+    assert [*trial.source_ids] == [*ours, *theirs]
+    assert len(trial.source_labels) == len(trial.source_ids)
+    assert {*trial.test_ids} == {*one.test_ids} - {*theirs}
+
+
 def test_pairs_are_drawn_by_trial_and_seed_whatever_the_block(tmp_path: Path) -> None:
     samples = [
         {"id": f"s{k}", "path": "", "label": "", "paired": k > 1} for k in range(9)

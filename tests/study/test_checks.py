@@ -18,6 +18,12 @@ CURVES: list[dict[str, Any]] = [
     {"id": "alpha", "parameter": "alpha", "values": [0.1, 5], "methods": ["cdspp"]},
 ]
 
+DIGITS: dict[str, Any] = {
+    **{"id": "digits", "dataset": "digits", "labels": {"source": 20, "target": 3}},
+    **{"source_view": "sift-words", "target_view": "alexnet-pca"},
+    "tasks": ["print_photo", "print+sketch_photo"],
+}
+
 
 def part_of(whole: Any, key: str) -> Any:
     """Return an entry by its id, or a value by its key."""
@@ -52,6 +58,34 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         ("benchmarks.digits.dataset", "digit", "did you mean 'digits'"),
         ("benchmarks.docs-to-code.tasks", ["docs_cod"], "did you mean 'code'"),
         ("benchmarks.digits.showcase", "print_photo", "showcase: unknown"),
+        (
+            "benchmarks.digits.tasks",
+            ["print_photo", "print+sketsh_photo"],
+            r"tasks: print\+sketsh_photo: domain: .* did you mean 'sketch'",
+        ),
+        *(
+            (
+                "benchmarks.digits.tasks",
+                ["print_sketch", task],
+                "name each of several sources once, and the target not among them",
+            )
+            for task in ("print+print_photo", "print+photo_photo")
+        ),
+        (
+            "benchmarks",
+            [{**DIGITS, "tasks": ["print+sketch_photo"]}],
+            "one of them needs a single source, to be the showcase",
+        ),
+        (
+            "benchmarks",
+            [{**DIGITS, "showcase": "print+sketch_photo"}],
+            r"showcase: unknown name 'print\+sketch_photo'",
+        ),
+        (
+            "settings.hiss.source",
+            {"name": "noise", "domain": "prnt"},
+            r"\]\.source\.domain: unknown name 'prnt': did you mean 'print'",
+        ),
         ("benchmarks.digits.labels.target", 44, "leave no test sample"),
         (
             "benchmarks.digits.labels.source",
@@ -294,6 +328,16 @@ def test_settings_of_selected_options_have_their_names_alone(
     load(config)
     put(config, "methods.cdspp.grid", {"alpha": [1, 10]})
     with pytest.raises(ConfigError, match="two runs would be called selected-noise"):
+        load(config)
+
+
+def test_settings_without_one_of_several_sources_have_their_names_alone(
+    config: dict[str, Any],
+) -> None:
+    put(config, "settings.hiss.id", "without-print")
+    load(config)
+    config["benchmarks"][0] = DIGITS
+    with pytest.raises(ConfigError, match="two runs would be called without-print"):
         load(config)
 
 

@@ -15,7 +15,7 @@ from support.fit_files import TOLD, TOLD_OF_TRIAL, write_fit
 
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import Summary, summarise
-from cdspp.core.names import ALONE, MAIN, MATCHED, fit_key
+from cdspp.core.names import ALONE, MAIN, MATCHED, fit_key, role_domains
 from cdspp.methods import method_class
 from cdspp.paper.guest import Paper
 from cdspp.report.tables.source_help import build_task_table
@@ -27,6 +27,7 @@ from cdspp.study.plan import BenchmarkPlan, Row, plan_of
 from cdspp.study.settings import (
     curve_of,
     curve_settings,
+    left_out_settings,
     setting_of,
     state_setting,
 )
@@ -188,7 +189,8 @@ def _benchmark(
 
 def _dataset(benchmark: Benchmark, smallest: Mapping[str, int]) -> StudyDataset:
     """Return a data set of ten classes a domain, equally large in each."""
-    domains = {part for task in benchmark.tasks for part in task.split("_")}
+    roles = role_domains(benchmark.tasks).values()
+    domains = {domain for each in roles for domain in each}
     sizes = {d: dict.fromkeys("0123456789", smallest.get(d, 100)) for d in domains}
     paired = benchmark.bridge.get("paired_rows", 0)
     return StudyDataset(benchmark.dataset, "images", sizes, paired=paired)
@@ -202,6 +204,7 @@ def _extended(
     every = [
         *study.settings.values(),
         *(state_setting(s, study.methods, study.benchmarks) for s in study.states),
+        *left_out_settings(study),
         *(setting_of(setting, study.benchmarks) for setting in settings),
         *(setting for curve in named for setting in curve_settings(curve)),
         *more,

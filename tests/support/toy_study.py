@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -61,10 +62,15 @@ CONFIG: dict[str, Any] = yaml.safe_load(
 )
 
 
-def write_texts(folder: Path, per_class: int = 10) -> None:
-    """Write short texts of three classes in two domains."""
-    rng = np.random.default_rng(0)
-    for domain in ("left", "right"):
+def write_texts(
+    folder: Path,
+    per_class: int = 10,
+    domains: Iterable[str] = ("left", "right"),
+    seed: int = 0,
+) -> None:
+    """Write short texts of three classes in some domains."""
+    rng = np.random.default_rng(seed)
+    for domain in domains:
         for name, words in WORDS.items():
             target = folder / domain / name
             target.mkdir(parents=True)

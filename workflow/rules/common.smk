@@ -1,13 +1,14 @@
 # What the files of rules share: the validated study, where its artifacts lie, what
 # wildcards may be. Functions are named after their value and stand where they are used.
 
+import re
 from pathlib import Path
 
 from snakemake.logging import logger
 
 from cdspp.analysis.digests import changed_note
 from cdspp.core.errors import ConfigError
-from cdspp.core.names import MAIN, fit_key
+from cdspp.core.names import MAIN, fit_key, task_domains
 from cdspp.core.provenance import code_digest, data_digest, script_digest
 from cdspp.core.run_marks import OUTLIVING, announce, code_state, mark_run
 from cdspp.methods import method_module
@@ -113,7 +114,7 @@ IDENTIFIER = "[a-z0-9]+(?:-[a-z0-9]+)*"
 
 
 def one_of(names):
-    return "|".join(sorted(names)) or "(?!)"
+    return "|".join(map(re.escape, sorted(names))) or "(?!)"
 
 
 wildcard_constraints:
@@ -125,7 +126,7 @@ wildcard_constraints:
     benchmark=one_of(study.benchmarks),
     setting=one_of(study.settings),
     role="source|target",
-    task=f"{IDENTIFIER}_{IDENTIFIER}",
+    task=rf"{IDENTIFIER}(?:\+{IDENTIFIER})*_{IDENTIFIER}",
     method=one_of(study.methods),
     block="[0-9]+-[0-9]+",
 

@@ -134,7 +134,7 @@ def showcase_input(wildcards):
         wildcards.benchmark,
         study.benchmarks[wildcards.benchmark].showcase,
     )
-    source, target = task.split("_")
+    (source,), target = task_domains(task)
     dataset = dataset_of(wildcards)
     names = {"study": study.name, "benchmark": benchmark, "task": task}
     fit = f"{FIT}.parquet"

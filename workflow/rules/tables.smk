@@ -10,6 +10,7 @@ localrules:
     overview,
     source_help,
     selection,
+    several_sources,
 
 
 def table_files(stem, caption, category="Tables"):
@@ -43,6 +44,25 @@ rule benchmark_tables:
         code=script_code("benchmark_tables"),
     script:
         "../scripts/benchmark_tables.py"
+
+
+rule several_sources:
+    input:
+        scores=SCORES,
+        rows=ROW_SCORES,
+    output:
+        table_files(
+            "results/{study}/tables/several-sources_{benchmark}", "several-sources.rst"
+        ),
+    log:
+        "logs/{study}/tables/several-sources_{benchmark}.log",
+    conda:
+        "../../envs/environment.yaml"
+    params:
+        plan=plan,
+        code=script_code("several_sources"),
+    script:
+        "../scripts/several_sources.py"
 
 
 def curve_tables(benchmark):

@@ -6,7 +6,7 @@ from cdspp.stages.trials import TaskFiles
 
 with job(snakemake.log[0]):
     task_block = TaskBlock(
-        files=TaskFiles(**snakemake.input),
+        files=TaskFiles.of(**snakemake.input),
         benchmark=snakemake.params.benchmark,
         task=snakemake.wildcards.task,
         block=snakemake.wildcards.block,

@@ -6,7 +6,7 @@ from cdspp.stages.trials import TaskFiles
 
 with job(snakemake.log[0]):
     write_subspace(
-        files=TaskFiles(**snakemake.input),
+        files=TaskFiles.of(**snakemake.input),
         output=snakemake.output[0],
         overlap=snakemake.params.overlap,
         method=snakemake.params.method,

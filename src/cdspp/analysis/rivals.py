@@ -22,7 +22,7 @@ from cdspp.analysis.paired import (
 )
 from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd
 from cdspp.analysis.verdicts import COLLAPSED, Verdict, agreed, judge_pair, judge_tasks
-from cdspp.core.names import ALONE, AVERAGE, BASELINE, MAIN
+from cdspp.core.names import ALONE, AVERAGE, BASELINE, MAIN, task_domains
 from cdspp.methods import method_class
 from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import Row
@@ -196,7 +196,8 @@ class Contest:
             means = defaultdict(list)
             sides = self.summary.accuracy[[self.place, rival.place]]
             for name, ours, theirs in zip(self.summary.tasks, *sides, strict=True):
-                means[name.partition("_")[2]].append(paired_gain(ours, theirs).gain)
+                gain = paired_gain(ours, theirs).gain
+                means[task_domains(name).target].append(gain)
             found = gain_of([float(np.mean(each)) for each in means.values()])
             if found.trials >= _FEWEST_DOMAINS:
                 low, high = found.interval()
@@ -215,7 +216,7 @@ def row_strata(
     for task in tasks:
         ours, theirs = (by_row.right(r.setting, task, r.method) for r in pair)
         n_trials = min(len(ours), len(theirs))
-        target = task.partition("_")[2]
+        target = task_domains(task).target
         classes[target] = by_row.classes(task)
         difference = ours[:n_trials] - theirs[:n_trials]
         known = found.get(target, np.zeros_like(difference))

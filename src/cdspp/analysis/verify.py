@@ -15,11 +15,18 @@ from cdspp.analysis.digests import REPORT, changed_files, read_digests
 from cdspp.analysis.fit_records import mixed_versions
 from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core.errors import DataError
-from cdspp.core.names import UNLABELLED_ROLE, FitKey, PathLike, fit_key, trials_of_block
+from cdspp.core.names import (
+    UNLABELLED_ROLE,
+    FitKey,
+    PathLike,
+    fit_key,
+    task_domains,
+    trials_of_block,
+)
 from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.core.wording import counted
 from cdspp.stages.artifacts import SCORE_COLUMNS, SPLIT_COLUMNS, labels_by_id, read_rows
-from cdspp.stages.fit_files import Expected, ExpectedFits, FitFile, read_fit
+from cdspp.stages.fit_files import Expected, ExpectedFits, FitFile, read_fit, unnumbered
 from cdspp.stages.score import score_fit
 
 __all__ = ["Verified", "verify"]
@@ -142,7 +149,7 @@ class _Fits:
         try:
             fit = read_fit(file)
             self._check(fit)
-            target = f"{key.task.split('_')[1]}.parquet"
+            target = f"{task_domains(key.task).target}.parquet"
             labels = self._results.joinpath("labels", fit.record["dataset"], target)
             if labels not in changed:
                 self.rows[key] = _by_trial(score_fit(fit, self._labels(labels)))
@@ -160,7 +167,7 @@ class _Fits:
         for name, digest in inputs.items():
             if digest in self._stated or name == "predictions":
                 continue  # the report states the digests of files made elsewhere
-            place = self._places.get(name)
+            place = self._places.get(unnumbered(name))
             if place is None:
                 place = self._features(fit.record["dataset"])
             if digest not in place:
@@ -169,10 +176,11 @@ class _Fits:
                     "files that lie there: they were changed, or it is a fit of other "
                     "data. Delete it and its record and run the study again."
                 )
-        both = inputs["source_split"], inputs["target_split"]
-        if not set(both) <= self._splits.keys():
+        named = (name for name in inputs if unnumbered(name) == "source_split")
+        splits = inputs["target_split"], *(inputs[name] for name in named)
+        if not {*splits} <= self._splits.keys():
             return
-        tested = self._tested(*both, fit.record["overlap"])
+        tested = self._tested(splits, fit.record["overlap"])
         for outcome in fit.record["trials"]:
             if tested.get(outcome["trial"]) != outcome["test_ids"]:
                 raise DataError(
@@ -181,18 +189,20 @@ class _Fits:
                     "again."
                 )
 
-    def _test_ids(self, source: str, target: str, overlap: str) -> dict[int, str]:
-        """Return a digest of the test samples of each trial, from the splits alone."""
-        drawn, given = (
-            read_rows(self._splits[digest], SPLIT_COLUMNS)
-            for digest in (source, target)
+    def _test_ids(self, splits: tuple[str, ...], overlap: str) -> dict[int, str]:
+        """Return a digest of the test samples of each trial, from the splits alone.
+
+        The first split is that of the target, the others are those of sources.
+        """
+        given, *drawn = (
+            read_rows(self._splits[digest], SPLIT_COLUMNS) for digest in splits
         )
         found = {}
         for trial in np.unique(given["trial"]).tolist():
             of_trial = given["trial"] == trial
             tested = given["id"][of_trial & (given["role"] == UNLABELLED_ROLE)]
             if overlap == "exclude":
-                taken = set(drawn["id"][drawn["trial"] == trial])
+                taken = {n for d in drawn for n in d["id"][d["trial"] == trial]}
                 tested = [name for name in tested if name not in taken]
             found[trial] = ids_digest(tested)
         return found

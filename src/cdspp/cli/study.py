@@ -79,7 +79,6 @@ example:
   cdspp export-splits mine.yaml --to splits
 """
 NAMED = 3  # missing files of a stage, and failures of a kind, that are named
-READ = ("source_features", "target_features", "source_split", "target_split")
 STUDY_FILES = (".yaml", ".yml", ".json")
 
 
@@ -248,7 +247,8 @@ def _export(arguments: argparse.Namespace) -> str:
     study = read_study(arguments.file)
     found = {name: list(_blocks(study, name)) for name in study.benchmarks}
     files = [files for blocks in found.values() for _, files in blocks]
-    read = dict.fromkeys(str(vars(each)[name]) for each in files for name in READ)
+    paths = (path for each in files for path in each.by_name().values())
+    read = dict.fromkeys(map(str, paths))
     _check_made(read, arguments.file)
     folders = {name: arguments.to / study.name / name for name in found}
     check_outputs(arguments, folders.values(), map(Path, read))
@@ -287,8 +287,9 @@ def _blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
     for task in study.benchmarks[benchmark].tasks:
         for block in study.blocks(study.trials):
             key = FitKey(benchmark, MAIN, task, method, block)
-            every = files_of_fit(study, key)
-            yield task, TaskFiles(**{name: every[name] for name in READ})
+            named = files_of_fit(study, key).items()
+            sides = {n: path for n, path in named if n.startswith(("source", "target"))}
+            yield task, TaskFiles.of(**sides)
 
 
 def add_plan(commands: Any) -> None:

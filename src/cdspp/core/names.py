@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,7 +44,11 @@ __all__ = [
     "VECTORISERS",
     "WITHOUT_SOURCE",
     "FitKey",
+    "TaskDomains",
     "fit_key",
+    "role_domains",
+    "several_sources",
+    "task_domains",
     "trials_of_block",
     "within_domain",
 ]
@@ -111,7 +116,36 @@ def trials_of_block(block: str) -> range:
     return range(first, last + 1)
 
 
+class TaskDomains(NamedTuple):
+    """The domains of a task: its sources, of which mostly there is one, its target."""
+
+    sources: tuple[str, ...]
+    target: str
+
+
+def task_domains(task: str) -> TaskDomains:
+    """Return the domains of a task such as ``print_photo`` or ``print+sketch_photo``.
+
+    >>> task_domains("print+sketch_photo").sources
+    ('print', 'sketch')
+    """
+    sources, _, target = task.partition("_")
+    return TaskDomains(tuple(sources.split("+")), target)
+
+
+def several_sources(task: str) -> bool:
+    """Whether a task, such as ``print+sketch_photo``, has more than one source."""
+    return len(task_domains(task).sources) > 1
+
+
+def role_domains(tasks: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return the domains that serve as source and as target of tasks, each once."""
+    each = [task_domains(task) for task in tasks]
+    sources = dict.fromkeys(name for domains in each for name in domains.sources)
+    targets = dict.fromkeys(domains.target for domains in each)
+    return {"source": tuple(sources), "target": tuple(targets)}
+
+
 def within_domain(task: str) -> bool:
-    """Whether a task, such as ``dslr_dslr``, goes from a domain to itself."""
-    source, _, target = task.partition("_")
-    return source == target
+    """Whether the target of a task, such as ``dslr_dslr``, is a source of it, too."""
+    return task_domains(task).target in task_domains(task).sources

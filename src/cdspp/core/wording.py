@@ -98,8 +98,13 @@ def visible(text: str) -> str:
 
 
 def task_title(task: str) -> str:
-    """Write a task as an arrow between its domains, and the average as such."""
-    return "Average" if task == AVERAGE else task.replace("_", " → ", 1)
+    """Write a task as an arrow between its domains, and the average as such.
+
+    >>> task_title("print+sketch_photo")
+    'print + sketch → photo'
+    """
+    shown = task.replace("_", " → ", 1).replace("+", " + ")
+    return "Average" if task == AVERAGE else shown
 
 
 def split_name(name: str) -> tuple[str, str, str]:

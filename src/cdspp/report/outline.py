@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from cdspp.core.names import LABELS
 from cdspp.methods.bridge import PAIRS
 from cdspp.study.guest_sections import guest_classes
-from cdspp.study.plan import CHOOSING, BenchmarkPlan
+from cdspp.study.plan import CHOOSING, LEFT_OUT, BenchmarkPlan
 
 __all__ = [
     "KINDS",
@@ -97,6 +97,10 @@ def _selects(plan: BenchmarkPlan) -> bool:
     return any(row.kind == CHOOSING for row in plan.rows)
 
 
+def _leaves_out(plan: BenchmarkPlan) -> bool:
+    return any(row.kind == LEFT_OUT for row in plan.rows)
+
+
 EVERY_TASK = Fold(
     "Accuracy on every task",
     "Compare within a column: all methods of a task saw the same labelled samples.",
@@ -110,6 +114,11 @@ BY_TASK = Fold(
     "Did the source help, task by task",
     "The gain of {reference} by its real source over every other state, on the same "
     "trials; the source helps where it is better than all of them.",
+)
+SEVERAL = Fold(
+    "Which of several sources helps",
+    "The gain of each method with all sources of a task over the same method without "
+    "one of them.",
 )
 CURVES = Fold(
     "Accuracy against labels and parameters",
@@ -152,6 +161,7 @@ OWN: tuple[Part, ...] = (
             Item(FIGURE, "methods_{benchmark}", fold=EVERY_TASK),
             Item(TABLE, "class-accuracy_{benchmark}", fold=BALANCED),
             Item(TABLE, "source-help_{benchmark}", fold=BY_TASK),
+            Item(TABLE, "several-sources_{benchmark}", _leaves_out, SEVERAL),
             Item(FIGURE, "labels_{benchmark}", lambda p: LABELS in _varied(p), CURVES),
             Item(
                 FIGURE,

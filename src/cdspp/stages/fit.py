@@ -33,7 +33,8 @@ from cdspp.core.provenance import (
 from cdspp.core.reuse import sharing
 from cdspp.core.seeding import integer_seed
 from cdspp.methods import method_class, seed_option
-from cdspp.methods.base import HeterogeneousClassifier, Round, SourceDomain
+from cdspp.methods.base import HeterogeneousClassifier, Round
+from cdspp.methods.source_vote import SourceVote
 from cdspp.stages.artifacts import FIT_COLUMNS, SHARE_COLUMNS, read_rows, write_rows
 from cdspp.stages.fit_files import (
     DoneTrials,
@@ -42,7 +43,7 @@ from cdspp.stages.fit_files import (
     is_made,
     write_record,
 )
-from cdspp.stages.selection import select_options
+from cdspp.stages.selection import fitted, select_options
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
@@ -94,8 +95,8 @@ class TaskBlock:
 
     def inputs(self) -> dict[str, str]:
         """Return the digest of each file that the fits read."""
-        files = vars(self.files).items()
-        return {name: file_digest(path) for name, path in files if path is not None}
+        files = self.files.by_name().items()
+        return {name: file_digest(path) for name, path in files}
 
 
 def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
@@ -188,7 +189,7 @@ def _read_by(task_block: TaskBlock, trial: Trial) -> str:
     """Return a digest of the ids, labels and shares that a trial reads, in order."""
     ids = trial.source_ids, trial.labelled_ids, trial.test_ids, trial.paired_ids
     prior = _prior(task_block.files.prior, trial.number).get("prior", ())
-    labels = np.asarray(trial.source.y), np.asarray(trial.labelled.y)
+    labels = trial.source_labels, np.asarray(trial.labelled.y)
     parts = [*ids, *labels, prior]
     return content_digest([[str(value) for value in part] for part in parts])
 
@@ -214,8 +215,9 @@ def _run(task_block: TaskBlock, fit: Fit, trial: Trial) -> Made:
     options = {**given, **_prior(task_block.files.prior, trial.number), **fit.options}
     build = partial(method_class(fit.method), **options)
     chosen = select_options(build, trial, state, axes, fit.grid) if fit.grid else {}
-    source = state.of(trial.source, trial.labelled, *axes)
-    outcome, rounds = _fit_trial(partial(build, **chosen), trial, source)
+    sources = state.of_all(trial.sources, trial.labelled, axes)
+    made = partial(build, **chosen)
+    outcome, rounds = _fit_trial(partial(fitted, made, trial, sources), trial)
     return outcome | ({"selected": chosen} if fit.grid else {}), rounds
 
 
@@ -228,9 +230,7 @@ def _prior(path: PathLike | None, trial: int) -> dict[str, Any]:
 
 
 def _fit_trial(
-    build: Callable[[], HeterogeneousClassifier],
-    trial: Trial,
-    source: SourceDomain | None,
+    fit: Callable[[], HeterogeneousClassifier | SourceVote], trial: Trial
 ) -> Made:
     """Fit one trial; a crash of the method is its outcome, not the end of the job."""
     status, reason, collapsed, crashed = "ok", "", "", False
@@ -238,7 +238,7 @@ def _fit_trial(
     with measured() as usage, warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)  # recorded instead
         try:
-            model = build().fit(trial.X, trial.y, source=source)
+            model = fit()
             _check_rounds(model.history_, trial)
             rounds, collapsed = model.history_, model.collapsed_
         except MethodFailed as failure:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.names import FitKey, PathLike, fit_key, trials_of_block
+from cdspp.core.names import FitKey, PathLike, fit_key, task_domains, trials_of_block
 from cdspp.core.provenance import file_digest, ids_digest, numeric, versions
 from cdspp.core.whole_files import read_json, write_json
 from cdspp.stages.artifacts import FIT_COLUMNS, read_rows
@@ -35,6 +35,7 @@ __all__ = [
     "read_fit",
     "read_record",
     "rows_by_round",
+    "unnumbered",
     "write_record",
 ]
 
@@ -63,13 +64,24 @@ def fit_recipe(seed: int, numeric_threads: int, member: Mapping[str, Any]) -> st
 
 
 def input_files(patterns: Mapping[str, str], key: FitKey) -> dict[str, str]:
-    """Return the files that a fit reads, by the patterns of its method and setting."""
-    source, target = key.task.split("_")
+    """Return the files that a fit reads, by the patterns of its method and setting.
+
+    Those of a second source have its number in their names: `source_features_2`.
+    """
+    sources, target = task_domains(key.task)
     files = {}
     for name, pattern in patterns.items():
-        path = pattern.replace("{source}", source).replace("{target}", target)
-        files[name] = path.replace("{block}", key.block)
+        path = pattern.replace("{target}", target).replace("{block}", key.block)
+        each = sources if "{source}" in path else sources[:1]
+        for number, source in enumerate(each, start=1):
+            numbered = name if number == 1 else f"{name}_{number}"
+            files[numbered] = path.replace("{source}", source)
     return files
+
+
+def unnumbered(name: str) -> str:
+    """Return the name of an input without the number of its source, if it has one."""
+    return name.rstrip("_0123456789")
 
 
 class Expected(NamedTuple):
@@ -273,7 +285,11 @@ def _made_alike(record: Path, content: Mapping[str, Any]) -> FitFile | None:
 
 
 def _of_any_block(told: Mapping[str, Any]) -> dict[str, Any]:
-    inputs = {name: d for name, d in told["inputs"].items() if name not in OF_BLOCKS}
+    inputs = {
+        name: digest
+        for name, digest in told["inputs"].items()
+        if unnumbered(name) not in OF_BLOCKS
+    }
     return {"inputs": inputs, **{name: told[name] for name in SAME}}
 
 

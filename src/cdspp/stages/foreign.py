@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from cdspp.core.errors import DataError, MethodFailed
-from cdspp.core.names import MAIN, PathLike
+from cdspp.core.names import MAIN, PathLike, task_domains
 from cdspp.core.provenance import Usage
 from cdspp.core.whole_files import atomic
 from cdspp.core.wording import counted
@@ -46,12 +46,13 @@ def export_benchmark(
     """
     tables, views = [], dict[str, str]()
     for task, files in blocks:
-        domains = dict(zip(("source", "target"), task.split("_"), strict=True))
-        views |= {role: str(vars(files)[f"{role}_features"]) for role in domains}
-        for role in domains:
-            _write_features(folder, Path(vars(files)[f"{role}_features"]))
+        of_sources = [Path(features) for features, _ in files.of_sources()]
+        target = Path(files.target_features)
+        views |= {"source": str(of_sources[0]), "target": str(target)}
+        for path in (*of_sources, target):
+            _write_features(folder, path)
         for trial in read_trials(files, overlap=overlap):
-            tables.append(_split(trial, domains).assign(task=task))
+            tables.append(_split(trial, task))
     with atomic(folder / "splits.csv") as temporary:
         pd.concat(tables).to_csv(temporary, index=False)
     names = {role: Path(view).stem.partition(".")[2] for role, view in views.items()}
@@ -61,16 +62,18 @@ def export_benchmark(
     return len(tables)
 
 
-def _split(trial: Trial, domains: Mapping[str, str]) -> pd.DataFrame:
-    parts = (
-        ("source", trial.source_ids, np.asarray(trial.source.y), domains["source"]),
-        ("labelled", trial.labelled_ids, trial.labelled.y, domains["target"]),
-        ("unlabelled", trial.test_ids, "", domains["target"]),
-    )
+def _split(trial: Trial, task: str) -> pd.DataFrame:
+    domains, target = task_domains(task)
+    of_sources = zip(trial.ids_of_sources, trial.sources, domains, strict=True)
+    parts = [
+        *(("source", ids, np.asarray(s.y), domain) for ids, s, domain in of_sources),
+        ("labelled", trial.labelled_ids, trial.labelled.y, target),
+        ("unlabelled", trial.test_ids, "", target),
+    ]
     names = ("role", "id", "label", "domain")
     frames = [pd.DataFrame(dict(zip(names, part, strict=True))) for part in parts]
-    found = pd.concat(frames).assign(trial=trial.number)
-    return found[["trial", "role", "domain", "id", "label"]]
+    found = pd.concat(frames).assign(trial=trial.number, task=task)
+    return found[["trial", "role", "domain", "id", "label", "task"]]
 
 
 def _write_features(folder: Path, path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from cdspp.core.names import PathLike
+from cdspp.core.names import PathLike, task_domains
 from cdspp.core.whole_files import atomic
 from cdspp.stages.artifacts import labels_by_id
 from cdspp.stages.fit_files import read_fit
@@ -51,7 +51,7 @@ def write_predictions(
     for path in fits:
         fit = read_fit(path)
         rows, task = pd.DataFrame(fit.columns), fit.key.task
-        target = known[task.split("_")[1]]
+        target = known[task_domains(task).target]
         missing = [not target.get(name) for name in rows["id"]]
         blocks.setdefault((task, fit.key.method), []).append(rows[missing])
     for output in map(Path, outputs):

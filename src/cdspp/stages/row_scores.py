@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.core.names import PathLike
+from cdspp.core.names import PathLike, task_domains
 from cdspp.core.whole_files import atomic, read_arrays
 from cdspp.stages.fit_files import FitFile
 
@@ -41,7 +41,7 @@ class RowScoreWriter:
     def add(self, fit: FitFile) -> None:
         """Add the last iteration of each trial of a fit."""
         key, columns = fit.key, fit.columns
-        known = self._rows[key.task.split("_")[1]]
+        known = self._rows[task_domains(key.task).target]
         cell = self._trials.setdefault((key.setting, key.task, key.method), {})
         for number in np.unique(columns["trial"]):
             here = columns["trial"] == number
@@ -58,7 +58,7 @@ class RowScoreWriter:
         """Write the NPZ file."""
         arrays: dict[str, NDArray[np.int32] | NDArray[np.int8]] = {}
         for (setting, task, method), trials in sorted(self._trials.items()):
-            known = self._rows[task.split("_")[1]]
+            known = self._rows[task_domains(task).target]
             if f"{_CLASSES}/{task}" not in arrays:
                 labels = np.array([label for _, label in known.values()], dtype=object)
                 codes = np.unique(labels, return_inverse=True)[1]

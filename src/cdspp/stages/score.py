@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.names import PathLike
+from cdspp.core.names import PathLike, task_domains
 from cdspp.stages.artifacts import SCORE_COLUMNS, labels_by_id, write_rows
 from cdspp.stages.fit_files import (
     Expected,
@@ -63,7 +63,7 @@ def write_scores(
     scored: list[tuple[Any, ...]] = []
     by_row = RowScoreWriter(truth)
     for fit in read_expected_fits(fits, expected):
-        scored += score_fit(fit, truth[fit.key.task.split("_")[1]])
+        scored += score_fit(fit, truth[task_domains(fit.key.task).target])
         by_row.add(fit)
     scored.sort(key=lambda row: row[:5])
     log.info("scored %d rows", len(scored))

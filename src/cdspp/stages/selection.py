@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -13,10 +14,11 @@ import numpy as np
 from cdspp.core.errors import CollapseWarning, MethodFailed
 from cdspp.core.seeding import integer_seed
 from cdspp.methods.base import HeterogeneousClassifier, SourceDomain
+from cdspp.methods.source_vote import SourceVote
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import Trial
 
-__all__ = ["FOLDS", "grid_options", "select_options"]
+__all__ = ["FOLDS", "fitted", "grid_options", "select_options"]
 
 FOLDS = 3
 Grid = Mapping[str, Sequence[Any]]
@@ -59,9 +61,9 @@ def select_options(
     right = np.zeros(len(points))
     for train, test in folds.split(trial.X, trial.y):
         given = replace(trial, X=trial.X[train], y=trial.y[train])
-        source = state.of(trial.source, given.labelled, *axes)
+        sources = state.of_all(trial.sources, given.labelled, axes)
         for place, point in enumerate(points):
-            right[place] += _hits(build(**point), trial, train, test, source)
+            right[place] += _hits(partial(build, **point), given, trial, test, sources)
     if np.isneginf(right).all():
         return {}
     own = build().get_params()
@@ -70,18 +72,32 @@ def select_options(
     return next(ours, best[0])
 
 
-def _hits(
-    model: HeterogeneousClassifier,
+def fitted(
+    build: Callable[[], HeterogeneousClassifier],
     trial: Trial,
-    train: Any,
+    sources: list[SourceDomain],
+) -> HeterogeneousClassifier | SourceVote:
+    """Fit to the sources that are there; a vote where a method takes one alone."""
+    model: HeterogeneousClassifier | SourceVote = build()
+    if len(sources) < 2:
+        return model.fit(trial.X, trial.y, source=next(iter(sources), None))
+    if model.uses_source and not model.several_sources:
+        model = SourceVote(model)
+    return model.fit(trial.X, trial.y, source=sources)
+
+
+def _hits(
+    build: Callable[[], HeterogeneousClassifier],
+    given: Trial,
+    trial: Trial,
     test: Any,
-    source: SourceDomain | None,
+    sources: list[SourceDomain],
 ) -> float:
     """Return the number of held-out rows predicted rightly; -inf where a fit fails."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)
         try:
-            model.fit(trial.X[train], trial.y[train], source=source)
+            model = fitted(build, given, sources)
         except MethodFailed:
             return -np.inf
     predicted = model.predict(trial.X[test])

@@ -11,7 +11,7 @@ of paired rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -29,6 +29,7 @@ from cdspp.core.names import (
     SHUFFLED_PAIRS,
     SWAPPED,
     WITHOUT_SOURCE,
+    task_domains,
 )
 from cdspp.core.seeding import generator
 from cdspp.methods.base import SourceDomain
@@ -187,6 +188,8 @@ class SourceState:
         drawn from N(0, 1).
     absolute : bool, default=False
         Of class noise: absolute values, for views without negative ones.
+    domain : str, default=""
+        Of several sources, the one whose state it is; by default that of all.
 
     Raises
     ------
@@ -197,6 +200,7 @@ class SourceState:
     name: str = REAL
     spread: float = 1.0
     absolute: bool = False
+    domain: str = ""
 
     def __post_init__(self) -> None:
         """Check that class noise alone has a shape."""
@@ -205,6 +209,26 @@ class SourceState:
                 f"spread and absolute are of {CLASS_NOISE}, the source state is "
                 f"{self.name}. Remove them."
             )
+
+    def of_all(
+        self,
+        sources: Sequence[SourceDomain],
+        labelled: SourceDomain,
+        axes: tuple[int, str, str, int],
+    ) -> list[SourceDomain]:
+        """Return the sources of a task in this state; in that of none it is empty.
+
+        Parameters and errors are those of `of`; `axes` has the task in the third place.
+        """
+        found = []
+        domains = task_domains(axes[2]).sources
+        for number, (domain, source) in enumerate(zip(domains, sources, strict=True)):
+            more = (number,) if number else ()
+            if self.domain in ("", domain):
+                found.append(self.of(source, labelled, *axes, *more))
+            else:
+                found.append(source)
+        return [source for source in found if source is not None]
 
     def of(
         self, source: SourceDomain, labelled: SourceDomain, *axes: str | int

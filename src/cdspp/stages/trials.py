@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
@@ -37,10 +37,25 @@ class Trial:
     X: NDArray[Any]
     y: NDArray[Any]
     test_ids: NDArray[Any]
-    source: SourceDomain
-    source_ids: NDArray[Any]
+    sources: tuple[SourceDomain, ...]
+    ids_of_sources: tuple[NDArray[Any], ...]
     labelled_ids: NDArray[Any]
     paired_ids: NDArray[Any] = field(default_factory=partial(np.empty, 0, object))
+
+    @property
+    def source(self) -> SourceDomain:
+        """The source, or the first one."""
+        return self.sources[0]
+
+    @property
+    def source_ids(self) -> NDArray[Any]:
+        """Ids of the rows of all sources."""
+        return np.concatenate(self.ids_of_sources)
+
+    @property
+    def source_labels(self) -> NDArray[Any]:
+        """Labels of the rows of all sources."""
+        return np.concatenate([np.asarray(each.y) for each in self.sources])
 
     @property
     def labelled(self) -> SourceDomain:
@@ -51,14 +66,15 @@ class Trial:
     @property
     def classes(self) -> set[Any]:
         """Labels of source and target rows."""
-        return {*np.asarray(self.source.y), *self.y} - {UNLABELLED}
+        return {*self.source_labels, *self.y} - {UNLABELLED}
 
 
 @dataclass(frozen=True)
 class TaskFiles:
-    """The files that a fit reads of a task: two views and two splits, no test label.
+    """The files that a fit reads of a task: views and splits, no test label.
 
-    The one exception is `prior` (`cdspp.stages.splits.write_test_shares`).
+    `more` has those of further sources: `source_features_2`, `source_split_2` and so
+    on. The one exception is `prior` (`cdspp.stages.splits.write_test_shares`).
     `predictions` are those of another program, `pairs` the ids of paired samples.
     """
 
@@ -69,6 +85,29 @@ class TaskFiles:
     prior: PathLike | None = None
     predictions: PathLike | None = None
     pairs: PathLike | None = None
+    more: Mapping[str, PathLike] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, **files: PathLike) -> TaskFiles:
+        """Return the files of these names, those of further sources among them."""
+        known = {each.name for each in fields(cls)}
+        own = {name: path for name, path in files.items() if name in known}
+        more = {name: path for name, path in files.items() if name not in known}
+        return cls(**own, more=more)
+
+    def by_name(self) -> dict[str, PathLike]:
+        """Return all files by their names."""
+        own = {name: path for name, path in vars(self).items() if name != "more"}
+        return {name: path for name, path in (own | {**self.more}).items() if path}
+
+    def of_sources(self) -> list[tuple[PathLike, PathLike]]:
+        """Return features and split of each source."""
+        numbers = range(2, 2 + len(self.more) // 2)
+        more = [
+            (self.more[f"source_features_{k}"], self.more[f"source_split_{k}"])
+            for k in numbers
+        ]
+        return [(self.source_features, self.source_split), *more]
 
 
 def read_trials(
@@ -82,40 +121,40 @@ def read_trials(
 
     Source and target may be views of the same samples, as in a task within one domain;
     where `overlap` is "exclude", unlabelled target samples that are labelled source
-    samples of the same trial, under the same id, are left out. `bridge` may have
-    `shared_columns`, "same-names" or pairs of names, and `paired_rows`, a number.
+    samples of the same trial, under the same id, are left out. `bridge`, to the first
+    source, may have `shared_columns`, "same-names" or pairs of names, and
+    `paired_rows`, a number.
 
     DataError: a file is damaged, features and splits are not of the same samples,
     columns have no names, or there are too few paired samples.
     """
-    source, drawn = _read_domain(files.source_features, files.source_split, keep_sparse)
+    read = [_read_domain(*paths, keep_sparse) for paths in files.of_sources()]
+    source = read[0][0]
     target, given = _read_domain(files.target_features, files.target_split, keep_sparse)
     asked = bridge or {}
     shared = _shared_columns(files, source, target, asked.get(SHARED))
     pairs = _Pairs(files, source, target, asked[PAIRS]) if asked.get(PAIRS) else None
     for number in np.unique(given["trial"]):
-        left = {k: v[drawn["trial"] == number] for k, v in drawn.items()}
-        right = {k: v[given["trial"] == number] for k, v in given.items()}
+        drawn = [(X, _of_trial(split, number)) for X, split in read]
+        ids = tuple(left["id"] for _, left in drawn)
+        right = _of_trial(given, number)
         if overlap == "exclude":
-            known = np.isin(right["id"].astype(str), left["id"].astype(str))
-            kept = (right["role"] == LABELLED) | ~known
-            right = {name: values[kept] for name, values in right.items()}
+            right = _without(right, np.concatenate(ids))
         labelled = right["role"] == LABELLED
         paired_ids, paired = np.empty(0, object), None
         if pairs:
-            paired_ids, paired = pairs.of(number, left["id"], right["id"])
+            paired_ids, paired = pairs.of(number, *ids, right["id"])
+        bridged: dict[str, Any] = {SHARED: shared, PAIRS: paired}
         yield Trial(
             number=int(number),
             X=target.X[right["row"]],
             y=np.where(labelled, right["label"], UNLABELLED),
             test_ids=right["id"][~labelled],
-            source=SourceDomain(
-                source.X[left["row"]],
-                left["label"],
-                shared_columns=shared,
-                paired_rows=paired,
+            sources=tuple(
+                SourceDomain(features.X[left["row"]], left["label"], **bridged)
+                for features, left in drawn
             ),
-            source_ids=left["id"],
+            ids_of_sources=ids,
             labelled_ids=right["id"][labelled],
             paired_ids=paired_ids,
         )
@@ -130,6 +169,22 @@ def _read_domain(
     if not keep_sparse and not isinstance(features.X, np.ndarray):
         features = replace(features, X=features.X.toarray())
     return features, split
+
+
+def _of_trial(
+    split: Mapping[str, NDArray[Any]], number: int
+) -> dict[str, NDArray[Any]]:
+    drawn = split["trial"] == number
+    return {name: values[drawn] for name, values in split.items()}
+
+
+def _without(
+    right: Mapping[str, NDArray[Any]], source_ids: NDArray[Any]
+) -> dict[str, NDArray[Any]]:
+    """Return target samples less unlabelled ones among those of the sources."""
+    known = np.isin(right["id"].astype(str), source_ids.astype(str))
+    kept = (right["role"] == LABELLED) | ~known
+    return {name: values[kept] for name, values in right.items()}
 
 
 def _shared_columns(

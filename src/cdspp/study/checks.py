@@ -12,7 +12,14 @@ from typing import Any
 
 from cdspp.core.errors import ConfigError
 from cdspp.core.labels import no_common_class
-from cdspp.core.names import PCA, PUBLISHED, UNTRAINED
+from cdspp.core.names import (
+    PCA,
+    PUBLISHED,
+    UNTRAINED,
+    role_domains,
+    several_sources,
+    task_domains,
+)
 from cdspp.datasets.catalogue import published_storage
 from cdspp.features import (
     available_extractors,
@@ -157,10 +164,10 @@ def _missing_views(known: KnownNames, where: str, entry: Config) -> Iterator[str
             remedy = ""
 
 
-def _domains_of(known: KnownNames, entry: Config, key: str) -> dict[str, None]:
+def _domains_of(known: KnownNames, entry: Config, key: str) -> tuple[str, ...]:
     """Return the domains of a benchmark that the view of a key serves."""
     tasks = task_names(entry, known.datasets[entry["dataset"]].class_sizes)
-    return dict.fromkeys(task.split("_")[VIEWS.index(key)] for task in tasks)
+    return role_domains(tasks)[key.removesuffix("_view")]
 
 
 def _kind_faults(
@@ -211,11 +218,21 @@ def _domain_faults(known: KnownNames, where: str, entry: Config) -> Iterator[str
     domains = known.datasets[entry["dataset"]].class_sizes
     tasks = task_names(entry, domains)
     for task in tasks:
-        for domain in task.split("_"):
+        sources, target = task_domains(task)
+        every = dict.fromkeys((*sources, target))
+        for domain in every:
             if domain not in domains:
                 yield unknown(f"{where}.tasks: {task}: domain", domain, domains)
-    if "showcase" in entry and entry["showcase"] not in tasks:
-        yield unknown(f"{where}.showcase", entry["showcase"], tasks)
+        if several_sources(task) and len(every) <= len(sources):
+            yield (
+                f"{where}.tasks: {task}: name each of several sources once, and the "
+                "target not among them."
+            )
+    shown = [task for task in tasks if not several_sources(task)]
+    if not shown:
+        yield f"{where}.tasks: one of them needs a single source, to be the showcase."
+    elif entry.get("showcase", shown[0]) not in shown:
+        yield unknown(f"{where}.showcase", entry["showcase"], shown)
 
 
 def _class_faults(known: KnownNames, where: str, entry: Config) -> Iterator[str]:
@@ -225,7 +242,11 @@ def _class_faults(known: KnownNames, where: str, entry: Config) -> Iterator[str]
         for name, sizes in known.datasets[entry["dataset"]].class_sizes.items()
     }
     for task in task_names(entry, domains):
-        both = {name: domains.get(name, []) for name in task.split("_")}
+        both: dict[str, list[str]] = {}
+        for names in task_domains(task):
+            each = (names,) if isinstance(names, str) else names
+            known_here = (label for name in each for label in domains.get(name, []))
+            both["+".join(each)] = list(dict.fromkeys(known_here))
         if all(map(len, both.values())):
             yield from (f"{where}.tasks: {task}: {x}" for x in no_common_class(both))
         for name in (name for name, labels in both.items() if len(labels) == 1):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import ConfigError, DataError
-from cdspp.core.names import BASELINE, REFERENCE
+from cdspp.core.names import BASELINE, REFERENCE, several_sources
 from cdspp.datasets import Dataset, own_dataset
 from cdspp.datasets.base import KINDS, digests_path
 from cdspp.datasets.catalogue import load_catalogue
@@ -208,11 +208,16 @@ def _method(
     # Without a source, none is another; states of a bridge need that part of it.
     idle = {state for state, kind in SHUFFLED.items() if kind not in bridges}
     chosen = {*entry.get("states", states)} - idle if found.uses_source else ()
-    tasks = chosen_tasks(entry, benchmarks)
+    tasks = {}
+    for place, names in chosen_tasks(entry, benchmarks).items():
+        # No bridge leads from several sources.
+        kept = tuple(t for t in names if not (bridges and several_sources(t)))
+        if kept and place not in left:
+            tasks[place] = kept
     return of_entry(
         Method,
         {"trials": config["trials"], **entry},
-        tasks={place: names for place, names in tasks.items() if place not in left},
+        tasks=tasks,
         source_views=dict.fromkeys(benchmarks, view) if isinstance(view, str) else view,
         bridges=bridges,
         states=tuple(state for state in states if state in chosen),
@@ -222,5 +227,6 @@ def _method(
 
 def _benchmark(entry: Config, datasets: Mapping[str, StudyDataset]) -> Benchmark:
     tasks = tuple(task_names(entry, datasets[entry["dataset"]].class_sizes))
-    usual = {"title": entry["id"], "showcase": tasks[0]}
+    shown = next(task for task in tasks if not several_sources(task))
+    usual = {"title": entry["id"], "showcase": shown}
     return of_entry(Benchmark, usual | {**entry}, tasks=tasks)

@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cdspp.core.names import ALONE, MATCHED, MOST_COMPONENTS, PCA, FitKey
+from cdspp.core.names import (
+    ALONE,
+    MATCHED,
+    MOST_COMPONENTS,
+    PCA,
+    REAL,
+    FitKey,
+    task_domains,
+)
 from cdspp.features import make_extractor
 from cdspp.methods import method_class
 from cdspp.methods.size import Size, expected_work
@@ -89,7 +97,7 @@ def fit_cost(
 def problem_size(study: Study, key: FitKey) -> Size:
     """Return the size of a fit's problem, by configuration and catalogue."""
     benchmark, setting, task, method, _ = key
-    source, target = task.split("_")
+    sources, target = task_domains(task)
     views = study.views_of(benchmark, setting, method)
     data = study.datasets[study.benchmarks[benchmark].dataset]
     per_source, _ = study.split_counts(benchmark, setting, "source")
@@ -98,18 +106,22 @@ def problem_size(study: Study, key: FitKey) -> Size:
     n_labelled = sum(min(n, per_target) for n in sizes)
     n_rest = sum(min(n - min(n, per_target), others or n) for n in sizes)
     d_target = _width(study, data, target, views["target"])
-    n_source, d_source = n_labelled, d_target  # the labelled target rows serve
-    state = study.settings[setting].source["name"]
-    if state != ALONE:
-        n_source = sum(min(n, per_source) for n in data.class_sizes[source].values())
-    if state not in (ALONE, MATCHED):
-        d_source = _width(study, data, source, views["source"])
-    sides = (source, views["source"]), (target, views["target"])
+    state, taken = study.settings[setting].source, []
+    for source in sources:
+        name = state["name"] if state.get("domain", source) == source else REAL
+        rows = sum(min(n, per_source) for n in data.class_sizes[source].values())
+        width = _width(study, data, source, views["source"])
+        if name != ALONE:
+            taken.append((rows, d_target if name == MATCHED else width))
+    # Without any source the labelled target rows serve.
+    n_rows, widths = zip(*(taken or [(n_labelled, d_target)]), strict=True)
+    sides = [(source, views["source"]) for source in sources]
+    sides.append((target, views["target"]))
     return Size(
         name=f"{benchmark}, {task}",
         n_classes=len(sizes),
-        n_source=n_source,
-        d_source=d_source,
+        n_source=sum(n_rows),
+        d_source=max(widths),
         n_labelled=n_labelled,
         n_unlabelled=n_rest + data.unlabelled.get(target, 0),
         d_target=d_target,

@@ -77,8 +77,8 @@ def files_before_fits(study: Study) -> dict[str, list[str]]:
     splits: dict[str, None] = {}
     for key in (key for name in study.benchmarks for key in study.fits(name)):
         files = files_of_fit(study, key)
-        read = ("source_split", "target_split", "pairs")
-        splits |= dict.fromkeys(files[name] for name in read if name in files)
+        read = (name for name in files if "_split" in name or name == "pairs")
+        splits |= dict.fromkeys(files[name] for name in read)
     features = [
         FEATURES.format(dataset=dataset, domain=domain, view=view)
         for dataset, domain, view in study.feature_names()

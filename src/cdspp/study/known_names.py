@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cdspp.core.discovery import did_you_mean
+from cdspp.core.names import role_domains
 from cdspp.methods import method_class, option_defaults
 from cdspp.study.model import StudyDataset
 from cdspp.study.settings import task_names
@@ -209,11 +210,11 @@ class KnownNames:
     ) -> Iterator[str]:
         """Yield the classes that are too small for the labels that an entry wants."""
         domains = self.datasets[benchmark["dataset"]].class_sizes
-        tasks = [task.split("_") for task in task_names(benchmark, domains)]
+        roles = role_domains(task_names(benchmark, domains))
         counts = {**benchmark["labels"], **asked}
         labelled, more = counts["target"], counts.get("unlabelled", 1)
         left = "no test sample" if more == 1 else f"fewer than {more} others"
-        for domain in dict.fromkeys(target for _, target in tasks):
+        for domain in roles["target"]:
             sizes = domains.get(domain, {}).items()
             small = [f"{c} ({size})" for c, size in sizes if size < labelled + more]
             if small:
@@ -224,7 +225,7 @@ class KnownNames:
         wanted = asked.get("source", 0)
         sources = (
             (size, label, domain)
-            for domain, _ in tasks
+            for domain in roles["source"]
             for label, size in domains.get(domain, {}).items()
         )
         largest, label, domain = max(sources, default=(wanted, "", ""))

@@ -7,7 +7,16 @@ from dataclasses import dataclass, field, fields
 from itertools import product
 from typing import Any, TypeVar
 
-from cdspp.core.names import MAIN, NO_SCALE, PUBLISHED, REAL, SEEDED, FitKey
+from cdspp.core.names import (
+    MAIN,
+    NO_SCALE,
+    PUBLISHED,
+    REAL,
+    SEEDED,
+    FitKey,
+    role_domains,
+    task_domains,
+)
 from cdspp.datasets.catalogue import published_storage
 from cdspp.methods import option_defaults
 from cdspp.study.workflow_files import study_command
@@ -152,8 +161,9 @@ class Setting:
 
     `source` is as `SourceState` takes it; what is None or empty is as in the main run.
     Its methods do `without` 'source_view' or 'prior_file', although they have it there;
-    where it `selects`, they select of their grids. `guest` is the guest section that
-    adds and shows it, empty for the study's own.
+    where it `selects`, they select of their grids. `leaves_out` is the one of several
+    sources without which every method runs. `guest` is the guest section that adds and
+    shows it, empty for the study's own.
     """
 
     identifier: str
@@ -169,6 +179,7 @@ class Setting:
     without: tuple[str, ...] = ()
     selects: bool = False
     of_curve: bool = False
+    leaves_out: str = ""
     guest: str = ""
 
 
@@ -268,7 +279,7 @@ class Study:
         """Yield the fits of the main run whose target has rows without a label."""
         domains = self.datasets[self.benchmarks[benchmark].dataset].unlabelled
         for key in self.fits(benchmark):
-            if key.setting == MAIN and key.task.split("_")[1] in domains:
+            if key.setting == MAIN and task_domains(key.task).target in domains:
                 yield key
 
     def fit_tasks(self, benchmark: str, setting: str, method: str) -> tuple[str, ...]:
@@ -342,9 +353,7 @@ class Study:
 
     def roles(self, benchmark: str) -> dict[str, tuple[str, ...]]:
         """Return the domains that serve as source and as target, each once."""
-        pairs = [task.split("_") for task in self.benchmarks[benchmark].tasks]
-        sides = zip(("source", "target"), zip(*pairs, strict=True), strict=True)
-        return {role: tuple(dict.fromkeys(domains)) for role, domains in sides}
+        return role_domains(self.benchmarks[benchmark].tasks)
 
     def feature_names(self) -> tuple[tuple[str, str, str], ...]:
         """Return data set, domain and view of all features that fits read."""

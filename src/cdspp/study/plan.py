@@ -10,16 +10,26 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
-from cdspp.core.names import ALONE, BASELINE, MAIN, REAL, REFERENCE, SELECTED
+from cdspp.core.names import (
+    ALONE,
+    BASELINE,
+    MAIN,
+    REAL,
+    REFERENCE,
+    SELECTED,
+    several_sources,
+    task_domains,
+)
 from cdspp.core.wording import counted, marks
 from cdspp.methods import method_class
 from cdspp.methods.bridge import PAIRS, SHARED
-from cdspp.study.model import Curve, CurveValue, Setting, Study
+from cdspp.study.model import Curve, CurveValue, Method, Setting, Study
 from cdspp.study.settings import SHUFFLED, stand_ins
 
 __all__ = [
     "BRIDGED",
     "CHOOSING",
+    "LEFT_OUT",
     "METHOD",
     "SHARED_ALONE",
     "STATE",
@@ -33,7 +43,9 @@ __all__ = [
 
 METHOD, INFORMED, BRIDGED, CONTROL = "method", "informed", "bridged", "control"
 VARIANT, STATE, CHOOSING = "variant", "state", "selected"
-KINDS = METHOD, INFORMED, BRIDGED, CONTROL, VARIANT, STATE, CHOOSING
+LEFT_OUT = "left-out"  # one of several sources
+KINDS = METHOD, INFORMED, BRIDGED, CONTROL, VARIANT, STATE, CHOOSING, LEFT_OUT
+HIDDEN = STATE, CHOOSING, LEFT_OUT  # shown by gains alone
 
 SHARED_ALONE = "shared columns"  # the bridge of a row that uses no pairs
 
@@ -57,6 +69,7 @@ class Row:
     else. The role is that of its method: reference, whose gains are asked for first, or
     baseline, against which all are held. It `stands_for` the method that it is without
     a source, where that is not fitted twice; `bridge` names in words the parts in use.
+    Of several sources it is a `vote` of one fit for each.
     """
 
     key: str
@@ -73,6 +86,7 @@ class Row:
     role: str = ""
     stands_for: str = ""
     bridge: str = ""
+    vote: bool = False
 
     @property
     def marks(self) -> str:
@@ -155,7 +169,7 @@ class BenchmarkPlan:
     @property
     def shown_rows(self) -> tuple[Row, ...]:
         """The rows of the tables of accuracies: all but methods in other states."""
-        return tuple(row for row in self.rows if row.kind not in (STATE, CHOOSING))
+        return tuple(row for row in self.rows if row.kind not in HIDDEN)
 
     @property
     def main_rows(self) -> list[Row]:
@@ -259,6 +273,7 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         reseeded=_is_reseeded(setting),
         role={study.baseline: BASELINE, study.reference: REFERENCE}.get(method, ""),
         bridge=_in_words(study.bridge(benchmark, name, method)),
+        vote=_votes(study.methods[method]) and any(map(several_sources, ran)),
     )
     if name == MAIN and row.bridge:
         return replace(row, kind=BRIDGED)
@@ -279,7 +294,16 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         kind = CHOOSING if name == SELECTED else STATE
     elif name in study.states:
         kind = STATE
+    elif setting.leaves_out:
+        kind = LEFT_OUT
     return replace(row, key=f"{method}, {name}", display_name=told, kind=kind)
+
+
+def _votes(method: Method) -> bool:
+    """Whether a fit to several sources is a vote; of predictions nobody knows."""
+    found = method_class(method.identifier)
+    takes_one = found.uses_source and not found.several_sources
+    return takes_one and not method.predictions
 
 
 def _in_words(bridge: Mapping[str, Any]) -> str:
@@ -308,7 +332,7 @@ def _curves(study: Study, benchmark: str) -> Iterator[CurvePlan]:
                 values=curve.values[benchmark],
                 dropped=curve.dropped[benchmark],
                 trials_asked=curve.trials,
-                n_classes=len(sizes[entry.tasks[0].split("_")[1]]),
+                n_classes=len(sizes[task_domains(entry.tasks[0]).target]),
             )
 
 

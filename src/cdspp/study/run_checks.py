@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 
 from cdspp.core.errors import ConfigError, DataError
-from cdspp.core.names import BASELINE, LABELS, MAIN, REAL, REFERENCE, SELECTED
+from cdspp.core.names import (
+    BASELINE,
+    LABELS,
+    MAIN,
+    REAL,
+    REFERENCE,
+    SELECTED,
+    role_domains,
+    several_sources,
+)
 from cdspp.methods import (
     available,
     make,
@@ -25,7 +34,7 @@ from cdspp.methods.guests import PREDICTIONS
 from cdspp.stages.source_states import SourceState
 from cdspp.study.guest_sections import GuestSection
 from cdspp.study.known_names import KnownNames, option_faults, unknown
-from cdspp.study.settings import in_state, setting_of_value
+from cdspp.study.settings import in_state, setting_of_value, without
 
 __all__ = [
     "method_faults",
@@ -119,6 +128,7 @@ def _setting_faults(known: KnownNames, where: str, setting: Config) -> Iterator[
         SourceState(**setting.get("source", {}))
     except ValueError as error:
         yield f"{where}.source: {error}"
+    yield from _source_domain_faults(known, where, setting)
     yield from run_faults(known, where, setting, setting["methods"])
     for name in _runnable(known, setting["methods"]):
         yield from option_faults(f"{where}.options", name, setting.get("options", {}))
@@ -126,6 +136,18 @@ def _setting_faults(known: KnownNames, where: str, setting: Config) -> Iterator[
         if known.domains(name) is not None:
             entry, labels = known.benchmarks[name], setting["labels"]
             yield from known.size_faults(f"{where}.labels", entry, labels)
+
+
+def _source_domain_faults(
+    known: KnownNames, where: str, setting: Config
+) -> Iterator[str]:
+    """Yield the domain of a setting's source that is no source of any of its tasks."""
+    domain = setting.get("source", {}).get("domain")
+    tasks = known.tasks(known.ran(setting))
+    if domain is not None and tasks is not None:
+        sources = role_domains(tasks)["source"]
+        if domain not in sources:
+            yield unknown(f"{where}.source.domain", domain, sources)
 
 
 def _curve_faults(known: KnownNames, where: str, curve: Config) -> Iterator[str]:
@@ -190,6 +212,9 @@ def _setting_names(known: KnownNames, guests: Sequence[GuestSection]) -> list[st
     names = [MAIN, *known.names("settings"), *known.states]
     if any("grid" in entry for _, entry in known.entries("methods")):
         names += [in_state(SELECTED, state) for state in (REAL, *known.states)]
+    if known.states and (tasks := known.tasks(known.benchmarks)):
+        several = filter(several_sources, tasks)
+        names += map(without, role_domains(several)["source"])
     names += [name for guest in guests for name in guest.setting_names(known)]
     names += [
         in_state(setting_of_value(curve["id"], value), state)

@@ -18,6 +18,9 @@ from cdspp.core.names import (
     SHUFFLED_COLUMNS,
     SHUFFLED_PAIRS,
     SWAPPED,
+    role_domains,
+    several_sources,
+    task_domains,
 )
 from cdspp.methods import method_class, option_defaults
 from cdspp.methods.bridge import PAIRS, SHARED
@@ -39,11 +42,14 @@ __all__ = [
     "curve_of",
     "curve_settings",
     "in_state",
+    "left_out_settings",
     "setting_of",
     "setting_of_value",
     "stand_ins",
     "state_setting",
     "study_settings",
+    "tasks_with",
+    "without",
     "task_names",
 ]
 
@@ -88,6 +94,7 @@ def study_settings(
         main,
         *(state_setting(state, methods, kept) for state, kept in by_state.items()),
         *_selected_settings(main, methods, by_state, trials),
+        *left_out_settings(study),
         *(setting_of(entry, benchmarks) for entry in config.get("settings", [])),
         *(setting for curve in study.curves for setting in curve_settings(curve)),
         *more,
@@ -99,7 +106,47 @@ def setting_of(entry: Config, benchmarks: Benchmarks) -> Setting:
     """Return the setting that an entry of `settings` describes."""
     source = {"name": REAL, **entry.get("source", {})}
     made = {"methods": tuple(entry["methods"]), "source": source}
-    return of_entry(Setting, entry, tasks=chosen_tasks(entry, benchmarks), **made)
+    tasks = chosen_tasks(entry, benchmarks)
+    if domain := source.get("domain"):
+        tasks = tasks_with(domain, tasks)
+    return of_entry(Setting, entry, tasks=tasks, **made)
+
+
+def tasks_with(
+    domain: str, tasks: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, ...]]:
+    """Return the tasks that have a domain as a source, by benchmark."""
+    found = {
+        name: tuple(task for task in some if domain in task_domains(task).sources)
+        for name, some in tasks.items()
+    }
+    return {name: some for name, some in found.items() if some}
+
+
+def left_out_settings(study: Study) -> Iterator[Setting]:
+    """Yield for each of several sources the setting that runs all methods without it.
+
+    Methods that run in no source state are left out.
+    """
+    tasks = {
+        name: tuple(filter(several_sources, benchmark.tasks))
+        for name, benchmark in study.benchmarks.items()
+    }
+    methods = tuple(
+        name
+        for name, method in study.methods.items()
+        if method.states and not method.predictions
+    )
+    every = (task for some in tasks.values() for task in some)
+    for domain in role_domains(every)["source"] if methods else ():
+        source = {"name": ALONE, "domain": domain}
+        with_it = tasks_with(domain, tasks)
+        yield Setting(without(domain), methods, with_it, source, leaves_out=domain)
+
+
+def without(domain: str) -> str:
+    """Name the setting without one of several sources."""
+    return f"without-{domain}"
 
 
 def benchmarks_with(
@@ -202,13 +249,13 @@ def curve_of(entry: Config, study: Study) -> Curve:
     for name, tasks in chosen.items():
         benchmark = benchmarks[name]
         dataset = study.datasets[benchmark.dataset]
-        numbers = sorted(entry["values"])
-        if parameter == PAIRS:
-            numbers = [number for number in numbers if number <= dataset.paired]
+        every, most = sorted(entry["values"]), dataset.paired
+        numbers = [n for n in every if parameter != PAIRS or n <= most]
         ran = [method for method in methods.values() if name in method.tasks]
+        targets, sizes = map(task_domains, tasks), dataset.class_sizes
         smallest = {
-            task: min(dataset.class_sizes[task.split("_")[1]].values(), default=0)
-            for task in tasks
+            task: min(sizes[domains.target].values(), default=0)
+            for task, domains in zip(tasks, targets, strict=True)
         }
         tested = benchmark.labels.get("unlabelled", 1)
         dropped[name] = tuple(

@@ -79,6 +79,15 @@ def office_caltech(repository: Path, domain: str) -> tuple[Rows, Rows]:
     return sides["source"], sides["target"]
 
 
+def test_a_test_sample_may_be_labelled_in_any_of_several_sources() -> None:
+    sources = {"web": frame(SOURCE), "shop": frame(ELSEWHERE)}
+    splits = {("source", name): rows for name, rows in sources.items()}
+    splits["target", "here"] = frame(TARGET)
+    plan = replace(PLAN, tasks=("shop+web_here", "shop_here"))
+    both, one = count_overlap(splits, plan).itertuples()
+    assert (both.shared_samples, one.shared_samples) == (2.0, 0.5)
+
+
 @pytest.mark.parametrize(
     ("domain", "tested", "percent"),
     [

@@ -14,7 +14,14 @@ import pandas as pd
 
 from cdspp.analysis.splits import Splits, read_splits, split_of
 from cdspp.core.errors import DataError
-from cdspp.core.names import UNLABELLED_ROLE, UNTRAINED, PathLike, within_domain
+from cdspp.core.names import (
+    UNLABELLED_ROLE,
+    UNTRAINED,
+    PathLike,
+    role_domains,
+    task_domains,
+    within_domain,
+)
 from cdspp.core.wording import DASH, task_title
 from cdspp.report.tables.table import Cell, Table, fraction_cell
 from cdspp.stages.artifacts import labels_by_id, read_csv, read_features
@@ -53,9 +60,9 @@ def count_contents(
     feature_files = {path.stem: path for path in map(Path, features)}
     blocks = read_splits(splits)
     found = []
-    for place, role in enumerate(_ROLES):
+    for role, domains in role_domains(plan.tasks).items():
         view = plan.views[role]
-        for domain in dict.fromkeys(task.split("_")[place] for task in plan.tasks):
+        for domain in domains:
             path = _file(label_files, domain)
             known = labels_by_id(path)
             entry: dict[str, Any] = {"benchmark": plan.benchmark, "role": role}
@@ -163,16 +170,18 @@ def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
 
 
 def _overlap(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
-    source, target = task.split("_")
-    labelled = split_of(splits, "source", source)
+    sources, target = task_domains(task)
+    parts = [split_of(splits, "source", source) for source in sources]
     ours = split_of(splits, "target", target)
-    trials, others = (sorted(set(part["trial"])) for part in (ours, labelled))
-    if trials != others:
-        raise DataError(
-            f"task {task}: the source has splits for trials "
-            f"{', '.join(map(str, others))}, the target for trials "
-            f"{', '.join(map(str, trials))}. Give the splits of equal blocks."
-        )
+    trials = sorted(set(ours["trial"]))
+    for others in (sorted(set(part["trial"])) for part in parts):
+        if trials != others:
+            raise DataError(
+                f"task {task}: the source has splits for trials "
+                f"{', '.join(map(str, others))}, the target for trials "
+                f"{', '.join(map(str, trials))}. Give the splits of equal blocks."
+            )
+    labelled = pd.concat(parts)
     tested = ours[ours["role"] == UNLABELLED_ROLE]
     known = pd.MultiIndex.from_frame(labelled[["trial", "id"]])
     both = pd.MultiIndex.from_frame(tested[["trial", "id"]]).isin(known)

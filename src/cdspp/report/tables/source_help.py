@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "build_matrix_table",
     "build_selection_table",
+    "build_several_table",
     "build_task_table",
     "comparison_table",
 ]
@@ -131,6 +132,32 @@ def build_task_table(comparisons: pd.DataFrame, benchmark: str, title: str) -> T
         columns=("Task", "Accuracy", *over, "Verdict"),
         lines=tuple(lines),
         data=comparisons,
+    )
+
+
+def build_several_table(found: pd.DataFrame, plan: BenchmarkPlan) -> Table:
+    """Build the table ``several-sources_<benchmark>``: each source left out."""
+    columns = {
+        "Method": lambda entry: Cell(entry.display_name, name=True),
+        "Without": lambda entry: Cell(entry.source),
+        "All sources": lambda entry: fraction_cell(entry.accuracy),
+        "All but this": lambda entry: fraction_cell(entry.accuracy_without),
+        "Gain": lambda entry: effect_cell(entry.gain, entry.low, entry.high),
+        "This source": lambda entry: Cell(entry.verdict, bold=entry.verdict in _BOLD),
+    }
+    return Table.of(
+        f"several-sources_{plan.benchmark}",
+        f"{plan.title}: which of several sources helps?",
+        "Accuracy in percent with all sources of a task, and without one of them; the "
+        "gain in points, paired by trial, with its 95 % interval. A source helps or "
+        "hurts by a one-sided test at 5 % after Holm's correction over the sources of "
+        f"the task, and is equal where the gain is surely within ±{plan.margin:g}.",
+        columns,
+        found.sort_values("task", kind="stable").itertuples(),
+        block=lambda entry: task_title(entry.task),
+        data=found,
+        text_columns=2,
+        headings=True,
     )
 
 

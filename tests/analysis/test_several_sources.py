@@ -1,0 +1,62 @@
+"""Each of several sources left out, on hand-made scores."""
+
+from __future__ import annotations
+
+import numpy as np
+from support.report_data import make_plan
+from support.score_data import Cells, as_frame
+
+from cdspp.analysis.several_sources import compare_without_each
+from cdspp.report.tables.source_help import build_several_table
+from cdspp.report.tables.table import to_markdown
+
+TASKS = ("a_c", "a+b_c")
+NOISE = np.array([-0.02, -0.01, 0.0, 0.01, 0.02])
+PLAN = make_plan(
+    tasks=TASKS,
+    trials=5,
+    methods=("svm-t", "cdspp"),
+    states=("none",),
+)
+
+
+def cells(without_a: float, without_b: float, spread: float = 0.1) -> Cells:
+    """Return accuracies of 70 % with both sources, and others without one."""
+    both = [0.7] * 5
+    return {
+        ("main", "cdspp"): {"a_c": [0.5] * 5, "a+b_c": both},
+        ("main", "svm-t"): {"a_c": [0.4] * 5, "a+b_c": [0.4] * 5},
+        ("without-a", "cdspp"): {"a+b_c": list(without_a + spread * NOISE)},
+        ("without-b", "cdspp"): {"a+b_c": list(without_b + spread * NOISE)},
+    }
+
+
+def test_a_gain_is_that_of_all_sources_over_all_without_one() -> None:
+    found = compare_without_each(as_frame(cells(0.6, 0.75)), PLAN)
+    assert found[["task", "row", "source"]].to_numpy().tolist() == [
+        ["a+b_c", "cdspp", "a"],
+        ["a+b_c", "cdspp", "b"],
+    ]
+    np.testing.assert_allclose(found["gain"], [0.1, -0.05])
+    assert found["verdict"].tolist() == ["helps", "hurts"]
+    assert (found["low"] < found["gain"]).all()
+
+
+def test_p_values_are_corrected_over_the_sources_of_a_task() -> None:
+    scores = as_frame(cells(0.685, 0.685, spread=0.95))
+    found = compare_without_each(scores, PLAN)
+    single = found["p_helps"].to_numpy() / 2
+    assert (single < 0.05).all()
+    assert found["verdict"].tolist() == ["undecided"] * 2
+
+
+def test_gains_within_the_margin_are_equal() -> None:
+    found = compare_without_each(as_frame(cells(0.7, 0.6, spread=0.05)), PLAN)
+    assert found["verdict"].tolist() == ["equal", "helps"]
+
+
+def test_the_table_names_task_method_and_source() -> None:
+    found = compare_without_each(as_frame(cells(0.6, 0.75)), PLAN)
+    text = to_markdown(build_several_table(found, PLAN))
+    assert "a + b → c" in text
+    assert "| CDSPP | a | 70.0 | 60.0 | +10.0" in text

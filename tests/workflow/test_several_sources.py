@@ -1,0 +1,97 @@
+"""A task with several sources beside one with a single source, from start to report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.toy_study import CONFIG, Project, write_texts
+from support.warm_start import run_warm
+
+TASK = "left+middle_right"
+WORDS = CONFIG["benchmarks"][0] | {"tasks": [TASK, "left_right"]}
+
+
+@pytest.fixture(scope="module")
+def project(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Return a project whose study of texts in three folders has run."""
+    project = Project(repository, tmp_path_factory.mktemp("project"))
+    write_texts(project.folder / "texts", domains=["middle"], seed=1)
+    noise = {"name": "noise", "domain": "middle"}
+    project.write_config(
+        trials=2,
+        benchmarks=[WORDS],
+        methods=[{"id": "svm-t"}, {"id": "cdspp"}, {"id": "cdls-sup"}],
+        source_states={"states": ["none"], "margin": 1},
+        settings=[{"id": "noise-middle", "methods": ["cdspp"], "source": noise}],
+        curves=[],
+        deviations=[],
+        paper=False,
+    )
+    project.snakemake("--cores", "1")
+    return project
+
+
+def table(project: Project, name: str) -> str:
+    return (project.folder / f"results/toy/tables/{name}_words.md").read_text()
+
+
+def test_every_state_of_one_source_runs_the_tasks_that_have_it(
+    project: Project,
+) -> None:
+    fits = (project.folder / "results/toy/fits/words").glob("*/*/*/1-2.parquet")
+    made = {path.parts[-4:-1] for path in fits}
+    methods = ("cdspp", "cdls-sup")
+    assert made == {
+        *(("main", task, method) for task in WORDS["tasks"] for method in methods),
+        *(("main", task, "svm-t") for task in WORDS["tasks"]),
+        *(("none", task, method) for task in WORDS["tasks"] for method in methods),
+        *(("without-left", TASK, method) for method in methods),
+        *(("without-middle", TASK, method) for method in methods),
+        ("noise-middle", TASK, "cdspp"),
+    }
+
+
+def test_without_one_of_two_sources_a_fit_is_that_of_the_other_alone(
+    project: Project,
+) -> None:
+    fits = project.folder / "results/toy/fits/words"
+    for method in ("cdspp", "cdls-sup"):
+        left_out = fits / f"without-middle/{TASK}/{method}/1-2.parquet"
+        alone = fits / f"main/left_right/{method}/1-2.parquet"
+        ours, theirs = (pd.read_parquet(path) for path in (left_out, alone))
+        np.testing.assert_array_equal(ours["predicted"], theirs["predicted"])
+
+
+def test_each_source_that_is_left_out_has_a_gain(project: Project) -> None:
+    found = pd.read_csv(project.folder / "results/toy/tables/several-sources_words.csv")
+    pairs = zip(found["row"], found["source"], strict=True)
+    methods = ("cdspp", "cdls-sup")
+    assert {*pairs} == {(m, s) for m in methods for s in ("left", "middle")}
+    difference = found["accuracy"] - found["accuracy_without"]
+    np.testing.assert_allclose(found["gain"], difference)
+    page = (project.folder / "results/toy/report/index.html").read_text()
+    assert "which of several sources helps" in page
+
+
+def test_tables_say_which_method_votes(project: Project) -> None:
+    lines = table(project, "accuracy").splitlines()
+    assert "left + middle → right" in "\n".join(lines)
+    votes = [line for line in lines if "vote of one fit per source" in line]
+    assert len(votes) == 1
+    assert "CDLS" in votes[0]
+    assert "left + middle → right" in table(project, "overlap") + table(
+        project, "source-help"
+    )
+
+
+def test_the_study_verifies(project: Project) -> None:
+    code, said = run_warm(["cdspp", "verify", "toy.yaml"], project.folder)
+    assert code == 0, said
+    code, said = run_warm(["cdspp", "export-splits", "toy.yaml"], project.folder)
+    assert code == 0, said
+    splits = pd.read_csv(project.folder / "exported/toy/words/splits.csv", dtype=str)
+    sources = splits[(splits["task"] == TASK) & (splits["role"] == "source")]
+    assert set(sources["domain"]) == {"left", "middle"}
