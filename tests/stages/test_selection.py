@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from cdspp.core.errors import MethodFailed
-from cdspp.methods import make
+from cdspp.methods import make, method_class
 from cdspp.methods.base import SourceDomain
-from cdspp.stages.selection import grid_options, select_options
+from cdspp.methods.source_vote import SourceVote
+from cdspp.stages.selection import fitted, grid_options, select_options
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import Trial
 
@@ -104,12 +106,12 @@ def test_a_held_out_row_is_in_no_fit_and_in_no_source(state: str) -> None:
     watched = Watched(best=1.0)
     chosen(watched, state)
     assert len(watched.calls) == 9
-    for _, fitted, source, held_out in watched.calls:
-        assert not set(fitted) & set(held_out)
-        assert len(fitted) + len(held_out) == N_CLASSES * N_ROWS
+    for _, seen, source, held_out in watched.calls:
+        assert not set(seen) & set(held_out)
+        assert len(seen) + len(held_out) == N_CLASSES * N_ROWS
         if state == "none-matched":
             rows = set(np.asarray(source.X)[:, 0])
-            assert rows < set(fitted)
+            assert rows < set(seen)
         else:
             assert (source is None) == (state == "none")
 
@@ -129,3 +131,29 @@ def test_a_real_method_selects_among_its_options() -> None:
     builder: Callable[..., Any] = build
     found = select_options(builder, trial(), SourceState(), AXES, {"alpha": [0.1, 10]})
     assert found["alpha"] in (0.1, 10)
+
+
+@pytest.mark.parametrize("name", ["cdspp", "cdls-sup", "svm-t"])
+def test_several_sources_are_one_problem_or_a_vote_or_ignored(name: str) -> None:
+    given, build = trial(), method_class(name)
+    other = SourceDomain(given.source.X[:, :4], given.source.y)
+    model = fitted(build, given, [given.source, other])
+    assert isinstance(model, SourceVote) == (name == "cdls-sup")
+    assert not isinstance(fitted(build, given, [other]), SourceVote)
+    assert not isinstance(fitted(build, given, []), SourceVote)
+
+
+def test_options_are_selected_with_several_sources() -> None:
+    given = trial()
+    other = SourceDomain(given.source.X[:, :4], given.source.y)
+    both = replace(
+        given,
+        sources=(given.source, other),
+        ids_of_sources=(given.source_ids, given.source_ids),
+    )
+    axes = (0, "toy", "a+b_c", 1)
+    state = SourceState("noise", domain="b")
+    for name, option in (("cdspp", "alpha"), ("cdls-sup", "ridge")):
+        grid = {option: [0.2, 2.0]}
+        found = select_options(method_class(name), both, state, axes, grid)
+        assert found[option] in grid[option]

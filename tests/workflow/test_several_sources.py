@@ -87,9 +87,18 @@ def test_tables_say_which_method_votes(project: Project) -> None:
     )
 
 
-def test_the_study_verifies(project: Project) -> None:
+def test_the_study_verifies_by_the_files_of_every_source(project: Project) -> None:
     code, said = run_warm(["cdspp", "verify", "toy.yaml"], project.folder)
     assert code == 0, said
+    second = project.folder / "results/features/words/middle.tfidf-pca.npz"
+    second.rename(second.with_suffix(".away"))
+    code, said = run_warm(["cdspp", "verify", "results/toy"], project.folder)
+    assert code == 1
+    assert "middle.tfidf-pca.npz" in said
+    second.with_suffix(".away").rename(second)
+
+
+def test_splits_are_exported_with_the_domain_of_each_source(project: Project) -> None:
     code, said = run_warm(["cdspp", "export-splits", "toy.yaml"], project.folder)
     assert code == 0, said
     splits = pd.read_csv(project.folder / "exported/toy/words/splits.csv", dtype=str)

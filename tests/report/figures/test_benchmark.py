@@ -45,6 +45,7 @@ from cdspp.report.figures.style import (
     equal_windows,
     far_below,
     figure_name,
+    task_text,
 )
 from cdspp.stages.artifacts import FIT_COLUMNS, read_rows, write_rows
 from cdspp.study.plan import BenchmarkPlan
@@ -79,6 +80,12 @@ def test_supervised_methods_are_hollow() -> None:
     hollow = {key for key, style in STYLES.items() if not style.filled}
     supervised = {key for key in BRIDGED if method_class(key).supervised}
     assert hollow == supervised | {key for key, entry in METHODS.items() if entry[1]}
+
+
+def test_a_task_with_several_sources_has_lines_that_panels_have_room_for() -> None:
+    shown = task_text("print+sketch+photo_tilted")
+    assert shown == "print + sketch +\nphoto → tilted"
+    assert task_text("a-long-domain_another-one") == "a-long-domain → another-one"
 
 
 def test_names_with_a_subscript_are_typeset() -> None:

@@ -28,7 +28,7 @@ def draw_methods(summary: Summary, outputs: style.Outputs) -> None:
     summary = summary.of_all_tasks()
     tasks, values = summary.with_average(summary.accuracy)
     titles = [style.task_text(task) for task in tasks]
-    longest = max(map(len, titles), default=1)
+    longest = max((len(line) for t in titles for line in t.split("\n")), default=1)
     n_columns = max(1, min(len(titles), 5, int(6.2 / (0.073 * longest + 0.1))))
     n_lines = max(1, math.ceil(len(titles) / n_columns))
     width = min(style.WIDTH, max(5.0, 1.3 + 1.5 * n_columns))

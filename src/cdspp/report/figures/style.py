@@ -5,6 +5,7 @@ Accuracies are drawn in percent.
 
 from __future__ import annotations
 
+import textwrap
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from cdspp.analysis.paired import mean_interval
 from cdspp.analysis.summary import Floats, mean_sd
 from cdspp.core.errors import DataError
-from cdspp.core.names import PathLike
+from cdspp.core.names import PathLike, several_sources
 from cdspp.core.whole_files import atomic
 from cdspp.core.wording import split_name, task_title, visible
 from cdspp.study.plan import Row
@@ -57,6 +58,7 @@ INK = "#22262b"
 MUTED = "#6b7280"
 GRID = "#e4e6e9"
 WIDTH = 7.4
+TITLE_WIDTH = 20  # letters of a line of a title
 DASHES = (0, (4, 2))
 ALONE: Any = {"markeredgewidth": 1.2, "linestyle": "none"}
 
@@ -202,8 +204,12 @@ def plain_text(text: str, most: int = 64) -> str:
 
 
 def task_text(task: str) -> str:
-    """Write a task for a figure, as an arrow between its domains."""
-    return plain_text(task_title(task))
+    """Write a task for a figure, as an arrow between its domains.
+
+    That of several sources has lines that panels have room for.
+    """
+    shown = plain_text(task_title(task))
+    return textwrap.fill(shown, TITLE_WIDTH) if several_sources(task) else shown
 
 
 def quiet(axes: Axes, *, grid: str = "x") -> None:
