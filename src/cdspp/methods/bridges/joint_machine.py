@@ -143,8 +143,7 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
             found = self._machine.probabilities(X_unlabelled)
             return Round(1, *self._most_probable(found))
 
-        n_rounds = self.max_iter if X_unlabelled.shape[0] else 1
-        return selective_pseudo_labelling(fit_predict, n_rounds)
+        return selective_pseudo_labelling(fit_predict, self.max_iter)
 
     def _probabilities(self, X: Any) -> Float:
         return self._machine.probabilities(self._prepare_target(X))
