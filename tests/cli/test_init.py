@@ -333,19 +333,22 @@ def test_source_and_target_are_those_that_are_asked_for(
     assert main([*init, "--source", "web", "--target", "web"]) == 2
 
 
+BY_HAND = """\
+study: s
+datasets: [{id: m, tables: {lab: lab.csv, field: field.csv}}]
+views: [{id: t, extractor: table}]
+benchmarks: [{id: m, dataset: m, source_view: t, target_view: t,
+  tasks: [lab_field], labels: {source: 1, target: 1}}]
+methods: [{id: svm-t}]
+"""
+
+
 def test_a_study_names_the_faults_of_all_tables_by_its_own_keys(
     away: Path, capsys: Any
 ) -> None:
     for name in ("lab", "field"):
         Path(f"{name}.csv").write_text("exam day,f,label\nmon,1,a\ntue,2,b\n")
-    Path("s.yaml").write_text(
-        "study: s\n"
-        "datasets: [{id: m, tables: {lab: lab.csv, field: field.csv}}]\n"
-        "views: [{id: t, extractor: table}]\n"
-        "benchmarks: [{id: m, dataset: m, source_view: t, target_view: t,\n"
-        "  tasks: [lab_field], labels: {source: 1, target: 1}}]\n"
-        "methods: [{id: svm-t}]\n"
-    )
+    Path("s.yaml").write_text(BY_HAND)
     assert main(["plan", "s.yaml"]) == 2
     told = capsys.readouterr().err
     assert "lab.csv: column 'exam day' holds text" in told
@@ -368,13 +371,6 @@ def test_a_study_whose_domains_cannot_be_matched_is_refused(
     Path("lab.csv").write_text("f,label\n1,a\n2,b\n3,a\n4,b\n")
     rows = "".join(f"{k},{label}\n" for k, label in enumerate(labels * 2))
     Path("field.csv").write_text("f,label\n" + rows)
-    Path("s.yaml").write_text(
-        "study: s\n"
-        "datasets: [{id: m, tables: {lab: lab.csv, field: field.csv}}]\n"
-        "views: [{id: t, extractor: table}]\n"
-        "benchmarks: [{id: m, dataset: m, source_view: t, target_view: t,\n"
-        "  tasks: [lab_field], labels: {source: 1, target: 1}}]\n"
-        "methods: [{id: svm-t}]\n"
-    )
+    Path("s.yaml").write_text(BY_HAND)
     assert main(["plan", "s.yaml"]) == 2
     assert said in " ".join(capsys.readouterr().err.split())
