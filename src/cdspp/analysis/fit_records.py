@@ -29,6 +29,7 @@ __all__ = [
     "measure_times",
     "mixed_versions",
     "read_fit_records",
+    "records_of",
     "versions_note",
 ]
 
@@ -81,6 +82,11 @@ def read_fit_records(paths: Iterable[PathLike]) -> FitRecords:
         jobs.append(job)
     frame = pd.DataFrame(outcomes, columns=list(OUTCOME_COLUMNS))
     return FitRecords(frame.astype(dict.fromkeys(_MEASURED, "float64")), jobs)
+
+
+def records_of(folder: PathLike) -> list[Path]:
+    """Return the records of ``results/<study>``, without those left half-written."""
+    return sorted(Path(folder).glob("fits/**/[!.]*.json"))
 
 
 def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:

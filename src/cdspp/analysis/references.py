@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cdspp.analysis.digests import REPORT
-from cdspp.analysis.fit_records import read_fit_records
+from cdspp.analysis.fit_records import FitRecords
 from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike
 from cdspp.core.version import VERSION
@@ -73,7 +73,10 @@ def configuration_as_run(folder: PathLike) -> dict[str, Any]:
 
 
 def references_of(
-    folder: PathLike, bibliography: Iterable[Entry], catalogue: Mapping[str, Any]
+    folder: PathLike,
+    records: FitRecords,
+    bibliography: Iterable[Entry],
+    catalogue: Mapping[str, Any],
 ) -> str:
     """Return the BibTeX of the methods, data sets and packages of a finished study.
 
@@ -83,7 +86,6 @@ def references_of(
     """
     root = Path(folder)
     configuration = configuration_as_run(root)
-    records = read_fit_records(sorted(root.glob("fits/*/*/*/*/*.json")))
     methods = records.outcomes["method"].unique()
     datasets = dict.fromkeys(job["dataset"] for job in records.jobs)
     own = {each["id"]: each.get("cites", "") for each in configuration["methods"]}

@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, add_force, check_outputs
 from cdspp.core.errors import DataError
@@ -18,6 +18,9 @@ from cdspp.core.provenance import file_digest
 from cdspp.core.whole_files import atomic
 from cdspp.core.wording import counted
 from cdspp.study.workflow_files import workflow_folder
+
+if TYPE_CHECKING:
+    from cdspp.analysis.fit_records import FitRecords
 
 __all__ = ["add_share", "unpacked"]
 
@@ -55,7 +58,7 @@ def add_share(commands: Any) -> None:
     """Add ``cdspp cite`` and ``cdspp bundle`` to the commands."""
     text = "print the publications of a study's methods, data and packages as BibTeX"
     cite = add_command(commands, "cite", _cite, text, CITE_HELP)
-    cite.add_argument("folder", metavar=FOLDER, help=FOLDER_HELP)
+    cite.add_argument("folder", type=Path, metavar=FOLDER, help=FOLDER_HELP)
     text = "pack a finished study into one archive that others can check"
     bundle = add_command(commands, "bundle", _bundle, text, BUNDLE_HELP)
     bundle.add_argument("folder", type=Path, metavar=FOLDER, help=FOLDER_HELP)
@@ -64,14 +67,24 @@ def add_share(commands: Any) -> None:
     add_force(bundle)
 
 
+def _records(folder: Path) -> FitRecords:
+    from cdspp.analysis.fit_records import read_fit_records, records_of
+
+    return read_fit_records(records_of(folder))
+
+
 def _cite(arguments: argparse.Namespace) -> str:
+    return _references(arguments.folder, _records(arguments.folder))
+
+
+def _references(folder: Path, records: FitRecords) -> str:
     from cdspp.analysis.references import read_bibliography, references_of
     from cdspp.datasets.catalogue import load_catalogue
 
     resources = workflow_folder() / "resources"
     bibliography = read_bibliography(resources / "references.bib")
     catalogue = load_catalogue(resources / "datasets.yaml")
-    return references_of(arguments.folder, bibliography, catalogue)
+    return references_of(folder, records, bibliography, catalogue)
 
 
 def _bundle(arguments: argparse.Namespace) -> str:
@@ -84,11 +97,12 @@ def _bundle(arguments: argparse.Namespace) -> str:
     arguments.output = output
     check_outputs(arguments, ["output"], [folder])
     names = {"name": folder.name, "version": VERSION, "archive": output.name}
+    records = _records(folder)
     texts = {
         "README.txt": README.format(**names),
         "study.json": configuration + "\n",
-        "requirements.txt": _requirements(folder),
-        "references.bib": _cite(arguments) + "\n",
+        "requirements.txt": _requirements(records),
+        "references.bib": _references(folder, records) + "\n",
     }
     files = dict(_files_of(folder))
     with atomic(output) as temporary, zipfile.ZipFile(temporary, "w") as archive:
@@ -102,11 +116,8 @@ def _bundle(arguments: argparse.Namespace) -> str:
     return f"{packed}, sha256 {file_digest(output)}\nTo check it: {check}"
 
 
-def _requirements(folder: Path) -> str:
-    from cdspp.analysis.fit_records import read_fit_records
-
-    jobs = read_fit_records(sorted(folder.glob("fits/*/*/*/*/*.json"))).jobs
-    pins = {pin for job in jobs for pin in job["versions"].items()}
+def _requirements(records: FitRecords) -> str:
+    pins = {pin for job in records.jobs for pin in job["versions"].items()}
     python = sorted(version for name, version in pins if name == "python")
     head = f"# Python {', '.join(python)}\n"
     return head + "".join(
@@ -124,7 +135,7 @@ def _files_of(folder: Path) -> Iterator[tuple[Path, str]]:
     from cdspp.analysis.digests import REPORT, read_digests
 
     results = folder.parent
-    own = sorted(path for path in folder.rglob("*") if path.is_file())
+    own = sorted(path for path in folder.rglob("[!.]*") if path.is_file())
     rests_on = [results / name for name in read_digests(folder / REPORT)]
     for path in dict.fromkeys([*own, *rests_on]):
         if path.is_file() and path.is_relative_to(results) and ".." not in path.parts:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from cdspp.analysis.fit_records import read_fit_records
+from cdspp.analysis.fit_records import read_fit_records, records_of
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core.discovery import did_you_mean
@@ -85,7 +85,7 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
     root = Path(folder)
     scores = {file.stem: read_scores(file) for file in score_files(root)}
     tables = [root / f"tables/source-help_{name}.csv" for name in scores]
-    records = sorted(root.glob("fits/**/[!.]*.json"))
+    records = records_of(root)
     return Results(
         scores=pd.concat(scores, names=["benchmark"]).reset_index(level=0),
         fits=read_fit_records(records).outcomes,
