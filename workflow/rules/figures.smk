@@ -1,4 +1,4 @@
-# Figures: from scores, and for one task from predictions and subspace, to SVG and PNG.
+# Figures: from scores, and for one task from predictions and subspace, to SVG, PNG and PDF.
 # Labels of test samples colour the figures; they come after every fit.
 
 
@@ -21,7 +21,7 @@ def figure_files(stem, caption):
         category="Figures",
         labels=labels,
     )
-    return [shown, f"{stem}.png"]
+    return [shown, f"{stem}.png", f"{stem}.pdf"]
 
 
 rule source_help_figure:

@@ -40,7 +40,7 @@ ROW_SCORES = "results/{study}/scores/{benchmark}.npz"
 PREDICTIONS = "results/{study}/predictions/{benchmark}/{task}/{method}.csv"
 REPORT = "results/{study}/report/index.html"
 SHOWN = "results/{study}/{kind}/{name}.{form}"
-TABLE_FORMS, FIGURE_FORMS = ("csv", "md", "tex", "html"), ("svg", "png")
+TABLE_FORMS, FIGURE_FORMS = ("csv", "md", "tex", "html"), ("svg", "png", "pdf")
 
 
 def input_patterns(study: Study, cell: FitKey) -> dict[str, str]:

@@ -152,12 +152,16 @@ _SETTINGS: Any = {
     "legend.frameon": False,
     "legend.fontsize": 9,
     "lines.linewidth": 1.5,
+    "pdf.fonttype": 42,  # text stays text, in fonts that the file holds
     "svg.fonttype": "none",
     "svg.hashsalt": "cdspp",
     "figure.facecolor": "white",
     "figure.constrained_layout.wspace": 0.04,
     "axes.facecolor": "white",
 }
+
+# What would differ between equal figures, by their forms.
+_STAMPS = {".svg": "Date", ".png": "Software", ".pdf": "CreationDate"}
 
 
 def style_of(key: str) -> Style:
@@ -318,20 +322,20 @@ def by_kind(outputs: Outputs, kinds: Iterable[str]) -> dict[str, list[PathLike]]
 
 @contextmanager
 def canvas(width: float, height: float, outputs: Outputs) -> Iterator[Figure]:
-    """Yield a figure of the house style (inches) and write it to SVG or PNG files.
+    """Yield a figure of the house style (inches) and write it to SVG, PNG or PDF files.
 
     Equal figures give equal bytes.
     """
     paths = [Path(output) for output in outputs]
     for path in paths:
-        if path.suffix not in {".svg", ".png"}:
-            raise DataError(f"{path}: expected the suffix .svg or .png.")
+        if path.suffix not in _STAMPS:
+            raise DataError(f"{path}: expected the suffix .svg, .png or .pdf.")
     with rc_context(_SETTINGS):
         figure = Figure(figsize=(width, height), layout="constrained")
         yield figure
         for path in paths:
             with atomic(path) as temporary:
-                metadata = {{".svg": "Date", ".png": "Software"}[path.suffix]: None}
+                metadata = {_STAMPS[path.suffix]: None}
                 # So that a PNG of the full width has less than 1000 pixels.
                 figure.savefig(temporary, dpi=132, metadata=metadata)
 
