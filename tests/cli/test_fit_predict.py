@@ -216,7 +216,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("bare.csv", "a,b\n1,2\n", "bare.csv: no row has a label"),
     (
         "nan.csv",
-        "a,label\nnan,cat\n",
+        "a,label\nnan,cat\n1,dog\n",
         "record 2, column 'a': the number is missing (of 1 such). F",
     ),
     ("broken.npz", "no archive", "not a readable NPZ file"),
@@ -245,9 +245,9 @@ def test_a_mistake_in_a_file_is_one_line_and_exit_code_2(
 
 
 def test_a_source_row_without_a_label_is_refused(folder: Path, capsys: Any) -> None:
-    (folder / "source.csv").write_text("label,a\ncat,1\n,2\n-1,3\n")
+    (folder / "source.csv").write_text("label,a\ncat,1\n,2\n-1,3\ndog,4\n")
     assert fit(folder) == 2
-    assert "2 of 3 have none (first: row 2)" in capsys.readouterr().err
+    assert "2 of 4 have none (first: row 2)" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

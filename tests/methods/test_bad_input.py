@@ -27,7 +27,6 @@ COMPLETE = (
     *("cdls", "cdls-sup", "coot", "ddacl", "jmea", "semi-relaxed-fgw"),
     *("ssan", "stn"),
 )
-KEYPOINTS = dict.fromkeys(("kpg-rl", "kpg-rl-gw", "kpg-rl-kp"), "no keypoints")
 MARGIN = ("cdls", "cdls-sup")
 PRODUCTS = ("svm-t raw", "svm-t platt raw", "svm-t decision raw")
 EQUAL = dict.fromkeys(("cdspp-pca", "pca-coral"), "rows are all equal")
@@ -82,7 +81,6 @@ CASES: Mapping[str, ToyProblem] = {
     "a class without a label": variant(BASE, y=np.where(Y != 3, Y, -1)),
     "a class without a target row": some_rows(BASE, BASE.truth != 3),
     "a class without a source row": some_source(BASE, Y_SOURCE != 3),
-    "no class in common": variant(BASE, y_source=Y_SOURCE + 10),
     "a class of the source alone": variant(
         BASE, X_source=X_SOURCE[ROWS % 32], y_source=np.array([*Y_SOURCE, *[9] * 20])
     ),
@@ -145,7 +143,6 @@ REFUSED: Mapping[str, Mapping[str, str]] = {
     "a class without a label": NO_LABEL,
     "a class without a target row": NO_LABEL,
     "a class without a source row": NO_SOURCE,
-    "no class in common": any_class(NO_SOURCE) | KEYPOINTS,
     "a class of the source alone": any_class(NO_LABEL),
     "one labelled row": any_class(NO_LABEL),
     "one source row": any_class(NO_SOURCE) | ONE_ROW,
@@ -210,6 +207,10 @@ SAME_KIND = "Use text for both or numbers for both"
 MALFORMED: Mapping[str, tuple[Mapping[str, Any], str]] = {
     "no y": ({"y": None}, "requires y to be passed"),
     "too few labels": ({"y": Y[:2]}, "inconsistent numbers of samples"),
+    "no class in common": (
+        {"y_source": Y_SOURCE + 10},
+        "no class in common: y has the classes 0, 1, 2, 3, source.y has the classes 10",
+    ),
     "no label": ({"y": np.full_like(Y, -1)}, NO_LABELS),
     "continuous labels": ({"y": np.where(Y == -1, -1, Y + 0.5)}, "Unknown label type"),
     "the text -1": ({"y": WITHOUT_LABELS, "y_source": TEXTS[ROWS[:32]]}, HINT),

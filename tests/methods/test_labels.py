@@ -171,7 +171,6 @@ def test_bytes_that_are_no_text_are_refused() -> None:
     [
         (("cat", "dog", "dog"), "class owl in the target only"),
         (("cat", "dog", "emu"), "owl in the target only; class emu in the source only"),
-        (("ant", "bee", "emu"), "source and target have no class in common"),
     ],
 )
 def test_classes_without_a_partner_are_told(
@@ -180,6 +179,17 @@ def test_classes_without_a_partner_are_told(
     X, X_source = rows()
     source = SourceDomain(X_source, [source_names[code] for code in CODES])
     with pytest.warns(LabelWarning, match=told):
+        make("cdspp-sup").fit(X, TEXTS["a list with None"], source=source)
+
+
+def test_domains_without_a_class_in_common_are_refused() -> None:
+    X, X_source = rows()
+    source = SourceDomain(X_source, [("Katze", "dogs", "emu")[code] for code in CODES])
+    told = (
+        "^CDSPPSup: no class in common: y has the classes cat, dog, owl, source.y has "
+        "the classes Katze, dogs, emu. 'dog' may be 'dogs': write equal classes alike"
+    )
+    with pytest.raises(ValueError, match=told):
         make("cdspp-sup").fit(X, TEXTS["a list with None"], source=source)
 
 

@@ -251,7 +251,7 @@ def _problem(X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str) -> _P
             f"of {len(rows)} target rows, got {int(known.sum())} of {len(known)} and "
             f"{len(labelled)}."
         )
-    require_common({"y": labels, "source.y": source_labels}, compared=True)
+    require_common({"y": labels, "source.y": source_labels})
     check_classes(labels)
     check_classes(source_labels, "source.y")
     compare_classes(labels, source_labels, "compare")

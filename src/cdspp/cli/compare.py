@@ -47,7 +47,7 @@ def _compare(arguments: argparse.Namespace) -> str:
     command.check_outputs(arguments, ["csv", "page"], ["source", "target", "paired"])
     if arguments.page:  # said before the fits, not after
         command.need_package("jinja2", "--page")
-    target, source, bridge, notes = rows.read_both(arguments, BRIDGES, compared=True)
+    target, source, bridge, notes = rows.read_both(arguments, BRIDGES)
     assert source is not None
     for method in arguments.method:
         cost = rows.expected_cost(method, target, source)

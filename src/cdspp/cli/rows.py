@@ -56,7 +56,7 @@ log = logging.getLogger(__name__)
 
 
 def read_both(
-    arguments: argparse.Namespace, kinds: Collection[str], *, compared: bool = False
+    arguments: argparse.Namespace, kinds: Collection[str]
 ) -> tuple[DomainRows, DomainRows | None, dict[str, Any], list[str]]:
     """Return target and source, their bridge of the given `kinds`, and notes on it.
 
@@ -75,7 +75,7 @@ def read_both(
     require_distinct({rows.path: rows.labels for rows in read})
     if len(read) > 1:
         known = {rows.path: filter(None, rows.labels) for rows in read}
-        require_common(known, compared=compared)
+        require_common(known)
     target, *sources = _complete_all(read, impute=arguments.impute)
     bridge: dict[str, Any] = {}
     notes: list[str] = []

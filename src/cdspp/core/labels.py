@@ -149,11 +149,11 @@ def no_common_class(classes: Mapping[str, Iterable[str]]) -> list[str]:
     return found
 
 
-def require_common(classes: Mapping[str, Iterable[Any]], *, compared: bool) -> None:
+def require_common(classes: Mapping[str, Iterable[Any]]) -> None:
     """Raise DataError where the classes of a target and a source cannot be matched.
 
-    `classes` are labels by place, the target first. No target row has a label; no class
-    is in both; or, where methods are `compared`, one of them has one class.
+    `classes` are labels by place, the target first. No target row has a label, no class
+    is in both, or one of them has one class.
     """
     (target, ours), (source, theirs) = (
         (where, sorted({str(label) for label in labels}))
@@ -167,12 +167,12 @@ def require_common(classes: Mapping[str, Iterable[Any]], *, compared: bool) -> N
         )
     for fault in no_common_class({target: ours, source: theirs}):
         raise DataError(fault)
-    if compared and len(ours) == 1:
+    if len(ours) == 1:
         raise DataError(
             f"{target}: all labelled rows are of the class {ours[0]!r}, {known}. With "
             "one class every method is right; label rows of the others."
         )
-    if compared and len(theirs) == 1:
+    if len(theirs) == 1:
         raise DataError(
             f"{source}: all rows are of the class {theirs[0]!r}, {target} has "
             f"{_some(ours)}. Such a source tells no classes apart; add rows of the "

@@ -176,7 +176,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         ------
         ValueError
             A parameter is out of range; X, y or the source is malformed, not finite or
-            inconsistent; no target row is labelled.
+            inconsistent; no target row is labelled; no class is in both domains.
         """
         self._validate_params()
         named, (X, y_target, labelled) = X, self._validate_target(X, y)

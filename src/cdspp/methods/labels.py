@@ -19,6 +19,7 @@ from cdspp.core.labels import (
     as_text,
     is_missing,
     lookalikes,
+    no_common_class,
     null_words,
 )
 
@@ -118,8 +119,8 @@ def few_rows_a_class() -> Iterator[None]:
 def compare_classes(target: NDArray[Any], source: NDArray[Any], name: str) -> None:
     """Refuse classes that cannot be matched, and warn of those without a partner.
 
-    Text does not match numbers, nor a class one that differs in capitals or blanks
-    alone. `name` is the estimator's, for messages.
+    Refused are text beside numbers, classes that differ in capitals or blanks alone,
+    and domains without a class in common. `name` is the estimator's, for messages.
     """
     if (target.dtype.kind == "U") != (source.dtype.kind == "U"):
         raise ValueError(
@@ -131,13 +132,12 @@ def compare_classes(target: NDArray[Any], source: NDArray[Any], name: str) -> No
     pairs = lookalikes({"target": alone[0].tolist(), "source": alone[1].tolist()})
     if pairs := [pair for pair in pairs if "(target)" in pair and "(source)" in pair]:
         raise ValueError(_alike(pairs))
+    if len(alone[0]) == len(ours):
+        both = {"y": map(str, ours), "source.y": map(str, theirs)}
+        [fault] = no_common_class({where: [*names] for where, names in both.items()})
+        raise ValueError(f"{name}: {fault}")
     sides = zip(alone, ("target", "source"), strict=True)
     told = "; ".join(f"{_listed(n)} in the {side} only" for n, side in sides if len(n))
-    if len(alone[0]) == len(ours):
-        told = (
-            "source and target have no class in common; the source can say nothing of "
-            f"the target's classes ({told})"
-        )
     if told:
         warnings.warn(f"{name}: {told}.", LabelWarning, stacklevel=3)
 

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import xlogy
 
-from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import (
     class_sums,
     counts,
@@ -40,8 +39,6 @@ class _Keypoints:
         sizes = counts(problem.y_source, problem.n_classes)
         X, known = problem.X_labelled, sizes[problem.y_labelled] > 0
         codes = problem.y_labelled[known]
-        if not len(codes):
-            raise MethodFailed("no keypoints: source and target share no class")
         self.source, self.target = sums[codes] / sizes[codes, None], X[known]
         self.source_scale = _largest_distance(self.source, problem.X_source)
         self.target_scale = _largest_distance(X, problem.X_unlabelled)
