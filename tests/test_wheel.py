@@ -167,6 +167,7 @@ def test_an_installed_package_writes_a_page_with_jinja2_alone(
     assert "</html>" in (tables / "page.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_study_runs_from_the_wheel_in_any_folder_and_the_package_may_move(
     installed: Path, tables: Path
 ) -> None:

@@ -14,6 +14,7 @@ from support.page_reader import read_page
 from support.written_study import FORMS, WrittenStudy, write_page
 
 SVG = "{http://www.w3.org/2000/svg}"
+SIDES = ("width", "height")
 every_kind = pytest.mark.parametrize("kind", FORMS)
 
 
@@ -31,8 +32,12 @@ def timings(written: WrittenStudy) -> Path:
 
 @pytest.fixture(scope="module")
 def figures(written: WrittenStudy) -> Path:
-    """Return the folder of all figures of each kind of study."""
-    return written.make("figure")
+    """Return the folder of all figures of each kind of study, of one as PNG, too."""
+    return written.make("figure", _figure_forms(written))
+
+
+def _figure_forms(written: WrittenStudy) -> tuple[str, ...]:
+    return FORMS["figure"] if len(written.plans) > 1 else (".svg",)
 
 
 def texts(folder: Path, form: str) -> Iterator[tuple[str, str]]:
@@ -46,9 +51,8 @@ def test_every_table_and_figure_is_made_in_every_form(
 ) -> None:
     made = {"table": tables, "figure": figures, "timing": timings}
     for kind, folder in made.items():
-        names = {
-            f"{name}{form}" for name in written.names(kind) for form in FORMS[kind]
-        }
+        forms = _figure_forms(written) if kind == "figure" else FORMS[kind]
+        names = {f"{name}{form}" for name in written.names(kind) for form in forms}
         assert {path.name for path in folder.iterdir()} == names
 
 
@@ -70,6 +74,12 @@ def test_a_picture_is_no_wider_than_a_column_of_the_page(figures: Path) -> None:
         width, height = struct.unpack(">II", path.read_bytes()[16:24])
         assert width <= 1000, path
         assert height <= 2000, path
+    for name, svg in texts(figures, ".svg"):  # a PNG has 132 pixels an inch
+        root = ElementTree.fromstring(svg)
+        sizes = [float(root.attrib[side].removesuffix("pt")) for side in SIDES]
+        width, height = (size * 132 / 72 for size in sizes)
+        assert width <= 1000, name
+        assert height <= 2000, name
 
 
 def test_every_csv_has_one_row_a_line_and_columns_of_one_spelling(
@@ -150,6 +160,6 @@ def test_what_has_another_name_is_refused_and_nothing_made(
 @every_kind
 def test_an_unknown_form_is_refused(brief: WrittenStudy, kind: str) -> None:
     for name in brief.names(kind):
-        output = brief.folder / f"{kind}s" / f"{name}.pdf"
-        with pytest.raises(SystemExit, match=rf"{name}\.pdf: expected .*suffix"):
+        output = brief.folder / f"{kind}s" / f"{name}.jpg"
+        with pytest.raises(SystemExit, match=rf"{name}\.jpg: expected .*suffix"):
             brief.make_one(kind, name, [output])

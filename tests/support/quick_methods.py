@@ -14,10 +14,12 @@ __all__ = ["every_form", "every_method", "method_of", "numbers_of", "quick"]
 
 # Fewer iterations where the authors' number would take minutes in all.
 QUICK: Mapping[str, Mapping[str, Any]] = {
+    "coot": {"max_iter": 20},
     "hfa": {"max_iter": 3},
     "pa": {"max_iter": 3},
     "shfa": {"max_iter": 3},
     "jmea": {"max_iter": 5},
+    "semi-relaxed-fgw": {"max_iter": 30},
     "stn": {"max_iter": 5},
     "ssan": {"max_iter": 10},
 }
