@@ -26,7 +26,7 @@ REPORT = "report/index.html"  # in the folder of a study
 
 NAMED = 3  # of changed files, in a note
 _STATED = re.compile(
-    r"<dt>([^<]+\.(?:npz|parquet|csv|md|tex|html|svg|png))</dt><dd>([0-9a-f]{64})</dd>"
+    r"<dt>([^<]+\.(?:npz|parquet|csv|md|tex|html|svg|png|pdf))</dt><dd>([0-9a-f]{64})</dd>"
 )
 
 

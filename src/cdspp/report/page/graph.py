@@ -46,7 +46,7 @@ STAGES: Mapping[str, Stage] = {
     "splits": Stage((364, 164), "roles by trial"),
     "fit": Stage((538, 56), "predictions"),
     "score": Stage((712, 164), "accuracies"),
-    "figures": Stage((886, 56), "svg, png"),
+    "figures": Stage((886, 56), "svg, png, pdf"),
     "tables": Stage((886, 164), "csv, md, tex"),
     "report": Stage((1060, 110), "this page"),
 }

@@ -36,7 +36,7 @@ from cdspp.study.plan import BenchmarkPlan
 __all__ = ["environment", "inline_svg", "write_report"]
 
 _MIME = {".csv": "text/csv", ".md": "text/markdown", ".tex": "application/x-tex"}
-_FORMS = (*_MIME, ".html", ".svg", ".png")
+_FORMS = (*_MIME, ".html", ".svg", ".png", ".pdf")
 
 
 def write_report(
