@@ -12,6 +12,7 @@ from cdspp.core.names import PathLike
 from cdspp.core.provenance import file_digest
 from cdspp.core.whole_files import atomic
 from cdspp.core.wording import counted
+from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS
 
 __all__ = [
     "REPORT",
@@ -25,9 +26,8 @@ __all__ = [
 REPORT = "report/index.html"  # in the folder of a study
 
 NAMED = 3  # of changed files, in a note
-_STATED = re.compile(
-    r"<dt>([^<]+\.(?:npz|parquet|csv|md|tex|html|svg|png|pdf))</dt><dd>([0-9a-f]{64})</dd>"
-)
+_FORMS = "|".join(("npz", "parquet", *TABLE_FORMS, *FIGURE_FORMS))
+_STATED = re.compile(rf"<dt>([^<]+\.(?:{_FORMS}))</dt><dd>([0-9a-f]{{64}})</dd>")
 
 
 def stated_digests(

@@ -133,17 +133,18 @@ def require_distinct(classes: Mapping[str, Iterable[str]]) -> None:
         )
 
 
-def no_common_class(classes: Mapping[str, Iterable[str]]) -> list[str]:
+def no_common_class(classes: Mapping[str, Iterable[Any]]) -> list[str]:
     """Name each two places without a common class, with the nearest spellings."""
     found = []
-    for (here, ours), (there, theirs) in combinations(classes.items(), 2):
-        if {*ours} & {*theirs}:
+    for (here, labels), (there, others) in combinations(classes.items(), 2):
+        if {*labels} & {*others}:
             continue
-        pairs = [(name, _nearest(name, list(theirs))) for name in ours]
+        ours, theirs = [*map(str, labels)], [*map(str, others)]
+        pairs = [(name, _nearest(name, theirs)) for name in ours]
         near = ", ".join(f"{name!r} may be {other!r}" for name, other in pairs if other)
         found.append(
-            f"no class in common: {here} has {_some(list(ours))}, {there} has "
-            f"{_some(list(theirs))}. {f'{near}: w' if near else 'W'}rite equal classes "
+            f"no class in common: {here} has {_some(ours)}, {there} has "
+            f"{_some(theirs)}. {f'{near}: w' if near else 'W'}rite equal classes "
             "alike in both."
         )
     return found

@@ -132,9 +132,7 @@ def compare_classes(target: NDArray[Any], source: NDArray[Any], name: str) -> No
     pairs = lookalikes({"target": alone[0].tolist(), "source": alone[1].tolist()})
     if pairs := [pair for pair in pairs if "(target)" in pair and "(source)" in pair]:
         raise ValueError(_alike(pairs))
-    if len(alone[0]) == len(ours):
-        both = {"y": map(str, ours), "source.y": map(str, theirs)}
-        [fault] = no_common_class({where: [*names] for where, names in both.items()})
+    for fault in no_common_class({"y": ours.tolist(), "source.y": theirs.tolist()}):
         raise ValueError(f"{name}: {fault}")
     sides = zip(alone, ("target", "source"), strict=True)
     told = "; ".join(f"{_listed(n)} in the {side} only" for n, side in sides if len(n))

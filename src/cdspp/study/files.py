@@ -12,6 +12,7 @@ from cdspp.study.model import Study
 
 __all__ = [
     "FEATURES",
+    "FIGURE_FORMS",
     "FIT",
     "FIT_LOG",
     "PAIR_SPLIT",
@@ -21,6 +22,7 @@ __all__ = [
     "SHARES",
     "SPLIT",
     "SUBSPACE",
+    "TABLE_FORMS",
     "files_after_fits",
     "files_before_fits",
     "files_of_fit",

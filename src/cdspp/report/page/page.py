@@ -30,13 +30,14 @@ from cdspp.report.page.graph import EDGES, STAGES
 from cdspp.report.page.run import describe_run
 from cdspp.report.tables.contents import untrained_text
 from cdspp.report.tables.table import html_name
+from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
 
 __all__ = ["environment", "inline_svg", "write_report"]
 
 _MIME = {".csv": "text/csv", ".md": "text/markdown", ".tex": "application/x-tex"}
-_FORMS = (*_MIME, ".html", ".svg", ".png", ".pdf")
+_FORMS = [f".{form}" for form in (*TABLE_FORMS, *FIGURE_FORMS)]
 
 
 def write_report(
