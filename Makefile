@@ -10,7 +10,7 @@ READY := $(VENV)/ready
 # core. Bytecode comes afterwards and on all cores. Half of the code is left out, tests of
 # packages and what neither study nor tests import.
 PIP := --quiet --disable-pip-version-check --no-compile --no-deps
-UNUSED := /(_inductor|_pytest|_vendor|babel|black|codegen|docutils|fontTools|fsspec|fx_passes|git|mypyc?|networkx|physics|pip|pygments|setuptools|signal|snowballstemmer|sphinx|testing|tests?|torchgen)/
+UNUSED := /(_inductor|_pytest|_vendor|babel|black|codegen|docutils|fsspec|fx_passes|git|mypyc?|networkx|physics|pip|pygments|setuptools|signal|snowballstemmer|sphinx|testing|tests?|torchgen)/
 
 .PHONY: study test test-cluster lint format docs setup clean
 

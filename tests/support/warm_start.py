@@ -27,6 +27,7 @@ FORKS.set_forkserver_preload(
         *("snakemake.cli", "snakemake.report", "snakemake.notebook", "smart_open"),
         *("jsonschema", "nbformat", "requests", "jinja2", "matplotlib.figure"),
         *("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg"),
+        "matplotlib.backends.backend_pdf",
         *("PIL.JpegImagePlugin", "pyarrow.dataset", "pyarrow.pandas_compat"),
         *("pyarrow.parquet", "pandas.io.formats.csvs", "scipy.optimize"),
         *("sklearn.feature_extraction.text", "sklearn.multiclass", "sklearn.svm"),
