@@ -12,8 +12,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from cdspp import CDSPP, SourceDomain, compare, keep_labels, make
-from cdspp.core.errors import CollapseWarning, LabelWarning
-from cdspp.core.labels import lookalikes
+from cdspp.core.errors import CollapseWarning, DataError, LabelWarning
+from cdspp.core.labels import lookalikes, require_common
 from cdspp.methods.labels import read_labels
 
 N_PER_CLASS, NAMES = 8, ("cat", "dog", "owl")
@@ -211,6 +211,18 @@ def test_a_source_needs_a_label_in_every_row(y: list[Any]) -> None:
 def test_a_source_checks_its_lengths_when_it_is_made(X: Any) -> None:
     with pytest.raises(ValueError, match="X has 2 rows and y has 3 labels"):
         SourceDomain(X, [0, 1, 1])
+
+
+def test_numbers_are_matched_by_value_and_text_beside_numbers_is_named() -> None:
+    classes = {"y": np.array([0.0, 1.0]), "source.y": np.array([1, 0])}
+    require_common(classes)
+    require_common(classes | {"y": np.array(["0", "1"])})
+    with pytest.raises(DataError, match=r"has the classes 0, 1\. Write equal"):
+        require_common(classes | {"y": np.array([2, 3])})
+    y = np.array([0.0, 0.0, 1.0, 1.0, np.nan])
+    source = SourceDomain([[0.0], [1.0], [0.0], [1.0]], [0, 1, 0, 1])
+    X = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.5, 0.5]]
+    assert compare(X, y, source=source, methods=["cdspp-sup"], repeats=5).decision
 
 
 def test_one_label_a_class_is_usual_and_gives_no_warning() -> None:

@@ -137,9 +137,10 @@ def no_common_class(classes: Mapping[str, Iterable[Any]]) -> list[str]:
     """Name each two places without a common class, with the nearest spellings."""
     found = []
     for (here, labels), (there, others) in combinations(classes.items(), 2):
-        if {*labels} & {*others}:
-            continue
         ours, theirs = [*map(str, labels)], [*map(str, others)]
+        # 1.0 is 1; text beside numbers is another fault.
+        if {*labels} & {*others} or {*ours} & {*theirs}:
+            continue
         pairs = [(name, _nearest(name, theirs)) for name in ours]
         near = ", ".join(f"{name!r} may be {other!r}" for name, other in pairs if other)
         found.append(
@@ -157,8 +158,7 @@ def require_common(classes: Mapping[str, Iterable[Any]]) -> None:
     is in both, or one of them has one class.
     """
     (target, ours), (source, theirs) = (
-        (where, sorted({str(label) for label in labels}))
-        for where, labels in classes.items()
+        (where, sorted({*labels}, key=str)) for where, labels in classes.items()
     )
     known = f"{source} has {_some(theirs)}"
     if not ours:
@@ -170,24 +170,27 @@ def require_common(classes: Mapping[str, Iterable[Any]]) -> None:
         raise DataError(fault)
     if len(ours) == 1:
         raise DataError(
-            f"{target}: all labelled rows are of the class {ours[0]!r}, {known}. With "
-            "one class every method is right; label rows of the others."
+            f"{target}: all labelled rows are of the class {str(ours[0])!r}, {known}. "
+            "With one class every method is right; label rows of the others."
         )
     if len(theirs) == 1:
         raise DataError(
-            f"{source}: all rows are of the class {theirs[0]!r}, {target} has "
+            f"{source}: all rows are of the class {str(theirs[0])!r}, {target} has "
             f"{_some(ours)}. Such a source tells no classes apart; add rows of the "
             "others."
         )
 
 
-def _some(names: Sequence[str]) -> str:
+def _some(labels: Iterable[Any]) -> str:
+    names = [*map(str, labels)]
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return f"the class{'es' * (len(names) > 1)} {', '.join(names[:5])}{more}"
 
 
 def _nearest(name: str, others: Sequence[str]) -> str:
     """Return the name that resembles another by opening or letters, if any."""
+    if name.isdecimal():
+        return ""
     folded = {other.casefold(): other for other in others}
     opening = [o for o in folded if o.startswith(name.casefold())]
     near = difflib.get_close_matches(name.casefold(), folded, n=1)
