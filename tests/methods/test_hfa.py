@@ -14,7 +14,6 @@ from cdspp.core.linalg import row_normalise
 from cdspp.methods.hfa.hfa import (
     GaussianKernel,
     Solution,
-    gaussian,
     next_weights,
     root_sums,
 )
@@ -100,8 +99,6 @@ def test_the_width_of_the_kernel_is_the_mean_of_all_squared_distances() -> None:
     kernel = GaussianKernel(rows)
     expected = shared.scalar_kernel(rows, rows, rows)
     np.testing.assert_allclose(kernel.gram, expected, rtol=1e-12)
-    found = gaussian(rows, rows, kernel.gamma)
-    np.testing.assert_allclose(found, kernel.gram, rtol=1e-12)
 
 
 @pytest.mark.parametrize("n_features", [1, 7, 4096])

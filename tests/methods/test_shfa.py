@@ -17,11 +17,11 @@ from support.toy_problem import ToyProblem, some_rows, toy_problem, variant
 from cdspp import SHFA
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
+from cdspp.methods.hfa.libsvm import one_class
 from cdspp.methods.hfa.shfa import (
     ExactSolver,
     LabellingKernels,
     LabellingMachine,
-    LibsvmSolver,
     ratio_labels,
 )
 
@@ -227,7 +227,7 @@ def test_the_exact_solver_finds_the_minimum_from_any_start() -> None:
     solver = ExactSolver(30)
     for seed in range(8):
         Q = quadratic(30, 5 + 4 * seed, seed)
-        found = solver.minimise(Q)
+        found = solver(Q)
         np.testing.assert_allclose(found, simplex_minimum(Q), atol=1e-10)
         assert (found >= 0).all()
 
@@ -237,14 +237,14 @@ def test_libsvm_comes_as_near_as_its_tolerance() -> None:
         Q = quadratic(30, 8, seed)
         best = simplex_minimum(Q)
         for tol, distance in ((1e-3, 0.05), (1e-8, 1e-5)):
-            found = LibsvmSolver(tol).minimise(Q)
+            found = one_class(Q, tol)
             np.testing.assert_allclose(found, best, atol=distance)
             assert found.sum() == pytest.approx(1.0, abs=1e-4)
 
 
 def test_a_singular_matrix_is_no_crash() -> None:
     with pytest.raises(MethodFailed, match="singular"):
-        ExactSolver(3).minimise(-np.eye(3))
+        ExactSolver(3)(-np.eye(3))
 
 
 @pytest.mark.reference

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.metrics.pairwise import rbf_kernel
 
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.hfa.hfa import gaussian
 
 __all__ = ["decision_values", "scalar_blocks", "scalar_kernel", "settled"]
 
@@ -29,7 +29,7 @@ def scalar_blocks(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 def decision_values(model: Any, X: np.ndarray) -> np.ndarray:
     """Return the decision values of a fitted model."""
     expansion = model._values
-    kernel = gaussian(row_normalise(X), expansion.rows, expansion.gamma)
+    kernel = rbf_kernel(row_normalise(X), expansion.rows, expansion.gamma)
     return kernel @ expansion.coefficients + expansion.intercepts
 
 

@@ -2,8 +2,7 @@ r"""HFA: heterogeneous feature augmentation, supervised.
 
 It learns a matrix ``H = trace_bound * sum_m d_m h_m h_m^T``, one direction h_m after
 another, with a machine whose kernel is ``K + sum_m d_m g_m g_m^T`` for the columns
-``g_m = sqrt(trace_bound) K^{1/2} h_m``. Neither H nor a matrix root is formed. SHFA
-shares all but the machine.
+``g_m = sqrt(trace_bound) K^{1/2} h_m``. Neither H nor a matrix root is formed.
 """
 
 from __future__ import annotations
@@ -47,11 +46,6 @@ class GaussianKernel:
         self.gram: Float = np.exp(distances, out=distances)
 
 
-def gaussian(X: Float, rows: Float, gamma: float) -> Float:
-    """Return the Gaussian kernel of two sets of rows, of shape (len(X), len(rows))."""
-    return np.asarray(np.exp(-gamma * squared_distances(X, rows)))
-
-
 @storable
 @dataclass(frozen=True, eq=False)
 class TargetExpansion:
@@ -64,7 +58,7 @@ class TargetExpansion:
 
     def predict(self, X: Float) -> Int:
         """Return the code of the largest decision value, ties to the first class."""
-        kernel = gaussian(X, self.rows, self.gamma)
+        kernel = np.exp(-self.gamma * squared_distances(X, self.rows))
         return np.asarray((kernel @ self.coefficients + self.intercepts).argmax(axis=1))
 
 
@@ -72,8 +66,7 @@ class TargetExpansion:
 class Solution:
     """A machine solved for fixed weights of its columns.
 
-    Methods sign the `dual` variables or not; `strengths` holds their quadratic form
-    with the kernel of each column.
+    `strengths` are the quadratic forms of the `dual` variables with their kernels.
     """
 
     weights: Float
@@ -124,11 +117,9 @@ class AugmentedMachine(ABC):
 
 
 def next_weights(weights: Float, strengths: Float, p: float) -> Float:
-    r"""Return the closed-form weights of lp-norm multiple-kernel learning.
+    """Return the closed-form weights of lp-norm multiple-kernel learning.
 
-    .. math:: d_m \propto (d_m \sqrt{q_m})^{2 / (p + 1)}, \quad \lVert d \rVert_p = 1
-
-    Weights stay as they are where no column has any strength.
+    They stay as they are where no column has any strength.
     """
     powers = (weights * np.sqrt(np.maximum(strengths, 0.0))) ** (2.0 / (p + 1.0))
     norm = float(np.sum(powers**p) ** (1.0 / p))
@@ -146,8 +137,7 @@ def add_columns(K: Float, columns: Float, weights: Float) -> None:
 def root_sums(K: Float) -> tuple[Float, Float]:
     """Return ``R 1`` and ``R^+ 1`` for the symmetric root R of `K`.
 
-    Negative eigenvalues of `K` count as zero, and so do, in the pseudo-inverse,
-    singular values of R below n spacings of the largest.
+    In R^+ singular values of R below n spacings of the largest count as zero.
     """
     values, vectors = linalg.eigh(K, check_finite=False)
     roots = np.sqrt(np.maximum(values, 0.0))
@@ -158,11 +148,7 @@ def root_sums(K: Float) -> tuple[Float, Float]:
 
 
 class _HingeMachine(AugmentedMachine):
-    """One class against the others: a hinge-loss machine on the augmented kernel.
-
-    `K` is block diagonal, source rows first; `y` is +1 for the class, -1 for the
-    others; `costs` bound the dual variables; `tol` is LIBSVM's.
-    """
+    """A hinge-loss machine on the augmented kernel; `y` is +1 for the class or -1."""
 
     def __init__(
         self, K: Float, y: Float, costs: Float, tol: float, *augmentation: Any
@@ -348,11 +334,7 @@ class HFA(HeterogeneousClassifier):
         self._values = TargetExpansion(target.X, target.gamma, coefficients, intercepts)
 
     def _generate_columns(self, machine: AugmentedMachine) -> Solution:
-        """Add columns until the objective settles; return the last solution.
-
-        The weights restart from equal ones after each column, hence the objective does
-        not decrease monotonically.
-        """
+        """Add columns until the objective settles; return the last solution."""
         solution = self._learn_weights(machine)
         for _ in range(self.max_iter - 1):
             if not machine.extend(solution):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import sklearn
@@ -18,36 +18,34 @@ from sklearn.svm import SVC, OneClassSVM
 from cdspp.core.errors import MethodFailed
 from cdspp.methods.base import Float
 
-__all__ = ["Machine", "one_class", "two_sides"]
+__all__ = ["one_class", "two_sides"]
 
-CACHE_MB = 200.0  # the default of the public classes
+# The size, in MB, is the default of the public classes.
+OPTIONS = {"kernel": "precomputed", "cache_size": 200.0}
 C_SVC, ONE_CLASS = 0, 2
 
 
-class Machine(NamedTuple):
-    """Dual variables of all rows, of the sign of their side, and the intercept."""
+def two_sides(kernel: Float, y: Float, costs: Float, tol: float) -> tuple[Float, float]:
+    """Return signed dual variables and intercept of a hinge-loss machine.
 
-    dual: Float
-    intercept: float
-
-
-def two_sides(kernel: Float, y: Float, costs: Float, tol: float) -> Machine:
-    """Return the machine that separates two sides by hinge loss, bounded by `costs`.
-
-    The `kernel` K is C-ordered. Both sides, +1.0 and -1.0, occur in `y`; LIBSVM is
-    given the side +1 first. `tol` is the violation of the optimality conditions to stop
-    at. `MethodFailed` where the kernel holds numbers that are too large.
+    Both sides, +1.0 and -1.0, occur in `y`; LIBSVM gets the side +1 first. The kernel
+    is C-ordered, and `costs` bound the dual variables.
     """
-    return _routine()(kernel, tol, y=y, costs=costs)
+    return _routine()(kernel, tol, y, sample_weight=costs)
 
 
-def one_class(kernel: Float, nu: float, tol: float) -> Machine:
-    """Return the machine ``min a^T K a / 2``, ``0 <= a <= 1``, ``sum(a) = nu * n``."""
-    return _routine()(kernel, tol, nu=nu)
+def one_class(Q: Float, tol: float) -> Float:
+    """Return the minimiser of ``a^T Q a / 2``, ``a >= 0``, with a sum of about 1.
+
+    As in the authors' code one over n has five digits, and the sum is n times that:
+    with the tolerance of LIBSVM such a start shows.
+    """
+    n = len(Q)
+    return _routine()(Q, tol, nu=float(f"{1.0 / n:.5g}"))[0] if n > 1 else np.ones(1)
 
 
 @cache
-def _routine() -> Callable[..., Machine]:
+def _routine() -> Callable[..., tuple[Float, float]]:
     """Return the inner routine where it gives what the public classes give."""
     try:
         if _probe(_inside) == _probe(_by_class):
@@ -58,53 +56,47 @@ def _routine() -> Callable[..., Machine]:
     return _by_class
 
 
-def _probe(solve: Callable[..., Machine]) -> list[tuple[bytes, float]]:
+def _probe(solve: Callable[..., tuple[Float, float]]) -> list[tuple[bytes, float]]:
     """Return machines of a small problem with bounds that bind and others."""
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((12, 4))
     kernel = rows @ rows.T + np.eye(12)
     y = np.where(np.arange(12) % 3 == 0, 1.0, -1.0)
-    two = solve(kernel, 1e-3, y=y, costs=np.linspace(0.1, 2.0, 12))
+    two = solve(kernel, 1e-3, y, sample_weight=np.linspace(0.1, 2.0, 12))
     one = solve(kernel, 1e-3, nu=0.1)
-    return [(machine.dual.tobytes(), machine.intercept) for machine in (two, one)]
+    return [(dual.tobytes(), intercept) for dual, intercept in (two, one)]
 
 
 def _inside(
-    kernel: Float, tol: float, *, y: Float | None = None, **more: Any
-) -> Machine:
+    kernel: Float, tol: float, y: Float | None = None, **given: Any
+) -> tuple[Float, float]:
     from sklearn.svm import _libsvm
 
     _libsvm.set_verbosity_wrap(0)
-    options = {"kernel": "precomputed", "tol": tol, "cache_size": CACHE_MB}
-    if y is None:
-        labels = np.ones(len(kernel))
-        options |= {"svm_type": ONE_CLASS, "nu": more["nu"]}
-    else:
-        labels = (y < 0).astype(np.float64)
-        options |= {"svm_type": C_SVC, "sample_weight": more["costs"]}
-    support, _, _, duals, intercepts, *_ = _libsvm.fit(kernel, labels, **options)
+    labels = np.ones(len(kernel)) if y is None else (y < 0).astype(np.float64)
+    given |= OPTIONS | {"tol": tol, "svm_type": ONE_CLASS if y is None else C_SVC}
+    support, _, _, duals, intercepts, *_ = _libsvm.fit(kernel, labels, **given)
     return _whole(len(kernel), support, duals, intercepts)
 
 
 def _by_class(
-    kernel: Float, tol: float, *, y: Float | None = None, **more: Any
-) -> Machine:
-    options = {"kernel": "precomputed", "tol": tol, "cache_size": CACHE_MB}
+    kernel: Float, tol: float, y: Float | None = None, **given: Any
+) -> tuple[Float, float]:
     with sklearn.config_context(assume_finite=True, skip_parameter_validation=True):
         if y is None:
-            one = OneClassSVM(nu=more["nu"], **options).fit(kernel)
+            one = OneClassSVM(tol=tol, **OPTIONS, **given).fit(kernel)
             return _whole(len(kernel), one.support_, one.dual_coef_, one.intercept_)
         # LIBSVM takes the side first that scikit-learn's sorting puts first.
-        two = SVC(**options).fit(kernel, -y, sample_weight=more["costs"])
+        two = SVC(tol=tol, **OPTIONS).fit(kernel, -y, **given)
     # With two classes scikit-learn turns the signs: positive means the second one.
     return _whole(len(kernel), two.support_, -two.dual_coef_, -two.intercept_)
 
 
-def _whole(n: int, support: Any, duals: Any, intercepts: Any) -> Machine:
+def _whole(n: int, support: Any, duals: Any, intercepts: Any) -> tuple[Float, float]:
     dual, intercept = np.zeros(n), float(intercepts[0])
     dual[support] = duals[0]
     if not (np.isfinite(dual).all() and np.isfinite(intercept)):
         raise MethodFailed(
             "a support vector machine is not finite: lower trace_bound or the costs"
         )
-    return Machine(dual, intercept)
+    return dual, intercept

@@ -1,13 +1,8 @@
-"""SHFA: heterogeneous feature augmentation, semi-supervised.
-
-The machine of a class holds kernels of guessed labellings and directions. Its quadratic
-problems, ``min a^T Q a / 2`` over the simplex for similar matrices Q, are solved by
-LIBSVM or exactly.
-"""
+"""SHFA: heterogeneous feature augmentation, semi-supervised."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -43,36 +38,18 @@ EXCHANGES = 10
 CHUNK = 256
 
 
-@dataclass(frozen=True)
-class LibsvmSolver:
-    """LIBSVM's one-class machine for n rows, whose upper bounds never bind.
-
-    As in the authors' code, one over n has five digits, and the solution sums to n
-    times that: with the tolerance of LIBSVM such a start shows.
-    """
-
-    tol: float
-
-    def minimise(self, Q: Float) -> Float:
-        """Return the minimiser for a positive definite `Q`, within the tolerance."""
-        if len(Q) == 1:
-            return np.ones(1)
-        return one_class(Q, float(f"{1.0 / len(Q):.5g}"), self.tol).dual
-
-
 class ExactSolver:
-    """Block principal pivoting, started from the support of the problem before.
+    """Minimises ``a^T Q a / 2`` on the simplex by block principal pivoting.
 
     ``v = a / (a^T Q a)`` solves the complementarity problem ``Q v >= 1``, ``v >= 0``,
-    ``v^T (Q v - 1) = 0``: one Cholesky factor for each exchange of rows, usually a few.
-    Where the number of violated conditions has not fallen for three exchanges, rows are
-    exchanged one at a time, which is finite.
+    ``v^T (Q v - 1) = 0``, from the support of the problem before. Exchanges of one row
+    at a time end; those of all rows that contradict are fewer.
     """
 
     def __init__(self, n: int) -> None:
         self._support = np.ones(n, dtype=bool)
 
-    def minimise(self, Q: Float) -> Float:
+    def __call__(self, Q: Float) -> Float:
         """Return the minimiser for a positive definite `Q`, but for rounding."""
         support = self._support
         fewest, patience = len(Q) + 1, PATIENCE
@@ -110,8 +87,7 @@ def _solve_on(Q: Float, support: NDArray[np.bool_]) -> tuple[Float, Int]:
 def ratio_labels(values: Float, expected: float) -> Float:
     """Label about `expected` rows, those of the largest values, +1 and the others -1.
 
-    The number is rounded down where more values than that are positive and up where
-    fewer are. Ties go to the lower index.
+    The number is rounded down where more values are positive, else up.
     """
     few = np.sum(values > 0) > expected
     n_positive = int(np.floor(expected) if few else np.ceil(expected))
@@ -121,10 +97,7 @@ def ratio_labels(values: Float, expected: float) -> Float:
 
 
 def _positive_sums(values: Float, expected: float) -> Float:
-    """Return, for each row, the sum of the values that `ratio_labels` makes positive.
-
-    They are the largest ones, rounded down or up: no full sort is needed.
-    """
+    """Return, by row, the sum of the values that `ratio_labels` makes positive."""
     low, high = int(np.floor(expected)), int(np.ceil(expected))
     if not high:
         return np.zeros(len(values))
@@ -138,11 +111,8 @@ def _positive_sums(values: Float, expected: float) -> Float:
 class LabellingKernels:
     """What the machines of all classes share, rows being source, labelled, unlabelled.
 
-    `shifted` (n, n) is the block diagonal kernel plus one, `root` the symmetric root of
-    the kernel that any labelling is measured by. `first` holds the first column and its
-    expansion in target rows, `ridge` one over the cost of each row. The first
-    `n_source` rows are those of the source, the first `n_known` have a label. `scale`
-    is the square root of the trace bound.
+    `shifted` is the block diagonal kernel plus one, `root` the root of the kernel that
+    labellings are measured by, `ridge` one over the cost of each row.
     """
 
     shifted: Float
@@ -155,27 +125,23 @@ class LabellingKernels:
 
 
 class LabellingMachine(AugmentedMachine):
-    """One class against the others: a machine on kernels times guessed labellings.
-
-    The first `labels` (n,) are +1 for the class and -1 for the others, guessed for the
-    unlabelled rows, of which about `expected` are of the class.
-    """
+    """A machine on kernels times guessed labellings, of `labels` +1 and -1 at first."""
 
     def __init__(
         self,
         kernels: LabellingKernels,
         labels: Float,
         expected: float,
-        solver: LibsvmSolver | ExactSolver,
+        minimise: Callable[[Float], Float],
     ) -> None:
         super().__init__(kernels.first, kernels.scale)
-        self._kernels, self._expected, self._solver = kernels, expected, solver
+        self._kernels, self._expected, self._minimise = kernels, expected, minimise
         self._labels = labels[:, None]
         self._buffer = np.empty_like(kernels.shifted)
 
     def solve(self, weights: Float) -> Solution:
         """Solve the quadratic problem with the labellings weighted."""
-        dual = self._solver.minimise(self._quadratic(weights))
+        dual = self._minimise(self._quadratic(weights))
         strengths = self._strengths(dual)
         ridge = float(dual @ (self._kernels.ridge * dual))
         objective = -0.5 * (float(weights @ strengths) + ridge)
@@ -196,7 +162,7 @@ class LabellingMachine(AugmentedMachine):
         return Q
 
     def _strengths(self, dual: Float) -> Float:
-        """Return ``a^T B_m a``; rows with a dual variable of zero take no part."""
+        """Return ``a^T B_m a``."""
         shifted, n_known = self._kernels.shifted, self._kernels.n_known
         signed = self._labels * dual[:, None]
         rows = n_known + np.flatnonzero(dual[n_known:])
@@ -227,7 +193,7 @@ class LabellingMachine(AugmentedMachine):
         """Return the scores of the 2n candidates without labelling any row.
 
         ``sum(y z)`` is twice the sum of the values that become positive minus the sum
-        of all. Of the values that are zero no more are kept than may become positive.
+        of all. Of values of zero no more are kept than may become positive.
         """
         n_known, root = self._kernels.n_known, self._kernels.root
         rows = n_known + np.flatnonzero(dual[n_known:])
@@ -384,9 +350,9 @@ class SHFA(HFA):
         self._learn(target, problem.n_classes, machine_of)
         return []
 
-    def _solver(self, n: int) -> LibsvmSolver | ExactSolver:
+    def _solver(self, n: int) -> Callable[[Float], Float]:
         exact = self.solver == "exact"
-        return ExactSolver(n) if exact else LibsvmSolver(self.svm_tol)
+        return ExactSolver(n) if exact else partial(one_class, tol=self.svm_tol)
 
     def _expected_counts(self, problem: Problem) -> Float:
         """Return how many unlabelled rows each class is expected to have."""
@@ -422,8 +388,8 @@ class SHFA(HFA):
         rows = slice(kernels.n_source, kernels.n_known)
         y = known[rows]
         Q = kernels.shifted[rows, rows] * np.outer(y, y) + np.diag(kernels.ridge[rows])
-        dual = self._solver(len(y)).minimise(Q)
+        dual = self._solver(len(y))(Q)
         values = kernels.shifted[kernels.n_known :, rows] @ (y * dual)
         labels = np.concatenate([known, ratio_labels(values, expected[code])])
-        solver = self._solver(len(labels))
-        return LabellingMachine(kernels, labels, expected[code], solver)
+        minimise = self._solver(len(labels))
+        return LabellingMachine(kernels, labels, expected[code], minimise)
