@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 from benchmarks.measure import Rows, Work, measure
 from cdspp.methods import available, make, method_class
 from cdspp.methods.networks.networks import NetworkClassifier, rows_cost_less
-from cdspp.methods.networks.site import Site, product
 from cdspp.study.cost import Size
 
 if TYPE_CHECKING:
@@ -63,6 +62,8 @@ def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Wo
     k = network.n_components
 
     def work() -> Mapping[str, Any]:
+        from cdspp.methods.networks.layers import product
+
         own = step_products(size, k, sums_rows=network.sums_rows)
         textbook = step_products(size, k, sums_rows=False)
         return {
@@ -95,6 +96,8 @@ def _time_products(
     multiply: Callable[[Tensor, Tensor], Tensor],
 ) -> float:
     """Return the shortest time of each product, summed up."""
+    from cdspp.methods.networks.layers import Site
+
     site = Site.open("cpu", 0)
     total = 0.0
     with site.arithmetic():

@@ -15,12 +15,10 @@ from support.tiny_networks import affine, codes, leaky, slopes, tiny_problem
 from support.toy_problem import WIDE, ToyProblem, toy_problem
 
 from cdspp import SSAN
-from cdspp.methods.networks import ssan
-from cdspp.methods.networks.networks import Batch, Encoder, Layer
-from cdspp.methods.networks.site import Site
-from cdspp.methods.networks.ssan import AlignmentNetwork
 
 torch = pytest.importorskip("torch")
+layers = pytest.importorskip("cdspp.methods.networks.layers")
+alignment_network = pytest.importorskip("cdspp.methods.networks.alignment_network")
 
 # The authors' loss functions, float64, seed 2020: (epoch, loss before its step).
 DIGITS_LOSSES = {
@@ -42,24 +40,30 @@ WEIGHTS = {"temperature": 5.0, "alpha": 0.3, "beta": 0.7, "gamma": 0.9}
 TINY = tiny_problem(unlabelled_per_class=4, spread=1.0)
 
 
-def exactly(seed: int) -> Site:
+def exactly(seed: int) -> Any:
     """Return a place of training in float64."""
-    return Site.open("cpu", seed, double=True)
+    return layers.Site.open("cpu", seed, double=True)
 
 
-def tiny_network(scale: float = 0.5) -> tuple[AlignmentNetwork, Batch]:
+def tiny_network(scale: float = 0.5) -> tuple[Any, Any]:
     """Return a network of random weights that are not tiny, in float64."""
     rng = np.random.default_rng(0)
     site = exactly(0)
 
-    def layer(n_in: int, n_out: int) -> Layer:
+    def layer(n_in: int, n_out: int) -> Any:
         draw = scale * rng.standard_normal((n_out, n_in + 1))
-        return Layer(site.parameter(draw[:, 1:]), site.parameter(draw[:, 0]))
+        return layers.Layer(site.parameter(draw[:, 1:]), site.parameter(draw[:, 0]))
 
-    source = Encoder(layer(4, 4), layer(4, 5), 1e-12)
-    target = Encoder(layer(3, 4), layer(4, 5), 1e-12)
-    network = AlignmentNetwork(source, target, layer(5, 3), layer(5, 1))
-    return network, Batch.of(TINY, site)
+    source = layers.Encoder(layer(4, 4), layer(4, 5), 1e-12)
+    target = layers.Encoder(layer(3, 4), layer(4, 5), 1e-12)
+    parts = source, target, layer(5, 3), layer(5, 1)
+    network = alignment_network.AlignmentNetwork(*parts)
+    return network, layers.Batch.of(TINY, site)
+
+
+def parameters(network: Any) -> list[Any]:
+    """Return all weights and biases."""
+    return [values for layer in network.layers for values in layer.parameters]
 
 
 def plain_losses(network: Any) -> tuple[float, float, int]:
@@ -102,7 +106,7 @@ def test_the_domain_gradient_reaches_the_encoders_reversed() -> None:
     network, batch = tiny_network()
     network.loss(batch, 0.6, SSAN(**WEIGHTS)).backward()
     discriminator = {id(network.discriminator.weight), id(network.discriminator.bias)}
-    for parameter in network.parameters:
+    for parameter in parameters(network):
         rest, domain, _ = slopes(parameter, 0, lambda: plain_losses(network))
         factor = 1.0 if id(parameter) in discriminator else -0.6
         slope = rest + factor * domain
@@ -112,17 +116,18 @@ def test_the_domain_gradient_reaches_the_encoders_reversed() -> None:
 def test_the_steps_are_those_of_nesterovs_momentum(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    network, batch = tiny_network()
-    reference, _ = tiny_network()
+    network, _ = tiny_network()
+    reference, batch = tiny_network()
     model = SSAN(max_iter=6, weight_decay=0.05, **WEIGHTS)
-    found = model._descend(network, batch, exactly(0))
-    velocities = [torch.zeros_like(w) for w in reference.parameters]
+    found = network.descend(TINY, exactly(0), model)
+    weights = parameters(reference)
+    velocities = [torch.zeros_like(w) for w in weights]
     for epoch, loss in enumerate(found):
         reversal = 2 / (1 + math.exp(-10 * epoch / 6)) - 1
         value = reference.loss(batch, reversal, model)
         assert loss == pytest.approx(value.item(), rel=1e-9)
-        gradients = torch.autograd.grad(value, reference.parameters)
-        for w, v, g in zip(reference.parameters, velocities, gradients, strict=True):
+        gradients = torch.autograd.grad(value, weights)
+        for w, v, g in zip(weights, velocities, gradients, strict=True):
             g = g + 0.05 * w.data
             v.mul_(0.9).add_(g)
             w.data -= 0.1 * (g + 0.9 * v)
@@ -132,8 +137,10 @@ def early_losses(
     problem: ToyProblem, max_iter: int, steps: int, monkeypatch: pytest.MonkeyPatch
 ) -> list[float]:
     """Return the first losses of a longer training, seed 2020, float64."""
-    train = ssan.train
-    monkeypatch.setattr(ssan, "train", lambda loss, o, n: train(loss, o, steps))
+    train = alignment_network.train
+    monkeypatch.setattr(
+        alignment_network, "train", lambda loss, o, n: train(loss, o, steps)
+    )
     return SSAN(max_iter=max_iter)._train(problem.prepared(), exactly(2020)).losses
 
 
@@ -163,7 +170,7 @@ def test_training_on_products_of_rows_changes_nothing(
     problem = toy_problem(**widths).prepared()
     model = SSAN(n_components=8, max_iter=80, weight_decay=0.01)
     found = model._train(problem, exactly(3))
-    monkeypatch.setattr(ssan, "rows_cost_less", lambda n, d: False)
+    monkeypatch.setattr(alignment_network, "rows_cost_less", lambda n, d: False)
     expected = model._train(problem, exactly(3))
     np.testing.assert_allclose(found.losses, expected.losses, rtol=1e-8)
     for trained, other in (

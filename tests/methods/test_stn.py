@@ -12,24 +12,23 @@ from support.tiny_networks import affine, codes, leaky, slopes, tiny_problem
 from support.toy_problem import toy_problem
 
 from cdspp import STN
-from cdspp.methods.networks.networks import Batch
-from cdspp.methods.networks.site import Site
-from cdspp.methods.networks.stn import SoftTransferNetwork
 
 torch = pytest.importorskip("torch")
+layers = pytest.importorskip("cdspp.methods.networks.layers")
+soft = pytest.importorskip("cdspp.methods.networks.soft_transfer_network")
 
 TINY = tiny_problem(unlabelled_per_class=2)
 
 
-def tiny_network(scale: float = 30.0) -> tuple[SoftTransferNetwork, Batch]:
+def tiny_network(scale: float = 30.0) -> tuple[Any, Any]:
     """Return a network of weights that are not tiny, in float64."""
-    site = Site.open("cpu", 0, double=True)
-    network = SoftTransferNetwork.draw(4, 3, 5, 3, site)
+    site = layers.Site.open("cpu", 0, double=True)
+    network = soft.SoftTransferNetwork.draw((4, 3, 5, 3), site)
     with torch.no_grad():
         for layer in network.layers:
             layer.weight.mul_(scale)
             layer.bias.mul_(scale)
-    return network, Batch.of(TINY, site)
+    return network, layers.Batch.of(TINY, site)
 
 
 def plain_loss(network: Any, share: float, beta: float, tau: float) -> float:
@@ -55,16 +54,18 @@ def squared(values: np.ndarray) -> float:
     return float((values**2).sum())
 
 
-@pytest.mark.parametrize("share", [0.0, 0.7])
-def test_the_loss_is_that_of_the_plain_formulas(share: float) -> None:
+@pytest.mark.parametrize("iteration", [0, 7])
+def test_the_loss_is_that_of_the_plain_formulas(iteration: int) -> None:
     network, batch = tiny_network()
-    found = network.loss(batch, share, 0.4) + 0.3 * network.penalty()
-    assert found.item() == pytest.approx(plain_loss(network, share, 0.4, 0.3))
+    model = STN(beta=0.4, max_iter=10)
+    found = network.loss(batch, iteration, model) + 0.3 * network.penalty()
+    expected = plain_loss(network, iteration / 10, 0.4, 0.3)
+    assert found.item() == pytest.approx(expected)
 
 
 def test_the_gradient_flows_through_the_soft_labels() -> None:
     network, batch = tiny_network()
-    network.loss(batch, 0.7, 2.0).backward()
+    network.loss(batch, 7, STN(beta=2.0, max_iter=10)).backward()
     parameters = [w for layer in network.layers for w in (layer.weight, layer.bias)]
     for parameter in parameters:
         slope = slopes(parameter, 1, lambda: plain_loss(network, 0.7, 2.0, 0.0))
@@ -73,13 +74,13 @@ def test_the_gradient_flows_through_the_soft_labels() -> None:
 
 def test_the_steps_are_those_of_tensorflows_adam() -> None:
     model = STN(n_components=5, max_iter=6, tau=0.01, beta=0.1, learning_rate=0.02)
-    found = model._train(TINY, Site.open("cpu", 0, double=True)).losses
+    found = model._train(TINY, layers.Site.open("cpu", 0, double=True)).losses
     network, batch = tiny_network(scale=1.0)
     matrices = [layer.weight for layer in network.layers]
     biases = [layer.bias for layer in network.layers]
     moments = [(torch.zeros_like(w), torch.zeros_like(w)) for w in matrices + biases]
     for k, loss in enumerate(found, start=1):
-        value = network.loss(batch, (k - 1) / 6, 0.1)
+        value = network.loss(batch, k - 1, model)
         penalty = sum(0.5 * w.square().sum() for w in matrices)
         total = value + 0.01 * penalty
         assert loss == pytest.approx(total.item(), rel=1e-9)
@@ -92,8 +93,8 @@ def test_the_steps_are_those_of_tensorflows_adam() -> None:
 
 
 def test_first_weights_and_biases_are_a_normal_cut_at_two_deviations() -> None:
-    site = Site.open("cpu", 0)
-    network = SoftTransferNetwork.draw(101, 60, 20, 7, site)
+    site = layers.Site.open("cpu", 0)
+    network = soft.SoftTransferNetwork.draw((101, 60, 20, 7), site)
     widths = [tuple(layer.weight.shape) for layer in network.layers]
     assert widths == [(60, 101), (20, 60), (40, 60), (20, 40), (7, 20)]
     for values in (network.source.first.weight, network.source.first.bias):

@@ -1,188 +1,30 @@
-"""What the networks share: tensors of a problem, layers, the training loop."""
+"""The base class of the networks; torch is imported where one is fitted."""
 
 from __future__ import annotations
 
 import importlib.util
-import logging
-import math
-import time
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.discovery import defaults_of
-from cdspp.core.errors import MethodFailed
-from cdspp.core.linalg import one_hot
 from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
-from cdspp.methods.networks.site import Site, product, rectify
-from cdspp.methods.networks.trained_network import Trained, TrainedEncoder, TrainedLayer
+from cdspp.methods.networks.trained_network import Trained
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod
 from cdspp.methods.shared.constraints import COUNT, POSITIVE, require_every_class
 
 if TYPE_CHECKING:
-    import torch
-    from torch import Tensor
+    from cdspp.methods.networks.layers import Site
 
-    from cdspp.methods.networks.row_layer import RowLayer
-
-__all__ = [
-    "Batch",
-    "Encoder",
-    "Layer",
-    "Network",
-    "NetworkClassifier",
-    "class_means",
-    "cross_entropy",
-    "rows_cost_less",
-    "train",
-]
-
-log = logging.getLogger(__name__)
-
-PROGRESS_SECONDS = 30.0
-# A last loss of so many medians of as many last losses is no noise.
-SPIKE, USUAL_OVER = 1.5, 100
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """All rows of a problem as tensors, of the target the labelled ones first.
-
-    Labels are class indicators (n, n_classes), so that sums of classes are products.
-    """
-
-    X_source: Tensor
-    X_target: Tensor
-    Y_source: Tensor
-    Y_labelled: Tensor
-
-    @classmethod
-    def of(cls, problem: Problem, site: Site) -> Batch:
-        """Copy a problem of prepared rows to the device."""
-        n_classes = problem.n_classes
-        target = np.vstack([problem.X_labelled, problem.X_unlabelled])
-        rows = (site.place_rows(X) for X in (problem.X_source, target))
-        codes = problem.y_source, problem.y_labelled
-        return cls(*rows, *(site.place(one_hot(y, n_classes)) for y in codes))
+__all__ = ["NetworkClassifier", "rows_cost_less"]
 
 
 def rows_cost_less(n: int, d: int) -> bool:
     """Return whether a `RowLayer` of n rows costs less than a `Layer` of d features."""
     return n < 2 * d
-
-
-def class_means(Y: Tensor, Z: Tensor) -> Tensor:
-    """Return the mean of the rows of `Z` of each class, by class indicators `Y`."""
-    return Y.T @ Z / Y.sum(dim=0)[:, None]
-
-
-def cross_entropy(log_probabilities: Tensor, Y: Tensor) -> Tensor:
-    """Return the mean cross entropy with class indicators `Y`."""
-    return -(Y * log_probabilities).sum() / len(Y)
-
-
-@dataclass(frozen=True, eq=False)
-class Layer:
-    """An affine map followed by a leaky rectifier; `weight` is (n_out, n_in)."""
-
-    weight: Tensor
-    bias: Tensor
-
-    @classmethod
-    def of(cls, site: Site, weight: Tensor, bias: Tensor) -> Layer:
-        """Return a layer to be trained from first values."""
-        return cls(site.parameter(weight), site.parameter(bias))
-
-    def __call__(self, X: Tensor) -> Tensor:
-        """Return the output for rows."""
-        return rectify(product(X, self.weight, self.bias))
-
-    @property
-    def parameters(self) -> list[Tensor]:
-        """The weights and biases."""
-        return [self.weight, self.bias]
-
-    def inputs(self, X: Float) -> Float:
-        """Return the rows themselves, which the layer takes."""
-        return X
-
-    def trained(self) -> TrainedLayer:
-        """Return the layer in arrays."""
-        weight, bias = (w.detach().cpu().numpy() for w in (self.weight, self.bias))
-        return TrainedLayer(weight, bias)
-
-
-@dataclass(frozen=True, eq=False)
-class Encoder:
-    """Two layers, then rows of unit length; `floor` bounds the length from below."""
-
-    first: Layer | RowLayer
-    second: Layer
-    floor: float
-
-    def __call__(self, X: Tensor) -> Tensor:
-        """Return the codes of rows."""
-        from torch.nn import functional
-
-        return functional.normalize(self.second(self.first(X)), dim=1, eps=self.floor)
-
-    @property
-    def parameters(self) -> list[Tensor]:
-        """The weights and biases of both layers."""
-        return [*self.first.parameters, *self.second.parameters]
-
-    def trained(self) -> TrainedEncoder:
-        """Return the encoder in arrays."""
-        return TrainedEncoder(self.first.trained(), self.second.trained(), self.floor)
-
-
-@dataclass(frozen=True, eq=False)
-class Network:
-    """An encoder a domain and the common classifier."""
-
-    source: Encoder
-    target: Encoder
-    classifier: Layer
-
-    def trained(self, losses: list[float]) -> Trained:
-        """Return the network in arrays, with the loss before each iteration."""
-        encoders = self.source.trained(), self.target.trained()
-        return Trained(*encoders, self.classifier.trained(), losses)
-
-
-def train(
-    loss: Callable[[int], Tensor], optimiser: torch.optim.Optimizer, max_iter: int
-) -> list[float]:
-    """Take one step an iteration, counted from 0; return the loss before each step.
-
-    `MethodFailed` where a loss or, after the last step, a weight is not finite.
-    """
-    import torch
-
-    losses, shown = list[float](), time.monotonic()
-    for iteration in range(max_iter):
-        optimiser.zero_grad()
-        value = loss(iteration)
-        losses.append(value.item())
-        if not math.isfinite(losses[-1]):
-            raise MethodFailed(f"the loss is {losses[-1]} at iteration {iteration}")
-        torch.autograd.backward(value)
-        optimiser.step()
-        if time.monotonic() - shown > PROGRESS_SECONDS:
-            shown, done = time.monotonic(), iteration + 1
-            log.info("%d of %d iterations, loss %.4f", done, max_iter, losses[-1])
-    weights = [weight for group in optimiser.param_groups for weight in group["params"]]
-    if not all(bool(weight.isfinite().all()) for weight in weights):
-        raise MethodFailed(f"a weight is not finite after iteration {max_iter - 1}")
-    usual = float(np.median(losses[-USUAL_OVER:]))
-    if losses[-1] > SPIKE * usual:
-        told = "the last loss, %.4f, is far above the usual %.4f: training had just "
-        log.warning(told + "come apart, and the result is poor", losses[-1], usual)
-    return losses
 
 
 class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
@@ -269,6 +111,8 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
                 "pip install 'cdspp[networks]'",
                 name="torch",
             )
+        from cdspp.methods.networks.layers import Site
+
         site = Site.open(self.device, self.random_state)
         with site.arithmetic():
             self._trained = self._train(self._prepare(problem), site)
