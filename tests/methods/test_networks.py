@@ -98,7 +98,7 @@ def test_products_and_their_gradients_are_those_of_arrays(laid_out: bool) -> Non
     X, weight, G = (rng.standard_normal(shape) for shape in ((9, 5), (4, 5), (9, 4)))
     site = layers.Site.open("cpu", 0)
     trained, bias = site.parameter(weight), site.parameter(G[0])
-    rows = site.place_rows(X) if laid_out else site.parameter(X)
+    rows = layers.laid_out(site.place(X)) if laid_out else site.parameter(X)
     found = layers.product(rows, trained, bias)
     found.backward(site.place(G))
     near = {"rtol": 1e-5, "atol": 1e-5}

@@ -45,6 +45,12 @@ def exactly(seed: int) -> Any:
     return layers.Site.open("cpu", seed, double=True)
 
 
+def fit_exactly(seed: int, problem: Any, model: SSAN) -> Any:
+    """Return a network trained in float64."""
+    network = alignment_network.AlignmentNetwork
+    return network.fit_at(exactly(seed), problem, model)
+
+
 def tiny_network(scale: float = 0.5) -> tuple[Any, Any]:
     """Return a network of random weights that are not tiny, in float64."""
     rng = np.random.default_rng(0)
@@ -119,7 +125,9 @@ def test_the_steps_are_those_of_nesterovs_momentum(
     network, _ = tiny_network()
     reference, batch = tiny_network()
     model = SSAN(max_iter=6, weight_decay=0.05, **WEIGHTS)
-    found = network.descend(TINY, exactly(0), model)
+    kind = alignment_network.AlignmentNetwork
+    monkeypatch.setattr(kind, "draw", lambda *given: network)
+    found = fit_exactly(0, TINY, model).losses
     weights = parameters(reference)
     velocities = [torch.zeros_like(w) for w in weights]
     for epoch, loss in enumerate(found):
@@ -141,7 +149,8 @@ def early_losses(
     monkeypatch.setattr(
         alignment_network, "train", lambda loss, o, n: train(loss, o, steps)
     )
-    return SSAN(max_iter=max_iter)._train(problem.prepared(), exactly(2020)).losses
+    model = SSAN(max_iter=max_iter)
+    return fit_exactly(2020, problem.prepared(), model).losses
 
 
 def test_the_authors_early_losses_are_met_on_the_digits_case(
@@ -169,9 +178,9 @@ def test_training_on_products_of_rows_changes_nothing(
 ) -> None:
     problem = toy_problem(**widths).prepared()
     model = SSAN(n_components=8, max_iter=80, weight_decay=0.01)
-    found = model._train(problem, exactly(3))
+    found = fit_exactly(3, problem, model)
     monkeypatch.setattr(alignment_network, "rows_cost_less", lambda n, d: False)
-    expected = model._train(problem, exactly(3))
+    expected = fit_exactly(3, problem, model)
     np.testing.assert_allclose(found.losses, expected.losses, rtol=1e-8)
     for trained, other in (
         (found.source, expected.source),

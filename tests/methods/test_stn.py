@@ -74,7 +74,8 @@ def test_the_gradient_flows_through_the_soft_labels() -> None:
 
 def test_the_steps_are_those_of_tensorflows_adam() -> None:
     model = STN(n_components=5, max_iter=6, tau=0.01, beta=0.1, learning_rate=0.02)
-    found = model._train(TINY, layers.Site.open("cpu", 0, double=True)).losses
+    site = layers.Site.open("cpu", 0, double=True)
+    found = soft.SoftTransferNetwork.fit_at(site, TINY, model).losses
     network, batch = tiny_network(scale=1.0)
     matrices = [layer.weight for layer in network.layers]
     biases = [layer.bias for layer in network.layers]

@@ -23,7 +23,7 @@ from cdspp.methods.networks.layers import (
     cross_entropy,
     train,
 )
-from cdspp.methods.networks.networks import rows_cost_less
+from cdspp.methods.networks.networks import Trained, rows_cost_less
 
 __all__ = ["AlignmentNetwork"]
 
@@ -39,6 +39,27 @@ class AlignmentNetwork(Network):
     """The network; a `model` is the `SSAN` whose parameters weigh its loss."""
 
     discriminator: Layer
+
+    @classmethod
+    def fit_at(cls, site: Site, problem: Problem, model: Any) -> Trained:
+        """Draw a network and train it."""
+        network = cls.draw(problem, model.n_components, site)
+        first = network.source.first.inputs, network.target.first.inputs
+        batch = Batch.of(problem.map_rows(*first), site)
+        optimiser = torch.optim.SGD(
+            [values for layer in network.layers for values in layer.parameters],
+            lr=model.learning_rate,
+            momentum=MOMENTUM,
+            nesterov=True,
+            weight_decay=model.weight_decay,
+            fused=site.fuses,
+        )
+
+        def loss(iteration: int) -> Tensor:
+            reversal = math.tanh(REVERSAL_RATE * iteration / model.max_iter)
+            return network.loss(batch, reversal, model)
+
+        return network.trained(train(loss, optimiser, model.max_iter))
 
     @classmethod
     def draw(cls, problem: Problem, n_components: int, site: Site) -> AlignmentNetwork:
@@ -57,30 +78,8 @@ class AlignmentNetwork(Network):
         """All layers."""
         return [*super().layers, self.discriminator]
 
-    def descend(self, problem: Problem, site: Site, model: Any) -> list[float]:
-        """Train on prepared rows; return the loss before each iteration."""
-        first = self.source.first.inputs, self.target.first.inputs
-        batch = Batch.of(problem.map_rows(*first), site)
-        optimiser = torch.optim.SGD(
-            [values for layer in self.layers for values in layer.parameters],
-            lr=model.learning_rate,
-            momentum=MOMENTUM,
-            nesterov=True,
-            weight_decay=model.weight_decay,
-            fused=site.fuses,
-        )
-
-        def loss(iteration: int) -> Tensor:
-            reversal = math.tanh(REVERSAL_RATE * iteration / model.max_iter)
-            return self.loss(batch, reversal, model)
-
-        return train(loss, optimiser, model.max_iter)
-
     def loss(self, batch: Batch, reversal: float, model: Any) -> Tensor:
-        """Return the loss.
-
-        The gradient of the domains' part reaches the encoders times minus `reversal`.
-        """
+        """Return the loss; `reversal` scales the discriminator's reversed gradient."""
         Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
         O_source, O_target = self.classifier(Z_source), self.classifier(Z_target)
         O_labelled = O_target[: len(batch.Y_labelled)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import one_hot
 from cdspp.core.provenance import hardware
 from cdspp.methods.base import Float, Problem
-from cdspp.methods.networks.trained_network import (
+from cdspp.methods.networks.networks import (
     LEAKY_SLOPE,
     Trained,
     TrainedEncoder,
@@ -39,6 +40,7 @@ __all__ = [
     "Site",
     "class_means",
     "cross_entropy",
+    "laid_out",
     "product",
     "train",
 ]
@@ -106,10 +108,6 @@ class Site:
         tensor = torch.from_numpy(values) if isinstance(values, np.ndarray) else values
         return tensor.to(device=self.device, dtype=self.dtype, copy=True)
 
-    def place_rows(self, X: Float) -> Tensor:
-        """Copy rows to the device, laid out as `product` takes them."""
-        return _laid_out(self.place(X))
-
     def parameter(self, values: Float | Tensor) -> Tensor:
         """Copy first values to the device, to be trained."""
         return self.place(values).contiguous().requires_grad_()
@@ -131,13 +129,13 @@ def product(X: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return ``X @ weight.T + bias``, in float32 by oneDNN where that is quicker.
 
     MKL, which torch takes otherwise, is a quarter quicker on Intel's processors and
-    half as quick on others. `Site.place_rows` saves a copy of rows that stay.
+    half as quick on others. Rows that stay are `laid_out` once.
     """
-    outputs = functional.linear(_laid_out(X), weight, bias)
+    outputs = functional.linear(laid_out(X), weight, bias)
     return outputs.to_dense() if outputs.is_mkldnn else outputs
 
 
-def _laid_out(X: Tensor) -> Tensor:
+def laid_out(X: Tensor) -> Tensor:
     """Return rows as oneDNN takes them, where it does."""
     fits = X.device.type == "cpu" and X.dtype == torch.float32 and not X.is_mkldnn
     there = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
@@ -166,7 +164,7 @@ class Batch:
         """Copy a problem of prepared rows to the device."""
         n_classes = problem.n_classes
         target = np.vstack([problem.X_labelled, problem.X_unlabelled])
-        rows = (site.place_rows(X) for X in (problem.X_source, target))
+        rows = (laid_out(site.place(X)) for X in (problem.X_source, target))
         codes = problem.y_source, problem.y_labelled
         return cls(*rows, *(site.place(one_hot(y, n_classes)) for y in codes))
 
@@ -308,6 +306,18 @@ class Network:
     source: Encoder
     target: Encoder
     classifier: Layer
+
+    @classmethod
+    def fit(cls, problem: Problem, model: Any) -> Trained:
+        """Return a network for prepared rows, trained as the estimator `model` asks."""
+        site = Site.open(model.device, model.random_state)
+        with site.arithmetic():
+            return cls.fit_at(site, problem, model)
+
+    @classmethod
+    @abstractmethod
+    def fit_at(cls, site: Site, problem: Problem, model: Any) -> Trained:
+        """Draw a network and train it."""
 
     @property
     def layers(self) -> list[Layer | RowLayer]:

@@ -1,25 +1,81 @@
-"""The base class of the networks; torch is imported where one is fitted."""
+"""The base class of the networks, which have arrays once they are trained.
+
+A fit alone imports torch: fitted networks are stored, copied and used without it.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.discovery import defaults_of
+from cdspp.core.linalg import softmax
+from cdspp.core.storage import storable
 from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
-from cdspp.methods.networks.trained_network import Trained
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod
 from cdspp.methods.shared.constraints import COUNT, POSITIVE, require_every_class
 
-if TYPE_CHECKING:
-    from cdspp.methods.networks.layers import Site
+__all__ = [
+    "LEAKY_SLOPE",
+    "NetworkClassifier",
+    "Trained",
+    "TrainedEncoder",
+    "TrainedLayer",
+    "rows_cost_less",
+]
 
-__all__ = ["NetworkClassifier", "rows_cost_less"]
+LEAKY_SLOPE = 0.2
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class TrainedLayer:
+    """A `Layer` in arrays."""
+
+    weight: NDArray[Any]
+    bias: NDArray[Any]
+
+    def __call__(self, X: Float) -> Float:
+        """Return float64: a row's output hardly depends on the rows beside it."""
+        outputs = X @ self.weight.T.astype(np.float64) + self.bias
+        return np.asarray(np.maximum(outputs, LEAKY_SLOPE * outputs))
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class TrainedEncoder:
+    """An `Encoder` in arrays."""
+
+    first: TrainedLayer
+    second: TrainedLayer
+    floor: float
+
+    def __call__(self, X: Float) -> Float:
+        """Return the codes of rows."""
+        Z = self.second(self.first(X))
+        lengths = np.linalg.norm(Z, axis=1, keepdims=True)
+        return np.asarray(Z / np.maximum(lengths, self.floor))
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A `Network` in arrays, and the loss before each iteration."""
+
+    source: TrainedEncoder
+    target: TrainedEncoder
+    classifier: TrainedLayer
+    losses: list[float]
+
+    def probabilities(self, X: Float) -> Float:
+        """Return class probabilities of prepared target rows."""
+        return softmax(self.classifier(self.target(X)))
 
 
 def rows_cost_less(n: int, d: int) -> bool:
@@ -100,7 +156,7 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
         return 1.0 + defaults["max_iter"] * iteration, 16e-6 * held
 
     @abstractmethod
-    def _train(self, problem: Problem, site: Site) -> Trained:
+    def _train(self, problem: Problem) -> Trained:
         """Train on a problem of prepared rows."""
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
@@ -111,11 +167,7 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
                 "pip install 'cdspp[networks]'",
                 name="torch",
             )
-        from cdspp.methods.networks.layers import Site
-
-        site = Site.open(self.device, self.random_state)
-        with site.arithmetic():
-            self._trained = self._train(self._prepare(problem), site)
+        self._trained = self._train(self._prepare(problem))
         self.loss_curve_ = self._trained.losses
         return []
 

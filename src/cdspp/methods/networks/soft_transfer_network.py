@@ -23,7 +23,7 @@ from cdspp.methods.networks.layers import (
     cross_entropy,
     train,
 )
-from cdspp.methods.networks.trained_network import Trained
+from cdspp.methods.networks.networks import Trained
 
 __all__ = ["JointNetwork", "SoftTransferNetwork"]
 
@@ -53,8 +53,8 @@ class SoftTransferNetwork(Network):
         return cls(source, target, layers[4])
 
     @classmethod
-    def fit(cls, problem: Problem, site: Site, model: Any) -> Trained:
-        """Return a network trained on a problem of prepared rows."""
+    def fit_at(cls, site: Site, problem: Problem, model: Any) -> Trained:
+        """Draw a network and train it."""
         widths = problem.X_source.shape[1], problem.X_labelled.shape[1]
         network = cls.draw((*widths, model.n_components, problem.n_classes), site)
         batch = Batch.of(problem, site)

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
 from cdspp.methods.base import Problem
-from cdspp.methods.networks.networks import NetworkClassifier
-from cdspp.methods.networks.trained_network import Trained
+from cdspp.methods.networks.networks import NetworkClassifier, Trained
 from cdspp.methods.shared.constraints import NON_NEGATIVE, POSITIVE
-
-if TYPE_CHECKING:
-    from cdspp.methods.networks.layers import Site
 
 __all__ = ["SSAN"]
 
@@ -124,8 +120,7 @@ class SSAN(NetworkClassifier):
         self.temperature, self.weight_decay = temperature, weight_decay
         self.alpha, self.beta, self.gamma = alpha, beta, gamma
 
-    def _train(self, problem: Problem, site: Site) -> Trained:
+    def _train(self, problem: Problem) -> Trained:
         from cdspp.methods.networks.alignment_network import AlignmentNetwork
 
-        network = AlignmentNetwork.draw(problem, self.n_components, site)
-        return network.trained(network.descend(problem, site, self))
+        return AlignmentNetwork.fit(problem, self)

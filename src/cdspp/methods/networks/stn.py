@@ -6,15 +6,11 @@ And JMEA, with a second classifier: the two exchange their surest pseudo-labels.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from cdspp.methods.base import Problem
-from cdspp.methods.networks.networks import NetworkClassifier
-from cdspp.methods.networks.trained_network import Trained
+from cdspp.methods.networks.networks import NetworkClassifier, Trained
 from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE
-
-if TYPE_CHECKING:
-    from cdspp.methods.networks.layers import Site
 
 __all__ = ["JMEA", "STN"]
 
@@ -103,10 +99,10 @@ class STN(NetworkClassifier):
         super().__init__(n_components, learning_rate, max_iter, device, random_state)
         self.beta, self.tau = beta, tau
 
-    def _train(self, problem: Problem, site: Site) -> Trained:
+    def _train(self, problem: Problem) -> Trained:
         from cdspp.methods.networks.soft_transfer_network import SoftTransferNetwork
 
-        return SoftTransferNetwork.fit(problem, site, self)
+        return SoftTransferNetwork.fit(problem, self)
 
 
 class JMEA(STN):
@@ -201,7 +197,7 @@ class JMEA(STN):
         self.target_weight, self.second_weight = target_weight, second_weight
         self.start = start
 
-    def _train(self, problem: Problem, site: Site) -> Trained:
+    def _train(self, problem: Problem) -> Trained:
         from cdspp.methods.networks.soft_transfer_network import JointNetwork
 
-        return JointNetwork.fit(problem, site, self)
+        return JointNetwork.fit(problem, self)
