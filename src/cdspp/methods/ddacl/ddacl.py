@@ -1,8 +1,4 @@
-"""DDACL: a shared softmax classifier on projections with aligned class means.
-
-The unlabelled rows enter through the means of the classes alone, so no matrix of size
-n x n or d x d is formed.
-"""
+"""DDACL: a shared softmax classifier on projections with aligned class means."""
 
 from __future__ import annotations
 
@@ -160,11 +156,12 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         domains = [(target.rows, prepared.y_labelled)]
         (projection,) = self._minimise(domains, (target.projection,))
         self.projection_ = target.expand(projection)
-        codes = self._label(prepared.X_unlabelled)[0]
+        codes = self._softmax(prepared.X_unlabelled).argmax(axis=1)
         rounds = []
         for iteration in range(1, self.max_iter + 1):
             self._fit_domains(prepared, codes)
-            codes, confidence = self._label(prepared.X_unlabelled)
+            found = self._softmax(prepared.X_unlabelled)
+            codes, confidence = self._most_probable(found)
             rounds.append(Round(iteration, codes, confidence, len(codes)))
         self.projection_source_ = source.expand(self._placed)
         self.objective_ = np.array(self._objectives)
@@ -219,67 +216,38 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
     def _minimise(
         self,
         domains: Sequence[tuple[Float, Int]],
-        projections: tuple[Float, ...],
+        projections: Sequence[Float],
         alignment: AlignmentTerm | None = None,
-    ) -> tuple[Float, ...]:
+    ) -> list[Float]:
         """Minimise from here; keep the classifier, return the projections."""
-        start = Parameters(self.coef_, self.intercept_, projections)
+        start = [self.coef_, self.intercept_, *projections]
         objective = AlignmentObjective(domains, start, float(self.ridge), alignment)
-        x, trace = minimise(objective, start.pack(), self.n_line_searches)
+        x = np.concatenate([array.ravel() for array in start])
+        x, trace = minimise(objective, x, self.n_line_searches)
         self._objectives.append(trace[-1])
-        end = start.unpack(x)
-        self.coef_, self.intercept_ = end.weights.copy(), end.biases.copy()
-        return end.projections
+        coef, intercept, *ends = unpack(x, start)
+        self.coef_, self.intercept_ = coef.copy(), intercept.copy()
+        return ends
 
-    def _scores(self, X: Float) -> Float:
-        """Return class scores of target rows of unit length."""
-        return np.asarray(X @ (self.projection_ @ self.coef_.T) + self.intercept_)
-
-    def _label(self, X: Float) -> tuple[Int, Float]:
-        scores = self._scores(X)
-        return scores.argmax(axis=1), softmax(scores).max(axis=1)
-
-    def _predict_codes(self, X: Float) -> tuple[Int, Float]:
-        return self._label(self._prepare_target(X))
+    def _softmax(self, X: Float) -> Float:
+        """Return class probabilities of target rows of unit length."""
+        return softmax(X @ (self.projection_ @ self.coef_.T) + self.intercept_)
 
     def _probabilities(self, X: Float) -> Float:
-        return softmax(self._scores(self._prepare_target(X)))
+        return self._softmax(self._prepare_target(X))
 
 
-@dataclass(frozen=True, eq=False)
-class Parameters:
-    """The classifier and a projection (d, n_components) a domain, or their gradients.
-
-    The classifier has `weights` (n_classes, n_components) and `biases`.
-    """
-
-    weights: Float
-    biases: Float
-    projections: tuple[Float, ...]
-
-    @property
-    def _arrays(self) -> tuple[Float, ...]:
-        return self.weights, self.biases, *self.projections
-
-    def pack(self) -> Float:
-        """Return all numbers in one vector."""
-        return np.concatenate([array.ravel() for array in self._arrays])
-
-    def unpack(self, vector: Float) -> Parameters:
-        """Return views of a vector in the shapes of these parameters."""
-        ends = np.cumsum([array.size for array in self._arrays])
-        parts = zip(np.split(vector, ends[:-1]), self._arrays, strict=True)
-        weights, biases, *rest = (part.reshape(a.shape) for part, a in parts)
-        return Parameters(weights, biases, tuple(rest))
+def unpack(vector: Float, like: Sequence[Float]) -> list[Float]:
+    """Return views of a vector in the shapes of the arrays `like`."""
+    parts = np.split(vector, np.cumsum([array.size for array in like[:-1]]))
+    return [part.reshape(a.shape) for part, a in zip(parts, like, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
 class AlignmentTerm:
     """Pulls the projected means of two domains together, those of the classes apart.
 
-    Both domains have `means` (n_classes + 1, d) as `stacked_means` gives them.
-    `attraction` weighs the squared distances of the means of both domains,
-    `separation` those of class means to their average, in a domain.
+    Its `means` are `stacked_means`, (n_classes + 1, d) a domain.
     """
 
     means: tuple[Float, Float]
@@ -305,35 +273,34 @@ class AlignmentTerm:
 class AlignmentObjective:
     """Cross entropy of the labelled rows, alignment and ridge, with the gradient.
 
-    `domains` hold labelled rows and class codes, two with an alignment; `like` gives
-    the shapes. The intercepts are not regularised.
+    Of weights (n_classes, n_components) and intercepts of the classifier and a
+    projection a domain, in the shapes `like`. Intercepts are not regularised.
     """
 
     domains: Sequence[tuple[Float, Int]]
-    like: Parameters
+    like: Sequence[Float]
     ridge: float
     alignment: AlignmentTerm | None = None
 
     def __call__(self, vector: Float) -> tuple[float, Float]:
         """Return value and gradient; the value is NaN where the softmax overflows."""
-        at = self.like.unpack(vector)
+        weights, biases, *projections = unpack(vector, self.like)
         gradient = self.ridge * vector
-        slopes = self.like.unpack(gradient)
-        slopes.biases[:] = 0.0
-        value = 0.5 * self.ridge * float(vector @ vector - at.biases @ at.biases)
-        domains = zip(self.domains, at.projections, slopes.projections, strict=True)
-        for (X, codes), P, slope in domains:
-            scores = X @ (P @ at.weights.T) + at.biases
+        of_weights, of_biases, *slopes = unpack(gradient, self.like)
+        of_biases[:] = 0.0
+        value = 0.5 * self.ridge * float(vector @ vector - biases @ biases)
+        for (X, codes), P, slope in zip(self.domains, projections, slopes, strict=True):
+            scores = X @ (P @ weights.T) + biases
             loss, errors = _cross_entropy(scores, codes)
             if not np.isfinite(loss):
                 return np.nan, gradient
             value += loss
             pulled = X.T @ errors
-            slope += pulled @ at.weights
-            slopes.weights[:] += pulled.T @ P
-            slopes.biases[:] += errors.sum(axis=0)
+            slope += pulled @ weights
+            of_weights += pulled.T @ P
+            of_biases += errors.sum(axis=0)
         if self.alignment is not None:
-            value += self.alignment.add(at.projections, slopes.projections)
+            value += self.alignment.add(projections, slopes)
         return value, gradient
 
 
@@ -354,10 +321,7 @@ def _cross_entropy(scores: Float, codes: Int) -> tuple[float, Float]:
 
 
 def stacked_means(blocks: Sequence[tuple[Float, Int]], n_classes: int) -> Float:
-    """Return the mean of all rows, then the class means, (n_classes + 1, d).
-
-    Every class has a row in one of the blocks of rows and class codes.
-    """
+    """Return the mean of all rows of the blocks, then those of the classes."""
     sums = sum(class_sums(X, codes, n_classes) for X, codes in blocks)
     sizes = sum(counts(codes, n_classes) for _, codes in blocks)
     total = np.sum(sums, axis=0) / np.sum(sizes)
@@ -367,8 +331,7 @@ def stacked_means(blocks: Sequence[tuple[Float, Int]], n_classes: int) -> Float:
 def _discrepancy_norm(y_source: Int, y_target: Int, n_classes: int) -> float:
     """Return the Frobenius norm of the n x n matrix of the squared discrepancy.
 
-    By the products of its factors: the indicators of all rows and of each class,
-    divided by their number. Every class occurs in both domains.
+    By its factors: the indicators of all rows and of each class over their number.
     """
     of_all = 1.0 / len(y_source) + 1.0 / len(y_target)
     of_class = 1.0 / counts(y_source, n_classes) + 1.0 / counts(y_target, n_classes)
@@ -381,7 +344,7 @@ class Reduced:
     All gradients of a projection but the ridge's lie in the span of the `rows`. An
     orthonormal basis of it thus gives a smaller problem with the same values; the rest
     of the projection is only ever scaled, and one more feature, zero in all rows,
-    carries its norm. Rows (n, d) become (n, n + 1) where that is narrower.
+    carries its norm.
     """
 
     def __init__(self, rows: Float, projection: Float) -> None:

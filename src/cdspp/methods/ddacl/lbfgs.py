@@ -33,13 +33,10 @@ MAX_GROWTH = 100.0
 def minimise(
     objective: Objective, x: Float, n_line_searches: int
 ) -> tuple[Float, list[float]]:
-    """Minimise a differentiable function by at most `n_line_searches` line searches.
+    """Return the last point, and the values at first and after each line search.
 
-    Returns the last point, and the values at first and after each search.
-    ``objective(x)`` returns value and gradient. A value that is not finite marks a
-    point that the line search has to shrink back from; at the start it is finite. A
-    failed search counts. Two failures in a row, or a zero gradient, end earlier. Time
-    and memory beside the evaluations are O(n).
+    Where the value is not finite the line search shrinks back; at the start it is. Two
+    failures in a row, or a zero gradient, end earlier.
     """
     pairs: deque[tuple[Float, Float, float]] = deque(maxlen=N_PAIRS)
     value, gradient = objective(x)
@@ -72,10 +69,7 @@ def minimise(
 
 
 def _direction(pairs: Sequence[tuple[Float, Float, float]], gradient: Float) -> Float:
-    """Return the quasi-Newton direction, by the two-loop recursion.
-
-    A pair is a step, the change of the gradient along it, and their product.
-    """
+    """Return the quasi-Newton direction of steps, changes of gradient and products."""
     if not pairs:
         return -gradient / (gradient @ gradient)
     rest, weights = gradient.copy(), []
@@ -91,8 +85,6 @@ def _direction(pairs: Sequence[tuple[Float, Float, float]], gradient: Float) -> 
 
 
 class _Point(NamedTuple):
-    """A point on the line: step from the start, value, slope, gradient."""
-
     step: float
     value: float
     slope: float
@@ -104,8 +96,6 @@ class _Point(NamedTuple):
 
 
 class _LineSearch:
-    """One search along a line, from `start` at step 0."""
-
     def __init__(
         self, objective: Objective, x: Float, direction: Float, start: _Point
     ) -> None:
@@ -171,10 +161,7 @@ class _LineSearch:
 
 
 def _cubic_minimum(width: float, low: _Point, high: _Point) -> float:
-    """Return the minimum of the cubic through two points from the first; NaN if none.
-
-    Products overflow to infinity, which callers refuse like NaN.
-    """
+    """Return the minimum of the cubic through two points from the first; NaN if none."""
     rise = high.value - low.value
     a = -6.0 * rise + 3.0 * (low.slope + high.slope) * width
     b = 3.0 * rise - (2.0 * low.slope + high.slope) * width
