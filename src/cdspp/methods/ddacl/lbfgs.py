@@ -161,7 +161,7 @@ class _LineSearch:
 
 
 def _cubic_minimum(width: float, low: _Point, high: _Point) -> float:
-    """Return the minimum of the cubic through two points from the first; NaN if none."""
+    """Return the minimum of the cubic through two points from the first, or NaN."""
     rise = high.value - low.value
     a = -6.0 * rise + 3.0 * (low.slope + high.slope) * width
     b = 3.0 * rise - (2.0 * low.slope + high.slope) * width

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import count, islice
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -84,9 +83,7 @@ class SVMT(HeterogeneousClassifier):
     }
 
     def __init__(self, strategy: str = "ovo", l2: bool = True, C: float = 1.0) -> None:
-        self.strategy = strategy
-        self.l2 = l2
-        self.C = C
+        self.strategy, self.l2, self.C = strategy, l2, C
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
@@ -104,7 +101,12 @@ class SVMT(HeterogeneousClassifier):
     def _fit_problem(self, problem: Problem) -> list[Round]:
         codes = problem.y_labelled
         self._rows, self._present = self._prepare(problem.X_labelled), np.unique(codes)
-        gram = self._gram()
+        with np.errstate(over="ignore", invalid="ignore"):
+            gram: Float = self._rows @ self._rows.T
+        if not np.isfinite(gram).all():
+            raise MethodFailed(
+                "inner products of the rows overflow: scale the features or set l2"
+            )
         self._machines: list[OneVersusOne] = []
         self._sigmoids: list[tuple[float, float]] = []
         if len(self._present) < 2:
@@ -121,15 +123,6 @@ class SVMT(HeterogeneousClassifier):
                 values = self._out_of_fold(gram, second)
                 self._sigmoids.append(fit_sigmoid(values, second))
         return []
-
-    def _gram(self) -> Float:
-        with np.errstate(over="ignore", invalid="ignore"):
-            gram: Float = self._rows @ self._rows.T
-        if not np.isfinite(gram).all():
-            raise MethodFailed(
-                "inner products of the rows overflow: scale the features or set l2"
-            )
-        return gram
 
     def _machine(self, gram: Float, labels: Any) -> OneVersusOne:
         machine = SVC(C=self.C, kernel="precomputed", tol=1e-3)
@@ -170,18 +163,10 @@ def _loss(z: Float, targets: Float) -> float:
 
 
 def fit_sigmoid(values: Float, positive: NDArray[np.bool_]) -> tuple[float, float]:
-    r"""Fit ``p(f) = 1 / (1 + exp(A f + B))`` by regularised maximum likelihood [1]_.
+    """Fit A and B of ``p(f) = 1 / (1 + exp(A f + B))`` to out-of-fold values.
 
-    To decision values of rows that took no part in the fit of their machine.
-    Uninformative values may make the slope A positive, which is kept. Newton's method
-    with backtracking on the targets ``(N_+ + 1) / (N_+ + 2)`` and ``1 / (N_- + 2)``, in
-    O(n) a step.
-
-    References
-    ----------
-    .. [1] Lin, H.-T., Lin, C.-J., Weng, R. C., "A note on Platt's probabilistic outputs
-       for support vector machines", Machine Learning 68, 2007.
-       :doi:`10.1007/s10994-007-5018-6`
+    By Newton's method with backtracking on regularised targets (Lin, Lin and Weng,
+    Machine Learning 68, 2007, doi 10.1007/s10994-007-5018-6). A positive slope is kept.
     """
     n_positive = float(positive.sum())
     n_negative = len(positive) - n_positive
@@ -210,31 +195,24 @@ def fit_sigmoid(values: Float, positive: NDArray[np.bool_]) -> tuple[float, floa
     return float(theta[0]), float(theta[1])
 
 
-def gnu_random(seed: int = 1) -> Iterator[int]:
-    """Yield what ``rand()`` of the GNU C library returns after ``srand(seed)``.
-
-    Each number is the sum of those 3 and 31 places before it, modulo 2^32, without its
-    lowest bit. The first 31 come from a linear congruential generator, and the next 310
-    are dropped.
-    """
+def gnu_random(n: int, seed: int = 1) -> list[int]:
+    """Return n results of ``rand()`` of the GNU C library after ``srand(seed)``."""
     state = [seed]
     while len(state) < 31:
         state.append(16807 * state[-1] % (2**31 - 1))
     state += state[:3]
-    for place in count(34):
-        state.append((state[place - 3] + state[place - 31]) % 2**32)
-        if place >= 344:
-            yield state[place] >> 1
+    while len(state) < 344 + n:
+        state.append((state[-3] + state[-31]) % 2**32)
+    return [number >> 1 for number in state[344:]]
 
 
 def libsvm_folds(n: int) -> list[NDArray[np.intp]]:
     """Return the folds into which LIBSVM shuffles n rows for Platt scaling.
 
-    Its interfaces to MATLAB and Octave seed the C library's generator with 1 in each
-    training. With fewer than five rows some folds are empty.
+    Its interfaces to MATLAB and Octave seed the C library's generator in each training.
     """
     order = np.arange(n)
-    for place, number in enumerate(islice(gnu_random(), n)):
+    for place, number in enumerate(gnu_random(n)):
         other = place + number % (n - place)
         order[[place, other]] = order[[other, place]]
     borders = [fold * n // N_FOLDS for fold in range(1, N_FOLDS)]

@@ -1,8 +1,7 @@
 """TIT: kernel alignment with a supervised graph and row sparsity, then an SVM.
 
-The eigenproblem has one unknown a sample. The Gram matrix is block diagonal, one block
-a domain, so that all large products and factors are made a domain at a time; the two
-terms that join the domains, mean discrepancy and centring, have rank one.
+The Gram matrix has a block a domain; the two terms of the eigenproblem that join the
+domains, mean discrepancy and centring, have rank one.
 """
 
 from __future__ import annotations
@@ -153,8 +152,7 @@ class TIT(SubspaceMethod):
         blocks = (KernelBlock(source), KernelBlock(target))
         weights = (np.ones(len(source)), np.ones(len(target)))
         sizes, k = counts(y_source, problem.n_classes), self.n_neighbors
-        names = ("n_components", "alpha", "beta", "delta")
-        options = {name: getattr(self, name) for name in names}
+        options = self.n_components, self.alpha, self.beta, self.delta
         self._learn(labelled, problem.y_labelled)
         prediction = self._vote(unlabelled)
         rounds = []
@@ -165,7 +163,7 @@ class TIT(SubspaceMethod):
                 class_graph(source, y_source, own_sizes, k),
                 class_graph(target, codes, sizes, k),
             )
-            A_source, A_target = solve_alignment(blocks, graphs, weights, **options)
+            A_source, A_target = solve_alignment(blocks, graphs, weights, *options)
             weights = (_row_lengths(A_source), _row_lengths(A_target))
             self.projection_source_ = source.T @ A_source
             self.projection_ = target.T @ A_target
@@ -198,11 +196,9 @@ def class_graph(
 ) -> sparse.csr_array:
     """Return the supervised cosine graph of the unit or zero rows of one domain.
 
-    Only rows of one class are joined, each with `n_neighbors` besides itself; equal
-    cosines go to the lower index. The other domain has `absent` rows of each class,
-    whose cosine with these rows is zero: that takes the place of a negative one. The
-    graph is symmetric, by the larger of two directions, with a zero diagonal. O(m^2 d)
-    for each class of m rows.
+    Rows are joined with `n_neighbors` of their class; equal cosines go to the lower
+    index. The other domain has `absent` rows of each class, whose cosine with these
+    rows is zero: that takes the place of a negative one.
     """
     rows, columns, weights = [], [], []
     for code in np.unique(codes):
@@ -234,10 +230,6 @@ class KernelBlock:
         if X.shape[1] <= NARROW * len(X):
             self.basis, other = linalg.qr(X, mode="economic", check_finite=False)
         self.image = X @ other.T
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self.image)
 
     def compress(self, V: Float) -> Float:
         """Return ``Q^T V``."""
@@ -277,7 +269,6 @@ def solve_alignment(
     blocks: tuple[KernelBlock, KernelBlock],
     graphs: tuple[sparse.csr_array, sparse.csr_array],
     weights: tuple[Float, Float],
-    *,
     n_components: int,
     alpha: float,
     beta: float,
@@ -285,13 +276,11 @@ def solve_alignment(
 ) -> tuple[Float, Float]:
     """Return the coefficients of source and target that solve the eigenproblem of TIT.
 
-    The inverse diagonal of G are the `weights`. Of `n_components` directions fewer come
-    where fewer eigenvalues are finite. The eigenvectors of both domains are of unit
-    2-norm in all. `MethodFailed` where the kernel has no variance, or the left matrix
-    is singular.
+    The inverse diagonal of G are the `weights`. Fewer directions come where fewer
+    eigenvalues are finite, and they are of unit 2-norm over both domains.
     """
     J = [beta * laplacian(graph) for graph in graphs]
-    J[1] = J[1] - delta * sparse.eye_array(len(blocks[1]))
+    J[1] = J[1] - delta * sparse.eye_array(len(weights[1]))
     S_source, solve_source = blocks[0].resolve(J[0], weights[0], alpha)
     S_target, solve_target = blocks[1].resolve(J[1], weights[1], alpha)
     reduced = _Reduced(blocks, (S_source, S_target))
@@ -302,7 +291,7 @@ def solve_alignment(
     if not (np.isfinite(norms).all() and norms.all()):
         raise MethodFailed("the left matrix of the eigenproblem is singular")
     A *= column_signs(A) / norms
-    return A[: len(blocks[0])], A[len(blocks[0]) :]
+    return A[: len(weights[0])], A[len(weights[0]) :]
 
 
 class _Reduced:
@@ -314,9 +303,9 @@ class _Reduced:
     """
 
     def __init__(self, blocks: Sequence[KernelBlock], S: Sequence[Float]) -> None:
-        sizes = [len(block) for block in blocks]
+        sizes = [len(block.image) for block in blocks]
         self.n, self._S = sum(sizes), S
-        ones = [block.compress(np.ones(len(block))) for block in blocks]
+        ones = [block.compress(np.ones(len(block.image))) for block in blocks]
         difference = np.concatenate([ones[0] / sizes[0], -ones[1] / sizes[1]])
         self._e = difference / np.sqrt(1.0 / sizes[0] + 1.0 / sizes[1])
         self._s = self._blockwise(self._e)

@@ -121,7 +121,7 @@ class COOT(PlanClassifier):
         self._potentials, _ = potentials(cost, self.epsilon, 1000)
 
     def _costs(self, target: Float) -> Float:
-        """Return what it costs to tie scaled target rows to each source row."""
+        """Return the costs to tie scaled target rows to each source row."""
         to_source, to_target = (self.feature_plan_.sum(axis=k) for k in (1, 0))
         squares = (self._source**2 @ to_source)[:, None] + target**2 @ to_target
         return np.asarray(

@@ -29,12 +29,12 @@ CHUNK = 1024  # rows whose distances are held at a time
 class _Keypoints:
     """Labelled target rows, each with the mean of the source rows of its class.
 
-    A labelled row whose class the source lacks is no keypoint. All rows of the problem
-    have unit length. The scales are the largest squared distances within a domain,
-    keypoints among its rows.
+    The scales are the largest squared distances within a domain of the `problem`, whose
+    rows have unit length.
     """
 
     def __init__(self, problem: Problem) -> None:
+        self.problem = problem
         sums = class_sums(problem.X_source, problem.y_source, problem.n_classes)
         sizes = counts(problem.y_source, problem.n_classes)
         X, known = problem.X_labelled, sizes[problem.y_labelled] > 0
@@ -43,18 +43,16 @@ class _Keypoints:
         self.source_scale = _largest_distance(self.source, problem.X_source)
         self.target_scale = _largest_distance(X, problem.X_unlabelled)
 
-    def guide(self, X_source: Float, X_target: Float, tau: float) -> Float:
-        r"""Return how differently source and target rows lie towards the keypoints.
+    def guide(self, tau: float) -> Float:
+        """Return how differently source and target rows lie towards the keypoints.
 
-        ``G_ij = JS(r_i, r_j)``, the Jensen-Shannon divergence of ``r_i =
-        softmax(-d(x_i, k) / tau)`` over the keypoints k of the row's domain; divided by
-        its largest entry. O(n m L) for L keypoints, in n x m memory.
+        The matrix G of `KPGRL`, divided by its largest entry.
         """
         left, right = (
             softmax(-squared_distances(X, keypoints) / (scale * tau))
             for X, keypoints, scale in (
-                (X_source, self.source, self.source_scale),
-                (X_target, self.target, self.target_scale),
+                (self.problem.X_source, self.source, self.source_scale),
+                (self.problem.X_unlabelled, self.target, self.target_scale),
             )
         )
         own = xlogy(left, left).sum(axis=1)[:, None] + xlogy(right, right).sum(axis=1)
@@ -174,8 +172,7 @@ class KPGRL(ConfidentClassifier):
         X, codes = parts.X_labelled, parts.y_labelled
         if len(parts.X_unlabelled):
             keypoints = _Keypoints(parts)
-            guide = keypoints.guide(parts.X_source, parts.X_unlabelled, self.tau)
-            self.plan_ = self._plan(guide, problem, parts, keypoints)
+            self.plan_ = self._plan(keypoints.guide(self.tau), problem, keypoints)
             shares = self.plan_ / self.plan_.sum(axis=1, keepdims=True)
             self.moved_ = row_normalise(shares @ parts.X_unlabelled)
             X = np.vstack([X, self.moved_])
@@ -184,10 +181,7 @@ class KPGRL(ConfidentClassifier):
         self._machine = LinearMachine.fit(X, codes, problem.n_classes, self.C, weights)
         return []
 
-    def _plan(
-        self, guide: Float, problem: Problem, parts: Problem, keypoints: _Keypoints
-    ) -> Float:
-        """Return the plan; `parts` has the rows at unit length."""
+    def _plan(self, guide: Float, problem: Problem, keypoints: _Keypoints) -> Float:
         return sinkhorn(guide, self.epsilon, self.max_iter)
 
     def _probabilities(self, X: Float) -> Float:
@@ -254,10 +248,8 @@ class KPGRLGW(KPGRL):
         squares = 8e-6 * (size.n_source**2 + size.n_unlabelled**2)
         return n_steps * (seconds + products), megabytes + squares
 
-    def _plan(
-        self, guide: Float, problem: Problem, parts: Problem, keypoints: _Keypoints
-    ) -> Float:
-        X_source, X = parts.X_source, parts.X_unlabelled
+    def _plan(self, guide: Float, problem: Problem, keypoints: _Keypoints) -> Float:
+        X_source, X = keypoints.problem.X_source, keypoints.problem.X_unlabelled
         left, to_source = (
             squared_distances(X_source, rows) / keypoints.source_scale
             for rows in (X_source, keypoints.source)
@@ -340,9 +332,7 @@ class KPGRLKP(KPGRL):
         super().__init__(tau, epsilon, max_iter, C)
         self.alpha = alpha
 
-    def _plan(
-        self, guide: Float, problem: Problem, parts: Problem, keypoints: _Keypoints
-    ) -> Float:
+    def _plan(self, guide: Float, problem: Problem, keypoints: _Keypoints) -> Float:
         bridge = problem.bridge
         if bridge is None or not len(bridge.source):
             example = "shared_columns=[(i, j), ...]"
@@ -351,4 +341,4 @@ class KPGRLKP(KPGRL):
         X = row_normalise(problem.X_unlabelled[:, bridge.target])
         shared, _ = relative(squared_distances(X_source, X))
         cost = self.alpha * shared + (1.0 - self.alpha) * guide
-        return super()._plan(cost, problem, parts, keypoints)
+        return super()._plan(cost, problem, keypoints)

@@ -48,10 +48,7 @@ def relative(values: Float) -> tuple[Float, float]:
 
 
 def sinkhorn(cost: Float, epsilon: float, max_iter: int) -> Float:
-    """Return the plan of least cost with an entropic term, between uniform masses.
-
-    Row sums are within `TOLERANCE` of 1 / n in total; column sums are exact.
-    """
+    """Return the plan of least cost with an entropic term, between uniform masses."""
     f, g = potentials(cost, epsilon, max_iter)
     plan = np.exp((f[:, None] + g - cost) / epsilon)
     if not np.isfinite(plan).all():
@@ -62,9 +59,8 @@ def sinkhorn(cost: Float, epsilon: float, max_iter: int) -> Float:
 def potentials(cost: Float, epsilon: float, max_iter: int) -> tuple[Float, Float]:
     """Return the potentials f and g of the plan ``exp((f + g - cost) / epsilon)``.
 
-    By Sinkhorn's scalings, an iteration being two products of matrix and vector in
-    O(n m); the potentials take them in before they overflow (Schmitzer, SIAM J. Sci.
-    Comput. 41(3), 2019).
+    By Sinkhorn's scalings, which the potentials take in before these overflow
+    (Schmitzer, SIAM J. Sci. Comput. 41(3), 2019).
     """
     n, m = cost.shape
     tiny = np.finfo(float).tiny
@@ -97,20 +93,13 @@ def transport_library(module: str) -> Any:
 
 
 def label_cost(problem: Problem) -> Float:
-    """Return 1 where a source row and a labelled target row differ in class, else 0.
-
-    The columns are the labelled target rows, then the unlabelled ones.
-    """
+    """Return 1 where a source row and a labelled target row differ in class, else 0."""
     differ = problem.y_source[:, None] != problem.y_labelled
     return np.pad(differ.astype(np.float64), ((0, 0), (0, len(problem.X_unlabelled))))
 
 
 class PlanClassifier(ConfidentClassifier):
-    """A method that gives a target row the classes of the source rows it is tied to.
-
-    A subclass fits a plan in `_fit_plan` and gives `_ties`, the logarithms of how
-    strongly rows are tied to each source row, up to a constant for each row.
-    """
+    """A method that gives a target row the classes of the source rows it is tied to."""
 
     in_compare = False
 
@@ -120,7 +109,7 @@ class PlanClassifier(ConfidentClassifier):
 
     @abstractmethod
     def _ties(self, X: Float) -> Float:
-        """Return ties of target rows to the source rows, (n, n_source)."""
+        """Return the logarithms of the ties to each source row, up to a constant."""
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         require_every_class(problem, self.classes_)
