@@ -98,7 +98,7 @@ def _time_products(
     """Return the shortest time of each product, summed up."""
     from cdspp.methods.networks.layers import Site
 
-    site = Site.open("cpu", 0)
+    site = Site("cpu", 0)
     total = 0.0
     with site.arithmetic():
         for m, inner, n in products:

@@ -159,7 +159,7 @@ def test_candidates_are_scored_without_labelling_them(
     root[4:8, n_known:] = -np.abs(root[4:8, n_known:])
     dual = rng.uniform(0.0, 1.0, n)
     dual[n_known + rng.permutation(n - n_known)[:n_zero]] = 0.0
-    kernels = LabellingKernels(root, root, (dual, dual[1:]), dual, 1, n_known, 1.0)
+    kernels = LabellingKernels(root, root, (dual, dual[1:]), dual, n_known, 1.0)
     labels = np.concatenate([known, np.ones(n - n_known)])
     machine = LabellingMachine(kernels, labels, expected, ExactSolver(n))
     scores = []

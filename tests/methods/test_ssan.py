@@ -42,7 +42,7 @@ TINY = tiny_problem(unlabelled_per_class=4, spread=1.0)
 
 def exactly(seed: int) -> Any:
     """Return a place of training in float64."""
-    return layers.Site.open("cpu", seed, double=True)
+    return layers.Site("cpu", seed, double=True)
 
 
 def fit_exactly(seed: int, problem: Any, model: SSAN) -> Any:
@@ -58,13 +58,13 @@ def tiny_network(scale: float = 0.5) -> tuple[Any, Any]:
 
     def layer(n_in: int, n_out: int) -> Any:
         draw = scale * rng.standard_normal((n_out, n_in + 1))
-        return layers.Layer(site.parameter(draw[:, 1:]), site.parameter(draw[:, 0]))
+        return layers.Layer(draw[:, 1:], draw[:, 0], site)
 
     source = layers.Encoder(layer(4, 4), layer(4, 5), 1e-12)
     target = layers.Encoder(layer(3, 4), layer(4, 5), 1e-12)
     parts = source, target, layer(5, 3), layer(5, 1)
     network = alignment_network.AlignmentNetwork(*parts)
-    return network, layers.Batch.of(TINY, site)
+    return network, layers.Batch(TINY, site)
 
 
 def parameters(network: Any) -> list[Any]:

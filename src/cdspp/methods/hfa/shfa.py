@@ -119,7 +119,6 @@ class LabellingKernels:
     root: Float
     first: tuple[Float, Float]
     ridge: Float
-    n_source: int
     n_known: int
     scale: float
 
@@ -331,23 +330,35 @@ class SHFA(HFA):
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         expected = self._expected_counts(problem)
-        rows = np.vstack([problem.X_labelled, problem.X_unlabelled])
-        target = GaussianKernel(row_normalise(rows))
+        X_target = np.vstack([problem.X_labelled, problem.X_unlabelled])
+        target = GaussianKernel(row_normalise(X_target))
         source = GaussianKernel(row_normalise(problem.X_source))
         K = linalg.block_diag(source.gram, target.gram)
         parts = problem.X_source, problem.X_labelled, problem.X_unlabelled
         costs = self.C_source, self.C_target, self.C_unlabelled
+        n_source, n_known = len(parts[0]), len(parts[0]) + len(parts[1])
         kernels = LabellingKernels(
             root=symmetric_root((1.0 + self.trace_bound) * K + 1.0),
             shifted=K + 1.0,
             first=self._first_column(source, target),
             ridge=1.0 / np.repeat(costs, [len(X) for X in parts]),
-            n_source=len(parts[0]),
-            n_known=len(parts[0]) + len(parts[1]),
+            n_known=n_known,
             scale=float(np.sqrt(self.trace_bound)),
         )
-        machine_of = partial(self._machine, kernels, problem, expected)
-        self._learn(target, problem.n_classes, machine_of)
+        codes = np.concatenate([problem.y_source, problem.y_labelled])
+        rows = slice(n_source, n_known)
+
+        def machine(code: int) -> LabellingMachine:
+            # The first guess is that of a machine on the labelled target rows alone.
+            known = np.where(codes == code, 1.0, -1.0)
+            y, ridge = known[rows], np.diag(kernels.ridge[rows])
+            Q = kernels.shifted[rows, rows] * np.outer(y, y) + ridge
+            values = kernels.shifted[n_known:, rows] @ (y * self._solver(len(y))(Q))
+            labels = np.concatenate([known, ratio_labels(values, expected[code])])
+            solver = self._solver(len(labels))
+            return LabellingMachine(kernels, labels, expected[code], solver)
+
+        self._learn(target, problem.n_classes, machine)
         return []
 
     def _solver(self, n: int) -> Callable[[Float], Float]:
@@ -378,18 +389,3 @@ class SHFA(HFA):
         whole = np.round(expected)
         close = np.abs(expected - whole) < COUNTING
         return np.asarray(np.where(close, whole, expected))
-
-    def _machine(
-        self, kernels: LabellingKernels, problem: Problem, expected: Float, code: int
-    ) -> LabellingMachine:
-        """Return the machine of a class, the first guess by the labelled rows alone."""
-        codes = np.concatenate([problem.y_source, problem.y_labelled])
-        known = np.where(codes == code, 1.0, -1.0)
-        rows = slice(kernels.n_source, kernels.n_known)
-        y = known[rows]
-        Q = kernels.shifted[rows, rows] * np.outer(y, y) + np.diag(kernels.ridge[rows])
-        dual = self._solver(len(y))(Q)
-        values = kernels.shifted[kernels.n_known :, rows] @ (y * dual)
-        labels = np.concatenate([known, ratio_labels(values, expected[code])])
-        minimise = self._solver(len(labels))
-        return LabellingMachine(kernels, labels, expected[code], minimise)

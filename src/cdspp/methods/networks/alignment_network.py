@@ -45,7 +45,7 @@ class AlignmentNetwork(Network):
         """Draw a network and train it."""
         network = cls.draw(problem, model.n_components, site)
         first = network.source.first.inputs, network.target.first.inputs
-        batch = Batch.of(problem.map_rows(*first), site)
+        batch = Batch(problem.map_rows(*first), site)
         optimiser = torch.optim.SGD(
             [values for layer in network.layers for values in layer.parameters],
             lr=model.learning_rate,
@@ -68,15 +68,10 @@ class AlignmentNetwork(Network):
         source = _draw_encoder(problem.X_source, n_components, site)
         target = _draw_encoder(X_target, n_components, site)
         classifier, discriminator = (
-            Layer.of(site, *_draw_layers(site, (n_components, n_outputs))[0])
+            Layer(*_draw_layers(site, (n_components, n_outputs))[0], site)
             for n_outputs in (problem.n_classes, 1)
         )
         return cls(source, target, classifier, discriminator)
-
-    @property
-    def layers(self) -> list[Layer | RowLayer]:
-        """All layers."""
-        return [*super().layers, self.discriminator]
 
     def loss(self, batch: Batch, reversal: float, model: Any) -> Tensor:
         """Return the loss; `reversal` scales the discriminator's reversed gradient."""
@@ -143,12 +138,13 @@ def _draw_encoder(X: Float, n_components: int, site: Site) -> Encoder:
     hidden = (d + n_components) // 2
     first, second = _draw_layers(site, (d, hidden), (hidden, n_components))
     summed = rows_cost_less(n, d)
-    lower = RowLayer.of(X, *first, site) if summed else Layer.of(site, *first)
-    return Encoder(lower, Layer.of(site, *second), LENGTH_FLOOR)
+    lower = RowLayer(*first, site, X) if summed else Layer(*first, site)
+    return Encoder(lower, Layer(*second, site), LENGTH_FLOOR)
 
 
 def _draw_layers(site: Site, *shapes: tuple[int, int]) -> list[tuple[Tensor, Tensor]]:
     """Draw weight and bias of layers (n_in, n_out) that are built together."""
     # torch fills new layers itself; the released code then draws again.
-    site.skip(sum((n_in + 1) * n_out for n_in, n_out in shapes))
+    skipped = sum((n_in + 1) * n_out for n_in, n_out in shapes)
+    torch.rand(skipped, dtype=site.dtype, device="cpu", generator=site.generator)
     return [(site.normal(n_out, n_in), site.normal(n_out)) for n_in, n_out in shapes]

@@ -8,7 +8,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from numbers import Integral
 from typing import Any
@@ -53,29 +53,21 @@ PROGRESS_SECONDS = 30.0
 SPIKE, USUAL_OVER = 1.5, 100
 
 
-@dataclass(frozen=True, eq=False)
 class Site:
     """Where and how precisely a network is trained, and its random numbers.
 
     The generator is the network's own and lives on the processor: the first weights are
-    the same on every device, and torch's global state plays no part.
+    the same on every device, and torch's global state plays no part. `double` asks for
+    float64.
     """
 
-    device: torch.device
-    dtype: torch.dtype
-    generator: torch.Generator
-
-    @classmethod
-    def open(cls, device: str, random_state: Any, *, double: bool = False) -> Site:
-        """Resolve a device's name and seed a generator; an integer is the seed itself.
-
-        `ValueError` where this torch does not have the device.
-        """
+    def __init__(self, device: str, random_state: Any, *, double: bool = False) -> None:
         if isinstance(random_state, Integral):
             seed = int(random_state)
         else:
             seed = int(check_random_state(random_state).randint(2**31 - 1))
-        generator = torch.Generator(device="cpu").manual_seed(seed)
+        self.generator = torch.Generator(device="cpu").manual_seed(seed)
+        self.dtype = torch.float64 if double else torch.float32
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
         else:
@@ -86,8 +78,7 @@ class Site:
                     "device must be auto or a device that this torch has, got "
                     f'{device!r}. Use device="auto".'
                 ) from error
-        dtype = torch.float64 if double else torch.float32
-        return cls(torch.device(device), dtype, generator)
+        self.device = torch.device(device)
 
     @property
     def fuses(self) -> bool:
@@ -98,10 +89,6 @@ class Site:
         """Draw first values of weights, on the processor."""
         values = torch.empty(shape, dtype=self.dtype, device="cpu")
         return values.normal_(0.0, FIRST_SCALE, generator=self.generator)
-
-    def skip(self, count: int) -> None:
-        """Draw `count` uniform numbers that nobody needs."""
-        torch.rand(count, dtype=self.dtype, device="cpu", generator=self.generator)
 
     def place(self, values: Float | Tensor) -> Tensor:
         """Copy an array or tensor to the device."""
@@ -147,26 +134,20 @@ def _is_intel() -> bool:
     return "Intel" in hardware()["processor"]
 
 
-@dataclass(frozen=True, eq=False)
 class Batch:
-    """All rows of a problem as tensors, of the target the labelled ones first.
+    """All rows of a problem on the device, of the target the labelled ones first.
 
     Labels are class indicators (n, n_classes), so that sums of classes are products.
     """
 
-    X_source: Tensor
-    X_target: Tensor
-    Y_source: Tensor
-    Y_labelled: Tensor
-
-    @classmethod
-    def of(cls, problem: Problem, site: Site) -> Batch:
-        """Copy a problem of prepared rows to the device."""
-        n_classes = problem.n_classes
+    def __init__(self, problem: Problem, site: Site) -> None:
         target = np.vstack([problem.X_labelled, problem.X_unlabelled])
-        rows = (laid_out(site.place(X)) for X in (problem.X_source, target))
-        codes = problem.y_source, problem.y_labelled
-        return cls(*rows, *(site.place(one_hot(y, n_classes)) for y in codes))
+        self.X_source = laid_out(site.place(problem.X_source))
+        self.X_target = laid_out(site.place(target))
+        self.Y_source, self.Y_labelled = (
+            site.place(one_hot(codes, problem.n_classes))
+            for codes in (problem.y_source, problem.y_labelled)
+        )
 
 
 def class_means(Y: Tensor, Z: Tensor) -> Tensor:
@@ -179,27 +160,17 @@ def cross_entropy(log_probabilities: Tensor, Y: Tensor) -> Tensor:
     return -(Y * log_probabilities).sum() / len(Y)
 
 
-@dataclass(frozen=True, eq=False)
 class Layer:
-    """An affine map followed by a leaky rectifier; `weight` is (n_out, n_in)."""
+    """An affine map, then a leaky rectifier; the first `weight` is (n_out, n_in)."""
 
-    weight: Tensor
-    bias: Tensor
-
-    @classmethod
-    def of(cls, site: Site, weight: Tensor, bias: Tensor) -> Layer:
-        """Return a layer to be trained from first values."""
-        return cls(site.parameter(weight), site.parameter(bias))
+    def __init__(self, weight: Tensor, bias: Tensor, site: Site) -> None:
+        self.parameters = site.parameter(weight), site.parameter(bias)
+        self.weight, self.bias = self.parameters
 
     def __call__(self, X: Tensor) -> Tensor:
         """Return the output for rows."""
         outputs = product(X, self.weight, self.bias)
         return functional.leaky_relu_(outputs, LEAKY_SLOPE)
-
-    @property
-    def parameters(self) -> tuple[Tensor, Tensor]:
-        """The weights and biases."""
-        return self.weight, self.bias
 
     def inputs(self, X: Float) -> Float:
         """Return the rows themselves, which the layer takes."""
@@ -210,7 +181,6 @@ class Layer:
         return TrainedLayer(*(w.detach().cpu().numpy() for w in self.parameters))
 
 
-@dataclass(frozen=True, eq=False)
 class RowLayer:
     r"""A layer whose weights are sums of the rows that it is trained on.
 
@@ -222,47 +192,32 @@ class RowLayer:
     where the first weights are left to their decay, s, and B is trained by the gradient
     G itself: outputs are :math:`s X W_0^\top + (X X^\top) B`. This is one product of
     n^2 h multiplications a step in place of two of n d h, for n rows, d features and h
-    outputs. A bias is the weight of a feature that is one everywhere.
-
-    The fields are B as `coefficients`, s as `share` (its gradient is its own decay
-    alone), X as `rows`, the `first` weights and biases, and their outputs as `start`.
+    outputs. A bias is the weight of a feature that is one everywhere. B and s are the
+    `parameters`; the gradient of s is its own decay alone.
     """
 
-    coefficients: Tensor
-    share: Tensor
-    start: Tensor
-    rows: Float
-    first: TrainedLayer
-
-    @classmethod
-    def of(cls, X: Float, weight: Tensor, bias: Tensor, site: Site) -> RowLayer:
-        """Return the layer of the rows `X` with its first weights and biases."""
-        first = TrainedLayer(weight.numpy(), bias.numpy())
-        start = site.place(X @ first.weight.T + first.bias)
-        coefficients = torch.zeros_like(start).requires_grad_()
-        return cls(coefficients, site.parameter(np.ones(1)), start, X, first)
-
-    @property
-    def parameters(self) -> tuple[Tensor, Tensor]:
-        """What is trained."""
-        return self.coefficients, self.share
+    def __init__(self, weight: Tensor, bias: Tensor, site: Site, rows: Float) -> None:
+        self._rows, self._first = rows, TrainedLayer(weight.numpy(), bias.numpy())
+        self._start = site.place(rows @ self._first.weight.T + self._first.bias)
+        coefficients = torch.zeros_like(self._start).requires_grad_()
+        self.parameters = coefficients, site.parameter(np.ones(1))
 
     def inputs(self, X: Float) -> Float:
         """Return what the layer takes for rows: their products with all rows."""
-        products = X @ self.rows.T + 1.0
-        return products.astype(self.first.weight.dtype)
+        products = X @ self._rows.T + 1.0
+        return products.astype(self._first.weight.dtype)
 
     def __call__(self, X: Tensor) -> Tensor:
         """Return the layer's output for all rows."""
-        given = X, *self.parameters, self.start
+        given = X, *self.parameters, self._start
         outputs = _SumsOfRows.apply(*given)  # type: ignore[no-untyped-call]
         return functional.leaky_relu_(outputs, LEAKY_SLOPE)
 
     def trained(self) -> TrainedLayer:
         """Return the layer of features in arrays."""
         B, share = (w.detach().cpu().numpy() for w in self.parameters)
-        weight = share * self.first.weight + B.T @ self.rows
-        bias = share * self.first.bias + B.sum(axis=0, dtype=np.float64)
+        weight = share * self._first.weight + B.T @ self._rows
+        bias = share * self._first.bias + B.sum(axis=0, dtype=np.float64)
         return TrainedLayer(weight.astype(B.dtype), bias.astype(B.dtype))
 
 
@@ -310,7 +265,7 @@ class Network:
     @classmethod
     def fit(cls, problem: Problem, model: Any) -> Trained:
         """Return a network for prepared rows, trained as the estimator `model` asks."""
-        site = Site.open(model.device, model.random_state)
+        site = Site(model.device, model.random_state)
         with site.arithmetic():
             return cls.fit_at(site, problem, model)
 
@@ -321,10 +276,10 @@ class Network:
 
     @property
     def layers(self) -> list[Layer | RowLayer]:
-        """All layers."""
-        source, target = self.source, self.target
-        encoders = source.first, source.second, target.first, target.second
-        return [*encoders, self.classifier]
+        """All layers, in the order of the fields."""
+        encoders = self.source, self.target
+        of_encoders = [x for part in encoders for x in (part.first, part.second)]
+        return of_encoders + [getattr(self, part.name) for part in fields(self)[2:]]
 
     def trained(self, losses: list[float]) -> Trained:
         """Return the network in arrays, with the loss before each iteration."""

@@ -17,7 +17,6 @@ from cdspp.methods.networks.layers import (
     Encoder,
     Layer,
     Network,
-    RowLayer,
     Site,
     class_means,
     cross_entropy,
@@ -47,7 +46,7 @@ class SoftTransferNetwork(Network):
         shapes = *of_domains[0], *of_domains[1], (k, n_classes)
         weights = [cut_normal(site, *shape).T for shape in shapes]
         biases = [cut_normal(site, n_out) for _, n_out in shapes]
-        layers = [Layer.of(site, w, b) for w, b in zip(weights, biases, strict=True)]
+        layers = [Layer(w, b, site) for w, b in zip(weights, biases, strict=True)]
         source = Encoder(layers[0], layers[1], LENGTH_FLOOR)
         target = Encoder(layers[2], layers[3], LENGTH_FLOOR)
         return cls(source, target, layers[4])
@@ -57,7 +56,7 @@ class SoftTransferNetwork(Network):
         """Draw a network and train it."""
         widths = problem.X_source.shape[1], problem.X_labelled.shape[1]
         network = cls.draw((*widths, model.n_components, problem.n_classes), site)
-        batch = Batch.of(problem, site)
+        batch = Batch(problem, site)
         # The optimiser adds the gradient of the regulariser itself.
         weights, biases = zip(*(w.parameters for w in network.layers), strict=True)
         groups = [{"params": weights, "weight_decay": model.tau}, {"params": biases}]
@@ -128,13 +127,8 @@ class JointNetwork(SoftTransferNetwork):
         """Draw STN's weights and biases, then those of the second, twice as wide."""
         first = SoftTransferNetwork.draw(sizes, site)
         weight = 2.0 * cut_normal(site, *sizes[2:]).T
-        second = Layer.of(site, weight, 2.0 * cut_normal(site, sizes[3]))
+        second = Layer(weight, 2.0 * cut_normal(site, sizes[3]), site)
         return cls(first.source, first.target, first.classifier, second)
-
-    @property
-    def layers(self) -> list[Layer | RowLayer]:
-        """All layers, in the order in which they are drawn."""
-        return [*super().layers, self.second]
 
     def trained(self, losses: list[float]) -> Trained:
         """Return the network in arrays, with the classifier of the target."""
