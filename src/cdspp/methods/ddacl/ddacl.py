@@ -329,10 +329,7 @@ def stacked_means(blocks: Sequence[tuple[Float, Int]], n_classes: int) -> Float:
 
 
 def _discrepancy_norm(y_source: Int, y_target: Int, n_classes: int) -> float:
-    """Return the Frobenius norm of the n x n matrix of the squared discrepancy.
-
-    By its factors: the indicators of all rows and of each class over their number.
-    """
+    """Return the Frobenius norm of the n x n matrix of the squared discrepancy."""
     of_all = 1.0 / len(y_source) + 1.0 / len(y_target)
     of_class = 1.0 / counts(y_source, n_classes) + 1.0 / counts(y_target, n_classes)
     return float(np.sqrt((2 * n_classes + 1) * of_all**2 + of_class @ of_class))

@@ -35,8 +35,7 @@ def minimise(
 ) -> tuple[Float, list[float]]:
     """Return the last point, and the values at first and after each line search.
 
-    Where the value is not finite the line search shrinks back; at the start it is. Two
-    failures in a row, or a zero gradient, end earlier.
+    Two failures in a row, or a zero gradient, end earlier.
     """
     pairs: deque[tuple[Float, Float, float]] = deque(maxlen=N_PAIRS)
     value, gradient = objective(x)

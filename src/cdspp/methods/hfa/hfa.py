@@ -33,10 +33,7 @@ ROUNDING = 1e-13
 
 
 class GaussianKernel:
-    """Gaussian kernel ``exp(-gamma |a - b|^2)`` of rows of unit length.
-
-    Gamma is one over the mean of all n^2 squared distances, zero if all rows are equal.
-    """
+    """Gaussian kernel of unit rows; gamma is one over the mean squared distance."""
 
     def __init__(self, X: Float) -> None:
         distances = squared_distances(X, X)
@@ -64,10 +61,7 @@ class TargetExpansion:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A machine solved for fixed weights of its columns.
-
-    `strengths` are the quadratic forms of the `dual` variables with their kernels.
-    """
+    """A machine for fixed weights; `strengths` are ``a^T B_m a`` of its dual a."""
 
     weights: Float
     dual: Float
@@ -77,10 +71,9 @@ class Solution:
 
 
 class AugmentedMachine(ABC):
-    """A class against the others: solved for given weights of columns, one at first.
+    """A class against the others, on weighted columns.
 
-    A column (n,) comes with its expansion in the target rows, the last ones of the fit;
-    `scale` is the square root of the trace bound.
+    A column comes with its expansion in the target rows, the last ones of the fit.
     """
 
     def __init__(self, first: tuple[Float, Float], scale: float) -> None:
@@ -117,10 +110,7 @@ class AugmentedMachine(ABC):
 
 
 def next_weights(weights: Float, strengths: Float, p: float) -> Float:
-    """Return the closed-form weights of lp-norm multiple-kernel learning.
-
-    They stay as they are where no column has any strength.
-    """
+    """Return the weights that lp-norm multiple-kernel learning has in closed form."""
     powers = (weights * np.sqrt(np.maximum(strengths, 0.0))) ** (2.0 / (p + 1.0))
     norm = float(np.sum(powers**p) ** (1.0 / p))
     return powers / norm if norm > 0 else weights
@@ -135,10 +125,7 @@ def add_columns(K: Float, columns: Float, weights: Float) -> None:
 
 
 def root_sums(K: Float) -> tuple[Float, Float]:
-    """Return ``R 1`` and ``R^+ 1`` for the symmetric root R of `K`.
-
-    In R^+ singular values of R below n spacings of the largest count as zero.
-    """
+    """Return ``R 1`` and ``R^+ 1`` for the symmetric root R of `K`."""
     values, vectors = linalg.eigh(K, check_finite=False)
     roots = np.sqrt(np.maximum(values, 0.0))
     sums = vectors.sum(axis=0)

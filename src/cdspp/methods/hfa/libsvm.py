@@ -1,8 +1,7 @@
 """LIBSVM on kernels given as matrices, without the checks of scikit-learn's classes.
 
-A fit solves thousands of small machines, for each of which these checks take several
-times as long as LIBSVM. The public classes serve where scikit-learn has no such inner
-routine, or where it gives another machine on a small problem.
+These take several times as long as LIBSVM on a small machine. The public classes serve
+where scikit-learn has no such inner routine, or where it gives another machine.
 """
 
 from __future__ import annotations
@@ -28,20 +27,16 @@ C_SVC, ONE_CLASS = 0, 2
 def two_sides(kernel: Float, y: Float, costs: Float, tol: float) -> tuple[Float, float]:
     """Return signed dual variables and intercept of a hinge-loss machine.
 
-    Both sides, +1.0 and -1.0, occur in `y`; LIBSVM gets the side +1 first. The kernel
-    is C-ordered, and `costs` bound the dual variables.
+    Both sides, +1.0 and -1.0, occur in `y`, and the kernel is C-ordered.
     """
     return _routine()(kernel, tol, y, sample_weight=costs)
 
 
 def one_class(Q: Float, tol: float) -> Float:
-    """Return the minimiser of ``a^T Q a / 2``, ``a >= 0``, with a sum of about 1.
-
-    As in the authors' code one over n has five digits, and the sum is n times that:
-    with the tolerance of LIBSVM such a start shows.
-    """
-    n = len(Q)
-    return _routine()(Q, tol, nu=float(f"{1.0 / n:.5g}"))[0] if n > 1 else np.ones(1)
+    """Return the minimiser of ``a^T Q a / 2``, ``a >= 0``, with a sum of about 1."""
+    # Five digits, as in the authors' code: with LIBSVM's tolerance such a start shows.
+    share = float(f"{1.0 / len(Q):.5g}")
+    return _routine()(Q, tol, nu=share)[0] if len(Q) > 1 else np.ones(1)
 
 
 @cache

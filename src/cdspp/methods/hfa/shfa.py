@@ -111,8 +111,7 @@ def _positive_sums(values: Float, expected: float) -> Float:
 class LabellingKernels:
     """What the machines of all classes share, rows being source, labelled, unlabelled.
 
-    `shifted` is the block diagonal kernel plus one, `root` the root of the kernel that
-    labellings are measured by, `ridge` one over the cost of each row.
+    `shifted` is the kernel plus one; the kernel of `root` measures labellings.
     """
 
     shifted: Float
@@ -369,9 +368,8 @@ class SHFA(HFA):
         """Return how many unlabelled rows each class is expected to have."""
         n_classes, n_unlabelled = problem.n_classes, len(problem.X_unlabelled)
         if isinstance(self.prior, str):
-            sizes = np.ones(n_classes)
-            if self.prior == "labelled":
-                sizes = counts(problem.y_labelled, n_classes)
+            sizes = counts(problem.y_labelled, n_classes)
+            sizes = sizes if self.prior == "labelled" else np.ones(n_classes)
             shares = sizes / sizes.sum()
         else:
             shares = np.asarray(self.prior, dtype=np.float64)

@@ -56,9 +56,7 @@ SPIKE, USUAL_OVER = 1.5, 100
 class Site:
     """Where and how precisely a network is trained, and its random numbers.
 
-    The generator is the network's own and lives on the processor: the first weights are
-    the same on every device, and torch's global state plays no part. `double` asks for
-    float64.
+    These come from the processor: the first weights are the same on every device.
     """
 
     def __init__(self, device: str, random_state: Any, *, double: bool = False) -> None:
@@ -135,10 +133,7 @@ def _is_intel() -> bool:
 
 
 class Batch:
-    """All rows of a problem on the device, of the target the labelled ones first.
-
-    Labels are class indicators (n, n_classes), so that sums of classes are products.
-    """
+    """Rows and class indicators on the device, labelled target rows first."""
 
     def __init__(self, problem: Problem, site: Site) -> None:
         target = np.vstack([problem.X_labelled, problem.X_unlabelled])
@@ -290,10 +285,7 @@ class Network:
 def train(
     loss: Callable[[int], Tensor], optimiser: torch.optim.Optimizer, max_iter: int
 ) -> list[float]:
-    """Take one step an iteration, counted from 0; return the loss before each step.
-
-    `MethodFailed` where a loss or, after the last step, a weight is not finite.
-    """
+    """Take one step an iteration, counted from 0; return the loss before each step."""
     losses, shown = list[float](), time.monotonic()
     for iteration in range(max_iter):
         optimiser.zero_grad()

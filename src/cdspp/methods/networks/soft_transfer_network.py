@@ -96,10 +96,7 @@ class SoftTransferNetwork(Network):
 def mean_gaps(
     Z_source: Tensor, Z_target: Tensor, softly: Tensor, batch: Batch
 ) -> Tensor:
-    """Return the squared distances of the means of all rows and of each class.
-
-    In the target, labelled rows come first; `softly` labels the others.
-    """
+    """Return the squared distances of the means of all rows and of each class."""
     Y = batch.Y_labelled
     sums = Y.T @ Z_target[: len(Y)] + softly.T @ Z_target[len(Y) :]
     sizes = Y.sum(dim=0) + softly.sum(dim=0)
@@ -135,10 +132,7 @@ class JointNetwork(SoftTransferNetwork):
         return replace(super().trained(losses), classifier=self.second.trained())
 
     def loss(self, batch: Batch, iteration: int, model: Any) -> Tensor:
-        """Return the loss without the regulariser.
-
-        Of the unlabelled rows, the surest of each classifier take part in the means.
-        """
+        """Return the loss without the regulariser."""
         n_labelled = len(batch.Y_labelled)
         part = min((iteration + model.start) / model.max_iter, 1.0)
         n_selected = int(part * (batch.X_target.shape[0] - n_labelled))

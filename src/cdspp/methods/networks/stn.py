@@ -1,7 +1,4 @@
-"""STN: a network whose class means meet those of softly labelled target rows.
-
-And JMEA, with a second classifier: the two exchange their surest pseudo-labels.
-"""
+"""STN, whose class means meet those of softly labelled target rows, and JMEA."""
 
 from __future__ import annotations
 

@@ -207,10 +207,8 @@ def gnu_random(n: int, seed: int = 1) -> list[int]:
 
 
 def libsvm_folds(n: int) -> list[NDArray[np.intp]]:
-    """Return the folds into which LIBSVM shuffles n rows for Platt scaling.
-
-    Its interfaces to MATLAB and Octave seed the C library's generator in each training.
-    """
+    """Return the folds into which LIBSVM shuffles n rows for Platt scaling."""
+    # Its interfaces to MATLAB and Octave seed the C library's generator each time.
     order = np.arange(n)
     for place, number in enumerate(gnu_random(n)):
         other = place + number % (n - place)

@@ -164,7 +164,7 @@ class TIT(SubspaceMethod):
                 class_graph(target, codes, sizes, k),
             )
             A_source, A_target = solve_alignment(blocks, graphs, weights, *options)
-            weights = (_row_lengths(A_source), _row_lengths(A_target))
+            weights = _row_lengths(A_source), _row_lengths(A_target)
             self.projection_source_ = source.T @ A_source
             self.projection_ = target.T @ A_target
             Z_source = source @ self.projection_source_
@@ -274,10 +274,9 @@ def solve_alignment(
     beta: float,
     delta: float,
 ) -> tuple[Float, Float]:
-    """Return the coefficients of source and target that solve the eigenproblem of TIT.
+    """Return the coefficients of both domains, of unit norm in all, that TIT asks for.
 
-    The inverse diagonal of G are the `weights`. Fewer directions come where fewer
-    eigenvalues are finite, and they are of unit 2-norm over both domains.
+    Fewer than `n_components` come where fewer eigenvalues are finite.
     """
     J = [beta * laplacian(graph) for graph in graphs]
     J[1] = J[1] - delta * sparse.eye_array(len(weights[1]))

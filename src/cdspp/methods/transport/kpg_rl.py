@@ -29,8 +29,7 @@ CHUNK = 1024  # rows whose distances are held at a time
 class _Keypoints:
     """Labelled target rows, each with the mean of the source rows of its class.
 
-    The scales are the largest squared distances within a domain of the `problem`, whose
-    rows have unit length.
+    The rows of the problem have unit length; the scales are the largest distances.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -44,10 +43,7 @@ class _Keypoints:
         self.target_scale = _largest_distance(X, problem.X_unlabelled)
 
     def guide(self, tau: float) -> Float:
-        """Return how differently source and target rows lie towards the keypoints.
-
-        The matrix G of `KPGRL`, divided by its largest entry.
-        """
+        """Return the matrix G of `KPGRL`, divided by its largest entry."""
         left, right = (
             softmax(-squared_distances(X, keypoints) / (scale * tau))
             for X, keypoints, scale in (
