@@ -28,7 +28,6 @@ from cdspp.core.linalg import one_hot, row_normalise
 from cdspp.methods.ddacl import ddacl
 from cdspp.methods.ddacl.ddacl import (
     AlignmentObjective,
-    AlignmentTerm,
     Reduced,
     stacked_means,
     unpack,
@@ -352,7 +351,8 @@ def test_equal_means_are_not_attracted_and_one_class_is_not_separated() -> None:
     rng = np.random.default_rng(0)
     A, P = rng.standard_normal((2, 4)), rng.standard_normal((4, 3))
     gradients = [np.zeros_like(P), np.zeros_like(P)]
-    assert AlignmentTerm((A, A), 2.0, 3.0).add((P, P), gradients) == 0.0
+    objective = AlignmentObjective([], [], 1.0, (A, A), 2.0, 3.0)
+    assert objective.align((P, P), gradients) == 0.0
     assert not np.any(gradients)
 
 

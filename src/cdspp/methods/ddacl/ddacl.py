@@ -203,13 +203,12 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         labelled = (target.rows[:n_labelled], problem.y_labelled)
         y_target = np.concatenate([problem.y_labelled, codes])
         norm = _discrepancy_norm(problem.y_source, y_target, n_classes)
-        alignment = AlignmentTerm(
+        self._placed, projection = self._minimise(
+            [source, labelled],
+            (self._placed, target.projection),
             means=(stacked_means([source], n_classes), target.rows[n_labelled:]),
             attraction=self.beta / norm,
             separation=self.tau * n_classes / max(n_classes - 1, 1),
-        )
-        self._placed, projection = self._minimise(
-            [source, labelled], (self._placed, target.projection), alignment
         )
         self.projection_ = target.expand(projection)
 
@@ -217,11 +216,11 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         self,
         domains: Sequence[tuple[Float, Int]],
         projections: Sequence[Float],
-        alignment: AlignmentTerm | None = None,
+        **alignment: Any,
     ) -> list[Float]:
         """Minimise from here; keep the classifier, return the projections."""
         start = [self.coef_, self.intercept_, *projections]
-        objective = AlignmentObjective(domains, start, float(self.ridge), alignment)
+        objective = AlignmentObjective(domains, start, float(self.ridge), **alignment)
         x = np.concatenate([array.ravel() for array in start])
         x, trace = minimise(objective, x, self.n_line_searches)
         self._objectives.append(trace[-1])
@@ -244,43 +243,20 @@ def unpack(vector: Float, like: Sequence[Float]) -> list[Float]:
 
 
 @dataclass(frozen=True, eq=False)
-class AlignmentTerm:
-    """Pulls the projected means of two domains together, those of the classes apart.
-
-    Its `means` are `stacked_means`, (n_classes + 1, d) a domain.
-    """
-
-    means: tuple[Float, Float]
-    attraction: float
-    separation: float
-
-    def add(self, projections: Sequence[Float], gradients: Sequence[Float]) -> float:
-        """Return the value of the term; add its gradient to `gradients`."""
-        placed = [A @ P for A, P in zip(self.means, projections, strict=True)]
-        gap = placed[0] - placed[1]
-        value = self.attraction * float(np.vdot(gap, gap))
-        domains = zip(self.means, (1.0, -1.0), placed, gradients, strict=True)
-        for A, sign, B, gradient in domains:
-            apart = B[1:] - B[1:].mean(axis=0)
-            value -= self.separation * float(np.vdot(apart, apart))
-            force = sign * self.attraction * gap
-            force[1:] -= self.separation * apart
-            gradient += A.T @ force
-        return value / 2.0
-
-
-@dataclass(frozen=True, eq=False)
 class AlignmentObjective:
     """Cross entropy of the labelled rows, alignment and ridge, with the gradient.
 
     Of weights (n_classes, n_components) and intercepts of the classifier and a
-    projection a domain, in the shapes `like`. Intercepts are not regularised.
+    projection a domain, in the shapes `like`. Intercepts are not regularised. The
+    alignment pulls the `means` of two domains together, those of the classes apart.
     """
 
     domains: Sequence[tuple[Float, Int]]
     like: Sequence[Float]
     ridge: float
-    alignment: AlignmentTerm | None = None
+    means: Sequence[Float] = ()
+    attraction: float = 0.0
+    separation: float = 0.0
 
     def __call__(self, vector: Float) -> tuple[float, Float]:
         """Return value and gradient; the value is NaN where the softmax overflows."""
@@ -299,9 +275,23 @@ class AlignmentObjective:
             slope += pulled @ weights
             of_weights += pulled.T @ P
             of_biases += errors.sum(axis=0)
-        if self.alignment is not None:
-            value += self.alignment.add(projections, slopes)
+        if self.means:
+            value += self.align(projections, slopes)
         return value, gradient
+
+    def align(self, projections: Sequence[Float], gradients: Sequence[Float]) -> float:
+        """Return the value of the alignment; add its gradient to `gradients`."""
+        placed = [A @ P for A, P in zip(self.means, projections, strict=True)]
+        gap = placed[0] - placed[1]
+        value = self.attraction * float(np.vdot(gap, gap))
+        domains = zip(self.means, (1.0, -1.0), placed, gradients, strict=True)
+        for A, sign, B, gradient in domains:
+            apart = B[1:] - B[1:].mean(axis=0)
+            value -= self.separation * float(np.vdot(apart, apart))
+            force = sign * self.attraction * gap
+            force[1:] -= self.separation * apart
+            gradient += A.T @ force
+        return value / 2.0
 
 
 def _cross_entropy(scores: Float, codes: Int) -> tuple[float, Float]:

@@ -150,7 +150,7 @@ class TIT(SubspaceMethod):
         labelled, unlabelled = problem.X_labelled, problem.X_unlabelled
         target = np.vstack([labelled, unlabelled])
         blocks = (KernelBlock(source), KernelBlock(target))
-        weights = (np.ones(len(source)), np.ones(len(target)))
+        weights = [np.ones(len(source)), np.ones(len(target))]
         sizes, k = counts(y_source, problem.n_classes), self.n_neighbors
         options = self.n_components, self.alpha, self.beta, self.delta
         self._learn(labelled, problem.y_labelled)
@@ -164,7 +164,9 @@ class TIT(SubspaceMethod):
                 class_graph(target, codes, sizes, k),
             )
             A_source, A_target = solve_alignment(blocks, graphs, weights, *options)
-            weights = _row_lengths(A_source), _row_lengths(A_target)
+            # The inverse of G: the 2-norms of the rows, slightly enlarged.
+            squares = [np.einsum("ij,ij->i", A, A) for A in (A_source, A_target)]
+            weights = [np.sqrt(square + EPSILON) for square in squares]
             self.projection_source_ = source.T @ A_source
             self.projection_ = target.T @ A_target
             Z_source = source @ self.projection_source_
@@ -184,11 +186,6 @@ class TIT(SubspaceMethod):
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
         return self._vote(self._place_target(self._prepare_target(X))), None
-
-
-def _row_lengths(A: Float) -> Float:
-    """Return the 2-norm of each row, slightly enlarged: the inverse of G."""
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", A, A) + EPSILON))
 
 
 def class_graph(
@@ -268,7 +265,7 @@ class KernelBlock:
 def solve_alignment(
     blocks: tuple[KernelBlock, KernelBlock],
     graphs: tuple[sparse.csr_array, sparse.csr_array],
-    weights: tuple[Float, Float],
+    weights: Sequence[Float],
     n_components: int,
     alpha: float,
     beta: float,
