@@ -42,8 +42,8 @@ class ExactSolver:
     """Minimises ``a^T Q a / 2`` on the simplex by block principal pivoting.
 
     ``v = a / (a^T Q a)`` solves the complementarity problem ``Q v >= 1``, ``v >= 0``,
-    ``v^T (Q v - 1) = 0``, from the support of the problem before. Exchanges of one row
-    at a time end; those of all rows that contradict are fewer.
+    ``v^T (Q v - 1) = 0``, from the support of the problem before. Exchanging one row
+    at a time always ends; exchanging all that contradict takes fewer steps.
     """
 
     def __init__(self, n: int) -> None:
