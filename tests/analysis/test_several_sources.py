@@ -1,4 +1,4 @@
-"""Each of several sources left out, on hand-made scores."""
+"""Each of several sources left out, on hand-made scores and on planted problems."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import numpy as np
 from support.report_data import make_plan
 from support.score_data import Cells, as_frame
 
+from benchmarks.planted import Planted
+from cdspp import CDSPP
 from cdspp.analysis.several_sources import compare_without_each
 from cdspp.report.tables.source_help import build_several_table
 from cdspp.report.tables.table import to_markdown
@@ -60,3 +62,29 @@ def test_the_table_names_task_method_and_source() -> None:
     text = to_markdown(build_several_table(found, PLAN))
     assert "a + b → c" in text
     assert "| CDSPP | a | 70.0 | 60.0 | +10.0" in text
+
+
+def test_the_verdict_names_the_one_useful_source_of_three() -> None:
+    # With many classes in few dimensions, the source has much to tell.
+    size = {"n_classes": 20, "n_latent": 8, "d_source": 40, "spread": 1.0}
+    useless = Planted("none", **size)
+    sources = {"a": useless.draw(1).source, "c": useless.draw(2).source}
+    problem = Planted("shared", n_unlabelled=6, **size).draw(0)
+    sources["b"] = problem.source
+    accuracy: dict[str, list[float]] = {"nothing": [], "a": [], "b": [], "c": []}
+    for trial in range(5):
+        split = problem.split(trial)
+        for left_out, found in accuracy.items():
+            given = [sources[name] for name in "abc" if name != left_out]
+            model = CDSPP().fit(split.X, split.y, source=given)
+            hits = model.transduction_[split.unlabelled] == split.hidden
+            found.append(float(hits.mean()))
+    rows = {("main", "cdspp"): {"a+b+c_d": accuracy.pop("nothing")}}
+    rows["main", "svm-t"] = {"a+b+c_d": [0.05] * 5}
+    for name, found in accuracy.items():
+        rows[f"without-{name}", "cdspp"] = {"a+b+c_d": found}
+    plan = make_plan(
+        tasks=("a+b+c_d",), trials=5, methods=("svm-t", "cdspp"), states=("none",)
+    )
+    verdicts = compare_without_each(as_frame(rows), plan)["verdict"]
+    assert verdicts.eq("helps").tolist() == [False, True, False]
