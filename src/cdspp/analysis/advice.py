@@ -56,13 +56,10 @@ def conclude(found: HoldOut, margin: float, wanted: float, scale: str) -> Compar
 
 
 def of_twice_the_labels(found: HoldOut, fit: Fit) -> float:
-    """Return how much accuracy twice the labels per class are expected to add.
+    """Return how much accuracy twice the labels per class add; NaN if unknown.
 
-    The error is taken as ``a + b / n`` with `n` labelled rows per class, by two points:
-    all labels of a fit and half of them. Twice as many then add half of what the last
-    doubling added, never less than nothing. On planted problems this extrapolation is
-    right for methods with a source or unlabelled rows, and about half of the gain of
-    SVM_t, whose curve stays steep. It is NaN without fits with fewer labels.
+    The error is taken as ``a + b / n`` with `n` labels, by two points. On planted
+    problems this is about half of the gain of SVM_t, whose curve stays steep.
     """
     same = [other for other in found.right if other[:2] == fit[:2]]
     fewer = [other for other in same if other.labels < fit.labels]

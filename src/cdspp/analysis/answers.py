@@ -104,12 +104,7 @@ def _of_tasks(word: str, counts: Counter[str]) -> str:
 
 
 def answer(comparisons: pd.DataFrame) -> str:
-    """Answer the question for the methods of one benchmark, in a few sentences.
-
-    The reference comes first: where its selected form has another verdict, that form,
-    and the default beside it. The others follow by their verdicts, corrected for the
-    number of methods; methods with a bridge come last.
-    """
+    """Answer for one benchmark: the reference first, then others, bridges last."""
     averages = matrix(comparisons, corrected=True)
     others, bridges = _others(averages, in_short=False), _bridges(averages)
     told = (reference_answer(comparisons), others, bridges and sentence(f"{bridges}."))
@@ -117,7 +112,7 @@ def answer(comparisons: pd.DataFrame) -> str:
 
 
 def reference_answer(comparisons: pd.DataFrame) -> str:
-    """Answer the question for the reference on one benchmark, see `answer`."""
+    """Answer for the reference, in its selected form where that says otherwise."""
     default, selected = _forms(comparisons)
     if not comparisons["state"].any():
         return "Not asked: no other source state was run."
@@ -192,10 +187,7 @@ def _bridges(averages: pd.DataFrame) -> str:
 
 
 def _others(averages: pd.DataFrame, *, in_short: bool) -> str:
-    """Say by verdict which methods have it, in short how many.
-
-    The reference and methods with a bridge are left out.
-    """
+    """Say which other methods without a bridge have a verdict, in short how many."""
     found: dict[str, list[str]] = {}
     for average in by_default(averages[averages["bridge"] == ""]):
         first = average.iloc[0]
@@ -219,11 +211,7 @@ def _others(averages: pd.DataFrame, *, in_short: bool) -> str:
 
 
 def said_form(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Return the comparisons of the reference whose verdict is said.
-
-    They are those with selected hyper-parameters where these have another verdict than
-    the defaults, else those with the defaults.
-    """
+    """Return the reference's comparisons: selected where its verdict is another."""
     default, selected = _forms(comparisons)
     same = selected.empty or _word(default) == _word(selected)
     return default if same else selected
@@ -235,12 +223,7 @@ def _forms(comparisons: pd.DataFrame) -> list[pd.DataFrame]:
 
 
 def without_source(comparisons: pd.DataFrame) -> list[str]:
-    """Say how much of each method's gain over the baseline needs no source.
-
-    A part such as ``CDSPP +12.7 of +12.9`` has the gain without a source, of the gain
-    with it, in points, averaged over tasks. Methods with fewer than `MIN_TRIALS` trials
-    are left out.
-    """
+    """Say which part of a gain over the baseline needs no source: +12.7 of +12.9."""
     parts = []
     for group in by_default(comparisons):
         average = on_average(group)

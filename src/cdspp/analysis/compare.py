@@ -1,7 +1,6 @@
 """Should I use A for B? Repeated hold-out of the few labelled rows that one has.
 
-Is a method better with the source than in every other source state, and than every
-method without one? Held-out rows are in no fit, not even without their label.
+Held-out rows are in no fit, not even without their label.
 """
 
 from __future__ import annotations
@@ -60,10 +59,7 @@ TOLD_APART = BridgeWarning, CollapseWarning, CostWarning, LabelWarning
 
 
 class _Problem(NamedTuple):
-    """Rows and class codes; -1 where a target row has no label.
-
-    The source and its sides of pairs are scaled; columns are shared by number.
-    """
+    """Rows and codes, -1 without a label; the source and its pairs are scaled."""
 
     X: Floats
     codes: Int
@@ -188,13 +184,11 @@ def compare(
 
 
 def usual_methods(problem: Any) -> list[str]:
-    """Return the methods that are compared by default.
+    """Return the methods compared by default, for `X`, `codes` and `source`.
 
-    They are the supervised methods without a source, the method that has a form of its
-    own for the target alone, the cheapest methods of two other families, and that form:
-    few, since each one more asks the others for larger gains. A source with a bridge
-    adds the methods that make most of it. The problem has `X`, `codes` (-1 where
-    unlabelled) and `source`.
+    They are few, since each one more asks the others for larger gains: baselines, the
+    method with a form for the target alone, the cheapest methods of two other families,
+    those that make most of a bridge, and that form.
     """
     size = _size(problem)
     known = {name: method_class(name) for name in available()}
@@ -407,7 +401,9 @@ class _Fits:
         """Return a fitted method, none where it fails, and how rows are scaled."""
         problem, train = self.problem, self.folds[number].train
         used = np.concatenate([rows[: fit.labels] for rows in train])
-        rows = np.concatenate([used, self._unlabelled(number)])
+        rng = generator("compare", self.seed, number, "unlabelled")
+        others = np.sort(rng.permutation(problem.unlabelled)[: self.max_rows])
+        rows = np.concatenate([used, others])
         whole = self._source(number).with_bridges(method_class(fit.method).bridges)
         scaling = fit_scaling(self.scale, problem.X[rows])
         if whole.shared_columns is not None:
@@ -429,14 +425,6 @@ class _Fits:
                 return model.fit(X, problem.codes[rows], source=source), scaling
             except MethodFailed:
                 return None, scaling
-
-    def _unlabelled(self, number: int) -> Int:
-        """Return the unlabelled rows of a repeat, all where they are few."""
-        rows = self.problem.unlabelled
-        if len(rows) <= self.max_rows:
-            return rows
-        rng = generator("compare", self.seed, number, "unlabelled")
-        return np.sort(rng.permutation(rows)[: self.max_rows])
 
     def _source(self, number: int) -> SourceDomain:
         """Return the source of a repeat: where it is large, a share of each class."""

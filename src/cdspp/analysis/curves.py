@@ -30,10 +30,7 @@ _TITLES = {
 
 @dataclass(frozen=True, eq=False)
 class CurveScores:
-    """Accuracy by row, task, value and trial along one value, at the last iteration.
-
-    It is NaN where a cell is missing, failed or dropped.
-    """
+    """Last accuracies by row, task, value and trial; NaN if missing or failed."""
 
     plan: CurvePlan
     accuracy: Floats

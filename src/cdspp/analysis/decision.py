@@ -147,13 +147,10 @@ class Fit(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HoldOut:
-    """What repeated hold-out found.
+    """Predictions of held-out rows; `classes` are those of all labelled rows.
 
-    `classes` are those of the labelled rows, `least` and `labels` the fewest and most
-    labelled rows per class in a fit. `right` is by repeat and labelled row: 1 for a
-    right prediction, 0 for a wrong one, NaN where a row is not held out or the method
-    failed. `collapsed` is the share of fits that collapsed or diverged, `bridge` names
-    what the source has of shared columns and paired rows.
+    `least` and `labels` are the fewest and most of a class in a fit. `right` is by
+    repeat and row: 1, 0, or NaN where a row is not held out or the method failed.
     """
 
     classes: Int
@@ -171,9 +168,9 @@ class HoldOut:
 
     @cached_property
     def alone(self) -> dict[str, Floats]:
-        """Held-out rows of methods without a source; not of those that mostly fail.
+        """Rows of methods without a source that mostly run.
 
-        Nor of those that use a bridge: without a source it joins the target to itself.
+        Without a source a bridge joins the target to itself: no such method.
         """
         found = {}
         for name in self.methods:
@@ -220,10 +217,7 @@ class HoldOut:
 
 
 class Judged(NamedTuple):
-    """A decision as in `Comparison`, and the gains behind it.
-
-    `best_alone` is the best method without a source, empty where all have collapsed.
-    """
+    """A decision and its gains; `best_alone` is empty where all have collapsed."""
 
     over_states: Gains
     over_alone: Gains

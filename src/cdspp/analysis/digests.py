@@ -57,10 +57,7 @@ def read_digests(page: Path) -> dict[str, str]:
 
 
 def changed_note(root: Path) -> str:
-    """Say which files of ``results/<study>`` its report was not made of, if any.
-
-    What is gone is made again, and not told.
-    """
+    """Say which files of ``results/<study>`` changed; what is gone is made again."""
     stated = read_digests(root / REPORT).items()
     own = {name: digest for name, digest in stated if name.startswith(f"{root.name}/")}
     files = [str(path) for path, _ in changed_files(root, own) if path.is_file()]
@@ -75,11 +72,7 @@ def changed_note(root: Path) -> str:
 
 
 def changed_files(root: Path, stated: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
-    """Yield the files that the report of ``results/<study>`` was not made of.
-
-    They differ from the digests that are `stated`, or are gone; the page itself may be
-    cut short. With each comes the fault, and what to do.
-    """
+    """Yield files that differ from their stated digests or are gone, and why."""
     page = root / REPORT
     beside = page.with_suffix(".sha256")
     known = beside.read_text("utf-8", errors="replace") if beside.is_file() else ""

@@ -48,13 +48,7 @@ _TIMES = (
 
 @dataclass(frozen=True, eq=False)
 class FitRecords:
-    """The records of a study's fits.
-
-    `outcomes` have a row a trial: its fit and number, `status` ("ok" or "failed") with
-    `reason`, `seconds` of wall clock, `cpu_seconds` and `peak_memory_mb` of the process
-    (NaN where not measured), and the options that the fit `selected`. `jobs` hold seed,
-    threads, versions and platform of each job.
-    """
+    """A study's fits: `outcomes`, a row a trial, by `OUTCOME_COLUMNS`, and `jobs`."""
 
     outcomes: pd.DataFrame
     jobs: Sequence[Mapping[str, Any]]
@@ -140,13 +134,10 @@ def measure_times(
     plans: Sequence[BenchmarkPlan],
     paper: Mapping[str, Mapping[str, float]] | None = None,
 ) -> pd.DataFrame:
-    """Return the time of every method on every benchmark, in table order.
+    """Return times by benchmark and row of the main setting, in table order.
 
-    The frame has by benchmark and row of the main setting: processor `seconds` of three
-    trials over all tasks, from the mean of all that ran (NaN unless every task ran),
-    and their `ratio` to those of the reference; `trials` measured in every task that
-    ran; trials that `failed`, over all tasks; `tasks` with a measured trial, of
-    `n_tasks`; the seconds of the `paper`, by benchmark and display name.
+    `seconds` of the processor are of three trials over all tasks, by the mean of those
+    that ran (NaN unless every task ran); `ratio` is to those of the reference.
     """
     main = outcomes[outcomes["setting"] == MAIN]
     found = [

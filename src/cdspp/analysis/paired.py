@@ -132,9 +132,8 @@ def paired_gain(values: ArrayLike, rival: ArrayLike) -> PairedGain:
 def gain_of(differences: ArrayLike, *, resolution: float = 0.0) -> PairedGain:
     """Return the gain of the differences of trials; missing ones are left out.
 
-    The standard error is `resolution` at least. Of n rows that are tested, 1 / n is
-    the change that one of them more or less makes: that no trial tells two rivals apart
-    does not say that they are equal to the last row.
+    The standard error is `resolution` at least, as 1 / n of n rows: that no trial tells
+    two rivals apart does not say that they are equal to the last row.
     """
     found = present(differences)
     gain = _gain_of_all(found, resolution)
@@ -189,9 +188,7 @@ def by_class(stratum: Stratum, codes: NDArray[np.integer]) -> list[Stratum]:
 def crossed_gain(strata: Sequence[Stratum]) -> PairedGain:
     """Return the mean difference with its standard error over trials and rows.
 
-    The difference of a trial is the sum over strata of the weighted mean over rows;
-    trials that a stratum lacks are left out. One test row less or more in each trial
-    bounds the standard error from below.
+    One test row less or more in each trial bounds the error from below.
     """
     known = [np.isfinite(part.values).any(axis=1) for part in strata]
     shared = np.logical_and.reduce(known)

@@ -56,10 +56,7 @@ def read_bibliography(path: PathLike) -> list[Entry]:
 
 
 def configuration_as_run(folder: PathLike) -> dict[str, Any]:
-    """Return the configuration that the report of ``results/<study>`` states.
-
-    DataError where there is no report, or one without it.
-    """
+    """Return the configuration that the report of ``results/<study>`` states."""
     page = Path(folder, REPORT)
     text = page.read_text(encoding="utf-8") if page.is_file() else ""
     if (found := _CONFIGURATION.search(text)) is None:
@@ -80,9 +77,8 @@ def references_of(
 ) -> str:
     """Return the BibTeX of the methods, data sets and packages of a finished study.
 
-    A publication belongs to a method whose docstring, or that of a class from which it
-    derives, names its title, and to a data set whose entry in the catalogue does. What
-    has none is named in a comment, with what the study file says to cite for it.
+    The docstring of a method, and the catalogue of data sets, name titles. What has
+    none is named in a comment, with what the study file says to cite for it.
     """
     root = Path(folder)
     configuration = configuration_as_run(root)

@@ -61,11 +61,7 @@ class Rival(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Contest:
-    """A row of a summary against its rivals, the baseline first, then states in order.
-
-    A position beyond the tasks is the average over them. Without scores by test row
-    standard errors are over trials alone.
-    """
+    """A row of a summary against its rivals; positions beyond tasks are the average."""
 
     row: Row
     place: int
@@ -207,10 +203,7 @@ class Contest:
 def row_strata(
     by_row: RowScores, pair: tuple[Row, Row], tasks: Sequence[str], balanced: bool
 ) -> list[Stratum]:
-    """Return the gain of a row over another by target row, averaged over tasks.
-
-    There is a stratum a target domain or, `balanced`, a class of it.
-    """
+    """Return gains by row over tasks, a stratum a target domain, or class of it."""
     found: dict[str, Floats] = {}
     classes = {}
     for task in tasks:

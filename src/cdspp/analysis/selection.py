@@ -36,10 +36,9 @@ def compare_selections(
 ) -> pd.DataFrame:
     """Compare defaults with what was selected, and with the best in hindsight.
 
-    The frame has a row a method that selects and source state (the real one and those
-    without a source): accuracies averaged over tasks and over the trials that all three
-    forms have. *Hindsight* is the value, of the curve over what is selected, whose test
-    accuracy is highest, which nobody can know; no verdict reads it.
+    Accuracies are averaged over tasks and the trials that all three forms have.
+    *Hindsight* is the value of the curve with the highest test accuracy, which nobody
+    can know; no verdict reads it.
     """
     curves = arrange_curves(scores, plan)
     ran = {(row.setting, row.method) for row in plan.rows}

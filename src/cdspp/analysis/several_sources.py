@@ -67,10 +67,7 @@ class _LeaveOneOut(Contest):
 def compare_without_each(
     scores: pd.DataFrame, plan: BenchmarkPlan, by_row: RowScores | None = None
 ) -> pd.DataFrame:
-    """Return the gain of all sources over all without one: a row a task and source.
-
-    P values are Holm's over the sources of a task.
-    """
+    """Return gains by task and source; p values are Holm's over a task's sources."""
     summary = summarise(scores, plan, plan.rows)
     records = [
         record

@@ -1,8 +1,4 @@
-"""Did the source help? Every method against itself in every other source state.
-
-`cdspp.analysis.rivals` has the gains, `cdspp.analysis.verdicts` the rule that judges
-them, and `cdspp.analysis.answers` the words.
-"""
+"""Did the source help? Every method against itself in every other source state."""
 
 from __future__ import annotations
 
@@ -73,15 +69,8 @@ def compare_with_rivals(
 ) -> pd.DataFrame:
     """Compare every method with the baseline and with itself in other source states.
 
-    Informed methods and controls are left out. Without scores by test row standard
-    errors are over trials alone, and hold for other labelled samples of the same rows.
-
-    The frame has a row a method, task and rival, the average over several tasks last:
-    mean accuracies, the paired gain with its 95 % interval, one-sided p values, trials
-    lost and shared, the least gain of a trial and whether one trial decides the test;
-    the word of the pair; the same of balanced accuracy; and the verdict on the task,
-    equal in all its rows. The average has an interval over the means of four target
-    domains or more (`domain_low`, `domain_high`).
+    Rows are by method, task and rival, the average over several tasks last. Without
+    scores by test row errors hold for other labelled samples of the same rows alone.
     """
     summary = summarise(scores, plan, plan.rows)
     return _typed(
@@ -136,10 +125,7 @@ def by_task(comparisons: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def rivals_of(groups: Iterable[pd.DataFrame]) -> dict[str, str]:
-    """Return the rivals that occur with their titles: the baseline, states in order.
-
-    Rivals of bridged methods alone are left out.
-    """
+    """Return the titles of the rivals that occur, but for `ALL_COLUMNS`."""
     found: dict[str, str] = {}
     for group in groups:
         pairs = group.drop_duplicates("rival")
@@ -156,11 +142,7 @@ def on_average(comparisons: pd.DataFrame) -> pd.DataFrame:
 
 
 def matrix(comparisons: pd.DataFrame, *, corrected: bool) -> pd.DataFrame:
-    """Return the averages over tasks of all methods of a benchmark.
-
-    Words may be `corrected` for the number of methods by Holm's procedure, those of
-    methods with a bridge apart.
-    """
+    """Return the averages over tasks; Holm corrects for methods, bridged ones apart."""
     parts = [on_average(part) for _, part in comparisons.groupby("row", sort=False)]
     found = pd.concat(parts, ignore_index=True) if parts else no_comparisons()
     if not corrected or found.empty:

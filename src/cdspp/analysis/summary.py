@@ -42,11 +42,7 @@ _BY_ROW = "accuracy", "class_accuracy", "macro_f1", "by_iteration", "collapsed"
 
 
 def mean_sd(values: ArrayLike) -> tuple[float, float]:
-    """Return mean and standard deviation over trials, missing trials (NaN) left out.
-
-    The deviation divides by n - 1, as MATLAB's ``std`` and so the paper's tables do. No
-    trial has no mean, fewer than two have no deviation (NaN).
-    """
+    """Return mean and deviation (by n - 1, as the paper) of trials; NaN of too few."""
     found = present(values)
     mean = float(found.mean()) if found.size else float("nan")
     sd = float(found.std(ddof=1)) if found.size > 1 else float("nan")
@@ -67,10 +63,7 @@ def n_present(values: ArrayLike) -> int:
 def with_average(
     tasks: tuple[str, ...], values: Floats
 ) -> tuple[tuple[str, ...], Floats]:
-    """Append the average over tasks, if several, to values by row, task and trial.
-
-    A trial counts only where every task has it.
-    """
+    """Append the average over several tasks, of the trials that every task has."""
     if len(tasks) < 2:
         return tasks, values
     average = values.mean(axis=1, keepdims=True)
@@ -79,13 +72,7 @@ def with_average(
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Scores of one benchmark, dense; NaN where a cell is missing or failed.
-
-    Arrays are by row, task and trial, in the order of the plan, at the last iteration;
-    `by_iteration` has the accuracy at each of the `iterations`. `class_accuracy`, the
-    balanced accuracy, and `macro_f1` are means over classes. `collapsed` is False where
-    a cell is missing or failed.
-    """
+    """Last scores by row, task and trial; NaN (not collapsed) if missing or failed."""
 
     plan: BenchmarkPlan
     rows: tuple[Row, ...]
@@ -186,10 +173,7 @@ def summarise(
 def accuracy_of(
     scores: pd.DataFrame, rows: Sequence[Row], tasks: Sequence[str], n_trials: int
 ) -> Floats:
-    """Return accuracies of rows by tasks by the first `n_trials` trials.
-
-    They are those of the last iteration; NaN where a trial is missing or failed.
-    """
+    """Return last accuracies by row, task and trial, NaN where missing or failed."""
     good = _placed(scores, rows, tasks)
     shape = (len(rows), len(tasks), n_trials)
     return _last(good[good["trial"] <= n_trials], "accuracy", shape)

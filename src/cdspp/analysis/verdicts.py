@@ -74,12 +74,10 @@ RULE = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """The word on a task, or on the average over tasks, and the numbers behind it.
+    """The word on a task or an average, and the numbers behind it; p values are Holm's.
 
-    The word is one of `STATEMENTS`, or why there is none: `TOO_FEW`, `COLLAPSED`,
-    `NOT_ASKED`. P values are Holm's. The gain over the state `hardest` is least sure;
-    `detectable` is the mean gain over every state that would be called *helps* with
-    `POWER`.
+    The gain over the state `hardest` is least sure; `detectable` is the gain over every
+    state that would be called *helps* with `POWER`.
     """
 
     word: str
@@ -92,10 +90,7 @@ class Verdict:
 def judge_tasks(
     tasks: Sequence[Gains], *, margin: float, collapsed: Sequence[bool] = ()
 ) -> list[Verdict]:
-    """Judge the tasks of a benchmark together, each by its gains over source states.
-
-    Gains within the margin, a fraction, count as equal.
-    """
+    """Judge the tasks of a benchmark together; the margin is a fraction."""
     fallen = collapsed or [False] * len(tasks)
     silent = [_silence(*pair) for pair in zip(tasks, fallen, strict=True)]
     asked = [task for task, word in zip(tasks, silent, strict=True) if not word]

@@ -53,12 +53,9 @@ def verify(
 ) -> Verified:
     """Compare the files of ``results/<study>`` with each other.
 
-    Fits are checked against their records, their paths, and the features and splits in
-    ``results``; scores against fits and labels; and all that the report rests on and
-    shows against the digests that it states. Fits of settings that the study no longer
-    has are checked too, and counted apart. `expected` tells by benchmark what fits have
-    to be made of; its paths refer to the working folder. A folder without scores is a
-    DataError.
+    Fits are checked against records, paths, features and splits; scores against fits
+    and labels; all files of the report against the digests that it states. `expected`
+    tells by benchmark what fits have to be made of, in the working folder.
     """
     root = Path(folder)
     if root.name in ("", ".."):  # such as ``.``, which is not the folder's name
@@ -190,10 +187,7 @@ class _Fits:
                 )
 
     def _test_ids(self, splits: tuple[str, ...], overlap: str) -> dict[int, str]:
-        """Return a digest of the test samples of each trial, from the splits alone.
-
-        The first split is that of the target, the others are those of sources.
-        """
+        """Return digests of test samples by trial; the first split is the target's."""
         given, *drawn = (
             read_rows(self._splits[digest], SPLIT_COLUMNS) for digest in splits
         )
@@ -233,9 +227,8 @@ def _by_trial(rows: Iterable[tuple[Any, ...]]) -> dict[Trial, Rows]:
 def _used(fits: _Fits, found: dict[Trial, Rows]) -> set[FitKey]:
     """Return the fits that the scores are of.
 
-    Blocks of another size, or of trials that are asked for no longer, may lie beside
-    those of the study: a fit of which the scores have some trials only is used where
-    no other one has these.
+    Blocks of another size may lie beside those of the study: a fit of which the scores
+    have some trials only is used where no other one has these.
     """
     given = fits.rows.items()
     whole = {key for key, rows in given if rows and rows.keys() <= found.keys()}

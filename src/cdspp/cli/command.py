@@ -47,12 +47,7 @@ def add_command(
     epilog: str = "",
     extra: str | None = None,
 ) -> argparse.ArgumentParser:
-    """Add a command and return its parser.
-
-    `run` takes the arguments and returns the text to print; `epilog` keeps its line
-    breaks. `extra` is the extra to install where a package lacks, by default the
-    smallest that brings it.
-    """
+    """Add a command; a package that lacks is in `extra`, or the smallest with it."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=text,
@@ -169,11 +164,9 @@ def check_outputs(
     writes: Iterable[str | Path],
     reads: Iterable[str | Path],
 ) -> None:
-    """Raise ConfigError before a command would write over a file.
+    """Raise ConfigError before an output replaces an input, or a file without --force.
 
-    Both lists hold files, or names of options that do. An output may be no input and no
-    other output, by its path or by a link, nor a folder that holds one; it replaces a
-    file or folder with ``--force`` alone.
+    Both lists hold files, or names of options that do.
     """
     taken = [*_files(arguments, reads)]
     for path in _files(arguments, writes):
@@ -213,10 +206,7 @@ def positive_integer(text: str) -> int:
 
 
 def need_package(package: str, what: str, extra: str | None = None) -> None:
-    """Raise ConfigError with the extra to install where a package lacks, by its import.
-
-    `what` needs the package; see `add_command` for `extra`.
-    """
+    """Raise ConfigError, with the extra to install, where a package lacks."""
     if importlib.util.find_spec(package) is None:
         raise ConfigError(_install(package, what, extra))
 

@@ -83,10 +83,9 @@ def _compare(arguments: argparse.Namespace) -> str:
 def _next_step(
     arguments: argparse.Namespace, found: Comparison, dropped: Sequence[str]
 ) -> str:
-    """Return the command of the recommended fit, on the same files.
+    """Return the command of the recommended fit.
 
-    `dropped` are the names of --drop that the target has: without the source the others
-    would be errors.
+    Without the source, names of --drop that the target lacks would be errors.
     """
     from cdspp.analysis.decision import USE
 

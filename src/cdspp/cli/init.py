@@ -50,12 +50,7 @@ KEPT = (
 
 @dataclass(frozen=True)
 class FoundData:
-    """The content of a folder or of tables for a new study.
-
-    The kind is images, texts or tables; `sizes` counts labelled samples by domain and
-    class, the source first, then the target; `entry` is the data set as a study file
-    has it; `told` has a line a domain.
-    """
+    """Images, texts or tables for a new study; `sizes` has source and target first."""
 
     kind: str
     sizes: Sizes
@@ -70,11 +65,7 @@ class FoundData:
         return "\n".join([head, *(f"  {line}" for line in self.told)])
 
     def labels(self) -> dict[str, int]:
-        """Return labelled samples per class for the first domain and the second.
-
-        At most half of the smallest class of the target is labelled, so that as many
-        are tested.
-        """
+        """Return labelled samples per class; half of the target's are left to test."""
         source, target, *_ = self.sizes.values()
         return {
             "source": min(MOST_SOURCE, max(source.values())),

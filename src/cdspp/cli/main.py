@@ -75,10 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
-    """Run the command that the arguments name; see `main`.
-
-    A parser sets `run` and `extra` as `add_command` does.
-    """
+    """Run the command that the arguments name, as `add_command` added it."""
     for stream in (sys.stdout, sys.stderr):  # a name may be of other bytes or letters
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -58,10 +58,7 @@ log = logging.getLogger(__name__)
 def read_both(
     arguments: argparse.Namespace, kinds: Collection[str]
 ) -> tuple[DomainRows, DomainRows | None, dict[str, Any], list[str]]:
-    """Return target and source, their bridge of the given `kinds`, and notes on it.
-
-    All rows are finite, with the columns asked for.
-    """
+    """Return target and source, their bridge of the given `kinds`, and notes on it."""
     asked = [(arguments.target, columns_of(arguments, "target", "id"))]
     if arguments.source:
         # No output names source rows: they need no identifiers.
@@ -127,10 +124,7 @@ def columns_of(
     *more: str,
     required: tuple[str, ...] = ("label",),
 ) -> Columns:
-    """Return the format of a file of a role, which has columns `required` and `more`.
-
-    A name for one role alone comes before the name for both.
-    """
+    """Return the format of a file of a role, whose own names come first."""
     label, id_ = (
         getattr(arguments, f"{role}_{option}", None) or getattr(arguments, option)
         for option in ("label", "id")
@@ -201,10 +195,7 @@ def _named(rows: DomainRows) -> Iterator[None]:
 def scaled_both(
     kind: str, target: DomainRows, source: DomainRows | None, bridge: Mapping[str, Any]
 ) -> tuple[DomainRows, DomainRows | None, SourceDomain | None, Scaling]:
-    """Return both files scaled, the source with its bridge, and the target's scaling.
-
-    A shared column is scaled in the target as in the source.
-    """
+    """Return both files scaled, shared columns alike, and the target's scaling."""
     scaling = learn_scaling(kind, target)
     if source is None:
         return scaled(target, scaling), None, None, scaling
@@ -251,10 +242,7 @@ def expected_cost(
 
 
 def refuse_memory(method: str, cost: Cost, other_words: str) -> None:
-    """Raise DataError where a fit needs more memory than there is.
-
-    `other_words` name a remedy beside another method or fewer rows.
-    """
+    """Raise DataError, with one more remedy, where a fit needs more than is free."""
     there = available_megabytes()
     if there is None or cost.megabytes <= there:
         return

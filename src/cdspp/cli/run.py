@@ -156,10 +156,7 @@ def _command(arguments: argparse.Namespace) -> list[str]:
 
 
 def _follow(call: Sequence[str], log: Path, meter: Meter) -> int:
-    """Run a command with its output in a file; return its exit code.
-
-    It forwards signals to the command and its jobs, and waits for their end.
-    """
+    """Run a command, forward signals to its jobs, and return its exit code."""
 
     def forward(number: int, _: object) -> None:
         meter.interrupted = True

@@ -128,10 +128,7 @@ def _requirements(records: FitRecords) -> str:
 
 
 def _files_of(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the files of a study and those that its report rests on, named in results.
-
-    Predictions that another program left outside of the folder are not among them.
-    """
+    """Yield what lies in results of a study's files and of those it rests on."""
     from cdspp.analysis.digests import REPORT, read_digests
 
     results = folder.parent
@@ -144,10 +141,7 @@ def _files_of(folder: Path) -> Iterator[tuple[Path, str]]:
 
 @contextmanager
 def unpacked(archive: Path) -> Iterator[Path]:
-    """Yield the folder ``results/<study>`` of an archive, unpacked for a while.
-
-    DataError tells where it is none that `cdspp bundle` made, or is damaged.
-    """
+    """Yield the folder ``results/<study>`` of an archive, unpacked for a while."""
     from cdspp.datasets.archives import extract
 
     with tempfile.TemporaryDirectory() as temporary:

@@ -1,7 +1,4 @@
-"""Study files, and the commands on them that compute no fit.
-
-They are `cdspp plan`, `status`, `summary`, `verify` and `export-splits`.
-"""
+"""Study files, and the commands on them that compute no fit."""
 
 from __future__ import annotations
 
@@ -96,10 +93,7 @@ def read_layers(files: Sequence[PathLike]) -> Layers:
 
 
 def read_study(files: Sequence[PathLike]) -> Study:
-    """Return the study of some files, by default the embedded one.
-
-    What is left out is logged. ConfigError lists every fault found.
-    """
+    """Return the study of some files, by default the embedded one; log its notes."""
     from cdspp.study.config import load_study
 
     layers, place = read_layers(files), workflow_folder()
