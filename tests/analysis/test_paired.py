@@ -90,7 +90,6 @@ def test_losses_are_the_trials_that_the_rival_wins() -> None:
 def test_fewer_than_two_trials_say_nothing(trials: int) -> None:
     gain = gain_of([0.2] * trials)
     assert gain.trials == trials
-    assert gain.known is False
     assert math.isnan(gain.gain) == (trials == 0)
     for number in (gain.error, gain.low, gain.high, gain.p_above, gain.p_below):
         assert math.isnan(number)

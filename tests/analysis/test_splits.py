@@ -39,9 +39,3 @@ def test_a_domain_without_splits_is_named_with_those_of_its_role(
         split_of(splits, "source", "shop")
     with pytest.raises(DataError, match="web as target, got those of none"):
         split_of(splits, "target", "web")
-
-
-def test_a_file_at_another_place_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "labels" / "web" / "1-2.parquet"
-    with pytest.raises(DataError, match=r"labels/web.* <role>/<domain>/<block>\.parq"):
-        read_splits([path])

@@ -164,14 +164,11 @@ def _power(found: HoldOut, judged: Judged, wanted: float) -> str:
 
 def _collapses(found: HoldOut) -> str:
     """Return the largest share of collapsed fits of each method that has any."""
-    most = dict.fromkeys(found.methods, 0.0)
-    for fit, share in found.collapsed.items():
-        most[fit.method] = max(most[fit.method], share)
-    told = [
-        f"{method_class(name).display_name} {100 * share:.0f} %"
-        for name, share in most.items()
-        if share
-    ]
+    told = []
+    for name in found.methods:
+        shares = (s for fit, s in found.collapsed.items() if fit.method == name)
+        if share := max(shares, default=0.0):
+            told.append(f"{method_class(name).display_name} {100 * share:.0f} %")
     return f"fits that collapsed or diverged: {', '.join(told)}" if told else ""
 
 
@@ -188,11 +185,9 @@ def _doubled(found: HoldOut, judged: Judged) -> str:
         fits = {"with the source": Fit(best, REAL, found.labels), **fits}
     told = []
     for how, fit in fits.items():
-        added, name = (
-            of_twice_the_labels(found, fit),
-            method_class(fit.method).display_name,
-        )
+        added = of_twice_the_labels(found, fit)
         if not math.isnan(added):
+            name = method_class(fit.method).display_name
             told.append(f"{in_points(added, sign=True)} points to {name} {how}")
     if not told:
         return ""

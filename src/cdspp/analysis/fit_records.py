@@ -48,7 +48,10 @@ _TIMES = (
 
 @dataclass(frozen=True, eq=False)
 class FitRecords:
-    """A study's fits: `outcomes`, a row a trial, by `OUTCOME_COLUMNS`, and `jobs`."""
+    """A study's fits: `outcomes`, a row a trial, and `jobs` with seed and versions.
+
+    Seconds and memory are NaN where not measured; `selected` are options of the fit.
+    """
 
     outcomes: pd.DataFrame
     jobs: Sequence[Mapping[str, Any]]

@@ -89,12 +89,7 @@ class PairedGain:
 
     def quantile(self, probability: float) -> float:
         """Return a quantile of the t distribution that belongs to the error."""
-        return float(stdtrit(self.df, probability)) if self.known else math.nan
-
-    @property
-    def known(self) -> bool:
-        """Whether there are trials enough for a standard error."""
-        return self.trials > 1
+        return float(stdtrit(self.df, probability))
 
     @property
     def low(self) -> float:
@@ -117,8 +112,6 @@ class PairedGain:
         return self._tail(-self.gain)
 
     def _tail(self, gain: float) -> float:
-        if not self.known:
-            return math.nan
         if self.error <= ZERO:
             return 0.0 if gain > ZERO else 1.0
         return float(stdtr(self.df, -gain / self.error))
@@ -201,7 +194,7 @@ def crossed_gain(strata: Sequence[Stratum]) -> PairedGain:
     weights = [w / np.isfinite(v).sum(axis=1).mean() for w, v in parts if v.size]
     row = max(weights, default=math.inf)
     plain = gain_of(by_trial, resolution=row / max(len(by_trial), 1) ** 0.5)
-    if not plain.known:
+    if plain.trials < 2:
         return plain
     of_trials = float(by_trial.var(ddof=1)) / plain.trials
     whole, residuals = zip(*map(_spread, parts), strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from html import unescape
 from pathlib import Path
@@ -29,7 +30,7 @@ __all__ = [
 ALWAYS = ("cdspp", "snakemake")
 _CONFIGURATION = re.compile(r"<pre>(\{\n.*?\n\})</pre>", re.DOTALL)
 _ENTRY = re.compile(r"^@\w+\{([\w-]+),\n.*?^\}", re.DOTALL | re.MULTILINE)
-_FIELD = r"^  {} = \{{(.*)\}},$"
+_FIELD = re.compile(r"^  (\w+) = \{(.*)\},$", re.MULTILINE)
 
 
 class Entry(NamedTuple):
@@ -43,16 +44,12 @@ class Entry(NamedTuple):
 
 def read_bibliography(path: PathLike) -> list[Entry]:
     """Read a BibTeX file that has one field a line."""
-    found = _ENTRY.finditer(Path(path).read_text(encoding="utf-8"))
-    return [
-        Entry(
-            each[1],
-            _words(_field(each[0], "title")),
-            _field(each[0], "package"),
-            each[0],
-        )
-        for each in found
-    ]
+    entries = []
+    for found in _ENTRY.finditer(Path(path).read_text(encoding="utf-8")):
+        fields = defaultdict(str, _FIELD.findall(found[0]))
+        title = _words(fields["title"])
+        entries.append(Entry(found[1], title, fields["package"], found[0]))
+    return entries
 
 
 def configuration_as_run(folder: PathLike) -> dict[str, Any]:
@@ -119,11 +116,6 @@ def docstrings_of(method: str) -> str:
     return " ".join(
         c.__doc__ or "" for c in lineage if c.__module__.startswith("cdspp.")
     )
-
-
-def _field(entry: str, name: str) -> str:
-    found = re.search(_FIELD.format(name), entry, re.MULTILINE)
-    return found[1] if found else ""
 
 
 def _words(text: str) -> str:

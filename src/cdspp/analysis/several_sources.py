@@ -36,8 +36,8 @@ class _LeaveOneOut(Contest):
         found = [(name, (without(name), self.row.method)) for name in domains]
         return [Rival(n, n, True, places[key]) for n, key in found if key in places]
 
-    def records(self) -> Iterator[dict[str, Any]]:
-        """Yield a record a task and source, by `LEFT_OUT_COLUMNS`."""
+    def lines(self) -> Iterator[tuple[Any, ...]]:
+        """Yield a line a task and source, by `LEFT_OUT_COLUMNS`."""
         plan, row = self.summary.plan, self.row
         for at, task in enumerate(self.summary.tasks):
             sources = task_domains(task).sources if several_sources(task) else ()
@@ -51,17 +51,12 @@ class _LeaveOneOut(Contest):
             )
             for rival, gain, said in zip(rivals, gains, verdicts, strict=True):
                 means = self._means(rival, at)
-                yield {
-                    **{"benchmark": plan.benchmark, "task": task, "row": row.key},
-                    "display_name": row.display_name + row.marks,
-                    "source": rival.key,
-                    "accuracy": means["accuracy"],
-                    "accuracy_without": means["rival_accuracy"],
-                    **{"gain": gain.gain, "low": gain.low, "high": gain.high},
-                    "trials": gain.trials,
-                    **{"p_helps": said.p_helps, "p_hurts": said.p_hurts},
-                    "verdict": said.word,
-                }
+                yield (
+                    *(plan.benchmark, task, row.key, row.display_name + row.marks),
+                    *(rival.key, means["accuracy"], means["rival_accuracy"]),
+                    *(gain.gain, gain.low, gain.high, gain.trials),
+                    *(said.p_helps, said.p_hurts, said.word),
+                )
 
 
 def compare_without_each(
@@ -69,10 +64,10 @@ def compare_without_each(
 ) -> pd.DataFrame:
     """Return gains by task and source; p values are Holm's over a task's sources."""
     summary = summarise(scores, plan, plan.rows)
-    records = [
-        record
+    found = [
+        line
         for place, row in enumerate(plan.rows)
         if row in plan.main_rows
-        for record in _LeaveOneOut(row, place, summary, by_row).records()
+        for line in _LeaveOneOut(row, place, summary, by_row).lines()
     ]
-    return pd.DataFrame(records, columns=list(LEFT_OUT_COLUMNS))
+    return pd.DataFrame(found, columns=list(LEFT_OUT_COLUMNS))

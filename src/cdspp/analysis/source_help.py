@@ -69,8 +69,11 @@ def compare_with_rivals(
 ) -> pd.DataFrame:
     """Compare every method with the baseline and with itself in other source states.
 
-    Rows are by method, task and rival, the average over several tasks last. Without
-    scores by test row errors hold for other labelled samples of the same rows alone.
+    Rows are by method, task and rival, the average over several tasks last: the paired
+    gain with its 95 % interval, one-sided p values, the `least` gain of a trial, and
+    if `one_decides`; the same of balanced accuracy; the verdict. `domain_low` and
+    `domain_high` are of an average over the means of four target domains or more.
+    Without scores by test row errors hold for other labels of the same rows.
     """
     summary = summarise(scores, plan, plan.rows)
     return _typed(

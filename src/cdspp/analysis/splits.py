@@ -15,19 +15,12 @@ __all__ = ["Splits", "read_splits", "split_of"]
 
 Splits = Mapping[tuple[str, str], pd.DataFrame]
 
-_ROLES = ("source", "target")
-
 
 def read_splits(paths: Iterable[PathLike]) -> Splits:
     """Read ``.../<role>/<domain>/<block>.parquet`` by role and domain, in one frame."""
     blocks: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for path in map(Path, paths):
         role, domain = path.parent.parts[-2:]
-        if role not in _ROLES:
-            raise DataError(
-                f"{path}: expected <role>/<domain>/<block>.parquet with source or "
-                "target as role."
-            )
         blocks.setdefault((role, domain), []).append(read_frame(path, SPLIT_COLUMNS))
     return {key: pd.concat(found, ignore_index=True) for key, found in blocks.items()}
 

@@ -72,7 +72,10 @@ def with_average(
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Last scores by row, task and trial; NaN (not collapsed) if missing or failed."""
+    """Last scores by row, task and trial; NaN (not collapsed) if missing or failed.
+
+    `class_accuracy` is the balanced accuracy; `by_iteration` has all `iterations`.
+    """
 
     plan: BenchmarkPlan
     rows: tuple[Row, ...]

@@ -165,9 +165,7 @@ class _Fits:
             if digest in self._stated or name == "predictions":
                 continue  # the report states the digests of files made elsewhere
             place = self._places.get(unnumbered(name))
-            if place is None:
-                place = self._features(fit.record["dataset"])
-            if digest not in place:
+            if digest not in (place or self._features(fit.record["dataset"])):
                 raise DataError(
                     f"{fit.path}: its {name} (sha256 {digest[:12]}) is not among the "
                     "files that lie there: they were changed, or it is a fit of other "

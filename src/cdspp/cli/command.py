@@ -92,7 +92,16 @@ def add_columns(
     )
     add("--drop", action="append", default=[], metavar=metavar, help=told)
     if encodes:
-        _add_encoding(parser)
+        told = "text becomes a column for each value, or the share of rows that have it"
+        add("--categories", choices=CATEGORIES[1:], help=told)
+        told = "dates become days since 1970, or year, month, day and weekday"
+        add("--dates", choices=DATES[1:], help=told)
+        told = "a library that encodes text and dates: skrub's TableVectorizer"
+        add("--vectorise", choices=VECTORISERS, help=told)
+        told = "format of dates that are ambiguous, for instance %%d/%%m/%%Y"
+        add("--date-format", metavar="FORMAT", help=told)
+        told = "decimal sign of numbers in text (found column by column)"
+        add("--decimal", choices=(".", ","), help=told)
     told = "encoding of text files (UTF-8, else UTF-16 or Windows-1252, with a note)"
     add("--encoding", metavar="NAME", help=told)
     told = (
@@ -100,21 +109,6 @@ def add_columns(
         "differs from another in capitals alone; may be repeated"
     )
     add("--keep-label", action="append", default=[], metavar="LABEL", help=told)
-
-
-def _add_encoding(parser: argparse.ArgumentParser) -> None:
-    """Add the options on how columns become numbers, which a model file keeps."""
-    add = parser.add_argument
-    told = "text becomes a column for each value, or the share of rows that have it"
-    add("--categories", choices=CATEGORIES[1:], help=told)
-    told = "dates become days since 1970, or year, month, day and weekday"
-    add("--dates", choices=DATES[1:], help=told)
-    told = "a library that encodes text and dates: skrub's TableVectorizer"
-    add("--vectorise", choices=VECTORISERS, help=told)
-    told = "format of dates that are ambiguous, for instance %%d/%%m/%%Y"
-    add("--date-format", metavar="FORMAT", help=told)
-    told = "decimal sign of numbers in text (found column by column)"
-    add("--decimal", choices=(".", ","), help=told)
 
 
 def add_roles(parser: argparse.ArgumentParser) -> None:

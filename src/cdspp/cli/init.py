@@ -103,12 +103,12 @@ def look_at_tables(
     name: str, tables: Sequence[tuple[str, str]], columns: Sequence[Columns]
 ) -> FoundData:
     """Look at tables, each with its domain and format; DataError lists all faults."""
-    from cdspp.cli.rows import read_all
-    from cdspp.datasets.table_rows import require_dropped
+    from cdspp.cli.rows import gathered
+    from cdspp.datasets.table_rows import read_domain, require_dropped
 
     names = [as_name(given) for given, _ in tables]
     paths = [path for _, path in tables]
-    read, faults = read_all(zip(paths, columns, strict=True))
+    read, faults = gathered(read_domain, zip(paths, columns, strict=True))
     faults = [*_table_faults(tables, names), *faults]
     try:
         require_dropped(() if faults else columns[0].drop, read)

@@ -7,9 +7,10 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
 __all__ = [
     "columns_of",
     "expected_cost",
+    "gathered",
     "learn_scaling",
-    "read_all",
     "read_both",
     "refuse_memory",
     "scaled",
@@ -59,13 +60,11 @@ def read_both(
     arguments: argparse.Namespace, kinds: Collection[str]
 ) -> tuple[DomainRows, DomainRows | None, dict[str, Any], list[str]]:
     """Return target and source, their bridge of the given `kinds`, and notes on it."""
-    asked = [(arguments.target, columns_of(arguments, "target", "id"))]
+    asked = [(arguments.target, columns_of(arguments, "target", ("label", "id")))]
     if arguments.source:
         # No output names source rows: they need no identifiers.
         asked.append((arguments.source, columns_of(arguments, "source")))
-    read, faults = read_all(asked)
-    if faults:
-        raise DataError("\n".join(faults))
+    read = _whole(gathered(read_domain, asked))
     target = read[0]
     require_dropped(tuple(arguments.drop), read)
     target.require_distinct_ids()  # predictions are written by these
@@ -73,7 +72,8 @@ def read_both(
     if len(read) > 1:
         known = {rows.path: filter(None, rows.labels) for rows in read}
         require_common(known)
-    target, *sources = _complete_all(read, impute=arguments.impute)
+    fill = partial(complete, impute=arguments.impute)
+    target, *sources = _whole(gathered(fill, ((rows,) for rows in read)))
     bridge: dict[str, Any] = {}
     notes: list[str] = []
     if not sources:
@@ -92,37 +92,28 @@ def read_both(
     return target, source, bridge, notes
 
 
-def _complete_all(read: Iterable[DomainRows], *, impute: bool) -> list[DomainRows]:
-    """Return rows without gaps; DataError names those of all files."""
+def gathered(
+    make: Callable[..., DomainRows], files: Iterable[tuple[Any, ...]]
+) -> tuple[list[DomainRows], list[str]]:
+    """Return the rows that are made of files, and the faults of all."""
     found, faults = [], []
-    for rows in read:
+    for each in files:
         try:
-            found.append(complete(rows, impute=impute))
+            found.append(make(*each))
         except DataError as error:
             faults.append(str(error))
+    return found, faults
+
+
+def _whole(made: tuple[list[DomainRows], list[str]]) -> list[DomainRows]:
+    found, faults = made
     if faults:
         raise DataError("\n".join(faults))
     return found
 
 
-def read_all(
-    files: Iterable[tuple[str, Columns]],
-) -> tuple[list[DomainRows], list[str]]:
-    """Read files, each in its format; return their rows and the faults of all."""
-    read, faults = [], []
-    for path, columns in files:
-        try:
-            read.append(read_domain(path, columns))
-        except DataError as error:
-            faults.append(str(error))
-    return read, faults
-
-
 def columns_of(
-    arguments: argparse.Namespace,
-    role: str,
-    *more: str,
-    required: tuple[str, ...] = ("label",),
+    arguments: argparse.Namespace, role: str, required: tuple[str, ...] = ("label",)
 ) -> Columns:
     """Return the format of a file of a role, whose own names come first."""
     label, id_ = (
@@ -133,7 +124,7 @@ def columns_of(
         label,
         id_,
         drop=tuple(arguments.drop),
-        required=(*required, *more),
+        required=required,
         encoding=arguments.encoding,
         decimal=arguments.decimal,
         categories=arguments.categories or ERROR,
