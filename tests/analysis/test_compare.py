@@ -276,10 +276,10 @@ def test_rows_of_a_class_are_held_out_in_turn() -> None:
         np.eye(17), [0] * 5 + [1] * 12, SourceDomain(np.eye(4), [0, 0, 1, 1]), "none"
     )
     folds = _folds(problem, 10, 0.2, 2000, 0)
-    times = np.bincount(np.concatenate([fold.test for fold in folds]), minlength=17)
+    times = np.bincount(np.concatenate([test for _, test in folds]), minlength=17)
     assert set(times) == {2}
-    for fold in folds:
-        assert not set(fold.test) & set(np.concatenate(fold.train))
+    for train, test in folds:
+        assert not set(test) & set(np.concatenate(train))
 
 
 def paired_problem() -> tuple[np.ndarray, np.ndarray, SourceDomain]:

@@ -30,8 +30,8 @@ def study(tmp_path: Path) -> VerifiedStudy:
     return VerifiedStudy(tmp_path / "results")
 
 
-def faults(study: VerifiedStudy) -> tuple[str, ...]:
-    return verify(study.root).faults
+def faults(study: VerifiedStudy) -> list[str]:
+    return verify(study.root)[0]
 
 
 def named(study: VerifiedStudy, *patterns: str) -> None:
@@ -51,10 +51,10 @@ def edit_scores(study: VerifiedStudy, trial: int, **values: object) -> None:
 
 
 def test_a_study_as_it_was_computed_has_no_fault(study: VerifiedStudy) -> None:
-    found = verify(study.root)
-    assert found.faults == ()
+    faulty, told = verify(study.root)
+    assert faulty == []
     # Two methods, without a source and with noise, on two tasks.
-    assert found.told == (
+    assert told == (
         "Checked 8 fits (16 trials), 1 file of scores, 0 digests in the report: all as "
         "computed. Not checked, since the report does not name them: 4 files of tables."
     )
@@ -143,9 +143,9 @@ def test_fits_that_the_study_no_longer_asks_for_are_checked_and_counted_apart(
     old = study.root / "fits/goods/noise/web_photo/svm-t/1-2.parquet"
     inputs = read_json(study.fit().with_suffix(".json"))["inputs"]
     write_fit(old, read_frame(study.fit(), FIT_COLUMNS), inputs=inputs)
-    found = verify(study.root)
-    assert found.faults == ()
-    assert "all as computed. 1 fit of these in no score. Not checked" in found.told
+    faulty, told = verify(study.root)
+    assert faulty == []
+    assert "all as computed. 1 fit of these in no score. Not checked" in told
     old.write_bytes(b"")
     named(study, r"noise/web_photo/svm-t/1-2\.parquet: .* it is empty")
 
@@ -165,15 +165,15 @@ def write_report(study: VerifiedStudy, *more: Path) -> list[Path]:
 
 def test_what_a_report_names_is_compared_with_its_digests(study: VerifiedStudy) -> None:
     *_, figure = write_report(study)
-    found = verify(study.root)
-    assert found.faults == ()
-    assert found.told.endswith("scores, 6 digests in the report: all as computed.")
+    faulty, told = verify(study.root)
+    assert faulty == []
+    assert told.endswith("scores, 6 digests in the report: all as computed.")
     figure.write_text("<svg>other</svg>")
     named(study, r"methods_goods\.svg: the report was made of another content .* by h")
     figure.unlink()
     named(study, r"methods_goods\.svg: the report was made of it, but it is gone. Run")
     study.table("other").write_text("a\n1\n")
-    assert verify(study.root).told.endswith("name them: 1 file of tables.")
+    assert verify(study.root)[1].endswith("name them: 1 file of tables.")
 
 
 def test_a_file_of_another_program_is_named_and_never_to_be_deleted(
@@ -182,7 +182,7 @@ def test_a_file_of_another_program_is_named_and_never_to_be_deleted(
     theirs = tmp_path / "theirs.csv"
     theirs.write_text("task\n")
     write_report(study, theirs)
-    assert verify(study.root).faults == ()
+    assert faults(study) == []
     theirs.write_text("task\nweb_photo\n")
     (told,) = faults(study)
     assert told.startswith(f"{theirs}: the report was made of another content")
@@ -235,13 +235,13 @@ def test_fits_are_compared_with_a_configuration(study: VerifiedStudy) -> None:
     split = str(study.split("target", "photo")).replace("photo", "{target}")
     recipes = {"main/cdspp": (made_of, 0), "main/svm-t": ("other", 0)}
     expected = {"goods": Expected(recipes, [{"target_split": split}])}
-    found = verify(study.root, expected).faults
+    found = verify(study.root, expected)[0]
     assert [text.partition(": ")[0] for text in found] == [
         f"goods/main/{task}/svm-t/1-2" for task in ("photo_web", "web_photo")
     ]
     drawn = str(study.split("source", "web")).replace("web", "{source}")
     ours = Expected({"main/cdspp": (made_of, 0)}, [{"target_split": drawn}])
-    found = verify(study.root, {"goods": ours}).faults
+    found = verify(study.root, {"goods": ours})[0]
     assert all("is made of another target_split than" in text for text in found)
     assert len(found) == 2
 

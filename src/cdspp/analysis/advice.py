@@ -205,17 +205,12 @@ def _next_step(judged: Judged, scale: str) -> str:
     """Return a line of Python that fits what is recommended."""
     if not judged.method:
         return f"`cdspp.compare(X, y, source=source, scale={STANDARDISE!r})`"
-    X, given = "X", "source"
-    if scale != NO_SCALE:
-        X, given = "scaled(X)", "cdspp.SourceDomain(scaled(source.X), source.y)"
-    source = f", source={given}" if judged.decision == USE else ""
-    fit = f"cdspp.make({judged.method!r}).fit({X}, y{source})"
+    fit, uses = f"cdspp.make({judged.method!r}).fit", judged.decision == USE
     if scale == NO_SCALE:
-        return f"`{fit}`"
-    if judged.decision == USE and method_class(judged.method).bridges:
-        return (
-            f"`X, source = cdspp.methods.problem.scale_domains({scale!r}, X, source)` "
-            f"and `cdspp.make({judged.method!r}).fit(X, y, source=source)`"
-        )
+        return f"`{fit}(X, y{', source=source' * uses})`"
+    if uses and method_class(judged.method).bridges:
+        learn = f"cdspp.methods.problem.scale_domains({scale!r}, X, source)"
+        return f"`X, source = {learn}` and `{fit}(X, y, source=source)`"
+    source = ", source=cdspp.SourceDomain(scaled(source.X), source.y)" * uses
     learn = f"cdspp.core.scaling.fit_scaling({scale!r}, Z)"
-    return f"`{fit}` with `scaled = lambda Z: {learn}.apply(Z)`"
+    return f"`{fit}(scaled(X), y{source})` with `scaled = lambda Z: {learn}.apply(Z)`"

@@ -9,7 +9,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,14 +32,7 @@ from cdspp.core.names import ALONE, PCA, REAL, STANDARDISE, SWAPPED
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.seeding import generator, integer_seed
 from cdspp.core.wording import counted, shortened
-from cdspp.methods import (
-    available,
-    make,
-    method_class,
-    method_module,
-    name_of,
-    seed_option,
-)
+from cdspp.methods import available, make, method_class, name_of, seed_option
 from cdspp.methods.base import UNLABELLED, Int, SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED, column_names, read_bridge
 from cdspp.methods.labels import check_classes, compare_classes, read_labels
@@ -63,31 +56,16 @@ class _Problem(NamedTuple):
 
     X: Floats
     codes: Int
+    labelled: Int
+    unlabelled: Int
     source: SourceDomain
+    two_classes: bool  # of the source, so that swapping them mirrors them
     scaling: Scaling
     note: str
 
-    @property
-    def unlabelled(self) -> Int:
-        """Which target rows have no label."""
-        return np.flatnonzero(self.codes == UNLABELLED)
 
-    @property
-    def labelled(self) -> Int:
-        """Which target rows have a label."""
-        return np.flatnonzero(self.codes != UNLABELLED)
-
-    @property
-    def two_classes(self) -> bool:
-        """Whether the source has two classes, so that swapping them mirrors them."""
-        return len(np.unique(self.source.y)) == 2
-
-
-class _Fold(NamedTuple):
-    """One repeat: labelled rows to fit on, by class and in order, and rows to test."""
-
-    train: list[Int]
-    test: Int
+# One repeat: labelled rows to fit on, by class and in order, and rows to test.
+_Fold: TypeAlias = tuple[list[Int], Int]
 
 
 def compare(
@@ -165,7 +143,7 @@ def compare(
     _check(chosen, repeats, problem.source)
     folds = _folds(problem, repeats, test_share, max_rows, seed)
     fits = _Fits(problem, folds, scale, max_rows, seed)
-    sizes = [len(rows) for fold in folds for rows in fold.train]  # of each class
+    sizes = [len(rows) for train, _ in folds for rows in train]  # of each class
     right: dict[Fit, Floats] = {}
     collapsed: dict[Fit, float] = {}
     for method in chosen:
@@ -195,24 +173,21 @@ def usual_methods(problem: Any) -> list[str]:
     alone = [name for name, cls in known.items() if cls.without_source_of]
     whole = [known[name].without_source_of for name in alone]
     baselines = [n for n, c in known.items() if c.supervised and not c.uses_source]
-    own = {_family(name) for name in (*baselines, *whole)}
+    family = {name: cls.__module__.rpartition(".")[0] for name, cls in known.items()}
+    own = {family[name] for name in (*baselines, *whole)}
     rivals = [
         name
         for name, cls in known.items()
-        if _family(name) not in own
+        if family[name] not in own
         and cls.in_compare
         and not (cls.transductive or cls.needs_torch or cls.bridges)
     ]
     rivals.sort(key=lambda name: fit_cost(known[name], size).seconds)
     families: dict[str, str] = {}
     for name in rivals:
-        families.setdefault(_family(name), name)
+        families.setdefault(family[name], name)
     bridged = [name for kind in _told_bridge(problem.source) for name in BRIDGED[kind]]
     return [*baselines, *whole, *list(families.values())[:2], *bridged, *alone]
-
-
-def _family(method: str) -> str:
-    return method_module(method).rpartition(".")[0]
 
 
 def _size(problem: Any, max_rows: int | None = None) -> Size:
@@ -271,7 +246,9 @@ def _problem(X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str) -> _P
     if bridge.n_pairs:
         pairs = scaling.apply(bridge.pairs_source), bridge.pairs_target
         coded = replace(coded, paired_rows=pairs)
-    return _Problem(rows, codes, coded, scaling, note)
+    places = labelled.nonzero()[0], (~labelled).nonzero()[0]
+    two_classes = len(np.unique(source_labels)) == 2
+    return _Problem(rows, codes, *places, coded, two_classes, scaling, note)
 
 
 def _same_names(source: SourceDomain, X: Any) -> str:
@@ -341,7 +318,7 @@ def _folds(
             test[number].append(held)
             others = rng.permutation(np.setdiff1d(rows, held))
             train[number].append(others[: math.ceil(len(rows) * max_rows / n_labelled)])
-    return [_Fold(*each) for each in zip(train, map(np.concatenate, test), strict=True)]
+    return list(zip(train, map(np.concatenate, test), strict=True))
 
 
 def _asked(method: str, most: int, problem: _Problem) -> Iterator[Fit]:
@@ -387,19 +364,19 @@ class _Fits:
         labelled = self.problem.labelled
         right = np.full((len(self.folds), len(labelled)), np.nan)
         collapsed = 0
-        for number, (row, fold) in enumerate(zip(right, self.folds, strict=True)):
+        for number, (row, (_, test)) in enumerate(zip(right, self.folds, strict=True)):
             model, scaling = self._fitted(number, fit)
             if model is None:
                 continue
             collapsed += bool(model.collapsed_)
-            predicted = model.predict(scaling.apply(self.problem.X[fold.test]))
-            places = np.searchsorted(labelled, fold.test)
-            row[places] = predicted == self.problem.codes[fold.test]
+            predicted = model.predict(scaling.apply(self.problem.X[test]))
+            places = np.searchsorted(labelled, test)
+            row[places] = predicted == self.problem.codes[test]
         return right, collapsed / len(self.folds)
 
     def _fitted(self, number: int, fit: Fit) -> tuple[Any, Scaling]:
         """Return a fitted method, none where it fails, and how rows are scaled."""
-        problem, train = self.problem, self.folds[number].train
+        problem, (train, _) = self.problem, self.folds[number]
         used = np.concatenate([rows[: fit.labels] for rows in train])
         rng = generator("compare", self.seed, number, "unlabelled")
         others = np.sort(rng.permutation(problem.unlabelled)[: self.max_rows])

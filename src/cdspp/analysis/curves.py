@@ -1,7 +1,6 @@
 """Accuracy against one value: labelled target samples, or an option of the methods.
 
-A *curve* is a set of settings that differ in one value, over some tasks and trials of a
-benchmark; where the value is that of the main run, its scores are the main run's own.
+Where the value is that of the main run, its scores are the main run's own.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 r"""How sure a gain is: Student's t over trials, and over trials *and* target rows.
 
-Trials are few, so intervals come from the t distribution: a percentile bootstrap of ten
-trials is too narrow. With fewer than `INTERVAL_TRIALS` there is none: from two trials,
-t is 12.7 and the interval as wide as chance has it. Trials share their test rows, so
-that their scatter alone holds for other labelled samples of the same rows.
+A percentile bootstrap of ten trials is too narrow. From two trials t is 12.7, so that
+fewer than `INTERVAL_TRIALS` have no interval. Trials share their test rows: their
+scatter alone holds for other labelled samples of the same rows.
 
 For other target rows, too, let ``D[t, i]`` be the difference of two fits on row i in
 trial t, 1, 0 or -1, and missing where the row is labelled. With trial means `c`, row

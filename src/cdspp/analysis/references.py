@@ -72,11 +72,7 @@ def references_of(
     bibliography: Iterable[Entry],
     catalogue: Mapping[str, Any],
 ) -> str:
-    """Return the BibTeX of the methods, data sets and packages of a finished study.
-
-    The docstring of a method, and the catalogue of data sets, name titles. What has
-    none is named in a comment, with what the study file says to cite for it.
-    """
+    """Return the BibTeX of the methods, data sets and packages of a finished study."""
     root = Path(folder)
     configuration = configuration_as_run(root)
     methods = records.outcomes["method"].unique()

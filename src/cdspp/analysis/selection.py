@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -87,7 +87,14 @@ def _record(
     told = outcomes[(outcomes[list(own)] == own).all(axis=1)]["selected"]
     options = [each for each in told if isinstance(each, Mapping) and each]
     tried = {name for each in options for name in each}
-    along = dict(_along([c for c in curves if c.parameter in tried], row, state))
+    along = {
+        value: accuracies
+        for curve in curves
+        if curve.parameter in tried
+        for known, by_value in zip(curve.rows, curve.accuracy, strict=True)
+        if (known.method, known.state) == (row.method, state)
+        for value, accuracies in zip(curve.values, by_value.mean(axis=0), strict=True)
+    }
     default, chosen, *others = _shared([*accuracy.mean(axis=1), *along.values()])
     means = {v: float(x.mean()) for v, x in zip(along, others, strict=True) if len(x)}
     best = max(means, key=means.__getitem__, default=None)
@@ -111,16 +118,6 @@ def _shared(rows: Sequence[Floats]) -> list[Floats]:
     n_trials = min(map(len, rows))
     whole = np.isfinite([row[:n_trials] for row in rows]).all(axis=0)
     return [row[:n_trials][whole] for row in rows]
-
-
-def _along(
-    curves: Sequence[CurveScores], row: Row, state: str
-) -> Iterator[tuple[float, Floats]]:
-    """Yield the averages over tasks by trial, at each value of the curves."""
-    for curve in curves:
-        for known, accuracy in zip(curve.rows, curve.accuracy, strict=True):
-            if (known.method, known.state) == (row.method, state):
-                yield from zip(curve.values, accuracy.mean(axis=0), strict=True)
 
 
 def _counted(chosen: Sequence[Mapping[str, Any]]) -> str:

@@ -1,9 +1,4 @@
-"""From scores to numbers: rows by tasks by trials, and their means.
-
-A *row* is what a table shows in one line: a method of the main setting, a control (the
-reference in another source state), or a variant (a method in any other setting).
-Trials are the unit of all statistics here.
-"""
+"""From scores to numbers: rows of a table by tasks by trials, and their means."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from cdspp.stages.artifacts import SCORE_COLUMNS, SPLIT_COLUMNS, labels_by_id, r
 from cdspp.stages.fit_files import Expected, ExpectedFits, FitFile, read_fit, unnumbered
 from cdspp.stages.score import score_fit
 
-__all__ = ["Verified", "verify"]
+__all__ = ["verify"]
 
 Trial = tuple[str, str, str, int]  # setting, task, method, trial
 Rows = list[tuple[Any, ...]]
@@ -41,17 +41,10 @@ MADE = {name: f"{name}/[!.]*" for name in ("tables", "figures", "timings")}
 MADE["predictions"] = "predictions/*/*/[!.]*"
 
 
-class Verified(NamedTuple):
-    """What differs, a sentence or two each, and one line on what was checked."""
-
-    faults: tuple[str, ...]
-    told: str
-
-
 def verify(
     folder: PathLike, expected: Mapping[str, Expected] | None = None
-) -> Verified:
-    """Compare the files of ``results/<study>`` with each other.
+) -> tuple[list[str], str]:
+    """Compare the files of ``results/<study>``; return faults, and what was checked.
 
     Fits are checked against records, paths, features and splits; scores against fits
     and labels; all files of the report against the digests that it states. `expected`
@@ -92,7 +85,7 @@ def verify(
     apart = f" {counted(unused, 'fit')} of these in no score." * bool(unused)
     result = counted(len(faults), "difference") if faults else "all as computed"
     told = f"Checked {', '.join(checked)}: {result}.{apart}"
-    return Verified(tuple(faults), told + _unchecked(root, stated))
+    return faults, told + _unchecked(root, stated)
 
 
 def _unchecked(root: Path, stated: Iterable[str]) -> str:

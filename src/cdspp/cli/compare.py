@@ -83,10 +83,7 @@ def _compare(arguments: argparse.Namespace) -> str:
 def _next_step(
     arguments: argparse.Namespace, found: Comparison, dropped: Sequence[str]
 ) -> str:
-    """Return the command of the recommended fit.
-
-    Without the source, names of --drop that the target lacks would be errors.
-    """
+    """Return the command of the recommended fit."""
     from cdspp.analysis.decision import USE
 
     words = ["cdspp", "fit", "--method", found.method, "--scale", arguments.scale]
@@ -101,7 +98,7 @@ def _next_step(
         if value and (with_source or not option.startswith("source-")):
             words += [f"--{option}", value]
     for name in arguments.drop:
-        if with_source or name in dropped:
+        if with_source or name in dropped:  # others would be errors
             words += ["--drop", name]
     for name in arguments.keep_label:
         words += ["--keep-label", name]

@@ -24,7 +24,6 @@ from cdspp.study.workflow_files import study_command, workflow_folder
 
 if TYPE_CHECKING:
     from cdspp.datasets.table_files import Columns
-    from cdspp.datasets.table_rows import DomainRows
 
 __all__ = ["FoundData", "add_init", "as_name", "look_at_tables", "study_text"]
 
@@ -124,7 +123,11 @@ def look_at_tables(
         faults += no_common_class(sizes) or ["no class is in all of the tables"]
     _refuse(name, faults)
     holes = [int((~np.isfinite(rows.X)).sum()) for rows in read]
-    told = (_told(*each) for each in zip(tables, names, read, holes, strict=True))
+    told = []
+    for (given, path), domain, rows, n in zip(tables, names, read, holes, strict=True):
+        place = path if domain == given else f"{given}, {path}"
+        end = f", {counted(n, 'number')} missing, to be imputed" if n else ""
+        told.append(f"{rows.told(f'{domain} ({place})')}{end}")
     entry: dict[str, Any] = {
         "id": name,
         "tables": dict(zip(names, paths, strict=True)),
@@ -150,13 +153,6 @@ def _by_domain(
         return "" if values[0] == usual else str(values[0])
     pairs = zip(names, values, strict=True)
     return {name: str(value) for name, value in pairs if value != usual}
-
-
-def _told(table: tuple[str, str], domain: str, rows: DomainRows, holes: int) -> str:
-    given, path = table
-    role = f"{domain} ({path})" if domain == given else f"{domain} ({given}, {path})"
-    end = f", {counted(holes, 'number')} missing, to be imputed" if holes else ""
-    return f"{rows.told(role)}{end}"
 
 
 def _table_faults(

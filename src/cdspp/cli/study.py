@@ -131,14 +131,14 @@ def _verify(arguments: argparse.Namespace) -> str:
 
         study = read_study([arguments.study])
         expected = {name: expected_fits(study, name) for name in study.benchmarks}
-        found = verify(Path("results", study.name), expected)
+        faults, told = verify(Path("results", study.name), expected)
     elif Path(arguments.study).suffix == ".zip":
         with unpacked(Path(arguments.study)) as folder:
-            found = verify(folder)
+            faults, told = verify(folder)
     else:
-        found = verify(arguments.study)
-    text = "\n".join([*found.faults, found.told])
-    if not found.faults:
+        faults, told = verify(arguments.study)
+    text = "\n".join([*faults, told])
+    if not faults:
         return text
     sys.stdout.write(text + "\n")
     sys.exit(1)
