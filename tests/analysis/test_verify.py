@@ -249,7 +249,7 @@ def test_fits_are_compared_with_a_configuration(study: VerifiedStudy) -> None:
 def test_what_a_killed_job_left_half_written_is_no_fault(study: VerifiedStudy) -> None:
     for path in (study.scores, study.fit(), study.table("accuracy_goods")):
         path.with_name(f".{path.name}.a1b2c3d4{path.suffix}").write_bytes(b"half")
-    assert faults(study) == ()
+    assert faults(study) == []
 
 
 def test_what_fits_rest_on_is_named_once_and_sound_fits_are_not(
@@ -259,7 +259,7 @@ def test_what_fits_rest_on_is_named_once_and_sound_fits_are_not(
     labels = study.results / "labels/goods/photo.parquet"
     split = study.split("target", "photo")
     write_report(study, features, labels, split)
-    assert faults(study) == ()
+    assert faults(study) == []
     features.write_bytes(b"other")
     named(study, r"web\.net\.npz: the report was made of another content")
     rows = read_frame(labels, LABEL_COLUMNS)
