@@ -108,10 +108,8 @@ def docstrings_of(method: str) -> str:
     """Return the docstrings of a method's class and of those that it derives from."""
     if method not in available():
         return ""
-    lineage = method_class(method).__mro__
-    return " ".join(
-        c.__doc__ or "" for c in lineage if c.__module__.startswith("cdspp.")
-    )
+    own = (c for c in method_class(method).__mro__ if c.__module__.startswith("cdspp."))
+    return " ".join(c.__doc__ or "" for c in own)
 
 
 def _words(text: str) -> str:

@@ -130,10 +130,8 @@ class Contest:
                 gain, verdict = gains[i][at][rival.key], verdicts[i][at]
                 word = judge_pair(gain, plan.margin / 100)
                 word = COLLAPSED if rival.key in collapsed[at] else word
-                record |= {prefix + name: getattr(gain, name) for name in _OF_GAIN}
-                record |= {
-                    prefix + name: getattr(verdict, name) for name in _OF_VERDICT
-                }
+                for known, names in ((gain, _OF_GAIN), (verdict, _OF_VERDICT)):
+                    record |= {prefix + name: getattr(known, name) for name in names}
                 record[f"{prefix}pair"] = word
             yield record
 

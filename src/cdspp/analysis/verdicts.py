@@ -97,10 +97,8 @@ def judge_tasks(
     helps = holm([max(gain.p_above for gain in task.values()) for task in asked])
     below = [[gain.p_below for gain in _without(task)] for task in asked]
     hurts = holm([max(values, default=1.0) for values in below])
-    found = iter(
-        _verdict(*each, margin, len(asked))
-        for each in zip(asked, helps, hurts, strict=True)
-    )
+    judged = zip(asked, helps, hurts, strict=True)
+    found = (_verdict(*each, margin, len(asked)) for each in judged)
     return [Verdict(word) if word else next(found) for word in silent]
 
 

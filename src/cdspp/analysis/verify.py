@@ -179,9 +179,8 @@ class _Fits:
 
     def _test_ids(self, splits: tuple[str, ...], overlap: str) -> dict[int, str]:
         """Return digests of test samples by trial; the first split is the target's."""
-        given, *drawn = (
-            read_rows(self._splits[digest], SPLIT_COLUMNS) for digest in splits
-        )
+        paths = map(self._splits.__getitem__, splits)
+        given, *drawn = (read_rows(path, SPLIT_COLUMNS) for path in paths)
         found = {}
         for trial in np.unique(given["trial"]).tolist():
             of_trial = given["trial"] == trial
@@ -224,9 +223,8 @@ def _used(fits: _Fits, found: dict[Trial, Rows]) -> set[FitKey]:
     given = fits.rows.items()
     whole = {key for key, rows in given if rows and rows.keys() <= found.keys()}
     covered = {trial for key in whole for trial in fits.rows[key]}
-    return whole | {
-        key for key, rows in given if (rows.keys() & found.keys()) - covered
-    }
+    parts = {key for key, rows in given if (rows.keys() & found.keys()) - covered}
+    return whole | parts
 
 
 def _score_faults(

@@ -40,12 +40,7 @@ Run = Callable[[argparse.Namespace], str]
 
 
 def add_command(
-    commands: Any,
-    name: str,
-    run: Run,
-    text: str,
-    epilog: str = "",
-    extra: str | None = None,
+    commands: Any, name: str, run: Run, text: str, epilog: str = "", extra: str = ""
 ) -> argparse.ArgumentParser:
     """Add a command; a package that lacks is in `extra`, or the smallest with it."""
     parser: argparse.ArgumentParser = commands.add_parser(
@@ -199,18 +194,18 @@ def positive_integer(text: str) -> int:
     return int(text)
 
 
-def need_package(package: str, what: str, extra: str | None = None) -> None:
+def need_package(package: str, what: str, extra: str = "") -> None:
     """Raise ConfigError, with the extra to install, where a package lacks."""
     if importlib.util.find_spec(package) is None:
         raise ConfigError(_install(package, what, extra))
 
 
-def missing_package(error: ModuleNotFoundError, extra: str | None = None) -> str | None:
+def missing_package(error: ModuleNotFoundError, extra: str) -> str | None:
     """Return how to install the optional package that an import lacked, if it did."""
     package = (error.name or "").partition(".")[0]
     return _install(package, "this", extra) if package in EXTRAS else None
 
 
-def _install(package: str, what: str, extra: str | None) -> str:
+def _install(package: str, what: str, extra: str) -> str:
     extra = f"cdspp[{extra or EXTRAS[package]}]"
     return f"{what} needs {package}, which is not installed: pip install '{extra}'"

@@ -14,14 +14,9 @@ from typing import TYPE_CHECKING, Any
 from cdspp.cli.command import add_command, add_force, add_study_command, check_outputs
 from cdspp.cli.share import unpacked
 from cdspp.core.errors import DataError
-from cdspp.core.names import MAIN, FitKey
+from cdspp.core.names import MAIN, FitKey, PathLike
 from cdspp.core.wording import aligned, counted
-from cdspp.study.workflow_files import (
-    PathLike,
-    found_file,
-    study_command,
-    workflow_folder,
-)
+from cdspp.study.workflow_files import found_file, study_command, workflow_folder
 
 if TYPE_CHECKING:
     from cdspp.stages.trials import TaskFiles
@@ -298,10 +293,9 @@ def add_study_commands(commands: Any) -> None:
     add_study_command(
         commands, "status", lambda given: status_text(given.file), text, STATUS_HELP
     )
+    text = "print the headline of a study"
+    summary = add_command(commands, "summary", _summary, text)
     told = "for instance results/embedded"
-    summary = add_command(
-        commands, "summary", _summary, "print the headline of a study"
-    )
     summary.add_argument("folder", metavar="RESULTS_FOLDER", help=told)
     text = "check the fits, scores and report of a study"
     verify = add_command(commands, "verify", _verify, text, VERIFY_HELP)
