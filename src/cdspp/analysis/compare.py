@@ -238,21 +238,21 @@ def _problem(X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str) -> _P
     coded = SourceDomain(scaling.apply(given), np.searchsorted(every, source_labels))
     bridge = read_bridge(source, (given, rows), (source.X, X), check_array)
     shared = list(zip(bridge.source.tolist(), bridge.target.tolist(), strict=True))
-    note = _same_names(source, X)
-    if shared and scale == PCA:
-        note = "principal components leave no columns to share; scale otherwise"
-    elif shared:
+    if shared and scale != PCA:
         coded = replace(coded, shared_columns=shared)
     if bridge.n_pairs:
         pairs = scaling.apply(bridge.pairs_source), bridge.pairs_target
         coded = replace(coded, paired_rows=pairs)
     places = labelled.nonzero()[0], (~labelled).nonzero()[0]
     two_classes = len(np.unique(source_labels)) == 2
+    note = _unshared(source, X, bool(shared) and scale == PCA)
     return _Problem(rows, codes, *places, coded, two_classes, scaling, note)
 
 
-def _same_names(source: SourceDomain, X: Any) -> str:
-    """Say which columns of data frames have one name, where it is not used."""
+def _unshared(source: SourceDomain, X: Any, lost: bool) -> str:
+    """Say which columns could be shared by their names, or that scaling loses all."""
+    if lost:
+        return "principal components leave no columns to share; scale otherwise"
     ours, theirs = column_names(source.X), column_names(X)
     if source.shared_columns is not None or ours is None or theirs is None:
         return ""
@@ -405,13 +405,14 @@ class _Fits:
 
     def _source(self, number: int) -> SourceDomain:
         """Return the source of a repeat: where it is large, a share of each class."""
-        X, y = np.asarray(self.problem.source.X), np.asarray(self.problem.source.y)
+        source = self.problem.source
+        X, y = np.asarray(source.X), np.asarray(source.y)
         if len(y) <= self.max_rows:
-            return self.problem.source
+            return source
         rng = generator("compare", self.seed, number, "source")
         kept = []
         for code in np.unique(y):
             rows = rng.permutation(np.flatnonzero(y == code))
             kept.append(rows[: math.ceil(len(rows) * self.max_rows / len(y))])
         chosen = np.sort(np.concatenate(kept))
-        return replace(self.problem.source, X=X[chosen], y=y[chosen])
+        return replace(source, X=X[chosen], y=y[chosen])

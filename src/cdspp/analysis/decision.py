@@ -1,12 +1,10 @@
 r"""From held-out rows to a decision whether to use the source.
 
 Each labelled row is held out several times, its differences between two rivals are
-averaged, and Student's t judges the means of the rows: more repeats of the same rows
-are no new data. No standard error is below the change by one row. To *use* the source,
-a method has to be better with it than in every other source state **and** than every
-method without a source, itself among them: the largest one-sided p value counts, after
-Holm's correction over the methods with a source. A method is out where the source hurts
-it or makes no difference, or where some method without a source is surely better.
+averaged, and Student's t judges the means of the rows: more repeats are no new data. To
+*use* the source, a method has to be better with it than in every other source state
+**and** than every method without a source: the largest one-sided p value counts, after
+Holm's correction over the methods with a source.
 
 The best of several gains is too large by chance. The gain that is said is therefore
 shrunk: with a standard error `e`, it is the posterior mean under gains of N(0, s²),
@@ -168,13 +166,11 @@ class HoldOut:
 
     @cached_property
     def alone(self) -> dict[str, Floats]:
-        """Rows of methods without a source that mostly run.
-
-        Without a source a bridge joins the target to itself: no such method.
-        """
+        """Rows of methods without a source that mostly run, and none with a bridge."""
         found = {}
         for name in self.methods:
             fit = Fit(name, ALONE if name in self.asked else REAL, self.labels)
+            # Without a source a bridge joins the target to itself.
             if method_class(name).bridges or self.fallen(fit):
                 continue
             if self.by_row(self.right[fit])[0].size >= MIN_TRIALS:

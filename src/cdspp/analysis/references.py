@@ -17,14 +17,7 @@ from cdspp.core.names import PathLike
 from cdspp.core.version import VERSION
 from cdspp.methods import available, method_class
 
-__all__ = [
-    "Entry",
-    "configuration_as_run",
-    "docstrings_of",
-    "named_in",
-    "read_bibliography",
-    "references_of",
-]
+__all__ = ["configuration_as_run", "read_bibliography", "references_of"]
 
 # Every study is a run of it, which no record names.
 ALWAYS = ("cdspp", "snakemake")

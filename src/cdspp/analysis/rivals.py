@@ -1,4 +1,4 @@
-"""A method against its rivals: who they are, what it gains over each, the verdicts."""
+"""A method against its rivals, or itself without a source: gains and verdicts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from cdspp.analysis.paired import (
     INTERVAL_TRIALS,
@@ -20,13 +21,21 @@ from cdspp.analysis.paired import (
     gain_of,
     paired_gain,
 )
-from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd
+from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd, summarise
 from cdspp.analysis.verdicts import COLLAPSED, Verdict, agreed, judge_pair, judge_tasks
-from cdspp.core.names import ALONE, AVERAGE, BASELINE, MAIN, task_domains
+from cdspp.core.names import (
+    ALONE,
+    AVERAGE,
+    BASELINE,
+    MAIN,
+    role_domains,
+    several_sources,
+    task_domains,
+)
 from cdspp.methods import method_class
 from cdspp.stages.row_scores import RowScores
-from cdspp.study.plan import Row
-from cdspp.study.settings import in_state
+from cdspp.study.plan import BenchmarkPlan, Row
+from cdspp.study.settings import in_state, without
 
 __all__ = [
     "ACCURACY",
@@ -34,7 +43,7 @@ __all__ = [
     "BALANCED",
     "MEASURES",
     "Contest",
-    "Rival",
+    "compare_without_each",
     "row_strata",
 ]
 
@@ -48,9 +57,14 @@ _OF_GAIN = (
     *("losses", "trials", "least", "one_decides"),
 )
 _OF_VERDICT = ("p_helps", "p_hurts", "hardest", "detectable")
+_LEFT_OUT = (
+    *("benchmark", "task", "row", "display_name", "source", "accuracy"),
+    *("accuracy_without", "gain", "low", "high", "trials", "p_helps", "p_hurts"),
+    "verdict",
+)
 
 
-class Rival(NamedTuple):
+class _Rival(NamedTuple):
     """The baseline, the method itself in another state, or `ALL_COLUMNS`, by key."""
 
     key: str
@@ -69,7 +83,7 @@ class Contest:
     by_row: RowScores | None
 
     @cached_property
-    def _rivals(self) -> list[Rival]:
+    def _rivals(self) -> list[_Rival]:
         summary, row, found = self.summary, self.row, []
         places = {(r.setting, r.method): i for i, r in enumerate(summary.rows)}
         for at, other in enumerate(summary.rows):
@@ -78,14 +92,14 @@ class Contest:
                 places[in_state(row.setting, ALONE), row.method] = twin
         if (own := summary.place(BASELINE)) is not None:
             baseline = summary.rows[own]
-            found.append(Rival(baseline.key, baseline.display_name, False, own))
+            found.append(_Rival(baseline.key, baseline.display_name, False, own))
         for at, other in enumerate(summary.rows if row.bridge else ()):
             if other.setting == MAIN and method_class(other.method).without_source_of:
-                found.append(Rival(ALL_COLUMNS, other.display_name, False, at))
+                found.append(_Rival(ALL_COLUMNS, other.display_name, False, at))
         for state in summary.plan.states:
             place = places.get((in_state(row.setting, state), row.method))
             if place is not None:
-                found.append(Rival(state, state, True, place))
+                found.append(_Rival(state, state, True, place))
         return found
 
     @cached_property
@@ -135,7 +149,7 @@ class Contest:
                 record[f"{prefix}pair"] = word
             yield record
 
-    def _gain(self, rival: Rival, at: int, measure: str) -> PairedGain:
+    def _gain(self, rival: _Rival, at: int, measure: str) -> PairedGain:
         balanced = measure == BALANCED
         values = self._values["balanced_accuracy" if balanced else "accuracy"]
         plain = paired_gain(values[self.place, at], values[rival.place, at])
@@ -175,7 +189,7 @@ class Contest:
             *judge_tasks(asked[n_tasks:], margin=margin, collapsed=silent[n_tasks:]),
         ]
 
-    def _means(self, rival: Rival, at: int) -> dict[str, float]:
+    def _means(self, rival: _Rival, at: int) -> dict[str, float]:
         """Return the means over trials of both sides, by all measures."""
         return {
             f"{side}{name}": mean_sd(values[place, at])[0]
@@ -183,7 +197,7 @@ class Contest:
             for side, place in (("", self.place), ("rival_", rival.place))
         }
 
-    def _over_domains(self, rival: Rival, task: str, trials: int) -> dict[str, float]:
+    def _over_domains(self, rival: _Rival, task: str, trials: int) -> dict[str, float]:
         """Return the interval of an average over the means of target domains."""
         low = high = np.nan
         if task == AVERAGE and trials >= INTERVAL_TRIALS:
@@ -218,3 +232,51 @@ def row_strata(
     if not balanced:
         return list(whole.values())
     return [s for k, part in whole.items() for s in by_class(part, classes[k])]
+
+
+class _LeaveOneOut(Contest):
+    """A row of a summary against the same method without one of several sources."""
+
+    @cached_property
+    def _rivals(self) -> list[_Rival]:
+        summary = self.summary
+        domains = role_domains(filter(several_sources, summary.tasks))["source"]
+        places = {(r.setting, r.method): i for i, r in enumerate(summary.rows)}
+        found = [(name, (without(name), self.row.method)) for name in domains]
+        return [_Rival(n, n, True, places[key]) for n, key in found if key in places]
+
+    def lines(self) -> Iterator[tuple[Any, ...]]:
+        """Yield a line a task and source, by `_LEFT_OUT`."""
+        plan, row = self.summary.plan, self.row
+        for at, task in enumerate(self.summary.tasks):
+            sources = task_domains(task).sources if several_sources(task) else ()
+            rivals = [rival for rival in self._rivals if rival.key in sources]
+            fallen = self._collapsed(at)
+            gains = [self._gain(rival, at, ACCURACY) for rival in rivals]
+            verdicts = judge_tasks(
+                [{ALONE: gain} for gain in gains],
+                margin=plan.margin / 100,
+                collapsed=[rival.key in fallen for rival in rivals],
+            )
+            for rival, gain, said in zip(rivals, gains, verdicts, strict=True):
+                means = self._means(rival, at)
+                yield (
+                    *(plan.benchmark, task, row.key, row.display_name + row.marks),
+                    *(rival.key, means["accuracy"], means["rival_accuracy"]),
+                    *(gain.gain, gain.low, gain.high, gain.trials),
+                    *(said.p_helps, said.p_hurts, said.word),
+                )
+
+
+def compare_without_each(
+    scores: pd.DataFrame, plan: BenchmarkPlan, by_row: RowScores | None = None
+) -> pd.DataFrame:
+    """Return gains by task and source; p values are Holm's over a task's sources."""
+    summary = summarise(scores, plan, plan.rows)
+    found = [
+        line
+        for place, row in enumerate(plan.rows)
+        if row in plan.main_rows
+        for line in _LeaveOneOut(row, place, summary, by_row).lines()
+    ]
+    return pd.DataFrame(found, columns=list(_LEFT_OUT))

@@ -100,11 +100,10 @@ def _unchecked(root: Path, stated: Iterable[str]) -> str:
 
 
 class _Fits:
-    """Scores that the fits of a benchmark give by trial, and the records of these fits.
+    """Scores by trial and records of sound fits; `doubtful` are trials of other ones.
 
-    `doubtful` are the trials of fits that are refused, `faults` say why they are. What
-    changed since the report is named already: a fit made of files as they were, whose
-    digests are `stated`, is sound, and labels that changed score none.
+    A fit made of files as they were at the report, whose digests are `stated`, is
+    sound, and labels that changed since score none.
     """
 
     def __init__(

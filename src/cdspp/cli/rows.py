@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +19,7 @@ from numpy.typing import NDArray
 from cdspp.core.errors import DataError
 from cdspp.core.labels import require_common, require_distinct
 from cdspp.core.memory import available_megabytes, told_memory
-from cdspp.core.names import ERROR, PCA
+from cdspp.core.names import ERROR, PCA, PathLike
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.whole_files import atomic
 from cdspp.core.wording import duration
@@ -211,7 +209,7 @@ def expected_cost(
     method: str,
     target: DomainRows,
     source: DomainRows | None,
-    options: Mapping[str, Any] = MappingProxyType({}),
+    options: Mapping[str, Any] | None = None,
 ) -> Cost:
     """Return what one fit of a method on rows of files is expected to cost."""
     from cdspp.methods import method_class
@@ -229,7 +227,7 @@ def expected_cost(
         n_unlabelled=len(target.labels) - n_labelled,
         d_target=target.X.shape[1],
     )
-    return fit_cost(method_class(method), size, options)
+    return fit_cost(method_class(method), size, options or {})
 
 
 def refuse_memory(method: str, cost: Cost, other_words: str) -> None:
@@ -266,7 +264,7 @@ def told_while(what: str, seconds: float) -> Iterator[None]:
 
 
 def write_predictions(
-    path: str | os.PathLike[str],
+    path: PathLike,
     ids: Iterable[str],
     predicted: Iterable[Any],
     confidence: Iterable[float] | None,

@@ -117,14 +117,10 @@ def _bundle(arguments: argparse.Namespace) -> str:
 
 
 def _requirements(records: FitRecords) -> str:
-    pins = {pin for job in records.jobs for pin in job["versions"].items()}
-    python = sorted(version for name, version in pins if name == "python")
-    head = f"# Python {', '.join(python)}\n"
-    return head + "".join(
-        f"{name}=={version.partition('+')[0]}\n"
-        for name, version in sorted(pins)
-        if name != "python"
-    )
+    pins = sorted({pin for job in records.jobs for pin in job["versions"].items()})
+    python = ", ".join(version for name, version in pins if name == "python")
+    others = (f"{n}=={v.partition('+')[0]}" for n, v in pins if n != "python")
+    return "\n".join([f"# Python {python}", *others, ""])
 
 
 def _files_of(folder: Path) -> Iterator[tuple[Path, str]]:
