@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from cdspp.cli.main import main
-from cdspp.cli.rows import learn_scaling, scaled, scaled_both, write_predictions
+from cdspp.cli.rows import scaled, scaled_both, write_predictions
 from cdspp.core.errors import DataError
+from cdspp.core.scaling import fit_scaling
 from cdspp.datasets.table_rows import DomainRows
 
 FULL = np.random.default_rng(0).normal(3.0, 2.0, (70, 60))
@@ -23,15 +24,15 @@ def rows(X: np.ndarray) -> DomainRows:
 
 def test_scaled_rows_say_how_and_keep_the_width_of_the_file() -> None:
     given = rows(FULL[:5])
-    found = scaled(given, learn_scaling("pca", given))
+    found, *_ = scaled_both("pca", given, None, {})
     assert found.X.shape == (5, 4)
     assert found.told("source").endswith("60 features, PCA to 4 components")
 
 
 def test_what_cannot_be_scaled_is_named_with_its_file() -> None:
     with pytest.raises(DataError, match="f.csv: scale: pca: .*all equal"):
-        learn_scaling("pca", rows(np.ones((4, 3))))
-    learnt = learn_scaling("unit", rows(FULL))
+        scaled_both("pca", rows(np.ones((4, 3))), None, {})
+    learnt = fit_scaling("unit", FULL)
     with pytest.raises(DataError, match="f.csv: X has 59 features, expected 60"):
         scaled(rows(FULL[:, 1:]), learnt)
 

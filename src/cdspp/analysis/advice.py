@@ -61,8 +61,7 @@ def of_twice_the_labels(found: HoldOut, fit: Fit) -> float:
     The error is taken as ``a + b / n`` with `n` labels, by two points. On planted
     problems this is about half of the gain of SVM_t, whose curve stays steep.
     """
-    same = [other for other in found.right if other[:2] == fit[:2]]
-    fewer = [other for other in same if other.labels < fit.labels]
+    fewer = [f for f in found.right if f[:2] == fit[:2] and f.labels < fit.labels]
     if not fewer:
         return math.nan
     now, before = (found.accuracy(found.right[each]) for each in (fit, fewer[-1]))

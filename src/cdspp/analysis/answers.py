@@ -82,13 +82,9 @@ def interval_text(gain: PairedGain) -> str:
 
 
 def verdict_of(comparisons: pd.DataFrame) -> str:
-    """Return the verdict on the task, or the average, that comparisons are of."""
-    return NOT_ASKED if comparisons.empty else str(comparisons["verdict"].iloc[0])
-
-
-def _word(comparisons: pd.DataFrame) -> str:
-    """Return the verdict on the average over tasks."""
-    return verdict_of(on_average(comparisons))
+    """Return the verdict on the average over tasks, or on the only one."""
+    average = on_average(comparisons)
+    return NOT_ASKED if average.empty else str(average["verdict"].iloc[0])
 
 
 def tally(comparisons: pd.DataFrame) -> Counter[str]:
@@ -121,7 +117,7 @@ def reference_answer(comparisons: pd.DataFrame) -> str:
     told = _answer(default, default)
     if selected.empty:
         return sentence(told)
-    if _word(default) == _word(selected):
+    if verdict_of(default) == verdict_of(selected):
         return f"{sentence(told)} With hyper-parameters {_HOW}, the word is the same."
     return (
         f"With hyper-parameters {_HOW}, {_answer(selected, default)} "
@@ -162,9 +158,10 @@ def _labels_alone(comparisons: pd.DataFrame, averages: pd.DataFrame) -> str:
     others = _others(averages, in_short=True)
     if not ours["state"].any():
         return others
-    said = _SAID[_word(ours)].format(default["display_name"].iloc[0]) + _apart(ours)
+    name = default["display_name"].iloc[0]
+    said = _SAID[verdict_of(ours)].format(name) + _apart(ours)
     if not ours["row"].equals(default["row"]):
-        said += f" (hyper-parameters {_HOW}; by default: {_word(default)})"
+        said += f" (hyper-parameters {_HOW}; by default: {verdict_of(default)})"
     return f"{said}, and {others}" if others else said
 
 
@@ -213,7 +210,7 @@ def _others(averages: pd.DataFrame, *, in_short: bool) -> str:
 def said_form(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Return the reference's comparisons: selected where its verdict is another."""
     default, selected = _forms(comparisons)
-    same = selected.empty or _word(default) == _word(selected)
+    same = selected.empty or verdict_of(default) == verdict_of(selected)
     return default if same else selected
 
 
@@ -246,7 +243,7 @@ def gain_without_source(comparisons: pd.DataFrame) -> tuple[float, float] | None
 
 def _apart(comparisons: pd.DataFrame) -> str:
     """Say how tasks differ from their average."""
-    average, counts = _word(comparisons), tally(comparisons)
+    average, counts = verdict_of(comparisons), tally(comparisons)
     of, others = counted(counts.total(), "task"), counts.total() - counts[average]
     told = [_of_tasks(w, counts) for w in (HELPS, HURTS) if counts[w] and w != average]
     if told:
@@ -276,7 +273,8 @@ def _numbers(average: pd.DataFrame) -> str:
         if state in rows
     ]
     text = f": {', '.join(parts)}" if parts else ""
-    return text + _missed(average) + _remarks(rows)
+    missed = _missed(average) if word == UNDECIDED else ""
+    return text + missed + _remarks(rows)
 
 
 def _by_measure(average: pd.DataFrame, rows: Mapping[Any, Any]) -> str:
@@ -294,8 +292,6 @@ def _by_measure(average: pd.DataFrame, rows: Mapping[Any, Any]) -> str:
 
 def _missed(average: pd.DataFrame) -> str:
     """Say what the trials could have shown, where they show nothing."""
-    if verdict_of(average) != UNDECIDED:
-        return ""
     least = float(average["detectable"].iloc[0])
     if least > 1 - float(average[average["state"]]["rival_accuracy"].max()):
         return "; there is no room for a gain that these trials would find"

@@ -17,7 +17,7 @@ which averages near the truth on planted problems (`python -m benchmarks verdict
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -171,9 +171,8 @@ class HoldOut:
         for name in self.methods:
             fit = Fit(name, ALONE if name in self.asked else REAL, self.labels)
             # Without a source a bridge joins the target to itself.
-            if method_class(name).bridges or self.fallen(fit):
-                continue
-            if self.by_row(self.right[fit])[0].size >= MIN_TRIALS:
+            usable = not (method_class(name).bridges or self.fallen(fit))
+            if usable and self.by_row(self.right[fit])[0].size >= MIN_TRIALS:
                 found[name] = self.right[fit]
         return found
 
@@ -186,11 +185,9 @@ class HoldOut:
         """Whether too many fits have collapsed for a statement."""
         return self.collapsed[fit] > MOST_COLLAPSED
 
-    def states(self, method: str) -> Iterator[Fit]:
-        """Yield the fits of a method with all labels, the real source first."""
-        for fit in self.right:
-            if fit.method == method and fit.labels == self.labels:
-                yield fit
+    def states(self, method: str) -> list[Fit]:
+        """Return the fits of a method with all labels, the real source first."""
+        return [f for f in self.right if (f.method, f.labels) == (method, self.labels)]
 
     def gains(self, right: Floats, rival: Floats) -> Both:
         """Return the gain over a rival, by accuracy and by balanced accuracy."""
@@ -228,10 +225,8 @@ def judge(found: HoldOut, margin: float) -> Judged:
     """Judge held-out rows; gains within the margin, a share, count as equal."""
     own, rivals = {}, {}
     for name in found.asked:
-        states = {fit.state: found.right[fit] for fit in found.states(name)}
-        others = dict(found.alone)
-        del states[REAL]
-        others.pop(name, None)
+        states = {fit.state: found.right[fit] for fit in found.states(name)[1:]}
+        others = {key: right for key, right in found.alone.items() if key != name}
         own[name], rivals[name] = found.over(name, states), found.over(name, others)
     verdicts = _verdicts(found, own, rivals, margin)
     means = {name: found.accuracy(right) for name, right in found.alone.items()}

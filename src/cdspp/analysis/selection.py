@@ -12,7 +12,7 @@ import pandas as pd
 
 from cdspp.analysis.answers import verdict_of
 from cdspp.analysis.curves import CurveScores, arrange_curves, value_text
-from cdspp.analysis.source_help import of_method, on_average, read_comparisons
+from cdspp.analysis.source_help import of_method, read_comparisons
 from cdspp.analysis.summary import Floats, accuracy_of, mean_sd, read_scores
 from cdspp.core.names import ALONE, MAIN, MATCHED, REAL, SELECTED, PathLike
 from cdspp.methods import method_class
@@ -132,4 +132,4 @@ def _words(comparisons: pd.DataFrame, row: Row) -> dict[str, str]:
     if not method_class(row.method).uses_source:
         return dict.fromkeys(keys, "")
     forms = {name: of_method(comparisons, key) for name, key in keys.items()}
-    return {name: verdict_of(on_average(form)) for name, form in forms.items()}
+    return {name: verdict_of(form) for name, form in forms.items()}

@@ -114,13 +114,12 @@ class _Fits:
         self.doubtful: set[Trial] = set()
         self.faults: list[str] = []
         self._stated, self._results = set(stated), root.parent
-        splits, shares = (
+        self._splits, shares = (
             _by_digest((root / kind / name).rglob("[!.]*.parquet"))
             for kind in ("splits", "test-shares")
         )
-        self._splits = splits
-        self._places = dict.fromkeys(("source_split", "target_split", "pairs"), splits)
-        self._places["prior"] = shares
+        names = ("source_split", "target_split", "pairs")
+        self._places = dict.fromkeys(names, self._splits) | {"prior": shares}
         features = root.parent / "features"
         self._features = cache(
             lambda dataset: _by_digest(features.glob(f"{dataset}/[!.]*.npz"))

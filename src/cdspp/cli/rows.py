@@ -37,7 +37,6 @@ __all__ = [
     "columns_of",
     "expected_cost",
     "gathered",
-    "learn_scaling",
     "read_both",
     "refuse_memory",
     "scaled",
@@ -167,12 +166,6 @@ def scaled(rows: DomainRows, scaling: Scaling) -> DomainRows:
     return replace(rows, X=X, scaling=str(scaling), width=scaling.n_features)
 
 
-def learn_scaling(kind: str, rows: DomainRows) -> Scaling:
-    """Do as `fit_scaling`; an error names the file."""
-    with _named(rows):
-        return fit_scaling(kind, rows.X)
-
-
 @contextmanager
 def _named(rows: DomainRows) -> Iterator[None]:
     try:
@@ -185,10 +178,12 @@ def scaled_both(
     kind: str, target: DomainRows, source: DomainRows | None, bridge: Mapping[str, Any]
 ) -> tuple[DomainRows, DomainRows | None, SourceDomain | None, Scaling]:
     """Return both files scaled, shared columns alike, and the target's scaling."""
-    scaling = learn_scaling(kind, target)
+    with _named(target):
+        scaling = fit_scaling(kind, target.X)
     if source is None:
         return scaled(target, scaling), None, None, scaling
-    theirs = learn_scaling(kind, source)
+    with _named(source):
+        theirs = fit_scaling(kind, source.X)
     if shared := bridge.get(SHARED):
         if kind == PCA:
             raise DataError(
