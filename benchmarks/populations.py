@@ -14,7 +14,6 @@ import numpy as np
 
 from benchmarks.planted import GEOMETRIES, Planted, PlantedProblem
 from cdspp.analysis.paired import PairedGain, Stratum, by_class, crossed_gain, gain_of
-from cdspp.analysis.rivals import ACCURACY, BALANCED, MEASURES
 from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, agreed, judge_tasks
 from cdspp.core.names import ALONE, REAL, SWAPPED, WITHOUT_SOURCE
 from cdspp.core.seeding import generator
@@ -23,6 +22,8 @@ from cdspp.methods.base import Float, Int, SourceDomain
 from cdspp.stages.source_states import STATES, SourceState
 
 __all__ = [
+    "ACCURACY",
+    "BALANCED",
     "HARDEST",
     "KINDS",
     "MARGIN",
@@ -34,6 +35,7 @@ __all__ = [
 
 MARGIN = 0.01
 HARDEST = "hardest"
+MEASURES = ACCURACY, BALANCED = ("accuracy", "balanced")
 Gains = dict[str, dict[str, tuple[PairedGain, PairedGain]]]  # by measure and state
 POOL_ROWS = (6, 15, 60)  # target rows a class
 

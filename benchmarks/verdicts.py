@@ -23,11 +23,17 @@ import pandas as pd
 
 from benchmarks import verdict_cases
 from benchmarks.measure import ask_process
-from benchmarks.populations import HARDEST, KINDS, POOL_ROWS, plain_and_crossed
+from benchmarks.populations import (
+    ACCURACY,
+    BALANCED,
+    HARDEST,
+    KINDS,
+    POOL_ROWS,
+    plain_and_crossed,
+)
 from benchmarks.verdict_cases import LABELLED, SCENARIOS
 from cdspp.analysis.decision import USE
 from cdspp.analysis.paired import Stratum
-from cdspp.analysis.rivals import ACCURACY, BALANCED
 from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS
 from cdspp.core.errors import DataError
 from cdspp.core.names import ALONE, MAIN

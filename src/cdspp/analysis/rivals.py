@@ -37,19 +37,11 @@ from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import BenchmarkPlan, Row
 from cdspp.study.settings import in_state, without
 
-__all__ = [
-    "ACCURACY",
-    "ALL_COLUMNS",
-    "BALANCED",
-    "MEASURES",
-    "Contest",
-    "compare_without_each",
-    "row_strata",
-]
+__all__ = ["ALL_COLUMNS", "Contest", "compare_without_each", "row_strata"]
 
 # What a bridged method has to beat, too: the target alone, on all of its columns.
 ALL_COLUMNS = "all-columns"
-MEASURES = ACCURACY, BALANCED = ("accuracy", "balanced")
+_MEASURES = ("", "balanced_")  # before the names of columns
 # Fewer target domains say nothing of others.
 _FEWEST_DOMAINS = 4
 _OF_GAIN = (
@@ -118,12 +110,11 @@ class Contest:
         places = range(len(tasks))
         collapsed = [self._collapsed(at) for at in places]
         gains = [
-            [{r.key: self._gain(r, at, measure) for r in self._rivals} for at in places]
-            for measure in MEASURES
+            [{r.key: self._gain(r, at, prefix) for r in self._rivals} for at in places]
+            for prefix in _MEASURES
         ]
         verdicts = [self._verdicts(each, collapsed) for each in gains]
         for at, rival in product(places, self._rivals):
-            words = [each[at].word for each in verdicts]
             record = {
                 "benchmark": plan.benchmark,
                 "title": plan.title,
@@ -137,27 +128,26 @@ class Contest:
                 "state": rival.state,
                 **self._means(rival, at),
                 **self._over_domains(rival, tasks[at], gains[0][at][rival.key].trials),
-                "verdict": agreed(*words),
-                **{f"{m}_verdict": w for m, w in zip(MEASURES, words, strict=True)},
+                "verdict": agreed(*(each[at].word for each in verdicts)),
             }
-            for i, prefix in enumerate(("", "balanced_")):
+            for i, prefix in enumerate(_MEASURES):
                 gain, verdict = gains[i][at][rival.key], verdicts[i][at]
                 word = judge_pair(gain, plan.margin / 100)
                 word = COLLAPSED if rival.key in collapsed[at] else word
                 for known, names in ((gain, _OF_GAIN), (verdict, _OF_VERDICT)):
                     record |= {prefix + name: getattr(known, name) for name in names}
                 record[f"{prefix}pair"] = word
+                record[f"{prefix or 'accuracy_'}verdict"] = verdict.word
             yield record
 
-    def _gain(self, rival: _Rival, at: int, measure: str) -> PairedGain:
-        balanced = measure == BALANCED
-        values = self._values["balanced_accuracy" if balanced else "accuracy"]
+    def _gain(self, rival: _Rival, at: int, prefix: str = "") -> PairedGain:
+        values = self._values[f"{prefix}accuracy"]
         plain = paired_gain(values[self.place, at], values[rival.place, at])
         if self.by_row is None or not plain.trials:
             return plain
         pair = self.row, self.summary.rows[rival.place]
         tasks = self.summary.tasks[self._chosen(at)]
-        return crossed_gain(row_strata(self.by_row, pair, tasks, balanced))
+        return crossed_gain(row_strata(self.by_row, pair, tasks, bool(prefix)))
 
     def _chosen(self, at: int) -> slice:
         """Return the task at a position, beyond them all that are averaged."""
@@ -252,7 +242,7 @@ class _LeaveOneOut(Contest):
             sources = task_domains(task).sources if several_sources(task) else ()
             rivals = [rival for rival in self._rivals if rival.key in sources]
             fallen = self._collapsed(at)
-            gains = [self._gain(rival, at, ACCURACY) for rival in rivals]
+            gains = [self._gain(rival, at) for rival in rivals]
             verdicts = judge_tasks(
                 [{ALONE: gain} for gain in gains],
                 margin=plan.margin / 100,
