@@ -162,7 +162,6 @@ def _power(found: HoldOut, judged: Judged, wanted: float) -> str:
 
 
 def _collapses(found: HoldOut) -> str:
-    """Return the largest share of collapsed fits of each method that has any."""
     told = []
     for name in found.methods:
         shares = (s for fit, s in found.collapsed.items() if fit.method == name)

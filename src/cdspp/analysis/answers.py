@@ -94,7 +94,6 @@ def tally(comparisons: pd.DataFrame) -> Counter[str]:
 
 
 def _of_tasks(word: str, counts: Counter[str]) -> str:
-    """Say of how many tasks a word is said."""
     told = "collapsed or diverged fits" if word == COLLAPSED else word
     return f"{told} on {counts[word]}"
 
@@ -215,7 +214,6 @@ def said_form(comparisons: pd.DataFrame) -> pd.DataFrame:
 
 
 def _forms(comparisons: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the comparisons of the reference, by default and with selected options."""
     return [of_reference(comparisons, selected=chosen) for chosen in (False, True)]
 
 
@@ -242,7 +240,6 @@ def gain_without_source(comparisons: pd.DataFrame) -> tuple[float, float] | None
 
 
 def _apart(comparisons: pd.DataFrame) -> str:
-    """Say how tasks differ from their average."""
     average, counts = verdict_of(comparisons), tally(comparisons)
     of, others = counted(counts.total(), "task"), counts.total() - counts[average]
     told = [_of_tasks(w, counts) for w in (HELPS, HURTS) if counts[w] and w != average]

@@ -191,7 +191,6 @@ def usual_methods(problem: Any) -> list[str]:
 
 
 def _size(problem: Any, max_rows: int | None = None) -> Size:
-    """Return the size of a problem, of which at most so many rows take part."""
     known = problem.codes[problem.codes != UNLABELLED]
     n_source, d_source = np.shape(problem.source.X)
     n_unlabelled = len(problem.X) - len(known)
@@ -267,7 +266,6 @@ def _unshared(source: SourceDomain, X: Any, lost: bool) -> str:
 
 
 def _told_bridge(source: SourceDomain) -> dict[str, str]:
-    """Return what a source has of a bridge, in words."""
     told = {}
     if source.shared_columns is not None:
         told[SHARED] = counted(len(source.shared_columns), "shared column")

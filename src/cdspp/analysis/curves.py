@@ -76,12 +76,10 @@ def arrange_curves(scores: pd.DataFrame, plan: BenchmarkPlan) -> list[CurveScore
 
 
 def _arrange(scores: pd.DataFrame, curve: CurvePlan) -> Floats:
-    """Return accuracies by row, task, value and trial."""
     by_value = []
     for entry in curve.values:
         rows = [
-            replace(row, setting=in_state(entry.setting, row.state))
-            for row in curve.rows
+            replace(r, setting=in_state(entry.setting, r.state)) for r in curve.rows
         ]
         found = accuracy_of(scores, rows, curve.tasks, curve.trials_asked)
         found[:, [task not in entry.tasks for task in curve.tasks]] = np.nan

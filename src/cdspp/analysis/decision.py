@@ -289,7 +289,6 @@ def _verdicts(found: HoldOut, own: Gains, rivals: Gains, margin: float) -> pd.Da
 def _by_measure(
     gains: Gains, margin: float, fallen: Sequence[bool]
 ) -> list[tuple[Verdict, Verdict]]:
-    """Return the verdicts on each method by both measures."""
     plain, balanced = (
         judge_tasks(
             [{key: both[at] for key, both in own.items()} for own in gains.values()],

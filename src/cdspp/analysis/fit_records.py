@@ -143,10 +143,8 @@ def measure_times(
     that ran (NaN unless every task ran); `ratio` is to those of the reference.
     """
     main = outcomes[outcomes["setting"] == MAIN]
-    found = [
-        _of_benchmark(main, plan, (paper or {}).get(plan.benchmark, {}))
-        for plan in plans
-    ]
+    told = paper or {}
+    found = [_of_benchmark(main, plan, told.get(plan.benchmark, {})) for plan in plans]
     return pd.concat(found, ignore_index=True).reindex(columns=list(_TIMES))
 
 
@@ -178,7 +176,6 @@ def _of_benchmark(
 
 
 def _measured(outcomes: pd.DataFrame, tasks: Sequence[str]) -> dict[str, float]:
-    """Sum up a method's trials over the tasks of a benchmark."""
     ok = outcomes["status"] == "ok"
     known = ok & outcomes["cpu_seconds"].notna()  # of predictions made elsewhere none
     spent = outcomes[known].groupby("task")["cpu_seconds"].apply(list).to_dict()

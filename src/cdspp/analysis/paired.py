@@ -63,9 +63,8 @@ ZERO = 1e-12
 class PairedGain:
     """How much one row is better than another, trial by trial, as a fraction.
 
-    `gain` is the mean difference over the `trials` that both have, `error` its standard
-    error with `df` degrees of freedom (NaN with fewer than two trials). `losses` counts
-    negative differences, `least` is the least one. `one_decides` where a one-sided test
+    `gain` is the mean difference, `error` its standard error with `df` degrees of
+    freedom, `losses` counts negative differences. `one_decides` where a one-sided test
     at 5 % changes without the trial farthest from the median, if that is an outlier.
     `row` is the weight of one test row in a trial, 0 where rows are not known.
     """
@@ -178,10 +177,7 @@ def by_class(stratum: Stratum, codes: NDArray[np.integer]) -> list[Stratum]:
 
 
 def crossed_gain(strata: Sequence[Stratum]) -> PairedGain:
-    """Return the mean difference with its standard error over trials and rows.
-
-    One test row less or more in each trial bounds the error from below.
-    """
+    """Return the mean difference with its standard error over trials and rows."""
     known = [np.isfinite(part.values).any(axis=1) for part in strata]
     shared = np.logical_and.reduce(known)
     parts = [Stratum(w, values[shared]) for w, values in strata]
@@ -189,7 +185,7 @@ def crossed_gain(strata: Sequence[Stratum]) -> PairedGain:
     parts = [Stratum(w, v[:, np.isfinite(v).any(axis=0)]) for w, v in parts]
     means = [w * np.nanmean(values, axis=1) for w, values in parts]
     by_trial = np.sum(means, axis=0)
-    # What a test row weighs in a trial; the heaviest counts.
+    # What a test row weighs in a trial bounds the error; the heaviest counts.
     weights = [w / np.isfinite(v).sum(axis=1).mean() for w, v in parts if v.size]
     row = max(weights, default=math.inf)
     plain = gain_of(by_trial, resolution=row / max(len(by_trial), 1) ** 0.5)

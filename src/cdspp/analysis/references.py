@@ -55,8 +55,7 @@ def configuration_as_run(folder: PathLike) -> dict[str, Any]:
             f"{'it states no configuration' if text else 'there is none'}. Name a "
             "folder such as results/embedded, and run the study to its end first."
         )
-    configuration: dict[str, Any] = json.loads(unescape(found[1]))
-    return configuration
+    return dict(json.loads(unescape(found[1])))
 
 
 def references_of(

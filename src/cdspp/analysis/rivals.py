@@ -180,7 +180,6 @@ class Contest:
         ]
 
     def _means(self, rival: _Rival, at: int) -> dict[str, float]:
-        """Return the means over trials of both sides, by all measures."""
         return {
             f"{side}{name}": mean_sd(values[place, at])[0]
             for name, values in self._values.items()

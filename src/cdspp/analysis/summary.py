@@ -84,9 +84,8 @@ class Summary:
 
     def place(self, role: str) -> int | None:
         """Return the place of the main run's method of a role, None without one."""
-        wanted = (role, MAIN)
         roles = [(row.role, row.setting) for row in self.rows]
-        return roles.index(wanted) if wanted in roles else None
+        return roles.index((role, MAIN)) if (role, MAIN) in roles else None
 
     def with_average(self, values: Floats) -> tuple[tuple[str, ...], Floats]:
         """Return tasks and `values` of rows by tasks, the average appended."""
@@ -150,8 +149,7 @@ def summarise(
     chosen = plan.shown_rows if rows is None else tuple(rows)
     good = _placed(scores, chosen, plan.tasks)
     iterations, step = np.unique(good["iteration"], return_inverse=True)
-    asked = [row.trials_asked for row in chosen]
-    n_trials = max([1, *asked, *good["trial"].tolist()])
+    n_trials = max([1, *(row.trials_asked for row in chosen), *good["trial"].tolist()])
     shape = (len(chosen), len(plan.tasks), n_trials)
     by_iteration = np.full((*shape, len(iterations)), np.nan)
     by_iteration[(*_cells(good), step)] = good["accuracy"]

@@ -120,10 +120,8 @@ class _Fits:
         )
         names = ("source_split", "target_split", "pairs")
         self._places = dict.fromkeys(names, self._splits) | {"prior": shares}
-        features = root.parent / "features"
-        self._features = cache(
-            lambda dataset: _by_digest(features.glob(f"{dataset}/[!.]*.npz"))
-        )
+        find = (root.parent / "features").glob
+        self._features = cache(lambda name: _by_digest(find(f"{name}/[!.]*.npz")))
         self._labels = cache(labels_by_id)
         self._tested = cache(self._test_ids)
         fits = (root / "fits" / name).glob("*/*/*/[!.]*.*")

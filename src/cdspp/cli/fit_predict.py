@@ -121,7 +121,6 @@ def _next_step(arguments: argparse.Namespace, model: Any) -> list[str]:
 
 
 def _model(arguments: argparse.Namespace) -> Any:
-    """Return the method asked for, its options checked, not yet fitted."""
     from cdspp.datasets.table_encoder import NOT_KEPT
     from cdspp.methods import make, seed_option
     from cdspp.methods.model_file import check_keepable
@@ -141,7 +140,6 @@ def _model(arguments: argparse.Namespace) -> Any:
 def _keep(
     arguments: argparse.Namespace, model: Any, read: DomainRows, scaling: Any
 ) -> None:
-    """Keep the model with the encoding and scaling of its rows."""
     from cdspp.cli.rows import columns_of
     from cdspp.methods.model_file import save_model
 

@@ -139,7 +139,6 @@ def look_at_tables(
 
 
 def _set(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out keys without a value."""
     return {key: value for key, value in entry.items() if value}
 
 

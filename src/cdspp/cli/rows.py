@@ -69,7 +69,8 @@ def read_both(
     if len(read) > 1:
         known = {rows.path: filter(None, rows.labels) for rows in read}
         require_common(known)
-    fill = partial(complete, impute=arguments.impute)
+    impute = arguments.impute
+    fill = partial(complete, impute=impute)
     target, *sources = _whole(gathered(fill, ((rows,) for rows in read)))
     bridge: dict[str, Any] = {}
     notes: list[str] = []
@@ -82,9 +83,7 @@ def read_both(
     if PAIRS in kinds and arguments.paired:
         both = (source, target)
         how = [columns_of(arguments, role, required=()) for role in ROLES]
-        bridge[PAIRS], note = read_pairs(
-            arguments.paired, both, how, impute=arguments.impute
-        )
+        bridge[PAIRS], note = read_pairs(arguments.paired, both, how, impute=impute)
         notes.append(note)
     return target, source, bridge, notes
 

@@ -94,8 +94,7 @@ def _bundle(arguments: argparse.Namespace) -> str:
     folder = arguments.folder.resolve()
     configuration = json.dumps(configuration_as_run(folder), indent=2)
     output = arguments.output or Path(f"{folder.name}.zip")
-    arguments.output = output
-    check_outputs(arguments, ["output"], [folder])
+    check_outputs(arguments, [output], [folder])
     names = {"name": folder.name, "version": VERSION, "archive": output.name}
     records = _records(folder)
     texts = {
@@ -112,8 +111,7 @@ def _bundle(arguments: argparse.Namespace) -> str:
             archive.write(path, f"{folder.name}/results/{name}", zipfile.ZIP_DEFLATED)
     size = f"{output.stat().st_size / 1e6:.0f} MB"
     packed = f"{output}: {counted(len(files) + len(texts), 'file')}, {size}"
-    check = f"cdspp verify {output}"
-    return f"{packed}, sha256 {file_digest(output)}\nTo check it: {check}"
+    return f"{packed}, sha256 {file_digest(output)}\nTo check it: cdspp verify {output}"
 
 
 def _requirements(records: FitRecords) -> str:

@@ -196,13 +196,11 @@ def _fit_table(progress: Progress) -> list[str]:
     for name, counts in {**progress.fits, ("all", ""): total}.items():
         rows[name] = [str(counts[state]) for state in STATES]
     width = max(len(benchmark) for benchmark, _ in rows)
-    return aligned(
-        [[f"{name:{width}}  {method}", *row] for (name, method), row in rows.items()]
-    )
+    grid = [[f"{name:{width}}  {method}", *row] for (name, method), row in rows.items()]
+    return aligned(grid)
 
 
 def _by_reason(found: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return the places of each reason."""
     places: dict[str, list[str]] = {}
     for reason, place in found:
         places.setdefault(reason, []).append(place)
