@@ -122,30 +122,26 @@ def add_impute(parser: argparse.ArgumentParser) -> None:
 
 def add_joining(parser: argparse.ArgumentParser, scale: str) -> None:
     """Add the options on reading and joining the files of two domains."""
-    parser.add_argument(
-        "--shared",
-        metavar="HOW",
-        help="columns of one meaning and unit in both files: same-names, none, or "
-        "pairs a=b,c=d of a source column and a target column (same-names where the "
-        "files have any)",
+    add = parser.add_argument
+    told = (
+        "columns of one meaning and unit in both files: same-names, none, or pairs "
+        "a=b,c=d of a source column and a target column (same-names where the files "
+        "have any)"
     )
-    parser.add_argument(
-        "--paired",
-        nargs=2,
-        metavar=("SOURCE_FILE", "TARGET_FILE"),
-        help="objects described in both ways, in the columns of either file: joined by "
-        "their identifiers, or row by row where there are none; no label is needed",
+    add("--shared", metavar="HOW", help=told)
+    told = (
+        "objects described in both ways, in the columns of either file: joined by "
+        "their identifiers, or row by row where there are none; no label is needed"
     )
+    add("--paired", nargs=2, metavar=("SOURCE_FILE", "TARGET_FILE"), help=told)
     add_columns(parser)
     add_roles(parser)
     add_impute(parser)
-    parser.add_argument(
-        "--scale",
-        choices=SCALES,
-        default=scale,
-        help="of the features of each file: rows of unit length, columns of mean 0 and "
-        "deviation 1, or at most 50 principal components (%(default)s)",
+    told = (
+        "of the features of each file: rows of unit length, columns of mean 0 and "
+        "deviation 1, or at most 50 principal components (%(default)s)"
     )
+    add("--scale", choices=SCALES, default=scale, help=told)
 
 
 def check_outputs(

@@ -130,13 +130,8 @@ def add_compare(commands: Any) -> None:
     add("--target", required=True, metavar="FILE", help="target rows, some labelled")
     told = "a method to compare, see `cdspp methods`; may be repeated"
     add("--method", action="append", default=[], help=told)
-    add(
-        "--repeats",
-        type=command.positive_integer,
-        default=15,
-        metavar="N",
-        help="how often rows are held out (%(default)s)",
-    )
+    told = "how often rows are held out (%(default)s)"
+    add("--repeats", type=command.positive_integer, default=15, metavar="N", help=told)
     told = "seed of all draws (%(default)s)"
     add("--seed", type=int, default=0, metavar="N", help=told)
     command.add_joining(compare, STANDARDISE)

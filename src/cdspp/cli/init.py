@@ -311,12 +311,9 @@ def add_init(commands: Any) -> None:
     what = init.add_mutually_exclusive_group(required=True)
     told = "images or texts: PATH/<domain>/<class>/<file>"
     what.add_argument("--folder", metavar="PATH", help=told)
+    told = "rows of a domain; once for each, the source first, then the target"
     what.add_argument(
-        "--table",
-        action="append",
-        type=_table,
-        metavar="DOMAIN=FILE",
-        help="rows of a domain; once for each, the source first, then the target",
+        "--table", action="append", type=_table, metavar="DOMAIN=FILE", help=told
     )
     add("--source", metavar="DOMAIN", help="the source (the first one)")
     add("--target", metavar="DOMAIN", help="the target (the next one)")
