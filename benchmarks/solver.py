@@ -110,7 +110,7 @@ def _supervised(solver: Callable[..., Projection], size: Size, rows: Rows) -> Wo
     def work() -> Mapping[str, Any]:
         found = solver(source, target)
         # The source's projection is computed on first use.
-        shapes = [found.source.shape, found.target.shape]
+        shapes = [found.sources[0].shape, found.target.shape]
         return {"eigenvalues": found.eigenvalues.tolist(), "shapes": shapes}
 
     return work

@@ -48,8 +48,8 @@ def assert_same_directions(found: Projection, expected: Projection) -> None:
     np.testing.assert_allclose(
         found.eigenvalues, expected.eigenvalues[:k], rtol=1e-8, atol=1e-14
     )
-    stacked = np.vstack([found.source, found.target])
-    oracle = np.vstack([expected.source, expected.target])[:, :k]
+    stacked = np.vstack([found.sources[0], found.target])
+    oracle = np.vstack([expected.sources[0], expected.target])[:, :k]
     signs = np.sign((stacked * oracle).sum(axis=0))
     np.testing.assert_allclose(stacked, oracle * signs, rtol=0, atol=1e-8)
 
@@ -106,7 +106,7 @@ def test_classes_missing_on_one_side_equal_the_dense_eigensolver(
 def test_fewer_components_than_classes_keep_the_leading_ones(name: str) -> None:
     source, target = balanced(name)
     found = solve_projection(source, target, 2)
-    assert found.source.shape[1] == found.target.shape[1] == 2
+    assert found.sources[0].shape[1] == found.target.shape[1] == 2
     assert_same_directions(found, dense_projection(source, target))
 
 
@@ -115,7 +115,7 @@ def test_the_directions_solve_the_problem_as_the_paper_writes_it(name: str) -> N
     source, target = balanced(name)
     found = solve_projection(source, target)
     A, B = full_matrices(source, target)
-    P = np.vstack([found.source, found.target])
+    P = np.vstack([found.sources[0], found.target])
     np.testing.assert_allclose(A @ P, B @ P * found.eigenvalues, atol=1e-10)
     np.testing.assert_allclose(P.T @ B @ P, np.eye(P.shape[1]), atol=1e-10)
 
@@ -134,7 +134,8 @@ def test_both_branches_give_the_same_projected_rows(name: str) -> None:
     lifted = solve_projection(lift(source), lift(target))
     np.testing.assert_allclose(plain.eigenvalues, lifted.eigenvalues, rtol=1e-10)
     rows, lifted_rows = (
-        np.vstack([found.rows_source, found.rows_target]) for found in (plain, lifted)
+        np.vstack([found.rows_sources[0], found.rows_target])
+        for found in (plain, lifted)
     )
     signs = np.sign((rows * lifted_rows).sum(axis=0))
     np.testing.assert_allclose(rows, lifted_rows * signs, atol=1e-10)
@@ -147,7 +148,9 @@ def test_projected_rows_are_the_rows_times_the_projection(
 ) -> None:
     source, target = balanced(name)
     found = solve_projection(source, target, scaling=scaling)
-    np.testing.assert_allclose(found.rows_source, source.X @ found.source, atol=1e-12)
+    np.testing.assert_allclose(
+        found.rows_sources[0], source.X @ found.sources[0], atol=1e-12
+    )
     np.testing.assert_allclose(found.rows_target, target.X @ found.target, atol=1e-12)
 
 
@@ -155,7 +158,7 @@ def test_unit_scaling_gives_vectors_of_unit_length_along_the_same_directions() -
     source, target = balanced("source wide, target tall")
     metric = solve_projection(source, target)
     unit = solve_projection(source, target, scaling="unit")
-    both = np.vstack([unit.source, unit.target])
+    both = np.vstack([unit.sources[0], unit.target])
     np.testing.assert_allclose(np.linalg.norm(both, axis=0), 1.0)
     ratio = unit.target / metric.target
     np.testing.assert_allclose(ratio, ratio[:1] * np.ones((len(ratio), 1)))
@@ -169,7 +172,7 @@ def test_signs_do_not_depend_on_the_order_of_the_samples() -> None:
     found = solve_projection(source, shuffled)
     expected = solve_projection(source, target)
     np.testing.assert_allclose(found.target, expected.target, atol=1e-10)
-    np.testing.assert_allclose(found.source, expected.source, atol=1e-10)
+    np.testing.assert_allclose(found.sources[0], expected.sources[0], atol=1e-10)
 
 
 def test_more_components_than_positive_eigenvalues_warn_and_are_capped() -> None:
@@ -182,7 +185,7 @@ def test_more_components_than_positive_eigenvalues_warn_and_are_capped() -> None
 
 def test_domains_without_a_common_class_have_no_direction() -> None:
     found = solve_projection(side([0, 0, 1], 4, 6, 1), side([2, 3], 4, 5, 2))
-    assert found.source.shape == (6, 0)
+    assert found.sources[0].shape == (6, 0)
     assert found.rows_target.shape == (2, 0)
 
 
@@ -208,7 +211,7 @@ def test_more_classes_than_features_have_as_many_directions_as_class_sums_have_r
     assert found.eigenvalues.shape == (rank,)
     np.testing.assert_allclose(expected.eigenvalues[rank:], 0, atol=1e-12)
     for side_rows, P, Q in (
-        (source.X, found.source, expected.source),
+        (source.X, found.sources[0], expected.sources[0]),
         (target.X, found.target, expected.target),
     ):
         Z, oracle = side_rows @ P, side_rows @ Q[:, :rank]

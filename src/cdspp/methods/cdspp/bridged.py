@@ -14,7 +14,6 @@ from cdspp.methods.base import Problem
 from cdspp.methods.bridge import PAIRS, SHARED, Bridge
 from cdspp.methods.cdspp.cdspp import CDSPP
 from cdspp.methods.cdspp.structure_preserving import (
-    RELATIVE_TOLERANCE,
     AnySide,
     Projection,
     RowsInUse,
@@ -187,8 +186,7 @@ class CDSPPBridge(CDSPP):
         swapped = np.roll(F, C, axis=0)
         values, vectors = linalg.eigh(-(F.T @ swapped), check_finite=False)
         values = -values  # the largest first
-        positive = int(np.sum(values > RELATIVE_TOLERANCE * values.max(initial=0.0)))
-        rank = useful_number(self.n_components, positive)
+        rank = useful_number(self.n_components, values)
         W = swapped @ vectors[:, :rank] / values[:rank]
         P_source = Qs @ W[:C] - inverse_source.spread(i, R @ W)
         P_target = Qt @ W[C:] + inverse_target.spread(j, R @ W)

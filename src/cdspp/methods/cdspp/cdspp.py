@@ -9,12 +9,9 @@ from scipy import sparse
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
 
-from cdspp.core.components import PrincipalComponents, principal_components
-from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.file_rows import FileRows, rowwise
 from cdspp.core.linalg import row_normalise
 from cdspp.core.matrix import is_sparse
-from cdspp.core.reuse import computed_once
 from cdspp.methods.base import Float, Int, Problem, Round
 from cdspp.methods.cdspp.structure_preserving import (
     AnySide,
@@ -28,6 +25,7 @@ from cdspp.methods.cdspp.structure_preserving import (
 from cdspp.methods.shared.common_subspace import (
     SubspaceClassifier,
     SubspaceRecogniser,
+    components_of,
     one_or_list,
 )
 from cdspp.methods.shared.constraints import COUNT
@@ -198,7 +196,7 @@ class CDSPPSup(SubspaceRecogniser):
             per_class=self.selection == "class",
             final_fit=self.final_fit,
         )
-        self._set_projections_of_sources(projection.sources)
+        self.projection_source_ = one_or_list(projection.sources)
         return rounds
 
     def _prepare_unlabelled(self, X: Float) -> Float:
@@ -407,20 +405,10 @@ class CDSPPPCA(CDSPP):
     def _fit_problem(self, problem: Problem) -> list[Round]:
         parts = [problem.X_labelled, problem.X_unlabelled]
         X_target = sparse.vstack(parts) if is_sparse(parts[0]) else np.vstack(parts)
-        if min(X_target.shape[0], problem.X_source.shape[0]) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two rows in each domain for its "
-                "principal components, got n_samples = 1."
-            )
-        self._pca_source = self._components("source", problem.X_source)
-        self._pca_target = self._components("target", X_target)
+        name, k = type(self).__name__, self.pca_components
+        self._pca_source = components_of("source", problem.X_source, name, k)
+        self._pca_target = components_of("target", X_target, name, k)
         return super()._fit_problem(problem)
-
-    def _components(self, domain: str, X: Float) -> PrincipalComponents:
-        try:
-            return computed_once(principal_components, X, self.pca_components)
-        except DataError as error:
-            raise MethodFailed(f"{domain}: {error}") from error
 
 
 class TargetOnly(CDSPP):

@@ -1,9 +1,8 @@
 """The structure preserving projection: a generalised eigenproblem in closed form.
 
-The problem of size ``d_s + d_t`` has rank at most 2C, so two Cholesky solves and one
+The problem of size ``d_s + d_t`` has rank at most 2C: two Cholesky solves and one
 singular value decomposition of size C x C give every direction with a nonzero
-eigenvalue; no matrix of size ``d_s + d_t`` is formed. Each domain is solved by a Gram
-matrix of features or of rows, whichever are fewer, or summed up over chunks of rows.
+eigenvalue.
 """
 
 from __future__ import annotations
@@ -106,12 +105,11 @@ class Inverse:
 
 
 class Side:
-    """Rows of one domain in a fit, and all that rests on this domain alone.
+    """Rows (n, d) of one domain, of unit length, and all that rests on it alone.
 
     Answers ``K^{-1} M`` for ``K = X^T L X + alpha I`` and the class sums
     ``M = X^T Y``, where ``L = diag(own + other / 2) - Y Y^T`` and `own`, `other` are
-    the class sizes of this domain and of the other one. `X` (n, d) has rows of unit
-    length, and `codes` are their classes.
+    the class sizes of this domain and of the other one.
     """
 
     def __init__(self, X: Float, codes: Int, n_classes: int, alpha: float) -> None:
@@ -135,10 +133,9 @@ class Side:
         return np.asarray(self.X.T @ self.indicator)
 
     def solve(self, other: Float, shared: NDArray[np.bool_]) -> ClosedForm:
-        """Solve ``Q = K^{-1} M`` for the classes with rows in both domains.
+        """Solve ``Q = K^{-1} M`` for the classes `shared` by both domains.
 
-        Only these, `shared`, couple the domains; `other` are the class sizes of the
-        other one. Where rows are fewer than features, the matrix to factorise is
+        Where rows are fewer than features, the matrix to factorise is
         ``F X X^T F + alpha I`` with ``F = L^{1/2}``, diagonal plus one rank-one term a
         class: ``Y = F Y / sqrt(extra)`` for shared classes, hence
         ``K^{-1} M = X^T F (F X X^T F + alpha I)^{-1} Y`` scaled.
@@ -212,11 +209,10 @@ class RowsInUse(NamedTuple):
 
 
 class ChunkedSide:
-    """Rows of one domain, n near d or above, with products summed up over chunks.
+    """A `Side` with n near d or above: one pass over chunks of rows, memory O(d^2).
 
-    Answers as `Side` does, in one pass over the rows: time O(n d^2 + d^3), memory
-    O(d^2) and a chunk. Class weights differ from fit to fit, so that a Gram matrix
-    could be kept for each class alone. `inverse` sets the class sums.
+    Class weights differ from fit to fit, so that a Gram matrix could be kept for each
+    class alone. `inverse` sets the class sums.
     """
 
     sums: Float
@@ -288,9 +284,8 @@ def require_room(rows: Any) -> None:
 class Projection:
     """Solution of the eigenproblem, largest eigenvalue first; all are positive.
 
-    `target` is the projection (n_features, n_components) of the target features;
-    `expand_sources` compute those of the sources, which most rounds of pseudo-labelling
-    do not need. Projected rows are None where they are read by chunks.
+    Most rounds of pseudo-labelling need no projection of the sources, which are
+    computed when asked for. Projected rows are None where they are read by chunks.
     """
 
     target: Float
@@ -303,16 +298,6 @@ class Projection:
     def sources(self) -> list[Float]:
         """Projection of each source's features, (n_features_source, n_components)."""
         return [expand() for expand in self.expand_sources]
-
-    @property
-    def source(self) -> Float:
-        """Projection of the features of the source, or of the first one."""
-        return self.sources[0]
-
-    @property
-    def rows_source(self) -> Float | None:
-        """Projected rows of the source, or of the first one."""
-        return self.rows_sources[0]
 
 
 def solve_projection(
@@ -343,23 +328,11 @@ def solve_projection(
     solved_target = target.solve(source.class_counts, shared)
     A, B = psd_factor(solved_source.overlap), psd_factor(solved_target.overlap)
     W, sigma, Zt = linalg.svd(A.T @ B, full_matrices=False, check_finite=False)
-    positive = int(np.sum(sigma > RELATIVE_TOLERANCE * sigma[0])) if len(sigma) else 0
-    rank = useful_number(n_components, positive)
+    rank = useful_number(n_components, sigma)
     sigma = sigma[:rank]
     norms = np.sqrt(2.0) * sigma
-    U, V = B @ Zt[:rank].T / norms, A @ W[:, :rank] / norms
-    P_target = solved_target.expand(V)
-    factors = column_signs(P_target)
-    if scaling == "unit":
-        squares = (solved_source.expand(U) ** 2).sum(axis=0) + (P_target**2).sum(axis=0)
-        factors /= np.sqrt(squares)
-    return Projection(
-        target=P_target * factors,
-        eigenvalues=sigma,
-        rows_sources=(solved_source.rows(U * factors),),
-        rows_target=solved_target.rows(V * factors),
-        expand_sources=(partial(solved_source.expand, U * factors),),
-    )
+    weights = [B @ Zt[:rank].T / norms, A @ W[:, :rank] / norms]
+    return _scaled([solved_source, solved_target], weights, sigma, scaling)
 
 
 def solve_several(
@@ -390,8 +363,7 @@ def solve_several(
     own = linalg.block_diag(*(factor.T @ factor for factor in factors))
     values, vectors = linalg.eigh(F.T @ F - own, check_finite=False)
     values, vectors = values[::-1], vectors[:, ::-1]
-    positive = int(np.sum(values > RELATIVE_TOLERANCE * values.max(initial=0.0)))
-    rank = useful_number(n_components, positive)
+    rank = useful_number(n_components, values)
     values, vectors = values[:rank], vectors[:, :rank]
     parts = np.split(vectors, np.cumsum([each.shape[1] for each in factors])[:-1])
     whole = F @ vectors
@@ -399,18 +371,25 @@ def solve_several(
         ((whole - factor @ part) / values)[classes]
         for factor, part, classes in zip(factors, parts, coupled, strict=True)
     ]
-    P_target = solved[-1].expand(weights[-1])
-    scales = column_signs(P_target)
+    return _scaled(solved, weights, values, scaling)
+
+
+def _scaled(
+    solved: list[ClosedForm], weights: list[Float], eigenvalues: Float, scaling: str
+) -> Projection:
+    """Return the directions ``Q U`` of all domains, the target last, scaled."""
+    *sources, (target, V) = zip(solved, weights, strict=True)
+    P_target = target.expand(V)
+    factors = column_signs(P_target)
     if scaling == "unit":
-        expanded = [s.expand(w) for s, w in zip(solved, weights, strict=True)]
-        scales /= np.sqrt(sum((P**2).sum(axis=0) for P in expanded))
-    sources = list(zip(solved[:-1], weights[:-1], strict=True))
+        expanded = [*(side.expand(U) for side, U in sources), P_target]
+        factors /= np.sqrt(sum((P**2).sum(axis=0) for P in expanded))
     return Projection(
-        target=P_target * scales,
-        eigenvalues=values,
-        rows_sources=tuple(side.rows(w * scales) for side, w in sources),
-        rows_target=solved[-1].rows(weights[-1] * scales),
-        expand_sources=tuple(partial(s.expand, w * scales) for s, w in sources),
+        target=P_target * factors,
+        eigenvalues=eigenvalues,
+        rows_sources=tuple(side.rows(U * factors) for side, U in sources),
+        rows_target=target.rows(V * factors),
+        expand_sources=tuple(partial(side.expand, U * factors) for side, U in sources),
     )
 
 
@@ -419,8 +398,10 @@ def in_both(source: AnySide, target: AnySide) -> NDArray[np.bool_]:
     return (source.class_counts > 0) & (target.class_counts > 0)
 
 
-def useful_number(n_components: int | None, positive: int) -> int:
+def useful_number(n_components: int | None, eigenvalues: Float) -> int:
     """Return how many directions to take; warn where fewer are positive than asked."""
+    smallest = RELATIVE_TOLERANCE * eigenvalues.max(initial=0.0)
+    positive = int(np.sum(eigenvalues > smallest))
     if n_components is None:
         return positive
     if n_components > positive:

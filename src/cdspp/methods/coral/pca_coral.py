@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cdspp.core.components import PrincipalComponents, principal_components
-from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
 from cdspp.methods.bridges.joint_machine import LinearMachine
+from cdspp.methods.shared.common_subspace import components_of
 from cdspp.methods.shared.constraints import COUNT, POSITIVE
 
 __all__ = ["PCACoral"]
@@ -93,8 +92,9 @@ class PCACoral(ConfidentClassifier):
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         target = np.vstack([problem.X_labelled, problem.X_unlabelled])
-        theirs = self._components("source", problem.X_source)
-        self._axes = self._components("target", target)
+        name, k = type(self).__name__, self.n_components
+        theirs = components_of("source", problem.X_source, name, k)
+        self._axes = components_of("target", target, name, k)
         self._width = min(len(theirs.variances), len(self._axes.variances))
         ours = self._axes.variances[: self._width]
         self.scale_ = np.sqrt(ours / theirs.variances[: self._width])
@@ -104,17 +104,6 @@ class PCACoral(ConfidentClassifier):
         weights = np.ones(len(X))
         self._machine = LinearMachine.fit(X, codes, problem.n_classes, self.C, weights)
         return []
-
-    def _components(self, domain: str, X: Float) -> PrincipalComponents:
-        if len(X) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two rows in each domain for its "
-                "principal components, got n_samples = 1."
-            )
-        try:
-            return principal_components(X, min(self.n_components, *X.shape))
-        except DataError as error:
-            raise MethodFailed(f"components of the {domain}: {error}") from error
 
     def _reduced(self, X: Float) -> Float:
         return row_normalise(self._axes.transform(X)[:, : self._width])

@@ -9,7 +9,11 @@ import numpy as np
 
 from cdspp.methods.base import UNLABELLED, Float, Int, Problem, Round
 from cdspp.methods.dama.manifold_alignment import FEW_ROWS, Domain, align
-from cdspp.methods.shared.common_subspace import SubspaceClassifier, SubspaceRecogniser
+from cdspp.methods.shared.common_subspace import (
+    SubspaceClassifier,
+    SubspaceRecogniser,
+    one_or_list,
+)
 from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE
 from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
 
@@ -171,7 +175,7 @@ class DAMASup(SubspaceRecogniser):
             scaling=self.eigenvector_scaling,
         )
         *of_sources, self.projection_ = projections
-        self._set_projections_of_sources(of_sources)
+        self.projection_source_ = one_or_list(of_sources)
         labelled = [*(source.X for source in sources), target.X[target.labelled]]
         Z = np.vstack([X @ P for X, P in zip(labelled, projections, strict=True)])
         known = np.concatenate([*(source.codes for source in sources), target.known])

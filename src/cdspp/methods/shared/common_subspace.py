@@ -13,6 +13,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clon
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from cdspp.core.components import PrincipalComponents, principal_components
+from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.file_rows import rowwise
 from cdspp.core.linalg import (
     class_sums,
@@ -21,6 +23,7 @@ from cdspp.core.linalg import (
     softmax,
     squared_distances,
 )
+from cdspp.core.reuse import computed_once
 from cdspp.core.storage import storable
 from cdspp.methods.base import (
     ConfidentClassifier,
@@ -36,6 +39,7 @@ __all__ = [
     "SubspaceClassifier",
     "SubspaceMethod",
     "SubspaceRecogniser",
+    "components_of",
     "one_or_list",
 ]
 
@@ -140,6 +144,21 @@ def one_or_list(values: list[Any]) -> Any:
     return values if len(values) > 1 else values[0]
 
 
+def components_of(
+    domain: str, X: Any, method: str, n_components: int
+) -> PrincipalComponents:
+    """Return the principal components of a domain for the class `method`."""
+    if X.shape[0] < 2:
+        raise ValueError(
+            f"{method} needs at least two rows in each domain for its principal "
+            "components, got n_samples = 1."
+        )
+    try:
+        return computed_once(principal_components, X, n_components)
+    except DataError as error:
+        raise MethodFailed(f"{domain}: {error}") from error
+
+
 class SubspaceMethod(CommonSpaceMethod):
     """A method with a linear projection a domain, both of which a subclass sets.
 
@@ -155,9 +174,6 @@ class SubspaceMethod(CommonSpaceMethod):
 
     projection_: Float
     projection_source_: Float | list[Float]
-
-    def _set_projections_of_sources(self, projections: list[Float]) -> None:
-        self.projection_source_ = one_or_list(projections)
 
     def _place_target(self, X: Float) -> Float:
         return self._embed(X @ self.projection_)
