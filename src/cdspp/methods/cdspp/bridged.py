@@ -107,6 +107,9 @@ class CDSPPBridge(CDSPP):
         "pair_weight": [NON_NEGATIVE],
     }
 
+    mu: float | None
+    pair_weight: float
+
     def __init__(
         self,
         mu: float | None = None,
@@ -122,20 +125,7 @@ class CDSPPBridge(CDSPP):
         classifier: Any = None,
         keep_projections: bool = False,
     ) -> None:
-        super().__init__(
-            alpha,
-            n_components,
-            max_iter,
-            selection,
-            final_fit,
-            center,
-            normalize_means,
-            eigenvector_scaling,
-            classifier,
-            keep_projections,
-        )
-        self.mu = mu
-        self.pair_weight = pair_weight
+        self._keep(locals())
 
     def _pairs(self, prepared: Problem) -> tuple[list[RowsInUse], list[RowsInUse]]:
         bridge = prepared.bridge

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -145,6 +146,11 @@ class CDSPPSup(SubspaceRecogniser):
         self.normalize_means = normalize_means
         self.eigenvector_scaling = eigenvector_scaling
         self.classifier = classifier
+
+    def _keep(self, given: Mapping[str, Any]) -> None:
+        """Keep the options among the local variables of a constructor."""
+        for name in self._get_param_names():
+            setattr(self, name, given[name])
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
@@ -325,18 +331,7 @@ class CDSPP(CDSPPSup):
         classifier: Any = None,
         keep_projections: bool = False,
     ) -> None:
-        super().__init__(
-            alpha,
-            n_components,
-            center,
-            normalize_means,
-            eigenvector_scaling,
-            classifier,
-        )
-        self.max_iter = max_iter
-        self.selection = selection
-        self.final_fit = final_fit
-        self.keep_projections = keep_projections
+        self._keep(locals())
 
 
 class CDSPPPCA(CDSPP):
@@ -365,6 +360,8 @@ class CDSPPPCA(CDSPP):
 
     _parameter_constraints = CDSPP._parameter_constraints | {"pca_components": [COUNT]}
 
+    pca_components: int
+
     def __init__(
         self,
         pca_components: int = 50,
@@ -379,19 +376,7 @@ class CDSPPPCA(CDSPP):
         classifier: Any = None,
         keep_projections: bool = False,
     ) -> None:
-        super().__init__(
-            alpha,
-            n_components,
-            max_iter,
-            selection,
-            final_fit,
-            center,
-            normalize_means,
-            eigenvector_scaling,
-            classifier,
-            keep_projections,
-        )
-        self.pca_components = pca_components
+        self._keep(locals())
 
     def _prepare_source(self, X: Float) -> Float:
         return row_normalise(self._pca_source.transform(X))
