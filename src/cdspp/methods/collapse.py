@@ -1,11 +1,4 @@
-r"""Signs that a fit is of no use: it diverged, found one class, or saw parallel rows.
-
-Rows are *nearly parallel* where the mean cosine of all their pairs is close to one:
-
-.. math::
-
-    \Bigl\lVert \frac1n \sum_{i=1}^n \frac{x_i}{\lVert x_i \rVert} \Bigr\rVert^2
-"""
+"""Signs that a fit is of no use: it diverged, found one class, or saw parallel rows."""
 
 from __future__ import annotations
 
@@ -18,7 +11,7 @@ from numpy.typing import NDArray
 from cdspp.core.file_rows import chunks_of
 from cdspp.core.matrix import squared_lengths
 
-__all__ = ["Collapse", "find_collapse", "largest_share", "mean_cosine"]
+__all__ = ["Collapse", "find_collapse", "mean_cosine"]
 
 DIVERGED, ONE_CLASS, PARALLEL_ROWS = "diverged", "one class", "parallel rows"
 
@@ -51,19 +44,20 @@ def find_collapse(
     """Return the first sign of a collapse.
 
     `predicted` are labels of the unlabelled rows, `rows` those that the method compares
-    by direction, (n, d) by domain, and `diverged` is its own sign that its problem has
-    no minimum.
+    by direction, by domain, and `diverged` is its own sign.
     """
     if diverged:
         return Collapse(DIVERGED, diverged)
-    label, share = largest_share(predicted)
-    if n_labelled_classes > 1 and share >= LARGEST_SHARE:
-        return Collapse(
-            ONE_CLASS,
-            f"predicts class {label} for {100 * share:.1f} % of {len(predicted)} "
-            f"unlabelled rows, although {n_labelled_classes} classes are labelled; "
-            f"{REMEDY}",
-        )
+    if n_labelled_classes > 1 and len(predicted) >= FEWEST_ROWS:
+        labels, counts = np.unique(predicted, return_counts=True)
+        share = float(counts.max() / len(predicted))
+        if share >= LARGEST_SHARE:
+            return Collapse(
+                ONE_CLASS,
+                f"predicts class {labels[counts.argmax()]} for {100 * share:.1f} % of "
+                f"{len(predicted)} unlabelled rows, although {n_labelled_classes} "
+                f"classes are labelled; {REMEDY}",
+            )
     for domain, X in rows.items():
         if (cosine := mean_cosine(X)) > LARGEST_COSINE:
             return Collapse(
@@ -75,17 +69,11 @@ def find_collapse(
     return Collapse()
 
 
-def largest_share(predicted: NDArray[Any]) -> tuple[Any, float]:
-    """Return the label predicted most and its share; NaN with too few rows."""
-    if len(predicted) < FEWEST_ROWS:
-        return None, float("nan")
-    labels, counts = np.unique(predicted, return_counts=True)
-    most = counts.argmax()
-    return labels[most], float(counts[most] / len(predicted))
-
-
 def mean_cosine(X: Any) -> float:
-    """Return the mean cosine of all pairs of rows but zeros; NaN with too few rows."""
+    """Return the mean cosine of all pairs of rows but zeros; NaN with too few rows.
+
+    It is the squared length of the mean of the rows scaled to unit length.
+    """
     total, n = np.zeros(X.shape[1]), 0
     for _, rows in chunks_of(X):
         # Squares of very large or small numbers are infinite or zero: left out, too.
