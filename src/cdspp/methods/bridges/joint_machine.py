@@ -16,7 +16,7 @@ from cdspp.core.matrix import is_sparse
 from cdspp.core.storage import storable
 from cdspp.methods.base import ConfidentClassifier, Float, Int, Problem, Round
 from cdspp.methods.bridge import Bridge
-from cdspp.methods.shared.common_subspace import CommonSpaceMethod
+from cdspp.methods.shared.common_subspace import CommonSpaceMethod, of_all_classes
 from cdspp.methods.shared.constraints import POSITIVE
 from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
 
@@ -82,18 +82,16 @@ class LinearMachine:
 
     def probabilities(self, X: Any) -> Float:
         """Return the softmax of the decision values, zero for a class without one."""
-        found = np.zeros((X.shape[0], self.n_classes))
-        found[:, self.present] = softmax(X @ self.weights + self.intercepts)
-        return found
+        scores = softmax(X @ self.weights + self.intercepts)
+        return of_all_classes(scores, self.present, self.n_classes)
 
 
 class JointMachine(CommonSpaceMethod, ConfidentClassifier):
     """Base of the methods that bring both domains into one space by a bridge.
 
-    A subclass says in `bridges` what it uses, and gives `_prepare_source` and
-    `_prepare_target`, which return rows of unit length in the joint space; `_build`
-    sets what these rest on. The fit is repeated in ``max_iter`` rounds of selective
-    pseudo-labelling, of which a supervised method has one.
+    `_build` sets what `_prepare_source` and `_prepare_target` of a subclass rest on,
+    which return rows of unit length in the joint space. A supervised method has one
+    round.
     """
 
     accepts_sparse = True

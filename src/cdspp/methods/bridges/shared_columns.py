@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -77,6 +77,8 @@ class SharedColumns(JointMachine):
     display_name = "shared columns"
     supervised = True
     bridges = frozenset({SHARED})
+    # Parts of joint rows: shared columns, once more in one domain, the target's others.
+    _layout: ClassVar[tuple[str, ...]] = ("shared",)
 
     columns_: np.ndarray
     columns_source_: np.ndarray
@@ -92,22 +94,19 @@ class SharedColumns(JointMachine):
         every = np.arange(problem.X_labelled.shape[1])
         self._own = np.setdiff1d(every, bridge.target)
 
-    @staticmethod
-    def _parts(shared: Any, of_source: Any, of_target: Any, own: Any) -> list[Any]:
-        """Return the parts of joint rows; those of the other domain are zero."""
-        return [shared]
-
     def _prepare_source(self, X: Any) -> Any:
         shared = X[:, self.columns_source_]
-        empty, no_own = _zeros(shared, shared.shape[1]), _zeros(shared, len(self._own))
-        parts = self._parts(shared, shared, empty, no_own)
-        return unit_rows(stacked(parts, columns=True))
+        return self._joint(shared, _zeros(shared, len(self._own)), "source")
 
     def _prepare_target(self, X: Any) -> Any:
-        shared = X[:, self.columns_]
+        return self._joint(X[:, self.columns_], X[:, self._own], "target")
+
+    def _joint(self, shared: Any, own: Any, domain: str) -> Any:
         empty = _zeros(shared, shared.shape[1])
-        parts = self._parts(shared, empty, shared, X[:, self._own])
-        return unit_rows(stacked(parts, columns=True))
+        parts = {"shared": shared, "source": empty, "target": empty, "own": own}
+        parts[domain] = shared
+        joint = [parts[name] for name in self._layout]
+        return unit_rows(stacked(joint, columns=True))
 
 
 class SharedColumnsPlus(SharedColumns):
@@ -135,6 +134,7 @@ class SharedColumnsPlus(SharedColumns):
     identifier = "shared-columns-plus"
     display_name = "shared columns+"
     supervised = False
+    _layout = ("shared", "own")
 
     _parameter_constraints = SharedColumns._parameter_constraints | {
         "max_iter": [COUNT]
@@ -143,10 +143,6 @@ class SharedColumnsPlus(SharedColumns):
     def __init__(self, C: float = 1.0, max_iter: int = 5) -> None:
         super().__init__(C)
         self.max_iter = max_iter
-
-    @staticmethod
-    def _parts(shared: Any, of_source: Any, of_target: Any, own: Any) -> list[Any]:
-        return [shared, own]
 
 
 class EasyAdapt(SharedColumns):
@@ -166,7 +162,4 @@ class EasyAdapt(SharedColumns):
 
     identifier = "easy-adapt"
     display_name = "EasyAdapt"
-
-    @staticmethod
-    def _parts(shared: Any, of_source: Any, of_target: Any, own: Any) -> list[Any]:
-        return [shared, of_source, of_target, own]
+    _layout = ("shared", "source", "target", "own")

@@ -40,6 +40,7 @@ __all__ = [
     "SubspaceMethod",
     "SubspaceRecogniser",
     "components_of",
+    "of_all_classes",
     "one_or_list",
 ]
 
@@ -199,7 +200,7 @@ class NearestMean:
     def probabilities(self, Z: Float) -> Float:
         """Return class probabilities, zero for a class without a mean."""
         distances = np.sqrt(squared_distances(Z, self.means))
-        return _of_all_classes(softmax(-distances), self.present, self.n_classes)
+        return of_all_classes(softmax(-distances), self.present, self.n_classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,10 +217,10 @@ class _Wrapped:
             values = self.classifier.decision_function(Z)
             both = np.column_stack([-values, values]) if values.ndim == 1 else values
             scores = softmax(both)
-        return _of_all_classes(scores, self.classifier.classes_, self.n_classes)
+        return of_all_classes(scores, self.classifier.classes_, self.n_classes)
 
 
-def _of_all_classes(probabilities: Float, present: Int, n_classes: int) -> Float:
+def of_all_classes(probabilities: Float, present: Int, n_classes: int) -> Float:
     """Return the columns of some classes among those of all, the others zero."""
     found = np.zeros((len(probabilities), n_classes))
     found[:, present] = probabilities
