@@ -1,12 +1,10 @@
 r"""Landmark weights of CDLS: the quadratic program and its interior-point method.
 
-Each sample of the projected source and of the projected, pseudo-labelled target gets a
-weight in [0, 1]; the weights of a class add up to a given share of its size, in each
-domain. Samples of one class and domain form a *group*. Between samples i and j of
-groups g and h the Hessian is ``W[g, h] z_i^T z_j``, and ``W[g, h]`` depends on the
-domains alone unless g and h are of one class: a block for each class plus a matrix of
-rank 2m, where m is the number of columns of z. H itself is never formed: a step takes
-one Cholesky factor a class, and one system of about m + 3C equations.
+Samples of one class and domain form a *group*. Between samples i and j of groups g and
+h the Hessian is ``W[g, h] z_i^T z_j``, and ``W[g, h]`` depends on the domains alone
+unless g and h are of one class: a block for each class plus a matrix of rank 2m, where
+m is the number of columns of z. H itself is never formed: a step takes one Cholesky
+factor a class, and one system of about m + 3C equations.
 """
 
 from __future__ import annotations
@@ -40,12 +38,11 @@ class LandmarkProgram:
     r"""The program ``min x^T H x / 2 + f^T x`` over the weights x of all samples.
 
     Subject to ``0 <= x <= 1`` and, for each group, ``sum of x = delta * size``.
-    `rows` (n, m) are the projected samples, source rows first, then the unlabelled
-    target rows. `groups` holds their class, with `n_classes` added in the target. The
-    factors of the inner products of two samples are `between_domains` (2, 2), whatever
-    their classes, to which samples of one class add `within_classes` (n_classes, 2, 2).
-    `linear` is f, `delta` the share of the weight of each group, and `curvature` a
-    multiple of the unit matrix in H.
+    `rows` (n, m) are the projected source rows, then the unlabelled target rows;
+    `groups` holds their class, with `n_classes` added in the target. The factors of the
+    inner products of two samples are `between_domains` (2, 2), to which samples of one
+    class add `within_classes` (n_classes, 2, 2). `curvature` is a multiple of the unit
+    matrix in H.
     """
 
     rows: Float
@@ -70,10 +67,8 @@ class LandmarkProgram:
     ) -> LandmarkProgram:
         """State the program for the mapped source rows and a prediction of the target.
 
-        Each class needs a source row and a labelled target row; `CDLS` describes the
-        options. Squared norms of pairs of all classes give a bilinear piece of H, which
-        is linear where the constraints hold: it stands in f, so that H keeps its
-        structure.
+        Squared norms of pairs of all classes give a bilinear piece of H, which is
+        linear where the constraints hold: in f it leaves H its structure.
         """
         n_classes, t = target.n_classes, counts(target.codes, target.n_classes)
         s, u = (delta * counts(c, n_classes) for c in (source_codes, prediction))
@@ -109,10 +104,6 @@ class LandmarkProgram:
         """Required sum of the weights of each group, (2 n_classes,)."""
         return self.delta * counts(self.groups, 2 * self.n_classes)
 
-    def sums_of(self, x: Float) -> Float:
-        """Return the sum of `x` over each group, (2 n_classes,)."""
-        return np.asarray(np.bincount(self.groups, x, 2 * self.n_classes))
-
     def product(self, x: Float) -> Float:
         """Return ``H @ x`` in O(n m), without H."""
         n_groups, m = 2 * self.n_classes, self.rows.shape[1]
@@ -127,11 +118,10 @@ class LandmarkProgram:
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """The samples of one class: their part of the equations of a step.
+    """The samples of one class, by domain, in the equations of a step.
 
-    `members` are ordered by domain; `matrix` is their part of the Hessian without the
-    low-rank term, with the penalty of the equalities; `border` has their rows of U,
-    then the columns of their `equalities` in the system.
+    `matrix` is their part of the Hessian without the low-rank term, with the penalty of
+    the equalities; `border` has their rows of U, then the columns of their equalities.
     """
 
     members: Int
@@ -195,7 +185,8 @@ class _StepEquations:
         multipliers[self.present] = at.y
         gradient = program.product(at.x) + program.linear
         dual = at.lower - at.upper + multipliers[program.groups] - gradient
-        return dual, (program.group_sums - program.sums_of(at.x))[self.present]
+        sums = np.bincount(program.groups, at.x, len(multipliers))
+        return dual, (program.group_sums - sums)[self.present]
 
     def factorise(self, added: Float) -> None:
         """Prepare for ``D = diag(added)``."""
@@ -298,14 +289,11 @@ class _Iterate:
 
 
 def solve_landmarks(program: LandmarkProgram) -> Float:
-    r"""Return weights in [0, 1] that solve the program; equal samples get equal ones.
+    """Return weights in [0, 1] that solve the program; equal samples get equal ones.
 
-    Mehrotra's predictor and corrector from ``x = delta``: 10 to 20 steps of ``O(sum of
-    n_c^3 + sum of n_c^2 m + n m^2 + (m + C)^3)`` with n_c samples of class c. Where the
-    constraints hold, H has a few slightly negative eigenvalues. Mostly the linear part
-    outweighs them. Where the method does not converge, a sequence of convex programs
-    near the last solution leads to a minimum, a local one at least, or to
-    `MethodFailed`.
+    Where the constraints hold, H has a few slightly negative eigenvalues, which mostly
+    the linear part outweighs. Where the method does not converge, a sequence of convex
+    programs near the last solution leads to a minimum, a local one at least.
     """
     solution = _minimise(program)
     if solution is not None:
@@ -327,7 +315,7 @@ def solve_landmarks(program: LandmarkProgram) -> Float:
 
 
 def _minimise(program: LandmarkProgram) -> Float | None:
-    """Run the interior-point method; None where it does not converge."""
+    """Run Mehrotra's predictor and corrector; None where it does not converge."""
     x = np.full(len(program.rows), program.delta)
     scale = float(np.abs(program.product(x) + program.linear).max())
     if scale == 0.0:

@@ -17,11 +17,7 @@ __all__ = ["Goals", "ProjectedTarget", "SourceMap"]
 
 
 class Goals(NamedTuple):
-    """Where the target's weighted rows lie.
-
-    By class the `sums` of the rows, (n_classes, m), and the weights of `labelled` and
-    `pseudo`-labelled rows in these sums; the `mean` of all rows, (m,).
-    """
+    """By class sums of the target's weighted rows, and both weights in these sums."""
 
     sums: Float
     labelled: Float
@@ -75,10 +71,7 @@ class SourceMap:
         return np.asarray(np.triu(upper) + np.triu(upper, 1).T)
 
     def fit(self, weights: Float, goals: Goals) -> tuple[Float, Float]:
-        """Return the mapped source rows (n, m) and the map A (d, m).
-
-        The landmark weights of the source rows of a class must not all be zero.
-        """
+        """Return the mapped source rows (n, m) and the map A (d, m)."""
         sums, labelled, pseudo, mean = goals
         own = np.bincount(self.codes, weights=weights, minlength=self.n_classes)
         pairs = 1.0 / (own * pseudo + pseudo * labelled + labelled * own)

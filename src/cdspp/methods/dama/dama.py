@@ -149,10 +149,8 @@ class DAMASup(SubspaceRecogniser):
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         prepared = self._prepare(problem)
-        k = int(self.n_neighbors)
-        return self._fit_prepared(
-            [Domain(*part, k) for part in prepared.sources], prepared
-        )
+        sources = [Domain(*part, int(self.n_neighbors)) for part in prepared.sources]
+        return self._fit_prepared(sources, prepared)
 
     def _fit_prepared(self, sources: list[Domain], problem: Problem) -> list[Round]:
         X, codes = problem.X_labelled, problem.y_labelled

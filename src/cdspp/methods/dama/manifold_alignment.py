@@ -1,8 +1,6 @@
 """Manifold alignment with labels: the generalised eigenproblem of DAMA.
 
-Class sums replace every class matrix of size n x n, and a domain with fewer rows than
-features is first rotated into the space of its rows. Where few rows are labelled the
-problem is solved in the space of these.
+Class sums replace every class matrix of size n x n.
 """
 
 from __future__ import annotations
@@ -108,16 +106,13 @@ def align(
 
         Z^T L_d Z p = \lambda \bigl(Z^T (\mu L_g + L_s) Z + \alpha I\bigr) p
 
-    with the names of `DAMASup`, the target being the last domain. Returns the
-    projection of each domain's features, and the eigenvalues, descending; as many as
-    there are classes by default, and never more than the problem has. Directions are
-    scaled by the matrix on the right ("metric") or to "unit" length. MethodFailed: that
-    matrix is not positive definite in floating point.
+    with the names and options of `DAMASup`, the target being the last domain. Returns
+    the projection of each domain's features, and the eigenvalues, descending.
 
     The regulariser is isotropic, so that a direction with a positive eigenvalue lies in
     the space of the rows: the size r of the problem is the sum of ``min(n, d)`` over
-    the domains, and the cost O(n r^2 + r^3). Of few labelled rows m it is solved in
-    their space, where m^3 takes the place of most of r^3.
+    the domains. Of few labelled rows m it is solved in their space, where m^3 takes the
+    place of most of r^3.
     """
     sizes = counts(np.concatenate([domain.known for domain in domains]), n_classes)
     similar = _similar(domains, sizes, mu)
@@ -199,10 +194,9 @@ def _class_sums(domains: Domains, n_classes: int) -> Float:
 
 
 def _similar(domains: Domains, sizes: Float, mu: float) -> Float:
-    """Return the matrix on the right but for its diagonal: upper triangle, by columns.
+    """Return the upper triangle of the matrix on the right, without alpha.
 
-    With class indicators Y, the Laplacian of the pairs of equal class is ``diag(size of
-    the own class) - Y Y^T``.
+    The Laplacian of the pairs of equal class is ``diag(size of the class) - Y Y^T``.
     """
     sums = _class_sums(domains, len(sizes))
     blocks = (mu * each.geometry + each.scatter(sizes[each.known]) for each in domains)
@@ -211,10 +205,9 @@ def _similar(domains: Domains, sizes: Float, mu: float) -> Float:
 
 
 def _differing(domains: Domains, sizes: Float) -> Float:
-    """Return the matrix on the left: upper triangle, by columns.
+    """Return the upper triangle of the matrix on the left.
 
-    The Laplacian of the pairs of different class is ``diag(size of all others) - 1 1^T
-    + Y Y^T``.
+    The Laplacian of pairs of different class is ``diag(all others) - 1 1^T + Y Y^T``.
     """
     sums = _class_sums(domains, len(sizes))
     blocks = (each.scatter(sizes.sum() - sizes[each.known]) for each in domains)
