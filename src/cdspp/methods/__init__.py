@@ -1,9 +1,4 @@
-"""All methods: those of this folder, and from outside; importing this loads none.
-
-A method from outside is a class that a study names (``class: "mine:MyMethod"``), that
-an installed package offers (entry point ``cdspp.methods``), or that is passed to a
-function.
-"""
+"""All methods: of this folder, from outside, and passed; importing this loads none."""
 
 from __future__ import annotations
 

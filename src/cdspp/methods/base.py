@@ -1,8 +1,4 @@
-"""What every method shares: the source as one object, the problem, the classifier.
-
-A method is fitted on target rows `X` with labels `y` (-1 where a row is unlabelled) and
-a `SourceDomain` of labelled rows whose width may differ.
-"""
+"""What every method shares: validation, class codes, transduction, prediction."""
 
 from __future__ import annotations
 
@@ -141,10 +137,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
 
     @abstractmethod
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        """Fit on class codes; return the rounds, the last one being the result.
-
-        Without any the base class predicts the unlabelled rows.
-        """
+        """Fit on class codes; return the rounds, or none to have one by predicting."""
 
     @abstractmethod
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
@@ -215,16 +208,13 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
 
     def _forewarn(self, problem: Problem) -> None:
         """Warn where the fit is expected to take long, or more memory than is free."""
-        rows = (
-            *(X for X, _ in problem.sources),
-            problem.X_labelled,
-            problem.X_unlabelled,
-        )
-        n_source = sum(X.shape[0] for X, _ in problem.sources)
-        d_source = max(X.shape[1] for X, _ in problem.sources)
+        sources = [X for X, _ in problem.sources]
+        rows = [*sources, problem.X_labelled, problem.X_unlabelled]
+        n_source = sum(X.shape[0] for X in sources)
+        d_source = max(X.shape[1] for X in sources)
         shapes = n_source, d_source, len(problem.y_labelled), *rows[-1].shape
-        size = Size(type(self).__name__, problem.n_classes, *shapes)
-        size = replace(size, density=max(map(stored_share, rows)))
+        density = max(map(stored_share, rows))
+        size = Size(type(self).__name__, problem.n_classes, *shapes, density)
         seconds, needed = expected_work(type(self), size, self.get_params(deep=False))
         in_files = any(isinstance(X, FileRows) for X in rows)  # who reads these refuses
         warn_of_cost(size, seconds, 0.0 if in_files else needed)
@@ -260,10 +250,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         return rows
 
     def _left_in_file(self, X: Any, what: str) -> FileRows | None:
-        """Return rows to be read by chunks, None where memory holds them.
-
-        DataError: the rows of a file do not fit into memory.
-        """
+        """Return rows to be read by chunks, None where memory holds them."""
         rows = in_file(X)
         if rows is not None and not self.reads_files:
             # As float64, and once more as labelled and unlabelled rows.

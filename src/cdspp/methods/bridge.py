@@ -42,18 +42,13 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Bridge:
-    """Shared columns and paired rows of a problem, validated.
-
-    `source` and `target` are the places of the shared columns in either domain, in
-    equal order; `pairs_source` and `pairs_target` the paired rows, dense or CSR, None
-    without any. In `one_domain` the target is its own source.
-    """
+    """Places of the shared columns and paired rows of a problem, validated."""
 
     source: Places
     target: Places
-    pairs_source: Any = None
+    pairs_source: Any = None  # dense or CSR
     pairs_target: Any = None
-    one_domain: bool = False
+    one_domain: bool = False  # the target is its own source
 
     @property
     def n_pairs(self) -> int:
@@ -105,9 +100,7 @@ def read_bridge(
     """Return the bridge of a source domain, `given`, to the target.
 
     `domains` are the validated rows of source and target, and `named` the same rows as
-    given, whose columns may have names; `check_rows` validates paired rows as
-    `check_array` does. Warnings name paired rows with the values of a row of their
-    domain, which are left out, and shared columns whose spreads are far apart.
+    given, whose columns may have names; `check_rows` validates paired rows.
     """
     places = _shared_places(given.shared_columns, domains, named)
     _warn_of_spreads(domains, places, named)

@@ -30,19 +30,15 @@ TARGET_KIND, PREDICTIONS = "target-only", "predictions"
 
 @dataclass(frozen=True)
 class Guest:
-    """A method from outside, as a study describes it.
+    """A method from outside, as a study describes it."""
 
-    Its place ``module:Class``; its name in tables and figures, by default that of the
-    class; the kind ``target-only``, fitted without the source, or ``predictions``, made
-    elsewhere; the expected seconds of a fit; whether there are predictions in other
-    source states.
-    """
-
-    place: str
+    place: str  # module:Class
     display_name: str = ""
-    kind: str = ""
+    kind: str = (
+        ""  # target-only: fitted without the source; predictions: made elsewhere
+    )
     seconds: float = 0.5
-    states: bool = False
+    states: bool = False  # whether there are predictions in other source states
 
 
 class GuestClassifier(HeterogeneousClassifier):
@@ -102,10 +98,7 @@ def class_path(cls: type) -> str:
 
 @cache
 def guest_class(name: str, guest: Guest) -> type[HeterogeneousClassifier]:
-    """Return a class from outside as a method with an identifier.
-
-    ConfigError: the class cannot be imported, or lacks a part of a method.
-    """
+    """Return a class from outside as a method with an identifier."""
     if guest.kind != PREDICTIONS:
         return _as_method(name, guest, load_class(guest.place), {})
     own = {
@@ -164,8 +157,7 @@ def _constructor(
 ) -> Any:
     """Return an ``__init__`` with the options of `cls`, which calls `then` with them.
 
-    The `chosen` values become defaults; ``*args`` and ``**kwargs`` are left out.
-    scikit-learn knows the options by the signature.
+    scikit-learn knows options by the signature: ``*args``, ``**kwargs`` are left out.
     """
     options = [
         each.replace(default=chosen.get(each.name, each.default))
@@ -197,10 +189,7 @@ def _built_options(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def of_object(method: Any) -> tuple[str, type[HeterogeneousClassifier]]:
-    """Return name and method of a class, or of an instance with its options.
-
-    ConfigError: it lacks a part of a method, or an instance has no `get_params`.
-    """
+    """Return name and method of a class, or of an instance with its options."""
     cls = method if inspect.isclass(method) else type(method)
     path, chosen = class_path(cls), {}
     if cls is not method:

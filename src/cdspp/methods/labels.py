@@ -117,11 +117,7 @@ def few_rows_a_class() -> Iterator[None]:
 
 
 def compare_classes(target: NDArray[Any], source: NDArray[Any], name: str) -> None:
-    """Refuse classes that cannot be matched, and warn of those without a partner.
-
-    Refused are text beside numbers, classes that differ in capitals or blanks alone,
-    and domains without a class in common. `name` is the estimator's, for messages.
-    """
+    """Refuse classes that cannot be matched, and warn of those without a partner."""
     if (target.dtype.kind == "U") != (source.dtype.kind == "U"):
         raise ValueError(
             f"Target labels have type {target.dtype} and source labels "

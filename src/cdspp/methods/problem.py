@@ -110,10 +110,7 @@ def numbers_told(X: Any, what: str) -> Iterator[None]:
 class Problem:
     """A validated problem with classes as codes ``0 .. n_classes - 1``.
 
-    Shapes: `X_source` (n_source, d_s), `X_labelled` (n_labelled, d_t), `X_unlabelled`
-    (n_unlabelled, d_t), all float64; `y_source` and `y_labelled` hold class codes. A
-    method with `reads_files` may get a `cdspp.core.file_rows.FileRows` for rows.
-    `more_sources` follow the first one where a method has `several_sources`.
+    A method with `reads_files` may get a `cdspp.core.file_rows.FileRows` for rows.
     """
 
     X_source: Float
@@ -135,10 +132,7 @@ class Problem:
         return replace(self, X_source=X, y_source=y, more_sources=())
 
     def map_rows(self, source: Any, target: Any, unlabelled: Any = None) -> Problem:
-        """Return the problem with `source` and `target` applied to the features.
-
-        `unlabelled` takes the place of `target` for the unlabelled rows.
-        """
+        """Return the problem with functions applied to rows of each kind."""
         return replace(
             self,
             X_source=mapped(self.X_source, source),

@@ -1,8 +1,4 @@
-"""Cross-validation where most rows have no label: leave those to the fit.
-
-scikit-learn's own splitters put unlabelled rows into the test part, where every
-prediction counts as an error.
-"""
+"""Cross-validation where most rows have no label: leave those to the fit."""
 
 from __future__ import annotations
 

@@ -50,8 +50,7 @@ def expected_work(
 ) -> tuple[float, float]:
     """Return about how many seconds a fit takes on one thread, and MB beside data.
 
-    The options that `work` of the class takes count, and `max_iter`, to which the
-    seconds are proportional.
+    Options that `work` of the class takes count; `max_iter` multiplies the seconds.
     """
     taken = defaults_of(method.work)
     chosen = {name: value for name, value in options.items() if name in taken}

@@ -211,11 +211,7 @@ class PA(TransductiveClassifier):
 
 
 def _narrow(X: Float, width: int, n_fitted: int | None = None) -> Float:
-    """Return rows of `width` columns: on principal axes where there were more.
-
-    The axes are those of all rows, with zeros where they are too few, or of the first
-    `n_fitted`, filled up by features.
-    """
+    """Return rows of `width` columns: on principal axes where there were more."""
     if X.shape[1] == width:
         return X
     axes = principal_axes(X[:n_fitted], width)

@@ -1,10 +1,7 @@
 """Sparse codes over a shared dictionary: feature-sign search and the dictionary's dual.
 
-The codes of one sample after another are found, each given the current codes of the
-others. With the settings of PA the search stops early for almost every sample, so that
-its path decides the result. Each step is that of the search as published, but cheaper:
-the inverse on the active set is bordered when a coefficient enters and deflated when
-one leaves.
+With the settings of PA the search stops early for almost every sample, so that its path
+decides the result. Each step is that of the search as published, but cheaper.
 """
 
 from __future__ import annotations
@@ -43,10 +40,10 @@ class FeatureSignSearch:
 
     .. math:: \min_s \tfrac12 s^T (G + c I) s + h^T s + \gamma \lVert s \rVert_1
 
-    With the inner products G of the atoms and a positive gamma. As soon as more than
-    `cap` coefficients would be active, the search returns what it has. A step costs
-    O(n_atoms^2): the inverse of ``G + c I`` on the active set is kept as a matrix of
-    full size with zeros elsewhere, so that no step gathers a submatrix.
+    As soon as more than `cap` coefficients would be active, the search returns what it
+    has. The inverse of ``G + c I`` on the active set is bordered when a coefficient
+    enters and deflated when one leaves, as a matrix of full size with zeros elsewhere:
+    no step gathers a submatrix.
     """
 
     def __init__(self, gram: Float, gamma: float, cap: int) -> None:
@@ -59,10 +56,9 @@ class FeatureSignSearch:
         self._gradient = np.zeros(n_atoms)
 
     def solve(self, shift: float, linear: Float, start: Float | None = None) -> Float:
-        """Return the codes for a positive `shift` c and `linear` h (n_atoms,).
+        """Return the codes for a positive `shift` c and `linear` h.
 
-        They are optimal, or what the search had when it gave up; the next call
-        overwrites them. Of the codes to `start` from the first `cap` nonzeros count.
+        The next call overwrites them. Of `start` the first `cap` nonzeros count.
         """
         self._shift, self._linear = shift, linear
         self._begin(start)
@@ -184,10 +180,8 @@ class FeatureSignSearch:
 class CodingProblem:
     """Samples X (n, n_features) to be coded, by the objective of `PA`.
 
-    L is the Laplacian of `graph`, whose symmetric weights have a zero diagonal, and M
-    the outer product of `contrast` e with itself: the mean code of one domain minus
-    that of the other is ``S.T @ e`` for codes S (n, n_atoms). No entry of e is zero. A
-    sample has `cap` coefficients at most.
+    M there is the outer product of `contrast` e with itself: the mean code of one
+    domain minus that of the other is ``S.T @ e``. No entry of e is zero.
     """
 
     X: Float
@@ -199,12 +193,7 @@ class CodingProblem:
     cap: int
 
     def code(self, dictionary: Float, codes: Float | None = None) -> Float:
-        """Return codes (n, n_atoms), each sample once in turn given the others.
-
-        They start from `codes`, or from zero. `MethodFailed` where the weights are too
-        large or too small for the arithmetic.
-        """
-        warm = codes is not None
+        """Return codes (n, n_atoms), each sample once in turn given the others."""
         shape = len(self.X), dictionary.shape[1]
         S = np.zeros(shape) if codes is None else codes.copy()
         search = FeatureSignSearch(dictionary.T @ dictionary, self.gamma, self.cap)
@@ -219,7 +208,7 @@ class CodingProblem:
             linear = self.mu * e * gap
             linear -= weights[near] @ S[neighbours[near]]
             linear -= correlations[i]
-            row[:] = search.solve(shifts[i], linear, row if warm else None)
+            row[:] = search.solve(shifts[i], linear, None if codes is None else row)
             gap += e * row
         if not (np.isfinite(shifts).all() and np.isfinite(S).all()):
             raise MethodFailed("the codes are not finite: lower alpha or mu")
@@ -227,10 +216,9 @@ class CodingProblem:
 
 
 def fit_dictionary(X: Float, codes: Float) -> Float:
-    """Return the dictionary that best rebuilds samples from codes, atoms at most 1.
+    """Return the atoms, as columns, that best rebuild samples from codes.
 
-    By projected Newton steps on its Lagrange dual, with a sample in each row of X and
-    S. Atoms are columns; one that no sample uses becomes zero.
+    By projected Newton steps on the Lagrange dual; an unused atom becomes zero.
     """
     dictionary = np.zeros((X.shape[1], codes.shape[1]))
     used = codes.any(axis=0)
@@ -244,8 +232,7 @@ class _DualPoint:
     """The dual of the dictionary at `multipliers` m >= 0 of the atoms' lengths.
 
     Its value is ``tr(P.T (G + diag(m))^-1 P) + sum(m)`` with the inner products G of
-    the codes and their products P with the samples; ``(G + diag(m))^-1 P`` holds the
-    atoms as rows.
+    the codes and their products P with the samples.
     """
 
     def __init__(self, gram: Float, products: Float, multipliers: Float) -> None:

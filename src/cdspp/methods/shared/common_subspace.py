@@ -245,10 +245,7 @@ class SubspaceClassifier:
         normalize_means: bool = True,
         classifier: Any = None,
     ) -> SubspaceClassifier:
-        """Fit on parts of the projected labelled rows and their codes.
-
-        By default to class means; a classifier of scikit-learn takes one part.
-        """
+        """Fit on parts of the projected labelled rows; a `classifier` takes one."""
         if classifier is not None:
             ((Z, codes),) = parts
             fitted = clone(classifier).fit(row_normalise(Z - mean), codes)

@@ -22,10 +22,7 @@ SHARE = Interval(Real, 0, 1, closed="neither")
 
 
 def require_every_class(problem: Problem, classes: NDArray[Any]) -> None:
-    """Check that each class has a source row and a labelled target row.
-
-    MethodFailed names the first of `classes`, labels by code, without one.
-    """
+    """Check that each class has a source row and a labelled target row."""
     sides = ((problem.y_source, "source"), (problem.y_labelled, "labelled target"))
     for codes, side in sides:
         missing = np.flatnonzero(counts(codes, problem.n_classes) == 0)

@@ -22,8 +22,7 @@ def heat_kernel_graph(X: Float, n_neighbors: int = 5) -> sparse.csr_array:
 
     where j is among the `n_neighbors` nearest of i or i among those of j, equal
     distances go to the lower index, and t is the mean of all distances, zeros of the
-    diagonal included. O(n^2 d) time and O(n d) memory. Fits of one job on the same rows
-    share it (`cdspp.core.reuse`).
+    diagonal included. Fits of one job on the same rows share it.
     """
     return computed_once(_heat_kernel_graph, X, n_neighbors).copy()
 

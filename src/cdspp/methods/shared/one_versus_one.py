@@ -18,9 +18,8 @@ __all__ = ["LinearPairs", "OneVersusOne"]
 class OneVersusOne:
     """A trained machine of LIBSVM: a decision for every pair of classes.
 
-    `support` are the places of the support vectors, class by class, `counts` their
-    numbers; `duals`, (C - 1, n_support), are coefficients of a row against each of the
-    other classes, and `intercepts` those of the pairs (0, 1), (0, 2), ..., (1, 2), ...
+    `support` are the places of the support vectors, class by class; `duals`, (C - 1,
+    n_support), are coefficients of a row against each of the other classes.
     """
 
     classes: Int
@@ -43,10 +42,7 @@ class OneVersusOne:
         )
 
     def pair_values(self, kernel: Float) -> Float:
-        """Return a value for each pair, above zero where its first class wins.
-
-        Of the kernel (n, n_fit) of rows with those of the fit, in O(n n_support C).
-        """
+        """Return a value for each pair, above zero where its first class wins."""
         columns = np.split(self.support, np.cumsum(self.counts)[:-1])
         duals = np.split(self.duals, np.cumsum(self.counts)[:-1], axis=1)
         # A pair takes one row of each: whole rows are many times faster than columns.

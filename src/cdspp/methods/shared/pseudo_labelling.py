@@ -19,11 +19,9 @@ def select_confident(
 ) -> Int:
     """Return the indices of the most confident samples, ascending.
 
-    The share, in [0, 1], is taken within each predicted class (the released code), or
-    over all samples together (the paper's text). Of m samples, those at or above the
-    element ``min(m - 1, floor(m * (1 - share)))`` of their sorted confidences are
-    taken: ``m * share``, rounded up, at least one, and more at ties or where
-    ``m * (1 - share)`` comes out just below a whole number.
+    Of the m samples of each predicted class (the released code), or of all together
+    (the paper's text), ``m * share`` are taken, rounded up, at least one, and more at
+    ties or where ``m * (1 - share)`` comes out just below a whole number.
 
     >>> import numpy as np
     >>> select_confident(np.array([0, 0, 1]), np.array([0.9, 0.6, 0.5]), 0.5)
@@ -53,10 +51,8 @@ def selective_pseudo_labelling(
 
     Round k + 1 rests on the share ``k / max_iter`` of confident predictions, chosen
     afresh each time: ``fit_predict(selected, codes)`` fits with the unlabelled rows
-    `selected` taken as labelled by `codes`, none in the first call, and predicts all
-    unlabelled rows; without any there is one round. With `final_fit` one more fit
-    follows on all pseudo-labels: T + 1 fits (Algorithm 2 of the paper) in place of T
-    (the released code).
+    `selected` taken as labelled by `codes`, and predicts all unlabelled rows; without
+    any there is one round. With `final_fit` one more fit follows on all pseudo-labels.
 
     References
     ----------
