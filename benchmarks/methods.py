@@ -84,7 +84,12 @@ def methods_table(
     lines = []
     for result in results:
         size = Size(**result["size"])
-        lines += [str(size), f"  {'':14}" + "".join(f"{c:>11}" for c in COLUMNS)]
+        lines.append(
+            f"{size.name}: {size.n_classes} classes, source {size.n_source} x "
+            f"{size.d_source}, target {size.n_labelled} labelled + "
+            f"{size.n_unlabelled} unlabelled x {size.d_target}"
+        )
+        lines.append(f"  {'':14}" + "".join(f"{c:>11}" for c in COLUMNS))
         printed = (paper or {}).get(size.name, {})
         yardstick = result["methods"][YARDSTICK]
         for name, entry in result["methods"].items():

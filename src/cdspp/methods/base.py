@@ -212,7 +212,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         rows = [*sources, problem.X_labelled, problem.X_unlabelled]
         n_source = sum(X.shape[0] for X in sources)
         d_source = max(X.shape[1] for X in sources)
-        shapes = n_source, d_source, len(problem.y_labelled), *rows[-1].shape
+        n_unlabelled, d_target = problem.X_unlabelled.shape
+        shapes = n_source, d_source, len(problem.y_labelled), n_unlabelled, d_target
         density = max(map(stored_share, rows))
         size = Size(type(self).__name__, problem.n_classes, *shapes, density)
         seconds, needed = expected_work(type(self), size, self.get_params(deep=False))

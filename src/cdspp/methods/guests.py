@@ -53,7 +53,7 @@ class GuestClassifier(HeterogeneousClassifier):
     outside: ClassVar[type]
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        self.model_ = self.outside(**_built_options(self.get_params(deep=False)))
+        self.model_ = self.outside(**_built(self.get_params(deep=False)))
         X, y = problem.X_labelled, problem.y_labelled
         more = {}
         if not self.supervised:
@@ -176,16 +176,14 @@ def _constructor(
     return __init__
 
 
-def _built_options(options: Mapping[str, Any]) -> dict[str, Any]:
+def _built(options: Mapping[str, Any]) -> dict[str, Any]:
     """Build each option that is a model: ``{class: ..., options: {...}}``."""
-
-    def built(value: Any) -> Any:
+    found = dict(options)
+    for name, value in options.items():
         nested = isinstance(value, Mapping) and "class" in value
-        if not nested or set(value) - {"class", "options"}:
-            return value
-        return load_class(value["class"])(**_built_options(value.get("options", {})))
-
-    return {name: built(value) for name, value in options.items()}
+        if nested and not set(value) - {"class", "options"}:
+            found[name] = load_class(value["class"])(**_built(value.get("options", {})))
+    return found
 
 
 def of_object(method: Any) -> tuple[str, type[HeterogeneousClassifier]]:

@@ -138,10 +138,8 @@ def read_model(
         found = unpack(tree["content"], arrays, made)
         model, extras = found["model"], found["extras"]
         _try(model, extras, os.path.getsize(path))
-    except OutsideModel:
-        raise
     except Exception as error:  # of any part, where something was put in its place
-        if out_of_memory(error):
+        if isinstance(error, OutsideModel) or out_of_memory(error):
             raise
         fault = f"a damaged model ({brief(error)}). Fit again."
         raise DataError(f"{path}: {fault}") from error

@@ -36,14 +36,6 @@ class Size:
         """Target rows, labelled and unlabelled."""
         return self.n_labelled + self.n_unlabelled
 
-    def __str__(self) -> str:
-        """Describe the size in one line."""
-        return (
-            f"{self.name}: {self.n_classes} classes, source {self.n_source} x "
-            f"{self.d_source}, target {self.n_labelled} labelled + "
-            f"{self.n_unlabelled} unlabelled x {self.d_target}"
-        )
-
 
 def expected_work(
     method: type[Any], size: Size, options: Mapping[str, Any]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -82,7 +81,7 @@ class SourceVote(ClassifierMixin, BaseEstimator):
         self.collapsed_ = next((f.collapsed_ for f in fits if f.collapsed_), "")
         last = [fit.history_[-1] for fit in fits]
         prediction, confidence = self._vote(
-            [entry.prediction for entry in last], [entry.confidence for entry in last]
+            [(r.prediction, r.confidence) for r in last]
         )
         self.history_ = [Round(1, prediction, confidence)]
         self.n_iter_ = 1
@@ -93,20 +92,20 @@ class SourceVote(ClassifierMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the labels of target rows of shape (n_samples, n_features)."""
         check_is_fitted(self)
-        predicted, confidences = [], []
+        votes = []
         for fit in self.estimators_:
-            predicted.append(fit.predict(X))
             sure = getattr(fit, "predict_proba", None)
-            confidences.append(None if sure is None else sure(X).max(axis=1))
-        return self._vote(predicted, confidences)[0]
+            confidence = None if sure is None else sure(X).max(axis=1)
+            votes.append((fit.predict(X), confidence))
+        return self._vote(votes)[0]
 
     def _vote(
-        self, predicted: Sequence[NDArray[Any]], confidences: Sequence[Float | None]
+        self, votes: list[tuple[NDArray[Any], Float | None]]
     ) -> tuple[NDArray[Any], Float]:
         """Return the class of each row with the largest sum, and its mean per fit."""
-        n = len(predicted[0])
+        n = len(votes[0][0])
         sums = np.zeros((n, len(self.classes_)))
-        for labels, confidence in zip(predicted, confidences, strict=True):
-            votes = np.ones(n) if confidence is None else confidence
-            sums[np.arange(n), np.searchsorted(self.classes_, labels)] += votes
-        return self.classes_[sums.argmax(axis=1)], sums.max(axis=1) / len(predicted)
+        for labels, confidence in votes:
+            weights = np.ones(n) if confidence is None else confidence
+            sums[np.arange(n), np.searchsorted(self.classes_, labels)] += weights
+        return self.classes_[sums.argmax(axis=1)], sums.max(axis=1) / len(votes)

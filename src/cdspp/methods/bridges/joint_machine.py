@@ -114,12 +114,6 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
         megabytes = 16e-6 * (values / rounds + probabilities)
         return 0.006 + 2.5e-8 * size.n_classes * values, megabytes
 
-    def _place_target(self, X: Float) -> Float:
-        return X
-
-    def _place_source(self, X: Float, number: int) -> Float:
-        return X
-
     @abstractmethod
     def _build(self, problem: Problem, bridge: Bridge) -> None:
         """Learn the joint space, of rows as they were given."""

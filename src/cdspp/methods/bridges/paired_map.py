@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from cdspp.core.components import PrincipalComponents, principal_components
-from cdspp.core.errors import DataError, MethodFailed
+from cdspp.core.components import PrincipalComponents
 from cdspp.core.linalg import row_normalise
-from cdspp.core.reuse import computed_once
 from cdspp.methods.base import Float, Problem
 from cdspp.methods.bridge import PAIRS, Bridge
 from cdspp.methods.bridges.joint_machine import JointMachine, lacks, stacked, unit_rows
+from cdspp.methods.shared.common_subspace import components_of
 from cdspp.methods.shared.constraints import COUNT
 
 __all__ = ["PairedMap", "PairedMapPlus", "Procrustes", "ridge_map"]
@@ -133,13 +132,13 @@ class PairedMap(JointMachine):
         elif not bridge.one_domain:
             given = "paired_rows=(rows_source, rows_target)"
             raise lacks(self, "paired rows", given, "--paired")
-        self._axes_target = self._axes(target)
+        self._axes_target = self._axes("target", target)
         if bridge.one_domain:
             self._axes_source = self._axes_target
             width = self._prepare_target(problem.X_labelled[:1]).shape[1]
             self.map_, self.penalty_ = np.eye(width), 0.0
             return
-        self._axes_source = self._axes(source)
+        self._axes_source = self._axes("source", source)
         pairs_source = self._reduced(self._axes_source, bridge.pairs_source)
         self._learn(pairs_source, self._prepare_target(bridge.pairs_target))
 
@@ -147,15 +146,12 @@ class PairedMap(JointMachine):
         """Learn the map of reduced paired rows."""
         self.map_, self.penalty_ = ridge_map(A, B)
 
-    def _axes(self, parts: list[Any]) -> PrincipalComponents | None:
+    def _axes(self, domain: str, parts: list[Any]) -> PrincipalComponents | None:
         """Return the principal components of a domain that is wide, else None."""
         if parts[0].shape[1] <= self.n_components:
             return None
-        try:
-            X = unit_rows(stacked(parts))
-            return computed_once(_uncentred_components, X, self.n_components)
-        except DataError as error:
-            raise MethodFailed(f"components of the rows: {error}") from error
+        X, name = unit_rows(stacked(parts)), type(self).__name__
+        return components_of(domain, X, name, self.n_components, center=False)
 
     @staticmethod
     def _reduced(axes: PrincipalComponents | None, X: Any) -> Float:
@@ -169,10 +165,6 @@ class PairedMap(JointMachine):
 
     def _prepare_target(self, X: Any) -> Float:
         return self._reduced(self._axes_target, X)
-
-
-def _uncentred_components(X: Any, n_components: int) -> PrincipalComponents:
-    return principal_components(X, n_components, center=False)
 
 
 class PairedMapPlus(PairedMap):

@@ -78,7 +78,7 @@ class SharedColumns(JointMachine):
     supervised = True
     bridges = frozenset({SHARED})
     # Parts of joint rows: shared columns, once more in one domain, the target's others.
-    _layout: ClassVar[tuple[str, ...]] = ("shared",)
+    _parts: ClassVar[tuple[str, ...]] = ("shared",)
 
     columns_: np.ndarray
     columns_source_: np.ndarray
@@ -105,7 +105,7 @@ class SharedColumns(JointMachine):
         empty = _zeros(shared, shared.shape[1])
         parts = {"shared": shared, "source": empty, "target": empty, "own": own}
         parts[domain] = shared
-        joint = [parts[name] for name in self._layout]
+        joint = [parts[name] for name in self._parts]
         return unit_rows(stacked(joint, columns=True))
 
 
@@ -134,7 +134,7 @@ class SharedColumnsPlus(SharedColumns):
     identifier = "shared-columns-plus"
     display_name = "shared columns+"
     supervised = False
-    _layout = ("shared", "own")
+    _parts = ("shared", "own")
 
     _parameter_constraints = SharedColumns._parameter_constraints | {
         "max_iter": [COUNT]
@@ -162,4 +162,4 @@ class EasyAdapt(SharedColumns):
 
     identifier = "easy-adapt"
     display_name = "EasyAdapt"
-    _layout = ("shared", "source", "target", "own")
+    _parts = ("shared", "source", "target", "own")

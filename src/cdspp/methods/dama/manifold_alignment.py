@@ -1,6 +1,6 @@
 """Manifold alignment with labels: the generalised eigenproblem of DAMA.
 
-Class sums replace every class matrix of size n x n.
+Class sums, (size, n_classes), replace every class matrix of size n x n.
 """
 
 from __future__ import annotations
@@ -115,7 +115,9 @@ def align(
     place of most of r^3.
     """
     sizes = counts(np.concatenate([domain.known for domain in domains]), n_classes)
-    similar = _similar(domains, sizes, mu)
+    by_domain = [class_sums(d.rows[d.labelled], d.known, n_classes) for d in domains]
+    sums = np.hstack(by_domain).T
+    similar = _similar(domains, sizes, sums, mu)
     size = len(similar)
     diagonal(similar)[:] += alpha
     if n_components is not None and n_components > size:
@@ -128,7 +130,7 @@ def align(
     few = kept < sizes.sum() < FEW_ROWS * size
     try:
         solve = _solve_by_rows if few else _solve_by_coordinates
-        values, P = solve(domains, sizes, similar, kept)
+        values, P = solve(domains, sizes, sums, similar, kept)
     except linalg.LinAlgError as error:
         raise MethodFailed(
             f"the eigenproblem is not definite with alpha={alpha:g} ({error})"
@@ -144,12 +146,12 @@ def align(
 
 
 def _solve_by_coordinates(
-    domains: Domains, sizes: Float, similar: Float, kept: int
+    domains: Domains, sizes: Float, sums: Float, similar: Float, kept: int
 ) -> tuple[Float, Float]:
     """Return the largest eigenvalues, ascending, and their vectors."""
     size = len(similar)
     return linalg.eigh(  # type: ignore[no-any-return]
-        _differing(domains, sizes),
+        _differing(domains, sizes, sums),
         similar,
         lower=False,
         subset_by_index=[size - kept, size - 1],
@@ -160,7 +162,7 @@ def _solve_by_coordinates(
 
 
 def _solve_by_rows(
-    domains: Domains, sizes: Float, similar: Float, kept: int
+    domains: Domains, sizes: Float, sums: Float, similar: Float, kept: int
 ) -> tuple[Float, Float]:
     """Return the same from an eigenproblem of the size of the labelled rows.
 
@@ -168,7 +170,7 @@ def _solve_by_rows(
     ``V^T V``, ``V = U^{-T} F^T``, whose vectors w give ``U^{-1} V w``.
     """
     U = linalg.cholesky(similar, check_finite=False)
-    rows = _differing_rows(domains, sizes)
+    rows = _differing_rows(domains, sizes, sums)
     V = linalg.solve_triangular(
         U, rows.T, trans=1, overwrite_b=True, check_finite=False
     )
@@ -182,34 +184,26 @@ def _solve_by_rows(
     )
     # Fewer directions tell classes apart than are asked for.
     if values[0] <= n * np.spacing(values[-1]):
-        return _solve_by_coordinates(domains, sizes, similar, kept)
+        return _solve_by_coordinates(domains, sizes, sums, similar, kept)
     P = linalg.solve_triangular(U, V @ (W / np.sqrt(values)), check_finite=False)
     return values, P
 
 
-def _class_sums(domains: Domains, n_classes: int) -> Float:
-    """Return the sums of the labelled rows of each class, (size, n_classes)."""
-    sums = [class_sums(d.rows[d.labelled], d.known, n_classes).T for d in domains]
-    return np.vstack(sums)
-
-
-def _similar(domains: Domains, sizes: Float, mu: float) -> Float:
+def _similar(domains: Domains, sizes: Float, sums: Float, mu: float) -> Float:
     """Return the upper triangle of the matrix on the right, without alpha.
 
     The Laplacian of the pairs of equal class is ``diag(size of the class) - Y Y^T``.
     """
-    sums = _class_sums(domains, len(sizes))
     blocks = (mu * each.geometry + each.scatter(sizes[each.known]) for each in domains)
     matrix = np.asfortranarray(linalg.block_diag(*blocks))
     return np.asarray(linalg.blas.dsyrk(-1.0, sums, beta=1.0, c=matrix, overwrite_c=1))
 
 
-def _differing(domains: Domains, sizes: Float) -> Float:
+def _differing(domains: Domains, sizes: Float, sums: Float) -> Float:
     """Return the upper triangle of the matrix on the left.
 
     The Laplacian of pairs of different class is ``diag(all others) - 1 1^T + Y Y^T``.
     """
-    sums = _class_sums(domains, len(sizes))
     blocks = (each.scatter(sizes.sum() - sizes[each.known]) for each in domains)
     matrix = np.asfortranarray(linalg.block_diag(*blocks))
     matrix = linalg.blas.dsyrk(1.0, sums, beta=1.0, c=matrix, overwrite_c=1)
@@ -217,14 +211,13 @@ def _differing(domains: Domains, sizes: Float) -> Float:
     return np.asarray(linalg.blas.dsyrk(-1.0, total, beta=1.0, c=matrix, overwrite_c=1))
 
 
-def _differing_rows(domains: Domains, sizes: Float) -> Float:
+def _differing_rows(domains: Domains, sizes: Float, sums: Float) -> Float:
     """Return F of shape (n_labelled, size), ``F^T F`` being the matrix on the left.
 
     The root of its Laplacian scales a row less the mean of its class by the root of the
     number of all others, and that mean less the mean of all by the root of n.
     """
-    n = sizes.sum()
-    sums = _class_sums(domains, len(sizes)).T
+    n, sums = sizes.sum(), sums.T
     means = sums / np.maximum(sizes, 1.0)[:, None]
     within, between = np.sqrt(n - sizes), np.sqrt(n)
     shifts = between * (means - sums.sum(axis=0) / n) - within[:, None] * means

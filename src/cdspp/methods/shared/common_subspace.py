@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -50,9 +49,9 @@ class CommonSpaceMethod(
 ):
     """A method with one space for the rows of both domains: the transforms into it.
 
-    A subclass gives `_place_target` and `_place_source`; rows are scaled to unit length
-    first, unless it prepares them otherwise. The columns of the space have the name of
-    the class (``cdspp0``, ``cdspp1``, ...), in frames of `set_output` too.
+    Rows are scaled to unit length and then placed, unless a subclass does otherwise.
+    The columns of the space have the name of the class (``cdspp0``, ``cdspp1``, ...),
+    in frames of `set_output` too.
 
     Attributes
     ----------
@@ -62,13 +61,13 @@ class CommonSpaceMethod(
 
     n_features_source_: int | list[int]
 
-    @abstractmethod
     def _place_target(self, X: Float) -> Float:
         """Return prepared target rows in the common space."""
+        return X
 
-    @abstractmethod
     def _place_source(self, X: Float, number: int) -> Float:
         """Return prepared rows of a source in the common space."""
+        return X
 
     def transform(self, X: ArrayLike) -> Float:
         """Return target rows in the common space, as the classifier sees them.
@@ -146,18 +145,22 @@ def one_or_list(values: list[Any]) -> Any:
 
 
 def components_of(
-    domain: str, X: Any, method: str, n_components: int
+    domain: str, X: Any, method: str, n_components: int, *, center: bool = True
 ) -> PrincipalComponents:
     """Return the principal components of a domain for the class `method`."""
-    if X.shape[0] < 2:
+    if center and X.shape[0] < 2:
         raise ValueError(
             f"{method} needs at least two rows in each domain for its principal "
             "components, got n_samples = 1."
         )
     try:
-        return computed_once(principal_components, X, n_components)
+        return computed_once(_components, X, n_components, center)
     except DataError as error:
         raise MethodFailed(f"{domain}: {error}") from error
+
+
+def _components(X: Any, n_components: int, center: bool) -> PrincipalComponents:
+    return principal_components(X, n_components, center=center)
 
 
 class SubspaceMethod(CommonSpaceMethod):

@@ -9,9 +9,7 @@ import numpy as np
 
 from cdspp.methods.base import Float, Int, Round
 
-__all__ = ["FitPredict", "select_confident", "selective_pseudo_labelling"]
-
-FitPredict = Callable[[Int, Int], Round]
+__all__ = ["select_confident", "selective_pseudo_labelling"]
 
 
 def select_confident(
@@ -41,7 +39,7 @@ def select_confident(
 
 
 def selective_pseudo_labelling(
-    fit_predict: FitPredict,
+    fit_predict: Callable[[Int, Int], Round],
     max_iter: int,
     *,
     per_class: bool = True,
