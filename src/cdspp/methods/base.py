@@ -52,27 +52,14 @@ Sources = SourceDomain | list[SourceDomain]
 @storable
 @dataclass(frozen=True, eq=False)
 class Round:
-    """One round of a method: what it predicted for the unlabelled rows, in their order.
+    """One round of a method: its prediction for the unlabelled rows, in their order."""
 
-    Attributes
-    ----------
-    iteration : int
-        Number of the round, from 1.
-    prediction : ndarray of shape (n_unlabelled,)
-        Predicted labels.
-    confidence : ndarray of shape (n_unlabelled,) or None
-        Probability of the predicted label; None where a method has no confidences.
-    n_selected : int
-        Number of pseudo-labelled rows that took part in the fit of this round.
-    projections : tuple of two ndarrays or None
-        Source and target projection of the round, with ``keep_projections=True``; of
-        several sources a list in place of the first.
-    """
-
-    iteration: int
-    prediction: NDArray[Any]
-    confidence: Float | None = None
-    n_selected: int = 0
+    iteration: int  #: Number of the round, from 1.
+    prediction: NDArray[Any]  #: Predicted labels.
+    confidence: Float | None = None  #: Probability of the label, where there is one.
+    n_selected: int = 0  #: Pseudo-labelled rows that this round was fitted on.
+    #: Source and target projection of the round, with ``keep_projections=True``; of
+    #: several sources a list in place of the first.
     projections: tuple[Float | list[Float], Float] | None = None
 
 

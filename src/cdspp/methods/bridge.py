@@ -187,29 +187,25 @@ def _places(
     """Return the places of columns given by number or by name."""
     by_name = {name: place for place, name in enumerate(names or ())}
     repeated = {name for name, n in Counter(names or ()).items() if n > 1}
-    places = []
-    for column in columns:
+
+    def place(column: Any) -> int:
         if isinstance(column, Integral) and not isinstance(column, bool):
-            if not 0 <= int(column) < width:
-                raise ValueError(
-                    f"shared_columns: the {side} has no column {column}, its columns "
-                    f"are 0 to {width - 1}."
-                )
-            places.append(int(column))
+            if 0 <= int(column) < width:
+                return int(column)
+            fault = f"no column {column}, its columns are 0 to {width - 1}."
         elif names is None:
-            raise ValueError(
-                f"shared_columns: {column!r} is no column's number, and the columns of "
-                f"the {side} have no names. Give the number, or a data frame."
+            fault = (
+                f"no names of columns, and {column!r} is no number. Give the number."
             )
         elif str(column) in repeated:
-            raise ValueError(f"shared_columns: the {side} has two columns {column!r}.")
-        elif str(column) not in by_name:
-            hint = did_you_mean(column, names)
-            raise ValueError(
-                f"shared_columns: the {side} has no column {column!r}{hint}"
-            )
+            fault = f"two columns {column!r}."
+        elif str(column) in by_name:
+            return by_name[str(column)]
         else:
-            places.append(by_name[str(column)])
+            fault = f"no column {column!r}{did_you_mean(column, names)}"
+        raise ValueError(f"shared_columns: the {side} has {fault}")
+
+    places = [place(column) for column in columns]
     if len(set(places)) < len(places):
         raise ValueError(
             f"shared_columns: a column of the {side} is given twice, by number and by "

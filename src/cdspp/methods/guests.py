@@ -32,13 +32,11 @@ TARGET_KIND, PREDICTIONS = "target-only", "predictions"
 class Guest:
     """A method from outside, as a study describes it."""
 
-    place: str  # module:Class
-    display_name: str = ""
-    kind: str = (
-        ""  # target-only: fitted without the source; predictions: made elsewhere
-    )
-    seconds: float = 0.5
-    states: bool = False  # whether there are predictions in other source states
+    place: str  #: ``module:Class``
+    display_name: str = ""  #: In tables and figures, by default the class's.
+    kind: str = ""  #: ``target-only``, without the source, or ``predictions``.
+    seconds: float = 0.5  #: Of a fit, as expected.
+    states: bool = False  #: Whether there are predictions in other source states.
 
 
 class GuestClassifier(HeterogeneousClassifier):

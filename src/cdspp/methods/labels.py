@@ -29,10 +29,9 @@ __all__ = ["check_classes", "compare_classes", "few_rows_a_class", "read_labels"
 def read_labels(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the labels that are there, and which rows have one.
 
-    Unlabelled are ``None``, NaN, pandas' ``NA``, blank text, -1 and masked entries of
-    lists, arrays and pandas objects; so are words such as "NA" and "null", with a
-    warning, for they may be classes: see `cdspp.keep_labels`. Labels are text (bytes in
-    UTF-8), numbers or booleans; text mixed with numbers and the text "-1" are refused.
+    Unlabelled are ``None``, NaN, pandas' ``NA``, blank text, -1 and masked entries;
+    so are words such as "NA" and "null", with a warning, for they may be classes: see
+    `cdspp.keep_labels`. Text mixed with numbers and the text "-1" are refused.
     """
     given: NDArray[Any] = column_or_1d(_as_array(y), warn=True)
     if is_text := given.dtype.kind in "OSU":

@@ -17,14 +17,7 @@ from cdspp.core.scaling import fit_scaling
 from cdspp.core.wording import counted, shortened
 from cdspp.methods.bridge import Bridge, check_bridge, n_rows, read_bridge
 
-__all__ = [
-    "Float",
-    "Int",
-    "Problem",
-    "SourceDomain",
-    "numbers_told",
-    "scale_domains",
-]
+__all__ = ["Float", "Int", "Problem", "SourceDomain", "numbers_told", "scale_domains"]
 
 Float = NDArray[np.float64]
 Int = NDArray[np.intp]
@@ -110,7 +103,8 @@ def numbers_told(X: Any, what: str) -> Iterator[None]:
 class Problem:
     """A validated problem with classes as codes ``0 .. n_classes - 1``.
 
-    A method with `reads_files` may get a `cdspp.core.file_rows.FileRows` for rows.
+    All rows are float64, those of `X_labelled` and `X_unlabelled` of one width. A
+    method with `reads_files` may get a `cdspp.core.file_rows.FileRows` for rows.
     """
 
     X_source: Float
@@ -148,10 +142,8 @@ def scale_domains(
 ) -> tuple[Float, SourceDomain]:
     """Scale target and source by their own rows, but shared columns as in the source.
 
-    The kind is one of `cdspp.core.scaling.fit_scaling`, whose DataError names rows that
-    it cannot scale. Paired rows are scaled as the rows of their domain, and the columns
-    of the source returned are shared by number. ValueError: the bridge is malformed, or
-    has shared columns, which principal components do not leave.
+    Paired rows are scaled as the rows of their domain, and the columns of the source
+    returned are shared by number.
     """
     rows, given = (check_array(part, dtype=np.float64) for part in (X, source.X))
     bridge = read_bridge(source, (given, rows), (source.X, X), check_array)

@@ -89,9 +89,7 @@ class LinearMachine:
 class JointMachine(CommonSpaceMethod, ConfidentClassifier):
     """Base of the methods that bring both domains into one space by a bridge.
 
-    `_build` sets what `_prepare_source` and `_prepare_target` of a subclass rest on,
-    which return rows of unit length in the joint space. A supervised method has one
-    round.
+    `_prepare_source` and `_prepare_target` return rows of unit length in that space.
     """
 
     accepts_sparse = True

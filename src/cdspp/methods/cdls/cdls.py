@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.svm import NuSVC
@@ -143,7 +142,7 @@ class CDLSSup(SubspaceMethod):
     display_name = "CDLS_sup"
     supervised = True
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         "n_components": [COUNT],
         "ridge": [POSITIVE],
         "nu": [Interval(Real, 0, 1, closed="right")],
@@ -281,7 +280,7 @@ class CDLS(CDLSSup):
     display_name = "CDLS"
     supervised = False
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         **CDLSSup._parameter_constraints,
         "delta": [Interval(Real, 0, 1, closed="right")],
         "max_iter": [COUNT],

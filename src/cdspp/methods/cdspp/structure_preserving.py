@@ -1,9 +1,4 @@
-"""The structure preserving projection: a generalised eigenproblem in closed form.
-
-The problem of size ``d_s + d_t`` has rank at most 2C: two Cholesky solves and one
-singular value decomposition of size C x C give every direction with a nonzero
-eigenvalue.
-"""
+"""The structure preserving projection: a generalised eigenproblem in closed form."""
 
 from __future__ import annotations
 
@@ -317,11 +312,11 @@ def solve_projection(
     Directions are scaled by "metric", ``p^T (B + alpha I) p = 1``, or to "unit" length.
     By default there are as many as positive eigenvalues, at most C for C classes.
 
-    With ``G = M^T Q = Y^T X Q`` a side, ``G_s = A A^T`` and ``G_t = B B^T``, the
-    eigenvalues are the singular values of ``A^T B = W diag(sigma) Z^T``; ``u = B z``
-    and ``v = A w`` give ``p_s = Q_s u`` and ``p_t = Q_t v`` without any inverse. Cost
-    a side: one symmetric product and one Cholesky factor of the smaller of n and d;
-    O(C^3) for the rest.
+    Its rank is at most 2C. With ``G = M^T Q = Y^T X Q`` a side, ``G_s = A A^T`` and
+    ``G_t = B B^T``, the eigenvalues are the singular values of ``A^T B = W diag(sigma)
+    Z^T``; ``u = B z`` and ``v = A w`` give ``p_s = Q_s u`` and ``p_t = Q_t v`` without
+    any inverse. Cost a side: one symmetric product and one Cholesky factor of the
+    smaller of n and d; O(C^3) for the rest.
     """
     shared = in_both(source, target)
     solved_source = source.solve(target.class_counts, shared)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -68,10 +67,7 @@ class PCACoral(ConfidentClassifier):
     centres_rows = True
     in_compare = False
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        "n_components": [COUNT],
-        "C": [POSITIVE],
-    }
+    _parameter_constraints = {"n_components": [COUNT], "C": [POSITIVE]}
 
     scale_: Float
 

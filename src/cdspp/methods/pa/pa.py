@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -118,7 +117,7 @@ class PA(TransductiveClassifier):
     identifier = "pa"
     display_name = "PA"
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         "n_components": [COUNT],
         "n_atoms": [COUNT],
         "alpha": [NON_NEGATIVE],

@@ -172,8 +172,6 @@ class SubspaceMethod(CommonSpaceMethod):
         Projection of the target features.
     projection_source_ : ndarray of shape (n_features_source_, n_components)
         Projection of the source features; of several sources a list.
-    n_features_source_
-        As in `CommonSpaceMethod`.
     """
 
     projection_: Float
