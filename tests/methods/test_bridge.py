@@ -56,7 +56,7 @@ def test_columns_are_shared_by_number_or_by_name(
         ([(0, 1), (2, 1)], "the target column 1 is given twice"),
         ([(0, 4)], "the target has no column 4, its columns are 0 to 3"),
         ([(-1, 0)], "the source has no column -1"),
-        ([("age", 0)], "the source has no names of columns, and 'age' is no number"),
+        ([("age", 0)], "the source has columns without names. Give the number in"),
         ([0, 1], "expected 'same-names' or pairs"),
         (["ab"], "expected 'same-names' or pairs"),
         ("names", "expected 'same-names' or pairs .source column, target column., got"),

@@ -42,6 +42,7 @@ __all__ = [
     "Problem",
     "Round",
     "SourceDomain",
+    "Sources",
     "TransductiveClassifier",
 ]
 

@@ -194,9 +194,7 @@ def _places(
                 return int(column)
             fault = f"no column {column}, its columns are 0 to {width - 1}."
         elif names is None:
-            fault = (
-                f"no names of columns, and {column!r} is no number. Give the number."
-            )
+            fault = f"columns without names. Give the number in place of {column!r}."
         elif str(column) in repeated:
             fault = f"two columns {column!r}."
         elif str(column) in by_name:

@@ -13,8 +13,6 @@ from cdspp.core.matrix import squared_lengths
 
 __all__ = ["Collapse", "find_collapse", "mean_cosine"]
 
-DIVERGED, ONE_CLASS, PARALLEL_ROWS = "diverged", "one class", "parallel rows"
-
 # A share of at least so much, or a mean cosine above so much, is a collapse.
 LARGEST_SHARE, LARGEST_COSINE = 0.95, 0.99
 
@@ -47,13 +45,13 @@ def find_collapse(
     by direction, by domain, and `diverged` is its own sign.
     """
     if diverged:
-        return Collapse(DIVERGED, diverged)
+        return Collapse("diverged", diverged)
     if n_labelled_classes > 1 and len(predicted) >= FEWEST_ROWS:
         labels, counts = np.unique(predicted, return_counts=True)
         share = float(counts.max() / len(predicted))
         if share >= LARGEST_SHARE:
             return Collapse(
-                ONE_CLASS,
+                "one class",
                 f"predicts class {labels[counts.argmax()]} for {100 * share:.1f} % of "
                 f"{len(predicted)} unlabelled rows, although {n_labelled_classes} "
                 f"classes are labelled; {REMEDY}",
@@ -61,7 +59,7 @@ def find_collapse(
     for domain, X in rows.items():
         if (cosine := mean_cosine(X)) > LARGEST_COSINE:
             return Collapse(
-                PARALLEL_ROWS,
+                "parallel rows",
                 f"sees {domain} rows that are nearly parallel, with a mean cosine of "
                 f"{cosine:.4f} between them where more than {LARGEST_COSINE} is too "
                 f"much; {REMEDY}",

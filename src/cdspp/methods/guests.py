@@ -104,7 +104,6 @@ def guest_class(name: str, guest: Guest) -> type[HeterogeneousClassifier]:
         "display_name": guest.display_name or name,
         "uses_source": guest.states,
         "work": classmethod(lambda _, size: (0.01, 50.0)),
-        "__module__": __name__,
     }
     return type("MadeElsewhere", (MadeElsewhere,), own)
 

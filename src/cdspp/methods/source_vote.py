@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from cdspp.methods.base import Float, HeterogeneousClassifier, Round, SourceDomain
+from cdspp.methods.base import Float, HeterogeneousClassifier, Round, Sources
 from cdspp.methods.labels import read_labels
 
 __all__ = ["SourceVote"]
@@ -62,13 +62,7 @@ class SourceVote(ClassifierMixin, BaseEstimator):
     def __init__(self, estimator: HeterogeneousClassifier) -> None:
         self.estimator = estimator
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        *,
-        source: SourceDomain | list[SourceDomain] | None = None,
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, *, source: Sources | None = None) -> Self:
         """Fit the method once for each source.
 
         Parameters and errors are those of `HeterogeneousClassifier.fit`.
@@ -80,13 +74,11 @@ class SourceVote(ClassifierMixin, BaseEstimator):
         self.n_features_in_ = fits[0].n_features_in_
         self.collapsed_ = next((f.collapsed_ for f in fits if f.collapsed_), "")
         last = [fit.history_[-1] for fit in fits]
-        prediction, confidence = self._vote(
-            [(r.prediction, r.confidence) for r in last]
-        )
-        self.history_ = [Round(1, prediction, confidence)]
+        voted = self._vote([(entry.prediction, entry.confidence) for entry in last])
+        self.history_ = [Round(1, *voted)]
         self.n_iter_ = 1
         self.transduction_ = fits[0].transduction_.copy()
-        self.transduction_[~read_labels(y)[1]] = prediction
+        self.transduction_[~read_labels(y)[1]] = voted[0]
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:

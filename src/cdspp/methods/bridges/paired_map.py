@@ -150,8 +150,8 @@ class PairedMap(JointMachine):
         """Return the principal components of a domain that is wide, else None."""
         if parts[0].shape[1] <= self.n_components:
             return None
-        X, name = unit_rows(stacked(parts)), type(self).__name__
-        return components_of(domain, X, name, self.n_components, center=False)
+        X = unit_rows(stacked(parts))
+        return components_of(self, domain, X, self.n_components, center=False)
 
     @staticmethod
     def _reduced(axes: PrincipalComponents | None, X: Any) -> Float:

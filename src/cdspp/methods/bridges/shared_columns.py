@@ -136,9 +136,7 @@ class SharedColumnsPlus(SharedColumns):
     supervised = False
     _parts = ("shared", "own")
 
-    _parameter_constraints = SharedColumns._parameter_constraints | {
-        "max_iter": [COUNT]
-    }
+    _parameter_constraints = JointMachine._parameter_constraints | {"max_iter": [COUNT]}
 
     def __init__(self, C: float = 1.0, max_iter: int = 5) -> None:
         super().__init__(C)

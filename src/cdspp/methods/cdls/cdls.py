@@ -195,10 +195,8 @@ class CDLSSup(SubspaceMethod):
     ) -> Float:
         """Fit the map and the machine; return the mapped source rows."""
         mapped, self.projection_source_ = source.fit(weights, goals)
-        sizes = np.bincount(source.codes), np.bincount(target.codes)
-        of_source, of_target = (
-            n.sum() if self.source_weight == "rows" else n.max() for n in sizes
-        )
+        size = np.sum if self.source_weight == "rows" else np.max
+        of_source, of_target = (size(np.bincount(d.codes)) for d in (source, target))
         own = weights * of_target / of_source
         self._machine = WeightedMachine.fit(
             np.vstack([mapped, target.labelled]),
@@ -318,10 +316,7 @@ class CDLS(CDLSSup):
     def _fit_rounds(self, source: SourceMap, target: ProjectedTarget) -> list[Round]:
         alpha, beta = np.ones(len(source.X)), np.ones(len(target.unlabelled))
         goals, rounds = target.first_goals(), list[Round]()
-        options: dict[str, Any] = {
-            "mixed_normaliser": self.mixed_normaliser,
-            "norms_of_all_classes": self.norms_of_all_classes,
-        }
+        options = float(self.delta), self.mixed_normaliser, self.norms_of_all_classes
         for iteration in range(1, self.max_iter + 1):
             mapped = self._fit_round(source, alpha, target, goals)
             prediction = self._machine.predict(target.unlabelled)
@@ -330,7 +325,7 @@ class CDLS(CDLSSup):
             self.weights_source_, self.weights_unlabelled_ = alpha, beta
             if iteration < self.max_iter and self.delta < 1:
                 samples = mapped, source.codes, target, prediction
-                program = LandmarkProgram.build(*samples, float(self.delta), **options)
+                program = LandmarkProgram.build(*samples, *options)
                 alpha, beta = np.split(solve_landmarks(program), [len(mapped)])
             goals = target.goals(prediction, beta)
         return rounds

@@ -61,7 +61,6 @@ class LandmarkProgram:
         target: ProjectedTarget,
         prediction: Int,
         delta: float,
-        *,
         mixed_normaliser: bool = True,
         norms_of_all_classes: bool = True,
     ) -> LandmarkProgram:

@@ -196,11 +196,9 @@ class CDSPPSup(SubspaceRecogniser):
                 kept = one_or_list(projection.sources), projection.target
             return Round(1, prediction, confidence, projections=kept)
 
+        per_class = self.selection == "class"
         rounds = selective_pseudo_labelling(
-            fit_predict,
-            self.max_iter,
-            per_class=self.selection == "class",
-            final_fit=self.final_fit,
+            fit_predict, self.max_iter, per_class=per_class, final_fit=self.final_fit
         )
         self.projection_source_ = one_or_list(projection.sources)
         return rounds
@@ -232,13 +230,10 @@ class CDSPPSup(SubspaceRecogniser):
         """Fit the classifier on rows of sources and projected ones of the target."""
         if projection.rows_target is not None:
             placed = [RowsInUse(projection.rows_target, sides[-1].codes)]
+        sources = zip(given, projection.rows_sources, strict=True)
         in_use = [
-            rows.placed(projection.sources[k])
-            if Z is None
-            else RowsInUse(Z, rows.codes)
-            for k, (rows, Z) in enumerate(
-                zip(given, projection.rows_sources, strict=True)
-            )
+            own.placed(projection.sources[k]) if Z is None else RowsInUse(Z, own.codes)
+            for k, (own, Z) in enumerate(sources)
         ]
         in_use += placed
         parts: Any = (chunk for part in in_use for chunk in part.chunks())
@@ -390,9 +385,9 @@ class CDSPPPCA(CDSPP):
     def _fit_problem(self, problem: Problem) -> list[Round]:
         parts = [problem.X_labelled, problem.X_unlabelled]
         X_target = sparse.vstack(parts) if is_sparse(parts[0]) else np.vstack(parts)
-        name, k = type(self).__name__, self.pca_components
-        self._pca_source = components_of("source", problem.X_source, name, k)
-        self._pca_target = components_of("target", X_target, name, k)
+        k = self.pca_components
+        self._pca_source = components_of(self, "source", problem.X_source, k)
+        self._pca_target = components_of(self, "target", X_target, k)
         return super()._fit_problem(problem)
 
 

@@ -88,9 +88,8 @@ class PCACoral(ConfidentClassifier):
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         target = np.vstack([problem.X_labelled, problem.X_unlabelled])
-        name, k = type(self).__name__, self.n_components
-        theirs = components_of("source", problem.X_source, name, k)
-        self._axes = components_of("target", target, name, k)
+        theirs = components_of(self, "source", problem.X_source, self.n_components)
+        self._axes = components_of(self, "target", target, self.n_components)
         self._width = min(len(theirs.variances), len(self._axes.variances))
         ours = self._axes.variances[: self._width]
         self.scale_ = np.sqrt(ours / theirs.variances[: self._width])

@@ -137,9 +137,7 @@ class DAMASup(SubspaceRecogniser):
         rank_source = min(size.n_source, size.d_source)
         seconds, largest = 0.004 + domain(size.n_source, size.d_source), 0.0
         for shares in cls._shares:
-            n, n_labelled = (
-                size.n_labelled + share * size.n_unlabelled for share in shares
-            )
+            n, n_labelled = (size.n_labelled + s * size.n_unlabelled for s in shares)
             rank = rank_source + min(n, size.d_target)
             seconds += domain(n, size.d_target)
             seconds += pencil(rank, size.n_source + n_labelled)

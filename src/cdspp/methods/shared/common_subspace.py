@@ -145,13 +145,13 @@ def one_or_list(values: list[Any]) -> Any:
 
 
 def components_of(
-    domain: str, X: Any, method: str, n_components: int, *, center: bool = True
+    model: Any, domain: str, X: Any, n_components: int, *, center: bool = True
 ) -> PrincipalComponents:
-    """Return the principal components of a domain for the class `method`."""
+    """Return the principal components of a domain for a model."""
     if center and X.shape[0] < 2:
         raise ValueError(
-            f"{method} needs at least two rows in each domain for its principal "
-            "components, got n_samples = 1."
+            f"{type(model).__name__} needs at least two rows in each domain for its "
+            "principal components, got n_samples = 1."
         )
     try:
         return computed_once(_components, X, n_components, center)

@@ -37,9 +37,7 @@ def _heat_kernel_graph(X: Float, n_neighbors: int) -> sparse.csr_array:
         total += distances.sum()
         rows, columns = np.nonzero(_nearest(distances, min(n_neighbors + 1, n)))
         pairs.append((start + rows, columns, distances[rows, columns]))
-    rows, columns, lengths = (
-        np.concatenate(parts) for parts in zip(*pairs, strict=True)
-    )
+    rows, columns, lengths = map(np.concatenate, zip(*pairs, strict=True))
     bandwidth = total / n**2
     scale = 2.0 * bandwidth**2 or 1.0
     kept = rows != columns
