@@ -271,7 +271,7 @@ def test_a_side_of_chunks_answers_as_one_in_memory(d: int, tmp_path: Path) -> No
             solve_projection(expected, expected),
         )
         np.testing.assert_allclose(ours.target, theirs.target, atol=1e-12)
-        np.testing.assert_allclose(ours.source, theirs.source, atol=1e-12)
+        np.testing.assert_allclose(ours.sources[0], theirs.sources[0], atol=1e-12)
     np.testing.assert_allclose(found.sums, expected.sums, atol=1e-12)
 
 
