@@ -41,8 +41,7 @@ def find_collapse(
 ) -> Collapse:
     """Return the first sign of a collapse.
 
-    `predicted` are labels of the unlabelled rows, `rows` those that the method compares
-    by direction, by domain, and `diverged` is its own sign.
+    `predicted` are labels of unlabelled rows, `rows` those compared by direction.
     """
     if diverged:
         return Collapse("diverged", diverged)

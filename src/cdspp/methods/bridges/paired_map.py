@@ -28,8 +28,7 @@ def ridge_map(A: Float, B: Float) -> tuple[Float, float]:
     """Return the ridge regression of `B` on `A`, and its penalty.
 
     Of `PENALTIES`, that with the least generalised cross-validation error
-    ``m rss / (m - df)^2``. One singular value decomposition serves all of them:
-    O(m d_s min(m, d_s)).
+    ``m rss / (m - df)^2``. One singular value decomposition serves all of them.
     """
     U, values, Vt = linalg.svd(A, full_matrices=False, check_finite=False)
     squares, targets = values**2, U.T @ B
@@ -108,9 +107,6 @@ class PairedMap(JointMachine):
     _parameter_constraints = JointMachine._parameter_constraints | {
         "n_components": [COUNT]
     }
-
-    map_: Float
-    penalty_: float
 
     def __init__(self, C: float = 1.0, n_components: int = 100) -> None:
         self.C = C

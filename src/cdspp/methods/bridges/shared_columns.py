@@ -80,9 +80,6 @@ class SharedColumns(JointMachine):
     # Parts of joint rows: shared columns, once more in one domain, the target's others.
     _parts: ClassVar[tuple[str, ...]] = ("shared",)
 
-    columns_: np.ndarray
-    columns_source_: np.ndarray
-
     def __init__(self, C: float = 1.0) -> None:
         self.C = C
 

@@ -294,8 +294,7 @@ def solve_landmarks(program: LandmarkProgram) -> Float:
     the linear part outweighs. Where the method does not converge, a sequence of convex
     programs near the last solution leads to a minimum, a local one at least.
     """
-    solution = _minimise(program)
-    if solution is not None:
+    if (solution := _minimise(program)) is not None:
         return solution
     x = np.full(len(program.rows), program.delta)
     largest = float(np.einsum("ij,ij->i", program.rows, program.rows).max())

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
 
 from cdspp.core.file_rows import FileRows, rowwise
 from cdspp.core.linalg import row_normalise
-from cdspp.core.matrix import is_sparse
 from cdspp.methods.base import Float, Int, Problem, Round
+from cdspp.methods.bridges.joint_machine import stacked
 from cdspp.methods.cdspp.structure_preserving import (
     AnySide,
     Projection,
@@ -383,8 +382,7 @@ class CDSPPPCA(CDSPP):
         return self._prepare_target(X)
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        parts = [problem.X_labelled, problem.X_unlabelled]
-        X_target = sparse.vstack(parts) if is_sparse(parts[0]) else np.vstack(parts)
+        X_target = stacked([problem.X_labelled, problem.X_unlabelled])
         k = self.pca_components
         self._pca_source = components_of(self, "source", problem.X_source, k)
         self._pca_target = components_of(self, "target", X_target, k)

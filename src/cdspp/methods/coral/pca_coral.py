@@ -69,8 +69,6 @@ class PCACoral(ConfidentClassifier):
 
     _parameter_constraints = {"n_components": [COUNT], "C": [POSITIVE]}
 
-    scale_: Float
-
     def __init__(self, n_components: int = 50, C: float = 1.0) -> None:
         self.n_components = n_components
         self.C = C

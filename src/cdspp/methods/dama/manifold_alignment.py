@@ -1,7 +1,4 @@
-"""Manifold alignment with labels: the generalised eigenproblem of DAMA.
-
-Class sums, (size, n_classes), replace every class matrix of size n x n.
-"""
+"""Manifold alignment with labels: the generalised eigenproblem of DAMA."""
 
 from __future__ import annotations
 
@@ -116,7 +113,7 @@ def align(
     """
     sizes = counts(np.concatenate([domain.known for domain in domains]), n_classes)
     by_domain = [class_sums(d.rows[d.labelled], d.known, n_classes) for d in domains]
-    sums = np.hstack(by_domain).T
+    sums = np.hstack(by_domain).T  # in place of every class matrix of size n x n
     similar = _similar(domains, sizes, sums, mu)
     size = len(similar)
     diagonal(similar)[:] += alpha

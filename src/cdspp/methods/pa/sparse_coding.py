@@ -216,10 +216,7 @@ class CodingProblem:
 
 
 def fit_dictionary(X: Float, codes: Float) -> Float:
-    """Return the atoms, as columns, that best rebuild samples from codes.
-
-    By projected Newton steps on the Lagrange dual; an unused atom becomes zero.
-    """
+    """Return the atoms, as columns, that best rebuild samples; unused ones are zero."""
     dictionary = np.zeros((X.shape[1], codes.shape[1]))
     used = codes.any(axis=0)
     if used.any():
@@ -256,7 +253,7 @@ class _DualPoint:
 
 
 def _dual_atoms(gram: Float, products: Float) -> Float:
-    """Return the atoms, as rows, at the minimum of the dual, which is convex."""
+    """Return the atoms, as rows, at the minimum of the dual, by projected Newton."""
     at = partial(_DualPoint, gram, products)
     # Relative to the codes' size, so that the matrix can always be factored.
     floor = max(DUAL_FLOOR, 1e-15 * np.trace(gram))

@@ -52,14 +52,9 @@ class CommonSpaceMethod(
     Rows are scaled to unit length and then placed, unless a subclass does otherwise.
     The columns of the space have the name of the class (``cdspp0``, ``cdspp1``, ...),
     in frames of `set_output` too.
-
-    Attributes
-    ----------
-    n_features_source_ : int
-        Number of source features; of several sources a list.
     """
 
-    n_features_source_: int | list[int]
+    n_features_source_: int | list[int]  #: Number of features; a list of several ones.
 
     def _place_target(self, X: Float) -> Float:
         """Return prepared target rows in the common space."""
@@ -164,17 +159,10 @@ def _components(X: Any, n_components: int, center: bool) -> PrincipalComponents:
 
 
 class SubspaceMethod(CommonSpaceMethod):
-    """A method with a linear projection a domain, both of which a subclass sets.
+    """A method with a linear projection a domain, both of which a subclass sets."""
 
-    Attributes
-    ----------
-    projection_ : ndarray of shape (n_features_in_, n_components)
-        Projection of the target features.
-    projection_source_ : ndarray of shape (n_features_source_, n_components)
-        Projection of the source features; of several sources a list.
-    """
-
-    projection_: Float
+    projection_: Float  #: Of the target features, (n_features_in_, n_components).
+    #: Of the source features, (n_features_source_, n_components); of several a list.
     projection_source_: Float | list[Float]
 
     def _place_target(self, X: Float) -> Float:
@@ -278,7 +266,6 @@ class SubspaceRecogniser(SubspaceMethod, ConfidentClassifier):
         "eigenvector_scaling": [StrOptions({"metric", "unit"})],
     }
 
-    eigenvalues_: Float
     _recogniser: SubspaceClassifier
 
     def _embed(self, Z: Float) -> Float:

@@ -45,18 +45,13 @@ def selective_pseudo_labelling(
     per_class: bool = True,
     final_fit: bool = False,
 ) -> list[Round]:
-    """Run `max_iter` rounds, the last one being the result (Wang and Breckon [1]_).
+    """Run `max_iter` rounds, the last one being the result.
 
     Round k + 1 rests on the share ``k / max_iter`` of confident predictions, chosen
     afresh each time: ``fit_predict(selected, codes)`` fits with the unlabelled rows
     `selected` taken as labelled by `codes`, and predicts all unlabelled rows; without
     any there is one round. With `final_fit` one more fit follows on all pseudo-labels.
-
-    References
-    ----------
-    .. [1] Wang, Q., Breckon, T. P., "Unsupervised domain adaptation via structured
-       prediction based selective pseudo-labeling", AAAI 2020.
-       :doi:`10.1609/aaai.v34i04.6091`
+    By Wang and Breckon, AAAI 2020: see `SharedColumnsPlus`.
     """
     rounds: list[Round] = []
     selected = codes = np.empty(0, dtype=np.intp)
