@@ -161,8 +161,8 @@ def _components(X: Any, n_components: int, center: bool) -> PrincipalComponents:
 class SubspaceMethod(CommonSpaceMethod):
     """A method with a linear projection a domain, both of which a subclass sets."""
 
-    projection_: Float  #: Of the target features, (n_features_in_, n_components).
-    #: Of the source features, (n_features_source_, n_components); of several a list.
+    projection_: Float  #: Of target features, ``(n_features_in_, n_components)``.
+    #: Of source features, ``(n_features_source_, n_components)``; of several a list.
     projection_source_: Float | list[Float]
 
     def _place_target(self, X: Float) -> Float:
