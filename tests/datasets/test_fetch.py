@@ -21,7 +21,6 @@ from cdspp.datasets import fetch
 from cdspp.datasets.fetch import (
     KEPT,
     RemoteFile,
-    chosen_mirror,
     digest_of,
     fetch_file,
     in_mirror,
@@ -376,15 +375,6 @@ def test_the_body_of_a_redirect_is_not_read(client: Client) -> None:
 def test_a_faulty_entry_is_named(entry: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
         RemoteFile.from_entry(entry)
-
-
-def test_the_mirror_of_the_configuration_goes_before_the_environments(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("CDSPP_MIRROR", "env")
-    assert (chosen_mirror("config"), chosen_mirror(None)) == ("config", "env")
-    monkeypatch.delenv("CDSPP_MIRROR")
-    assert chosen_mirror(None) is None
 
 
 def test_blob_ids_are_those_of_git(tmp_path: Path) -> None:

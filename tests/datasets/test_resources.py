@@ -156,6 +156,15 @@ def test_the_mirror_of_the_environment_is_used(
     assert str(tmp_path) not in toy.record.read_text()
 
 
+def test_the_mirror_of_the_configuration_goes_before_the_environments(
+    toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CDSPP_MIRROR", str(tmp_path / "empty"))
+    toy.mirror = str(put(tmp_path / "mirror", {"set.tar.gz": image_archive(IMAGES)}))
+    record = toy.fetch(tree(f"{toy.server.address}/x"), manifest=toy.manifest())
+    assert record["origin"] == {"set.tar.gz": "mirror:set.tar.gz"}
+
+
 def test_after_a_damaged_archive_the_next_place_is_tried(toy: Toy) -> None:
     whole = image_archive(IMAGES)
     damaged, good = toy.server.offer("a", whole[:-50]), toy.server.offer("b", whole)

@@ -183,8 +183,7 @@ class Dataset(ABC):
     def prepare(self, folder: str | Path) -> Index:
         """Write all files, and last ``index.json``, into `folder`; return the index.
 
-        The files are made in a temporary folder beside it and moved when all are there:
-        where there is an index, domains are whole.
+        The files are made in a folder beside it and moved when all are there.
         """
         target = Path(folder)
         temporary = target.parent / f".{target.name}.partial"
@@ -210,14 +209,13 @@ class Dataset(ABC):
     def _index(self, made: Path, samples: Mapping[str, Sequence[Sample]]) -> Index:
         domains = {}
         for name in self.domains:
-            placed = [
-                each if self.keeps_positions else each._replace(position=place)
-                for place, each in enumerate(samples[name])
-            ]
+            placed = samples[name]
+            if not self.keeps_positions:
+                placed = [each._replace(position=k) for k, each in enumerate(placed)]
             # Ordered by id: neither an id nor a row number tells the class.
             domains[name] = tuple(sorted(placed, key=lambda each: (each.paired, each)))
-        root, versions = self.kept_in or made, self.versions()
-        return Index(self.identifier, self.kind, self.classes, domains, root, versions)
+        about = self.identifier, self.kind, self.classes
+        return Index(*about, domains, self.kept_in or made, self.versions())
 
 
 def opaque_id(text: str) -> str:
@@ -242,10 +240,9 @@ def read_index(path: str | Path) -> Index:
             domain["name"]: tuple(Sample(**row) for row in domain["samples"])
             for domain in content["domains"]
         }
-        names = ("dataset", "kind", "classes", "versions")
-        dataset, kind, classes, versions = (content[name] for name in names)
+        about = content["dataset"], content["kind"], tuple(content["classes"])
         root = Path(content.get("root", file.parent))
-        index = Index(str(dataset), str(kind), tuple(classes), domains, root, versions)
+        index = Index(*about, domains, root, content["versions"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         message = f"{file}: not a data set's index ({error!r}). Prepare it again."
         raise DataError(message) from error
@@ -293,13 +290,13 @@ def read_fetched(path: str | Path) -> Mapping[str, Any]:
     file = Path(path)
     record: Mapping[str, Any] = read_json(file)
     try:
-        names = list(record["files"])
+        found = [file.parent / name for name in record["files"]]
     except (KeyError, TypeError) as error:
         message = f"{file}: not the record of fetched files ({error!r})."
         raise DataError(f"{message} Delete it and fetch again.") from error
-    for name in names:
-        if not (file.parent / name).is_file():
-            message = f"{file.parent / name}: the fetched file is missing."
+    for each in found:
+        if not each.is_file():
+            message = f"{each}: the fetched file is missing."
             raise DataError(f"{message} Delete {file} and fetch again.")
     return record
 
@@ -350,9 +347,8 @@ def _check_domain(name: str, index: Index, samples: Sequence[Sample]) -> None:
     blank = [""] if index.kind == "tables" else []
     if unknown := sorted(labels - {*index.classes, *blank}):
         raise DataError(f"{name} has samples of unknown classes: {', '.join(unknown)}.")
-    repeated = [i for i, n in Counter(s.id for s in samples).items() if n > 1]
-    if repeated:
-        raise DataError(f"{name} has the id {repeated[0]!r} more than once.")
+    for repeated in [i for i, n in Counter(s.id for s in samples).items() if n > 1]:
+        raise DataError(f"{name} has the id {repeated!r} more than once.")
     for sample in samples:
         if sample.path and not (index.root / sample.path).is_file():
             message = f"{name}: the file {index.root / sample.path} is missing."
@@ -377,11 +373,11 @@ def _as_json(index: Index) -> dict[str, Any]:
 
 def lonely_classes(where: str, classes: Mapping[str, set[str]]) -> list[str]:
     """Say which classes of one's own data are in some domains only."""
-    some = []
-    for name in sorted(set().union(*classes.values())):
-        found = [domain for domain, names in classes.items() if name in names]
-        if len(found) < len(classes):
-            some.append(f"{name} ({', '.join(found)})")
+    some = [
+        f"{name} ({', '.join(domain for domain in classes if name in classes[domain])})"
+        for name in sorted(set().union(*classes.values()))
+        if not all(name in names for names in classes.values())
+    ]
     return [f"{where}: not in all domains: {', '.join(some)}."] if some else []
 
 

@@ -1,8 +1,4 @@
-"""Files from where they are published: each whole and verified, or not there at all.
-
-A mirror (a folder or a web address) comes first, then the published addresses in order.
-What arrives is checked before it gets its name.
-"""
+"""Files from where they are published: each whole and verified, or not there at all."""
 
 from __future__ import annotations
 
@@ -32,7 +28,6 @@ __all__ = [
     "KEPT",
     "Check",
     "RemoteFile",
-    "chosen_mirror",
     "digest_of",
     "fetch_file",
     "in_mirror",
@@ -69,10 +64,9 @@ NO_DATA = {
 class RemoteFile:
     """A published file: where it is and how its content is known.
 
-    It is kept under the relative path `name`; `mirror` is its path relative to a mirror
-    where that is another. `urls` (http, https or file) are tried in order. Digests are
-    hexadecimal: `git_blob` is the name that git gives to the content, `sha256_prefix`
-    the first eight digits, as in the names of torchvision's weights.
+    It is kept under the relative path `name`; a mirror may have another. `git_blob` is
+    the name that git gives to the content, `sha256_prefix` the first eight digits, as
+    in the names of torchvision's weights.
     """
 
     name: str
@@ -125,11 +119,6 @@ def _fault(file: RemoteFile) -> str | None:
     return None
 
 
-def chosen_mirror(configured: str | None) -> str | None:
-    """Return the mirror of the configuration, else that of CDSPP_MIRROR, else None."""
-    return configured or os.environ.get("CDSPP_MIRROR") or None
-
-
 def digest_of(path: Path, kind: str) -> str:
     """Return a digest of a file, of a kind of `DIGESTS`."""
     if kind == "git_blob":
@@ -142,10 +131,7 @@ def digest_of(path: Path, kind: str) -> str:
 
 
 def verify_file(path: Path, file: RemoteFile) -> None:
-    """Raise ChecksumError unless all that is known of `file` holds for `path`.
-
-    An empty file or an HTML page is refused whatever is known.
-    """
+    """Raise ChecksumError unless all that is known of `file` holds for `path`."""
     size = path.stat().st_size
     with path.open("rb") as stream:
         start = stream.read(256).lstrip(b"\xef\xbb\xbf \t\r\n").lower()
@@ -170,13 +156,9 @@ def fetch_file(
 ) -> str:
     """Put a published file at `destination`; return its origin.
 
-    A file that is there and verifies is kept, without a request. Otherwise the mirror
-    (a folder or web address) and the addresses are tried in order. `accept` raises
-    DataError to refuse a file that verifies.
-
-    The origin is the address, ``mirror:<relative path>``, or `KEPT`. Where no place has
-    the file, DataError lists each with the reason, and nothing is left at
-    `destination`. Other errors are those of `cdspp.core.faults.writing_told`.
+    A file that is there and verifies is kept (the origin is `KEPT`). Otherwise the
+    mirror (a folder or web address) and the addresses are tried in order; DataError
+    lists them, with reasons. `accept` raises DataError to refuse a file that verifies.
     """
     target = Path(destination)
 
@@ -196,17 +178,14 @@ def fetch_file(
             except DataError as error:
                 log.warning("%s Fetching it again.", error)
                 target.unlink()
-        return _from_first(_places(file, mirror), file, target, check)
+        return _from_first(file, mirror, target, check)
 
 
 def _from_first(
-    places: Iterable[tuple[Path | str, str]],
-    file: RemoteFile,
-    target: Path,
-    check: Check,
+    file: RemoteFile, mirror: str | None, target: Path, check: Check
 ) -> str:
     reasons = []
-    for where, origin in places:
+    for where, origin in _places(file, mirror):
         try:
             with atomic(target) as temporary:
                 if isinstance(where, Path):
@@ -270,11 +249,7 @@ def in_mirror(file: RemoteFile, mirror: str | None) -> bool:
 
 @contextmanager
 def sole_user(path: Path) -> Iterator[bool]:
-    """Keep other runs from making `path`, by a lock file beside it, within the block.
-
-    False is yielded where there can be no lock: on a disk without, or one that is read
-    only.
-    """
+    """Lock `path` by a file beside it; yield False where the disk allows no lock."""
     lock = path.with_name(f".lock.{path.name}")
     handle = None
     with suppress(OSError):
@@ -296,9 +271,7 @@ def _held(lock: Path, what: str) -> int:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                log.info(
-                    "%s: another run fetches it; waiting for that one to end.", what
-                )
+                log.info("%s: another run fetches it; waiting for its end.", what)
                 fcntl.flock(handle, fcntl.LOCK_EX)
             # A lock on a file that its last holder removed keeps nobody out.
             if os.fstat(handle).st_nlink:
@@ -314,11 +287,7 @@ class _NotThereError(DataError):
 
 
 def _download(url: str, path: Path, name: str, size: int | None) -> None:
-    """Write the content of an http(s) address to `path`, in three attempts at most.
-
-    The file, `name` in the log, has `size` bytes, or `MOST_BYTES` at most where that is
-    not known; on failure `path` may hold a part.
-    """
+    """Write the content of a web address to `path`; on failure it may hold a part."""
     from urllib3.exceptions import HTTPError
 
     for attempt in range(1, ATTEMPTS + 1):
@@ -354,10 +323,8 @@ def _transfer(url: str, path: Path, name: str, size: int | None) -> None:
         response.raise_for_status()
         stated = response.headers.get("Content-Length", "0").strip()
         if not (stated.isascii() and stated.isdigit()):
-            raise DataError(
-                f"the server says Content-Length: {stated!r}, expected a number of "
-                "bytes."
-            )
+            said = f"the server says Content-Length: {stated!r}"
+            raise DataError(f"{said}, expected a number of bytes.")
         # What has arrived, at once: a block of fixed size may take a slow server hours.
         blocks = iter(partial(response.raw.read1, MIB, decode_content=False), b"")
         for block in _watched(blocks, name, size, size or int(stated)):

@@ -1,16 +1,13 @@
 """Published data sets: samples and splits that follow from the catalogue alone.
 
-The published order of a domain is the order of its rows in the published matrices and
-of its files by class and name. It decides the published splits; rows of features are
-ordered by id all the same, so that no row number tells the class.
+The published order of a domain is that of its rows in the published matrices and of its
+files by class and name. Rows of features are ordered by id all the same, so that no row
+number tells the class. Trial t is the t-th mask over the samples in published order.
 
-Trial t of a published study is the t-th mask over the samples of a domain in this
-order. A rule draws the masks from the labels alone, so they can be drawn for any copy
-of the data (`draw_published`) and compared with digests of the stored masks
-(`check_published_splits`). Other class sizes, or another order of the class ids or of
-the blocks, move the numbers of the random stream and show. The order of the samples
-inside a block, their features, two swapped samples that no trial labels, and the order
-of classes that are labelled as a whole do not show.
+Digests of the masks show other class sizes, and another order of the class ids or of
+the blocks: these move the numbers of the random stream. They do not show the order of
+the samples inside a block, their features, two swapped samples that no trial labels, or
+the order of classes that are labelled as a whole.
 """
 
 from __future__ import annotations
@@ -104,14 +101,11 @@ def draw_published(
     """Return the labelled and the unlabelled rows of a trial, by the authors' rule.
 
     The rule walks the classes in `class_order`. A class of `per_class` samples or fewer
-    is labelled as a whole, takes nothing from the random stream, and has no unlabelled
-    sample. Any other class of n samples takes n numbers from the stream, in the order
-    of its samples: those with the `per_class` smallest are labelled; those with the
-    `unlabelled` largest, or by default all others, are unlabelled.
-
-    The `labels` (n,) stand in the published order, and rows are places in it,
-    ascending. The seed of the stream is the number of the trial, published for 1 to 10,
-    whether the domain is source or target.
+    is labelled as a whole and takes nothing from the random stream. Any other class of
+    n samples takes n numbers, in the order of its samples: those with the `per_class`
+    smallest are labelled; those with the `unlabelled` largest, or by default all
+    others, are unlabelled. Rows are places in the published order, ascending. The seed
+    is the number of the trial, for source and target alike.
     """
     names = np.asarray(labels)
     if unknown := sorted(set(names.tolist()) - set(class_order)):
@@ -158,22 +152,17 @@ def check_published_splits(
 ) -> None:
     """Raise DataError unless a domain gives the ten masks that the authors stored.
 
-    `expected` is the content of ``published-splits.json``: by data set, role ("source"
-    or "target") and domain the number `per_class`, the number `n` of samples, and the
-    digest `sha256` of the masks.
+    `expected` is the content of ``published-splits.json``.
     """
     entry, n = expected[dataset][role][domain], np.size(labels)
     if n != entry["n"]:
         fault = f"there are {n} samples, and {entry['n']} in the published splits"
     elif masks_digest(labels, entry["per_class"], class_order) != entry["sha256"]:
-        fault = (
-            f"the draws of the ten trials from {n} samples are not the published ones"
-        )
+        fault = f"draws of the ten trials from {n} samples are not the published ones"
     else:
         return
     raise DataError(
         f"data set {dataset}, domain {domain} as {role}: {fault}. The order or the "
         "labels of this copy differ from the authors', so its results cannot be paired "
-        "with the published trials. Fetch the published files again, or draw the "
-        "splits from a seed."
+        "with the published trials. Fetch the files again, or draw splits by a seed."
     )

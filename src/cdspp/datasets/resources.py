@@ -1,14 +1,13 @@
 """Resources of published data sets: fetched, unpacked, verified, and recorded.
 
-A resource is a part of a data set that is fetched as one. It names ways to get it:
-plain files, members of an archive, a tree of images in an archive, or Parquet files of
-images. The ways are tried in order until one succeeds. Where a file holds many samples,
-the resource says how files of them are made (`cdspp.datasets.made_files`).
+A resource is a part of a data set that is fetched as one, in the first of several ways
+that succeeds: as files, from an archive, or from Parquet files of images.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +23,7 @@ from cdspp.datasets import fetch, image_files
 from cdspp.datasets.archives import extract, matches
 from cdspp.datasets.catalogue import load_catalogue, refuse_unknown_keys
 from cdspp.datasets.fetch import Check, RemoteFile, in_mirror
-from cdspp.datasets.image_files import FOLDER, ImageSet
+from cdspp.datasets.image_files import FOLDER, ImageSet, manifest_rows
 from cdspp.datasets.made_files import make_files
 
 __all__ = ["fetch_resource"]
@@ -54,10 +53,6 @@ class _Way:
     folders: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def gives_images(self) -> bool:
-        return self.kind == "parquet" or self.tree is not None
-
-    @property
     def files(self) -> dict[str, RemoteFile]:
         """The files that it gives, by path, without images."""
         if self.kind == "files":
@@ -73,19 +68,14 @@ def fetch_resource(
     output: str | Path,
     mirror: str | None = None,
 ) -> None:
-    """Put a resource of a data set in place and record its origin.
+    """Put a resource of a data set in place, unless it is complete, and record it.
 
-    A complete resource is kept. Archives stay in the folder ``archives`` beside that of
-    the data set, because other resources may need them. `mirror`, by default
-    CDSPP_MIRROR, is the folder or address to try first.
+    Archives stay in the folder ``archives`` beside that of the data set, because other
+    resources may need them. `mirror`, by default CDSPP_MIRROR, is tried first.
 
-    The record `output` is JSON in the folder of the data set with `dataset`,
-    `resource`, `files` (paths relative to the folder), `origin` (address of each
-    download) and, for images, texts and tables, `images` (by domain: paths in the
-    published order, of a table the one of its rows).
-
-    DataError says that the catalogue has no such resource, or lists why no way
-    succeeded; there is no record then.
+    The record `output` has `files` (relative to its folder), the `origin` of each
+    download and, for images, texts and tables, `images` (by domain, in the published
+    order). DataError lists why no way succeeded; there is no record then.
     """
     record = Path(output)
     entry = _named(load_catalogue(catalogue), dataset, f"{catalogue}: no data set")
@@ -133,18 +123,17 @@ def _read_resource(
     # What one way says of a file holds for the same file from another.
     files = dict(pair for way in ways for pair in way.files.items())
     files |= {n: f for way in ways if way.kind == "files" for n, f in way.files.items()}
-    with_images = {way.gives_images for way in ways}
+    with_images = {way.kind == "parquet" or way.tree is not None for way in ways}
     if len(with_images) > 1 or any(set(way.files) != set(files) for way in ways):
         raise DataError("its ways give different files.")
     images = None
     if with_images == {True}:
-        rows = []
-        if manifest := resource_entry.get("manifest"):
-            rows = image_files.manifest_rows(catalogue.parent / manifest)
+        manifest = resource_entry.get("manifest")
+        rows = manifest_rows(catalogue.parent / manifest) if manifest else []
         images = ImageSet(entry["classes"], entry["class_sizes"], rows)
         for way in ways:
             images.domains_by(way.folders)
-    mirror = fetch.chosen_mirror(mirror)
+    mirror = mirror or os.environ.get("CDSPP_MIRROR")
     # A way all of whose downloads lie in a mirror needs no network: it goes first.
     ways.sort(key=lambda way: not all(in_mirror(f, mirror) for f in way.downloads))
     return _Resource(ways, files, images, work.parent, work, mirror)
@@ -181,10 +170,8 @@ class _Resource:
                 self.images.check(self.folder)
                 return {FOLDER: fetch.KEPT}
             for name, file in self.files.items():
-                if not (self.folder / name).is_file():
-                    raise DataError(f"{name}: not there yet.")
                 fetch.verify_file(self.folder / name, file)
-        except DataError as error:
+        except (DataError, OSError) as error:
             log.info("%s: to be fetched: %s", self.folder.name, error)
             return None
         return dict.fromkeys(self.files, fetch.KEPT)
@@ -252,9 +239,9 @@ class _Resource:
             image_files.write_parquet_images(paths, made, self.images, way.folders)
             self.images.move(made, self.folder, ", ".join(origin))
         except DataError:
-            for file in way.downloads:
+            for file, path in zip(way.downloads, paths, strict=True):
                 if not file.digests:
-                    (folder / file.name).unlink()
+                    path.unlink()
             raise
         return origin
 
