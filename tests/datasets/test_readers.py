@@ -300,8 +300,8 @@ def test_a_csv_file_that_is_no_text_is_told(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"format": "mta"}, "format must be one of .* got 'mta': did you mean 'mat'"),
-        ({"witdh": 5}, "format mat knows no key 'witdh': did you mean 'width'"),
-        ({"domain": "art"}, "format mat knows no key 'domain'"),
+        ({"witdh": 5}, "format mat: unknown key 'witdh': did you mean 'width'"),
+        ({"domain": "art"}, "format mat: unknown key 'domain'"),
         ({"format": "csv"}, "format csv needs domain as well"),
         ({"format": "triplets"}, "format triplets needs rows as well"),
         ({"orientation": "cols"}, "orientation must be rows or columns, got 'cols'"),

@@ -36,8 +36,7 @@ DAMAGE = (
 def matches(path: str, pattern: str) -> bool:
     """Return whether a member's path has the form of `pattern`.
 
-    In a pattern ``*`` stands for anything, slashes too, and ``*/`` at its start also
-    for nothing: archives come with and without a folder around everything.
+    ``*`` stands for anything, slashes too, and ``*/`` at the start also for nothing.
     """
     return fnmatchcase(path, pattern) or fnmatchcase(f"/{path}", pattern)
 
@@ -49,17 +48,15 @@ _Member = tuple[str, bool, Callable[[], IO[bytes] | None]]
 def extract(
     archive: Path, folder: Path, wanted: Wanted, most_bytes: int, *, name: str
 ) -> dict[str, str]:
-    """Take members out of an archive; return their paths there by path in `folder`.
+    """Take members out of a zip or tar archive; return their paths by path in `folder`.
 
-    The content tells the form: zip, or tar as it is or compressed by gzip, bzip2 or xz.
-    The archive is read to its end, so that damage anywhere is noticed. Resource forks
-    of macOS (``._*``) are passed over. `wanted` turns a member's path into its path
-    below `folder`, which the whole of them replaces, or None to leave it. `name` stands
-    for the archive in messages.
+    `wanted` turns a member's path into its path below `folder`, which the whole of them
+    replaces, or None to leave it. The archive, `name` in messages, is read to its end,
+    so that damage anywhere is noticed; resource forks of macOS (``._*``) are left.
 
-    DataError says that the archive is damaged or none, holds more than `most_bytes`,
-    or that a wanted member has an absolute path or one with ``..``, is a link or a
-    device, or would overwrite another. Nothing is left then.
+    DataError: the archive is damaged or none, or holds more than `most_bytes`; or a
+    wanted member leads out of the folder, is no file, or would overwrite another.
+    Nothing is left then.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     prefix = f".{folder.name}."
@@ -70,6 +67,7 @@ def extract(
             taken = _extract_into(made, archive, name, wanted, most_bytes)
             shutil.rmtree(folder, ignore_errors=True)
             made.rename(folder)
+            return taken
     except DataError:
         raise
     except DAMAGE as error:
@@ -78,7 +76,6 @@ def extract(
         reason = (str(error) or type(error).__name__).splitlines()[0]
         message = f"{name}: damaged, or no tar or zip archive ({reason})"
         raise DataError(f"{message}. Get it again.") from error
-    return taken
 
 
 def _extract_into(
@@ -87,8 +84,7 @@ def _extract_into(
     taken: dict[str, str] = {}
     left = most_bytes
     with archive.open("rb") as stream:
-        is_zip = stream.read(4) in ZIP_STARTS
-    members = _zip_members if is_zip else _tar_members
+        members = _zip_members if stream.read(4) in ZIP_STARTS else _tar_members
     for path, is_file, opened in members(archive):
         place = wanted(path)
         if place is None or PurePosixPath(path).name.startswith("._"):

@@ -37,13 +37,10 @@ OF_PLACES = ("name", "urls", "mirror")  # keys of a file
 def load_catalogue(path: str | Path) -> dict[str, dict[str, Any]]:
     """Read the catalogue, a YAML file, and check that each entry is complete.
 
-    An entry has `title`, `kind`, `licence`, `source`, `content` (on what it depends)
-    and, for data, `classes` (ordered), `class_sizes` (by domain, in the order of the
-    classes) and the number of `paired` objects; where sizes depend on packages, their
-    `versions`. For downloads: `resources` (places and checks of files),
-    `published` (ready-made views), `order` of the samples in them, `protocol` (labelled
-    samples per class of the published splits) and `cite`. DataError names entry and key
-    of a fault.
+    Data have `classes` (ordered), `class_sizes` (by domain), perhaps a number of
+    `paired` objects, and `versions` of packages on which sizes depend. `resources` are
+    places and checks of downloads, `published` the ready-made views in them, `order`
+    that of their samples, `protocol` the labelled samples per class of their splits.
     """
     import yaml
 
@@ -114,10 +111,7 @@ def published_storage(
 
 
 def checks_of(path: str, name: str, resource: str) -> dict[str, Any]:
-    """Return the checks of a fetched resource, for a workflow to compare.
-
-    Addresses are no part of them: a new one is no reason to fetch again.
-    """
+    """Return the checks of a fetched resource, without addresses, for a workflow."""
     entry = _load_once(path)[name]
     resource_entry = entry["resources"][resource]
     checks: dict[str, Any] = {
@@ -136,20 +130,18 @@ def checks_of(path: str, name: str, resource: str) -> dict[str, Any]:
 def check_catalogued(index: Index, catalogue: Mapping[str, Mapping[str, Any]]) -> None:
     """Raise DataError where a data set differs from its entry in the catalogue.
 
-    Where other versions of the packages made the files on which the sizes depend, a
-    warning is logged instead.
+    With other versions of the packages on which sizes depend, log a warning instead.
     """
     entry = catalogue.get(index.dataset)
     if entry is None:
         return
-    domains = list(index.domains)
-    sizes = {domain: list(found) for domain, found in entry["class_sizes"].items()}
-    paired = {d: len(index.samples(d)) - len(index.unpaired(d)) for d in domains}
+    sizes = {domain: index.class_sizes(domain) for domain in index.domains}
+    paired = {k: sum(s.paired for s in samples) for k, samples in index.domains.items()}
     compared: dict[str, tuple[Any, Any]] = {
         "kind": (index.kind, entry["kind"]),
-        "classes": (list(index.classes), list(entry["classes"])),
-        "class_sizes": ({d: index.class_sizes(d) for d in domains}, sizes),
-        "paired": (paired, dict.fromkeys(domains, entry.get("paired", 0))),
+        "classes": (list(index.classes), entry["classes"]),
+        "class_sizes": (sizes, entry["class_sizes"]),
+        "paired": (paired, dict.fromkeys(paired, entry.get("paired", 0))),
     }
     for key, (found, value) in compared.items():
         if value == found:

@@ -1,8 +1,4 @@
-"""Published images as files: ``images/<domain>/<class>/<file>``, complete or refused.
-
-They come from an archive of folders, or from Parquet files as Hugging Face has them,
-and are compared with a manifest or, where there is none, counted.
-"""
+"""Published images, ``images/<domain>/<class>/<file>``: complete or refused."""
 
 from __future__ import annotations
 
@@ -52,10 +48,7 @@ def manifest_rows(path: str | Path) -> list[RemoteFile]:
 
 @dataclass(frozen=True)
 class ImageSet:
-    """Which images a data set must have: classes in order, with sizes by domain.
-
-    The manifest lists all files with digests; it is empty where there is none.
-    """
+    """Which images a data set must have; without a manifest of files they count."""
 
     classes: Sequence[str]
     class_sizes: Mapping[str, Sequence[int]]
@@ -76,10 +69,9 @@ class ImageSet:
         return {folders.get(name, name).casefold(): name for name in self.class_sizes}
 
     def wanted(self, tree: str, folders: Mapping[str, str]) -> Wanted:
-        """Return a function for `extract` that places members that are images.
+        """Return a function for `extract` that places the images in a folder.
 
-        `tree` is the pattern of the folder that holds ``<domain>/<class>/<file>``,
-        `folders` has the names of domains' folders where they differ from theirs.
+        `tree` is the folder's pattern, `folders` has other names of domains' folders.
         """
         domains = self.domains_by(folders)
         listed = {row.name for row in self.manifest}
@@ -90,28 +82,26 @@ class ImageSet:
                 return None
             domain, label = domains.get(path.parts[-3].casefold()), path.parts[-2]
             inside = f"{FOLDER}/{domain}/{label}/{path.name}"
-            if self.manifest:
-                return inside if inside in listed else None
-            is_image = path.suffix.lower() in SUFFIXES["images"]
-            known = domain is not None and label in self.classes
-            return inside if known and is_image else None
+            wanted = inside in listed
+            if not self.manifest:
+                is_image = path.suffix.lower() in SUFFIXES["images"]
+                wanted = is_image and domain is not None and label in self.classes
+            return inside if wanted else None
 
         return place
 
     def check(self, root: Path) -> dict[str, list[str]]:
-        """Check the images below `root`; return their paths in the published order.
+        """Return the paths of the images below `root` by domain, in published order.
 
-        By domain, paths go class by class, then by file name. ChecksumError: an image
-        differs from the manifest; DataError: there are too few images, or too many.
+        DataError: an image differs from the manifest, or there are too few or too many.
         """
         found = {
             path.relative_to(root).as_posix()
             for path in (root / FOLDER).rglob("[!.]*")
             if path.is_file()
         }
-        listed = [row.name for row in self.manifest]
-        if missing := [path for path in listed if path not in found]:
-            message = f"{len(missing)} of {len(listed)} images are missing"
+        if missing := [row.name for row in self.manifest if row.name not in found]:
+            message = f"{len(missing)} of {len(self.manifest)} images are missing"
             raise DataError(f"{message}, the first is {missing[0]}.")
         for row in self.manifest:
             verify_file(root / row.name, row)
@@ -142,7 +132,7 @@ class ImageSet:
 
 
 def check_parquet(path: Path, name: str) -> None:
-    """Raise DataError, which says `name`, unless `path` is a Parquet file of images."""
+    """Raise DataError, with that name, unless `path` is a Parquet file of images."""
     with _opened(path, name, path) as file:
         columns = [column.path for column in file.schema]
     if missing := [column for column in COLUMNS if column not in columns]:
@@ -155,10 +145,8 @@ def write_parquet_images(
 ) -> None:
     """Write the images of Parquet files as ``images/<domain>/<class>/<file>``.
 
-    Columns are `image` (bytes, path), `domain`, under its name in `folders` if any, and
-    `label` (position in the order of the classes, or a name). Files are called by
-    ``image.path`` where all paths of a class are distinct, five digits and ``.jpg``,
-    and ``00001.jpg``, ... in the order of the rows otherwise.
+    Files are called by ``image.path`` where all paths of a class are distinct, five
+    digits and ``.jpg``, and ``00001.jpg``, ... in the order of the rows otherwise.
     """
     rows = [row for path in paths for row in _rows(path, images, folders)]
     names = iter(_file_names(rows))

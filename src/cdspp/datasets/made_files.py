@@ -39,10 +39,8 @@ MOST_MISSING = 0.5  # of a domain's rows; a column where more lack a number is l
 def make_files(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
     """Write the files of the samples from those that were fetched into `folder`.
 
-    `how` is `make` in the catalogue, `entry` the entry of the data set, `work` a folder
-    for files that are not whole yet. Paths relative to `folder` are returned by domain:
-    of texts in the published order, or of the one file of rows in that order. DataError
-    says that a fetched file differs from `how`, or its classes from their sizes.
+    `how` is `make` in the `entry`, `work` a folder for files that are not whole yet.
+    Return paths by domain: of texts in the published order, or of the one file of rows.
     """
     if how["format"] == "lists":
         return _make_texts(how, entry, folder, work)
@@ -70,7 +68,6 @@ def _make_texts(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
 
 
 def _by_class(path: Path, lists: Sequence[str], classes: Sequence[str]) -> Paths:
-    """Return the texts of each class in the order of the file."""
     texts: dict[str, list[str]] = {name: [] for name in classes}
     content = read_json(path)
     try:
@@ -83,11 +80,7 @@ def _by_class(path: Path, lists: Sequence[str], classes: Sequence[str]) -> Paths
 
 
 def _dealt(path: Path, texts: Mapping[str, Sequence[str]], entry: Entry) -> Paths:
-    """Give the first texts of each class to the pairs, the others to domains in turn.
-
-    All classes give equally many to the pairs; of the remainder, each of the first
-    classes gives one.
-    """
+    """Give the first texts of each class to the pairs, others to domains in turn."""
     sizes, n_paired = entry["class_sizes"], entry.get("paired", 0)
     dealt: dict[str, list[str]] = {name: [] for name in (*sizes, BOTH)}
     for number, (label, found) in enumerate(texts.items()):
@@ -103,11 +96,7 @@ def _dealt(path: Path, texts: Mapping[str, Sequence[str]], entry: Entry) -> Path
 
 
 def _make_rows(how: Entry, entry: Entry, folder: Path, domain: str) -> str:
-    """Write the rows of a domain, class by class, with the names of their columns.
-
-    A column that more than half of the rows lack is left out; other numbers that are
-    missing become the mean of their column.
-    """
+    """Write the rows of a domain, class by class; means stand for missing numbers."""
     path, names = folder / how["file"][domain], np.array(how["columns"], np.str_)
     rows = np.array(list(_numbers(path, len(names) + 1)))
     X, codes = rows[:, :-1], np.minimum(rows[:, -1], len(entry["classes"]) - 1)

@@ -1,8 +1,6 @@
 """Readers of published feature matrices, in the forms in which they are found.
 
-A *storage* says how one view of one domain is stored: an entry of `published` in the
-catalogue, with the values of that domain
-(`cdspp.datasets.catalogue.published_storage`).
+A *storage* says how a view of a domain is stored (`catalogue.published_storage`).
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from scipy import sparse
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError
 from cdspp.core.matrix import is_sparse, require_finite
-from cdspp.datasets.catalogue import REMEDY, unfit
+from cdspp.datasets.catalogue import REMEDY, refuse_unknown_keys, unfit
 
 __all__ = ["check_storage", "read_matrix"]
 
@@ -33,8 +31,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "words": ("file", "width"),
     "csv": ("file", "domain", "label_base", "width"),
 }
-OPTIONAL: Mapping[str, tuple[str, ...]] = {"mat": ("orientation",)}
-ALWAYS_OPTIONAL = ("resource", "rows")
+OPTIONAL = ("format", "resource", "rows")
 
 
 def check_storage(where: str, storage: Storage) -> None:
@@ -45,11 +42,8 @@ def check_storage(where: str, storage: Storage) -> None:
         raise DataError(f"{message}{did_you_mean(kind, KEYS)}")
     if missing := [key for key in KEYS[kind] if key not in storage]:
         raise DataError(f"{where}: format {kind} needs {', '.join(missing)} as well.")
-    known = ("format", *KEYS[kind], *OPTIONAL.get(kind, ()), *ALWAYS_OPTIONAL)
-    for key in storage:
-        if key not in known:
-            hint = did_you_mean(key, known)
-            raise DataError(f"{where}: format {kind} knows no key {key!r}{hint}")
+    known = (*KEYS[kind], *OPTIONAL, *["orientation"] * (kind == "mat"))
+    refuse_unknown_keys(storage, known, f"{where}: format {kind}: ")
 
 
 def read_matrix(path: str | Path, storage: Storage, classes: Sequence[str]) -> Content:
@@ -59,8 +53,7 @@ def read_matrix(path: str | Path, storage: Storage, classes: Sequence[str]) -> C
 
     ``mat``
         MATLAB 5: variable `X` (n, d), with ``orientation: columns`` (d, n), dense or
-        sparse, perhaps with further axes of length one; variable `labels`, a row or a
-        column of codes.
+        sparse; variable `labels`, a row or a column of codes.
     ``triplets``
         MATLAB 5: variable `X` (k, 3), rows document, word, value, numbered from 1;
         variable `labels` as above.
@@ -71,9 +64,8 @@ def read_matrix(path: str | Path, storage: Storage, classes: Sequence[str]) -> C
         A header; then d values, a label (code or class name) and a domain a line, of
         which those of `domain` are read, letter case aside.
 
-    `width` is d, `label_base` the code of the first of the `classes`, `rows` (required
-    for ``triplets``) is n. Rows keep the order of the file; sparse ones are a CSR
-    array. DataError: the file is missing or damaged, or differs from its storage.
+    `width` is d, `label_base` the code of the first of the `classes`, `rows` is n. Rows
+    keep the order of the file; sparse ones are a CSR array.
     """
     file = Path(path)
     check_storage(f"storage of {file}", storage)
@@ -93,8 +85,7 @@ def read_matrix(path: str | Path, storage: Storage, classes: Sequence[str]) -> C
         raise unfit(file, f"{n_rows} rows, but it should have {storage['rows']}")
     if len(labels) != n_rows:
         raise unfit(file, f"{len(labels)} labels for {n_rows} rows")
-    rows = [f"row {number}" for number in range(1, n_rows + 1)]
-    require_finite(X, rows, str(file), REMEDY)
+    require_finite(X, [f"row {k + 1}" for k in range(n_rows)], str(file), REMEDY)
     return X, labels
 
 
@@ -142,14 +133,13 @@ def _load_variables(file: Path, *names: str) -> list[Any]:
     damage = (MatReadError, zlib.error, MemoryError, ArithmeticError, UnboundLocalError)
     try:
         content = loadmat(file, variable_names=names, appendmat=False)
-        missing = [name for name in names if name not in content]
         present = [name for name, *_ in whosmat(file, appendmat=False)]
     except NotImplementedError as error:
         message = f"{file}: a MATLAB 7.3 (HDF5) file; only older versions are read. In"
         raise DataError(f"{message} MATLAB, save its variables with '-v7'.") from error
     except (OSError, ValueError, TypeError, LookupError, *damage) as error:
         raise unfit(file, f"not a MATLAB file, or a damaged one ({error})") from error
-    if missing:
+    if missing := [name for name in names if name not in content]:
         found = ", ".join(present) or "none"
         raise unfit(file, f"no variable {', '.join(missing)}; it has {found}")
     return [content[name] for name in names]
@@ -162,7 +152,6 @@ def _kind(value: Any) -> str:
 def _class_names(
     file: Path, codes: np.ndarray, base: int, classes: Sequence[str]
 ) -> np.ndarray:
-    """Return the names of the classes with these codes, a row or a column of them."""
     numeric = not is_sparse(codes) and codes.dtype.kind in "biuf"
     if not numeric or codes.size != max(codes.shape):
         message = "labels must be a row or a column of numbers"
@@ -206,7 +195,6 @@ def _read_words(file: Path, storage: Storage, classes: Sequence[str]) -> Content
 def _read_pairs(
     file: Path, number: int, pairs: list[bytes], width: int
 ) -> tuple[array[int], array[float]]:
-    """Return words and values of the pairs in a line."""
     words, values = array("i"), array("d")
     for pair in pairs:
         try:
