@@ -27,9 +27,7 @@ def shared_columns(
     """Return pairs of columns that both tables share, and a note on them.
 
     `asked` is "same-names", "none" or pairs ``a=b,c=d`` of a source and a target
-    column. By default columns of equal names are shared, unless these only count, as
-    f1, f2, ... do. DataError names a column that is unknown, or says that no two have
-    the same name.
+    column. By default columns of equal names are shared, unless these only count.
     """
     if asked == NONE:
         return None, ""
@@ -75,12 +73,9 @@ def read_pairs(
     *,
     impute: bool = False,
 ) -> tuple[tuple[Rows, Rows], str]:
-    """Read objects described in both ways, and say how many there are.
+    """Read objects described as source and as target rows, and say how many there are.
 
-    `paths` are a file with the columns of the source and one with those of the target,
-    `columns` how each is read. DataError: a feature is missing, an identifier is there
-    twice, no object is in both files, or files without identifiers have unequal numbers
-    of rows.
+    Pairs are joined by identifiers, or row by row where neither file has any.
     """
     read = [
         _like(read_domain(path, how, rows.encoder), rows, impute)
@@ -121,10 +116,8 @@ def _like(rows: DomainRows, domain: DomainRows, impute: bool) -> DomainRows:
     known, (n, width) = set(rows.features), (rows.X.shape[1], domain.X.shape[1])
     if known and domain.features:
         if lacking := [name for name in domain.features if name not in known]:
-            raise DataError(
-                f"{rows.path}: lacks {counted(len(lacking), 'feature')} of "
-                f"{domain.path}: {shortened(lacking)}."
-            )
+            told = f"lacks {counted(len(lacking), 'feature')} of {domain.path}"
+            raise DataError(f"{rows.path}: {told}: {shortened(lacking)}.")
         rows = rows.with_features(domain.features)
     elif n != width:
         message = f"{rows.path}: {counted(n, 'feature')}, but {domain.path}"

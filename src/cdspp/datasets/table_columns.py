@@ -50,9 +50,8 @@ _DATE = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})([ T]\d{1,2}:\d{2}\S*)?
 class EncodedColumn:
     """How one column becomes numbers.
 
-    `form` is that of `CATEGORIES` or `DATES`, or a library of `VECTORISERS`; `sign` the
-    decimal sign of numbers or the format of dates; `values` are the categories, sorted,
-    with their `shares` of rows.
+    `form` is that of `CATEGORIES` or `DATES`, or a library; `sign` the decimal sign of
+    numbers or the format of dates; `values` are the categories, sorted.
     """
 
     name: str
@@ -96,10 +95,7 @@ class EncodedColumn:
 def column_faults(
     columns: Sequence[EncodedColumn], table: pd.DataFrame
 ) -> Iterator[tuple[EncodedColumn, str]]:
-    """Yield each column that cannot be encoded, with the reason.
-
-    The index of the table, plus one, is the number of the record in a file.
-    """
+    """Yield each column that cannot be encoded, with the reason."""
     for column in columns:
         cells, what = table[column.name], f"column {column.name!r}"
         if column.form == ERROR:
@@ -129,9 +125,8 @@ def is_null(cell: Any) -> bool:
 def column_kind(cells: pd.Series, decimal: str | None = None) -> tuple[str, str]:
     """Return the kind of a column and the decimal sign of its numbers.
 
-    Where half of the cells or more are numbers the column is one of numbers: a stray
-    word in it is a fault, not a category. Without a `decimal` sign, the comma is taken
-    where cells have one, no cell has a point, and not every comma may part thousands.
+    Half of the cells make a column of numbers, where a stray word is a fault. The comma
+    is taken where cells have one, none has a point, and one cannot part thousands.
     """
     import pandas as pd
 
@@ -195,9 +190,8 @@ def _numbers(cells: pd.Series, decimal: str) -> NDArray[np.float64]:
     if pd.api.types.is_numeric_dtype(cells.dtype):
         return np.asarray(cells.to_numpy(dtype=np.float64, na_value=np.nan))
     values = cells.to_numpy(dtype=object)
-    if (found := _floats(values)) is None:
-        found = np.array([number(cell, decimal) for cell in values])
-    return found
+    found = _floats(values)
+    return np.array([number(k, decimal) for k in values]) if found is None else found
 
 
 def texts(cells: pd.Series) -> list[str | None]:
@@ -214,11 +208,7 @@ def _is_date(cell: Any) -> bool:
 
 
 def date_form(cells: pd.Series) -> str:
-    """Return the format of dates written as text: ISO, or an order of day and month.
-
-    Days stand first where one is above 12, or where points part them; `AMBIGUOUS` is
-    returned where neither order shows.
-    """
+    """Return the format of dates as text; days are first if above 12 or with points."""
     found = [_DATE.fullmatch(text) for text in texts(cells) if text]
     parts = [match.group(1, 2, 3, 4) for match in found if match]
     if not parts or any(len(part[0]) == 4 for part in parts):

@@ -116,8 +116,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             An option has an unknown value.
         """
         self.learn(X)
-        faults = [fault for _, fault in column_faults(self.columns_, X)]
-        if faults:
+        if faults := [fault for _, fault in column_faults(self.columns_, X)]:
             raise DataError(
                 f"{'; '.join(faults)}. Choose `categories` and `dates` to encode text "
                 "and dates, or leave these columns out."
@@ -164,13 +163,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _decided(self, name: str, cells: pd.Series) -> EncodedColumn:
         kind, decimal = kinds.column_kind(cells, self.decimal)
-        if kind == kinds.NUMBER:
+        if kind in (kinds.NUMBER, kinds.BOOLEAN):
             return EncodedColumn(name, kind, sign=decimal)
         if kind == kinds.DATE:
             form = self.date_format or kinds.date_form(cells)
             return EncodedColumn(name, kind, self.vectorise or self.dates, form)
-        if kind == kinds.BOOLEAN:
-            return EncodedColumn(name, kind)
         if self.vectorise:
             return EncodedColumn(name, kind, self.vectorise)
         counts = Counter(text for text in texts(cells) if text is not None)
@@ -247,19 +244,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def unseen(self, X: pd.DataFrame) -> dict[str, int]:
         """Count, by column, cells with a category that `fit` did not see."""
-        found: dict[str, int] = {}
+        found = Counter[str]()
         for column in self.columns_:
             if column.kind == kinds.TEXT and column.form != SKRUB:
                 known = {*column.values, None}
-                n = sum(text not in known for text in texts(X[column.name]))
-                found |= {column.name: n} if n else {}
-        return found
+                found[column.name] = sum(t not in known for t in texts(X[column.name]))
+        return +found
 
     def to_dict(self) -> dict[str, Any]:
-        """Return options and columns in a form that JSON can hold.
-
-        DataError tells that a library has encoded columns, which no file can keep.
-        """
+        """Return options and columns in a form that JSON can hold."""
         if self.vectorise:
             raise DataError(NOT_KEPT)
         columns = [asdict(column) for column in self.columns_]
@@ -270,11 +263,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Return the encoder of `to_dict`; ValueError where it is damaged."""
         try:
             encoder = cls(**{k: value for k, value in kept.items() if k != "columns"})
+            words = ("name", "kind", "form", "sign")
             encoder.columns_ = [
                 EncodedColumn(
-                    **{
-                        key: str(entry[key]) for key in ("name", "kind", "form", "sign")
-                    },
+                    **{key: str(entry[key]) for key in words},
                     values=tuple(map(str, entry["values"])),
                     shares=tuple(map(float, entry["shares"])),
                 )

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +43,7 @@ _CHILD = "import sys; from cdspp.datasets.table_files import _send; _send(sys.ar
 class Columns:
     """How the columns (or arrays) of a file are read, as `cdspp.read_table` takes it.
 
-    `required` says which of "label" and "id" a file must have, where these are given a
-    name. Among arrays, labels are by default in `y`, `label` or `labels`, and
-    identifiers in `ids` or `id`.
+    `required` are "label" and "id" if a file must have those, where they have a name.
     """
 
     label: str | None = None
@@ -78,8 +76,7 @@ def no_column(path: object, option: str, name: str, known: Iterable[str]) -> str
 def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
     """Read cells or arrays by a file's ending; DataError says why they cannot be read.
 
-    The index of a table holds the number of each record less one, and its `attrs` may
-    have a note on the encoding.
+    A table's index is the number of the record less one; its `attrs` may have a note.
     """
     suffix = path.suffix.lower()
     if suffix == ".gz" and (inner := Path(path.stem).suffix.lower()) in TEXT:
@@ -89,7 +86,12 @@ def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
     if not path.is_file():
         raise DataError(f"{path}: no such file.")
     text = partial(_read_text, suffix=suffix, columns=columns)
-    kind, read = READERS.get(suffix, ("text", text))
+    kind, package, read = READERS.get(suffix, ("text", "pandas", text))
+    if importlib.util.find_spec(package) is None:
+        raise DataError(
+            f"{path}: reading {path.suffix} needs {package}, which is not installed: "
+            f"pip install {package}"
+        )
     try:
         return read(path)
     except (DataError, MemoryError):
@@ -100,12 +102,11 @@ def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
         raise DataError(f"{fault}. Save it again, or as CSV.") from error
 
 
-def _opened(path: Path, encoding: str | None) -> IO[Any]:
+def _opened(path: Path, encoding: str | None) -> Any:
     """Open a file, perhaps compressed, as text, or as bytes without an encoding."""
     opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
     text = {} if encoding is None else {"encoding": encoding, "newline": ""}
-    opened: IO[Any] = opener(path, "rt" if text else "rb", **text)
-    return opened
+    return opener(path, "rt" if text else "rb", **text)
 
 
 def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
@@ -180,9 +181,7 @@ def _text_cells(path: Path, encoding: str, separator: str) -> pd.DataFrame:
         raise DataError(f"{path}: empty. Expected a header and rows.") from error
     except pd.errors.ParserError as error:
         told = "CSV" if separator == "," else f"cells between {SEPARATORS[separator]}"
-        _check_records(
-            path, encoding, separator, open_quote="inside string" in str(error)
-        )
+        _check_records(path, encoding, separator, "inside string" in str(error))
         raise DataError(f"{path}: cannot be read as {told} ({error}).") from error
     with _opened(path, encoding) as stream:
         n_lines = sum(1 for line in stream if not line.isspace())
@@ -194,12 +193,9 @@ def _text_cells(path: Path, encoding: str, separator: str) -> pd.DataFrame:
 
 
 def _check_records(
-    path: Path, encoding: str, separator: str, *, open_quote: bool = False
+    path: Path, encoding: str, separator: str, open_quote: bool = False
 ) -> None:
-    """Raise DataError at the first record that is not like the header.
-
-    A stray quote makes one cell of all cells up to the next quote, or to the end.
-    """
+    """Raise DataError at the first record that is not like the header."""
     quote = "Remove it, or double it where it is part of a cell."
     csv.field_size_limit(2**31 - 1)  # a stray quote may take in a whole file
     width = number = line = after = 0
@@ -228,26 +224,13 @@ def _with_header(cells: pd.DataFrame) -> pd.DataFrame:
     """Name the columns by the first row; leave out those without a name and cells."""
     header = [str(cell).strip() for cell in cells.iloc[0]]
     rows = cells.iloc[1:]
-    used = [
-        k
-        for k, name in enumerate(header)
-        if name or not len(rows) or rows.iloc[:, k].ne("").any()
-    ]
+    empty = [len(rows) > 0 and rows.iloc[:, k].eq("").all() for k in range(len(header))]
+    used = [k for k, name in enumerate(header) if name or not empty[k]]
     return rows.iloc[:, used].set_axis([header[k] for k in used], axis="columns")
-
-
-def _require_package(path: Path, package: str) -> None:
-    if importlib.util.find_spec(package) is None:
-        raise DataError(
-            f"{path}: reading {path.suffix} needs {package}, which is not installed: "
-            f"pip install {package}"
-        )
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
     import pandas as pd
-
-    _require_package(path, "pyarrow")
     from pyarrow import parquet
 
     content = parquet.read_table(path)
@@ -262,7 +245,6 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 def _read_xlsx(path: Path) -> pd.DataFrame:
     import pandas as pd
 
-    _require_package(path, "openpyxl")
     try:
         cells = pd.read_excel(
             path, header=None, dtype=object, keep_default_na=False, engine="openpyxl"
@@ -291,10 +273,7 @@ def _read_npz(path: Path) -> Arrays:
 
 
 def _read_mat(path: Path) -> Arrays:
-    """Return the variables of a MATLAB file of version 7 or older.
-
-    SciPy reads them in a process of its own, which a damaged file may crash.
-    """
+    """Read a MATLAB file in a process of its own, which a damaged one may crash."""
     folders = os.pathsep.join(filter(None, sys.path))
     done = subprocess.run(
         [sys.executable, "-c", _CHILD, os.fspath(path)],
@@ -343,9 +322,9 @@ def _plain(value: Any, name: str) -> NDArray[Any]:
 
 
 TEXT = (".csv", ".tsv", ".txt")
-READERS: dict[str, tuple[str, Callable[[Path], pd.DataFrame | Arrays]]] = {
-    ".parquet": ("Parquet", _read_parquet),
-    ".xlsx": ("XLSX", _read_xlsx),
-    ".npz": ("NPZ", _read_npz),
-    ".mat": ("MATLAB", _read_mat),
+READERS: dict[str, tuple[str, str, Callable[[Path], pd.DataFrame | Arrays]]] = {
+    ".parquet": ("Parquet", "pyarrow", _read_parquet),
+    ".xlsx": ("XLSX", "openpyxl", _read_xlsx),
+    ".npz": ("NPZ", "numpy", _read_npz),
+    ".mat": ("MATLAB", "scipy", _read_mat),
 }

@@ -36,6 +36,11 @@ ARRAYS = {"label": ("y", "label", "labels"), "id": ("ids", "id")}
 # Kinds of columns that may be left out.
 CONSTANT = "constant"
 KINDS = {"text": kinds.TEXT, "dates": kinds.DATE, CONSTANT: ""}
+REMEDIES = {
+    kinds.TEXT: "encode text by --categories one-hot or frequency, ",
+    kinds.DATE: "encode dates by --dates number or parts, ",
+    kinds.AMBIGUOUS: "say how dates are written by --date-format (%d/%m/%Y), ",
+}
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
 
 
@@ -45,10 +50,9 @@ class DomainRows:
 
     `X` (n, d) has NaN where a number is missing; `labels` are empty where a row has
     none; `ids` are the row numbers from 1 where the file has none. `features` are empty
-    where columns have no names; `records` are the numbers of the rows in the file, its
-    header included; `dropped` are the columns to leave out that were there;
-    `null_words` are the words, counted, in place of labels. `width` is the number of
-    features in the file, where `scaling` left X another.
+    where columns have no names; `records` count the header; `dropped` are the columns
+    to leave out that were there; `null_words` are the words, counted, in place of
+    labels; `width` is the number of features in the file, where `scaling` left another.
     """
 
     path: str
@@ -127,9 +131,8 @@ def read_domain(
     A table has a header (CSV, TSV, Parquet, XLSX): `label` (empty, -1 or one of
     `NULL_WORDS` where unlabelled) and `id` are optional columns, all others are
     features; a first column without a name holds ids. Arrays (NPZ, MATLAB) are `X`, in
-    MATLAB also a matrix of another name, and optionally `y` and `ids`. With the
-    `encoder` of another table, the features are those of that table, matched by name.
-    DataError says where the file is malformed.
+    MATLAB also a matrix of another name, and optionally `y` and `ids`. The `encoder` of
+    another table matches features by name. DataError: the file is malformed.
     """
     columns = columns or Columns()
     content, where = read_file(Path(path), columns), str(path)
@@ -206,10 +209,7 @@ def _named(
 
 
 def _dropped(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str, ...]]:
-    """Return the columns to leave out, and which of `columns.drop` found any.
-
-    A name counts before a kind of the same name, and a kind before a pattern.
-    """
+    """Return the columns to leave out, and which of `columns.drop` found any."""
     header = [name for name in rows if name not in columns.named.values()]
     found: dict[str, set[str]] = {}
     for text in columns.drop:
@@ -252,13 +252,8 @@ def _learned(cells: pd.DataFrame, path: str, columns: Columns) -> TableEncoder:
     # Not above: it needs scikit-learn, and most jobs read no table.
     from cdspp.datasets.table_encoder import TableEncoder
 
-    encoder = TableEncoder(
-        categories=columns.categories,
-        dates=columns.dates,
-        decimal=columns.decimal,
-        date_format=columns.date_format,
-        vectorise=columns.vectorise,
-    )
+    options = TableEncoder().get_params()
+    encoder = TableEncoder(**{name: getattr(columns, name) for name in options})
     encoder.learn(cells)
     if faults := list(column_faults(encoder.columns_, cells)):
         raise DataError(f"{path}: {_told(faults)}")
@@ -269,13 +264,8 @@ def _told(faults: Sequence[tuple[EncodedColumn, str]]) -> str:
     """Name the faults of columns, and a remedy for each kind."""
     found = [column for column, _ in faults]
     refused = {column.kind for column in found if column.form == ERROR}
-    remedies = ""
-    if kinds.TEXT in refused:
-        remedies += "encode text by --categories one-hot or frequency, "
-    if kinds.DATE in refused:
-        remedies += "encode dates by --dates number or parts, "
-    if any(column.sign == kinds.AMBIGUOUS for column in found):
-        remedies += "say how dates are written by --date-format (%d/%m/%Y), "
+    refused |= {column.sign for column in found} & {kinds.AMBIGUOUS}
+    remedies = "".join(REMEDIES[kind] for kind in REMEDIES if kind in refused)
     names = " ".join(f"--drop {shlex.quote(column.name)}" for column in found[:5])
     told = "; ".join(fault for _, fault in faults[:5])
     more = f"; and {len(faults) - 5} columns more" if len(faults) > 5 else ""
@@ -371,8 +361,7 @@ def complete(
 ) -> DomainRows:
     """Return rows whose features are all finite, or raise DataError.
 
-    With `impute`, other numbers become the mean of their column: of `means` (d,), or of
-    the finite numbers in the file.
+    With `impute`, others become `means` (d,), or the mean of their column in the file.
     """
     holes = ~np.isfinite(rows.X)
     if not holes.any():

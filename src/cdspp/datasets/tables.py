@@ -140,16 +140,15 @@ class TablesDataset(Dataset):
         """Ids of the rows that are paired."""
         if not self.paired:
             return set()
-        if not all(rows.has_ids for rows in self._rows.values()):
+        read = self._rows.values()
+        if not all(rows.has_ids for rows in read):
             raise DataError(
                 f"data set {self.identifier}: paired rows need ids in every table. "
                 "Name their column (columns: {id: ...}), or leave out paired."
             )
-        unlabelled = (
-            {*rows.ids} - {*compress(rows.ids, rows.labels)}
-            for rows in self._rows.values()
+        found = set.intersection(
+            *({*rows.ids} - {*compress(rows.ids, rows.labels)} for rows in read)
         )
-        found = set.intersection(*unlabelled)
         if not found:
             raise DataError(
                 f"data set {self.identifier}: no row without a label has its id in "
@@ -328,7 +327,6 @@ def read_table(
         vectorise=vectorise,
     )
     rows = complete(read_domain(Path(path), columns, encoder), impute=impute)
-    y = np.empty(len(rows.labels), dtype=object)
-    y[:] = [text or UNLABELLED for text in rows.labels]
+    y = np.array([text or UNLABELLED for text in rows.labels], dtype=object)
     X = pd.DataFrame(rows.X, columns=list(rows.features) or None)
     return LabelledTable(X, y, list(rows.ids), rows.told(str(path)), rows.encoder)
