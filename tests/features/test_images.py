@@ -11,7 +11,7 @@ from PIL import Image
 
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.features import own_digests
-from cdspp.features._images import read_image
+from cdspp.features.base import read_image
 from cdspp.features.cnn import IMAGES_PER_PASS, Cnn, load_torchvision
 from cdspp.features.visual_words import VisualWords
 
@@ -274,8 +274,9 @@ def test_an_image_smaller_than_the_margins_has_no_keypoints(tmp_path: Path) -> N
 
 def test_large_images_are_shrunk(tmp_path: Path) -> None:
     large = saved(Image.new("L", (640, 320)), tmp_path / "large.png")
-    assert VisualWords(max_side=64)._pixels(large).shape == (32, 64)
-    assert VisualWords(max_side=None)._pixels(large).shape == (320, 640)
+    for max_side, n_keypoints in ((64, 9 * 3), (None, 105 * 51)):
+        words = VisualWords(n_words=1, max_side=max_side)
+        assert words.extract([large], np.zeros((1, 128))).item() == n_keypoints
 
 
 def test_too_few_descriptors_for_the_words_is_said(photos: list[Path]) -> None:

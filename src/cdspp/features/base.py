@@ -8,14 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from cdspp.core.discovery import did_you_mean
-from cdspp.core.errors import ConfigError
+from cdspp.core.errors import ConfigError, DataError
 
-__all__ = ["Extractor", "FileExtractor", "ViewExtractor", "WordExtractor"]
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+__all__ = ["Extractor", "FileExtractor", "ViewExtractor", "WordExtractor", "read_image"]
 
 
 @dataclass(frozen=True)
@@ -81,8 +84,8 @@ class Extractor(ABC):
         """Raise ConfigError unless the value of `option` is one of `choices`."""
         value, known = getattr(self, option), tuple(choices)
         if value not in known:
-            expected = f"one of {', '.join(known)}"
-            raise self.refuse(option, expected, did_you_mean(value, known))
+            near = did_you_mean(value, known)
+            raise self.refuse(option, f"one of {', '.join(known)}", near)
 
     def check_integer(
         self, option: str, minimum: int, *, optional: bool = False
@@ -91,7 +94,7 @@ class Extractor(ABC):
         value = getattr(self, option)
         if value is None and optional:
             return
-        if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
+        if type(value) is not int or value < minimum:
             end = " or null" if optional else ""
             raise self.refuse(option, f"an integer of {minimum} or more{end}")
 
@@ -103,8 +106,7 @@ class Extractor(ABC):
     def check_share(self, option: str) -> None:
         """Raise ConfigError unless the value is a number in (0, 1]."""
         value = getattr(self, option)
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not 0 < value <= 1:
+        if type(value) not in (int, float) or not 0 < value <= 1:
             raise self.refuse(option, "a number above 0, at most 1")
 
     @classmethod
@@ -156,3 +158,23 @@ class ViewExtractor(Extractor):
     @abstractmethod
     def reduce(self, X: Any) -> tuple[np.ndarray, Mapping[str, Any]]:
         """Return the new features and a record of them."""
+
+
+def read_image(path: Path, mode: str) -> Image:
+    """Read an image as ``RGB`` or ``L``, upright, transparent parts white."""
+    from PIL import Image, ImageOps
+
+    try:
+        with Image.open(path) as stored:
+            image = ImageOps.exif_transpose(stored)
+            if image.mode.startswith("I"):  # 16 bits; Pillow would cut the values off
+                values = np.clip(np.asarray(image, dtype=np.int64), 0, 65535)
+                image = Image.fromarray((values // 257).astype(np.uint8))
+            if image.has_transparency_data:
+                image = image.convert("RGBA")
+                white = Image.new("RGBA", image.size, "white")
+                image = Image.alpha_composite(white, image).convert("RGB")
+            return image.convert(mode)
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        message = f"{path}: cannot be read as an image ({error})."
+        raise DataError(f"{message} Replace or remove the file.") from error

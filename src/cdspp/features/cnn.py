@@ -16,8 +16,7 @@ import numpy as np
 from cdspp.core.errors import DataError
 from cdspp.core.names import UNTRAINED
 from cdspp.core.provenance import file_digest
-from cdspp.features._images import read_image
-from cdspp.features.base import FileExtractor
+from cdspp.features.base import FileExtractor, read_image
 
 if TYPE_CHECKING:
     import torch
@@ -141,10 +140,7 @@ class Cnn(FileExtractor):
         return options
 
     def extract(self, files: Sequence[Path]) -> np.ndarray:
-        """Return the activations for `files`, one row an image, float32.
-
-        DataError: an image cannot be read, or the weights are missing or do not fit.
-        """
+        """Return the activations for `files`, one row an image, float32."""
         import torch
 
         device = self._device()
@@ -247,19 +243,18 @@ class Cnn(FileExtractor):
         path = Path(self.weights)
         if path.is_file():
             return path
-        message = f"extractor cnn: there is no file of weights {path}."
-        if str(path) == PRETRAINED:
-            message += (
-                " Fetch it (cdspp fetch backbones) and give the path of the file."
-            )
-        raise DataError(f"{message} Give random, or the path of a state dict.")
+        get = "Fetch it (cdspp fetch backbones) and give the path of the file. "
+        raise DataError(
+            f"extractor cnn: there is no file of weights {path}. "
+            f"{get * (self.weights == PRETRAINED)}Give random, or the path of a state "
+            "dict."
+        )
 
 
 def load_torchvision() -> Any:
     """Return the module torchvision, also where its compiled operators do not load.
 
-    With a torch for CPUs alone, the registry's torchvision stops at the schemas of two
-    operators; once these are declared, models, weights and transforms work.
+    With a torch for CPUs alone, it stops at the schemas of two operators.
     """
     try:
         import torchvision

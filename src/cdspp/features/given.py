@@ -56,19 +56,16 @@ class Published(Extractor):
     ) -> Any:
         """Return the rows of the samples of one domain, (n, width) float32.
 
-        The file lies in the folder of the data set, stored as `read_matrix` takes it.
         Sample i is of the class ``labels[i]`` and in the row ``positions[i]``, counted
         from 0; the samples are all rows, unless the storage gives another number.
-        DataError: the file is missing, damaged or not as its storage says, or its rows
-        differ from the samples in number, order or classes.
         """
         path = Path(folder) / storage["file"]
         X, found = read_matrix(path, storage, classes)
         rows = np.asarray(positions, dtype=np.intp)
         expected = storage.get("rows", rows.max() + 1)
-        if X.shape[0] != expected:
+        if len(found) != expected:
             raise DataError(
-                f"{path}: {X.shape[0]} rows for {expected} samples; {MISMATCH}"
+                f"{path}: {len(found)} rows for {expected} samples; {MISMATCH}"
             )
         order = np.argsort(rows)
         there, known = found[rows[order]], np.array(labels, object)[order]
@@ -98,11 +95,7 @@ class TableColumns(Extractor):
     def read(
         self, folder: str | Path, domain: str, positions: Sequence[int]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the rows of a domain, (n, width) float64, and the columns' names.
-
-        `positions` are counted from 0, in the table of the data set in the folder.
-        DataError: the file is missing or damaged.
-        """
+        """Return the rows of a domain, (n, width) float64, and the columns' names."""
         path = Path(folder) / domain / ROWS_NAME
         try:
             with np.load(path, allow_pickle=False) as archive:

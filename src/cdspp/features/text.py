@@ -95,13 +95,7 @@ class Text(FileExtractor):
         return self.extract_named(files)[0]
 
     def extract_named(self, files: Sequence[Path]) -> tuple[sparse.csr_array, Any]:
-        """Return the weights of the terms, one row a file, CSR float32, and the terms.
-
-        DataError: a file cannot be decoded, or no term is left.
-        """
-        import cdspp.core.light_sklearn  # noqa: F401
-
-        # isort: split
+        """Return the weights of the terms, float32, one row a file, and the terms."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         vectorizer = TfidfVectorizer(

@@ -60,10 +60,7 @@ class Pca(ViewExtractor):
         return super().seconds(n_rows, width) + 1e-9 * smaller * products
 
     def reduce(self, X: Any) -> tuple[np.ndarray, Mapping[str, Any]]:
-        """Return the coordinates, float32, and how much variance they hold.
-
-        DataError: `X` cannot have so many components, or its rows are all equal.
-        """
+        """Return the coordinates, float32, and how much variance they hold."""
         n = self.n_components
         if n is not None and n > min(X.shape):
             message = f"extractor pca: n_components {n} is more than features of shape"
@@ -94,10 +91,7 @@ class SharesZscore(ViewExtractor):
     keeps_width: ClassVar[bool] = True
 
     def reduce(self, X: Any) -> tuple[np.ndarray, Mapping[str, Any]]:
-        """Return the standardised shares, float32, and how many columns vary.
-
-        DataError: `X` has negative entries, or a single row.
-        """
+        """Return the standardised shares, float32, and how many columns vary."""
         dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X, np.float64)
         if len(dense) < 2 or dense.min(initial=0.0) < 0:
             raise DataError(

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cdspp.core.errors import DataError
-from cdspp.features._images import read_image
-from cdspp.features.base import WordExtractor
+from cdspp.features.base import WordExtractor, read_image
 
 __all__ = ["VisualWords"]
 
@@ -85,13 +84,7 @@ class VisualWords(WordExtractor):
         return 0.4 * n_rows
 
     def fit_codebook(self, files: Sequence[Path]) -> np.ndarray:
-        """Learn the words, (n_words, 128) float32, from the images of one domain.
-
-        DataError says that they give fewer descriptors than there are to be words.
-        """
-        import cdspp.core.light_sklearn  # noqa: F401
-
-        # isort: split
+        """Learn the words, (n_words, 128) float32, from the images of one domain."""
         from sklearn.cluster import MiniBatchKMeans
 
         rng = np.random.default_rng(self.seed)
@@ -132,15 +125,12 @@ class VisualWords(WordExtractor):
 
         sift = cv2.SIFT.create()
         for done, path in enumerate(files, start=1):
-            yield self._descriptors(sift, self._pixels(path))
+            image = read_image(path, "L")
+            if self.max_side is not None:
+                image.thumbnail((self.max_side, self.max_side))
+            yield self._descriptors(sift, np.asarray(image))
             if done % PROGRESS_EVERY == 0 or done == len(files):
                 logger.info("described %d of %d images", done, len(files))
-
-    def _pixels(self, path: Path) -> np.ndarray:
-        image = read_image(path, "L")
-        if self.max_side is not None:
-            image.thumbnail((self.max_side, self.max_side))
-        return np.asarray(image)
 
     def _descriptors(self, sift: Any, pixels: np.ndarray) -> np.ndarray:
         if self.sampling == "dense":
