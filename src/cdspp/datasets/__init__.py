@@ -36,8 +36,6 @@ __all__ = [
 
 Given = Mapping[str, Any] | None
 
-OFFERED = "cdspp.datasets"
-
 
 def available_datasets() -> tuple[str, ...]:
     """List the identifiers of the data sets this package can generate."""
@@ -109,7 +107,7 @@ def _from_class(name: str, **how: Any) -> Dataset:
     place, options = how.pop("class"), how.pop("options", {})
     if how:
         raise ConfigError(f"data set {name}: {', '.join(how)} is not for a class.")
-    found = discovery.load_class(discovery.offered(OFFERED).get(place, place))
+    found = discovery.load_class(discovery.offered(__name__).get(place, place))
     if not issubclass(found, Dataset):
         raise ConfigError(f"{place}: expected a class derived from {__name__}.Dataset.")
     discovery.check_options(f"data set {name}", options, discovery.defaults_of(found))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from cdspp.core.errors import DataError
+import scipy
+
 from cdspp.datasets.base import Dataset, Sample, opaque_id
 
 __all__ = ["DocsToCode"]
@@ -42,12 +42,9 @@ class DocsToCode(Dataset):
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
         """Write ``<domain>/<class>/<qualified name>.txt`` or ``.py``."""
-        spec = find_spec("scipy")
-        if spec is None or spec.origin is None:
-            raise DataError("docs-to-code: the sources of SciPy are not installed.")
         samples: dict[str, list[Sample]] = {name: [] for name in self.domains}
         for label in self.classes:
-            package = Path(spec.origin).with_name(label)
+            package = Path(scipy.__file__).with_name(label)
             found = sorted(_functions(package, f"scipy.{label}"))
             paired = found[EVERY - 1 :: EVERY]
             alone = [f for number, f in enumerate(found, 1) if number % EVERY]

@@ -58,8 +58,8 @@ class FolderDataset(Dataset):
         found = {d: _subfolders(self.folder / d, "class") for d in self.domains}
         with kept_labels(*keep_labels):
             require_distinct(found)
-        self._classes_of = found
-        self.classes = tuple(sorted(set().union(*found.values()) - {paired}))
+        self._classes_of = {d: {*names} - {paired} for d, names in found.items()}
+        self.classes = tuple(sorted(set().union(*self._classes_of.values())))
         places = [(domain, label) for domain in found for label in found[domain]]
         files = {place: _files(self.folder.joinpath(*place)) for place in places}
         every = [*chain(*files.values())]
@@ -91,8 +91,7 @@ class FolderDataset(Dataset):
 
     def notes(self) -> list[str]:
         """Return sentences on skipped files and missing classes for the user."""
-        classes = {d: {*found} - {self.paired} for d, found in self._classes_of.items()}
-        notes = base.lonely_classes(str(self.folder), classes)
+        notes = base.lonely_classes(str(self.folder), self._classes_of)
         if self.skipped:
             names = [p.relative_to(self.folder).as_posix() for p in self.skipped]
             skipped = f"{counted(len(names), 'file')} skipped, not {self.kind}"
@@ -102,19 +101,17 @@ class FolderDataset(Dataset):
 
     def contents(self) -> dict[str, dict[str, int]]:
         """Return the number of files of each class by domain, in order."""
-        found = {}
-        for domain, samples in self._samples.items():
-            counts = Counter(sample.label for sample in samples if not sample.paired)
-            found[domain] = dict(sorted(counts.items()))
-        return found
+        return {
+            domain: dict(sorted(Counter(s.label for s in samples if s.label).items()))
+            for domain, samples in self._samples.items()
+        }
 
     def fingerprint(self) -> str:
         """Return a digest of the files' paths and content; their times do not count."""
-        digest = hashlib.sha256()
-        for path, content in base.file_digests(self._paths, self.memory).items():
-            name = Path(path).relative_to(self.folder).as_posix()
-            digest.update(f"{name} {content}\n".encode())
-        return digest.hexdigest()[:16]
+        digests = base.file_digests(self._paths, self.memory).items()
+        named = ((Path(k).relative_to(self.folder).as_posix(), v) for k, v in digests)
+        text = "".join(f"{name} {content}\n" for name, content in named)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def _most_common_kind(self, files: Sequence[Path]) -> str:
         counts = Counter(kind for path in files if (kind := _kind(path)))
@@ -157,19 +154,17 @@ def _visible(folder: Path) -> list[Path]:
 
 
 def _files(folder: Path) -> list[Path]:
-    found = [path for path in _visible(folder) if path.is_file()]
-    if not found:
-        raise DataError(f"{folder}: the class folder holds no files.")
-    return found
+    if found := [path for path in _visible(folder) if path.is_file()]:
+        return found
+    raise DataError(f"{folder}: the class folder holds no files.")
 
 
 def _subfolders(folder: Path, what: str) -> list[str]:
     if not folder.is_dir():
         raise DataError(f"{folder}: no such folder.")
-    names = [path.name for path in _visible(folder) if path.is_dir()]
-    if not names:
-        raise DataError(f"{folder} holds no {what} folder (<domain>/<class>/<file>).")
-    return names
+    if names := [path.name for path in _visible(folder) if path.is_dir()]:
+        return names
+    raise DataError(f"{folder} holds no {what} folder (<domain>/<class>/<file>).")
 
 
 def check_images(files: Sequence[Path]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -35,21 +34,17 @@ class _Laboratories(Dataset):
 
         table = getattr(datasets, self.loader)()
         names = np.asarray(table.feature_names, dtype=np.str_)
-        classes = [self.classes[code] for code in table.target]
-        rows: dict[str, list[int]] = {domain: [] for domain in self.domains}
-        dealt: Counter[str] = Counter()
-        for row, label in enumerate(classes):
-            rows[self.domains[dealt[label] % 2]].append(row)
-            dealt[label] += 1
+        of_class = [np.flatnonzero(table.target == k) for k in range(len(self.classes))]
         samples = {}
-        for domain, columns in self.columns.items():
+        for side, (domain, columns) in enumerate(self.columns.items()):
+            rows = np.sort(np.concatenate([found[side::2] for found in of_class]))
             (folder / domain).mkdir()
-            X = table.data[rows[domain], columns]
+            X = table.data[rows, columns]
             np.savez(folder / domain / ROWS_NAME, X=X, features=names[columns])
             # Numbers of rows would show the class, by which a table is ordered.
             samples[domain] = [
-                Sample(opaque_id(f"{self.identifier}/{row}"), "", classes[row])
-                for row in rows[domain]
+                Sample(opaque_id(f"{self.identifier}/{row}"), "", self.classes[code])
+                for row, code in zip(rows, table.target[rows], strict=True)
             ]
         return samples
 

@@ -177,15 +177,13 @@ class Cnn(FileExtractor):
         """Return a normalised image, channels first."""
         from PIL import Image
 
-        image = read_image(path, "RGB")
-        if self.resize == "square":
-            image = image.resize((SIDE, SIDE), Image.Resampling.BILINEAR)
-        else:
+        image, width, height = read_image(path, "RGB"), SIDE, SIDE
+        if self.resize == "crop":
             scale = CROP_FROM / min(image.size)
             width, height = (max(CROP_FROM, round(scale * n)) for n in image.size)
-            image = image.resize((width, height), Image.Resampling.BILINEAR)
-            left, top = (width - SIDE) // 2, (height - SIDE) // 2
-            image = image.crop((left, top, left + SIDE, top + SIDE))
+        image = image.resize((width, height), Image.Resampling.BILINEAR)
+        left, top = (width - SIDE) // 2, (height - SIDE) // 2
+        image = image.crop((left, top, left + SIDE, top + SIDE))
         mean, deviation = np.array([MEAN, DEVIATION], dtype=np.float32)
         values = (np.asarray(image, dtype=np.float32) / 255 - mean) / deviation
         return np.ascontiguousarray(values.transpose(2, 0, 1))
