@@ -28,7 +28,6 @@ __all__ = [
     "PublishedDataset",
     "check_published_splits",
     "draw_published",
-    "masks_digest",
     "packed_digest",
     "published_labels",
 ]
@@ -126,15 +125,6 @@ def draw_published(
     return np.sort(np.concatenate(drawn)), np.sort(np.concatenate(left))
 
 
-def masks_digest(labels: ArrayLike, per_class: int, class_order: Sequence[str]) -> str:
-    """Return the `packed_digest` of the masks of the ten published trials."""
-    masks = np.zeros((TRIALS, np.size(labels)), dtype=bool)
-    for trial, mask in enumerate(masks, start=1):
-        rows, _ = draw_published(labels, per_class, trial, class_order=class_order)
-        mask[rows] = True
-    return packed_digest(masks)
-
-
 def packed_digest(masks: ArrayLike) -> str:
     """Return the sha256 of masks (n_trials, n), each row packed to whole bytes."""
     packed = np.packbits(np.asarray(masks, dtype=bool), axis=1)
@@ -142,27 +132,25 @@ def packed_digest(masks: ArrayLike) -> str:
 
 
 def check_published_splits(
-    *,
-    dataset: str,
-    domain: str,
-    role: str,
-    labels: ArrayLike,
-    class_order: Sequence[str],
-    expected: Mapping[str, Any],
+    where: str, labels: ArrayLike, class_order: Sequence[str], stored: Mapping[str, Any]
 ) -> None:
-    """Raise DataError unless a domain gives the ten masks that the authors stored.
+    """Raise DataError unless the domain `where` gives the ten masks that are `stored`.
 
-    `expected` is the content of ``published-splits.json``.
+    These are its `per_class`, `n` and `sha256` in ``published-splits.json``.
     """
-    entry, n = expected[dataset][role][domain], np.size(labels)
-    if n != entry["n"]:
-        fault = f"there are {n} samples, and {entry['n']} in the published splits"
-    elif masks_digest(labels, entry["per_class"], class_order) != entry["sha256"]:
+    n, per_class = np.size(labels), stored["per_class"]
+    masks = np.zeros((TRIALS, n), dtype=bool)
+    for trial, mask in enumerate(masks, start=1):
+        rows, _ = draw_published(labels, per_class, trial, class_order=class_order)
+        mask[rows] = True
+    if n != stored["n"]:
+        fault = f"there are {n} samples, and {stored['n']} in the published splits"
+    elif packed_digest(masks) != stored["sha256"]:
         fault = f"draws of the ten trials from {n} samples are not the published ones"
     else:
         return
     raise DataError(
-        f"data set {dataset}, domain {domain} as {role}: {fault}. The order or the "
-        "labels of this copy differ from the authors', so its results cannot be paired "
-        "with the published trials. Fetch the files again, or draw splits by a seed."
+        f"{where}: {fault}. The order or the labels of this copy differ from the "
+        "authors', so its results cannot be paired with the published trials. Fetch "
+        "the published files again, or draw the splits from a seed."
     )

@@ -89,13 +89,15 @@ def fetch_resource(
         raise DataError(f"{where}, resource {resource}: {error}") from error
     with fetch.sole_user(record):
         try:
-            if (origin := wanted.kept()) is None:
+            try:
+                found = wanted.check()
+                origin = dict.fromkeys(wanted.files or [FOLDER], fetch.KEPT)
+            except (DataError, OSError) as error:
+                log.info("%s: to be fetched: %s", what, error)
                 record.unlink(missing_ok=True)
                 origin = wanted.get(what)
-            found: dict[str, list[str]] = {}
-            if wanted.images is not None:
-                found = wanted.images.check(wanted.folder)
-            elif "make" in resource_entry:
+                found = wanted.check()
+            if "make" in resource_entry:
                 record.unlink(missing_ok=True)
                 found = make_files(resource_entry["make"], entry, wanted.folder, work)
         finally:
@@ -163,18 +165,13 @@ class _Resource:
     work: Path
     mirror: str | None
 
-    def kept(self) -> dict[str, str] | None:
-        """Return the origins, if everything is there and verifies."""
-        try:
-            if self.images is not None:
-                self.images.check(self.folder)
-                return {FOLDER: fetch.KEPT}
-            for name, file in self.files.items():
-                fetch.verify_file(self.folder / name, file)
-        except (DataError, OSError) as error:
-            log.info("%s: to be fetched: %s", self.folder.name, error)
-            return None
-        return dict.fromkeys(self.files, fetch.KEPT)
+    def check(self) -> dict[str, list[str]]:
+        """Return the images by domain; an error says what is not there, or differs."""
+        if self.images is not None:
+            return self.images.check(self.folder)
+        for name, file in self.files.items():
+            fetch.verify_file(self.folder / name, file)
+        return {}
 
     def get(self, what: str) -> dict[str, str]:
         """Follow the first way that succeeds; return the origin of each download."""

@@ -250,10 +250,7 @@ class Cnn(FileExtractor):
 
 
 def load_torchvision() -> Any:
-    """Return the module torchvision, also where its compiled operators do not load.
-
-    With a torch for CPUs alone, it stops at the schemas of two operators.
-    """
+    """Return the module torchvision, also where its compiled operators do not load."""
     try:
         import torchvision
     except RuntimeError as error:
@@ -266,7 +263,8 @@ def load_torchvision() -> Any:
 
 @cache
 def _declare_missing_operators() -> Any:
-    # The cache keeps the library object alive, and with it the declarations.
+    # With a torch for CPUs alone, torchvision lacks the schemas of two operators. The
+    # cache keeps the library object alive, and with it the declarations.
     torch: Any = import_module("torch")
     library = import_module("torch.library").Library("torchvision", "DEF")
     schema = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"

@@ -48,17 +48,12 @@ def prepare_dataset(
 
 def _check_published(dataset: PublishedDataset, digests: Path) -> None:
     """Regenerate the published splits and compare; the features must fit them later."""
-    expected = read_json(digests)
-    for role, domains in expected.get(dataset.identifier, {}).items():
-        for domain in domains:
-            check_published_splits(
-                dataset=dataset.identifier,
-                domain=domain,
-                role=role,
-                labels=published_labels(dataset.entry, domain),
-                class_order=dataset.classes,
-                expected=expected,
-            )
+    name = dataset.identifier
+    for role, domains in read_json(digests).get(name, {}).items():
+        for domain, stored in domains.items():
+            where = f"data set {name}, domain {domain} as {role}"
+            labels = published_labels(dataset.entry, domain)
+            check_published_splits(where, labels, dataset.classes, stored)
 
 
 def write_labels(index_path: PathLike, domain: str, output: PathLike) -> None:
