@@ -7,14 +7,7 @@ from typing import Any, cast
 
 from cdspp.core import discovery
 from cdspp.core.errors import ConfigError
-from cdspp.datasets.base import (
-    Dataset,
-    Index,
-    Memory,
-    Sample,
-    check_contents,
-    read_index,
-)
+from cdspp.datasets.base import Dataset, Index, Memory, Sample, read_index
 from cdspp.datasets.folder import FolderDataset
 from cdspp.datasets.published import PublishedDataset
 from cdspp.datasets.tables import TablesDataset
@@ -96,10 +89,9 @@ def own_dataset(name: str, own: Mapping[str, Any], memory: Memory = None) -> Dat
     if more := [key for key in how if key not in FolderDataset.keys]:
         raise ConfigError(f"data set {name}: {', '.join(more)} is for tables alone.")
     if not isinstance(how.get("paired", ""), str):
-        raise ConfigError(
-            f"data set {name}: paired must be the name of the folder in each domain "
-            f"that holds the pairs, got {how['paired']}."
-        )
+        expected = "the name of the folder in each domain that holds the pairs"
+        fault = f"paired must be {expected}, got {how['paired']}"
+        raise ConfigError(f"data set {name}: {fault}.")
     return FolderDataset(name, **how, memory=memory)
 
 
@@ -113,7 +105,7 @@ def _from_class(name: str, **how: Any) -> Dataset:
     discovery.check_options(f"data set {name}", options, discovery.defaults_of(found))
     try:
         made = found(**options)
-        check_contents(made)
+        made.check_contents()
     except ConfigError as error:
         raise ConfigError(f"{place}: {error}") from error
     except Exception as error:

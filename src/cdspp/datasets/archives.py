@@ -9,7 +9,7 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -101,9 +101,7 @@ def _extract_into(
     return taken
 
 
-def _fault(
-    path: str, is_file: bool, place: str, taken: Mapping[str, str]
-) -> str | None:
+def _fault(path: str, is_file: bool, place: str, taken: dict[str, str]) -> str | None:
     if not is_file:
         return "is a link or a device, not a file"
     for each in map(PurePosixPath, (path, place)):

@@ -27,9 +27,7 @@ __all__ = [
     "Index",
     "Memory",
     "Sample",
-    "check_contents",
     "check_identifier",
-    "check_index",
     "digests_path",
     "file_digests",
     "lonely_classes",
@@ -168,6 +166,29 @@ class Dataset(ABC):
         """
         raise ConfigError(f"{type(self).__name__} has no contents(), expected sizes.")
 
+    def check_contents(self, index: Index | None = None) -> None:
+        """Check `contents`, and that an index holds them.
+
+        ConfigError refuses a kind or a name that cannot be, DataError other samples.
+        """
+        sizes = self.contents()
+        if self.kind not in KINDS:
+            raise ConfigError(f"kind must be one of {KINDS}, got {self.kind!r}.")
+        for domain in sizes:
+            check_identifier("domain name", domain)
+        classes = {label for counts in sizes.values() for label in counts}
+        if {*sizes} != {*self.domains} or not classes <= {*self.classes}:
+            expected = f"class sizes by domain, of {self.domains} and {self.classes}"
+            raise ConfigError(f"contents() must give {expected}, got {sizes}.")
+        if index is None:
+            return
+        for domain in index.domains:
+            found = Counter(sample.label for sample in index.unpaired(domain))
+            if found != Counter(sizes[domain]):
+                fault = f"contents() says {sizes[domain]}, but generate() made"
+                where = f"data set {self.identifier}, domain {domain}"
+                raise DataError(f"{where}: {fault} {dict(found)}.")
+
     def notes(self) -> Sequence[str]:
         """Return sentences on the files for the user."""
         return ()
@@ -193,7 +214,7 @@ class Dataset(ABC):
             temporary.mkdir()
             try:
                 index = self._index(temporary, self.generate(temporary))
-                check_index(index)
+                _check_index(index)
                 content = _as_json(index)
                 if self.kept_in is not None:
                     content["root"] = self.kept_in.as_posix()
@@ -246,7 +267,7 @@ def read_index(path: str | Path) -> Index:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         message = f"{file}: not a data set's index ({error!r}). Prepare it again."
         raise DataError(message) from error
-    check_index(index)
+    _check_index(index)
     return index
 
 
@@ -301,34 +322,7 @@ def read_fetched(path: str | Path) -> Mapping[str, Any]:
     return record
 
 
-def check_contents(dataset: Dataset, index: Index | None = None) -> None:
-    """Check the `contents` of a data set, and that an index holds them.
-
-    ConfigError refuses a kind or a name that cannot be, DataError other samples.
-    """
-    sizes = dataset.contents()
-    if dataset.kind not in KINDS:
-        raise ConfigError(f"kind must be one of {KINDS}, got {dataset.kind!r}.")
-    for domain in sizes:
-        check_identifier("domain name", domain)
-    classes = {label for counts in sizes.values() for label in counts}
-    if {*sizes} != {*dataset.domains} or not classes <= {*dataset.classes}:
-        raise ConfigError(
-            f"contents() must give class sizes by domain, of {dataset.domains} and "
-            f"{dataset.classes}, got {sizes}."
-        )
-    if index is None:
-        return
-    for domain in index.domains:
-        found = Counter(sample.label for sample in index.unpaired(domain))
-        if found != Counter(sizes[domain]):
-            raise DataError(
-                f"data set {dataset.identifier}, domain {domain}: contents() says "
-                f"{sizes[domain]}, but generate() made {dict(found)}."
-            )
-
-
-def check_index(index: Index) -> None:
+def _check_index(index: Index) -> None:
     """Raise DataError where an index is not whole, or a file of it does not exist."""
     name, kinds = f"data set {index.dataset}", ", ".join(KINDS)
     if index.kind not in KINDS:

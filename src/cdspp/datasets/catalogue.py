@@ -23,6 +23,8 @@ __all__ = [
     "unfit",
 ]
 
+Entry = Mapping[str, Any]
+
 log = logging.getLogger(__name__)
 
 REQUIRED = ("title", "kind", "licence", "source", "content")
@@ -97,9 +99,7 @@ def unfit(path: Path, found: str) -> DataError:
     return DataError(f"{path}: {found}. {REMEDY}")
 
 
-def published_storage(
-    entry: Mapping[str, Any], view: str, domain: str
-) -> dict[str, Any] | None:
+def published_storage(entry: Entry, view: str, domain: str) -> dict[str, Any] | None:
     """Return how a published view is stored for a domain, None where it is not."""
     storage = {}
     for key, value in entry.get("published", {}).get(view, {}).items():
@@ -127,7 +127,7 @@ def checks_of(path: str, name: str, resource: str) -> dict[str, Any]:
     return checks
 
 
-def check_catalogued(index: Index, catalogue: Mapping[str, Mapping[str, Any]]) -> None:
+def check_catalogued(index: Index, catalogue: Mapping[str, Entry]) -> None:
     """Raise DataError where a data set differs from its entry in the catalogue.
 
     With other versions of the packages on which sizes depend, log a warning instead.

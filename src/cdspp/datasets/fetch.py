@@ -181,13 +181,11 @@ def fetch_file(
         return _from_first(file, mirror, target, check)
 
 
-def _from_first(
-    file: RemoteFile, mirror: str | None, target: Path, check: Check
-) -> str:
+def _from_first(file: RemoteFile, mirror: str | None, path: Path, check: Check) -> str:
     reasons = []
     for where, origin in _places(file, mirror):
         try:
-            with atomic(target) as temporary:
+            with atomic(path) as temporary:
                 if isinstance(where, Path):
                     _copy(where, temporary)
                 else:

@@ -75,10 +75,9 @@ class FolderDataset(Dataset):
         every = set.union(*found.values())
         for domain, ids in found.items():
             if self.paired and (ids != every or not ids):
-                raise DataError(
-                    f"{self.folder / domain / self.paired}: has {len(ids)} of the "
-                    f"{len(every)} paired objects. Give a file of each in every domain."
-                )
+                fault = f"has {len(ids)} of the {len(every)} paired objects"
+                where = self.folder / domain / self.paired
+                raise DataError(f"{where}: {fault}. Give each a file in every domain.")
         return len(every)
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:

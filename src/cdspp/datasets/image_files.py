@@ -19,6 +19,8 @@ from cdspp.datasets.folder import SUFFIXES
 
 __all__ = ["ImageSet", "check_parquet", "manifest_rows", "write_parquet_images"]
 
+Names = Mapping[str, str]  # of the folders of domains, where they have others
+
 FOLDER = "images"
 HEADER = ["path", "size", "git_blob"]
 COLUMNS = ("image.bytes", "image.path", "domain", "label")
@@ -61,14 +63,14 @@ class ImageSet:
             return sum(row.size or 0 for row in self.manifest)
         return IMAGE_BYTES * sum(map(sum, self.class_sizes.values()))
 
-    def domains_by(self, folders: Mapping[str, str]) -> dict[str, str]:
+    def domains_by(self, folders: Names) -> dict[str, str]:
         """Return the domains by the names that a place gives them, in small letters."""
         if unknown := sorted(set(folders) - set(self.class_sizes)):
             message = f"folders: unknown domain {unknown[0]!r}"
             raise DataError(f"{message}; known are {', '.join(self.class_sizes)}.")
         return {folders.get(name, name).casefold(): name for name in self.class_sizes}
 
-    def wanted(self, tree: str, folders: Mapping[str, str]) -> Wanted:
+    def wanted(self, tree: str, folders: Names) -> Wanted:
         """Return a function for `extract` that places the images in a folder.
 
         `tree` is the folder's pattern, `folders` has other names of domains' folders.
@@ -141,7 +143,7 @@ def check_parquet(path: Path, name: str) -> None:
 
 
 def write_parquet_images(
-    paths: Sequence[Path], root: Path, images: ImageSet, folders: Mapping[str, str]
+    paths: Sequence[Path], root: Path, images: ImageSet, folders: Names
 ) -> None:
     """Write the images of Parquet files as ``images/<domain>/<class>/<file>``.
 
@@ -161,9 +163,7 @@ def write_parquet_images(
                     target.write_bytes(image["bytes"])
 
 
-def _rows(
-    path: Path, images: ImageSet, folders: Mapping[str, str]
-) -> Iterator[tuple[str, str]]:
+def _rows(path: Path, images: ImageSet, folders: Names) -> Iterator[tuple[str, str]]:
     """Give the folder of each row's image, and the name it had where it was made."""
     domains = images.domains_by(folders)
     with _opened(path, path.name, path) as file:
@@ -174,11 +174,9 @@ def _rows(
             label = images.classes[label]
         domain = domains.get(str(row["domain"]).casefold())
         if domain is None or label not in images.classes:
-            raise DataError(
-                f"{path.name}: unknown domain {row['domain']!r}, label "
-                f"{row['label']!r}; expected the domains {', '.join(domains)} and a "
-                "class or its place."
-            )
+            found = f"unknown domain {row['domain']!r}, label {row['label']!r}"
+            expected = f"the domains {', '.join(domains)} and a class or its place"
+            raise DataError(f"{path.name}: {found}; expected {expected}.")
         name = PurePosixPath((row["image"] or {}).get("path") or "").name
         yield f"{FOLDER}/{domain}/{label}", name
 

@@ -189,10 +189,8 @@ class _Resource:
                     log.warning("%s: %s", what, reasons[-1])
         raise DataError("\n".join([f"{what}: could not be had.", *reasons]))
 
-    def _fetch(
-        self, file: RemoteFile, folder: Path, accept: Check | None = None
-    ) -> str:
-        path = folder / file.name
+    def _fetch(self, file: RemoteFile, root: Path, accept: Check | None = None) -> str:
+        path = root / file.name
         return fetch.fetch_file(file, path, mirror=self.mirror, accept=accept)
 
     def _archive(self, way: _Way) -> dict[str, str]:
@@ -243,9 +241,7 @@ class _Resource:
         return origin
 
 
-def _extract_all(
-    archive: Path, folder: Path, members: Mapping[str, str], name: str
-) -> None:
+def _extract_all(archive: Path, folder: Path, members: Entry, name: str) -> None:
     """Unpack one member for each pattern; DataError where there is none, or several."""
     seen: list[str] = []
 

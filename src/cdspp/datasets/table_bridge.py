@@ -40,10 +40,9 @@ def shared_columns(
     if asked is None and (not both or only_count):
         return None, ""
     if not both:
-        raise DataError(
-            f"--shared {SAME_NAMES}: no column of {source.path} has the name of one of "
-            f"{target.path}. Give pairs a=b, or --shared {NONE}."
-        )
+        fault = f"no column of {source.path} has the name of one of {target.path}"
+        remedy = f"Give pairs a=b, or --shared {NONE}."
+        raise DataError(f"--shared {SAME_NAMES}: {fault}. {remedy}")
     have = "has" if len(both) == 1 else "have"
     note = (
         f"shared: {counted(len(both), 'column')} {have} the same name in both: "
@@ -55,10 +54,8 @@ def shared_columns(
 def _named_pair(text: str, source: DomainRows, target: DomainRows) -> tuple[int, int]:
     names = [name.strip() for name in text.split("=")]
     if len(names) != 2:
-        raise DataError(
-            f"--shared: expected {SAME_NAMES}, {NONE} or pairs like age=years, got "
-            f"{text!r}."
-        )
+        expected = f"{SAME_NAMES}, {NONE} or pairs like age=years"
+        raise DataError(f"--shared: expected {expected}, got {text!r}.")
     for name, rows in zip(names, (source, target), strict=True):
         if name not in rows.features:
             hint = did_you_mean(name, rows.features)
@@ -102,10 +99,8 @@ def read_pairs(
     places = {name: k for k, name in enumerate(right.ids)}
     both = [(k, places[name]) for k, name in enumerate(left.ids) if name in places]
     if not both:
-        raise DataError(
-            f"--paired: no identifier of {left.path} is in {right.path}, for instance "
-            f"{left.ids[0]!r}."
-        )
+        fault = f"no identifier of {left.path} is in {right.path}"
+        raise DataError(f"--paired: {fault}, for instance {left.ids[0]!r}.")
     ours, theirs = np.transpose(both)
     note = f"paired: {counted(len(both), 'object')} of {len(left.X)} and {len(right.X)}"
     return (left.X[ours], right.X[theirs]), note

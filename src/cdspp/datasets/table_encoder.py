@@ -117,10 +117,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         self.learn(X)
         if faults := [fault for _, fault in column_faults(self.columns_, X)]:
-            raise DataError(
-                f"{'; '.join(faults)}. Choose `categories` and `dates` to encode text "
-                "and dates, or leave these columns out."
-            )
+            remedy = "`categories` and `dates` to encode text and dates, or leave these"
+            raise DataError(f"{'; '.join(faults)}. Choose {remedy} columns out.")
         return self
 
     def learn(self, X: pd.DataFrame) -> None:
@@ -201,10 +199,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         known = set(map(str, X))
         if lacking := [c.name for c in self.columns_ if c.name not in known]:
-            raise DataError(
-                f"the table lacks {counted(len(lacking), 'column')} of the fit: "
-                f"{shortened(lacking)}."
-            )
+            told = f"{counted(len(lacking), 'column')} of the fit: {shortened(lacking)}"
+            raise DataError(f"the table lacks {told}.")
         if faults := [fault for _, fault in column_faults(self.columns_, X)]:
             raise DataError(f"{'; '.join(faults)}.")
         own = [column for column in self.columns_ if column.form != SKRUB]

@@ -88,10 +88,8 @@ def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
     text = partial(_read_text, suffix=suffix, columns=columns)
     kind, package, read = READERS.get(suffix, ("text", "pandas", text))
     if importlib.util.find_spec(package) is None:
-        raise DataError(
-            f"{path}: reading {path.suffix} needs {package}, which is not installed: "
-            f"pip install {package}"
-        )
+        needs = f"{package}, which is not installed: pip install {package}"
+        raise DataError(f"{path}: reading {path.suffix} needs {needs}")
     try:
         return read(path)
     except (DataError, MemoryError):
@@ -117,15 +115,13 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
             separator = _separator(path, encoding, columns.named["label"])
         table = _with_header(_text_cells(path, encoding, separator))
     except LookupError as error:
-        raise DataError(
-            f"{path}: no encoding {encoding!r}. Expected one that Python has, such as "
-            "cp1252 or utf-16."
-        ) from error
+        expected = "one that Python has, such as cp1252 or utf-16"
+        fault = f"{path}: no encoding {encoding!r}"
+        raise DataError(f"{fault}. Expected {expected}.") from error
     except UnicodeError as error:
-        raise DataError(
-            f"{path}: not a text file in {encoding.removesuffix('-sig').upper()} "
-            f"({error}). Name its encoding by --encoding, or save it again in UTF-8."
-        ) from error
+        fault = f"not a text file in {encoding.removesuffix('-sig').upper()} ({error})"
+        remedy = "Name its encoding by --encoding, or save it again in UTF-8."
+        raise DataError(f"{path}: {fault}. {remedy}") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"{path}: not a whole gzip file ({error}).") from error
     if not columns.encoding and encoding != UTF8:
@@ -250,9 +246,8 @@ def _read_xlsx(path: Path) -> pd.DataFrame:
             path, header=None, dtype=object, keep_default_na=False, engine="openpyxl"
         )
     except AttributeError as error:
-        raise DataError(
-            f"{path}: the first sheet is no table ({error}). Put the table first."
-        ) from error
+        fault = f"{path}: the first sheet is no table ({error})"
+        raise DataError(f"{fault}. Put the table first.") from error
     cells = cells.loc[cells.ne("").any(axis="columns") if cells.size else []]
     if not len(cells):
         raise DataError(f"{path}: empty. Expected a header and rows.")
@@ -288,10 +283,9 @@ def _read_mat(path: Path) -> Arrays:
     last = done.stderr.decode(errors="replace").strip().rpartition("\n")[-1]
     kind, _, said = last.partition(": ")
     if kind == "NotImplementedError":
-        raise DataError(
-            f"{path}: a MATLAB file of version 7.3, which is not read. In MATLAB, save "
-            f"it with -v7: save('{path.name}', 'X', 'y', '-v7')."
-        )
+        remedy = f"save it with -v7: save('{path.name}', 'X', 'y', '-v7')."
+        fault = "a MATLAB file of version 7.3, which is not read"
+        raise DataError(f"{path}: {fault}. In MATLAB, {remedy}")
     if done.returncode < 0:
         said = f"SciPy crashed, {signal.Signals(-done.returncode).name}"
     fault = f"{path}: not a readable MATLAB file ({said or kind})"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
 from cdspp.core.labels import UNLABELLED, as_text, is_missing, null_words
-from cdspp.core.names import ERROR
+from cdspp.core.names import ERROR, PathLike
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import table_columns as kinds
 from cdspp.datasets.table_columns import EncodedColumn, column_faults
@@ -96,10 +96,9 @@ class DomainRows:
         """Raise DataError where two rows have one id."""
         name, count = Counter(self.ids).most_common(1)[0]
         if count > 1:
-            raise DataError(
-                f"{self.path}: the id {name!r} is there {count} times, expected once. "
-                "Name a column of other ids by --id, or leave out rows."
-            )
+            fault = f"the id {name!r} is there {count} times, expected once"
+            remedy = "Name a column of other ids by --id, or leave out rows."
+            raise DataError(f"{self.path}: {fault}. {remedy}")
 
     def require_names(self) -> None:
         """Raise DataError where names are numbers, other than a count of columns."""
@@ -122,9 +121,7 @@ class DomainRows:
 
 
 def read_domain(
-    path: str | Path,
-    columns: Columns | None = None,
-    encoder: TableEncoder | None = None,
+    path: PathLike, columns: Columns | None = None, encoder: TableEncoder | None = None
 ) -> DomainRows:
     """Read a domain from a table or from arrays.
 
@@ -282,12 +279,9 @@ def _matched(features: Sequence[str], path: str, encoder: TableEncoder) -> list[
     if lacking := [name for name in known if name not in features]:
         near = {name: difflib.get_close_matches(name, extra, n=1) for name in lacking}
         shown = [f"{k!r} ({near[k][0]!r}?)" if near[k] else repr(k) for k in lacking]
-        raise DataError(
-            f"{path}: lacks {counted(len(lacking), 'column')} of the fit: "
-            + shortened(shown, 5)
-            + (f"; has {shortened([*map(repr, extra)], 5)} besides" if extra else "")
-            + ". Rename or add them."
-        )
+        told = f"{counted(len(lacking), 'column')} of the fit: {shortened(shown, 5)}"
+        more = f"; has {shortened([*map(repr, extra)], 5)} besides" if extra else ""
+        raise DataError(f"{path}: lacks {told}{more}. Rename or add them.")
     told = f"{counted(len(extra), 'column')} that the fit does not know"
     return [f"left out: {told} ({shortened(extra)})"] if extra else []
 
@@ -302,10 +296,8 @@ def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
         if values.shape != (n,):
             turned = values.shape == X.shape[1:]
             hint = " Rows of X are samples: transpose it." if turned else ""
-            raise DataError(
-                f"{path}: {name} has shape {values.shape}, expected one entry for each "
-                f"of the {n} rows of X.{hint}"
-            )
+            fault = f"{name} has shape {values.shape}, expected one entry for each of"
+            raise DataError(f"{path}: {fault} the {n} rows of X.{hint}")
     return DomainRows(
         path=path,
         X=X.astype(np.float64),
@@ -323,10 +315,8 @@ def _array_name(arrays: Arrays, path: str, columns: Columns, option: str) -> str
         return asked
     found = [n for n in ARRAYS[option] if n in arrays and n not in columns.drop]
     if len(found) > 1:
-        raise DataError(
-            f"{path}: has {' and '.join(found)}. Say which holds the {option}s: "
-            f"--{option} {found[0]}"
-        )
+        remedy = f"Say which holds the {option}s: --{option} {found[0]}"
+        raise DataError(f"{path}: has {' and '.join(found)}. {remedy}")
     return found[0] if found else None
 
 
@@ -382,10 +372,9 @@ def complete(
         counts = (~holes).sum(axis=0)
         if not counts.all():
             column = int(np.argmin(counts))
-            raise DataError(
-                f"{rows.place(0, column)}: the column has no number to take the mean "
-                "of. Leave it out with --drop."
-            )
+            fault = "the column has no number to take the mean of"
+            where = rows.place(0, column)
+            raise DataError(f"{where}: {fault}. Leave it out with --drop.")
         means = np.where(holes, 0.0, rows.X).sum(axis=0) / counts
     note = f"{counted(int(holes.sum()), 'number')} imputed"
     filled = np.where(holes, means, rows.X)

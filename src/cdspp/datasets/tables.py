@@ -146,10 +146,8 @@ class TablesDataset(Dataset):
                 f"data set {self.identifier}: paired rows need ids in every table. "
                 "Name their column (columns: {id: ...}), or leave out paired."
             )
-        found = set.intersection(
-            *({*rows.ids} - {*compress(rows.ids, rows.labels)} for rows in read)
-        )
-        if not found:
+        unlabelled = [{*r.ids} - {*compress(r.ids, r.labels)} for r in read]
+        if not (found := set.intersection(*unlabelled)):
             raise DataError(
                 f"data set {self.identifier}: no row without a label has its id in "
                 "every table, so none is paired. Add such rows, or leave out paired."
@@ -208,10 +206,8 @@ class TablesDataset(Dataset):
         columns = Columns(**how, drop=self.drop, required=named)
         rows = complete(read_domain(path, columns), impute=self.impute)
         if not any(rows.labels):
-            raise DataError(
-                f"{path}: no row has a label. Name their column (columns: {{label: "
-                "...}}), or label some rows."
-            )
+            remedy = "Name their column (columns: {label: ...}), or label some rows."
+            raise DataError(f"{path}: no row has a label. {remedy}")
         rows.require_distinct_ids()
         return rows
 

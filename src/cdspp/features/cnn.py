@@ -241,12 +241,10 @@ class Cnn(FileExtractor):
         path = Path(self.weights)
         if path.is_file():
             return path
-        get = "Fetch it (cdspp fetch backbones) and give the path of the file. "
-        raise DataError(
-            f"extractor cnn: there is no file of weights {path}. "
-            f"{get * (self.weights == PRETRAINED)}Give random, or the path of a state "
-            "dict."
-        )
+        message = f"extractor cnn: there is no file of weights {path}."
+        if self.weights == PRETRAINED:
+            message += " Fetch it (cdspp fetch backbones) and give its path."
+        raise DataError(f"{message} Give random, or the path of a state dict.")
 
 
 def load_torchvision() -> Any:

@@ -64,9 +64,8 @@ class Published(Extractor):
         rows = np.asarray(positions, dtype=np.intp)
         expected = storage.get("rows", rows.max() + 1)
         if len(found) != expected:
-            raise DataError(
-                f"{path}: {len(found)} rows for {expected} samples; {MISMATCH}"
-            )
+            message = f"{path}: {len(found)} rows for {expected} samples"
+            raise DataError(f"{message}; {MISMATCH}")
         order = np.argsort(rows)
         there, known = found[rows[order]], np.array(labels, object)[order]
         if len(wrong := np.flatnonzero(there != known)):

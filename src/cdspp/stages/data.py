@@ -10,7 +10,7 @@ from cdspp.core.errors import ConfigError
 from cdspp.core.names import PathLike
 from cdspp.core.whole_files import read_json
 from cdspp.datasets import PublishedDataset, open_dataset
-from cdspp.datasets.base import INDEX_NAME, check_contents, read_index
+from cdspp.datasets.base import INDEX_NAME, read_index
 from cdspp.datasets.catalogue import check_catalogued, load_catalogue
 from cdspp.datasets.published import check_published_splits, published_labels
 from cdspp.stages.artifacts import LABEL_COLUMNS, write_rows
@@ -43,7 +43,7 @@ def prepare_dataset(
     if own is None:
         check_catalogued(index, entries)
     elif "class" in own:
-        check_contents(dataset, index)
+        dataset.check_contents(index)
 
 
 def _check_published(dataset: PublishedDataset, digests: Path) -> None:
