@@ -257,10 +257,8 @@ def read_index(path: str | Path) -> Index:
     file = file / INDEX_NAME if file.is_dir() else file
     content = read_json(file)
     try:
-        domains = {
-            domain["name"]: tuple(Sample(**row) for row in domain["samples"])
-            for domain in content["domains"]
-        }
+        rows = {domain["name"]: domain["samples"] for domain in content["domains"]}
+        domains = {k: tuple(Sample(**row) for row in of) for k, of in rows.items()}
         about = content["dataset"], content["kind"], tuple(content["classes"])
         root = Path(content.get("root", file.parent))
         index = Index(*about, domains, root, content["versions"])

@@ -127,7 +127,6 @@ class FolderDataset(Dataset):
     def _as_samples(
         self, files: Mapping[tuple[str, str], Sequence[Path]]
     ) -> dict[str, list[Sample]]:
-        """Return the samples by domain, of files by domain and class."""
         samples: dict[str, list[Sample]] = {domain: [] for domain in self.domains}
         for (domain, label), found in files.items():
             kept = [path for path in found if _kind(path) == self.kind]

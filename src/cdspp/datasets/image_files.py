@@ -97,11 +97,8 @@ class ImageSet:
 
         DataError: an image differs from the manifest, or there are too few or too many.
         """
-        found = {
-            path.relative_to(root).as_posix()
-            for path in (root / FOLDER).rglob("[!.]*")
-            if path.is_file()
-        }
+        files = filter(Path.is_file, (root / FOLDER).rglob("[!.]*"))
+        found = {path.relative_to(root).as_posix() for path in files}
         if missing := [row.name for row in self.manifest if row.name not in found]:
             message = f"{len(missing)} of {len(self.manifest)} images are missing"
             raise DataError(f"{message}, the first is {missing[0]}.")

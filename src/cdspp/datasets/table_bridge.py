@@ -81,18 +81,15 @@ def read_pairs(
     left, right = read
     if left.has_ids != right.has_ids:
         lacking = right if left.has_ids else left
-        raise DataError(
-            f"--paired: {lacking.path} has no column of identifiers, the other file "
-            "has. Pairs are joined by identifiers, or row by row without any."
-        )
+        fault = f"{lacking.path} has no column of identifiers, the other file has"
+        how = "Pairs are joined by identifiers, or row by row without any."
+        raise DataError(f"--paired: {fault}. {how}")
     if not left.has_ids:
         n_rows = counted(len(left.X), "row")
         if len(left.X) != len(right.X):
-            raise DataError(
-                f"--paired: {left.path} has {n_rows} and {right.path} {len(right.X)}. "
-                "Row k of both has to describe the same object; or name identifiers by "
-                "--id."
-            )
+            fault = f"{left.path} has {n_rows} and {right.path} {len(right.X)}"
+            how = "Row k of both has to describe the same object; or name identifiers"
+            raise DataError(f"--paired: {fault}. {how} by --id.")
         return (left.X, right.X), f"paired: {n_rows}"
     for rows in read:
         rows.require_distinct_ids()

@@ -36,6 +36,8 @@ Arrays = dict[str, NDArray[Any]]
 UTF8, WINDOWS = "utf-8-sig", "cp1252"
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 KNOWN = ".csv, .tsv, .txt (or these with .gz), .parquet, .xlsx, .npz or .mat"
+# No cell stands for a missing value: a class may be called NA.
+RAW: dict[str, Any] = {"header": None, "keep_default_na": False}
 _CHILD = "import sys; from cdspp.datasets.table_files import _send; _send(sys.argv[1])"
 
 
@@ -164,15 +166,7 @@ def _text_cells(path: Path, encoding: str, separator: str) -> pd.DataFrame:
     import pandas as pd
 
     try:
-        # No cell stands for a missing value: a class may be called NA.
-        cells = pd.read_csv(
-            path,
-            sep=separator,
-            header=None,
-            dtype=str,
-            keep_default_na=False,
-            encoding=encoding,
-        )
+        cells = pd.read_csv(path, sep=separator, dtype=str, encoding=encoding, **RAW)
     except pd.errors.EmptyDataError as error:
         raise DataError(f"{path}: empty. Expected a header and rows.") from error
     except pd.errors.ParserError as error:
@@ -242,9 +236,7 @@ def _read_xlsx(path: Path) -> pd.DataFrame:
     import pandas as pd
 
     try:
-        cells = pd.read_excel(
-            path, header=None, dtype=object, keep_default_na=False, engine="openpyxl"
-        )
+        cells = pd.read_excel(path, dtype=object, engine="openpyxl", **RAW)
     except AttributeError as error:
         fault = f"{path}: the first sheet is no table ({error})"
         raise DataError(f"{fault}. Put the table first.") from error
@@ -269,13 +261,9 @@ def _read_npz(path: Path) -> Arrays:
 
 def _read_mat(path: Path) -> Arrays:
     """Read a MATLAB file in a process of its own, which a damaged one may crash."""
-    folders = os.pathsep.join(filter(None, sys.path))
-    done = subprocess.run(
-        [sys.executable, "-c", _CHILD, os.fspath(path)],
-        capture_output=True,
-        env={**os.environ, "PYTHONPATH": folders},
-        check=False,
-    )
+    command = [sys.executable, "-c", _CHILD, os.fspath(path)]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(command, capture_output=True, env=env, check=False)
     if done.returncode == 0:
         return pickle.loads(done.stdout)  # type: ignore[no-any-return]
     if done.returncode == -signal.SIGKILL:

@@ -107,10 +107,9 @@ class DomainRows:
         words = [k for k in names if not kinds.is_null(k)]
         is_word = any(math.isnan(kinds.number(k)) for k in words)
         if names and names not in counted_up and not is_word:
-            raise DataError(
-                f"{self.path}: the first row holds numbers ({names[0]}, ...), expected "
-                "the names of the columns. Put a row of names above it."
-            )
+            fault = f"the first row holds numbers ({names[0]}, ...), expected the names"
+            remedy = "of the columns. Put a row of names above it."
+            raise DataError(f"{self.path}: {fault} {remedy}")
 
     def place(self, row: int, column: int) -> str:
         """Say where a number stands in the file."""
@@ -165,10 +164,8 @@ def _from_table(
         X = encoder.transform(rows)
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
-    unseen = [
-        f"{name}: {n} of a value that the fit did not see"
-        for name, n in encoder.unseen(rows).items()
-    ]
+    counts = encoder.unseen(rows).items()
+    unseen = [f"{name}: {n} of a value that the fit did not see" for name, n in counts]
     labels = rows[label].tolist() if label in rows else [""] * len(rows)
     has_ids = id_ in rows
     return DomainRows(
@@ -212,18 +209,15 @@ def _dropped(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str,
     for text in columns.drop:
         if text in rows:
             found[text] = {text}
+        elif text == CONSTANT:
+            found[text] = {n for n in header if len({*kinds.texts(rows[n])}) <= 1}
         elif text in KINDS:
-            found[text] = {n for n in header if _is_of_kind(rows[n], text, columns)}
+            known = {n: kinds.column_kind(rows[n], columns.decimal)[0] for n in header}
+            found[text] = {n for n in header if known[n] == KINDS[text]}
         else:
             found[text] = set(fnmatch.filter(header, text))
     there = tuple(text for text, names in found.items() if names or text in KINDS)
     return set().union(*found.values()), there
-
-
-def _is_of_kind(cells: pd.Series, asked: str, columns: Columns) -> bool:
-    if asked == CONSTANT:
-        return len({*kinds.texts(cells)}) <= 1
-    return kinds.column_kind(cells, columns.decimal)[0] == KINDS[asked]
 
 
 def _feature_names(

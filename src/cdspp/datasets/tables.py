@@ -137,21 +137,18 @@ class TablesDataset(Dataset):
 
     @cached_property
     def _pairs(self) -> set[str]:
-        """Ids of the rows that are paired."""
         if not self.paired:
             return set()
         read = self._rows.values()
         if not all(rows.has_ids for rows in read):
-            raise DataError(
-                f"data set {self.identifier}: paired rows need ids in every table. "
-                "Name their column (columns: {id: ...}), or leave out paired."
-            )
+            fault = f"data set {self.identifier}: paired rows need ids in every table"
+            remedy = "Name their column (columns: {id: ...}), or leave out paired."
+            raise DataError(f"{fault}. {remedy}")
         unlabelled = [{*r.ids} - {*compress(r.ids, r.labels)} for r in read]
         if not (found := set.intersection(*unlabelled)):
-            raise DataError(
-                f"data set {self.identifier}: no row without a label has its id in "
-                "every table, so none is paired. Add such rows, or leave out paired."
-            )
+            fault = f"data set {self.identifier}: no row without a label has its id in"
+            remedy = "so none is paired. Add such rows, or leave out paired."
+            raise DataError(f"{fault} every table, {remedy}")
         return found
 
     @cached_property

@@ -237,7 +237,6 @@ class Cnn(FileExtractor):
         return torch.nn.Sequential(*body, torch.nn.Flatten(), *head)
 
     def _existing(self) -> Path:
-        """Return the path of the file of weights."""
         path = Path(self.weights)
         if path.is_file():
             return path

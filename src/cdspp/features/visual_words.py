@@ -89,14 +89,16 @@ class VisualWords(WordExtractor):
 
         rng = np.random.default_rng(self.seed)
         share = -(-self.max_descriptors // max(len(files), 1))
-        drawn = [_draw(found, share, rng) for found in self._all_descriptors(files)]
-        descriptors = np.concatenate([np.empty((0, DESCRIPTOR_LENGTH)), *drawn])
+        drawn = [np.empty((0, DESCRIPTOR_LENGTH))]
+        for found in self._all_descriptors(files):
+            if len(found) > share:
+                found = found[np.sort(rng.choice(len(found), share, replace=False))]
+            drawn.append(found)
+        descriptors = np.concatenate(drawn)
         if len(descriptors) < self.n_words:
-            raise DataError(
-                f"{len(files)} images give {len(descriptors)} descriptors, too few for "
-                f"n_words {self.n_words}. Lower n_words or step, or take another "
-                "codebook_domain."
-            )
+            fault = f"{len(files)} images give {len(descriptors)} descriptors, too few"
+            remedy = "Lower n_words or step, or take another codebook_domain."
+            raise DataError(f"{fault} for n_words {self.n_words}. {remedy}")
         clusters = MiniBatchKMeans(
             self.n_words, batch_size=4096, n_init=3, random_state=self.seed
         )
@@ -105,10 +107,9 @@ class VisualWords(WordExtractor):
     def extract(self, files: Sequence[Path], codebook: np.ndarray) -> np.ndarray:
         """Return the counts of the words in `files`, one row an image, float32."""
         if codebook.shape != (self.n_words, DESCRIPTOR_LENGTH):
-            raise DataError(
-                f"the codebook has shape {codebook.shape}, expected ({self.n_words}, "
-                f"{DESCRIPTOR_LENGTH}). Build it with the same n_words."
-            )
+            expected = f"({self.n_words}, {DESCRIPTOR_LENGTH})"
+            fault = f"the codebook has shape {codebook.shape}, expected {expected}"
+            raise DataError(f"{fault}. Build it with the same n_words.")
         words = codebook.astype(np.float64)
         half_norms = (words**2).sum(axis=1) / 2
         counts = np.zeros((len(files), self.n_words), dtype=np.float32)
@@ -151,9 +152,3 @@ class VisualWords(WordExtractor):
             for y in range(first, height - first + 1, self.step)
             for x in range(first, width - first + 1, self.step)
         ]
-
-
-def _draw(rows: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    if len(rows) <= count:
-        return rows
-    return np.asarray(rows[np.sort(rng.choice(len(rows), count, replace=False))])
