@@ -264,8 +264,9 @@ def test_a_file_without_any_address_says_so(client: Client) -> None:
 
 def test_a_download_that_was_killed_is_cleared_by_the_next(client: Client) -> None:
     url = client.offer("x.mat", Answer(CONTENT[:7], claimed=19, stall=30.0), CONTENT)
-    code = "import sys; from cdspp.datasets.fetch import RemoteFile, fetch_file\n"
-    code += "fetch_file(RemoteFile('x.mat', (sys.argv[1],)), sys.argv[2])"
+    code = "import sys; from pathlib import Path\n"
+    code += "from cdspp.datasets.fetch import RemoteFile, fetch_file\n"
+    code += "fetch_file(RemoteFile('x.mat', (sys.argv[1],)), Path(sys.argv[2]))"
     running = subprocess.Popen([sys.executable, "-c", code, url, str(client.target)])
     deadline = time.monotonic() + 60
     while not client.requests and time.monotonic() < deadline:

@@ -109,9 +109,8 @@ def _from_class(name: str, **how: Any) -> Dataset:
     except ConfigError as error:
         raise ConfigError(f"{place}: {error}") from error
     except Exception as error:
-        raise ConfigError(
-            f"{place}: stops before it makes a file ({type(error).__name__}: {error}). "
-            "Expected kind, domains, classes, contents() and generate(folder)."
-        ) from error
+        fault = f"stops before it makes a file ({type(error).__name__}: {error})"
+        expected = "kind, domains, classes, contents() and generate(folder)"
+        raise ConfigError(f"{place}: {fault}. Expected {expected}.") from error
     made.identifier = name
     return made

@@ -148,37 +148,32 @@ def verify_file(path: Path, file: RemoteFile) -> None:
 
 
 def fetch_file(
-    file: RemoteFile,
-    destination: str | Path,
-    *,
-    mirror: str | None = None,
-    accept: Check | None = None,
+    file: RemoteFile, path: Path, mirror: str | None = None, accept: Check | None = None
 ) -> str:
-    """Put a published file at `destination`; return its origin.
+    """Put a published file at `path`; return its origin.
 
     A file that is there and verifies is kept (the origin is `KEPT`). Otherwise the
     mirror (a folder or web address) and the addresses are tried in order; DataError
     lists them, with reasons. `accept` raises DataError to refuse a file that verifies.
     """
-    target = Path(destination)
 
-    def check(path: Path) -> None:
-        verify_file(path, file)
+    def check(found: Path) -> None:
+        verify_file(found, file)
         if accept is not None:
-            accept(path)
+            accept(found)
 
-    with writing_told(target), sole_user(target) as alone:
+    with writing_told(path), sole_user(path) as alone:
         if alone:
-            for left in target.parent.glob(f".{glob.escape(target.name)}.*"):
+            for left in path.parent.glob(f".{glob.escape(path.name)}.*"):
                 left.unlink()  # by a killed run
-        if target.is_file():
+        if path.is_file():
             try:
-                check(target)
+                check(path)
                 return KEPT
             except DataError as error:
                 log.warning("%s Fetching it again.", error)
-                target.unlink()
-        return _from_first(file, mirror, target, check)
+                path.unlink()
+        return _from_first(file, mirror, path, check)
 
 
 def _from_first(file: RemoteFile, mirror: str | None, path: Path, check: Check) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,7 +111,8 @@ def _like(rows: DomainRows, domain: DomainRows, impute: bool) -> DomainRows:
         if lacking := [name for name in domain.features if name not in known]:
             told = f"lacks {counted(len(lacking), 'feature')} of {domain.path}"
             raise DataError(f"{rows.path}: {told}: {shortened(lacking)}.")
-        rows = rows.with_features(domain.features)
+        X = rows.X[:, rows.places(domain.features)]
+        rows = replace(rows, X=X, features=domain.features)
     elif n != width:
         message = f"{rows.path}: {counted(n, 'feature')}, but {domain.path}"
         raise DataError(f"{message} has {width}.")

@@ -83,10 +83,6 @@ class DomainRows:
         ]
         return f"{role}: {', '.join(filter(None, parts))}"
 
-    def with_features(self, names: Sequence[str]) -> DomainRows:
-        """Return the rows with some features, in that order."""
-        return replace(self, X=self.X[:, self.places(names)], features=tuple(names))
-
     def places(self, names: Sequence[str]) -> list[int]:
         """Return the places of features."""
         known = {name: place for place, name in enumerate(self.features)}

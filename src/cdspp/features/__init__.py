@@ -58,10 +58,9 @@ def extractor_class(name: str) -> type[Extractor]:
     found = discovery.load_class(place)
     whole = issubclass(found, Extractor) and not inspect.isabstract(found)
     if not whole or not all(hasattr(found, name) for name in ("identifier", "kind")):
-        raise ConfigError(
-            f"{place}: expected a class derived from FileExtractor or ViewExtractor of "
-            "cdspp.features.base, with identifier, kind, and extract or reduce."
-        )
+        bases = "FileExtractor or ViewExtractor of cdspp.features.base"
+        expected = f"a class derived from {bases}, with identifier, kind, and"
+        raise ConfigError(f"{place}: expected {expected} extract or reduce.")
     return found
 
 

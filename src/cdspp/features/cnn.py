@@ -220,10 +220,9 @@ class Cnn(FileExtractor):
         try:
             stored = torch.load(path, map_location="cpu", weights_only=True)
         except (OSError, RuntimeError, pickle.UnpicklingError, EOFError) as error:
-            raise DataError(
-                f"extractor cnn: cannot load weights {self.weights} ({error}). Give "
-                f"the path of a state dict of {self.network}, or random."
-            ) from error
+            fault = f"extractor cnn: cannot load weights {self.weights} ({error})"
+            remedy = f"Give the path of a state dict of {self.network}, or random."
+            raise DataError(f"{fault}. {remedy}") from error
         if isinstance(stored, Mapping):
             return stored
         raise DataError(f"{path}: expected a state dict, got {type(stored).__name__}.")

@@ -44,10 +44,9 @@ class Pca(ViewExtractor):
         if self.energy is not None:
             self.check_share("energy")
         if (self.n_components is None) == (self.energy is None):
-            raise ConfigError(
-                "extractor pca: give exactly one of n_components and energy, got "
-                f"n_components={self.n_components}, energy={self.energy}."
-            )
+            given = f"n_components={self.n_components}, energy={self.energy}"
+            expected = "exactly one of n_components and energy"
+            raise ConfigError(f"extractor pca: give {expected}, got {given}.")
 
     def width(self) -> int | None:
         """Return how many features there will be, None for a share of the energy."""
@@ -93,11 +92,11 @@ class SharesZscore(ViewExtractor):
     def reduce(self, X: Any) -> tuple[np.ndarray, Mapping[str, Any]]:
         """Return the standardised shares, float32, and how many columns vary."""
         dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X, np.float64)
-        if len(dense) < 2 or dense.min(initial=0.0) < 0:
-            raise DataError(
-                "extractor shares-zscore: expected two or more rows of counts, got "
-                f"shape {dense.shape} with the least entry {dense.min(initial=0.0):g}."
-            )
+        least = dense.min(initial=0.0)
+        if len(dense) < 2 or least < 0:
+            got = f"shape {dense.shape} with the least entry {least:g}"
+            expected = "expected two or more rows of counts"
+            raise DataError(f"extractor shares-zscore: {expected}, got {got}.")
         sums = dense.sum(axis=1, keepdims=True)
         shares = np.divide(dense, sums, out=np.zeros_like(dense), where=sums > 0)
         varies = np.ptp(shares, axis=0) > 0
