@@ -35,7 +35,8 @@ def read(
 ) -> Any:
     """Read the samples at these places; their classes are right by default."""
     given = [LABELS[place] for place in positions] if labels is None else labels
-    return Published(name="view").read(folder, storage, CLASSES, given, positions)
+    view = Published(name="view")
+    return view.read(folder, storage, CLASSES, given, positions)[0]
 
 
 def test_rows_come_in_the_order_of_the_positions(tmp_path: Path) -> None:
@@ -109,7 +110,8 @@ def test_the_record_tells_the_storage_and_the_digest_of_the_file(
     tmp_path: Path,
 ) -> None:
     path, storage = write_mat(tmp_path, SURF)
-    record = Published(name="surf").record(tmp_path, storage)
+    view = Published(name="surf")
+    _, record = view.read(tmp_path, storage, CLASSES, LABELS, range(len(LABELS)))
     assert record["storage"] == storage
     assert record["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
     assert str(tmp_path) not in str(record)

@@ -54,9 +54,8 @@ def extract(
     replaces, or None to leave it. The archive, `name` in messages, is read to its end,
     so that damage anywhere is noticed; resource forks of macOS (``._*``) are left.
 
-    DataError: the archive is damaged or none, or holds more than `most_bytes`; or a
-    wanted member leads out of the folder, is no file, or would overwrite another.
-    Nothing is left then.
+    DataError: the archive is damaged, holds more than `most_bytes`, or a wanted member
+    is no file, leads out of the folder or meets another. Nothing is left then.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     prefix = f".{folder.name}."

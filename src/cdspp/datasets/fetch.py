@@ -81,10 +81,9 @@ class RemoteFile:
     @classmethod
     def from_entry(cls, entry: Mapping[str, Any]) -> RemoteFile:
         """Make one from the mapping in a catalogue; DataError names a fault."""
-        known = [field.name for field in fields(cls)]
-        if not isinstance(entry, Mapping) or not entry.get("name"):
+        if not isinstance(entry, Mapping) or not (name := entry.get("name")):
             raise DataError(f"expected a file with a name, got {entry!r}.")
-        refuse_unknown_keys(entry, known, f"file {entry['name']}: ")
+        refuse_unknown_keys(entry, [f.name for f in fields(cls)], f"file {name}: ")
         file = cls(**{**entry, "urls": tuple(entry.get("urls", ()))})
         if fault := _fault(file):
             raise DataError(f"file {file.name}: {fault}.")

@@ -93,10 +93,7 @@ class ImageSet:
         return place
 
     def check(self, root: Path) -> dict[str, list[str]]:
-        """Return the paths of the images below `root` by domain, in published order.
-
-        DataError: an image differs from the manifest, or there are too few or too many.
-        """
+        """Check the images below `root`; return paths by domain, in published order."""
         files = filter(Path.is_file, (root / FOLDER).rglob("[!.]*"))
         found = {path.relative_to(root).as_posix() for path in files}
         if missing := [row.name for row in self.manifest if row.name not in found]:

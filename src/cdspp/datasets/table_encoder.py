@@ -143,8 +143,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return None
         from skrub import StringEncoder, TableVectorizer
 
-        long_texts = StringEncoder(random_state=0)
-        return TableVectorizer(high_cardinality=long_texts).fit(rest)
+        return TableVectorizer(high_cardinality=StringEncoder(random_state=0)).fit(rest)
 
     def _left_to_library(self, X: pd.DataFrame) -> pd.DataFrame | None:
         """Return text and dates, read, for the library that is to encode them."""

@@ -339,10 +339,7 @@ def _texts(labels: Iterable[Any]) -> list[str]:
 def complete(
     rows: DomainRows, *, impute: bool = False, means: NDArray[np.float64] | None = None
 ) -> DomainRows:
-    """Return rows whose features are all finite, or raise DataError.
-
-    With `impute`, others become `means` (d,), or the mean of their column in the file.
-    """
+    """Return finite rows, or raise DataError; with `impute`, means stand for others."""
     holes = ~np.isfinite(rows.X)
     if not holes.any():
         return rows

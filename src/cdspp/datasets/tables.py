@@ -87,8 +87,7 @@ class TablesDataset(Dataset):
 
     def contents(self) -> dict[str, dict[str, int]]:
         """Return the number of rows of each class by domain; "" has those without."""
-        found: dict[str, dict[str, int]] = self._summary["contents"]
-        return found
+        return dict(self._summary["contents"])
 
     def notes(self) -> list[str]:
         """Return sentences on rows, ids and classes for the user."""
@@ -199,8 +198,7 @@ class TablesDataset(Dataset):
             for key, value in self.columns.items()
         }
         # Labels are in every table; rows of one or another may have no name.
-        named = ("label",) if how.get("label") else ()
-        columns = Columns(**how, drop=self.drop, required=named)
+        columns = Columns(**how, drop=self.drop, required=("label",))
         rows = complete(read_domain(path, columns), impute=self.impute)
         if not any(rows.labels):
             remedy = "Name their column (columns: {label: ...}), or label some rows."
@@ -211,10 +209,9 @@ class TablesDataset(Dataset):
 
 def _in_a_study(message: str) -> str:
     """Return a message on tables with keys of a study file in place of options."""
-    message = message.replace("--label and --id", "columns.label and columns.id")
     message = re.sub(r"--(categories|dates)", r"columns.\1", message)
     message = message.replace("--date-format", "columns.date_format")
-    message = re.sub(r"--(label|id) ([^\s,.]+)", r"columns: {\1: \2}", message)
+    message = re.sub(r"--(label|id) (?!and )([^\s,.]+)", r"columns: {\1: \2}", message)
     message = re.sub(r"--drop ('[^']*'|[^\s,.]+)", r"drop: [\1]", message)
     message = message.replace("--impute", "impute: true").replace("--drop", "drop")
     return message.replace("--label", "columns.label").replace("--id", "columns.id")

@@ -53,8 +53,8 @@ class Published(Extractor):
         classes: Sequence[str],
         labels: Sequence[str],
         positions: Sequence[int],
-    ) -> Any:
-        """Return the rows of the samples of one domain, (n, width) float32.
+    ) -> tuple[Any, dict[str, Any]]:
+        """Return the rows of the samples, (n, width) float32, and a record of the file.
 
         Sample i is of the class ``labels[i]`` and in the row ``positions[i]``, counted
         from 0; the samples are all rows, unless the storage gives another number.
@@ -75,12 +75,7 @@ class Published(Extractor):
                 f"{rows[order][first] + 1}: {there[first]}, expected {known[first]}. "
                 f"Found {_runs(there)}; expected {_runs(known)}: {MISMATCH}"
             )
-        return X[rows]
-
-    def record(self, folder: str | Path, storage: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a record of the file: its storage and sha256 digest."""
-        path = Path(folder) / storage["file"]
-        return {"storage": dict(storage), "sha256": file_digest(path)}
+        return X[rows], {"storage": dict(storage), "sha256": file_digest(path)}
 
 
 @dataclass(frozen=True)

@@ -98,16 +98,13 @@ class Text(FileExtractor):
         """Return the weights of the terms, float32, one row a file, and the terms."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
+        alike = ("lowercase", "stop_words", "min_df", "max_features", "sublinear_tf")
         vectorizer = TfidfVectorizer(
-            lowercase=self.lowercase,
-            stop_words=self.stop_words,
             analyzer="char_wb" if self.tokens == CHARACTERS else "word",
             token_pattern=TOKEN_PATTERNS.get(self.tokens),
             ngram_range=(1, self.ngram),
-            min_df=self.min_df,
             max_df=float(self.max_df),
-            max_features=self.max_features,
-            sublinear_tf=self.sublinear_tf,
+            **{option: getattr(self, option) for option in alike},
         )
         texts = [self._read(path) for path in files]
         try:

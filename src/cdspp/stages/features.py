@@ -128,8 +128,7 @@ def _from_published(
         message = f"extractor published: {extractor.name} is not published for"
         raise ConfigError(f"{message} {index.dataset}, domain {domain}.")
     labels, positions = index.labels(domain), index.positions(domain)
-    X = extractor.read(index.root, storage, index.classes, labels, positions)
-    return X, extractor.record(index.root, storage)
+    return extractor.read(index.root, storage, index.classes, labels, positions)
 
 
 def _from_view(
