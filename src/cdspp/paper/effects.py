@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -66,12 +65,7 @@ _CHOICES = (
 
 
 def read_deviations(path: PathLike) -> list[Reading]:
-    """Read the list of deviations; DataError where a key, default or name is wrong.
-
-    `paper` and `code` say in a sentence each what they do, `default` which of them the
-    class follows; `options` switch to the other reading, where there are any. A
-    deviation is `unchecked` where the full text of the paper was not at hand.
-    """
+    """Read the list of deviations; DataError where a key, default or name is wrong."""
     entries: list[Reading] = read_yaml(path)
     for entry in entries:
         fits = _DEVIATION <= set(entry) <= {*_DEVIATION, "unchecked"}
@@ -88,11 +82,7 @@ def read_deviations(path: PathLike) -> list[Reading]:
 
 
 def read_choices(path: PathLike) -> list[Reading]:
-    """Read the list of choices; DataError where a key is unknown or missing.
-
-    `printed` gives the printed numbers, `otherwise` is the plain choice. A run without
-    the choice sets `options`, or takes away what `without` names.
-    """
+    """Read the list of choices; DataError where a key is unknown or missing."""
     entries: list[Reading] = read_yaml(path)
     for entry in entries:
         if not set(_CHOICE) <= set(entry) <= {*_CHOICE, *_SWITCHES}:
@@ -113,42 +103,27 @@ def _both_ways(scores: pd.DataFrame, entry: ReadingPlan) -> Floats:
 
 
 def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Reading]:
-    """Measure what each deviation of a benchmark changes, by its name.
-
-    It is the setting minus the main run of the same method, over trials that all tasks
-    of the setting have.
-    """
-    return {
-        entry.identifier: _effect(
-            plan.benchmark,
-            plan.title,
-            len(entry.tasks),
-            paired_gain(*_both_ways(scores, entry).mean(axis=1)),
-        )
-        for entry in PaperPlan.of(plan).deviations
-    }
+    """Measure what each deviation changes, by name: its setting minus the main run."""
+    found = {}
+    for entry in PaperPlan.of(plan).deviations:
+        otherwise, main = _both_ways(scores, entry).mean(axis=1)
+        found[entry.identifier] = _effect(plan, entry, paired_gain(otherwise, main))
+    return found
 
 
-def _effect(benchmark: str, title: str, tasks: int, gain: PairedGain) -> Reading:
-    return {
-        "benchmark": benchmark,
-        "title": title,
-        "effect": gain.gain,
-        **{name: getattr(gain, name) for name in ("low", "high", "losses")},
-        "tasks": tasks,
-        "trials": gain.trials,
-    }
+def _effect(plan: BenchmarkPlan, entry: ReadingPlan, gain: PairedGain) -> Reading:
+    told = {"benchmark": plan.benchmark, "title": plan.title, "effect": gain.gain}
+    told |= {name: getattr(gain, name) for name in ("low", "high", "losses", "trials")}
+    return {**told, "tasks": len(entry.tasks)}
 
 
 def measure_choices(
     scores: Sequence[pd.DataFrame], plans: Sequence[BenchmarkPlan], printed: Printed
 ) -> pd.DataFrame:
-    """Measure what each choice behind the printed numbers changes.
+    """Measure what each choice changes: the main run minus the one without it.
 
-    The frame has by choice, benchmark and method: `effect`, the accuracy with the
-    choice minus the one without, averaged over tasks and trials, with its 95 % interval
-    over trials (`low`, `high`); its printed `cells`, and how many of them are `exact`
-    with the choice and without it (`exact_otherwise`).
+    Beside it are the printed `cells`, and how many of them are `exact` with the choice
+    and without it (`exact_otherwise`).
     """
     found = []
     for frame, plan in zip(scores, plans, strict=True):
@@ -157,9 +132,8 @@ def measure_choices(
             name = method_class(entry.method).display_name
             values = _both_ways(frame, entry)
             otherwise, main = values.mean(axis=1)
-            gain = paired_gain(main, otherwise)
+            effect = _effect(plan, entry, paired_gain(main, otherwise))
             told = {"choice": entry.identifier, "method": entry.method}
-            effect = _effect(plan.benchmark, plan.title, len(entry.tasks), gain)
             own = {"benchmark": paper.printed, "method": name}
             cells = printed.cells[(printed.cells[list(own)] == own).all(axis=1)]
             exact = _exact(cells, entry.tasks, values)
@@ -167,26 +141,21 @@ def measure_choices(
     return pd.DataFrame(found, columns=list(_CHOICE_COLUMNS))
 
 
-def _exact(
-    cells: pd.DataFrame, tasks: Sequence[str], values: Floats
-) -> Mapping[str, int]:
+def _exact(cells: pd.DataFrame, tasks: Sequence[str], values: Floats) -> Reading:
     """Count the cells of a method that are met without a choice, and with it."""
-    asked = cells.set_index("task").reindex(tasks).dropna(subset="printed_mean")
-    otherwise, exact = (
-        sum(
-            cell_verdict(cell, of_setting[tasks.index(cell.Index)]) == EXACT
-            for cell in asked.itertuples()
-        )
-        for of_setting in values
-    )
-    return {"cells": len(asked), "exact": exact, "exact_otherwise": otherwise}
+    asked = cells[cells["task"].isin(tasks)]
+    counts = [0, 0]
+    for cell in asked.itertuples():
+        for way, trials in enumerate(values[:, tasks.index(cell.task)]):
+            counts[way] += cell_verdict(cell, trials) == EXACT
+    return {"cells": len(asked), "exact": counts[1], "exact_otherwise": counts[0]}
 
 
 def build_deviation_table(
     effects: Sequence[Mapping[str, Reading]], deviations: Sequence[Reading]
 ) -> Table:
     """Build the table of deviations: a line for each and every benchmark measured."""
-    unmeasured = _effect("", "", 0, PairedGain(math.nan, math.nan, 0, 0))
+    unmeasured = {"tasks": 0, "losses": 0, "trials": 0, "benchmark": "", "title": ""}
     found = []
     for entry in deviations:
         method = method_class(entry["method"]).display_name
@@ -196,14 +165,13 @@ def build_deviation_table(
             found.append({**told, "switch": _switch(entry), **effect})
     found.sort(key=lambda each: not each["tasks"])
     data = pd.DataFrame(found, columns=list(_DEVIATION_COLUMNS))
-    twice = data["id"].duplicated()
-    pairs = zip(data.itertuples(), twice, strict=True)
+    pairs = zip(data.itertuples(), ~data["id"].duplicated(), strict=True)
     return Table(
         name="deviations",
         title="Where paper and released code differ",
         caption=_DEVIATIONS + interval_note(data["trials"]),
         columns=("Method", "Topic", "Paper", "Released code", "Benchmark", "Effect"),
-        lines=tuple(_deviation_line(each, first=not again) for each, again in pairs),
+        lines=tuple(_deviation_line(each, first=first) for each, first in pairs),
         data=data,
         text_columns=5,
         prose=(1, 2, 3),
@@ -246,9 +214,7 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Reading]) -> Ta
     lines = []
     for choice in choices:
         found = effects[effects["choice"] == choice["id"]].itertuples()
-        lines += [
-            _choice_line(choice, each, first=not i) for i, each in enumerate(found)
-        ]
+        lines += [_choice_line(choice, e, first=not i) for i, e in enumerate(found)]
     return Table(
         name="printed-choices",
         title="What the printed numbers rest on",

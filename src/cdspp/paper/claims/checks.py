@@ -10,27 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis.answers import (
-    interval_text,
-    reference_answer,
-    verdict_of,
-    without_source,
-)
+from cdspp.analysis import answers, verdicts
 from cdspp.analysis.curves import CurveScores, value_text
 from cdspp.analysis.paired import ZERO, PairedGain, paired_gain
 from cdspp.analysis.source_help import by_default, of_reference, on_average
 from cdspp.analysis.summary import Floats, mean_sd, n_present
-from cdspp.analysis.verdicts import (
-    ALPHA,
-    COLLAPSED,
-    EQUAL,
-    HELPS,
-    HURTS,
-    MIN_TRIALS,
-    RULE,
-    TOO_FEW,
-    holm,
-)
+from cdspp.analysis.verdicts import COLLAPSED, EQUAL, HELPS, HURTS, MIN_TRIALS, TOO_FEW
 from cdspp.core.names import ALONE, CLASS_NOISE, LABELS
 from cdspp.core.wording import counted, in_points
 from cdspp.paper.claims.evidence import (
@@ -49,7 +34,7 @@ _TOLERANCE = 0.01  # largest difference of means that counts as flat
 _NAMES = {LABELS: "labels per class", "n_components": "d", "max_iter": "T"}
 
 
-def find_row(rows: Iterable[Row], key: str, where: str) -> Row:
+def _row(rows: Iterable[Row], key: str, where: str = "in this study") -> Row:
     """Return the row of a method that ran as the study asks, not shortened."""
     for row in rows:
         if row.key == key and not row.shortened:
@@ -60,10 +45,7 @@ def find_row(rows: Iterable[Row], key: str, where: str) -> Row:
 
 
 def judge(trials: int, *, holds: bool, opposite: bool) -> str:
-    """Return the word for a claim: the one place that decides it.
-
-    Neither holds where the trials do not settle the claim.
-    """
+    """Return the word for a claim; neither holds where the trials do not settle it."""
     if trials < MIN_TRIALS or not (holds or opposite):
         return TOO_FEW
     return SUPPORTED if holds else CONTRARY
@@ -76,33 +58,29 @@ def judge_gain(gain: PairedGain) -> str:
 
 def superior(evidence: Evidence, method: str, rival: str) -> Judgement:
     """Check that one method is better than another."""
-    ours, theirs = (
-        find_row(evidence.methods, key, "in this study") for key in (method, rival)
-    )
+    ours, theirs = (_row(evidence.methods, key) for key in (method, rival))
     values, others = evidence.average(ours), evidence.average(theirs)
-    gain = evidence.gain(ours, theirs)
-    shared = np.isfinite(values - others)
+    gain, shared = evidence.gain(ours, theirs), np.isfinite(values - others)
     gains = evidence.tasks(ours) - evidence.tasks(theirs)
     better = sum(mean_sd(task)[0] > 0 for task in gains)
     return Judgement(
         judge_gain(gain),
         f"{ours.display_name} {_percent(values[shared])}, "
         f"{theirs.display_name} {_percent(others[shared])}: a gain of "
-        f"{interval_text(gain)}, better on {better} of "
+        f"{answers.interval_text(gain)}, better on {better} of "
         f"{counted(len(gains), 'task')}, {counted(gain.trials, 'trial')}.",
     )
 
 
 def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Judgement:
     """Check that a method is the best of its block, but for those `apart`."""
-    ours = find_row(evidence.methods, method, "in this study")
+    ours = _row(evidence.methods, method)
     values, asked = evidence.average(ours), evidence.plan.trials_asked
     if _lack(ours, values, asked):
         raise NotTestable(f"{ours.display_name} has not all trials")
     complete, left_out = [], []
     for row in evidence.methods:
-        aside = row.key in (method, *apart)
-        if aside or row.supervised != ours.supervised:
+        if row.key in (method, *apart) or row.supervised != ours.supervised:
             continue
         average = evidence.average(row)
         if lack := _lack(row, average, asked):
@@ -119,13 +97,13 @@ def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Judgemen
         judge_gain(lead),
         f"{ours.display_name} {_percent(values)}; best of "
         f"{counted(len(complete), 'other')} {leader.display_name}, "
-        f"{_percent(rival)}: a gain of {interval_text(lead)}, "
+        f"{_percent(rival)}: a gain of {answers.interval_text(lead)}, "
         f"{counted(lead.trials, 'trial')}.{_listed('Left out', left_out)}",
     )
 
 
 def _lack(row: Row, average: Floats, asked: int) -> str:
-    """Say what a row lacks of the trials of the study, as the study asks."""
+    """Say what a row lacks of the trials of the study."""
     if row.shortened:
         return "shortened"
     n_trials = n_present(average)
@@ -189,7 +167,7 @@ def trend(
         f"{course.what}: {ends[0]} at {course.name} = "
         f"{value_text(course.values[0])}, {ends[1]} at "
         f"{value_text(course.values[-1])}; a change of "
-        f"{interval_text(change)}, as claimed in "
+        f"{answers.interval_text(change)}, as claimed in "
         f"{np.count_nonzero(steps > ZERO)} of {counted(len(steps), 'step')}, "
         f"{course.size}.",
     )
@@ -237,7 +215,7 @@ def _course(
 
 def _averages(curve: CurveScores, method: str) -> tuple[Row, Floats]:
     """Return a row and its average over tasks, by value and trial."""
-    row = find_row(curve.rows, method, "along that curve")
+    row = _row(curve.rows, method, "along that curve")
     return row, curve.accuracy[curve.rows.index(row)].mean(axis=0)
 
 
@@ -293,8 +271,8 @@ def transfer(evidence: Evidence) -> Judgement:
         raise NotTestable("no other source state was run")
     average = on_average(ours)
     states = list(average[average["state"]].itertuples())
-    told = reference_answer(evidence.comparisons)
-    word = verdict_of(average)
+    told = answers.reference_answer(evidence.comparisons)
+    word = answers.verdict_of(average)
     trials = min(state.trials for state in states)
     if not trials or word == COLLAPSED:
         raise NotTestable(told.rstrip("."))
@@ -311,7 +289,6 @@ def no_better(
 ) -> Judgement:
     """Check that no method does better with the real source than in one state.
 
-    Methods with too few trials take no part, and are named where no other has run.
     `tell` says what comparisons, and pairs of a method and itself in that state, show.
     """
     known = _pairs(evidence.comparisons, state, least=1)
@@ -343,8 +320,8 @@ def _pairs(comparisons: pd.DataFrame, rival: str, least: int = MIN_TRIALS) -> li
 
 def _ahead(pairs: Sequence[Any]) -> list[Any]:
     """Return those that are better with the real source, Holm's correction made."""
-    sure = holm([pair.p_above for pair in pairs])
-    return [pair for pair, p in zip(pairs, sure, strict=True) if p < ALPHA]
+    sure = verdicts.holm([pair.p_above for pair in pairs])
+    return [pair for pair, p in zip(pairs, sure, strict=True) if p < verdicts.ALPHA]
 
 
 def _as_noise(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
@@ -365,7 +342,7 @@ def _as_noise(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
 
 def _kept(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
     """Say how much of each gain over the baseline is there without any source."""
-    told = without_source(comparisons)
+    told = answers.without_source(comparisons)
     if not told:
         raise NotTestable("the baseline does not run in this study")
     return f"gain over SVM_t without a source, of the gain with it: {', '.join(told)}"
@@ -426,8 +403,8 @@ CHECKS = {
         trend,
     ),
     "transfer": Kind(
-        f"{RULE} Here it is applied to the average over tasks: supported where the "
-        "source helps, contrary where it hurts or the two are equal.",
+        f"{verdicts.RULE} Here it is applied to the average over tasks: supported "
+        "where the source helps, contrary where it hurts or the two are equal.",
         transfer,
     ),
     "class-noise": Kind(

@@ -51,10 +51,9 @@ _WORDS = (
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim, in our words, and the check that it is put to on every benchmark.
+    """A claim in our words, and its check; `kind` is the paper's, others' or ours.
 
-    Its `kind` is the paper's, others' or our question. `construction` says why it
-    cannot fail on this implementation, in half a sentence, and is empty where it can.
+    `construction` says why it cannot fail on this implementation; empty where it can.
     """
 
     id: str
@@ -87,10 +86,8 @@ def check_claims(
 ) -> pd.DataFrame:
     """Put every claim to every benchmark: those on time to times, all others to scores.
 
-    The frame has by claim, then by benchmark: the `verdict` ('supported', 'contrary',
-    'too few trials' or 'by construction'; 'cannot be tested here' where there is none),
-    the `numbers` behind it, or what is missing, and the `rule` that decided it. A claim
-    by construction is 'contrary' where the numbers contradict it all the same.
+    The frame has `CLAIM_COLUMNS`: the verdict by claim, then by benchmark, the numbers
+    behind it, or what is missing, and the rule that decided it.
     """
     found = [
         _finding(claim, known)
@@ -103,10 +100,7 @@ def check_claims(
 
 def build_verdicts_table(findings: pd.DataFrame) -> Table:
     """Build the table ``claims-overview``: a line a claim, a column a benchmark."""
-    titles, groups = (
-        findings["benchmark"].unique(),
-        findings.groupby("claim", sort=False),
-    )
+    groups = findings.groupby("claim", sort=False)
     return Table(
         name="claims-overview",
         title="What the paper claims, and what these data say",
@@ -117,7 +111,7 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
             "refuted there. What the paper claims of time stands beside the measured "
             "seconds."
         ),
-        columns=("Claim", *titles),
+        columns=("Claim", *findings["benchmark"].unique()),
         lines=tuple(_overview_line(group) for _, group in groups),
         data=findings[["claim", "text", "kind", "benchmark", "verdict"]],
         prose=(0,),
@@ -125,7 +119,7 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
 
 
 def _overview_line(findings: pd.DataFrame) -> Line:
-    """Return the claim, why it cannot fail where it cannot, and all verdicts."""
+    """Return the claim, why it cannot fail, and all verdicts."""
     known = findings[findings["verdict"] == BY_CONSTRUCTION]["rule"]
     first = findings.iloc[0]
     claim = Cell(first["text"] + _asked(first["kind"]), note="".join(known[:1]))

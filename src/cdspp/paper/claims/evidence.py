@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from cdspp.analysis.curves import CurveScores, arrange_curves
@@ -67,13 +68,11 @@ class Evidence:
     def tasks(self, row: Row) -> Floats:
         """Return the accuracies of a row, by task and trial."""
         place = [known.key for known in self.summary.rows].index(row.key)
-        accuracy: Floats = self.summary.accuracy[place]
-        return accuracy
+        return np.asarray(self.summary.accuracy[place])
 
     def average(self, row: Row) -> Floats:
         """Return the average over tasks by trial, NaN where a task has no score."""
-        average: Floats = self.tasks(row).mean(axis=0)
-        return average
+        return np.asarray(self.tasks(row).mean(axis=0))
 
     def gain(self, row: Row, rival: Row) -> PairedGain:
         """Return the gain of a row over another one, averaged over tasks."""
