@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +61,8 @@ _ROUNDING = 1e-9
 class Printed:
     """What the paper prints: its benchmarks by name, and all their cells in order.
 
-    Of a benchmark there are `title`, name of the `table`, what it `needs` to be run,
-    and `tasks`: our name of each, ``average`` for the average over all. `cells` has the
-    columns table, benchmark, title, task (our name), method, supervised, printed_mean
-    and printed_sd (fractions; NaN where none is printed).
+    Tasks have our names, ``average`` for that over all. The accuracies `printed_mean`
+    and `printed_sd` of cells are fractions, NaN where none is printed.
     """
 
     benchmarks: Mapping[str, Mapping[str, Any]]
@@ -100,10 +99,7 @@ def read_printed(folder: PathLike) -> Printed:
 def paper_times(
     folder: PathLike, plans: Sequence[BenchmarkPlan]
 ) -> dict[str, Mapping[str, float]]:
-    """Return the printed seconds, by benchmark of ours and display name of a method.
-
-    In ``benchmarks.yaml`` of the folder `time` names rows of ``computation_time.csv``.
-    """
+    """Return the printed seconds, by benchmark of ours and display name of a method."""
     seconds = paper_seconds(Path(folder, "computation_time.csv"))
     known = read_yaml(Path(folder, "benchmarks.yaml"))
     names = {plan.benchmark: PaperPlan.of(plan).printed for plan in plans}
@@ -144,14 +140,10 @@ def printed_verdict(
 
 
 def compare_printed(printed: Printed, summaries: Sequence[Summary]) -> pd.DataFrame:
-    """Put our numbers beside the printed ones.
+    """Put our numbers beside the printed ones, with a verdict or a reason.
 
-    The frame has the columns of `Printed.cells`, how our row is shown, whether it is
-    `shortened`, our `mean` and `sd` over our `trials`, the `difference` (ours minus the
-    printed mean), the `verdict` by `RULE`, and the `reason` why there is no number of
-    ours. The numbers are those of the main run; settings of the plan that change
-    `random_state` alone are its other seeds. A plan that names a benchmark that is not
-    printed is a DataError, as are two of the same.
+    They are those of the main run; settings that change `random_state` alone are its
+    other seeds. DataError where plans name no printed benchmark, or one twice.
     """
     reproduced: dict[str, Summary] = {}
     for summary in summaries:
@@ -242,32 +234,27 @@ def build_printed_counts(cells: pd.DataFrame) -> Table:
     counts = compared.groupby(keys, sort=False)["verdict"].value_counts()
     counts = counts.unstack(fill_value=0).reindex(columns=list(_VERDICTS), fill_value=0)
     counts = counts.reset_index().rename_axis(columns=None)
-    numbers = counts[list(_VERDICTS)]
-    counts["cells"] = numbers.sum(axis=1)
+    counts["cells"] = counts[list(_VERDICTS)].sum(axis=1)
     counts["trials"] = compared.groupby(keys, sort=False)["trials"].min().to_numpy()
-    return Table(
-        name="printed-methods",
-        title="How many printed numbers are met",
-        caption=(
-            f"{RULE} Shares of the printed cells that this study has, by method. "
-            "* supervised; † shortened run."
-        ),
-        columns=("Method", *(verdict.capitalize() for verdict in _VERDICTS)),
-        lines=tuple(
-            map(_counts_line, counts.itertuples(), numbers.to_numpy().tolist())
-        ),
-        data=counts.rename(columns={TOO_FEW: TOO_FEW.replace(" ", "_")}),
+    data = counts.rename(columns={TOO_FEW: TOO_FEW.replace(" ", "_")})
+    name = {"Method": lambda method: _name(method, _fewer(method.trials))}
+    return Table.of(
+        "printed-methods",
+        "How many printed numbers are met",
+        f"{RULE} Shares of the printed cells that this study has, by method. "
+        "* supervised; † shortened run.",
+        name | {word.capitalize(): partial(_share, word) for word in _VERDICTS},
+        data.itertuples(),
+        block=lambda method: str(method.title),
+        data=data,
         headings=True,
         empty="None of the printed cells is in this study.",
     )
 
 
-def _counts_line(method: Any, numbers: Sequence[int]) -> Line:
-    cells = [
-        Cell(f"{number} of {method.cells}" if number else DASH, value=number)
-        for number in numbers
-    ]
-    return Line((_name(method, note=_fewer(method.trials)), *cells), method.title)
+def _share(verdict: str, method: Any) -> Cell:
+    number = getattr(method, verdict.replace(" ", "_"))
+    return Cell(f"{number} of {method.cells}" if number else DASH, value=number)
 
 
 def _name(cell: Any, note: str = "") -> Cell:
@@ -293,8 +280,7 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
         caption=(
             f"The paper's accuracies, over {PRINTED_TRIALS} trials, and ours: percent, "
             "mean (standard deviation, n − 1) over trials. Difference: ours minus the "
-            "printed mean, in points. "
-            f"{counts} The CSV has every printed cell, with "
+            f"printed mean, in points. {counts} The CSV has every printed cell, with "
             "ours or the reason why there is none. * supervised; † shortened run."
         ),
         columns=(
