@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -36,7 +37,6 @@ from cdspp.study.plan import BenchmarkPlan
 
 __all__ = ["environment", "inline_svg", "write_report"]
 
-_MIME = {".csv": "text/csv", ".md": "text/markdown", ".tex": "application/x-tex"}
 _FORMS = [f".{form}" for form in (*TABLE_FORMS, *FIGURE_FORMS)]
 
 
@@ -52,30 +52,25 @@ def write_report(
 ) -> None:
     """Write the report: a single HTML file that needs nothing else.
 
-    `tables` and `figures` are any form of the study's tables and figures; other forms
-    of the same name are looked for beside it, absent ones are left out. `fit_records`
-    are the JSON files beside the predictions; `files` are those that the page rests on,
-    and it states the digest of each by its place in the folder that holds the study's.
+    `tables` and `figures` are any form of each; other forms are looked for beside it.
+    The page rests on `files`, and states the digest of each.
     """
     shown = _files_beside([*tables, *figures])
     # All figures together, and each of them, may have so many bytes as SVG.
     n_figures = len({Path(figure).stem for figure in figures})
     max_bytes = min(800_000, 3_000_000 // max(1, n_figures))
-    comparisons = {}
-    for plan in plans:
-        path = shown.get(f"source-help_{plan.benchmark}.csv")
-        found = read_comparisons(path) if path else no_comparisons()
-        comparisons[plan.benchmark] = found
     digests = stated_digests(files, Path(output).absolute().parents[2])
     context = {
         "study": study,
         "stages": STAGES,
         "edges": EDGES,
         "run": describe_run(read_fit_records(fit_records), plans, study, digests),
-        **_told(plans, comparisons),
+        **_told(plans, shown),
     }
     templates = environment(plans)
-    embedder = _Embedder(shown, max_bytes, templates)
+    names = ("embed.html.j2", "captions.html.j2")
+    modules = (templates.get_template(name).module for name in names)
+    embedder = _Embedder(shown, max_bytes, *modules)
     sections = list(_sections(plans, embedder, templates, context))
     groups = groupby(sections, itemgetter("group"))
     page = templates.get_template("page.html.j2").render(
@@ -86,13 +81,20 @@ def write_report(
     write_page(Path(output), page)
 
 
-def _told(
-    plans: Sequence[BenchmarkPlan], comparisons: Mapping[str, pd.DataFrame]
-) -> dict[str, Any]:
+def _told(plans: Sequence[BenchmarkPlan], files: Mapping[str, Path]) -> dict[str, Any]:
     """Return what the page says of all benchmarks."""
     rows = [row for plan in plans for row in plan.main_rows]
     informed = [row.display_name for row in rows if row.kind == "informed"]
-    pairs = [(plan.title, comparisons[plan.benchmark]) for plan in plans]
+    pairs, cards = [], {}
+    for plan in plans:
+        gains, contents = (
+            files.get(f"{table}_{plan.benchmark}.csv")
+            for table in ("source-help", "contents")
+        )
+        found = read_comparisons(gains) if gains else no_comparisons()
+        pairs.append((plan.title, found))
+        untrained = untrained_text(contents) if contents else ""
+        cards[plan.benchmark] = _card(plan.title, found) | {"untrained": untrained}
     without = [(title, answers.without_source(_standing(f))) for title, f in pairs]
     return {
         "rule": RULE,
@@ -101,10 +103,7 @@ def _told(
         "told": list(dict.fromkeys(informed)),
         "without": [(title, parts) for title, parts in without if parts],
         "answer": answers.overall_answer(dict(pairs)),
-        "cards": {
-            plan.benchmark: _card(plan.title, comparisons[plan.benchmark])
-            for plan in plans
-        },
+        "cards": cards,
     }
 
 
@@ -161,24 +160,17 @@ def _sections(
 ) -> Iterator[dict[str, Any]]:
     """Yield the sections of the page that have something to show."""
     for part in outline.outline():
-        name = part.anchor.partition("-{")[0]
+        name, of_each, _ = part.anchor.partition("-{")
         names = [f"sections/{name}.html.j2", "sections/items.html.j2"]
         template = templates.select_template(names)
-        each = [[plan] for plan in plans] if name != part.anchor else [plans]
-        for chosen in each:
-            own: dict[str, Any] = {"folds": _folds(part, chosen, embedder)}
-            where: Mapping[str, Any] = {}
-            if name != part.anchor:
-                [plan] = chosen
-                contents = embedder.files.get(f"contents_{plan.benchmark}.csv")
-                own["untrained"] = untrained_text(contents) if contents else ""
-                own |= {"plan": plan, "card": context["cards"][plan.benchmark]}
-                where = vars(plan)
-            content = Markup(template.render(context, **own)).strip()
-            if content:
+        for chosen in [[plan] for plan in plans] if of_each else [plans]:
+            own = vars(chosen[0]) if chosen else {}
+            folds = _folds(part, chosen, embedder)
+            content = template.render(context, folds=folds, plan=own)
+            if content := Markup(content).strip():
                 yield {
-                    "anchor": part.anchor.format_map(where),
-                    "heading": part.heading.format_map(where),
+                    "anchor": part.anchor.format_map(own),
+                    "heading": part.heading.format_map(own),
                     "content": content,
                     "group": part.group,
                     "sentence": templates.filters["named"](part.sentence),
@@ -206,41 +198,28 @@ def _files_beside(paths: Iterable[PathLike]) -> dict[str, Path]:
     return {file.name: file for file in reversed(files) if file.is_file()}
 
 
+@dataclass(frozen=True)
 class _Embedder:
     """Writes a table or figure as HTML, nothing where it is absent."""
 
-    def __init__(
-        self, files: Mapping[str, Path], max_bytes: int, environment: Environment
-    ) -> None:
-        self.files = files
-        self.max_bytes = max_bytes
-        self.frames: Any = environment.get_template("embed.html.j2").module
-        self.captions: Any = environment.get_template("captions.html.j2").module
+    files: Mapping[str, Path]
+    max_bytes: int
+    frames: Any
+    captions: Any
 
     def show(self, kind: str, name: str, plans: Sequence[BenchmarkPlan]) -> Markup:
         """Show what `plans` have under a name."""
-        if kind != outline.FIGURE:
-            return self._table(name)
-        of = name.partition("_")[0]
-        if of == name:
-            caption = self.captions.study(name, outline.few_tasks(plans))
-        else:
+        if kind == outline.FIGURE:
             method = Markup(html_name(plans[0].role_name(REFERENCE)))
-            caption = self.captions.benchmark(of, method, plans[0].showcase)
-        return self._figure(name, Markup(caption).strip())
-
-    def _table(self, name: str) -> Markup:
-        """Show a table as its file says, with its other forms to download."""
-        fragment = self.files.get(f"{name}.html")
+            few, of = outline.few_tasks(plans), name.partition("_")[0]
+            caption = self.captions.caption(of, few, method, plans[0].showcase)
+            return self._figure(name, Markup(caption).strip())
+        *downloads, fragment = (self.files.get(f"{name}.{f}") for f in TABLE_FORMS)
         if fragment is None:
             return Markup()
-        downloads = {
-            path: mime
-            for suffix, mime in _MIME.items()
-            if (path := self.files.get(f"{name}{suffix}"))
-        }
         content = Markup(fragment.read_text(encoding="utf-8"))
-        return Markup(self.frames.table(name, content, downloads)).strip()
+        shown = self.frames.table(name, content, list(filter(None, downloads)))
+        return Markup(shown).strip()
 
     def _figure(self, name: str, caption: Markup) -> Markup:
         """Embed a figure: its SVG if small enough, else its PNG."""
@@ -256,10 +235,7 @@ class _Embedder:
 
 
 def inline_svg(text: str, *, prefix: str, label: str) -> Markup:
-    """Make an SVG file part of a page: own identifiers, own styles, no addresses.
-
-    `prefix` stands before each identifier, `label` is read in place of the picture.
-    """
+    """Make an SVG file part of a page: own identifiers, own styles, no addresses."""
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r"<style[^>]*>.*?</style>", "", text, flags=re.DOTALL)
