@@ -20,7 +20,8 @@ from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.verdicts import RULE
 from cdspp.report.outline import Fold, Item, Part, outline
 from cdspp.report.page import page as page_module
-from cdspp.report.tables.source_help import build_matrix_table
+from cdspp.report.tables.source_help import build_matrix_table, build_task_table
+from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan, Showcase
 
 OF_DIGITS = ("methods", "iterations", "subspace", "confusion")
@@ -121,11 +122,15 @@ def test_a_card_keeps_every_word_of_the_answer(study: WrittenStudy) -> None:
         )
 
 
-def test_a_collapsed_method_has_no_share_of_its_gain_without_a_source() -> None:
+def test_a_collapsed_method_has_no_share_of_its_gain_without_a_source(
+    tmp_path: Path,
+) -> None:
     plan = make_plan(methods=("svm-t", "dama", "cdspp"))
     for collapsed, named in (((), {"DAMA", "CDSPP"}), (("dama",), {"CDSPP"})):
         found = draw_comparisons(plan, collapsed=collapsed)
-        [(_, parts)] = page_module._told([plan], {plan.benchmark: found})["without"]
+        path = tmp_path / f"source-help_{plan.benchmark}.csv"
+        write_tables([build_task_table(found, plan.benchmark, plan.title)], [path])
+        [(_, parts)] = page_module._told([plan], {path.name: path})["without"]
         assert {part.split()[0] for part in parts} == named
         table = build_matrix_table([found], plan.margin)
         shown = {line.cells[0].text: line.cells[-3].text != "–" for line in table.lines}
