@@ -30,14 +30,10 @@ def draw_methods(summary: Summary, outputs: style.Outputs) -> None:
     titles = [style.task_text(task) for task in tasks]
     longest = max((len(line) for t in titles for line in t.split("\n")), default=1)
     n_columns = max(1, min(len(titles), 5, int(6.2 / (0.073 * longest + 0.1))))
-    n_lines = max(1, math.ceil(len(titles) / n_columns))
-    width = min(style.WIDTH, max(5.0, 1.3 + 1.5 * n_columns))
-    height = n_lines * (0.2 * len(summary.rows) + 0.7) + 0.3
-    with style.canvas(width, height, outputs) as figure:
-        grid = figure.subplots(n_lines, n_columns, squeeze=False, sharey=True)
-        panels = list(grid.flat[: len(titles)])
-        for axes in grid.flat[len(titles) :]:
-            axes.set_visible(False)
+    room: Any = {"line": 0.2 * len(summary.rows) + 0.7, "rest": 0.3, "sharey": True}
+    room["width"] = min(style.WIDTH, max(5.0, 1.3 + 1.5 * n_columns))
+    drawn = style.gridded(len(titles), n_columns, outputs, **room)
+    with drawn as (figure, panels):
         for place, axes in enumerate(panels):
             _method_panel(axes, summary, tasks[place], values[:, place])
             weight = "bold" if place == len(summary.tasks) else "normal"
@@ -55,20 +51,17 @@ def draw_iterations(summary: Summary, outputs: style.Outputs) -> None:
     )
     crowded = len(summary.iterative()) > 6  # bands
     n_columns = max(1, min(len(summary.tasks), 2 if crowded else 4))
-    n_lines = max(1, math.ceil(len(summary.tasks) / n_columns))
     width = style.WIDTH if n_columns > 1 else 5.0
-    height = n_lines * (2.9 if crowded else 2.1) + 1.0
-    with style.canvas(width, height, outputs) as figure:
-        shared: Any = {"squeeze": False, "sharey": True, "sharex": True}
-        grid = figure.subplots(n_lines, n_columns, **shared)
-        for axes in grid.flat[len(summary.tasks) :]:
-            axes.set_visible(False)
+    room: Any = {"line": 2.9 if crowded else 2.1, "rest": 1.0, "width": width}
+    shared = {"sharey": True, "sharex": True}
+    drawn = style.gridded(len(summary.tasks), n_columns, outputs, **room, **shared)
+    with drawn as (figure, panels):
         for place, task in enumerate(summary.tasks):
-            _iteration_panel(grid.flat[place], summary, place, bands=not crowded)
-            grid.flat[place].set_title(style.task_text(task))
+            _iteration_panel(panels[place], summary, place, bands=not crowded)
+            panels[place].set_title(style.task_text(task))
         figure.supxlabel("iteration", fontsize=9)
         figure.supylabel("accuracy, percent", fontsize=9)
-        handles, labels = grid.flat[0].get_legend_handles_labels()
+        handles, labels = figure.axes[0].get_legend_handles_labels()
         if handles:
             lines = math.ceil(len(labels) / int(width / 1.45))
             columns = math.ceil(len(labels) / lines)

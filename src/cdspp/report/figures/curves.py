@@ -6,7 +6,6 @@ reference method alone has a band.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -49,15 +48,13 @@ def _draw_labels(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
         (curve, task, values) for curve in curves for task, values in _by_task(curve)
     ]
     n_columns = _columns(len(panels) + 1)
-    n_lines = math.ceil((len(panels) + 1) / n_columns)
-    width = {3: style.WIDTH, 2: 5.4}.get(n_columns, 3.0)
-    height = 2.9 if any(len(c.rows) > 6 for c in curves) else 2.5
-    ratios = [1.9, 1] if len(panels) == 1 else [1] * n_columns
-    with style.canvas(width, height * n_lines + 0.2, outputs) as figure:
-        grid = figure.subplots(n_lines, n_columns, squeeze=False, width_ratios=ratios)
-        for axes in grid.flat[len(panels) :]:
-            axes.set_axis_off()
-        drawn = list(grid.flat[: len(panels)])
+    room: Any = {"line": 2.9 if any(len(c.rows) > 6 for c in curves) else 2.5}
+    room |= {"rest": 0.2, "width": {3: style.WIDTH, 2: 5.4}.get(n_columns, 3.0)}
+    room["width_ratios"] = [1.9, 1] if len(panels) == 1 else [1] * n_columns
+    room["spare"] = True
+    made = style.gridded(len(panels) + 1, n_columns, outputs, **room)
+    with made as (figure, [*drawn, beside]):
+        beside.set_axis_off()
         pairs = zip(drawn, panels, strict=True)
         far = [_label_panel(axes, *panel) for axes, panel in pairs]
         for axes in drawn[-n_columns:]:
@@ -73,8 +70,7 @@ def _draw_labels(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
 
         # In the order in which the last lines end.
         handles = sorted(_by_name(drawn).values(), key=end, reverse=True)
-        look = {"loc": "center left", "labelspacing": 0.45}
-        grid.flat[len(panels)].legend(handles=handles, **look)
+        beside.legend(handles=handles, loc="center left", labelspacing=0.45)
         figure.supylabel("accuracy, percent", fontsize=9)
 
 
@@ -129,26 +125,25 @@ def _label_panel(axes: Axes, curve: CurveScores, task: str, values: Floats) -> i
 def _draw_sensitivity(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
     """Draw a panel a parameter: thin lines for tasks, thick ones for their average."""
     n_columns = _columns(len(curves))
-    n_lines = max(1, math.ceil(len(curves) / n_columns))
     width = style.WIDTH if n_columns > 1 else 4.4
     # Tasks that are shown beside an average look different, if they are few.
     several = [c.tasks for c in curves if len(c.tasks) > 1 and not c.in_states]
     named = list(dict.fromkeys(task for tasks in several for task in tasks))
     dashes = _DASHES if len(named) <= len(_DASHES) else ["solid"] * len(named)
     looks = dict(zip(named, dashes, strict=False))
-    with style.canvas(width, 2.5 * n_lines + 0.75, outputs) as figure:
-        grid = figure.subplots(n_lines, n_columns, squeeze=False, sharey=True)
-        for axes in grid.flat[len(curves) :]:
-            axes.set_axis_off()
-        for axes, curve in zip(grid.flat, curves, strict=False):
+    room: Any = {"line": 2.5, "rest": 0.75, "width": width, "sharey": True}
+    room["spare"] = True
+    drawn = style.gridded(len(curves), n_columns, outputs, **room)
+    with drawn as (figure, panels):
+        for axes, curve in zip(panels, curves, strict=True):
             _sensitivity_panel(axes, curve, looks)
             axes.set_xlabel(parameter_title(curve.parameter))
-        low, high = grid.flat[0].get_ylim()
+        low, high = figure.axes[0].get_ylim()
         # Curves that vary by less than ten points look flat.
-        room = max(0.0, 10.0 - (high - low)) / 2
-        grid.flat[0].set_ylim(low - room, high + room)
+        flat = max(0.0, 10.0 - (high - low)) / 2
+        figure.axes[0].set_ylim(low - flat, high + flat)
         figure.supylabel("accuracy, percent", fontsize=9)
-        if handles := _sensitivity_handles(curves, looks, list(grid.flat)):
+        if handles := _sensitivity_handles(curves, looks, panels):
             columns = min(len(handles), 3 if n_columns > 1 else 2)
             figure.legend(handles=handles, loc="outside upper center", ncols=columns)
 
@@ -241,11 +236,8 @@ def draw_bridges(
             else:
                 panels[1].set_axis_off()
             panels[0].set_ylabel("accuracy, percent")
-        named: dict[str, Any] = {}
-        for axes in grid.flat:
-            handles, names = axes.get_legend_handles_labels()
-            named = {**dict(zip(names, handles, strict=True)), **named}
-        figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=3)
+        handles = list(_by_name(grid.flat[::-1]).values())
+        figure.legend(handles=handles, loc="outside lower center", ncols=3)
 
 
 def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:

@@ -83,11 +83,9 @@ def draw_confusion(
 
 
 def count_confusions(fits: Sequence[PathLike], labels: PathLike) -> pd.DataFrame:
-    """Count the samples of a class (row) predicted as each class, over all trials.
+    """Count by class (row) and prediction, at the last iteration, over all trials.
 
-    The predictions are those of a trial's last iteration, the labels of the target
-    domain. `DataError` says that a sample has none, or that a fit is not what its
-    record and path say.
+    DataError where a sample has no label, or a fit is not what its record says.
     """
     truth = labels_by_id(labels)
     found = []
@@ -127,17 +125,14 @@ def draw_subspace(
     places = np.linspace(0, len(steps) - 1, min(len(steps), 6))
     steps = steps[places.round().astype(int)]
     n_columns = min(3, len(steps)) or 1
-    n_lines = math.ceil(len(steps) / n_columns) or 1
     width = min(style.WIDTH, 4.2 * n_columns + 0.6)
-    height = (width / n_columns + 0.2) * n_lines + 0.7
-    with style.canvas(width, height, outputs) as figure:
-        grid = figure.subplots(n_lines, n_columns, squeeze=False).flat
-        for axes in grid[len(steps) :]:
-            axes.set_visible(False)
+    room: Any = {"width": width, "line": width / n_columns + 0.2, "rest": 0.7}
+    drawn = style.gridded(len(steps), n_columns, outputs, **room)
+    with drawn as (figure, panels):
         for place, step in enumerate(steps.tolist()):
-            _subspace_panel(grid[place], shown, step)
+            _subspace_panel(panels[place], shown, step)
             letter = string.ascii_lowercase[place]
-            grid[place].set_title(f"({letter}) {_step_title(shown, step)}")
+            panels[place].set_title(f"({letter}) {_step_title(shown, step)}")
         _subspace_legend(figure, shown)
         if not len(steps):
             figure.text(0.5, 0.5, "no subspace: the fit failed", ha="center")

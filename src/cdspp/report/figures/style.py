@@ -5,6 +5,7 @@ Accuracies are drawn in percent.
 
 from __future__ import annotations
 
+import math
 import textwrap
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,6 +45,7 @@ __all__ = [
     "equal_windows",
     "far_below",
     "figure_name",
+    "gridded",
     "note_far",
     "plain_text",
     "quiet",
@@ -165,10 +167,7 @@ _STAMPS = {".svg": "Date", ".png": "Software", ".pdf": "CreationDate"}
 
 
 def style_of(key: str) -> Style:
-    """Return the style of a method or control, by its name where it has none.
-
-    Methods in other settings are grey.
-    """
+    """Return the style of a method or control; methods in other settings are grey."""
     if key in STYLES or ", " in key:
         return STYLES.get(key, Style(MUTED, "o"))
     number = zlib.crc32(key.encode())
@@ -208,10 +207,7 @@ def plain_text(text: str, most: int = 64) -> str:
 
 
 def task_text(task: str) -> str:
-    """Write a task for a figure, as an arrow between its domains.
-
-    That of several sources has lines that panels have room for.
-    """
+    """Write a task for a figure, of several sources in lines as wide as panels."""
     shown = plain_text(task_title(task))
     return textwrap.fill(shown, TITLE_WIDTH) if several_sources(task) else shown
 
@@ -224,10 +220,7 @@ def quiet(axes: Axes, *, grid: str = "x") -> None:
 
 
 def dots(axes: Axes, key: str, values: Floats, y: float) -> float:
-    """Draw the mean over trials and its interval at height `y`; return the mean.
-
-    `values` are fractions, NaN where missing; the scale is percent.
-    """
+    """Draw the mean of fractions, and its interval, at height `y`; return it."""
     style = style_of(key)
     mean = 100 * mean_sd(values)[0]
     low, high = mean_interval(values)
@@ -241,11 +234,7 @@ def dots(axes: Axes, key: str, values: Floats, y: float) -> float:
 def draw_line(
     axes: Axes, row: Row, x: ArrayLike, values: Floats, *, band: bool, **look: Any
 ) -> None:
-    """Draw a row's means over trials and, with `band`, their 95 % intervals.
-
-    `values` are fractions by place along the axis and trial; `look` has properties of
-    the line in place of the usual ones.
-    """
+    """Draw the means of fractions by place and trial, with `band` their intervals."""
     seen = np.isfinite(values).any(axis=1)
     places, shown, style = np.asarray(x)[seen], 100 * values[seen], style_of(row.key)
     look = {**style.look(4.5), "label": figure_name(row.display_name), **look}
@@ -282,8 +271,7 @@ def equal_windows(
 ) -> None:
     """Give all panels the same number of points an inch, each around its own data.
 
-    `pad` is room beyond the data, a share of the widest; but for it, no window leaves
-    `within`.
+    But for `pad`, a share of the widest, no window leaves `within`.
     """
     limits = [getattr(axes.dataLim, f"interval{side}") for axes in panels]
     known = [(low, high) for low, high in limits if np.isfinite([low, high]).all()]
@@ -296,10 +284,7 @@ def equal_windows(
 
 
 def far_below(means: Floats) -> NDArray[np.bool_]:
-    """Tell which means, in percent, would squash the others, far below their median.
-
-    They are more than three times as far from it as the best, and than five points.
-    """
+    """Tell which means, in percent, would squash the others, far below their median."""
     if not np.isfinite(means).any():
         return np.zeros(len(means), dtype=bool)
     median = np.nanmedian(means)
@@ -322,10 +307,7 @@ def by_kind(outputs: Outputs, kinds: Iterable[str]) -> dict[str, list[PathLike]]
 
 @contextmanager
 def canvas(width: float, height: float, outputs: Outputs) -> Iterator[Figure]:
-    """Yield a figure of the house style (inches) and write it to SVG, PNG or PDF files.
-
-    Equal figures give equal bytes.
-    """
+    """Yield a figure in inches; write it to files, equal ones with equal bytes."""
     paths = [Path(output) for output in outputs]
     for path in paths:
         if path.suffix not in _STAMPS:
@@ -341,6 +323,31 @@ def canvas(width: float, height: float, outputs: Outputs) -> Iterator[Figure]:
 
 
 @contextmanager
+def gridded(
+    n_panels: int,
+    n_columns: int,
+    outputs: Outputs,
+    *,
+    line: float,
+    rest: float,
+    width: float = WIDTH,
+    spare: bool = False,
+    **options: Any,
+) -> Iterator[tuple[Figure, list[Axes]]]:
+    """Yield a figure and its panels in lines of `line` inches; `rest` is for others.
+
+    Cells without a panel have no axis; with `spare` they are part of the figure.
+    """
+    n_lines = max(1, math.ceil(n_panels / n_columns))
+    with canvas(width, line * n_lines + rest, outputs) as figure:
+        grid = figure.subplots(n_lines, n_columns, squeeze=False, **options).flat
+        for axes in grid[n_panels:]:
+            axes.set_axis_off()
+            axes.set_visible(spare)
+        yield figure, list(grid[:n_panels])
+
+
+@contextmanager
 def stacked(
     titles: Sequence[str],
     lengths: Sequence[int],
@@ -352,10 +359,7 @@ def stacked(
     width: float = WIDTH,
     **options: Any,
 ) -> Iterator[tuple[Figure, list[Axes]]]:
-    """Yield a figure and its panels, one below the other, which have these titles.
-
-    In inches, a panel is as high as its lines and its frame; `rest` is for all others.
-    """
+    """Yield a figure and its titled panels, each as high as its lines and its frame."""
     height = sum(line * length + frame for length in lengths) + rest
     options = {"squeeze": False, "height_ratios": lengths, **options}
     with canvas(width, height, outputs) as figure:
