@@ -64,13 +64,7 @@ TIME_CLAIMS = Item(TIMING, "time-claims", _has("claims"))
 
 
 class Paper(GuestSection):
-    """The guest section of the paper.
-
-    Parameters
-    ----------
-    resources : Path
-        Its folder ``paper`` holds the printed numbers and the other readings.
-    """
+    """The guest section of the paper, whose numbers and readings are resources."""
 
     name = NAME
     rules = "workflow/rules/paper.smk"
@@ -164,9 +158,8 @@ class Paper(GuestSection):
             for entry in config.get(section, ()):
                 setting = f"{opening}-{entry['id']}"
                 tasks = study.setting_tasks(benchmark, setting)
-                for method in (
-                    study.setting_methods(benchmark, setting) if tasks else ()
-                ):
+                methods = study.setting_methods(benchmark, setting) if tasks else ()
+                for method in methods:
                     trials = study.setting_trials(setting, method)
                     plan = ReadingPlan(entry["id"], setting, method, tasks, trials)
                     plans[section].append(plan)

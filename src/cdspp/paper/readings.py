@@ -29,8 +29,7 @@ class ReadingPlan:
 class PaperPlan:
     """What a study has of the paper on one benchmark.
 
-    With `claims` the report has the paper's claims and readings; `printed` names the
-    benchmark whose printed numbers stand beside.
+    `printed` names the benchmark whose printed numbers stand beside.
     """
 
     claims: bool = False

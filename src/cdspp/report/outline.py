@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from cdspp.core.names import LABELS
 from cdspp.methods.bridge import PAIRS
@@ -36,10 +37,7 @@ KINDS = TABLE, FIGURE, TIMING = ("table", "figure", "timing")
 
 @dataclass(frozen=True)
 class Fold:
-    """A part that the page folds away: its heading, and a sentence on its content.
-
-    ``{reference}`` in any sentence of the outline is the name of that method.
-    """
+    """A part that the page folds away; ``{reference}`` is the name of that method."""
 
     heading: str
     sentence: str = ""
@@ -55,7 +53,7 @@ class Item:
 
     kind: str
     name: str
-    needs: Callable[[BenchmarkPlan], bool] = lambda plan: True
+    needs: Callable[[BenchmarkPlan], object] = lambda plan: True
     fold: Fold | None = None
 
 
@@ -63,8 +61,7 @@ class Item:
 class Part:
     """A section of the page, or with ``{benchmark}`` in its anchor one for each.
 
-    The template of its prose is named after it, where there is one. A section with a
-    sentence shows that, and the rest on request.
+    The template of its prose is named after it. With a sentence, the rest is folded.
     """
 
     anchor: str
@@ -89,16 +86,8 @@ def _varied(plan: BenchmarkPlan) -> set[str]:
     return {curve.parameter for curve in plan.curves}
 
 
-def _has_showcase(plan: BenchmarkPlan) -> bool:
-    return plan.showcase is not None
-
-
-def _selects(plan: BenchmarkPlan) -> bool:
-    return any(row.kind == CHOOSING for row in plan.rows)
-
-
-def _leaves_out(plan: BenchmarkPlan) -> bool:
-    return any(row.kind == LEFT_OUT for row in plan.rows)
+def _has(kind: str) -> Callable[[BenchmarkPlan], bool]:
+    return lambda plan: any(row.kind == kind for row in plan.rows)
 
 
 EVERY_TASK = Fold(
@@ -161,7 +150,7 @@ OWN: tuple[Part, ...] = (
             Item(FIGURE, "methods_{benchmark}", fold=EVERY_TASK),
             Item(TABLE, "class-accuracy_{benchmark}", fold=BALANCED),
             Item(TABLE, "source-help_{benchmark}", fold=BY_TASK),
-            Item(TABLE, "several-sources_{benchmark}", _leaves_out, SEVERAL),
+            Item(TABLE, "several-sources_{benchmark}", _has(LEFT_OUT), SEVERAL),
             Item(FIGURE, "labels_{benchmark}", lambda p: LABELS in _varied(p), CURVES),
             Item(
                 FIGURE,
@@ -172,8 +161,8 @@ OWN: tuple[Part, ...] = (
             Item(TABLE, "curve-{curve}_{benchmark}", fold=CURVES),
             Item(FIGURE, "iterations_{benchmark}", fold=ROUNDS),
             Item(TABLE, "iterations_{benchmark}", fold=ROUNDS),
-            Item(FIGURE, "subspace_{benchmark}", needs=_has_showcase, fold=ONE_TASK),
-            Item(FIGURE, "confusion_{benchmark}", needs=_has_showcase, fold=ONE_TASK),
+            Item(FIGURE, "subspace_{benchmark}", attrgetter("showcase"), ONE_TASK),
+            Item(FIGURE, "confusion_{benchmark}", attrgetter("showcase"), ONE_TASK),
             Item(TABLE, "contents_{benchmark}", fold=CONTENTS),
             Item(TABLE, "overlap_{benchmark}", fold=CONTENTS),
         ),
@@ -190,10 +179,7 @@ OWN: tuple[Part, ...] = (
         "selection",
         "Are hyper-parameters the reason?",
         DETAILS,
-        (
-            Item(FIGURE, "selection", needs=_selects),
-            Item(TABLE, "selection", needs=_selects),
-        ),
+        tuple(Item(kind, "selection", _has(CHOOSING)) for kind in (FIGURE, TABLE)),
         "Whether a verdict turns on a hyper-parameter: accuracy with the default, with "
         "the value selected on the labelled target rows of each trial, and with the "
         "best in hindsight.",

@@ -27,10 +27,7 @@ _WHY = (
 
 
 def headline(results_dir: str | os.PathLike[str]) -> str:
-    """Write the overview for a terminal, the answers, failures, and the report's path.
-
-    `DataError` says that the study has no overview table yet, or a file is damaged.
-    """
+    """Write the overview for a terminal, the answers, failures, and where the page is."""
     folder = Path(results_dir)
     path = folder / "tables" / "overview.csv"
     if not path.is_file():

@@ -225,7 +225,7 @@ def _curve_caption(curve: CurveScores) -> str:
 
 
 def _scores(summary: Summary, values: Floats) -> list[Score]:
-    """Return the scores of `values`, rows by tasks by trials, and of their average."""
+    """Return the scores of `values` by row, task and trial, and of their average."""
     plan, (tasks, padded) = summary.plan, summary.with_average(values)
     return [
         _score(row, padded[i, place], task, summary.tasks, collapsed=collapsed)
@@ -246,10 +246,7 @@ def _score(
     *,
     collapsed: bool = False,
 ) -> Score:
-    """Return the score of a row by trial, on one of the tasks or on their average.
-
-    Small print says how many trials or tasks ran, where not all did, and a collapse.
-    """
+    """Return the score of a row by trial, on a task or their average, and its notes."""
     mean, sd, ran = _moments(values[: row.trials_asked])
     n_tasks, notes = len(set(row.tasks or tasks).intersection(tasks)), []
     if 0 < ran < row.trials_asked:

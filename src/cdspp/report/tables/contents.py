@@ -13,15 +13,9 @@ from typing import Any
 import pandas as pd
 
 from cdspp.analysis.splits import Splits, read_splits, split_of
+from cdspp.core import names
 from cdspp.core.errors import DataError
-from cdspp.core.names import (
-    UNLABELLED_ROLE,
-    UNTRAINED,
-    PathLike,
-    role_domains,
-    task_domains,
-    within_domain,
-)
+from cdspp.core.names import UNLABELLED_ROLE, PathLike, within_domain
 from cdspp.core.wording import DASH, task_title
 from cdspp.report.tables.table import Cell, Table, fraction_cell
 from cdspp.stages.artifacts import labels_by_id, read_csv, read_features
@@ -35,7 +29,6 @@ __all__ = [
     "untrained_text",
 ]
 
-_ROLES = ("source", "target")
 _RANDOM_WEIGHTS = "random weights"
 _TREATMENT = {
     "keep": "They stay in the test, as in the published trials.",
@@ -49,18 +42,16 @@ def count_contents(
     features: Sequence[PathLike],
     splits: Sequence[PathLike],
 ) -> pd.DataFrame:
-    """Count what a benchmark holds: a row a role and domain, as the tasks name them.
+    """Count what a benchmark holds, a row a role and domain, by all files of these.
 
-    Files of labels are named ``.../<dataset>/<domain>.parquet``, those of features
-    ``.../<dataset>/<domain>.<view>.npz``; of splits all blocks of all domains are
-    needed. Unlabelled samples of a target are its test samples. `DataError` says that
-    the file of a domain is missing, or that features and labels have other samples.
+    DataError where the file of a domain is missing, or features and labels have other
+    samples.
     """
     label_files = {path.stem: path for path in map(Path, labels)}
     feature_files = {path.stem: path for path in map(Path, features)}
     blocks = read_splits(splits)
     found = []
-    for role, domains in role_domains(plan.tasks).items():
+    for role, domains in names.role_domains(plan.tasks).items():
         view = plan.views[role]
         for domain in domains:
             path = _file(label_files, domain)
@@ -113,7 +104,7 @@ def untrained_text(path: PathLike) -> str:
     contents = read_csv(path, dict.fromkeys(("role", "domain", "view"), "str"))
     random = contents["view"].str.split(", ").map(lambda told: _RANDOM_WEIGHTS in told)
     parts = []
-    for role in _ROLES:
+    for role in ("source", "target"):
         ours = contents["role"] == role
         domains = contents["domain"][ours & random]
         some = f" ({', '.join(domains)})" if len(domains) < ours.sum() else ""
@@ -126,8 +117,7 @@ def untrained_text(path: PathLike) -> str:
 def count_overlap(splits: Splits, plan: BenchmarkPlan) -> pd.DataFrame:
     """Count the test samples that are labelled in the source too: a row a task.
 
-    The numbers of samples are means over trials. `DataError` says that a domain has no
-    splits, source and target other trials, or that a trial has no test sample.
+    DataError where splits are missing, or of other trials, or have no test sample.
     """
     return pd.DataFrame([_overlap(task, splits, plan.benchmark) for task in plan.tasks])
 
@@ -150,9 +140,7 @@ def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         "Task": lambda entry: Cell(
             task_title(entry.task), note="within one domain" * entry.within_domain
         ),
-        "Test samples": lambda entry: Cell(
-            f"{entry.test_samples:.1f}".removesuffix(".0")
-        ),
+        "Test samples": lambda e: Cell(f"{e.test_samples:.1f}".removesuffix(".0")),
         "In the source": lambda entry: Cell(f"{entry.shared_samples:.1f}"),
         "Share": lambda entry: fraction_cell(entry.share),
         "Lowest": lambda entry: fraction_cell(entry.lowest_share),
@@ -170,7 +158,7 @@ def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
 
 
 def _overlap(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
-    sources, target = task_domains(task)
+    sources, target = names.task_domains(task)
     parts = [split_of(splits, "source", source) for source in sources]
     ours = split_of(splits, "target", target)
     trials = sorted(set(ours["trial"]))
@@ -239,7 +227,7 @@ def _told(provenance: Mapping[str, Any]) -> Iterator[str]:
     """Yield the notes on a view: untrained networks, the scale."""
     if "view" in provenance:
         yield from _told(provenance["view"])
-    if provenance.get("options", {}).get("weights") == UNTRAINED:
+    if provenance.get("options", {}).get("weights") == names.UNTRAINED:
         yield _RANDOM_WEIGHTS
     if "scale" in provenance:
         yield f"scale {provenance['scale']}"

@@ -1,8 +1,4 @@
-"""Did the source help: every method by source state, and the reference by task.
-
-The first holds for the benchmarks of a study, and for a comparison on one's own rows;
-beside them stands whether hyper-parameters are the reason.
-"""
+"""Did the source help: methods by source state, by task, and as options are chosen."""
 
 from __future__ import annotations
 
@@ -67,10 +63,7 @@ _SELECTION = (
 def build_matrix_table(
     groups: Sequence[pd.DataFrame], margin: float, *, corrected: bool = True
 ) -> Table:
-    """Build the table ``source-help``: methods by source states, a block a benchmark.
-
-    Gains within `margin` points are equal; words may be `corrected` for many methods.
-    """
+    """Build the table ``source-help``: methods by states, a block a benchmark."""
     rivals = rivals_of(groups)
     matrices = [matrix(group, corrected=corrected) for group in groups]
     averages = pd.concat([no_comparisons(), *matrices], ignore_index=True)
@@ -109,10 +102,7 @@ def _matrix_caption(rivals: Mapping[str, str], margin: float, corrected: bool) -
 
 
 def build_task_table(comparisons: pd.DataFrame, benchmark: str, title: str) -> Table:
-    """Build the table ``source-help_<benchmark>``: the reference, task by task.
-
-    The CSV has the comparisons of all methods.
-    """
+    """Build the table ``source-help_<benchmark>``: the CSV has all methods."""
     ours = of_reference(comparisons)
     rivals = rivals_of([ours])
     lines = []

@@ -58,10 +58,9 @@ _OPENING = re.compile(r"^(\d*)([-+.)])(?=\s)")
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell, its small print in `note`.
+    """One cell, its small print in `note`; readers sort lines by `value`.
 
-    The first underscore of a method's `name` opens a subscript. Readers sort lines by
-    `value`, which is NaN for text.
+    The first underscore of a method's `name` opens a subscript.
     """
 
     text: str
@@ -81,12 +80,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """What a table shows, and the tidy data behind it.
+    """What a table shows, and the tidy data behind it, which are the CSV form.
 
-    The caption holds what a reader needs to read the numbers, the `data` are the CSV
-    form: fractions at full precision, NaN where missing. The first `text_columns` are
-    aligned left; `prose` are the places of those that hold sentences. `headings` shows
-    the names of blocks, and the page shows `empty` in place of a table without lines.
+    The first `text_columns` are aligned left; `prose` are the places of those that hold
+    sentences. `headings` shows the names of blocks, and the page shows `empty` in place
+    of a table without lines.
     """
 
     name: str
@@ -302,10 +300,7 @@ _FORMS: Mapping[str, Callable[[Table], str]] = {
 def write_tables(
     tables: Sequence[Table], outputs: Sequence[str | os.PathLike[str]]
 ) -> None:
-    """Write tables to files: the stem is a table's name, the suffix its form.
-
-    `DataError` says that a file has another name; nothing is written then.
-    """
+    """Write tables to files: the stem is a table's name, the suffix its form."""
     known = {table.name: table for table in tables}
     files = [Path(output) for output in outputs]
     for output in files:
