@@ -27,7 +27,7 @@ _WHY = (
 
 
 def headline(results_dir: str | os.PathLike[str]) -> str:
-    """Write the overview for a terminal, the answers, failures, and where the page is."""
+    """Write the overview, the answers and failures, and where the page is."""
     folder = Path(results_dir)
     path = folder / "tables" / "overview.csv"
     if not path.is_file():
