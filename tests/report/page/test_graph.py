@@ -4,54 +4,88 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
 
+import pytest
 from support.page_reader import read_page
 
-from cdspp.report.page.graph import EDGES, STAGES
+Point = tuple[int, int]
 
 
-def test_no_fit_is_handed_a_test_label() -> None:
-    secret = {edge.head for edge in EDGES if edge.kind == "secret"}
+class Edge(NamedTuple):
+    """What a line of the picture says, and where it ends."""
+
+    tail: str
+    head: str
+    carries: str
+    kind: str
+    end: Point
+
+
+@pytest.fixture
+def picture(page: Path) -> ElementTree.Element:
+    """Return the job graph of a page."""
+    found = re.search(r'<svg class="graph".*?</svg>', read_page(page)[0], re.DOTALL)
+    assert found is not None
+    return ElementTree.fromstring(found.group())
+
+
+@pytest.fixture
+def stages(picture: ElementTree.Element) -> dict[str, Point]:
+    """Return the corner of each stage."""
+    boxes = [group for group in picture.iter("g") if group.find("rect") is not None]
+    rects = {str(group.findtext("text")): group.find("rect") for group in boxes}
+    return {name: (int(r.get("x")), int(r.get("y"))) for name, r in rects.items()}
+
+
+@pytest.fixture
+def edges(picture: ElementTree.Element) -> list[Edge]:
+    """Return the lines between the stages."""
+    found = []
+    for group in filter(lambda group: group.findtext("title"), picture.iter("g")):
+        told = re.fullmatch("(.*) to (.*): (.*)", str(group.findtext("title")))
+        path = group.findall("path")[-1]
+        end = path.get("d").rsplit("L")[-1].split()
+        kind = path.get("class").split()[-1]
+        found.append(Edge(*told.groups(), kind, tuple(map(int, end))))
+    return found
+
+
+def test_no_fit_is_handed_a_test_label(edges: list[Edge]) -> None:
+    secret = {edge.head for edge in edges if edge.kind == "secret"}
     assert secret == {"labels", "splits", "score", "tables", "figures"}
-    into_fit = {edge.tail: edge.carries for edge in EDGES if edge.head == "fit"}
+    into_fit = {edge.tail: edge.carries for edge in edges if edge.head == "fit"}
     assert into_fit == {"features": "vectors", "splits": "known labels"}
-    assert {edge.tail for edge in EDGES if edge.head == "features"} == {"data"}
+    assert {edge.tail for edge in edges if edge.head == "features"} == {"data"}
 
 
-def test_the_graph_leads_from_the_data_to_the_report() -> None:
-    heads = {edge.tail: set() for edge in EDGES}
-    for edge in EDGES:
+def test_the_graph_leads_from_the_data_to_the_report(
+    edges: list[Edge], stages: dict[str, Point]
+) -> None:
+    heads = {edge.tail: set() for edge in edges}
+    for edge in edges:
         heads[edge.tail].add(edge.head)
     reached, waiting = set(), {"data"}
     while waiting:
         reached |= waiting
         waiting = set().union(*(heads.get(s, set()) for s in waiting)) - reached
-    assert reached == set(STAGES)
-    assert [stage for stage in STAGES if stage not in heads] == ["report"]
+    assert reached == set(stages)
+    assert [stage for stage in stages if stage not in heads] == ["report"]
     assert heads["score"] == {"tables", "figures"}
 
 
-def test_the_picture_of_the_graph_has_every_stage_and_colours_test_labels(
-    page: Path,
+def test_the_picture_colours_all_labels_and_nothing_else(edges: list[Edge]) -> None:
+    secret = [edge for edge in edges if edge.kind == "secret"]
+    assert secret == [edge for edge in edges if edge.carries == "all labels"]
+    known = [edge for edge in edges if edge.kind == "known"]
+    assert known == [edge for edge in edges if edge.carries == "known labels"]
+
+
+def test_every_line_of_the_picture_ends_at_the_stage_that_it_leads_to(
+    edges: list[Edge], stages: dict[str, Point]
 ) -> None:
-    text, _ = read_page(page)
-    picture = re.search(r'<svg class="graph".*?</svg>', text, re.DOTALL)
-    assert picture is not None
-    root = ElementTree.fromstring(picture.group())
-    assert set(STAGES) <= {text.text for text in root.iter("text")}
-    secret = [
-        edge.findtext("title")
-        for edge in root.iter("g")
-        if (paths := edge.findall("path")) and "secret" in paths[-1].get("class", "")
-    ]
-    expected = [f"{e.tail} to {e.head}: {e.carries}" for e in EDGES]
-    assert secret == [text for text in expected if text.endswith("all labels")]
-
-
-def test_every_line_of_the_picture_ends_at_the_stage_that_it_leads_to() -> None:
-    for edge in EDGES:
-        x, y = STAGES[edge.head].corner
-        end = edge.route[-1]
-        assert x <= end[0] <= x + 116
-        assert y <= end[1] <= y + 56
+    for edge in edges:
+        x, y = stages[edge.head]
+        assert x <= edge.end[0] <= x + 116
+        assert y <= edge.end[1] <= y + 56

@@ -27,7 +27,6 @@ from cdspp.analysis.verdicts import COLLAPSED, RULE
 from cdspp.core.names import BASELINE, REFERENCE, PathLike
 from cdspp.core.wording import sentence, task_title
 from cdspp.report import outline
-from cdspp.report.page.graph import EDGES, STAGES
 from cdspp.report.page.run import describe_run
 from cdspp.report.tables.contents import untrained_text
 from cdspp.report.tables.table import html_name
@@ -62,8 +61,6 @@ def write_report(
     digests = stated_digests(files, Path(output).absolute().parents[2])
     context = {
         "study": study,
-        "stages": STAGES,
-        "edges": EDGES,
         "run": describe_run(read_fit_records(fit_records), plans, study, digests),
         **_told(plans, shown),
     }
