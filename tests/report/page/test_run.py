@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from support.page_reader import read_page
 from support.report_data import make_plan
+from support.written_study import write_page
 
 from cdspp.analysis.fit_records import OUTCOME_COLUMNS, FitRecords
 from cdspp.report.page.run import describe_run
@@ -30,15 +32,14 @@ def test_durations_are_told_in_a_unit_of_their_size(seconds: float, told: str) -
     assert described(seconds)["Time in fits"] == told
 
 
-def test_what_to_cite_for_a_method_stands_by_its_name() -> None:
-    config = {"methods": [{"id": "svm-t"}, {"id": "cdspp", "cites": "Wang & Breckon"}]}
-    study = replace(STUDY, config=config)
-    run = describe_run(
-        FitRecords(pd.DataFrame(columns=list(OUTCOME_COLUMNS)), []),
-        [make_plan(methods=("svm-t", "cdspp"))],
-        study,
-    )
-    assert run["cites"] == [("CDSPP", "Wang & Breckon")]
+def test_what_to_cite_for_a_method_stands_by_its_name(tmp_path: Path) -> None:
+    methods = [{"id": "svm-t"}, {"id": "cdspp", "cites": "Wang & Breckon"}]
+    output = tmp_path / "results" / "embedded" / "report" / "index.html"
+    plan = make_plan(methods=("svm-t", "cdspp"))
+    write_page([plan], output, config={"methods": methods})
+    text = read_page(output)[0]
+    assert "<p><b>CDSPP.</b> Wang &amp; Breckon</p>" in text
+    assert "SVM<sub>t</sub>.</b>" not in text
 
 
 def test_what_jobs_ran_on_is_told_once_or_each() -> None:

@@ -25,7 +25,7 @@ from cdspp.analysis.paired import INTERVAL_TRIALS
 from cdspp.analysis.source_help import no_comparisons, on_average, read_comparisons
 from cdspp.analysis.verdicts import COLLAPSED, RULE
 from cdspp.core.names import BASELINE, REFERENCE, PathLike
-from cdspp.core.wording import sentence, task_title
+from cdspp.core.wording import in_points, sentence, task_title
 from cdspp.report import outline
 from cdspp.report.page.run import describe_run
 from cdspp.report.tables.contents import untrained_text
@@ -143,6 +143,8 @@ def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
         shown[role] = Markup(html_name(next(filter(None, found), f"the {role}")))
     templates.filters |= {
         "named": lambda text: escape(text).format(**shown),
+        "in_points": in_points,
+        "method_name": lambda name: Markup(html_name(name)),
         "task_title": task_title,
         "base64": lambda path: base64.b64encode(path.read_bytes()).decode(),
     }

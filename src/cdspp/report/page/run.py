@@ -13,7 +13,7 @@ from markupsafe import Markup
 from cdspp.analysis.fit_records import FitRecords, failure_text, mixed_versions
 from cdspp.core.jobs import processor_time
 from cdspp.core.wording import DASH, duration
-from cdspp.report.tables.table import Cell, Table, html_name, to_fragment
+from cdspp.report.tables.table import Cell, Table, to_fragment
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
 
@@ -37,19 +37,11 @@ def describe_run(
         "description": _description(records, study),
         "failed": failure_text(outcomes),
         "mixed": mixed_versions(records.jobs),
-        "failures": [
-            f"{trial.benchmark}, {trial.setting}, {trial.task}, "
-            f"{names.get(trial.method, trial.method)}, trial {trial.trial}: "
-            f"{trial.reason or 'no reason recorded'}"
-            for trial in records.failed.itertuples()
-        ],
+        "names": names,
+        "failures": list(records.failed.itertuples()),
         "time_table": Markup(table),
         "digests": digests,
-        "cites": [
-            (Markup(html_name(names.get(entry["id"], entry["id"]))), entry["cites"])
-            for entry in study.config.get("methods", [])
-            if "cites" in entry
-        ],
+        "methods": study.config.get("methods", []),
         "config": json.dumps(study.config, indent=2, ensure_ascii=False, default=str),
     }
 
