@@ -180,14 +180,9 @@ class _Course(NamedTuple):
     name: str  # of what varies
     what: str  # the average is of
     unit: str
+    size: str  # on how much the averages rest
     values: list[float]
     averages: Floats
-
-    @property
-    def size(self) -> str:
-        """On how much the averages rest."""
-        tasks = counted(len(self.curve.tasks), "task")
-        return f"{tasks}, {counted(self.averages.shape[1], 'trial')}"
 
 
 def _course(
@@ -210,7 +205,9 @@ def _course(
     if not averages.shape[1]:
         raise NotTestable(f"no trial has every value of the curve over {name}")
     values = [curve.values[place] for place in known]
-    return _Course(curve, name, what, unit, values, averages)
+    tasks, trials = counted(len(curve.tasks), "task"), averages.shape[1]
+    size = f"{tasks}, {counted(trials, 'trial')}"
+    return _Course(curve, name, what, unit, size, values, averages)
 
 
 def _averages(curve: CurveScores, method: str) -> tuple[Row, Floats]:

@@ -1,7 +1,6 @@
 """The figures of the curves: accuracy by labels, by options, and by paired rows.
 
-Dots are means over trials, bands their 95 % t intervals. Without a bridge, the
-reference method alone has a band.
+Dots are means over trials; the reference, and methods with a bridge, have bands.
 """
 
 from __future__ import annotations
@@ -93,9 +92,8 @@ def _label_panel(axes: Axes, curve: CurveScores, task: str, values: Floats) -> i
     # What is far below more than once, or throughout, is left out as a whole.
     known = np.isfinite(means).sum(axis=1)
     apart = far.sum(axis=1) >= known.clip(1, 2)
-    for i, row in enumerate(curve.rows):
-        if apart[i]:
-            continue
+    for i in np.flatnonzero(~apart).tolist():
+        row = curve.rows[i]
         leading = row.role == REFERENCE and row.state == REAL
         look: dict[str, Any] = {"linewidth": 1.1, "markersize": 3.8, "zorder": 2}
         if leading:
@@ -217,10 +215,7 @@ def _scale(axes: Axes, curve: CurveScores) -> None:
 def draw_bridges(
     parts: Sequence[tuple[Summary, Sequence[CurveScores]]], outputs: style.Outputs
 ) -> None:
-    """Draw a line of panels a benchmark: accuracy by pairs, and by labels.
-
-    Lines across are the methods that use no pairs.
-    """
+    """Draw a line of panels a benchmark: accuracy by pairs, and by labels."""
     with style.canvas(style.WIDTH, 2.7 * len(parts) + 0.5, outputs) as figure:
         shared: Any = {"squeeze": False, "width_ratios": [1.25, 1], "sharey": "row"}
         grid = figure.subplots(len(parts), 2, **shared)

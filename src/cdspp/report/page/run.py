@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -12,8 +11,8 @@ from markupsafe import Markup
 
 from cdspp.analysis.fit_records import FitRecords, failure_text, mixed_versions
 from cdspp.core.jobs import processor_time
-from cdspp.core.wording import DASH, duration
-from cdspp.report.tables.table import Cell, Table, to_fragment
+from cdspp.core.wording import duration
+from cdspp.report.tables.table import Cell, Table, number_cell, to_fragment
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
 
@@ -57,11 +56,11 @@ def _time_table(outcomes: pd.DataFrame, names: Mapping[str, str]) -> Table:
     )
     columns: dict[str, Callable[[Any], Cell]] = {
         "Method": lambda method: Cell(names.get(method.Index, method.Index), name=True),
-        "Fits": lambda method: _cell(method.fits, "{}"),
-        "Failed": lambda method: _cell(method.failed, "{}"),
-        "Median s": lambda method: _cell(method.median, "{:.2f}"),
-        "Total s": lambda method: _cell(method.total, "{:.1f}"),
-        "Peak MB": lambda method: _cell(method.peak, "{:.0f}"),
+        "Fits": lambda method: number_cell(method.fits),
+        "Failed": lambda method: number_cell(method.failed),
+        "Median s": lambda method: number_cell(method.median, "{:.2f}"),
+        "Total s": lambda method: number_cell(method.total, "{:.1f}"),
+        "Peak MB": lambda method: number_cell(method.peak, "{:.0f}"),
     }
     return Table.of(
         "time",
@@ -105,7 +104,3 @@ def _listed(value: Any) -> str | None:
     if isinstance(value, (list, tuple)):
         return "; ".join(str(_listed(item)) for item in value)
     return None if value is None else str(value)
-
-
-def _cell(value: float, form: str) -> Cell:
-    return Cell(DASH if math.isnan(value) else form.format(value), value=value)

@@ -1,7 +1,4 @@
-"""The tables of scores: accuracies, iterations, the overview, curves.
-
-Each is a list of scores, a cell each, from which data and cells of the table follow.
-"""
+"""The tables of scores: accuracies, iterations, the overview, curves."""
 
 from __future__ import annotations
 
@@ -49,8 +46,7 @@ _BLOCKS = {
     "control": "Controls",
     "variant": "Other settings",
 }
-# The columns of the data; of the cell its row, the trials that complete rows have, and
-# small print.
+# The columns of the data; of the cell its row, the trials asked for, and small print.
 Score = dict[str, Any]
 
 

@@ -1,8 +1,4 @@
-"""The tables of what the data hold: of each domain, and on both sides of a task.
-
-In the published splits of photographs, a task from a domain to itself has the same
-photographs on both sides, and the source may have labelled most of its test samples.
-"""
+"""The tables of what the data hold: of each domain, and on both sides of a task."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ from cdspp.core import names
 from cdspp.core.errors import DataError
 from cdspp.core.names import UNLABELLED_ROLE, PathLike, within_domain
 from cdspp.core.wording import DASH, task_title
-from cdspp.report.tables.table import Cell, Table, fraction_cell
+from cdspp.report.tables.table import Cell, Table, fraction_cell, number_cell
 from cdspp.stages.artifacts import labels_by_id, read_csv, read_features
 from cdspp.study.plan import BenchmarkPlan
 
@@ -76,10 +72,10 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         "Serves as": lambda entry: Cell(entry.role),
         "Data set": lambda entry: Cell(entry.dataset),
         "View": lambda entry: Cell(entry.view),
-        "Samples": lambda entry: _number(entry.samples),
-        **({"Paired": lambda entry: _number(entry.paired)} if paired else {}),
-        "Classes": lambda entry: _number(entry.classes),
-        "Features": lambda entry: _number(entry.features),
+        "Samples": lambda entry: number_cell(entry.samples),
+        **({"Paired": lambda entry: number_cell(entry.paired)} if paired else {}),
+        "Classes": lambda entry: number_cell(entry.classes),
+        "Features": lambda entry: number_cell(entry.features),
         "Labelled per class": lambda entry: _range(entry, "labelled_per_class"),
         "Labelled": lambda entry: _range(entry, "labelled"),
         "Test": lambda entry: _range(entry, "unlabelled"),
@@ -250,12 +246,8 @@ def _trials(split: pd.DataFrame, known: Mapping[str, str]) -> dict[str, int]:
     return counts
 
 
-def _number(number: int) -> Cell:
-    return Cell(str(number), value=number)
-
-
 def _range(entry: Any, name: str) -> Cell:
     low, high = getattr(entry, f"fewest_{name}"), getattr(entry, f"most_{name}")
     if name == "unlabelled" and entry.role == "source":
         return Cell(DASH)
-    return Cell(f"{low} to {high}", value=high) if low < high else _number(high)
+    return Cell(f"{low} to {high}", value=high) if low < high else number_cell(high)

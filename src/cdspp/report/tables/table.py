@@ -25,6 +25,7 @@ __all__ = [
     "effect_cell",
     "html_name",
     "fraction_cell",
+    "number_cell",
     "to_csv",
     "to_fragment",
     "to_html",
@@ -121,6 +122,11 @@ class Table:
     def heading(self) -> str:
         """The title as a sentence."""
         return self.title if self.title.endswith(("?", "!", ".")) else f"{self.title}."
+
+
+def number_cell(value: float, form: str = "{}") -> Cell:
+    """Show a number in a form; a dash where unknown."""
+    return Cell(DASH if math.isnan(value) else form.format(value), value=value)
 
 
 def fraction_cell(
