@@ -275,14 +275,12 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
         told = ", ".join(f"{verdict}: {found[verdict]}" for verdict in _VERDICTS)
         counts = f"Cells compared: {compared} of {len(cells)}; {told}."
     return Table(
-        name="printed",
-        title="Printed against reproduced",
-        caption=(
-            f"The paper's accuracies, over {PRINTED_TRIALS} trials, and ours: percent, "
-            "mean (standard deviation, n − 1) over trials. Difference: ours minus the "
-            f"printed mean, in points. {counts} The CSV has every printed cell, with "
-            "ours or the reason why there is none. * supervised; † shortened run."
-        ),
+        "printed",
+        "Printed against reproduced",
+        f"The paper's accuracies, over {PRINTED_TRIALS} trials, and ours: percent, "
+        "mean (standard deviation, n − 1) over trials. Difference: ours minus the "
+        f"printed mean, in points. {counts} The CSV has every printed cell, with ours "
+        "or the reason why there is none. * supervised; † shortened run.",
         columns=(
             *("Benchmark", "Method", "Task", "Verdict"),
             *("Printed", "Reproduced", "Difference"),

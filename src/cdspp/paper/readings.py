@@ -27,10 +27,7 @@ class ReadingPlan:
 
 @dataclass(frozen=True)
 class PaperPlan:
-    """What a study has of the paper on one benchmark.
-
-    `printed` names the benchmark whose printed numbers stand beside.
-    """
+    """What a study has of the paper on one benchmark; `printed` is its name there."""
 
     claims: bool = False
     printed: str | None = None

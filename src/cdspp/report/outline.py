@@ -45,10 +45,9 @@ class Fold:
 
 @dataclass(frozen=True)
 class Item:
-    """A table, a figure, or a table of measured seconds, of one of `KINDS`.
+    """A table, a figure, or a table of seconds, made where a plan has what it needs.
 
-    The name is the stem of its files, with ``{benchmark}`` or ``{curve}`` for each of
-    these. It is made where the plan of a benchmark has what it needs.
+    The name is the stem of its files, with ``{benchmark}`` or ``{curve}`` for each.
     """
 
     kind: str

@@ -102,15 +102,12 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
     """Build the table ``claims-overview``: a line a claim, a column a benchmark."""
     groups = findings.groupby("claim", sort=False)
     return Table(
-        name="claims-overview",
-        title="What the paper claims, and what these data say",
-        caption=(
-            f"{_counts(findings)} Each claim, in our words, is put to every benchmark "
-            f"by a fixed rule. {_WORDS} A dash: no number of this study speaks to it. "
-            "These data are not the paper's, so a claim that they contradict is not "
-            "refuted there. What the paper claims of time stands beside the measured "
-            "seconds."
-        ),
+        "claims-overview",
+        "What the paper claims, and what these data say",
+        f"{_counts(findings)} Each claim, in our words, is put to every benchmark by a "
+        f"fixed rule. {_WORDS} A dash: no number of this study speaks to it. These "
+        "data are not the paper's, so a claim that they contradict is not refuted "
+        "there. What the paper claims of time stands beside the measured seconds.",
         columns=("Claim", *findings["benchmark"].unique()),
         lines=tuple(_overview_line(group) for _, group in groups),
         data=findings[["claim", "text", "kind", "benchmark", "verdict"]],
@@ -143,13 +140,11 @@ def build_claims_table(findings: pd.DataFrame) -> Table:
     """Build the table ``claims``: a line a claim and benchmark."""
     groups = findings.groupby("claim", sort=False)
     return Table(
-        name="claims",
-        title="The numbers behind each verdict",
-        caption=(
-            f"{_counts(findings)} Each claim, in our words, is put to every benchmark "
-            f"by a fixed rule (in small print). {_WORDS} These data are not the "
-            "paper's, so a claim that they contradict is not refuted there."
-        ),
+        "claims",
+        "The numbers behind each verdict",
+        f"{_counts(findings)} Each claim, in our words, is put to every benchmark by a "
+        f"fixed rule (in small print). {_WORDS} These data are not the paper's, so a "
+        "claim that they contradict is not refuted there.",
         columns=("Claim", "Benchmark", "Verdict", "Numbers"),
         lines=tuple(line for _, group in groups for line in _lines(group)),
         data=findings,

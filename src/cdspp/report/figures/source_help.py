@@ -65,11 +65,10 @@ def draw_source_help(
         for summary, group, axes in zip(summaries, groups, panels, strict=True):
             _source_panel(axes, summary, group)
         style.equal_windows(panels)
-        head, where = (
-            "verdict; least sure gain [95 %]",
-            ("axes fraction", "offset points"),
+        head, where = "verdict; least sure gain [95 %]", "axes fraction"
+        panels[0].annotate(
+            head, (1.02, 1), (0, 6), where, "offset points", color=style.MUTED
         )
-        panels[0].annotate(head, (1.02, 1), (0, 6), *where, color=style.MUTED)
         figure.supxlabel("accuracy, percent", fontsize=9)
         rows = {s.rows[i].key: s.rows[i] for s in summaries for i in _rows(s)}
         names = [style.figure_name(row.display_name) for row in rows.values()]

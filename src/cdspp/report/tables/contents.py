@@ -40,8 +40,7 @@ def count_contents(
 ) -> pd.DataFrame:
     """Count what a benchmark holds, a row a role and domain, by all files of these.
 
-    DataError where the file of a domain is missing, or features and labels have other
-    samples.
+    DataError where one is missing, or features and labels have other samples.
     """
     label_files = {path.stem: path for path in map(Path, labels)}
     feature_files = {path.stem: path for path in map(Path, features)}

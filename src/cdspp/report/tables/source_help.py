@@ -67,15 +67,13 @@ def build_matrix_table(
     rivals = rivals_of(groups)
     matrices = [matrix(group, corrected=corrected) for group in groups]
     averages = pd.concat([no_comparisons(), *matrices], ignore_index=True)
+    caption = _matrix_caption(rivals, margin, corrected)
+    over = [f"Over {name}" for name in rivals.values()]
     return Table(
-        name="source-help",
-        title="Did the source help each method?",
-        caption=_matrix_caption(rivals, margin, corrected)
-        + interval_note(averages["trials"]),
-        columns=(
-            *("Method", "Accuracy", *(f"Over {name}" for name in rivals.values())),
-            *("Without", "Verdict", "Tasks"),
-        ),
+        "source-help",
+        "Did the source help each method?",
+        caption + interval_note(averages["trials"]),
+        columns=("Method", "Accuracy", *over, "Without", "Verdict", "Tasks"),
         lines=tuple(
             _method_line(average, group[group["row"] == row], rivals)
             for group, found in zip(groups, matrices, strict=True)
@@ -111,14 +109,12 @@ def build_task_table(comparisons: pd.DataFrame, benchmark: str, title: str) -> T
         lines.append(Line(cells))
     over = [f"Over {name}" for name in rivals.values()]
     return Table(
-        name=f"source-help_{benchmark}",
-        title=f"{title}: did the source help?",
-        caption=(
-            f"{_GAIN}pair by pair. Verdict: in small print the p value that decides "
-            "it, the largest one over all source states (helps) or that of the loss "
-            "against no source (hurts), after Holm's correction over tasks."
-            + interval_note(ours["trials"])
-        ),
+        f"source-help_{benchmark}",
+        f"{title}: did the source help?",
+        f"{_GAIN}pair by pair. Verdict: in small print the p value that decides it, "
+        "the largest one over all source states (helps) or that of the loss against "
+        "no source (hurts), after Holm's correction over tasks."
+        + interval_note(ours["trials"]),
         columns=("Task", "Accuracy", *over, "Verdict"),
         lines=tuple(lines),
         data=comparisons,
@@ -234,9 +230,9 @@ def comparison_table(found: Comparison) -> Table:
         lines.append(Line(cells))
     over = [f"Over {STATE_TITLES.get(state, state)}" for state in states]
     return Table(
-        name="comparison",
-        title="Every method in every source state",
-        caption=_COMPARISON,
+        "comparison",
+        "Every method in every source state",
+        _COMPARISON,
         columns=("Method", "Accuracy", "Verdict", *over),
         lines=tuple(lines),
         data=found.gains,
