@@ -167,7 +167,8 @@ def test_the_file_has_a_line_for_every_claim_and_none_of_seconds(
     found = check_claims(read_evidence(scores, compared, rows, plans), CLAIMS)
     output = tmp_path / "claims.csv"
     write_tables([build_claims_table(found)], [output])
-    assert list(read_csv(output, CLAIM_COLUMNS)["text"]) == list(found["text"])
+    types = dict.fromkeys(CLAIM_COLUMNS, "str")
+    assert list(read_csv(output, types)["text"]) == list(found["text"])
     assert list(found["claim"].unique()) == [claim.id for claim in CLAIMS]
     assert verdicts(found, "baseline") == [SUPPORTED] * 2
 

@@ -39,9 +39,7 @@ __all__ = [
 ]
 
 PAPER, OURS = "paper", "ours"
-CLAIM_COLUMNS = dict.fromkeys(
-    ("claim", "text", "kind", "benchmark", "verdict", "numbers", "rule"), "str"
-)
+CLAIM_COLUMNS = ("claim", "text", "kind", "benchmark", "verdict", "numbers", "rule")
 _WORDS = (
     "Supported: these data show what is claimed; contrary: they show the opposite; "
     f"too few trials: fewer than {MIN_TRIALS}, or trials that do not settle it; by "

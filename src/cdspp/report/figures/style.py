@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import textwrap
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -292,14 +292,13 @@ def far_below(means: Floats) -> NDArray[np.bool_]:
     return np.asarray(means < floor)
 
 
-def by_kind(outputs: Outputs, kinds: Iterable[str]) -> dict[str, list[PathLike]]:
+def by_kind(outputs: Outputs, kinds: Collection[str]) -> dict[str, list[PathLike]]:
     """Group files named ``<kind>_<benchmark>.<suffix>`` by the kind of figure."""
-    known = tuple(kinds)
     groups: dict[str, list[PathLike]] = {}
     for output in outputs:
         kind = Path(output).stem.partition("_")[0]
-        if kind not in known:
-            names = " or ".join(f"{name}_<benchmark>" for name in known)
+        if kind not in kinds:
+            names = " or ".join(f"{name}_<benchmark>" for name in kinds)
             raise DataError(f"{output}: expected a figure named {names}.")
         groups.setdefault(kind, []).append(output)
     return groups

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -154,12 +155,7 @@ def to_csv(table: Table) -> str:
 
 def to_markdown(table: Table) -> str:
     """Write a Markdown table under its title and caption, headings in bold."""
-
-    def cell(value: Cell) -> str:
-        text = _markdown_escape(value.text)
-        text = f"**{text}**" if value.bold else text
-        return f"{text} [{_markdown_escape(value.note)}]" if value.note else text
-
+    cell = partial(_form, escaped=_markdown_escape, bold="**{}**", note=" [{}]")
     head = [_markdown_escape(column) for column in table.columns]
     rule = ["---"] * table.text_columns
     rule += ["---:"] * (len(head) - table.text_columns)
@@ -179,15 +175,9 @@ def _markdown_escape(text: str) -> str:
 
 def to_latex(table: Table) -> str:
     """Write a ``booktabs`` table, a thin rule between blocks, headings in italics."""
-
-    def cell(value: Cell) -> str:
-        text = _latex_escape(value.text)
-        if value.name:
-            text = _named(value.text, _latex_escape, r"\textsubscript{{{}}}")
-        text = rf"\textbf{{{text}}}" if value.bold else text
-        if value.note:
-            text += rf" {{\scriptsize {_latex_escape(value.note)}}}"
-        return text
+    note, below = r" {{\scriptsize {}}}", r"\textsubscript{{{}}}"
+    look: Any = {"bold": r"\textbf{{{}}}", "note": note, "subscript": below}
+    cell = partial(_form, escaped=_latex_escape, **look)
 
     def block(heading: str, lines: list[Line]) -> str:
         span = rf"\multicolumn{{{len(table.columns)}}}{{l}}"
@@ -225,6 +215,16 @@ def _named(name: str, escaped: Callable[[str], str], subscript: str) -> str:
     return base + (subscript.format(below) if below else "") + rest
 
 
+def _form(
+    cell: Cell, escaped: Callable[[str], str], bold: str, note: str, subscript: str = ""
+) -> str:
+    """Write a cell in a form, its name with a subscript where the form has one."""
+    name = subscript if cell.name else ""
+    text = _named(cell.text, escaped, name) if name else escaped(cell.text)
+    text = bold.format(text) if cell.bold else text
+    return text + note.format(escaped(cell.note)) if cell.note else text
+
+
 def _latex_row(cells: Iterable[str]) -> str:
     r"""Write a line; it must not look like an option of a rule or ``\\`` before."""
     row = " & ".join(cells)
@@ -259,11 +259,9 @@ def html_name(name: str) -> str:
 
 def _html_line(line: Line, kinds: Sequence[str]) -> str:
     parts: list[str] = []
+    note = ' <small class="note">{}</small>'
     for kind, cell in zip(kinds, line.cells, strict=True):
-        text = html_name(cell.text) if cell.name else escape(cell.text)
-        text = f"<strong>{text}</strong>" if cell.bold else text
-        if cell.note:
-            text += f' <small class="note">{escape(cell.note)}</small>'
+        text = _form(cell, escape, "<strong>{}</strong>", note, "<sub>{}</sub>")
         value = "" if math.isnan(cell.value) else f' data-value="{cell.value:.6f}"'
         tag = "td" if parts else "th"
         opening = f"td{kind}{value}" if parts else f'th scope="row"{kind}'
