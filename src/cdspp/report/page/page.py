@@ -58,10 +58,10 @@ def write_report(
     # All figures together, and each of them, may have so many bytes as SVG.
     n_figures = len({Path(figure).stem for figure in figures})
     max_bytes = min(800_000, 3_000_000 // max(1, n_figures))
-    digests = stated_digests(files, Path(output).absolute().parents[2])
     context = {
         "study": study,
-        "run": describe_run(read_fit_records(fit_records), plans, study, digests),
+        "run": describe_run(read_fit_records(fit_records), plans, study),
+        "digests": stated_digests(files, Path(output).absolute().parents[2]),
         **_told(plans, shown),
     }
     templates = environment(plans)

@@ -18,16 +18,11 @@ from cdspp.study.plan import BenchmarkPlan
 
 __all__ = ["describe_run"]
 
-Pairs = Sequence[tuple[str, str]]
-
 
 def describe_run(
-    records: FitRecords,
-    plans: Sequence[BenchmarkPlan],
-    study: RunDescription,
-    digests: Pairs = (),
+    records: FitRecords, plans: Sequence[BenchmarkPlan], study: RunDescription
 ) -> dict[str, Any]:
-    """Describe a run as the page shows it: jobs, failures, time, versions, digests."""
+    """Describe a run as the page shows it: jobs, failures, time, versions."""
     rows = [row for plan in plans for row in plan.rows if row.key == row.method]
     names = {row.method: row.display_name for row in rows}
     outcomes = records.outcomes
@@ -39,8 +34,6 @@ def describe_run(
         "names": names,
         "failures": list(records.failed.itertuples()),
         "time_table": Markup(table),
-        "digests": digests,
-        "methods": study.config.get("methods", []),
         "config": json.dumps(study.config, indent=2, ensure_ascii=False, default=str),
     }
 
@@ -72,7 +65,7 @@ def _time_table(outcomes: pd.DataFrame, names: Mapping[str, str]) -> Table:
     )
 
 
-def _description(records: FitRecords, study: RunDescription) -> Pairs:
+def _description(records: FitRecords, study: RunDescription) -> list[tuple[str, str]]:
     """Return the run as pairs of a name and a value; unknown ones are left out."""
     outcomes = records.outcomes
     fits = f"{len(outcomes)} in {len(records.jobs)} jobs, {len(records.failed)} failed"

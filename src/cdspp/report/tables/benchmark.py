@@ -317,9 +317,8 @@ def _grid_table(
 def _label(row: Row, trials: Sequence[int]) -> Cell:
     """Name a row, with the numbers of trials of a benchmark that asks fewer of it."""
     noun = "trial" if trials == [1] else "trials"
-    notes = [row.bridge] if row.bridge else []
-    notes += ["vote of one fit per source"] if row.vote else []
-    notes += [f"{' or '.join(map(str, trials))} {noun}"] if trials else []
+    fewer = f"{' or '.join(map(str, trials))} {noun}" * bool(trials)
+    notes = filter(None, [row.bridge, "vote of one fit per source" * row.vote, fewer])
     return Cell(row.display_name + row.marks, note=", ".join(notes), name=True)
 
 

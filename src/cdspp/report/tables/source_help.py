@@ -9,18 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from cdspp.analysis import verdicts
+from cdspp.analysis import source_help, verdicts
 from cdspp.analysis.answers import gain_without_source, tally, verdict_of
 from cdspp.analysis.paired import interval_note
 from cdspp.analysis.selection import without_grid
-from cdspp.analysis.source_help import (
-    by_task,
-    matrix,
-    no_comparisons,
-    of_reference,
-    on_average,
-    rivals_of,
-)
 from cdspp.core.names import REAL
 from cdspp.core.wording import DASH, STATE_TITLES, counted, in_points, task_title
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell, fraction_cell
@@ -64,9 +56,9 @@ def build_matrix_table(
     groups: Sequence[pd.DataFrame], margin: float, *, corrected: bool = True
 ) -> Table:
     """Build the table ``source-help``: methods by states, a block a benchmark."""
-    rivals = rivals_of(groups)
-    matrices = [matrix(group, corrected=corrected) for group in groups]
-    averages = pd.concat([no_comparisons(), *matrices], ignore_index=True)
+    rivals = source_help.rivals_of(groups)
+    matrices = [source_help.matrix(group, corrected=corrected) for group in groups]
+    averages = pd.concat([source_help.no_comparisons(), *matrices], ignore_index=True)
     caption = _matrix_caption(rivals, margin, corrected)
     over = [f"Over {name}" for name in rivals.values()]
     return Table(
@@ -101,10 +93,10 @@ def _matrix_caption(rivals: Mapping[str, str], margin: float, corrected: bool) -
 
 def build_task_table(comparisons: pd.DataFrame, benchmark: str, title: str) -> Table:
     """Build the table ``source-help_<benchmark>``: the CSV has all methods."""
-    ours = of_reference(comparisons)
-    rivals = rivals_of([ours])
+    ours = source_help.of_reference(comparisons)
+    rivals = source_help.rivals_of([ours])
     lines = []
-    for task, found in by_task(ours).items():
+    for task, found in source_help.by_task(ours).items():
         cells = (Cell(task_title(task)), *_numbers(found, rivals), _verdict(found))
         lines.append(Line(cells))
     over = [f"Over {name}" for name in rivals.values()]
@@ -151,7 +143,7 @@ def _method_line(
     average: pd.DataFrame, found: pd.DataFrame, rivals: Mapping[str, str]
 ) -> Line:
     """Return the line of a method; `found` are its comparisons on all tasks."""
-    counts, alone = tally(found), verdict_of(on_average(found))
+    counts, alone = tally(found), verdict_of(source_help.on_average(found))
     words = (*verdicts.STATEMENTS, verdicts.TOO_FEW, verdicts.COLLAPSED)
     told = ", ".join(f"{counts[word]} {word}" for word in words if counts[word])
     # What the method gains over the baseline without any source.
