@@ -197,10 +197,6 @@ def _subspace_legend(figure: Figure, shown: Mapping[str, NDArray[Any]]) -> None:
         Line2D([], [], marker="o", color=colour, linestyle="none", label=name)
         for name, colour in zip(names, colours.values(), strict=True)
     ]
-    figure.legend(
-        handles=handles,
-        loc="outside lower center",
-        ncols=min(5, room) if longest > 3 else 10,
-        handletextpad=0.1,
-        columnspacing=1.2,
-    )
+    look: Any = {"loc": "outside lower center", "handletextpad": 0.1}
+    look["ncols"] = min(5, room) if longest > 3 else 10
+    figure.legend(handles=handles, columnspacing=1.2, **look)
