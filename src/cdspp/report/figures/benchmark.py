@@ -117,8 +117,8 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
         row = summary.rows[baseline]
         mean = 100 * mean_sd(summary.accuracy[baseline, task])[0]
         colour = style.style_of(row.key).colour
-        look: Any = {"color": colour, "lw": 1.2, "ls": style.DASHES}
-        axes.axhline(mean, label=style.figure_name(row.display_name), **look)
+        across: Any = {"color": colour, "lw": 1.2, "ls": style.DASHES}
+        axes.axhline(mean, label=style.figure_name(row.display_name), **across)
     if len(steps) and steps[-1] > 20:
         axes.set_xscale("log")
     else:
