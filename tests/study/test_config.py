@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from support.study_files import load, read_study
 from cdspp.methods import available, method_class
 from cdspp.study.model import Study, StudyDataset
 from cdspp.study.plan import plan_of
-from cdspp.study.settings import benchmarks_with
+from cdspp.study.settings import study_settings
 
 
 def test_the_embedded_study_is_valid(config: dict[str, Any]) -> None:
@@ -201,7 +202,8 @@ def test_with_two_classes_none_is_swapped(config: dict[str, Any]) -> None:
     known = {"digits": StudyDataset("digits", "images", {"left": two, "right": two})}
     known["docs-to-code"] = study.datasets["docs-to-code"]
     for state, left in (("swapped-classes", ["docs-to-code"]), ("noise", [*known])):
-        found = benchmarks_with(state, study.benchmarks, known)
+        small = replace(study, datasets=known, states=(state,))
+        found = study_settings({}, small, ())[state].tasks
         assert sorted(found) == sorted(left)
 
 

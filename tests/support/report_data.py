@@ -15,7 +15,7 @@ from support.fit_files import TOLD, TOLD_OF_TRIAL, write_fit
 
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import Summary, summarise
-from cdspp.core.names import ALONE, MAIN, MATCHED, fit_key, role_domains
+from cdspp.core.names import ALONE, MATCHED, fit_key, role_domains
 from cdspp.methods import method_class
 from cdspp.paper.guest import Paper
 from cdspp.report.tables.source_help import build_task_table
@@ -24,13 +24,7 @@ from cdspp.stages.artifacts import FIT_COLUMNS, LABEL_COLUMNS, SCORE_COLUMNS, wr
 from cdspp.stages.fit_files import write_record
 from cdspp.study.model import Benchmark, Method, Setting, Study, StudyDataset
 from cdspp.study.plan import BenchmarkPlan, Row, plan_of
-from cdspp.study.settings import (
-    curve_of,
-    curve_settings,
-    left_out_settings,
-    setting_of,
-    state_setting,
-)
+from cdspp.study.settings import curve_of, study_settings
 
 __all__ = [
     "CONTROLS",
@@ -150,7 +144,7 @@ def make_plan(
         methods=entries,
         reference=reference,
         baseline="svm-t",
-        settings={MAIN: Setting(MAIN, run, {benchmark: entry.tasks})},
+        settings={},
         states=tuple(states),
     )
     told = dict(paper or {})
@@ -200,20 +194,8 @@ def _extended(
     study: Study, settings: Entries, curves: Entries, more: Iterable[Setting]
 ) -> Study:
     """Add what entries of a configuration describe to a study."""
-    named = tuple(curve_of(curve, study) for curve in curves)
-    every = [
-        *study.settings.values(),
-        *(state_setting(s, study.methods, study.benchmarks) for s in study.states),
-        *left_out_settings(study),
-        *(setting_of(setting, study.benchmarks) for setting in settings),
-        *(setting for curve in named for setting in curve_settings(curve)),
-        *more,
-    ]
-    return replace(
-        study,
-        settings={setting.identifier: setting for setting in every},
-        curves=named,
-    )
+    study = replace(study, curves=tuple(curve_of(curve, study) for curve in curves))
+    return replace(study, settings=study_settings({"settings": settings}, study, more))
 
 
 def score_rows(

@@ -31,41 +31,31 @@ from cdspp.study.model import (
     Method,
     Setting,
     Study,
-    StudyDataset,
     of_entry,
 )
 
 __all__ = [
     "SHUFFLED",
-    "benchmarks_with",
     "chosen_tasks",
     "curve_of",
-    "curve_settings",
     "in_state",
-    "left_out_settings",
-    "setting_of",
     "setting_of_value",
     "stand_ins",
-    "state_setting",
     "study_settings",
-    "tasks_with",
-    "without",
     "task_names",
+    "without",
 ]
 
 Config = Mapping[str, Any]
 Benchmarks = Mapping[str, Benchmark]
+Tasks = dict[str, tuple[str, ...]]  # by benchmark
 
 # The part of a bridge on which a state acts.
 SHUFFLED = {SHUFFLED_COLUMNS: SHARED, SHUFFLED_PAIRS: PAIRS}
 
 
-def chosen_tasks(entry: Config, benchmarks: Benchmarks) -> dict[str, tuple[str, ...]]:
-    """Return the tasks that an entry of a configuration runs, by benchmark.
-
-    Its keys `benchmarks` (names) and `tasks` (names, or how many of the first ones) may
-    be absent: then it runs all.
-    """
+def chosen_tasks(entry: Config, benchmarks: Benchmarks) -> Tasks:
+    """Return the tasks that an entry runs, by benchmark: all, unless it says which."""
     asked = entry.get("tasks")
     chosen = {}
     for name in entry.get("benchmarks", benchmarks):
@@ -85,36 +75,29 @@ def study_settings(
     """Return all settings of a study that has its curves, and `more` of guests."""
     benchmarks, methods = study.benchmarks, study.methods
     main = Setting(MAIN, tuple(methods), chosen_tasks({}, benchmarks))
-    by_state = {
-        state: benchmarks_with(state, benchmarks, study.datasets)
-        for state in study.states
-    }
-    trials = config.get("selection", {}).get("trials")
+    states = [_state_setting(study, state, methods) for state in study.states]
     settings = [
         main,
-        *(state_setting(state, methods, kept) for state, kept in by_state.items()),
-        *_selected_settings(main, methods, by_state, trials),
-        *left_out_settings(study),
-        *(setting_of(entry, benchmarks) for entry in config.get("settings", [])),
-        *(setting for curve in study.curves for setting in curve_settings(curve)),
+        *states,
+        *_selected_settings(config, study, main),
+        *_left_out_settings(study),
+        *(_setting_of(entry, benchmarks) for entry in config.get("settings", [])),
+        *(setting for curve in study.curves for setting in _curve_settings(curve)),
         *more,
     ]
     return {setting.identifier: setting for setting in settings}
 
 
-def setting_of(entry: Config, benchmarks: Benchmarks) -> Setting:
-    """Return the setting that an entry of `settings` describes."""
+def _setting_of(entry: Config, benchmarks: Benchmarks) -> Setting:
     source = {"name": REAL, **entry.get("source", {})}
     made = {"methods": tuple(entry["methods"]), "source": source}
     tasks = chosen_tasks(entry, benchmarks)
     if domain := source.get("domain"):
-        tasks = tasks_with(domain, tasks)
+        tasks = _tasks_with(domain, tasks)
     return of_entry(Setting, entry, tasks=tasks, **made)
 
 
-def tasks_with(
-    domain: str, tasks: Mapping[str, tuple[str, ...]]
-) -> dict[str, tuple[str, ...]]:
+def _tasks_with(domain: str, tasks: Tasks) -> Tasks:
     """Return the tasks that have a domain as a source, by benchmark."""
     found = {
         name: tuple(task for task in some if domain in task_domains(task).sources)
@@ -123,11 +106,8 @@ def tasks_with(
     return {name: some for name, some in found.items() if some}
 
 
-def left_out_settings(study: Study) -> Iterator[Setting]:
-    """Yield for each of several sources the setting that runs all methods without it.
-
-    Methods that run in no source state are left out.
-    """
+def _left_out_settings(study: Study) -> Iterator[Setting]:
+    """Yield by source, of several, the setting without it, of methods in states."""
     tasks = {
         name: tuple(filter(several_sources, benchmark.tasks))
         for name, benchmark in study.benchmarks.items()
@@ -140,7 +120,7 @@ def left_out_settings(study: Study) -> Iterator[Setting]:
     every = (task for some in tasks.values() for task in some)
     for domain in role_domains(every)["source"] if methods else ():
         source = {"name": ALONE, "domain": domain}
-        with_it = tasks_with(domain, tasks)
+        with_it = _tasks_with(domain, tasks)
         yield Setting(without(domain), methods, with_it, source, leaves_out=domain)
 
 
@@ -149,65 +129,54 @@ def without(domain: str) -> str:
     return f"without-{domain}"
 
 
-def benchmarks_with(
-    state: str, benchmarks: Benchmarks, datasets: Mapping[str, StudyDataset]
-) -> dict[str, Benchmark]:
-    """Return the benchmarks on which a source state is a control.
+def _is_control(study: Study, state: str, benchmark: Benchmark) -> bool:
+    """Whether a source state is a control on a benchmark.
 
-    With two classes, swapping them is none: a method that aligns classes gives the
-    mirrored problem the same answer. What acts on a bridge needs that part of it.
+    What acts on a bridge needs that part of it. With two classes, swapping them is
+    none: a method that aligns classes gives the mirrored problem the same answer.
     """
-
-    def is_control(benchmark: Benchmark) -> bool:
-        if state in SHUFFLED:
-            return bool(benchmark.bridge.get(SHUFFLED[state]))
-        sizes = datasets[benchmark.dataset].class_sizes.values()
-        return state != SWAPPED or max(map(len, sizes)) > 2
-
-    return {name: found for name, found in benchmarks.items() if is_control(found)}
+    if state in SHUFFLED:
+        return bool(benchmark.bridge.get(SHUFFLED[state]))
+    sizes = study.datasets[benchmark.dataset].class_sizes.values()
+    return state != SWAPPED or max(map(len, sizes)) > 2
 
 
 def _selected_settings(
-    main: Setting,
-    methods: Mapping[str, Method],
-    by_state: Mapping[str, Benchmarks],
-    trials: int | None,
+    config: Config, study: Study, main: Setting
 ) -> Iterator[Setting]:
-    """Yield the settings in which methods select of their grids, in every state.
-
-    They have as many trials as the methods, unless `trials` says otherwise.
-    """
-    choosing = {name: method for name, method in methods.items() if method.grid}
+    """Yield the settings in which methods select of their grids, in every state."""
+    choosing = {name: method for name, method in study.methods.items() if method.grid}
     if not choosing:
         return
     settings = [replace(main, methods=tuple(choosing))]
-    for state, kept in by_state.items():
-        setting = state_setting(state, choosing, kept)
+    for state in study.states:
+        setting = _state_setting(study, state, choosing)
         if setting.methods or state not in SHUFFLED:
             settings.append(setting)
+    trials = config.get("selection", {}).get("trials")
     for each in settings:
         name = in_state(SELECTED, each.source["name"])
         yield replace(each, identifier=name, trials=trials, selects=True)
 
 
-def state_setting(
-    state: str, methods: Mapping[str, Method], benchmarks: Benchmarks
-) -> Setting:
-    """Return the setting that runs methods with another source, or with none.
+def _state_setting(study: Study, state: str, methods: Mapping[str, Method]) -> Setting:
+    """Return the setting that runs methods in a source state.
 
     A method that has a stand-in without a source is not fitted twice there.
     """
     twice = stand_ins(methods) if state == ALONE else {}
     chosen = (name for name, method in methods.items() if state in method.states)
     kept = tuple(name for name in chosen if name not in twice)
-    return Setting(state, kept, chosen_tasks({}, benchmarks), source={"name": state})
+    tasks = {
+        name: benchmark.tasks
+        for name, benchmark in study.benchmarks.items()
+        if benchmark.tasks and _is_control(study, state, benchmark)
+    }
+    return Setting(state, kept, tasks, source={"name": state})
 
 
 def stand_ins(methods: Mapping[str, Method]) -> dict[str, str]:
-    """Return by method the one that is it without a source, where both are one fit.
-
-    Then its `without_source_of` is that method, on the same tasks, trials and options.
-    """
+    """Return by method the one that is it without a source, where both are one fit."""
     pairs = ((methods.get(method_class(n).without_source_of), n) for n in methods)
     return {
         ours.identifier: name
@@ -237,8 +206,7 @@ def setting_of_value(curve: str, value: float) -> str:
 def curve_of(entry: Config, study: Study) -> Curve:
     """Return the curve that an entry of `curves` describes.
 
-    A value of the main run is not run again. A curve over paired rows is drawn for
-    benchmarks that have them, up to as many as there are.
+    One over paired rows is of benchmarks that have them, up to as many as there are.
     """
     parameter, benchmarks = entry["parameter"], study.benchmarks
     chosen = chosen_tasks(entry, benchmarks)
@@ -252,11 +220,8 @@ def curve_of(entry: Config, study: Study) -> Curve:
         every, most = sorted(entry["values"]), dataset.paired
         numbers = [n for n in every if parameter != PAIRS or n <= most]
         ran = [method for method in methods.values() if name in method.tasks]
-        targets, sizes = map(task_domains, tasks), dataset.class_sizes
-        smallest = {
-            task: min(sizes[domains.target].values(), default=0)
-            for task, domains in zip(tasks, targets, strict=True)
-        }
+        sizes = {task: dataset.class_sizes[task_domains(task).target] for task in tasks}
+        smallest = {task: min(sizes[task].values(), default=0) for task in tasks}
         tested = benchmark.labels.get("unlabelled", 1)
         dropped[name] = tuple(
             (number, task)
@@ -281,11 +246,8 @@ def curve_of(entry: Config, study: Study) -> Curve:
 
 
 def _curve_states(entry: Config, method: Method) -> tuple[str, ...]:
-    """Return the source states in which a method runs along a curve.
-
-    One that is it without a source takes its place there, where it runs along, too.
-    """
     asked = {*entry.get("states", ())}
+    # One that is it without a source takes its place there, where it runs along, too.
     others = (method_class(name) for name in entry["methods"])
     if any(cls.without_source_of == method.identifier for cls in others):
         asked -= {ALONE}
@@ -303,9 +265,9 @@ def in_state(setting: str, state: str) -> str:
     return state if setting == MAIN else f"{setting}-{state}"
 
 
-def curve_settings(curve: Curve) -> list[Setting]:
+def _curve_settings(curve: Curve) -> list[Setting]:
     """Return the settings that a curve needs beside the main one and its states."""
-    tasks: dict[tuple[float, str], dict[str, tuple[str, ...]]] = defaultdict(dict)
+    tasks: dict[tuple[float, str], Tasks] = defaultdict(dict)
     for benchmark, values in curve.values.items():
         for each in values:
             if each.setting != MAIN:
