@@ -1,7 +1,4 @@
-"""Checks that a schema cannot make: names that exist, data that fit.
-
-Here are those of views and benchmarks; `cdspp.study.run_checks` has those of what runs.
-"""
+"""Checks that a schema cannot make: of views, of benchmarks and of their data."""
 
 from __future__ import annotations
 
@@ -142,11 +139,9 @@ def _benchmark_faults(known: KnownNames) -> Iterator[str]:
         if dataset not in known.datasets:
             yield from known.missing(f"{where}.dataset", "datasets", dataset)
             continue
-        if all(known.root(entry[key]) for key in VIEWS):
-            for key in VIEWS:
-                yield from _kind_faults(known, where, entry, key)
-            for key in VIEWS:
-                yield from _option_domain_faults(known, where, entry, key)
+        for key in VIEWS if all(known.root(entry[key]) for key in VIEWS) else ():
+            yield from _kind_faults(known, where, entry, key)
+            yield from _option_domain_faults(known, where, entry, key)
         yield from _domain_faults(known, where, entry)
         yield from _class_faults(known, where, entry)
         if "bridge" in entry:
@@ -192,10 +187,9 @@ def _kind_faults(
     if kind not in {"view", dataset.kind}:
         held = f"{dataset.identifier} holds {dataset.kind}"
         yield f"{where}.{key}: {extractor} reads {kind}, but {held}."
-    domain = options.get("codebook_domain")
-    if domain is not None and str(domain) not in dataset.class_sizes:
-        place = f"{where}.{key}: codebook_domain"
-        yield unknown(place, str(domain), dataset.class_sizes)
+    domain, known_here = options.get("codebook_domain"), dataset.class_sizes
+    if domain is not None and str(domain) not in known_here:
+        yield unknown(f"{where}.{key}: codebook_domain", str(domain), known_here)
 
 
 def _option_domain_faults(
@@ -220,9 +214,8 @@ def _domain_faults(known: KnownNames, where: str, entry: Config) -> Iterator[str
     for task in tasks:
         sources, target = task_domains(task)
         every = dict.fromkeys((*sources, target))
-        for domain in every:
-            if domain not in domains:
-                yield unknown(f"{where}.tasks: {task}: domain", domain, domains)
+        for domain in (name for name in every if name not in domains):
+            yield unknown(f"{where}.tasks: {task}: domain", domain, domains)
         if several_sources(task) and len(every) <= len(sources):
             yield (
                 f"{where}.tasks: {task}: name each of several sources once, and the "

@@ -197,10 +197,8 @@ def _method(
     entry: Config, config: Config, benchmarks: Mapping[str, Benchmark]
 ) -> Method:
     name, view = entry["id"], entry.get("source_view", {})
-    found, states = (
-        method_class(name),
-        config.get("source_states", {}).get("states", ()),
-    )
+    found = method_class(name)
+    states = config.get("source_states", {}).get("states", ())
     left = {e["id"] for e in config["benchmarks"] if name in e.get("leave_out", ())}
     bridges = tuple(sorted(entry.get("bridges", found.bridges)))
     if bridges:

@@ -48,16 +48,15 @@ TABLE_FORMS, FIGURE_FORMS = ("csv", "md", "tex", "html"), ("svg", "png", "pdf")
 def input_patterns(study: Study, cell: FitKey) -> dict[str, str]:
     """Return the inputs of fits, by the names of `cdspp.stages.trials.TaskFiles`.
 
-    In the paths ``{source}``, ``{target}`` and ``{block}`` stand for those of a fit.
+    ``{source}``, ``{target}`` and ``{block}`` stand for those of a fit.
     """
     benchmark, setting, _, method, _ = cell
     dataset = study.benchmarks[benchmark].dataset
     files: dict[str, str] = {}
     for role, view in study.views_of(benchmark, setting, method).items():
-        domain = f"{{{role}}}"
-        names = {"study": study.name, "benchmark": benchmark, "role": role}
-        names |= {"domain": domain, "block": "{block}"}
-        names |= {"setting": study.split_setting(setting, role)}
+        domain, of_splits = f"{{{role}}}", study.split_setting(setting, role)
+        names = {"study": study.name, "benchmark": benchmark, "setting": of_splits}
+        names |= {"role": role, "domain": domain, "block": "{block}"}
         features = FEATURES.format(dataset=dataset, domain=domain, view=view)
         files |= {f"{role}_features": features, f"{role}_split": SPLIT.format(**names)}
     if PAIRS in study.bridge(benchmark, setting, method):
@@ -100,29 +99,24 @@ def files_after_fits(
 ) -> dict[str, list[str]]:
     """Return the files that follow from the fits of a study, by stage.
 
-    Names of tables, figures and tables of seconds (`timings`) come in the order of
-    `cdspp.report.outline.KINDS`.
+    The names come in the order of `cdspp.report.outline.KINDS`.
     """
-    known = {"study": study.name}
+    known, names = {"study": study.name}, study.benchmarks
     shown = {
         "tables": (tables, TABLE_FORMS),
         "figures": (figures, FIGURE_FORMS),
         "timings": (timings, TABLE_FORMS),
     }
     return {
-        "scores": [SCORES.format(**known, benchmark=b) for b in study.benchmarks],
-        "scores by row": [
-            ROW_SCORES.format(**known, benchmark=b) for b in study.benchmarks
-        ],
-        "predictions": [
-            file for b in study.benchmarks for file in prediction_files(study, b)
-        ],
+        "scores": [SCORES.format(**known, benchmark=b) for b in names],
+        "scores by row": [ROW_SCORES.format(**known, benchmark=b) for b in names],
+        "predictions": [file for b in names for file in prediction_files(study, b)],
         **{
             kind: [
                 SHOWN.format(**known, kind=kind, name=name, form=form)
-                for name, form in product(names, forms)
+                for name, form in product(every, forms)
             ]
-            for kind, (names, forms) in shown.items()
+            for kind, (every, forms) in shown.items()
         },
         "report": [REPORT.format(**known)],
     }

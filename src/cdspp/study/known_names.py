@@ -23,9 +23,8 @@ SHOWN = 100  # letters of a value in a message, from either side
 class Sound(NamedTuple):
     """The part of a configuration that keeps to the schema, to be checked further.
 
-    Entries go by their places, as in ``views[0]``: of `broken` ones the name alone is
-    there, if that; from `cut` ones a key was taken. In sections that are `unnamed`
-    names may be missing, so that no name is surely unknown.
+    Of `broken` entries, as ``views[0]``, the name alone is there, if that; from `cut`
+    ones a key was taken; in `unnamed` sections no name is surely unknown.
     """
 
     config: Config
@@ -48,8 +47,7 @@ def check_schema(config: Config, schema: str | Path) -> tuple[list[str], Sound]:
     )
     validator = extend(Draft202012Validator, type_checker=kinds)(rules)
     errors = sorted(
-        validator.iter_errors(config),
-        key=lambda error: list(map(str, error.absolute_path)),
+        validator.iter_errors(config), key=lambda e: list(map(str, e.absolute_path))
     )
     faults = [sentence for error in errors for sentence in _sentences(error)]
     return faults, _sound_part(config, rules, errors) if faults else Sound(config)
@@ -118,10 +116,7 @@ def _sentences(error: Any) -> Iterator[str]:
 
 
 class KnownNames:
-    """The sections of a configuration by name, and which of their entries are sound.
-
-    `inherited` names the sections that config.yaml gives.
-    """
+    """The sections of a configuration by name; `inherited` ones are config.yaml's."""
 
     def __init__(
         self,

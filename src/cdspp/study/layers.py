@@ -81,10 +81,9 @@ def _name(entry: Any) -> str:
 
 
 def merge_files(files: Sequence[str | Path]) -> dict[str, Any]:
-    """Return the configuration of several YAML files as Snakemake merges them.
+    """Return the keys of YAML files as Snakemake merges them: later ones hold.
 
-    Keys of later ones replace those of earlier ones. ConfigError names a file that is
-    no YAML, or holds no mapping of keys.
+    ConfigError names a file that is no YAML, or holds no mapping of keys.
     """
     from cdspp.core.yaml_files import read_yaml
 

@@ -41,13 +41,10 @@ COUNTS = {"source": {"source"}, "target": {"target", "unlabelled"}}
 
 
 def of_entry(kind: type[Made], entry: Mapping[str, Any], **made: Any) -> Made:
-    """Return an object of the kind that an entry describes, with some fields given.
-
-    The order of options in the file is not to matter.
-    """
+    """Return an object of the kind that an entry describes, with some fields given."""
     names = {each.name for each in fields(kind)}
     given = {key: value for key, value in entry.items() if key in names}
-    if "options" in names:
+    if "options" in names:  # whose order in the file is not to matter
         given["options"] = dict(sorted(entry.get("options", {}).items()))
     return kind(**{"identifier": entry["id"], **given, **made})
 
@@ -56,9 +53,8 @@ def of_entry(kind: type[Made], entry: Mapping[str, Any], **made: Any) -> Made:
 class StudyDataset:
     """A data set as a study knows it before its files exist.
 
-    `class_sizes` and `unlabelled` count samples by domain. `own` says where the user's
-    own files are, as `cdspp.datasets.own_dataset` takes it, `entry` is that of the
-    catalogue; `paired` samples are in every domain, as pairs alone.
+    `own` says where the user's own files are, as `cdspp.datasets.own_dataset` takes it,
+    `entry` is that of the catalogue; `paired` samples are in every domain, as pairs.
     """
 
     identifier: str
@@ -134,12 +130,11 @@ class Benchmark:
 class Method:
     """A row of the tables.
 
-    A `shortened` one runs fewer iterations than its authors use. By benchmark, `tasks`
-    are those of its main run, `source_views` source features of its own. Its option
-    `prior` may come from a `prior_file` ("test-shares"). `states` are the source states
-    in which it runs beside the real one, `grid` has the values that it also selects of
-    inside each trial. `predictions` names a file of predictions made elsewhere;
-    `bridges` are the parts of a benchmark's bridge that it uses.
+    A `shortened` one runs fewer iterations than its authors use. `tasks` and source
+    features of its own are by benchmark. Its option `prior` may come from a
+    `prior_file` ("test-shares"). It runs in `states` of the source beside the real one,
+    selects of the values in `grid` inside each trial, and uses the parts `bridges` of a
+    benchmark's bridge. `predictions` names a file of predictions made elsewhere.
     """
 
     identifier: str
@@ -157,13 +152,12 @@ class Method:
 
 @dataclass(frozen=True)
 class Setting:
-    """Everything in which a run differs from the main one.
+    """Everything in which a run differs from the main one, None or empty where not.
 
-    `source` is as `SourceState` takes it; what is None or empty is as in the main run.
-    Its methods do `without` 'source_view' or 'prior_file', although they have it there;
-    where it `selects`, they select of their grids. `leaves_out` is the one of several
-    sources without which every method runs. `guest` is the guest section that adds and
-    shows it, empty for the study's own.
+    `source` is as `SourceState` takes it. Its methods do `without` 'source_view' or
+    'prior_file', although they have it there; where it `selects`, they select of their
+    grids. `leaves_out` is the one of several sources without which every method runs,
+    `guest` the guest section that adds and shows it.
     """
 
     identifier: str
@@ -197,9 +191,8 @@ class Curve:
     """A curve of a configuration: one value after the other in place of the main one.
 
     The parameter is ``labels`` (labelled target samples per class), ``paired_rows``
-    (their number, with no column shared) or an option of the methods. By benchmark,
-    `values` ascend, and `dropped` are the values and tasks that would leave a class
-    without a test sample; by method, `states` are as those of `Method`.
+    (their number, with no column shared) or an option of the methods. Values and tasks
+    that would leave a class without a test sample are `dropped`.
     """
 
     identifier: str
@@ -214,11 +207,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class RunDescription:
-    """The report's part on a run: its configuration, its data, and how to repeat it.
-
-    `data` are entries of the catalogue, `commands` run it again, and `logs` are files
-    and folders that tell the processor time of the jobs.
-    """
+    """The report's part on a run: its configuration, its data, and how to repeat it."""
 
     name: str
     config: Mapping[str, Any]
@@ -259,10 +248,7 @@ class Study:
         return tuple(f"{start}-{end}" for start, end in zip(starts, ends, strict=True))
 
     def cells(self, benchmark: str) -> Iterator[FitKey]:
-        """Yield each method of a benchmark in each of its settings.
-
-        ``{task}`` and ``{block}`` stand for those of a fit.
-        """
+        """Yield each method in each setting, for any ``{task}`` and ``{block}``."""
         for setting in self.settings:
             for method in self.setting_methods(benchmark, setting):
                 yield FitKey(benchmark, setting, "{task}", method, "{block}")
@@ -374,12 +360,9 @@ class Study:
 
     def logs(self) -> list[str]:
         """Return the logs of the study's jobs: its own, and those of shared data."""
-        own = f"logs/{self.name}"
-        rooms = ("fetch", "labels", "codebooks", "features")
-        shared = [
-            f"logs/{room}/{data}" for data in self.used_datasets for room in rooms
-        ]
-        return [own, *(f"logs/data/{data}.log" for data in self.used_datasets), *shared]
+        data, rooms = self.used_datasets, ("fetch", "labels", "codebooks", "features")
+        shared = [f"logs/{room}/{name}" for name in data for room in rooms]
+        return [f"logs/{self.name}", *(f"logs/data/{n}.log" for n in data), *shared]
 
     def run_description(
         self, config: Mapping[str, Any], configfiles: Sequence[str] = ()

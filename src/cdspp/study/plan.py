@@ -1,8 +1,4 @@
-"""What a study runs on each benchmark, as tables, figures and the page read it.
-
-A plan is built once from the study. Snakemake hands it to jobs as a plain dictionary,
-which is the only place where it is one.
-"""
+"""What a study runs on each benchmark, as tables, figures and the page read it."""
 
 from __future__ import annotations
 
@@ -23,7 +19,7 @@ from cdspp.core.names import (
 from cdspp.core.wording import counted, marks
 from cdspp.methods import method_class
 from cdspp.methods.bridge import PAIRS, SHARED
-from cdspp.study.model import Curve, CurveValue, Method, Setting, Study
+from cdspp.study.model import Curve, CurveValue, Setting, Study
 from cdspp.study.settings import SHUFFLED, stand_ins
 
 __all__ = [
@@ -54,22 +50,14 @@ SHARED_ALONE = "shared columns"  # the bridge of a row that uses no pairs
 class Row:
     """A method in a setting: a line of a table.
 
-    The key is of a method, of a control, or of both method and setting. In the display
-    name, what follows the first underscore is a subscript. How many of `trials_asked`
-    ran, the scores tell; `shortened` runs are out of bold, and `supervised` methods
-    have a block of their own. `tasks` is empty where the method runs all.
-
-    Methods alone take part in bold, ranks and claims, and bridged ones, which have what
-    both domains share besides labels, in verdicts, too. An informed method knows
+    The key is of a method, of a control, or of both method and setting; `tasks` is
+    empty where the method runs all. Methods alone take part in bold (but `shortened`
+    ones), ranks and claims, and bridged ones in verdicts, too. An informed method knows
     something of the test samples. A control is the reference in another source state
-    (`source`); other methods there are of the kind state, and shown by their gains
-    alone, as are those that select options.
-
-    A row is `reseeded` where it is the main run from another random start, and nothing
-    else. The role is that of its method: reference, whose gains are asked for first, or
-    baseline, against which all are held. It `stands_for` the method that it is without
-    a source, where that is not fitted twice; `bridge` names in words the parts in use.
-    Of several sources it is a `vote` of one fit for each.
+    (`source`); other methods there are of the kind state, and shown by gains alone, as
+    are those that select options. A `reseeded` row is the main run from another random
+    start. It `stands_for` the method that it is without a source, where that is not
+    fitted twice; of several sources it is a `vote` of one fit for each.
     """
 
     key: str
@@ -111,11 +99,7 @@ class Row:
 
 @dataclass(frozen=True)
 class CurvePlan:
-    """A `cdspp.study.model.Curve` on one benchmark.
-
-    The rows are the methods with their trials along the curve, of the kind state in a
-    source state.
-    """
+    """A `cdspp.study.model.Curve` on one benchmark, its methods as rows."""
 
     identifier: str
     parameter: str
@@ -141,10 +125,9 @@ class BenchmarkPlan:
     """What a study runs on one benchmark.
 
     `labels` (per class) and `views` are by role, tasks and rows in table order: first
-    methods, then controls, variants and states, every setting and method once. A
-    complete row has `trials_asked`. There is no showcase where the reference does not
-    run, or has no common subspace. Gains within `margin` points count as equal;
-    `holm_over_methods` says whether words in the matrix of methods are corrected for
+    methods, then controls, variants and states. There is no showcase where the
+    reference does not run, or has no common subspace. Gains within `margin` points
+    count as equal; `holm_over_methods` corrects the words in the matrix of methods for
     their number. `guests` has what guest sections know, by their names.
     """
 
@@ -205,11 +188,9 @@ class BenchmarkPlan:
         for curve in values["curves"]:
             along = tuple(CurveValue(**value) for value in curve["values"])
             curves.append(CurvePlan(**{**curve, **_rows_of(curve), "values": along}))
-        typed = {
-            "curves": tuple(curves),
-            "showcase": None if showcase is None else Showcase(**showcase),
-        }
-        return cls(**{**values, **_rows_of(values), **typed})
+        shown = None if showcase is None else Showcase(**showcase)
+        typed = {**_rows_of(values), "curves": tuple(curves), "showcase": shown}
+        return cls(**{**values, **typed})
 
 
 def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
@@ -244,7 +225,6 @@ def _rows_of(values: Mapping[str, Any]) -> dict[str, tuple[Row, ...]]:
 
 
 def _has_state(study: Study, benchmark: str, state: str) -> bool:
-    """Whether a benchmark has a source state; of one of bridges, if a method runs."""
     runs = state not in SHUFFLED or bool(study.setting_methods(benchmark, state))
     return runs and bool(study.setting_tasks(benchmark, state))
 
@@ -258,8 +238,9 @@ def _rows(study: Study, benchmark: str) -> Iterator[Row]:
 
 
 def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
-    found, name = method_class(method), setting.identifier
-    ran = study.methods[method].tasks[benchmark]
+    entry, found, name = study.methods[method], method_class(method), setting.identifier
+    ran = entry.tasks[benchmark]
+    takes_one = found.uses_source and not found.several_sources
     row = Row(
         key=method,
         display_name=found.display_name,
@@ -267,13 +248,13 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         method=method,
         trials_asked=study.setting_trials(name, method),
         supervised=found.supervised,
-        shortened=study.methods[method].shortened,
+        shortened=entry.shortened,
         source=str(setting.source["name"]),
         tasks=() if ran == study.benchmarks[benchmark].tasks else ran,
         reseeded=_is_reseeded(setting),
         role={study.baseline: BASELINE, study.reference: REFERENCE}.get(method, ""),
         bridge=_in_words(study.bridge(benchmark, name, method)),
-        vote=_votes(study.methods[method]) and any(map(several_sources, ran)),
+        vote=takes_one and not entry.predictions and any(map(several_sources, ran)),
     )
     if name == MAIN and row.bridge:
         return replace(row, kind=BRIDGED)
@@ -297,13 +278,6 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
     elif setting.leaves_out:
         kind = LEFT_OUT
     return replace(row, key=f"{method}, {name}", display_name=told, kind=kind)
-
-
-def _votes(method: Method) -> bool:
-    """Whether a fit to several sources is a vote; of predictions nobody knows."""
-    found = method_class(method.identifier)
-    takes_one = found.uses_source and not found.several_sources
-    return takes_one and not method.predictions
 
 
 def _in_words(bridge: Mapping[str, Any]) -> str:
@@ -342,7 +316,6 @@ def _curve_rows(study: Study, benchmark: str, curve: Curve) -> Iterator[Row]:
         for state in (MAIN, *curve.states[method]):
             row = _row(study, benchmark, study.settings[state], method)
             kind = METHOD if state == MAIN else STATE
-            if row.kind == BRIDGED:
-                kind = BRIDGED
+            kind = BRIDGED if row.kind == BRIDGED else kind
             trials = min(row.trials_asked, curve.trials)
             yield replace(row, kind=kind, trials_asked=trials)

@@ -9,14 +9,13 @@ from pathlib import Path
 
 from cdspp.core.names import PathLike
 
-__all__ = ["PathLike", "found_file", "study_command", "told_file", "workflow_folder"]
+__all__ = ["found_file", "study_command", "told_file", "workflow_folder"]
 
 
 def workflow_folder() -> Path:
     """Return the folder of Snakefile, config.yaml, workflow and resources.
 
-    The top of the repository where the package is imported from there, as an editable
-    install does; else the copy that a wheel has.
+    That is the top of the repository, or in an installed wheel a copy of it.
     """
     package = Path(__file__).parents[1]
     top = package.parents[1]
@@ -26,10 +25,7 @@ def workflow_folder() -> Path:
 
 
 def found_file(path: PathLike) -> Path:
-    """Return a study file: that of the working folder, else one that ships.
-
-    ``resources/studies/<name>.yaml`` is known everywhere.
-    """
+    """Return a study file: that of the working folder, else one that ships."""
     shipped = workflow_folder() / path
     return shipped if shipped.is_file() and not Path(path).exists() else Path(path)
 
@@ -44,12 +40,8 @@ def told_file(path: PathLike) -> str:
 
 
 def study_command(files: Sequence[PathLike], *options: str) -> str:
-    """Return the command that runs a study.
+    """Return the command that runs a study, with options of Snakemake.
 
-    No study files are those of the embedded study; the options are Snakemake's.
-
-    Examples
-    --------
     >>> study_command(["mine.yaml"], "--dry-run")
     'cdspp run mine.yaml --cores 8 -- --dry-run'
     """
