@@ -25,9 +25,8 @@ FIRST_GUESS = 64
 class PrincipalComponents:
     """Fitted principal components: orthonormal rows, the largest variance first.
 
-    The mean, (n_features,), is zero where features were not centred. Variances are sums
-    of squares along components divided by the number of rows; energy is the share of
-    the total variance that all components hold.
+    The mean is zero where features were not centred; energy is the share of the total
+    variance that all components hold.
     """
 
     mean: np.ndarray
@@ -54,9 +53,8 @@ def principal_components(
     :math:`O(n d s + s^3)` time and :math:`O(s^2)` memory with :math:`s = \min(n, d)`;
     above 5000 a Lanczos iteration takes only the leading vectors. A sparse `X` is never
     made dense: its mean is subtracted from the products. Directions without variance
-    are left out, so there may be fewer components than asked for; the entry of the
-    largest magnitude of each is positive. DataError: a value is not finite, its square
-    overflows, or the rows are all equal.
+    are left out, so there may be fewer components than asked for. DataError: a value is
+    not finite, its square overflows, or the rows are all equal.
     """
     if (n_components is None) == (energy is None):
         raise ValueError("give exactly one of n_components and energy.")

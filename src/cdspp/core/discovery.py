@@ -38,10 +38,7 @@ class Found(NamedTuple):
 
 @cache
 def find_identifiers(package: str) -> Mapping[str, Found]:
-    """Map each class-level ``identifier = "..."`` in a package to its class, sorted.
-
-    Nothing is imported, and files named ``_...`` are skipped.
-    """
+    """Map each class-level ``identifier = "..."`` to its class, importing nothing."""
     found = {}
     folder = Path(str(sys.modules[package].__file__)).parent
     for path in sorted(folder.rglob("[!_]*.py")):
@@ -63,10 +60,7 @@ def find_identifiers(package: str) -> Mapping[str, Found]:
 
 @cache
 def load_named_class(package: str, name: str, what: str) -> type[Any]:
-    """Import the class of an identifier in `package`.
-
-    ConfigError: there is none; the message calls it an unknown `what`.
-    """
+    """Import the class of an identifier; ConfigError: it is an unknown `what`."""
     classes = find_identifiers(package)
     if name not in classes:
         hint = did_you_mean(name, classes)
@@ -77,10 +71,7 @@ def load_named_class(package: str, name: str, what: str) -> type[Any]:
 
 
 def load_class(place: str) -> type:
-    """Import the class at ``module:Class``; the folder of the run is importable.
-
-    ConfigError: there is no such module or class, or its import fails.
-    """
+    """Import the class at ``module:Class``, also in the folder of the run."""
     module, _, name = place.partition(":")
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())

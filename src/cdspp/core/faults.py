@@ -58,11 +58,7 @@ _NO_MEMORY = "can't allocate memory"  # what torch says without a class of its o
 
 @contextmanager
 def writing_told(path: PathLike) -> Iterator[None]:
-    """Turn an OSError in the block that writes `path` into one line that names it.
-
-    DiskFullError: the disk is full, or a quota used up. NotWritableError: any other
-    reason, such as permissions.
-    """
+    """Turn an OSError in the block that writes `path` into one line that names it."""
     try:
         yield
     except OSError as error:
@@ -105,10 +101,7 @@ def out_of_memory(error: BaseException) -> bool:
 
 
 def stops_job(error: Exception) -> bool:
-    """Whether an error in a method is of the input or the machine, not of the method.
-
-    The next method would meet it, too.
-    """
+    """Whether the next method would meet an error, too: of the input or the machine."""
     others = (*USER_ERRORS, OSError, ImportError)
     return out_of_memory(error) or isinstance(error, others)
 

@@ -1,8 +1,4 @@
-"""Rows of a matrix that stay in their file and are read a chunk at a time.
-
-A memory map of NumPy or `ParquetRows` with more values than a chunk; what is smaller is
-read at once. No more than a chunk of the rows is held in memory, as float64.
-"""
+"""Rows of a matrix that stay in their file and are read a chunk at a time."""
 
 from __future__ import annotations
 
@@ -41,11 +37,7 @@ CHUNK_VALUES = 2**19
 
 
 class FileRows:
-    """Rows of a file, all or some in ascending order, with steps for each chunk.
-
-    The steps are applied one after the other and leave `width` columns, by default
-    those of the file.
-    """
+    """Rows of a file, all or some in ascending order, with steps for each chunk."""
 
     def __init__(
         self,
@@ -218,10 +210,7 @@ class ParquetRows:
 
 
 def in_file(X: Any) -> FileRows | None:
-    """Return rows that stay in their file, None for others.
-
-    A memory map or `ParquetRows` with more values than a chunk stays there.
-    """
+    """Return a memory map or `ParquetRows` larger than a chunk, None for others."""
     if isinstance(X, ParquetRows):
         X = FileRows(X)
     elif isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiu":
@@ -244,10 +233,7 @@ def _rows_of_a_chunk(width: int) -> int:
 
 
 def chunks_of(X: Any, used: Int | None = None) -> Iterator[tuple[slice, Float]]:
-    """Yield rows a chunk at a time, and their places among those in use (ascending).
-
-    By default all are in use, and an array is one chunk.
-    """
+    """Yield rows by chunks (an array is one), and their places among those in use."""
     if isinstance(X, FileRows):
         if used is None or len(used):
             yield from (X if used is None else X[used]).chunks()

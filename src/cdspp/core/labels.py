@@ -152,11 +152,7 @@ def no_common_class(classes: Mapping[str, Iterable[Any]]) -> list[str]:
 
 
 def require_common(classes: Mapping[str, Iterable[Any]]) -> None:
-    """Raise DataError where the classes of a target and a source cannot be matched.
-
-    `classes` are labels by place, the target first. No target row has a label, no class
-    is in both, or one of them has one class.
-    """
+    """Raise DataError where labels by place, target and source, cannot be matched."""
     (target, ours), (source, theirs) = (
         (where, sorted({*labels}, key=str)) for where, labels in classes.items()
     )

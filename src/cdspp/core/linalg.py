@@ -74,10 +74,8 @@ def softmax(scores: Float) -> Float:
 
 
 def symmetric_product(X: Float, *, of_rows: bool) -> Float:
-    """Return ``X @ X.T`` (`of_rows`) or ``X.T @ X``; only the upper triangle is valid.
-
-    One symmetric rank-k update: half the work of a general product, and no copy of `X`.
-    """
+    """Return the upper triangle of ``X @ X.T`` (`of_rows`) or ``X.T @ X``."""
+    # One symmetric rank-k update: half the work of a general product, no copy of X.
     transposed = np.ascontiguousarray(X).T
     return np.asarray(linalg.blas.dsyrk(1.0, transposed, trans=int(of_rows)))
 
@@ -93,13 +91,9 @@ def add_symmetric_product(total: Float, X: Float) -> Float:
 
 
 def scaled_on_both_sides(S: Float, scale: Float) -> Float:
-    """Return ``diag(scale) S diag(scale)``; only the upper triangle is valid.
-
-    `S` is symmetric and Fortran-ordered. A few columns at a time, which stay near the
-    processor between both products.
-    """
+    """Return ``diag(scale) S diag(scale)`` of a Fortran-ordered `S`, upper triangle."""
     scaled = np.empty_like(S)
-    for start in range(0, len(S), 128):
+    for start in range(0, len(S), 128):  # columns that stay near the processor
         end = min(start + 128, len(S))
         columns = scaled[:end, start:end]
         np.multiply(S[:end, start:end], scale[:end, None], out=columns)
@@ -116,10 +110,8 @@ def squared_distances(A: Float, B: Float) -> Float:
 def principal_axes(X: Float, n_components: int, *, tolerance: float = 1e-10) -> Float:
     """Return the leading principal axes of the centred rows of `X`, as columns (d, k).
 
-    They are orthonormal, the largest entry of each is positive, and those with a
-    variance below `tolerance` times the largest are left out, so that k may be less
-    than `n_components`. By the Gram matrix of the smaller side: O(n d s + s^3) with
-    s = min(n, d).
+    Those with a variance below `tolerance` times the largest are left out. By the Gram
+    matrix of the smaller side: O(n d s + s^3) with s = min(n, d).
     """
     centred = X - X.mean(axis=0)
     wide = X.shape[0] < X.shape[1]
@@ -137,11 +129,8 @@ def principal_axes(X: Float, n_components: int, *, tolerance: float = 1e-10) -> 
 
 
 def psd_factor(A: Float, *, tolerance: float = 1e-13) -> Float:
-    """Return `F`, (n, rank), with ``F @ F.T = A`` for a positive semidefinite `A`.
-
-    Eigenvalues up to `tolerance` times the largest are rounding errors of zeros, whose
-    roots would not be small: that of 1e-16 is 1e-8.
-    """
+    """Return `F`, (n, rank), with ``F @ F.T = A`` for a positive semidefinite `A`."""
     values, vectors = linalg.eigh(A, check_finite=False)
+    # Others are rounding errors of zeros, with large roots: that of 1e-16 is 1e-8.
     kept = values > tolerance * values.max(initial=0.0)
     return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))

@@ -78,8 +78,7 @@ def measured() -> Iterator[Usage]:
 def limit_threads(n_threads: int) -> Iterator[None]:
     """Set the number of numeric threads in the block: it decides bits of the results.
 
-    Only libraries that are loaded can be limited: import them first, torch and OpenCV
-    among them.
+    Only libraries that are loaded can be limited: import torch and OpenCV first.
     """
     from threadpoolctl import threadpool_limits
 
@@ -134,8 +133,7 @@ def hardware() -> dict[str, Any]:
 def code_digest(*modules: str) -> str:
     """Return a digest of all code of the package that `modules`, named in full, import.
 
-    Imports inside functions count. Comments, docstrings and formatting do not, so that
-    only an edit that can change a result changes the digest.
+    Comments, docstrings and formatting do not count.
     """
     read: dict[str, tuple[frozenset[str], str]] = {}
     waiting = {*modules}
@@ -164,10 +162,7 @@ def script_digest(script: Path) -> str:
 
 
 def data_digest(folder: PathLike) -> str:
-    """Return a digest of the names and bytes of the files in a folder.
-
-    A folder of the package is named from there, such as ``report/page/templates``.
-    """
+    """Return a digest of the files in a folder, named from that of the package."""
     digest = hashlib.sha256()
     root = Path(__file__).parents[1].joinpath(folder)
     for file in sorted(root.rglob("*")):
@@ -178,10 +173,9 @@ def data_digest(folder: PathLike) -> str:
 
 
 def _module(name: str) -> tuple[frozenset[str], str]:
-    """Return the modules that a module imports, and its code without docstrings.
+    """Return the modules that a module imports, of its folder, and its code.
 
-    They are those of this package and, for a module beside the run, of its folder. An
-    installed module has no imports, and the version of its distribution for code.
+    An installed module has no imports, and the version of its distribution for code.
     """
     file, own = _source_file(name), _is_own(name)
     if file is None and own:
@@ -226,10 +220,8 @@ def _parsed(
 
 
 def _dumped(part: Any, imported: set[str]) -> str:
-    """Return what `ast.dump` does, without docstrings, and collect imports on the way.
-
-    Each job of a study parses the whole library, which two walks make slow.
-    """
+    """Return what `ast.dump` does, without docstrings; collect imports on the way."""
+    # In one walk: each job of a study parses the whole library.
     if isinstance(part, list):
         return f"[{', '.join([_dumped(each, imported) for each in part])}]"
     if not isinstance(part, ast.AST):

@@ -37,9 +37,8 @@ def sharing() -> Iterator[None]:
 def computed_once(compute: Callable[..., T], X: Any, *options: Any) -> T:
     """Return ``compute(X, *options)``, within `sharing` once for equal bytes.
 
-    `X` is an array or a sparse one in CSR format. All callers share the result, so
-    nobody may change it. The digest of `X` is O(n d);
-    `compute`, a function of its arguments alone, should take much more than that.
+    All callers share the result, so nobody may change it. The digest of `X`, an array
+    or a sparse one in CSR format, is O(n d): `compute` should take much more than that.
     """
     kept = _kept.get()
     if kept is None:

@@ -1,11 +1,9 @@
 """Marks of runs: whether a run still lives that locked a folder, or started a job.
 
 Snakemake's locks hold paths and no process. So each run keeps a file open beside them,
-its mark, under a lock of the operating system, which ends with the process however it
-ends. A killed run leaves its jobs at work, too, which would end after a later run and
-replace its files. Code that was edited since the run began may have been different when
-a job loaded it. So the mark holds the state of the code, and a job reads it before it
-writes a file.
+its mark, under a lock of the operating system, which ends with the process. A killed
+run leaves its jobs at work, which would replace files of a later run, and code may have
+been edited before a job loaded it: a job reads the mark before it writes a file.
 """
 
 from __future__ import annotations
@@ -65,11 +63,7 @@ UNKNOWN = (
 
 
 class RunMark(NamedTuple):
-    """The mark of a run in a folder.
-
-    `host` is empty where the file is damaged, `lives` is None where this machine cannot
-    know, `started` counts seconds since the epoch, `code` is of `code_state`.
-    """
+    """The mark of a run; where damaged without `host`, `lives` None if nobody knows."""
 
     path: Path
     host: str
@@ -98,10 +92,7 @@ _run: RunMark | None = None  # whose job this process is
 
 
 def mark_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnMark:
-    """Mark this process as a run in Snakemake's folder; remove locks of killed runs.
-
-    Locks are removed where every marked run was on this machine and is gone.
-    """
+    """Mark this process as a run in Snakemake's folder; remove locks of killed runs."""
     folder = Path(folder).absolute()
     marks = folder / RUNS
     try:
@@ -180,10 +171,7 @@ def guard_job() -> None:
 
 
 def check_run() -> None:
-    """Raise StaleJobError where the run of this job was killed, or loaded code changed.
-
-    A run on another machine counts as living while its mark is there.
-    """
+    """Raise StaleJobError where this job's run was killed, or loaded code changed."""
     if _run is None:
         return
     now = read_mark(_run.path)

@@ -15,17 +15,13 @@ from cdspp.core.names import MOST_COMPONENTS, PCA, SCALES, STANDARDISE, UNIT
 from cdspp.core.storage import storable
 from cdspp.core.wording import counted
 
-__all__ = ["Scaling", "check_scale", "fit_scaling"]
+__all__ = ["Scaling", "fit_scaling"]
 
 
 @storable
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """A scaling that `fit_scaling` learnt from rows.
-
-    Means, (n_features,), are subtracted from columns, and factors then multiply them;
-    rows are projected on components.
-    """
+    """A scaling that `fit_scaling` learnt: subtracted means, factors, or components."""
 
     kind: str
     n_features: int
@@ -72,12 +68,6 @@ class Scaling:
         return told.get(self.kind, "no scaling")
 
 
-def check_scale(kind: str) -> None:
-    """Raise ConfigError at a scale that `fit_scaling` does not know."""
-    if kind not in SCALES:
-        raise ConfigError(f"scale must be one of {', '.join(SCALES)}, got {kind!r}.")
-
-
 def fit_scaling(kind: str, X: Any) -> Scaling:
     """Learn how to scale rows, dense or sparse, whose features are finite.
 
@@ -91,7 +81,8 @@ def fit_scaling(kind: str, X: Any) -> Scaling:
     >>> fit_scaling("standardise", X).apply(X).tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
-    check_scale(kind)
+    if kind not in SCALES:
+        raise ConfigError(f"scale must be one of {', '.join(SCALES)}, got {kind!r}.")
     if kind == STANDARDISE:
         if is_sparse(X):
             raise DataError(

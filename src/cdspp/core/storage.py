@@ -1,7 +1,6 @@
 """Objects as JSON and arrays in a file, and back, without running code of the file.
 
-It takes numbers, text, arrays, collections of these and classes marked by `storable`;
-names in a file are looked up among those, never imported.
+It takes numbers, text, arrays, collections of these and classes marked by `storable`.
 """
 
 from __future__ import annotations

@@ -41,8 +41,7 @@ ZIP = b"PK\x03\x04"  # how such a file opens
 def atomic(path: PathLike) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` on success.
 
-    On failure the former file stays. Errors are those of `writing_told`, and
-    StaleJobError in a job whose run has ended.
+    Errors are those of `writing_told`, and StaleJobError in a job whose run has ended.
     """
     target = Path(path)
     with writing_told(target):

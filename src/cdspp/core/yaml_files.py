@@ -17,12 +17,7 @@ MOST_VALUES = 1_000_000
 
 
 def read_yaml(path: PathLike) -> Any:
-    """Return what a YAML file holds.
-
-    ConfigError names file and line where it is no text in UTF-8 or no YAML, has two
-    documents, a tag, a key twice or an anchor that contains itself, or is nested too
-    deep; OSError says that it cannot be opened.
-    """
+    """Return what a YAML file holds; ConfigError names file and line of its faults."""
     try:
         loader = yaml.SafeLoader(Path(path).read_text(encoding="utf-8"))
         node = loader.get_single_node()

@@ -72,11 +72,9 @@ def expected_fits(study: Study, benchmark: str) -> Expected:
 
 @dataclass(frozen=True)
 class FitGroup:
-    """Fits that one job makes: they read the same files.
+    """Fits that read the same files: a job makes those of a task and block.
 
-    A job is one task for one block, in all members of the group (cells of
-    `Study.cells`), one after the other: a method in all its settings, or several
-    methods that are quick.
+    The members, cells of `Study.cells`, are of one method, or of several quick ones.
     """
 
     members: tuple[FitKey, ...]
@@ -112,11 +110,7 @@ def fit_jobs(study: Study) -> Iterator[FitJob]:
 
 
 def fit_groups(study: Study) -> Iterator[FitGroup]:
-    """Yield the groups of fits that share jobs; every fit is in one of them.
-
-    A method stands in the first group with room for it, so that one added at the end
-    leaves those before it where they are.
-    """
+    """Yield the groups of fits that share jobs; every fit is in one of them."""
     for benchmark in study.benchmarks:
         for (tasks, blocks, *_), cells in _reading_alike(study, benchmark).items():
             shared: list[FitGroup] = []
@@ -128,8 +122,7 @@ def fit_groups(study: Study) -> Iterator[FitGroup]:
 def _reading_alike(study: Study, benchmark: str) -> dict[tuple[Any, ...], list[FitKey]]:
     """Return cells, method by method, by their tasks, blocks and inputs.
 
-    Settings with splits of their own stay apart: what one of them may know as
-    labelled, another one tests.
+    Settings with splits of their own stay apart: one may test what another labels.
     """
     order = list(study.methods)
     found: dict[tuple[Any, ...], list[FitKey]] = defaultdict(list)
@@ -143,9 +136,9 @@ def _reading_alike(study: Study, benchmark: str) -> dict[tuple[Any, ...], list[F
 def _place(study: Study, groups: list[FitGroup], alone: FitGroup) -> None:
     """Add the group of one method to the first one with room, or as it is.
 
-    Torch takes memory that other methods do not need.
+    A method added at the end leaves those before it where they are.
     """
-    for i, group in enumerate(groups):
+    for i, group in enumerate(groups):  # torch takes memory that others do not need
         both = replace(group, members=(*group.members, *alone.members))
         if not both.needs_torch and longest_seconds(study, both) <= SHARED_SECONDS:
             groups[i] = both
@@ -167,10 +160,7 @@ def longest_seconds(study: Study, group: FitGroup) -> int:
 
 
 def travels_alone(study: Study, group: FitGroup) -> bool:
-    """Whether the jobs of a group are submitted one by one, not several at once.
-
-    Those that take long do, and those of networks, which may want a GPU.
-    """
+    """Whether the jobs of a group are submitted one by one: long ones and networks."""
     return group.needs_torch or longest_seconds(study, group) > ALONE_SECONDS
 
 

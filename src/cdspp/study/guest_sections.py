@@ -1,8 +1,4 @@
-"""Guest sections: they add settings, checks, rules and parts of the page to a study.
-
-The paper is one (`cdspp.paper.guest`); an installed package adds its own by an entry
-point of the group ``cdspp.sections``, which names a class derived from `GuestSection`.
-"""
+"""Guest sections: they add settings, checks, rules and parts of the page to a study."""
 
 from __future__ import annotations
 
@@ -20,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GuestSection", "guest_classes"]
 
-OFFERED = "cdspp.sections"
+OFFERED = "cdspp.sections"  # group of entry points of installed packages
 BUILT_IN = ("cdspp.paper.guest:Paper",)
 
 

@@ -23,7 +23,6 @@ def cut_inherited(
 ) -> tuple[Config, tuple[str, ...]]:
     """Cut the sections `inherited` from config.yaml to the names that a study has.
 
-    An entry that is left with none of the study's methods and benchmarks falls away.
     Names of methods that do not exist at all stay, for the checks to name them. Guest
     sections cut their own keys by `cuts`. Return the configuration, and a sentence for
     each section that lost something.
@@ -44,7 +43,7 @@ def cut_inherited(
 
 
 class Scissors:
-    """The names of a study, and those that were cut so far, by section and entry."""
+    """The names of a study, and those that were cut so far."""
 
     def __init__(self, known: KnownNames) -> None:
         self.known = known
@@ -71,10 +70,7 @@ class Scissors:
         return kept
 
     def _has_bridge(self, method: str, entry: Config) -> bool:
-        """Whether a benchmark gives a method the bridge that it uses, if it does.
-
-        Most data have none, and such methods then fall away without a note.
-        """
+        """Whether a benchmark gives a method the bridge that it uses, if it does."""
         if method not in available():
             return True
         used = {*entry.get("bridges", method_class(method).bridges)}
@@ -95,13 +91,10 @@ class Scissors:
         """Return a sentence for each section of which something was left out."""
         sentences = []
         for section in dict.fromkeys([*self.left_out, *self.lost]):
-            whole = self.left_out.get(section, [])
+            whole, lost = self.left_out[section], self.lost[section]
             parts = [", ".join(whole)] if whole else []
-            parts += [
-                f"of {name}: {', '.join(names)}"
-                for name, names in self.lost.get(section, {}).items()
-                if name not in whole
-            ]
+            names = (name for name in lost if name not in whole)
+            parts += [f"of {name}: {', '.join(lost[name])}" for name in names]
             sentences.append(f"{section}: {LEFT_OUT}: {'; '.join(parts)}.")
         return sentences
 

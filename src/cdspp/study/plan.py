@@ -270,13 +270,9 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
     told = f"{row.display_name}, {name}"
     if name in study.states and row.role == REFERENCE:
         return replace(row, key=name, display_name=told, kind=CONTROL)
-    kind = VARIANT
-    if setting.selects:
+    kind = LEFT_OUT if setting.leaves_out else VARIANT
+    if setting.selects or name in study.states:
         kind = CHOOSING if name == SELECTED else STATE
-    elif name in study.states:
-        kind = STATE
-    elif setting.leaves_out:
-        kind = LEFT_OUT
     return replace(row, key=f"{method}, {name}", display_name=told, kind=kind)
 
 

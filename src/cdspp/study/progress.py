@@ -39,11 +39,9 @@ class Failure(NamedTuple):
 class Progress:
     """How far a study is.
 
-    `fits` counts, by benchmark and method, trials of a task in a setting in each of
-    `STATES`. `failures` are jobs that ended with an error, and fits whose record says
-    that they failed; `crashed` are the files to make again where a method crashed;
-    `stopped` are the logs of jobs that were killed, or ran out of memory. The `runs` of
-    this folder live, or lived on another machine.
+    `fits` counts, by benchmark and method, trials in each of `STATES`; `crashed` are
+    the files to make again where a method crashed, `stopped` the logs of jobs that were
+    killed, or ran out of memory. The `runs` of this folder live, or are of elsewhere.
     """
 
     fits: dict[tuple[str, str], Counter[str]]

@@ -1,8 +1,7 @@
-"""What a run makes again though Snakemake would not: files it knows nothing certain of.
+"""Files that a run makes again though Snakemake would not.
 
 Snakemake compares options, code and inputs with records of its own, in ``.snakemake``.
-Where these are missing, as in a copy without hidden files, it takes any file for what
-it should be; and a file that something else replaced, for what it was.
+Without one, as in a copy without hidden files, it takes any file for what it should be.
 """
 
 from __future__ import annotations
@@ -81,10 +80,7 @@ def outdated_fits(study: Study) -> Iterator[tuple[str, str]]:
 
 
 def differing_fits(study: Study) -> Iterator[tuple[str, str]]:
-    """Yield the planned fits that are there and not as configured, as `outdated_fits`.
-
-    All of them are read, and the files that they were made of.
-    """
+    """Yield the planned fits that are there and not as configured, likewise."""
     for benchmark in study.benchmarks:
         known = ExpectedFits(expected_fits(study, benchmark))
         for key in study.fits(benchmark):
@@ -116,8 +112,7 @@ def renewal_notes(unrecorded: list[str], outdated: dict[str, str]) -> Iterator[s
 def force(workflow: Any, files: Iterable[str]) -> None:
     """Have Snakemake make files again where a run reaches them.
 
-    Its option ``--forcerun`` would take them for targets, too, so they are added to
-    those of the graph of jobs, as soon as the workflow has one.
+    Its option ``--forcerun`` would take them for targets, too.
     """
     forced = frozenset(files)
 

@@ -144,10 +144,9 @@ def _source_domain_faults(
     """Yield the domain of a setting's source that is no source of any of its tasks."""
     domain = setting.get("source", {}).get("domain")
     tasks = known.tasks(known.ran(setting))
-    if domain is not None and tasks is not None:
-        sources = role_domains(tasks)["source"]
-        if domain not in sources:
-            yield unknown(f"{where}.source.domain", domain, sources)
+    sources = role_domains(tasks or ())["source"]
+    if domain is not None and tasks is not None and domain not in sources:
+        yield unknown(f"{where}.source.domain", domain, sources)
 
 
 def _curve_faults(known: KnownNames, where: str, curve: Config) -> Iterator[str]:
@@ -228,8 +227,7 @@ def _setting_names(known: KnownNames, guests: Sequence[GuestSection]) -> list[st
 def welcome_guests(config: Config) -> Iterator[str]:
     """Make the classes that a configuration names known as methods; yield the faults.
 
-    Each is imported and fitted to a toy problem of three classes. Those at fault are
-    not known afterwards, and neither are those of a study before.
+    Those at fault are not known afterwards, and neither are those of a study before.
     """
     guests: dict[str, dict[str, Any]] = {}
     set_guests({})
@@ -262,9 +260,8 @@ def _said(entry: Config) -> dict[str, Any]:
 
 def _taken(name: str) -> str:
     """Return the fault of an id that another method has."""
-    if name not in available():
-        return ""
-    return f"{name} is a method of cdspp or of a package; choose another id."
+    told = f"{name} is a method of cdspp or of a package; choose another id."
+    return told if name in available() else ""
 
 
 def _fault(name: str, entry: Config) -> str:
