@@ -28,7 +28,7 @@ from cdspp.features import (
 from cdspp.methods import available, option_defaults
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.study.guest_sections import GuestSection
-from cdspp.study.known_names import KnownNames, unknown
+from cdspp.study.known_names import KnownNames, unknown, unknown_of
 from cdspp.study.run_checks import method_faults, role_faults, run_section_faults
 from cdspp.study.settings import task_names
 
@@ -132,10 +132,8 @@ def _options_by_domain(view: Config) -> Iterator[dict[str, Any]]:
 def _benchmark_faults(known: KnownNames) -> Iterator[str]:
     for where, entry in known.entries("benchmarks"):
         yield from _missing_views(known, where, entry)
-        for name in entry.get("leave_out", []):
-            if name not in available():
-                yield unknown(f"{where}.leave_out", name, available())
-        dataset = entry["dataset"]
+        left_out, dataset = entry.get("leave_out", []), entry["dataset"]
+        yield from unknown_of(f"{where}.leave_out", left_out, available())
         if dataset not in known.datasets:
             yield from known.missing(f"{where}.dataset", "datasets", dataset)
             continue
@@ -214,8 +212,7 @@ def _domain_faults(known: KnownNames, where: str, entry: Config) -> Iterator[str
     for task in tasks:
         sources, target = task_domains(task)
         every = dict.fromkeys((*sources, target))
-        for domain in (name for name in every if name not in domains):
-            yield unknown(f"{where}.tasks: {task}: domain", domain, domains)
+        yield from unknown_of(f"{where}.tasks: {task}: domain", every, domains)
         if several_sources(task) and len(every) <= len(sources):
             yield (
                 f"{where}.tasks: {task}: name each of several sources once, and the "

@@ -12,7 +12,14 @@ from cdspp.methods import method_class, option_defaults
 from cdspp.study.model import StudyDataset
 from cdspp.study.settings import task_names
 
-__all__ = ["KnownNames", "Sound", "check_schema", "option_faults", "unknown"]
+__all__ = [
+    "KnownNames",
+    "Sound",
+    "check_schema",
+    "option_faults",
+    "unknown",
+    "unknown_of",
+]
 
 Config = Mapping[str, Any]
 # Without these an entry would seem to run everywhere, and be blamed for it.
@@ -146,14 +153,14 @@ class KnownNames:
         """Return the names in a section, those of broken entries too."""
         return [entry["id"] for entry in self.config.get(section, []) if entry]
 
-    def missing(self, where: str, section: str, name: str) -> Iterator[str]:
-        """Yield the fault of a name that a section lacks."""
+    def missing(self, where: str, section: str, *names: str) -> Iterator[str]:
+        """Yield the names that a section lacks."""
         states = section == "source_states"
         known = self.states if states else self.names(section)
         if section == "datasets":
             known = [*self.datasets, *known]
-        if name not in known and section not in self.sound.unnamed:
-            yield unknown(where, name, known)
+        if section not in self.sound.unnamed:
+            yield from unknown_of(where, names, known)
 
     def root(self, view: str) -> str | None:
         """Return the view made of files on which a view rests, None in a circle."""
@@ -184,21 +191,6 @@ class KnownNames:
                 return None
             tasks |= dict.fromkeys(task_names(self.benchmarks[name], domains))
         return tasks
-
-    def task_faults(
-        self, where: str, asked: Any, benchmarks: Iterable[str]
-    ) -> Iterator[str]:
-        """Yield the tasks, if named, that none of the benchmarks has."""
-        known = self.tasks(benchmarks)
-        if known is not None and not isinstance(asked, int):
-            for task in (task for task in asked if task not in known):
-                yield unknown(f"{where}.tasks", task, known)
-
-    def trial_faults(self, where: str, trials: int) -> Iterator[str]:
-        """Yield the fault of a number of trials beyond that of the study."""
-        if trials > self.trials:
-            more = f"{trials} is more than the study's {self.trials} trials"
-            yield f"{where}.trials: {more}."
 
     def size_faults(
         self, where: str, benchmark: Config, asked: Config
@@ -236,6 +228,12 @@ class KnownNames:
 def unknown(where: str, name: str, known: Iterable[str]) -> str:
     """Say that a name is unknown, and which one may be meant."""
     return f"{where}: unknown name {name!r}{did_you_mean(name, known)}"
+
+
+def unknown_of(where: str, names: Iterable[str], known: Iterable[str]) -> Iterator[str]:
+    """Yield the names that are not among the known ones."""
+    known = list(known)
+    yield from (unknown(where, name, known) for name in names if name not in known)
 
 
 def option_faults(where: str, method: str, options: Config) -> Iterator[str]:

@@ -33,7 +33,7 @@ from cdspp.methods.bridge import PAIRS
 from cdspp.methods.guests import PREDICTIONS
 from cdspp.stages.source_states import SourceState
 from cdspp.study.guest_sections import GuestSection
-from cdspp.study.known_names import KnownNames, option_faults, unknown
+from cdspp.study.known_names import KnownNames, option_faults, unknown, unknown_of
 from cdspp.study.settings import in_state, setting_of_value, without
 
 __all__ = [
@@ -67,8 +67,8 @@ def method_faults(known: KnownNames, where: str, method: Config) -> Iterator[str
             yield from option_faults(f"{where}.grid", name, {option: value})
     if "states" in method and not found.uses_source:
         yield f"{where}.states: method {name} uses no source; remove the key."
-    for state in method.get("states", []):
-        yield from known.missing(f"{where}.states", "source_states", state)
+    states = method.get("states", [])
+    yield from known.missing(f"{where}.states", "source_states", *states)
     yield from run_faults(known, where, method, ())
 
 
@@ -76,8 +76,7 @@ def _bridge_use_faults(known: KnownNames, where: str, method: Config) -> Iterato
     """Yield that a method uses no such part of a bridge, or needs one in vain."""
     usable = method_class(method["id"]).bridges
     chosen = method.get("bridges", usable)
-    for kind in (kind for kind in chosen if kind not in usable):
-        yield unknown(f"{where}.bridges", kind, usable)
+    yield from unknown_of(f"{where}.bridges", chosen, usable)
     ran = (known.benchmarks.get(name, {}) for name in known.ran(method))
     lacks = not any({*chosen} & {*entry.get("bridge", {})} for entry in ran)
     if chosen and lacks and "benchmarks" not in known.sound.unnamed:
@@ -167,18 +166,20 @@ def run_faults(
     known: KnownNames, where: str, entry: Config, methods: Collection[str]
 ) -> Iterator[str]:
     """Yield faults of the methods, benchmarks, tasks and trials that are named."""
-    chosen = known.ran(entry)
-    for name in methods:
-        yield from known.missing(f"{where}.methods", "methods", name)
-    for name in chosen:
-        yield from known.missing(f"{where}.benchmarks", "benchmarks", name)
+    chosen, tasks = known.ran(entry), entry.get("tasks", [])
+    yield from known.missing(f"{where}.methods", "methods", *methods)
+    yield from known.missing(f"{where}.benchmarks", "benchmarks", *chosen)
     for name in methods if "benchmarks" not in known.sound.unnamed else ():
         runs_on = known.methods.get(name, {}).get("benchmarks", chosen)
         if not {*runs_on} & {*chosen}:
             told = f"runs on {', '.join(runs_on)} alone, the setting on"
             yield f"{where}.methods: {name} {told} {', '.join(chosen)}."
-    yield from known.task_faults(where, entry.get("tasks", []), chosen)
-    yield from known.trial_faults(where, entry.get("trials", 1))
+    there = known.tasks(chosen)
+    if there is not None and not isinstance(tasks, int):
+        yield from unknown_of(f"{where}.tasks", tasks, there)
+    if (trials := entry.get("trials", 1)) > known.trials:
+        more = f"{trials} is more than the study's {known.trials} trials"
+        yield f"{where}.trials: {more}."
 
 
 def _runnable(known: KnownNames, methods: Iterable[str]) -> list[str]:
@@ -197,13 +198,11 @@ def _foreign_faults(
     except DataError as error:
         yield f"{where}: {error}"
         return
-    yield from known.task_faults(where, found["task"], known.ran(method))
-    yield from known.trial_faults(where, max(found["trial"], default=1))
-    for name in found["benchmark"]:
-        yield from known.missing(f"{where}.benchmark", "benchmarks", name)
-    for name in found["setting"]:
-        if name not in settings:
-            yield unknown(f"{where}.setting", name, settings)
+    ran = [name for name in known.ran(method) if name in known.benchmarks]
+    asked = {"tasks": found["task"], "trials": max(found["trial"], default=1)}
+    yield from run_faults(known, where, {**asked, "benchmarks": ran}, ())
+    yield from known.missing(f"{where}.benchmark", "benchmarks", *found["benchmark"])
+    yield from unknown_of(f"{where}.setting", found["setting"], settings)
 
 
 def _setting_names(known: KnownNames, guests: Sequence[GuestSection]) -> list[str]:
@@ -233,17 +232,19 @@ def welcome_guests(config: Config) -> Iterator[str]:
     set_guests({})
     for i, entry in enumerate(config.get("methods", [])):
         where, name = f"methods[{i}]", entry.get("id")
-        if "predictions" in entry:
-            for key in filter(entry.__contains__, FITTED):
-                told = "predictions made elsewhere are not fitted; remove it"
+        made, own = "predictions" in entry, "class" in entry
+        told = "stands beside a class; remove it, or name one"
+        if made:
+            told = "predictions made elsewhere are not fitted; remove it"
+        for key in FITTED if made else () if own else SAID:
+            if key in entry:
                 yield f"{where}.{key}: {told}."
-            if taken := _taken(name):
-                yield f"{where}.id: {taken}"
-            guests[name] = _said(entry)
-        elif "class" not in entry:
-            for key in filter(entry.__contains__, SAID):
-                yield f"{where}.{key}: stands beside a class; remove it, or name one."
-        elif fault := _fault(name, entry):
+        if not (made or own):
+            continue
+        if name in available():
+            taken = f"{name} is a method of cdspp or of a package"
+            yield f"{where}.id: {taken}; choose another id."
+        elif not made and (fault := _fault(name, entry)):
             yield f"{where}.class: {fault}"
         else:
             guests[name] = _said(entry)
@@ -258,16 +259,8 @@ def _said(entry: Config) -> dict[str, Any]:
     return told | {"place": entry["class"]}
 
 
-def _taken(name: str) -> str:
-    """Return the fault of an id that another method has."""
-    told = f"{name} is a method of cdspp or of a package; choose another id."
-    return told if name in available() else ""
-
-
 def _fault(name: str, entry: Config) -> str:
     """Return the fault of an entry's class, in a sentence."""
-    if taken := _taken(name):
-        return taken
     set_guests({name: _said(entry)})
     try:
         known = option_defaults(name)  # others are refused elsewhere
