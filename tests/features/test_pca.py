@@ -157,12 +157,6 @@ def test_rows_that_are_not_finite_are_named(kind, value: float) -> None:
         principal_components(kind(X), 2)
 
 
-@pytest.mark.parametrize("given", [{}, {"n_components": 2, "energy": 0.5}])
-def test_exactly_one_size_is_to_be_given(given: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="exactly one of n_components and energy"):
-        principal_components(data((5, 5)), **given)  # type: ignore[arg-type]
-
-
 def test_a_view_is_reduced_to_float32_with_its_energy_recorded() -> None:
     X = data((30, 12)).astype(np.float32)
     reduced, record = Pca(energy=0.6).reduce(sparse.csr_array(X))

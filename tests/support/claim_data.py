@@ -17,7 +17,8 @@ from cdspp.analysis.summary import summarise
 from cdspp.core.names import ALONE, MAIN
 from cdspp.paper.claims.checks import CHECKS
 from cdspp.paper.claims.evidence import Evidence, Judgement, Times
-from cdspp.study.plan import CurvePlan, CurveValue, Row
+from cdspp.study.model import CurveValue
+from cdspp.study.plan import CurvePlan, Row
 
 TASKS = ("a_b", "b_a")
 LUCK = np.array([0.0, 0.02, -0.01, 0.01, 0.005])

@@ -56,8 +56,6 @@ def principal_components(
     are left out, so there may be fewer components than asked for. DataError: a value is
     not finite, its square overflows, or the rows are all equal.
     """
-    if (n_components is None) == (energy is None):
-        raise ValueError("give exactly one of n_components and energy.")
     require_finite(X, range(X.shape[0]), "principal components")
     X = X.astype(np.float64)
     mean = np.zeros(X.shape[1])

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple, cast
 from cdspp.core.errors import ConfigError
 
 __all__ = [
-    "Found",
     "check_options",
     "defaults_of",
     "did_you_mean",

@@ -16,7 +16,7 @@ from cdspp.core.faults import USER_ERRORS, job_words, writing_told
 from cdspp.core.names import PathLike
 from cdspp.core.run_marks import guard_job
 
-__all__ = ["ProcessorTime", "job", "log_ready", "processor_time"]
+__all__ = ["job", "log_ready", "processor_time"]
 
 log = logging.getLogger(__name__)
 

@@ -107,11 +107,11 @@ def squared_distances(A: Float, B: Float) -> Float:
     return np.asarray(np.maximum(norms - 2.0 * (A @ B.T), 0.0))
 
 
-def principal_axes(X: Float, n_components: int, *, tolerance: float = 1e-10) -> Float:
+def principal_axes(X: Float, n_components: int) -> Float:
     """Return the leading principal axes of the centred rows of `X`, as columns (d, k).
 
-    Those with a variance below `tolerance` times the largest are left out. By the Gram
-    matrix of the smaller side: O(n d s + s^3) with s = min(n, d).
+    Those with hardly any variance are left out. By the Gram matrix of the smaller side:
+    O(n d s + s^3) with s = min(n, d).
     """
     centred = X - X.mean(axis=0)
     wide = X.shape[0] < X.shape[1]
@@ -121,16 +121,16 @@ def principal_axes(X: Float, n_components: int, *, tolerance: float = 1e-10) -> 
         gram, lower=False, subset_by_index=places, check_finite=False
     )
     values, vectors = values[::-1], vectors[:, ::-1]
-    kept = values > tolerance * max(values[0], 0.0)
+    kept = values > 1e-10 * max(values[0], 0.0)
     axes = vectors[:, kept]
     if wide:
         axes = centred.T @ axes / np.sqrt(values[kept])
     return np.asarray(axes * column_signs(axes))
 
 
-def psd_factor(A: Float, *, tolerance: float = 1e-13) -> Float:
+def psd_factor(A: Float) -> Float:
     """Return `F`, (n, rank), with ``F @ F.T = A`` for a positive semidefinite `A`."""
     values, vectors = linalg.eigh(A, check_finite=False)
     # Others are rounding errors of zeros, with large roots: that of 1e-16 is 1e-8.
-    kept = values > tolerance * values.max(initial=0.0)
+    kept = values > 1e-13 * values.max(initial=0.0)
     return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))

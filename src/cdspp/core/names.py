@@ -44,7 +44,6 @@ __all__ = [
     "VECTORISERS",
     "WITHOUT_SOURCE",
     "FitKey",
-    "TaskDomains",
     "fit_key",
     "role_domains",
     "several_sources",

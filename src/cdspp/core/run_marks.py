@@ -27,14 +27,12 @@ from cdspp.core.names import PathLike
 __all__ = [
     "FOLDER",
     "OUTLIVING",
-    "OwnMark",
     "RunMark",
     "announce",
     "check_run",
     "code_state",
     "guard_job",
     "mark_run",
-    "read_mark",
     "read_marks",
 ]
 

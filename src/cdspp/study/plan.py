@@ -31,7 +31,6 @@ __all__ = [
     "STATE",
     "BenchmarkPlan",
     "CurvePlan",
-    "CurveValue",
     "Row",
     "Showcase",
     "plan_of",
