@@ -15,8 +15,7 @@ from cdspp.datasets.catalogue import load_catalogue
 from cdspp.methods import method_class
 from cdspp.study.checks import cross_faults
 from cdspp.study.guest_sections import GuestSection, guest_classes
-from cdspp.study.inheritance import cut_inherited
-from cdspp.study.known_names import KnownNames, Sound, check_schema
+from cdspp.study.known_names import KnownNames, Sound, check_schema, cut_inherited
 from cdspp.study.model import Benchmark, Method, Study, StudyDataset, View, of_entry
 from cdspp.study.run_checks import welcome_guests
 from cdspp.study.settings import (

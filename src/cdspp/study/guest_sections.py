@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cdspp.core.discovery import load_class, offered
 
 if TYPE_CHECKING:
-    from cdspp.study.inheritance import Scissors
-    from cdspp.study.known_names import KnownNames
+    from cdspp.study.known_names import KnownNames, Scissors
     from cdspp.study.model import Benchmark, Setting, Study
 
 __all__ = ["GuestSection", "guest_classes"]
