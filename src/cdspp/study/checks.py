@@ -28,7 +28,7 @@ from cdspp.features import (
 from cdspp.methods import available, option_defaults
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.study.guest_sections import GuestSection
-from cdspp.study.known_names import KnownNames, unknown, unknown_of
+from cdspp.study.known_names import Faults, KnownNames, unknown, unknown_of
 from cdspp.study.run_checks import method_faults, role_faults, run_section_faults
 from cdspp.study.settings import task_names
 
@@ -57,14 +57,14 @@ def cross_faults(known: KnownNames, guests: Sequence[GuestSection]) -> list[str]
     ]
 
 
-def _repeated(known: KnownNames) -> Iterator[str]:
+def _repeated(known: KnownNames) -> Faults:
     for section in SECTIONS:
         names = known.names(section)
         for name in sorted({name for name in names if names.count(name) > 1}):
             yield f"{section}: the id {name!r} is there more than once."
 
 
-def _view_faults(known: KnownNames) -> Iterator[str]:
+def _view_faults(known: KnownNames) -> Faults:
     for where, view in known.entries("views"):
         extractor = view["extractor"]
         try:
@@ -93,7 +93,7 @@ def _view_faults(known: KnownNames) -> Iterator[str]:
             yield f"{where}.view: the views rest on each other in a circle."
 
 
-def _weight_faults(known: KnownNames) -> Iterator[str]:
+def _weight_faults(known: KnownNames) -> Faults:
     """Yield the files of weights that are not there, each once."""
     lost: dict[str, str] = {}
     for where, view in known.entries("views"):
@@ -129,7 +129,7 @@ def _options_by_domain(view: Config) -> Iterator[dict[str, Any]]:
         }
 
 
-def _benchmark_faults(known: KnownNames) -> Iterator[str]:
+def _benchmark_faults(known: KnownNames) -> Faults:
     for where, entry in known.entries("benchmarks"):
         yield from _missing_views(known, where, entry)
         left_out, dataset = entry.get("leave_out", []), entry["dataset"]
@@ -147,7 +147,7 @@ def _benchmark_faults(known: KnownNames) -> Iterator[str]:
         yield from known.size_faults(f"{where}.labels", entry, entry["labels"])
 
 
-def _missing_views(known: KnownNames, where: str, entry: Config) -> Iterator[str]:
+def _missing_views(known: KnownNames, where: str, entry: Config) -> Faults:
     """Yield the views that a benchmark names and nobody gives, with a remedy."""
     ours = "benchmarks" in known.inherited and "views" not in known.inherited
     remedy = f" {OWN_BENCHMARKS}" if ours else ""
@@ -163,9 +163,7 @@ def _domains_of(known: KnownNames, entry: Config, key: str) -> tuple[str, ...]:
     return role_domains(tasks)[key.removesuffix("_view")]
 
 
-def _kind_faults(
-    known: KnownNames, where: str, entry: Config, key: str
-) -> Iterator[str]:
+def _kind_faults(known: KnownNames, where: str, entry: Config, key: str) -> Faults:
     """Yield the reasons why the view of a key cannot be made of the data."""
     dataset = known.datasets[entry["dataset"]]
     root = known.views.get(known.root(entry[key]) or "", {})
@@ -192,7 +190,7 @@ def _kind_faults(
 
 def _option_domain_faults(
     known: KnownNames, where: str, entry: Config, key: str
-) -> Iterator[str]:
+) -> Faults:
     """Yield the domains that an option given by domain leaves out."""
     domains = _domains_of(known, entry, key)
     name: str | None = entry[key]
@@ -205,7 +203,7 @@ def _option_domain_faults(
         name = known.views[name].get("view")
 
 
-def _domain_faults(known: KnownNames, where: str, entry: Config) -> Iterator[str]:
+def _domain_faults(known: KnownNames, where: str, entry: Config) -> Faults:
     """Yield the domains that tasks of a benchmark name and its data do not have."""
     domains = known.datasets[entry["dataset"]].class_sizes
     tasks = task_names(entry, domains)
@@ -225,7 +223,7 @@ def _domain_faults(known: KnownNames, where: str, entry: Config) -> Iterator[str
         yield unknown(f"{where}.showcase", entry["showcase"], shown)
 
 
-def _class_faults(known: KnownNames, where: str, entry: Config) -> Iterator[str]:
+def _class_faults(known: KnownNames, where: str, entry: Config) -> Faults:
     """Yield the tasks whose domains share no class, or one of which has one class."""
     domains = {
         name: [label for label, size in sizes.items() if size]
@@ -244,7 +242,7 @@ def _class_faults(known: KnownNames, where: str, entry: Config) -> Iterator[str]
             yield f"{where}.tasks: {task}: {told}. Add rows of others, or leave it out."
 
 
-def _bridge_faults(known: KnownNames, where: str, entry: Config) -> Iterator[str]:
+def _bridge_faults(known: KnownNames, where: str, entry: Config) -> Faults:
     """Yield the reasons why the domains of a benchmark cannot share its bridge."""
     bridge, dataset = entry["bridge"], known.datasets[entry["dataset"]]
     if not {SHARED, PAIRS} & {*bridge}:
@@ -273,7 +271,7 @@ def _bridge_faults(known: KnownNames, where: str, entry: Config) -> Iterator[str
         yield f"{where}.{PAIRS}: {asked} are asked for, {there}."
 
 
-def _method_faults(known: KnownNames) -> Iterator[str]:
+def _method_faults(known: KnownNames) -> Faults:
     for where, method in known.entries("methods"):
         name = method["id"]
         if name in available():
@@ -285,7 +283,7 @@ def _method_faults(known: KnownNames) -> Iterator[str]:
             yield unknown(f"{where}.id", name, available())
 
 
-def _own_view_faults(known: KnownNames, where: str, method: Config) -> Iterator[str]:
+def _own_view_faults(known: KnownNames, where: str, method: Config) -> Faults:
     """Yield the faults of a source view that is a method's own."""
     given, place = method.get("source_view", {}), f"{where}.source_view"
     own = dict.fromkeys(known.ran(method), given) if isinstance(given, str) else given

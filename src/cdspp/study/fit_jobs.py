@@ -103,9 +103,8 @@ def fit_jobs(study: Study) -> Iterator[FitJob]:
     """Yield the jobs that make the fits of a study; the first fit names the log."""
     for group in fit_groups(study):
         for task, block in product(group.tasks, group.blocks):
-            fits = tuple(
-                cell._replace(task=task, block=block) for cell in group.members
-            )
+            place = {"task": task, "block": block}
+            fits = tuple(cell._replace(**place) for cell in group.members)
             yield FitJob(FIT_LOG.format(study=study.name, **fits[0]._asdict()), fits)
 
 

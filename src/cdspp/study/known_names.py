@@ -14,6 +14,7 @@ from cdspp.study.model import StudyDataset
 from cdspp.study.settings import task_names
 
 __all__ = [
+    "Faults",
     "KnownNames",
     "Scissors",
     "Sound",
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 Config = Mapping[str, Any]
+Faults = Iterator[str]
 Cut = Callable[[Config, "Scissors", Collection[str]], dict[str, Any]]
 # Without these an entry would seem to run everywhere, and be blamed for it.
 SCOPE = frozenset({"benchmarks", "tasks"})
@@ -104,7 +106,7 @@ def _wrong_keys(errors: Iterable[Any]) -> dict[str, set[str]]:
     return found
 
 
-def _sentences(error: Any) -> Iterator[str]:
+def _sentences(error: Any) -> Faults:
     path = error.absolute_path
     text = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path)
     where = f"{text.lstrip('.')}: " if text else ""
@@ -158,7 +160,7 @@ class KnownNames:
         """Return the names in a section, those of broken entries too."""
         return [entry["id"] for entry in self.config.get(section, []) if entry]
 
-    def missing(self, where: str, section: str, *names: str) -> Iterator[str]:
+    def missing(self, where: str, section: str, *names: str) -> Faults:
         """Yield the names that a section lacks."""
         states = section == "source_states"
         known = self.states if states else self.names(section)
@@ -197,9 +199,7 @@ class KnownNames:
             tasks |= dict.fromkeys(task_names(self.benchmarks[name], domains))
         return tasks
 
-    def size_faults(
-        self, where: str, benchmark: Config, asked: Config
-    ) -> Iterator[str]:
+    def size_faults(self, where: str, benchmark: Config, asked: Config) -> Faults:
         """Yield the classes that are too small for the labels that an entry wants."""
         domains = self.datasets[benchmark["dataset"]].class_sizes
         roles = role_domains(task_names(benchmark, domains))
@@ -235,13 +235,13 @@ def unknown(where: str, name: str, known: Iterable[str]) -> str:
     return f"{where}: unknown name {name!r}{did_you_mean(name, known)}"
 
 
-def unknown_of(where: str, names: Iterable[str], known: Iterable[str]) -> Iterator[str]:
+def unknown_of(where: str, names: Iterable[str], known: Iterable[str]) -> Faults:
     """Yield the names that are not among the known ones."""
     known = list(known)
     yield from (unknown(where, name, known) for name in names if name not in known)
 
 
-def option_faults(where: str, method: str, options: Config) -> Iterator[str]:
+def option_faults(where: str, method: str, options: Config) -> Faults:
     """Yield the faults of options of a method: their names or values."""
     known = option_defaults(method)
     foreign = [option for option in options if option not in known]

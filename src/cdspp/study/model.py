@@ -243,9 +243,9 @@ class Study:
 
     def blocks(self, trials: int) -> tuple[str, ...]:
         """Return the names of the blocks that hold the first `trials` trials."""
-        starts = range(1, trials + 1, self.block_size)
-        ends = (min(start + self.block_size - 1, trials) for start in starts)
-        return tuple(f"{start}-{end}" for start, end in zip(starts, ends, strict=True))
+        size = self.block_size
+        starts = range(1, trials + 1, size)
+        return tuple(f"{first}-{min(first + size - 1, trials)}" for first in starts)
 
     def cells(self, benchmark: str) -> Iterator[FitKey]:
         """Yield each method in each setting, for any ``{task}`` and ``{block}``."""

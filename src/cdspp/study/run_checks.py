@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from cdspp.methods.bridge import PAIRS
 from cdspp.methods.guests import PREDICTIONS
 from cdspp.stages.source_states import SourceState
 from cdspp.study.guest_sections import GuestSection
-from cdspp.study.known_names import KnownNames, option_faults, unknown, unknown_of
+from cdspp.study.known_names import Faults, KnownNames, option_faults, unknown_of
 from cdspp.study.settings import in_state, setting_of_value, without
 
 __all__ = [
@@ -51,7 +51,7 @@ SAID = ("display_name", "kind", "seconds")
 FITTED = ("class", "kind", "seconds", "options", "grid", "prior_file", "source_view")
 
 
-def method_faults(known: KnownNames, where: str, method: Config) -> Iterator[str]:
+def method_faults(known: KnownNames, where: str, method: Config) -> Faults:
     """Yield the faults of an entry of `methods`, but for its view."""
     name, found = method["id"], method_class(method["id"])
     yield from _bridge_use_faults(known, where, method)
@@ -72,7 +72,7 @@ def method_faults(known: KnownNames, where: str, method: Config) -> Iterator[str
     yield from run_faults(known, where, method, ())
 
 
-def _bridge_use_faults(known: KnownNames, where: str, method: Config) -> Iterator[str]:
+def _bridge_use_faults(known: KnownNames, where: str, method: Config) -> Faults:
     """Yield that a method uses no such part of a bridge, or needs one in vain."""
     usable = method_class(method["id"]).bridges
     chosen = method.get("bridges", usable)
@@ -86,7 +86,7 @@ def _bridge_use_faults(known: KnownNames, where: str, method: Config) -> Iterato
         )
 
 
-def role_faults(known: KnownNames) -> Iterator[str]:
+def role_faults(known: KnownNames) -> Faults:
     """Yield the faults of the methods that are named as reference and baseline."""
     if not known.methods.keys() <= set(available()):
         return  # these faults come first
@@ -98,9 +98,7 @@ def role_faults(known: KnownNames) -> Iterator[str]:
             yield f"{role}: {name} uses no source; name a method that does."
 
 
-def run_section_faults(
-    known: KnownNames, guests: Sequence[GuestSection]
-) -> Iterator[str]:
+def run_section_faults(known: KnownNames, guests: Sequence[GuestSection]) -> Faults:
     """Yield the faults of runs beside the main one."""
     for where, setting in known.entries("settings"):
         yield from _setting_faults(known, where, setting)
@@ -120,7 +118,7 @@ def run_section_faults(
             yield from _foreign_faults(known, f"{where}.predictions", method, names)
 
 
-def _setting_faults(known: KnownNames, where: str, setting: Config) -> Iterator[str]:
+def _setting_faults(known: KnownNames, where: str, setting: Config) -> Faults:
     if where not in known.sound.cut and not {*DIFFERENCES} & {*setting}:
         yield f"{where}: nothing differs; give one of {', '.join(DIFFERENCES)}."
     try:
@@ -137,18 +135,16 @@ def _setting_faults(known: KnownNames, where: str, setting: Config) -> Iterator[
             yield from known.size_faults(f"{where}.labels", entry, labels)
 
 
-def _source_domain_faults(
-    known: KnownNames, where: str, setting: Config
-) -> Iterator[str]:
+def _source_domain_faults(known: KnownNames, where: str, setting: Config) -> Faults:
     """Yield the domain of a setting's source that is no source of any of its tasks."""
     domain = setting.get("source", {}).get("domain")
     tasks = known.tasks(known.ran(setting))
-    sources = role_domains(tasks or ())["source"]
-    if domain is not None and tasks is not None and domain not in sources:
-        yield unknown(f"{where}.source.domain", domain, sources)
+    if domain is not None and tasks is not None:
+        sources = role_domains(tasks)["source"]
+        yield from unknown_of(f"{where}.source.domain", [domain], sources)
 
 
-def _curve_faults(known: KnownNames, where: str, curve: Config) -> Iterator[str]:
+def _curve_faults(known: KnownNames, where: str, curve: Config) -> Faults:
     yield from run_faults(known, where, curve, curve["methods"])
     parameter, methods = curve["parameter"], _runnable(known, curve["methods"])
     counts = parameter in (LABELS, PAIRS)
@@ -164,7 +160,7 @@ def _curve_faults(known: KnownNames, where: str, curve: Config) -> Iterator[str]
 
 def run_faults(
     known: KnownNames, where: str, entry: Config, methods: Collection[str]
-) -> Iterator[str]:
+) -> Faults:
     """Yield faults of the methods, benchmarks, tasks and trials that are named."""
     chosen, tasks = known.ran(entry), entry.get("tasks", [])
     yield from known.missing(f"{where}.methods", "methods", *methods)
@@ -188,7 +184,7 @@ def _runnable(known: KnownNames, methods: Iterable[str]) -> list[str]:
 
 def _foreign_faults(
     known: KnownNames, where: str, method: Config, settings: Iterable[str]
-) -> Iterator[str]:
+) -> Faults:
     """Yield the names in a file of predictions that the study does not have."""
     # Not above: it needs pandas, and few studies have such a file.
     from cdspp.stages.foreign import foreign_places
@@ -223,7 +219,7 @@ def _setting_names(known: KnownNames, guests: Sequence[GuestSection]) -> list[st
     return names
 
 
-def welcome_guests(config: Config) -> Iterator[str]:
+def welcome_guests(config: Config) -> Faults:
     """Make the classes that a configuration names known as methods; yield the faults.
 
     Those at fault are not known afterwards, and neither are those of a study before.
