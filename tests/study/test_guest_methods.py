@@ -21,7 +21,7 @@ from cdspp.methods import (
     method_module,
     set_guests,
 )
-from cdspp.study.run_checks import welcome_guests
+from cdspp.study.guest_methods import welcome_guests
 
 MODULE = """
 import numpy as np

@@ -10,11 +10,11 @@ from typing import Any
 from cdspp.core.yaml_files import read_yaml
 from cdspp.paper.readings import NAME, READINGS, PaperPlan, ReadingPlan
 from cdspp.report.outline import DETAILS, TABLE, TIMING, Fold, Item, Part
+from cdspp.study.checks import run_faults
 from cdspp.study.guest_sections import GuestSection
 from cdspp.study.known_names import KnownNames, Scissors, unknown
 from cdspp.study.model import Benchmark, Setting, Study
 from cdspp.study.plan import BenchmarkPlan
-from cdspp.study.run_checks import run_faults
 from cdspp.study.settings import chosen_tasks
 
 __all__ = ["Paper"]

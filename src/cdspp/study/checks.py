@@ -1,17 +1,24 @@
-"""Checks that a schema cannot make: of views, of benchmarks and of their data."""
+"""Checks that a schema cannot make: names that exist, data that fit."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from cdspp.core.errors import ConfigError
+from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.labels import no_common_class
 from cdspp.core.names import (
+    BASELINE,
+    LABELS,
+    MAIN,
     PCA,
     PUBLISHED,
+    REAL,
+    REFERENCE,
+    SELECTED,
     UNTRAINED,
     role_domains,
     several_sources,
@@ -25,14 +32,20 @@ from cdspp.features import (
     make_extractor,
     pretrained_network,
 )
-from cdspp.methods import available, option_defaults
+from cdspp.methods import available, method_class, option_defaults
 from cdspp.methods.bridge import PAIRS, SHARED
+from cdspp.stages.source_states import SourceState
 from cdspp.study.guest_sections import GuestSection
-from cdspp.study.known_names import Faults, KnownNames, unknown, unknown_of
-from cdspp.study.run_checks import method_faults, role_faults, run_section_faults
-from cdspp.study.settings import task_names
+from cdspp.study.known_names import (
+    Faults,
+    KnownNames,
+    option_faults,
+    unknown,
+    unknown_of,
+)
+from cdspp.study.settings import in_state, setting_of_value, task_names, without
 
-__all__ = ["cross_faults"]
+__all__ = ["cross_faults", "run_faults"]
 
 Config = Mapping[str, Any]
 
@@ -41,6 +54,7 @@ OWN_BENCHMARKS = (
     "The benchmark is that of config.yaml: give benchmarks of your own with your "
     "views, or add the views of config.yaml to yours."
 )
+DIFFERENCES = ("source", "options", "labels", "overlap")
 SECTIONS = ("datasets", "views", "benchmarks", "methods", "settings", "curves")
 
 
@@ -52,8 +66,8 @@ def cross_faults(known: KnownNames, guests: Sequence[GuestSection]) -> list[str]
         *_weight_faults(known),
         *_benchmark_faults(known),
         *_method_faults(known),
-        *role_faults(known),
-        *run_section_faults(known, guests),
+        *_role_faults(known),
+        *_run_section_faults(known, guests),
     ]
 
 
@@ -274,13 +288,29 @@ def _bridge_faults(known: KnownNames, where: str, entry: Config) -> Faults:
 def _method_faults(known: KnownNames) -> Faults:
     for where, method in known.entries("methods"):
         name = method["id"]
-        if name in available():
-            yield from method_faults(known, where, method)
-            yield from _own_view_faults(known, where, method)
-            if "prior_file" in method and "prior" not in option_defaults(name):
-                yield f"{where}.prior_file: method {name} has no option prior."
-        elif "class" not in method:  # whose fault is known already
-            yield unknown(f"{where}.id", name, available())
+        if name not in available():
+            if "class" not in method:  # whose fault is known already
+                yield unknown(f"{where}.id", name, available())
+            continue
+        found, options = method_class(name), method.get("options", {})
+        yield from _bridge_use_faults(known, where, method)
+        yield from option_faults(f"{where}.options", name, options)
+        grid = method.get("grid", {})
+        if grid and found.transductive:
+            yield (
+                f"{where}.grid: method {name} labels the rows it is fitted on, and "
+                "those that select are held out; remove the key."
+            )
+        for option, value in ((o, v) for o in grid for v in grid[o]):
+            yield from option_faults(f"{where}.grid", name, {option: value})
+        states = method.get("states", [])
+        if "states" in method and not found.uses_source:
+            yield f"{where}.states: method {name} uses no source; remove the key."
+        yield from known.missing(f"{where}.states", "source_states", *states)
+        yield from run_faults(known, where, method, ())
+        yield from _own_view_faults(known, where, method)
+        if "prior_file" in method and "prior" not in option_defaults(name):
+            yield f"{where}.prior_file: method {name} has no option prior."
 
 
 def _own_view_faults(known: KnownNames, where: str, method: Config) -> Faults:
@@ -295,3 +325,150 @@ def _own_view_faults(known: KnownNames, where: str, method: Config) -> Faults:
             yield from known.missing(place, "views", view)
         elif known.root(view) and entry.get("dataset") in known.datasets:
             yield from _kind_faults(known, where, entry, "source_view")
+
+
+def _bridge_use_faults(known: KnownNames, where: str, method: Config) -> Faults:
+    """Yield that a method uses no such part of a bridge, or needs one in vain."""
+    usable = method_class(method["id"]).bridges
+    chosen = method.get("bridges", usable)
+    yield from unknown_of(f"{where}.bridges", chosen, usable)
+    ran = (known.benchmarks.get(name, {}) for name in known.ran(method))
+    lacks = not any({*chosen} & {*entry.get("bridge", {})} for entry in ran)
+    if chosen and lacks and "benchmarks" not in known.sound.unnamed:
+        yield (
+            f"{where}.id: {method['id']} uses {' and '.join(sorted(chosen))}, which no "
+            "benchmark gives it; add them to one: bridge: {...}."
+        )
+
+
+def _role_faults(known: KnownNames) -> Faults:
+    """Yield the faults of the methods that are named as reference and baseline."""
+    if not known.methods.keys() <= set(available()):
+        return  # these faults come first
+    for role in (REFERENCE, BASELINE):
+        name = known.config.get(role)
+        if name is not None and name not in known.methods:
+            yield from known.missing(role, "methods", name)
+        elif role == REFERENCE and name and not method_class(name).uses_source:
+            yield f"{role}: {name} uses no source; name a method that does."
+
+
+def _run_section_faults(known: KnownNames, guests: Sequence[GuestSection]) -> Faults:
+    """Yield the faults of runs beside the main one."""
+    for where, setting in known.entries("settings"):
+        yield from _setting_faults(known, where, setting)
+    for where, curve in known.entries("curves"):
+        yield from _curve_faults(known, where, curve)
+    for guest in guests:
+        yield from guest.faults(known)
+    names = _setting_names(known, guests)
+    for name, count in Counter(names).items():
+        if count > 1 and name == MAIN:
+            yield f"settings: {MAIN} is the name of the main run, choose another."
+        elif count > 1:
+            sections = "settings, source_states, curves, deviations"
+            yield f"{sections}: two runs would be called {name}."
+    for where, method in known.entries("methods"):
+        if "predictions" in method:
+            yield from _foreign_faults(known, f"{where}.predictions", method, names)
+
+
+def _setting_faults(known: KnownNames, where: str, setting: Config) -> Faults:
+    if where not in known.sound.cut and not {*DIFFERENCES} & {*setting}:
+        yield f"{where}: nothing differs; give one of {', '.join(DIFFERENCES)}."
+    try:
+        SourceState(**setting.get("source", {}))
+    except ValueError as error:
+        yield f"{where}.source: {error}"
+    yield from _source_domain_faults(known, where, setting)
+    yield from run_faults(known, where, setting, setting["methods"])
+    for name in _runnable(known, setting["methods"]):
+        yield from option_faults(f"{where}.options", name, setting.get("options", {}))
+    for name in known.ran(setting) if "labels" in setting else ():
+        if known.domains(name) is not None:
+            entry, labels = known.benchmarks[name], setting["labels"]
+            yield from known.size_faults(f"{where}.labels", entry, labels)
+
+
+def _source_domain_faults(known: KnownNames, where: str, setting: Config) -> Faults:
+    """Yield the domain of a setting's source that is no source of any of its tasks."""
+    domain = setting.get("source", {}).get("domain")
+    tasks = known.tasks(known.ran(setting))
+    if domain is not None and tasks is not None:
+        sources = role_domains(tasks)["source"]
+        yield from unknown_of(f"{where}.source.domain", [domain], sources)
+
+
+def _curve_faults(known: KnownNames, where: str, curve: Config) -> Faults:
+    yield from run_faults(known, where, curve, curve["methods"])
+    parameter, methods = curve["parameter"], _runnable(known, curve["methods"])
+    counts = parameter in (LABELS, PAIRS)
+    for value in curve["values"]:
+        for name in methods:
+            if not counts:
+                yield from option_faults(f"{where}.values", name, {parameter: value})
+            elif parameter == PAIRS and PAIRS not in method_class(name).bridges:
+                yield f"{where}.methods: {name} uses no {PAIRS}; leave it out."
+        if counts and (not isinstance(value, int) or value < 1):
+            yield f"{where}.values: expected a number of {parameter}, got {value}."
+
+
+def run_faults(
+    known: KnownNames, where: str, entry: Config, methods: Collection[str]
+) -> Faults:
+    """Yield faults of the methods, benchmarks, tasks and trials that are named."""
+    chosen, tasks = known.ran(entry), entry.get("tasks", [])
+    yield from known.missing(f"{where}.methods", "methods", *methods)
+    yield from known.missing(f"{where}.benchmarks", "benchmarks", *chosen)
+    for name in methods if "benchmarks" not in known.sound.unnamed else ():
+        runs_on = known.methods.get(name, {}).get("benchmarks", chosen)
+        if not {*runs_on} & {*chosen}:
+            told = f"runs on {', '.join(runs_on)} alone, the setting on"
+            yield f"{where}.methods: {name} {told} {', '.join(chosen)}."
+    there = known.tasks(chosen)
+    if there is not None and not isinstance(tasks, int):
+        yield from unknown_of(f"{where}.tasks", tasks, there)
+    if (trials := entry.get("trials", 1)) > known.trials:
+        more = f"{trials} is more than the study's {known.trials} trials"
+        yield f"{where}.trials: {more}."
+
+
+def _runnable(known: KnownNames, methods: Iterable[str]) -> list[str]:
+    return [n for n in methods if n in known.methods and n in available()]
+
+
+def _foreign_faults(
+    known: KnownNames, where: str, method: Config, settings: Iterable[str]
+) -> Faults:
+    """Yield the names in a file of predictions that the study does not have."""
+    # Not above: it needs pandas, and few studies have such a file.
+    from cdspp.stages.foreign import foreign_places
+
+    try:
+        found = foreign_places(method["predictions"])
+    except DataError as error:
+        yield f"{where}: {error}"
+        return
+    ran = [name for name in known.ran(method) if name in known.benchmarks]
+    asked = {"tasks": found["task"], "trials": max(found["trial"], default=1)}
+    yield from run_faults(known, where, {**asked, "benchmarks": ran}, ())
+    yield from known.missing(f"{where}.benchmark", "benchmarks", *found["benchmark"])
+    yield from unknown_of(f"{where}.setting", found["setting"], settings)
+
+
+def _setting_names(known: KnownNames, guests: Sequence[GuestSection]) -> list[str]:
+    """Return the names of all settings, of main, curves and guests, too."""
+    names = [MAIN, *known.names("settings"), *known.states]
+    if any("grid" in entry for _, entry in known.entries("methods")):
+        names += [in_state(SELECTED, state) for state in (REAL, *known.states)]
+    if known.states and (tasks := known.tasks(known.benchmarks)):
+        several = filter(several_sources, tasks)
+        names += map(without, role_domains(several)["source"])
+    names += [name for guest in guests for name in guest.setting_names(known)]
+    names += [
+        in_state(setting_of_value(curve["id"], value), state)
+        for _, curve in known.entries("curves")
+        for value in curve["values"]
+        for state in (REAL, *curve.get("states", []))
+    ]
+    return names

@@ -14,10 +14,10 @@ from cdspp.datasets.base import KINDS, digests_path
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.methods import method_class
 from cdspp.study.checks import cross_faults
+from cdspp.study.guest_methods import welcome_guests
 from cdspp.study.guest_sections import GuestSection, guest_classes
 from cdspp.study.known_names import KnownNames, Sound, check_schema, cut_inherited
 from cdspp.study.model import Benchmark, Method, Study, StudyDataset, View, of_entry
-from cdspp.study.run_checks import welcome_guests
 from cdspp.study.settings import (
     SHUFFLED,
     chosen_tasks,
