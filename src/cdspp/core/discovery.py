@@ -44,16 +44,12 @@ def find_identifiers(package: str) -> Mapping[str, Found]:
         module = ".".join(path.relative_to(folder).with_suffix("").parts)
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in (each for each in tree.body if isinstance(each, ast.ClassDef)):
-            for statement in node.body:
-                match statement:
-                    case (
-                        ast.Assign([ast.Name("identifier")], ast.Constant(str(name)))
-                        | ast.AnnAssign(
-                            target=ast.Name("identifier"),
-                            value=ast.Constant(str(name)),
-                        )
-                    ):
-                        found[name] = Found(module, node.name)
+            for part in node.body:
+                match part:
+                    case ast.Assign([target], value) | ast.AnnAssign(target, _, value):
+                        match target, value:
+                            case ast.Name("identifier"), ast.Constant(str(name)):
+                                found[name] = Found(module, node.name)
     return dict(sorted(found.items()))
 
 

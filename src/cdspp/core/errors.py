@@ -1,7 +1,5 @@
 """The package's own exceptions and warnings; each names the thing and the remedy."""
 
-from __future__ import annotations
-
 __all__ = [
     "BridgeWarning",
     "ChecksumError",

@@ -4,8 +4,6 @@ Scikit-learn imports pandas wherever it is installed, for one function that is h
 the module anyway (`sklearn.utils.fixes`). It is hidden for this one import alone.
 """
 
-from __future__ import annotations
-
 import sys
 
 __all__: list[str] = []

@@ -207,7 +207,6 @@ def _remove_stale(folder: Path) -> str:
 
 
 def _loaded() -> set[str]:
-    """Return the files of the modules that are loaded."""
     modules = list(sys.modules.values())
     return {str(file) for m in modules if (file := getattr(m, "__file__", None))}
 

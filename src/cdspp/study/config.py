@@ -88,11 +88,9 @@ def _datasets(
     """Return the data sets; faults of the user's folders, and notes on their files."""
     faults: list[str] = []
     notes: list[str] = []
-    datasets = {
-        name: _of_catalogue(name, entry)
-        for name, entry in load_catalogue(catalogue).items()
-        if entry["kind"] in KINDS
-    }
+    shipped = load_catalogue(catalogue).items()
+    kept = {name: entry for name, entry in shipped if entry["kind"] in KINDS}
+    datasets = {name: _of_catalogue(name, entry) for name, entry in kept.items()}
     for i, entry in enumerate(sound.config.get("datasets", [])):
         place = f"datasets[{i}]"
         if place in sound.broken:

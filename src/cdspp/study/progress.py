@@ -98,7 +98,6 @@ def missing_files(stages: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
 
 
 def _add_fits(progress: Progress, study: Study, job: FitJob) -> None:
-    """Count the fits of a job, and note how it failed."""
     log = read_log(job.log)
     state, whole = progress.state_of(log), True
     for key in job.fits:
