@@ -12,7 +12,7 @@ from support.study_files import load, read_study
 from cdspp.methods import available, method_class
 from cdspp.study.model import Study, StudyDataset
 from cdspp.study.plan import plan_of
-from cdspp.study.settings import study_settings
+from cdspp.study.settings import with_settings
 
 
 def test_the_embedded_study_is_valid(config: dict[str, Any]) -> None:
@@ -203,7 +203,7 @@ def test_with_two_classes_none_is_swapped(config: dict[str, Any]) -> None:
     known["docs-to-code"] = study.datasets["docs-to-code"]
     for state, left in (("swapped-classes", ["docs-to-code"]), ("noise", [*known])):
         small = replace(study, datasets=known, states=(state,))
-        found = study_settings({}, small, ())[state].tasks
+        found = with_settings({}, small, ()).settings[state].tasks
         assert sorted(found) == sorted(left)
 
 

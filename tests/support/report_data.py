@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -22,9 +22,9 @@ from cdspp.report.tables.source_help import build_task_table
 from cdspp.report.tables.table import to_csv
 from cdspp.stages.artifacts import FIT_COLUMNS, LABEL_COLUMNS, SCORE_COLUMNS, write_rows
 from cdspp.stages.fit_files import write_record
-from cdspp.study.model import Benchmark, Method, Setting, Study, StudyDataset
+from cdspp.study.model import Benchmark, Method, Study, StudyDataset
 from cdspp.study.plan import BenchmarkPlan, Row, plan_of
-from cdspp.study.settings import curve_of, study_settings
+from cdspp.study.settings import with_settings
 
 __all__ = [
     "CONTROLS",
@@ -152,7 +152,8 @@ def make_plan(
     config = {"benchmarks": [own], **told}
     guest = _paper()
     more = guest.settings(config, study.benchmarks)
-    study = _extended(study, settings, curves, more)
+    runs = {"settings": settings, "curves": curves}
+    study = with_settings(runs, study, more)
     plans = {"paper": guest.plan(study, config, benchmark)}
     return plan_of(replace(study, guests={benchmark: plans}), benchmark)
 
@@ -188,14 +189,6 @@ def _dataset(benchmark: Benchmark, smallest: Mapping[str, int]) -> StudyDataset:
     sizes = {d: dict.fromkeys("0123456789", smallest.get(d, 100)) for d in domains}
     paired = benchmark.bridge.get("paired_rows", 0)
     return StudyDataset(benchmark.dataset, "images", sizes, paired=paired)
-
-
-def _extended(
-    study: Study, settings: Entries, curves: Entries, more: Iterable[Setting]
-) -> Study:
-    """Add what entries of a configuration describe to a study."""
-    study = replace(study, curves=tuple(curve_of(curve, study) for curve in curves))
-    return replace(study, settings=study_settings({"settings": settings}, study, more))
 
 
 def score_rows(

@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from cdspp import features
+from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.labels import no_common_class
 from cdspp.core.names import (
@@ -25,24 +27,11 @@ from cdspp.core.names import (
     task_domains,
 )
 from cdspp.datasets.catalogue import published_storage
-from cdspp.features import (
-    available_extractors,
-    extractor_class,
-    is_extractor,
-    make_extractor,
-    pretrained_network,
-)
 from cdspp.methods import available, method_class, option_defaults
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.stages.source_states import SourceState
 from cdspp.study.guest_sections import GuestSection
-from cdspp.study.known_names import (
-    Faults,
-    KnownNames,
-    option_faults,
-    unknown,
-    unknown_of,
-)
+from cdspp.study.known_names import Faults, KnownNames, unknown, unknown_of
 from cdspp.study.settings import in_state, setting_of_value, task_names, without
 
 __all__ = ["cross_faults", "run_faults"]
@@ -82,21 +71,23 @@ def _view_faults(known: KnownNames) -> Faults:
     for where, view in known.entries("views"):
         extractor = view["extractor"]
         try:
-            there = is_extractor(extractor)
+            there = features.is_extractor(extractor)
         except ConfigError as error:
             yield f"{where}.extractor: {error}"
             continue
         if not there:
-            yield unknown(f"{where}.extractor", extractor, available_extractors())
+            yield unknown(
+                f"{where}.extractor", extractor, features.available_extractors()
+            )
             continue
         lost = where in known.sound.cut and "options" not in view
         for options in [] if lost else _options_by_domain(view):
             try:
-                make_extractor(extractor, **options)
+                features.make_extractor(extractor, **options)
             except (TypeError, ValueError) as error:
                 yield f"{where}.options: {error}"
                 break
-        needs_view = extractor_class(extractor).kind == "view"
+        needs_view = features.extractor_class(extractor).kind == "view"
         if needs_view and "view" not in view:
             yield f"{where}: {extractor} needs the key view, the view it reduces."
         elif not needs_view and "view" in view:
@@ -115,7 +106,7 @@ def _weight_faults(known: KnownNames) -> Faults:
         for options in _options_by_domain(view) if _is_sound(extractor) else ():
             path = options.get("weights", UNTRAINED)
             own = isinstance(path, str) and path != UNTRAINED
-            if own and not pretrained_network(extractor, options):
+            if own and not features.pretrained_network(extractor, options):
                 lost.setdefault(path, where)
     for path, where in lost.items():
         if not os.path.isfile(path):
@@ -128,7 +119,7 @@ def _weight_faults(known: KnownNames) -> Faults:
 
 def _is_sound(extractor: str) -> bool:
     with suppress(ConfigError):  # the fault of the view
-        return is_extractor(extractor)
+        return features.is_extractor(extractor)
     return False
 
 
@@ -193,7 +184,7 @@ def _kind_faults(known: KnownNames, where: str, entry: Config, key: str) -> Faul
             if published_storage(dataset.entry, name, domain) is None:
                 yield f"{where}.{key}: {name} is not published for domain {domain}."
         return
-    kind = extractor_class(extractor).kind
+    kind = features.extractor_class(extractor).kind
     if kind not in {"view", dataset.kind}:
         held = f"{dataset.identifier} holds {dataset.kind}"
         yield f"{where}.{key}: {extractor} reads {kind}, but {held}."
@@ -275,7 +266,10 @@ def _bridge_faults(known: KnownNames, where: str, entry: Config) -> Faults:
         extractor = view.get("extractor", "")
         if not _is_sound(extractor):
             continue
-        if not extractor_class(extractor).names_columns or view.get("scale") == PCA:
+        if (
+            not features.extractor_class(extractor).names_columns
+            or view.get("scale") == PCA
+        ):
             yield (
                 f"{where}.{SHARED}: the columns of view {name} ({extractor}) have no "
                 "names; give one of texts or tables, without pca: view: ..."
@@ -294,7 +288,7 @@ def _method_faults(known: KnownNames) -> Faults:
             continue
         found, options = method_class(name), method.get("options", {})
         yield from _bridge_use_faults(known, where, method)
-        yield from option_faults(f"{where}.options", name, options)
+        yield from _option_faults(f"{where}.options", name, options)
         grid = method.get("grid", {})
         if grid and found.transductive:
             yield (
@@ -302,7 +296,7 @@ def _method_faults(known: KnownNames) -> Faults:
                 "those that select are held out; remove the key."
             )
         for option, value in ((o, v) for o in grid for v in grid[o]):
-            yield from option_faults(f"{where}.grid", name, {option: value})
+            yield from _option_faults(f"{where}.grid", name, {option: value})
         states = method.get("states", [])
         if "states" in method and not found.uses_source:
             yield f"{where}.states: method {name} uses no source; remove the key."
@@ -325,6 +319,20 @@ def _own_view_faults(known: KnownNames, where: str, method: Config) -> Faults:
             yield from known.missing(place, "views", view)
         elif known.root(view) and entry.get("dataset") in known.datasets:
             yield from _kind_faults(known, where, entry, "source_view")
+
+
+def _option_faults(where: str, method: str, options: Config) -> Faults:
+    """Yield the faults of options of a method: their names or values."""
+    known = option_defaults(method)
+    foreign = [option for option in options if option not in known]
+    for option in foreign:
+        near = did_you_mean(option, known)
+        yield f"{where}: method {method} has no option {option!r}{near}"
+    if not foreign:
+        try:
+            method_class(method)(**options)._validate_params()
+        except ValueError as error:
+            yield f"{where}: {error}"
 
 
 def _bridge_use_faults(known: KnownNames, where: str, method: Config) -> Faults:
@@ -383,7 +391,7 @@ def _setting_faults(known: KnownNames, where: str, setting: Config) -> Faults:
     yield from _source_domain_faults(known, where, setting)
     yield from run_faults(known, where, setting, setting["methods"])
     for name in _runnable(known, setting["methods"]):
-        yield from option_faults(f"{where}.options", name, setting.get("options", {}))
+        yield from _option_faults(f"{where}.options", name, setting.get("options", {}))
     for name in known.ran(setting) if "labels" in setting else ():
         if known.domains(name) is not None:
             entry, labels = known.benchmarks[name], setting["labels"]
@@ -406,7 +414,7 @@ def _curve_faults(known: KnownNames, where: str, curve: Config) -> Faults:
     for value in curve["values"]:
         for name in methods:
             if not counts:
-                yield from option_faults(f"{where}.values", name, {parameter: value})
+                yield from _option_faults(f"{where}.values", name, {parameter: value})
             elif parameter == PAIRS and PAIRS not in method_class(name).bridges:
                 yield f"{where}.methods: {name} uses no {PAIRS}; leave it out."
         if counts and (not isinstance(value, int) or value < 1):

@@ -18,13 +18,7 @@ from cdspp.study.guest_methods import welcome_guests
 from cdspp.study.guest_sections import GuestSection, guest_classes
 from cdspp.study.known_names import KnownNames, Sound, check_schema, cut_inherited
 from cdspp.study.model import Benchmark, Method, Study, StudyDataset, View, of_entry
-from cdspp.study.settings import (
-    SHUFFLED,
-    chosen_tasks,
-    curve_of,
-    study_settings,
-    task_names,
-)
+from cdspp.study.settings import SHUFFLED, chosen_tasks, task_names, with_settings
 
 __all__ = ["load_study"]
 
@@ -154,10 +148,8 @@ def _build(
         **roles,
         **{**given, **states, "states": tuple(states.get("states", ()))},
     )
-    curves = tuple(curve_of(entry, study) for entry in config.get("curves", []))
-    study = replace(study, curves=curves)
     more = (each for guest in guests for each in guest.settings(config, benchmarks))
-    study = replace(study, settings=study_settings(config, study, more))
+    study = with_settings(config, study, more)
     plans = {
         name: {guest.name: guest.plan(study, config, name) for guest in guests}
         for name in benchmarks

@@ -26,15 +26,7 @@ if TYPE_CHECKING:
     from cdspp.methods.base import HeterogeneousClassifier
     from cdspp.study.model import Study, StudyDataset
 
-__all__ = [
-    "Cost",
-    "Request",
-    "Size",
-    "cell_cost",
-    "fit_cost",
-    "problem_size",
-    "view_request",
-]
+__all__ = ["Cost", "Request", "Size", "cell_cost", "fit_cost", "view_request"]
 
 MIB = 2.0**20
 # Resident memory of a job that has imported the library, and with torch.

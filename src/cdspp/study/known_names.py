@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.names import BASELINE, REFERENCE, role_domains
-from cdspp.methods import available, method_class, option_defaults
+from cdspp.methods import available, method_class
 from cdspp.study.model import StudyDataset
 from cdspp.study.settings import task_names
 
@@ -20,7 +20,6 @@ __all__ = [
     "Sound",
     "check_schema",
     "cut_inherited",
-    "option_faults",
     "unknown",
     "unknown_of",
 ]
@@ -239,20 +238,6 @@ def unknown_of(where: str, names: Iterable[str], known: Iterable[str]) -> Faults
     """Yield the names that are not among the known ones."""
     known = list(known)
     yield from (unknown(where, name, known) for name in names if name not in known)
-
-
-def option_faults(where: str, method: str, options: Config) -> Faults:
-    """Yield the faults of options of a method: their names or values."""
-    known = option_defaults(method)
-    foreign = [option for option in options if option not in known]
-    for option in foreign:
-        near = did_you_mean(option, known)
-        yield f"{where}: method {method} has no option {option!r}{near}"
-    if not foreign:
-        try:
-            method_class(method)(**options)._validate_params()
-        except ValueError as error:
-            yield f"{where}: {error}"
 
 
 def cut_inherited(

@@ -37,12 +37,11 @@ from cdspp.study.model import (
 __all__ = [
     "SHUFFLED",
     "chosen_tasks",
-    "curve_of",
     "in_state",
     "setting_of_value",
     "stand_ins",
-    "study_settings",
     "task_names",
+    "with_settings",
     "without",
 ]
 
@@ -69,10 +68,9 @@ def chosen_tasks(entry: Config, benchmarks: Benchmarks) -> Tasks:
     return chosen
 
 
-def study_settings(
-    config: Config, study: Study, more: Iterable[Setting]
-) -> dict[str, Setting]:
-    """Return all settings of a study that has its curves, and `more` of guests."""
+def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Study:
+    """Return a study with its curves and all its settings, and `more` of guests."""
+    curves = tuple(_curve_of(entry, study) for entry in config.get("curves", []))
     benchmarks, methods = study.benchmarks, study.methods
     main = Setting(MAIN, tuple(methods), chosen_tasks({}, benchmarks))
     states = [_state_setting(study, state, methods) for state in study.states]
@@ -82,10 +80,11 @@ def study_settings(
         *_selected_settings(config, study, main),
         *_left_out_settings(study),
         *(_setting_of(entry, benchmarks) for entry in config.get("settings", [])),
-        *(setting for curve in study.curves for setting in _curve_settings(curve)),
+        *(setting for curve in curves for setting in _curve_settings(curve)),
         *more,
     ]
-    return {setting.identifier: setting for setting in settings}
+    by_name = {setting.identifier: setting for setting in settings}
+    return replace(study, curves=curves, settings=by_name)
 
 
 def _setting_of(entry: Config, benchmarks: Benchmarks) -> Setting:
@@ -203,7 +202,7 @@ def setting_of_value(curve: str, value: float) -> str:
     return f"{curve}-{text}"
 
 
-def curve_of(entry: Config, study: Study) -> Curve:
+def _curve_of(entry: Config, study: Study) -> Curve:
     """Return the curve that an entry of `curves` describes.
 
     One over paired rows is of benchmarks that have them, up to as many as there are.
