@@ -25,11 +25,9 @@ __all__ = [
     "PARTS",
     "PCA",
     "PathLike",
-    "PUBLISHED",
     "REAL",
     "REFERENCE",
     "SCALES",
-    "SEEDED",
     "SELECTED",
     "SHUFFLED_COLUMNS",
     "SHUFFLED_PAIRS",
@@ -74,9 +72,6 @@ LABELS = "labels"  # of a curve: the number of labelled target samples per class
 
 # Roles of methods in a study: the one under question, and its yardstick.
 REFERENCE, BASELINE = "reference", "baseline"
-
-# How labelled samples are drawn; `PUBLISHED` is also the extractor of ready-made views.
-SEEDED, PUBLISHED = "seeded", "published"
 
 # How text and dates in tables become numbers; by default they are an error.
 CATEGORIES = ERROR, ONE_HOT, _ = ("error", "one-hot", "frequency")

@@ -83,14 +83,10 @@ def limit_threads(n_threads: int) -> Iterator[None]:
     from threadpoolctl import threadpool_limits
 
     with ExitStack() as stack:
-        if "torch" in sys.modules:
-            import torch
-
+        if torch := sys.modules.get("torch"):
             stack.callback(torch.set_num_threads, torch.get_num_threads())
             torch.set_num_threads(n_threads)
-        if "cv2" in sys.modules:
-            import cv2
-
+        if cv2 := sys.modules.get("cv2"):
             stack.callback(cv2.setNumThreads, cv2.getNumThreads())
             cv2.setNumThreads(n_threads)
         stack.enter_context(threadpool_limits(limits=n_threads))

@@ -17,7 +17,6 @@ from cdspp.core.names import (
     LABELS,
     MAIN,
     PCA,
-    PUBLISHED,
     REAL,
     REFERENCE,
     SELECTED,
@@ -32,6 +31,7 @@ from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.stages.source_states import SourceState
 from cdspp.study.guest_sections import GuestSection
 from cdspp.study.known_names import Faults, KnownNames, unknown, unknown_of
+from cdspp.study.model import PUBLISHED
 from cdspp.study.settings import in_state, setting_of_value, task_names, without
 
 __all__ = ["cross_faults", "run_faults"]

@@ -7,16 +7,7 @@ from dataclasses import dataclass, field, fields
 from itertools import product
 from typing import Any, TypeVar
 
-from cdspp.core.names import (
-    MAIN,
-    NO_SCALE,
-    PUBLISHED,
-    REAL,
-    SEEDED,
-    FitKey,
-    role_domains,
-    task_domains,
-)
+from cdspp.core.names import MAIN, NO_SCALE, REAL, FitKey, role_domains, task_domains
 from cdspp.datasets.catalogue import published_storage
 from cdspp.methods import option_defaults
 from cdspp.study.workflow_files import study_command
@@ -26,6 +17,8 @@ __all__ = [
     "StudyDataset",
     "Method",
     "RunDescription",
+    "PUBLISHED",
+    "SEEDED",
     "Setting",
     "Study",
     "Curve",
@@ -36,6 +29,8 @@ __all__ = [
 
 Made = TypeVar("Made", "View", "Benchmark", "Method", "Setting")
 
+# How labelled samples are drawn; `PUBLISHED` is also the extractor of ready-made views.
+SEEDED, PUBLISHED = "seeded", "published"
 # The numbers per class on which the split of a role depends.
 COUNTS = {"source": {"source"}, "target": {"target", "unlabelled"}}
 

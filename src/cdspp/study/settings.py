@@ -13,7 +13,6 @@ from cdspp.core.names import (
     LABELS,
     MAIN,
     REAL,
-    SEEDED,
     SELECTED,
     SHUFFLED_COLUMNS,
     SHUFFLED_PAIRS,
@@ -25,6 +24,7 @@ from cdspp.core.names import (
 from cdspp.methods import method_class, option_defaults
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.study.model import (
+    SEEDED,
     Benchmark,
     Curve,
     CurveValue,
