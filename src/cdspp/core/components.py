@@ -102,14 +102,10 @@ class _Centred:
         along = np.asarray(X @ mean)
         return np.asarray(product - along[:, None] - along[None, :] + mean @ mean)
 
-    def operator(self) -> LinearOperator:
-        """Return the product of the smaller side as an operator."""
-
-        def apply(v: np.ndarray) -> np.ndarray:
-            v = v.ravel()
-            return self.right(self.left(v)) if self.wide else self.left(self.right(v))
-
-        return LinearOperator((self.side, self.side), matvec=apply, dtype=np.float64)
+    def apply(self, v: np.ndarray) -> np.ndarray:
+        """Return the product of the smaller side with a vector."""
+        v = v.ravel()
+        return self.right(self.left(v)) if self.wide else self.left(self.right(v))
 
 
 def _leading(
@@ -142,12 +138,13 @@ def _lanczos(
     centred: _Centred, n_components: int | None, energy: float | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Take leading vectors only, twice as many until they hold enough energy."""
-    count = FIRST_GUESS if n_components is None else n_components
+    shape, count = (centred.side, centred.side), n_components or FIRST_GUESS
+    operator = LinearOperator(shape, matvec=centred.apply, dtype=np.float64)
     # Not a vector of ones, which centring sends to zero.
     start = np.random.default_rng(0).standard_normal(centred.side)
     while True:
         count = min(count, centred.side - 1)
-        values, vectors = eigsh(centred.operator(), k=count, v0=start)
+        values, vectors = eigsh(operator, k=count, v0=start)
         order = np.argsort(values)[::-1]
         values, vectors = values[order], vectors[:, order]
         enough = energy is None or values.sum() >= energy * centred.total

@@ -39,6 +39,10 @@ class StaleJobError(Exception):
     """The run of a job has ended, or its code has changed: there is no result."""
 
 
+# Each says on one line what is wrong, where, and what to do.
+USER_ERRORS = (ConfigError, DataError, DiskFullError, NotWritableError, StaleJobError)
+
+
 class MethodFailed(RuntimeError):
     """A method cannot run on this input; recorded, not treated as a bug."""
 

@@ -9,17 +9,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from cdspp.core.errors import (
-    ConfigError,
-    DataError,
-    DiskFullError,
-    NotWritableError,
-    StaleJobError,
-)
+from cdspp.core.errors import USER_ERRORS, DiskFullError, NotWritableError
 from cdspp.core.names import PathLike
 
 __all__ = [
-    "USER_ERRORS",
     "brief",
     "crash_words",
     "job_words",
@@ -29,9 +22,6 @@ __all__ = [
     "tell_fault",
     "writing_told",
 ]
-
-# Each says on one line what is wrong, where, and what to do.
-USER_ERRORS = (ConfigError, DataError, DiskFullError, NotWritableError, StaleJobError)
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _PERMIT = "Allow it (chmod, chown) or choose another folder, and run again."

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from cdspp.core.faults import USER_ERRORS, job_words, writing_told
+from cdspp.core.errors import USER_ERRORS
+from cdspp.core.faults import job_words, writing_told
 from cdspp.core.names import PathLike
 from cdspp.core.run_marks import guard_job
 

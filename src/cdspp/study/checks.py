@@ -69,16 +69,14 @@ def _repeated(known: KnownNames) -> Faults:
 
 def _view_faults(known: KnownNames) -> Faults:
     for where, view in known.entries("views"):
-        extractor = view["extractor"]
+        extractor, place = view["extractor"], f"{where}.extractor"
         try:
             there = features.is_extractor(extractor)
         except ConfigError as error:
-            yield f"{where}.extractor: {error}"
+            yield f"{place}: {error}"
             continue
         if not there:
-            yield unknown(
-                f"{where}.extractor", extractor, features.available_extractors()
-            )
+            yield unknown(place, extractor, features.available_extractors())
             continue
         lost = where in known.sound.cut and "options" not in view
         for options in [] if lost else _options_by_domain(view):
