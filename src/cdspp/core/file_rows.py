@@ -37,7 +37,10 @@ CHUNK_VALUES = 2**19
 
 
 class FileRows:
-    """Rows of a file, all or some in ascending order, with steps for each chunk."""
+    """Rows of a file, all or some in ascending order, with steps for each chunk.
+
+    The steps follow each other and leave `width` columns, by default those of the file.
+    """
 
     def __init__(
         self,

@@ -104,10 +104,7 @@ def null_words(values: Iterable[Any]) -> str:
 
 
 def lookalikes(classes: Mapping[str, Iterable[Any]]) -> list[str]:
-    """Name classes that are surely the same, though they are not written alike.
-
-    `classes` are labels by place; those of `keep_labels` are left out.
-    """
+    """Name classes, by place, that are surely the same but not written alike."""
     places: dict[str, dict[str, list[str]]] = {}
     for where, labels in classes.items():
         for name in sorted({n for n in labels if isinstance(n, str)} - _kept.get()):

@@ -169,17 +169,14 @@ def data_digest(folder: PathLike) -> str:
 
 
 def _module(name: str) -> tuple[frozenset[str], str]:
-    """Return the modules that a module imports, of its folder, and its code.
-
-    An installed module has no imports, and the version of its distribution for code.
-    """
+    """Return the modules that a module imports, of its folder, and its code."""
     file, own = _source_file(name), _is_own(name)
     if file is None and own:
         raise ModuleNotFoundError(f"{PACKAGE} has no module {name!r}")
     if file is None:
         spec = find_spec(name)
         file = Path(spec.origin) if spec is not None and spec.origin else None
-        if file is None or INSTALLED & set(file.parts):
+        if file is None or INSTALLED & set(file.parts):  # its version is its code
             return frozenset(), _distributions(name)
     return _parsed(file, file.stat().st_mtime_ns, local=not own)
 

@@ -97,12 +97,9 @@ def prediction_files(study: Study, benchmark: str) -> list[str]:
 def files_after_fits(
     study: Study, tables: Sequence[str], figures: Sequence[str], timings: Sequence[str]
 ) -> dict[str, list[str]]:
-    """Return the files that follow from the fits of a study, by stage.
-
-    The names come in the order of `cdspp.report.outline.KINDS`.
-    """
+    """Return the files that follow from the fits of a study, by stage."""
     known, names = {"study": study.name}, study.benchmarks
-    shown = {
+    shown = {  # by the kinds of `cdspp.report.outline.KINDS`
         "tables": (tables, TABLE_FORMS),
         "figures": (figures, FIGURE_FORMS),
         "timings": (timings, TABLE_FORMS),

@@ -119,24 +119,19 @@ def fit_groups(study: Study) -> Iterator[FitGroup]:
 
 
 def _reading_alike(study: Study, benchmark: str) -> dict[tuple[Any, ...], list[FitKey]]:
-    """Return cells, method by method, by their tasks, blocks and inputs.
-
-    Settings with splits of their own stay apart: one may test what another labels.
-    """
+    """Return cells, method by method, by their tasks, blocks and inputs."""
     order = list(study.methods)
     found: dict[tuple[Any, ...], list[FitKey]] = defaultdict(list)
     for cell in sorted(study.cells(benchmark), key=lambda c: order.index(c.method)):
         if tasks := study.fit_tasks(benchmark, cell.setting, cell.method):
             blocks = study.blocks(study.setting_trials(cell.setting, cell.method))
+            # Settings with own splits stay apart: one tests what another labels.
             found[tasks, blocks, *input_patterns(study, cell).items()].append(cell)
     return found
 
 
 def _place(study: Study, groups: list[FitGroup], alone: FitGroup) -> None:
-    """Add the group of one method to the first one with room, or as it is.
-
-    A method added at the end leaves those before it where they are.
-    """
+    """Add the group of a method to the first with room, so that none moves for it."""
     for i, group in enumerate(groups):  # torch takes memory that others do not need
         both = replace(group, members=(*group.members, *alone.members))
         if not both.needs_torch and longest_seconds(study, both) <= SHARED_SECONDS:

@@ -65,14 +65,10 @@ def layered(
 
 def _with_added(methods: list[Any], added: list[Any]) -> list[Any]:
     """Return methods with others after them; one of a known name takes its place."""
-    place = {name: k for k, m in enumerate(methods) if (name := _name(m))}
-    found = [*methods]
-    for entry in added:
-        if (name := _name(entry)) in place:
-            found[place[name]] = entry
-        else:
-            found.append(entry)
-    return found
+    known = {*map(_name, methods)} - {""}
+    others = {name: entry for entry in added if (name := _name(entry)) in known}
+    found = [others.get(_name(entry), entry) for entry in methods]
+    return found + [entry for entry in added if _name(entry) not in known]
 
 
 def _name(entry: Any) -> str:

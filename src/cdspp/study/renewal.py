@@ -110,11 +110,8 @@ def renewal_notes(unrecorded: list[str], outdated: dict[str, str]) -> Iterator[s
 
 
 def force(workflow: Any, files: Iterable[str]) -> None:
-    """Have Snakemake make files again where a run reaches them.
-
-    Its option ``--forcerun`` would take them for targets, too.
-    """
-    forced = frozenset(files)
+    """Have Snakemake make files again where a run reaches them."""
+    forced = frozenset(files)  # the option --forcerun would take them for targets, too
 
     class Forcing(type(workflow)):  # type: ignore[misc]
         @property

@@ -129,13 +129,10 @@ def without(domain: str) -> str:
 
 
 def _is_control(study: Study, state: str, benchmark: Benchmark) -> bool:
-    """Whether a source state is a control on a benchmark.
-
-    What acts on a bridge needs that part of it. With two classes, swapping them is
-    none: a method that aligns classes gives the mirrored problem the same answer.
-    """
+    """Whether a source state is a control on a benchmark."""
     if state in SHUFFLED:
         return bool(benchmark.bridge.get(SHUFFLED[state]))
+    # Two classes, swapped, are the mirrored problem, of equal answers.
     sizes = study.datasets[benchmark.dataset].class_sizes.values()
     return state != SWAPPED or max(map(len, sizes)) > 2
 
@@ -159,10 +156,8 @@ def _selected_settings(
 
 
 def _state_setting(study: Study, state: str, methods: Mapping[str, Method]) -> Setting:
-    """Return the setting that runs methods in a source state.
-
-    A method that has a stand-in without a source is not fitted twice there.
-    """
+    """Return the setting that runs methods in a source state."""
+    # A method that has a stand-in without a source is not fitted twice there.
     twice = stand_ins(methods) if state == ALONE else {}
     chosen = (name for name, method in methods.items() if state in method.states)
     kept = tuple(name for name in chosen if name not in twice)
@@ -203,13 +198,10 @@ def setting_of_value(curve: str, value: float) -> str:
 
 
 def _curve_of(entry: Config, study: Study) -> Curve:
-    """Return the curve that an entry of `curves` describes.
-
-    One over paired rows is of benchmarks that have them, up to as many as there are.
-    """
+    """Return the curve that an entry of `curves` describes."""
     parameter, benchmarks = entry["parameter"], study.benchmarks
     chosen = chosen_tasks(entry, benchmarks)
-    if parameter == PAIRS:
+    if parameter == PAIRS:  # of benchmarks that have them, up to as many as there are
         chosen = {n: t for n, t in chosen.items() if PAIRS in benchmarks[n].bridge}
     methods = {name: study.methods[name] for name in entry["methods"]}
     values, dropped = {}, {}
