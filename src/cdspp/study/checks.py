@@ -207,7 +207,6 @@ def _option_domain_faults(
 
 
 def _domain_faults(known: KnownNames, where: str, entry: Config) -> Faults:
-    """Yield the domains that tasks of a benchmark name and its data do not have."""
     domains = known.datasets[entry["dataset"]].class_sizes
     tasks = task_names(entry, domains)
     for task in tasks:
@@ -306,7 +305,6 @@ def _method_faults(known: KnownNames) -> Faults:
 
 
 def _own_view_faults(known: KnownNames, where: str, method: Config) -> Faults:
-    """Yield the faults of a source view that is a method's own."""
     given, place = method.get("source_view", {}), f"{where}.source_view"
     own = dict.fromkeys(known.ran(method), given) if isinstance(given, str) else given
     for name, view in own.items():

@@ -58,7 +58,6 @@ def _said(entry: Config) -> dict[str, Any]:
 
 
 def _fault(name: str, entry: Config) -> str:
-    """Return the fault of an entry's class, in a sentence."""
     set_guests({name: _said(entry)})
     try:
         known = option_defaults(name)  # others are refused elsewhere

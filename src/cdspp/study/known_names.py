@@ -141,7 +141,6 @@ class KnownNames:
         self.sound = sound
         self.datasets = datasets
         self.inherited = inherited
-        # Of a broken entry the name alone.
         self.views, self.methods, self.benchmarks = (
             {entry["id"]: entry for entry in self.config.get(section, []) if entry}
             for section in ("views", "methods", "benchmarks")

@@ -263,7 +263,7 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
     if name == MAIN and (whole := found.without_source_of):
         stands_for = whole if stand_ins(study.methods).get(whole) == method else ""
         source = ALONE if stands_for else REAL
-        return replace(row, kind=CONTROL, source=source, stands_for=stands_for)
+        row = replace(row, kind=CONTROL, source=source, stands_for=stands_for)
     if name == MAIN:
         return row
     told = f"{row.display_name}, {name}"
@@ -310,7 +310,6 @@ def _curve_rows(study: Study, benchmark: str, curve: Curve) -> Iterator[Row]:
     for method in ran:
         for state in (MAIN, *curve.states[method]):
             row = _row(study, benchmark, study.settings[state], method)
-            kind = METHOD if state == MAIN else STATE
-            kind = BRIDGED if row.kind == BRIDGED else kind
+            kind = (BRIDGED if row.bridge else METHOD) if state == MAIN else STATE
             trials = min(row.trials_asked, curve.trials)
             yield replace(row, kind=kind, trials_asked=trials)
