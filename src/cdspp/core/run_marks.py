@@ -61,7 +61,7 @@ UNKNOWN = (
 
 
 class RunMark(NamedTuple):
-    """The mark of a run; where damaged without `host`, `lives` None if nobody knows."""
+    """The mark of a run: without `host` where damaged, `lives` None if nobody knows."""
 
     path: Path
     host: str

@@ -1,4 +1,4 @@
-"""What a configuration names, of it or of config.yaml; faults of names and sizes."""
+"""What a configuration names: held against its schema, cut to itself, with faults."""
 
 from __future__ import annotations
 
