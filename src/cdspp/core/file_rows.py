@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 __all__ = [
-    "CHUNK_VALUES",
     "FileRows",
     "ParquetRows",
     "chunks_of",

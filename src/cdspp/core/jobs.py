@@ -34,7 +34,11 @@ class ProcessorTime(NamedTuple):
 
 @contextmanager
 def job(log_file: PathLike, *, echo: bool = False) -> Iterator[None]:
-    """Log to a file, with `echo` also to the terminal; tell faults on one line."""
+    """Log to a file; turn faults of input and machine into one line for the user.
+
+    The log ends with the processor time. With `echo` the terminal shows it, too, for
+    jobs that people wait for.
+    """
     try:
         with writing_told(log_file):
             handler = _LogFile(log_file, mode="w", encoding="utf-8")

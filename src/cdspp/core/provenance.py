@@ -76,10 +76,7 @@ def measured() -> Iterator[Usage]:
 
 @contextmanager
 def limit_threads(n_threads: int) -> Iterator[None]:
-    """Set the number of numeric threads in the block: it decides bits of the results.
-
-    Only libraries that are loaded can be limited: import torch and OpenCV first.
-    """
+    """Set the threads of loaded libraries in the block: they decide bits of results."""
     from threadpoolctl import threadpool_limits
 
     with ExitStack() as stack:

@@ -1,9 +1,11 @@
 """Marks of runs: whether a run still lives that locked a folder, or started a job.
 
 Snakemake's locks hold paths and no process. So each run keeps a file open beside them,
-its mark, under a lock of the operating system, which ends with the process. A killed
-run leaves its jobs at work, which would replace files of a later run, and code may have
-been edited before a job loaded it: a job reads the mark before it writes a file.
+its mark, under a lock of the operating system, which ends with the process however it
+ends. A killed run leaves its jobs at work, too, which would end after a later run and
+replace its files. Code that was edited since the run began may have been different when
+a job loaded it. So the mark holds the state of the code, and a job reads it before it
+writes a file.
 """
 
 from __future__ import annotations
@@ -169,7 +171,10 @@ def guard_job() -> None:
 
 
 def check_run() -> None:
-    """Raise StaleJobError where this job's run was killed, or loaded code changed."""
+    """Raise StaleJobError where the run of this job was killed, or loaded code changed.
+
+    A run on another machine counts as living while its mark is there.
+    """
     if _run is None:
         return
     now = read_mark(_run.path)

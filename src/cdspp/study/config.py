@@ -163,23 +163,19 @@ def _roles(
     """Return the method of each role, and a note on each role that is not named."""
     roles: dict[str, Any] = {}
     notes = []
+    classes = {name: method_class(name) for name in methods}
+    own = {n: m for n, m in classes.items() if not m.without_source_of}
     for role, kind in {REFERENCE: "semi-supervised", BASELINE: "supervised"}.items():
         roles[role] = config.get(role) or ""
         if roles[role] not in methods:
-            roles[role] = next((n for n in methods if _is_candidate(n, role)), "")
+            sides = role == REFERENCE, role == BASELINE  # has a source, is supervised
+            fit = (n for n, m in own.items() if (m.uses_source, m.supervised) == sides)
+            roles[role] = next(fit, "")
             told = f"none is {kind}, so that there is none"
             if roles[role]:
                 told = f"it is {roles[role]}, the first {kind} method"
             notes.append(f"{role}: no method of the study is named; {told}.")
     return roles, notes
-
-
-def _is_candidate(name: str, role: str) -> bool:
-    """Whether a method can have a role: a reference has a source, a baseline none."""
-    found = method_class(name)
-    sides = found.uses_source, found.supervised
-    wanted = role == REFERENCE, role == BASELINE
-    return sides == wanted and not found.without_source_of
 
 
 def _method(

@@ -25,7 +25,6 @@ __all__ = [
     "fit_member",
     "fit_request",
     "forecast_text",
-    "job_cost",
     "longest_seconds",
     "travels_alone",
 ]

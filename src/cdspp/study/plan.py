@@ -32,7 +32,6 @@ __all__ = [
     "BenchmarkPlan",
     "CurvePlan",
     "Row",
-    "Showcase",
     "plan_of",
 ]
 
