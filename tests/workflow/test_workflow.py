@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cdspp.report.page.graph import EDGES
 from support.job_graph import fit_inputs
 from support.toy_study import CONFIG, Project
 
 from cdspp.analysis.verify import verify
-from cdspp.report.page.graph import EDGES
 from cdspp.stages.artifacts import FIT_COLUMNS, LABEL_COLUMNS, read_features, read_rows
 
 SCORES = "results/toy/scores/words.parquet"

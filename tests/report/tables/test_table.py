@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from dataclasses import replace
+from pathlib import Path
+
+import pytest
 
 from cdspp.core.wording import marks
 from cdspp.report.tables.table import (
@@ -62,6 +67,25 @@ def test_every_text_is_escaped_in_html_latex_and_markdown() -> None:
     assert r"50\% \textless{}b\textgreater{}\textbar{}a\_b" in to_latex(table)
     assert r"\textless{}q\textgreater{}\textbar{}\%" in to_latex(table)
     assert r"\<q\>\|%" in to_markdown(table)
+
+
+def test_a_subscript_keeps_the_blank_behind_it() -> None:
+    named = replace(TABLE, lines=(Line((Cell("CDLS_sup (late)", name=True),)),))
+    assert r"CDLS\textsubscript{sup} (late)" in to_latex(named)
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="TeX is not installed")
+def test_a_wide_table_fits_a_column(tmp_path: Path) -> None:
+    cells = (Cell("print → sketch"), *[Cell("+11.0", note="7.5 to 14.5")] * 10)
+    columns = tuple(f"Over {k} permuted labels" for k in range(11))
+    wide = replace(TABLE, columns=columns, lines=(Line(cells),) * 5)
+    packages = r"\usepackage{booktabs,adjustbox}"
+    body = rf"\begin{{document}}{to_latex(wide)}{to_latex(TABLE)}\end{{document}}"
+    document = rf"\documentclass[twocolumn]{{article}}{packages}{body}"
+    (tmp_path / "paper.tex").write_text(document)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper"]
+    subprocess.run(command, cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    assert "Overfull" not in (tmp_path / "paper.log").read_text(errors="replace")
 
 
 def test_marks_tell_supervised_and_shortened_methods() -> None:

@@ -188,11 +188,12 @@ def to_latex(table: Table) -> str:
     for place in table.prose:
         align[place] = r"p{0.22\linewidth}"
     lines = [
-        r"% needs \usepackage{booktabs}",
+        r"% needs \usepackage{booktabs,adjustbox}",
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{_latex_escape(f'{table.heading} {table.caption}')}}}",
         rf"\label{{tab:{table.name.replace('_', '-')}}}",
+        r"\begin{adjustbox}{max width=\linewidth}",
         rf"\begin{{tabular}}{{{''.join(align)}}}",
         r"\toprule",
         _latex_row(map(_latex_escape, table.columns)),
@@ -200,6 +201,7 @@ def to_latex(table: Table) -> str:
         "\n\\midrule\n".join(block(*found) for found in _blocks(table)),
         r"\bottomrule",
         r"\end{tabular}",
+        r"\end{adjustbox}",
         r"\end{table}",
     ]
     return "\n".join([*lines, ""])
@@ -211,8 +213,9 @@ def _latex_escape(text: str) -> str:
 
 def _named(name: str, escaped: Callable[[str], str], subscript: str) -> str:
     """Write a method's name in a form, a subscript behind its first underscore."""
-    base, below, rest = map(escaped, split_name(name))
-    return base + (subscript.format(below) if below else "") + rest
+    base, below, rest = split_name(name)
+    low = subscript.format(escaped(below)) if below else ""
+    return escaped(base) + low + " " * rest.startswith(" ") + escaped(rest)
 
 
 def _form(
