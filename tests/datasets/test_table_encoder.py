@@ -91,9 +91,17 @@ def test_every_column_that_cannot_be_encoded_is_named_at_once() -> None:
         TableEncoder(categories="one-hot", dates="number").fit(table.drop(columns="n"))
     fixed = TableEncoder(categories="one-hot", dates="number", date_format="%d/%m/%Y")
     found = fixed.fit(table[["born"]]).transform(table[["born"]])
-    assert found[0, 0] == (np.datetime64("2020-04-03") - np.datetime64(0, "D")).astype(
-        int
-    )
+    assert found[0, 0] == np.datetime64("2020-04-03", "D").astype(int)
+
+
+def test_a_format_of_dates_is_for_the_columns_with_a_date_that_it_reads() -> None:
+    table = pd.DataFrame({"a": ["03/04/2020"], "b": ["03.04.2020"]})
+    encoder = TableEncoder(dates="number", date_format="%m/%d/%Y").fit(table)
+    dates = np.array(["2020-03-04", "2020-04-03"], "datetime64[D]")
+    np.testing.assert_array_equal(encoder.transform(table)[0], dates.astype(int))
+    mixed = pd.DataFrame({"a": ["03/04/2020", "13/04/2020"]})
+    with pytest.raises(DataError, match="record 2, column 'a': '13/04/2020' is not a"):
+        encoder.fit(mixed)
 
 
 @pytest.mark.parametrize(

@@ -199,6 +199,7 @@ def hdf5(path: Path) -> None:
 
 MISTAKES: list[tuple[str, str | bytes | dict[str, Any] | Callable[..., Any], str]] = [
     ("a.tsv", "a\tb\n1\tx\n", "column 'b' holds text ('x'). Every column but those"),
+    ("a.csv", "a,b\n1,x\n,y\n", "out by --drop b. Numbers are missing in 'a': --impu"),
     ("a.csv", "a;b\n1,5;2\n2.5;1\n", "record 2, column 'a': '1,5' is not a number"),
     ("b.csv", "a;b\n1;2\n3\n", "record 3 has 1 cells, the header 2"),
     ("c.csv", "a;b\n1;2;3\n4;5\n", "record 2 has 3 cells, the header 2"),

@@ -48,8 +48,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     decimal : {'.', ','} or None, default=None
         Decimal sign of numbers written as text. None finds it column by column.
     date_format : str or None, default=None
-        Format of dates written as text, as `datetime.strptime` takes it. None reads ISO
-        dates, and others where a number above 12, or points, tell day from month.
+        Format of dates written as text, as `datetime.strptime` takes it, in columns
+        with a date that it reads. Others, and all of them without a format, are read as
+        ISO dates, or where a number above 12, or points, tell day from month.
     vectorise : {'skrub'} or None, default=None
         Library that encodes text and dates in place of `categories` and `dates`:
         skrub's `TableVectorizer`, one-hot for up to 40 values of a column and tf-idf
@@ -163,7 +164,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if kind in (kinds.NUMBER, kinds.BOOLEAN):
             return EncodedColumn(name, kind, sign=decimal)
         if kind == kinds.DATE:
-            form = self.date_format or kinds.date_form(cells)
+            form = self.date_format or ""
+            if not form or kinds.days_of(cells, form).isna().all():
+                form = kinds.date_form(cells)
             return EncodedColumn(name, kind, self.vectorise or self.dates, form)
         if self.vectorise:
             return EncodedColumn(name, kind, self.vectorise)

@@ -243,7 +243,10 @@ def _learned(cells: pd.DataFrame, path: str, columns: Columns) -> TableEncoder:
     encoder = TableEncoder(**{name: getattr(columns, name) for name in options})
     encoder.learn(cells)
     if faults := list(column_faults(encoder.columns_, cells)):
-        raise DataError(f"{path}: {_told(faults)}")
+        numbers = (c.name for c in encoder.columns_ if c.kind == kinds.NUMBER)
+        gaps = [repr(name) for name in numbers if any(map(kinds.is_null, cells[name]))]
+        also = f" Numbers are missing in {shortened(gaps)}: --impute." if gaps else ""
+        raise DataError(f"{path}: {_told(faults)}{also}")
     return encoder
 
 
