@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-# Where more than this share of trials has collapsed, a row says nothing.
+# Where more than this share of trials has collapsed, a row is no result.
 MOST_COLLAPSED = 0.1
 _BY_ROW = "accuracy", "class_accuracy", "macro_f1", "by_iteration", "collapsed"
 

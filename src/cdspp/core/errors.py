@@ -60,4 +60,4 @@ class CostWarning(UserWarning):
 
 
 class CollapseWarning(UserWarning):
-    """A fit says nothing: one class for nearly all rows, or rows nearly parallel."""
+    """A fit is of no use: one class for nearly all rows, or rows nearly parallel."""

@@ -69,7 +69,7 @@ def draw_iterations(summary: Summary, outputs: style.Outputs) -> None:
 
 
 def _fallen(summary: Summary, row: int, task: str) -> bool:
-    """Whether so many fits have collapsed that the row says nothing of the task."""
+    """Whether so many fits have collapsed that the row is no result on the task."""
     return summary.collapsed_share(row, task) > MOST_COLLAPSED
 
 
