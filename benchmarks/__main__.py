@@ -84,7 +84,7 @@ example:
 
 BRIDGES_HELP = """\
 How often does `cdspp compare` say to use a source for the columns that it shares?
-Planted problems in which labels say nothing across domains and three shared columns are
+Planted problems in which labels have no use across domains and three shared columns are
 useful, useless or misleading; 12, 30 and 100 labelled rows. Prints the shares, beside
 those of the same tables whose columns are left apart.
 

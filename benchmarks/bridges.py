@@ -1,6 +1,6 @@
 """How often `compare` says to use a source for the columns that it shares.
 
-Planted problems whose labels say nothing across domains: source and target have
+Planted problems whose labels have no use across domains: source and target have
 independent geometries of classes. Three columns stand in both. They are *useful* (the
 means of classes are the same in both domains), *useless* (no class differs in them) or
 *misleading* (a class of the target has the mean of another class of the source). The
@@ -111,9 +111,9 @@ def bench_bridges(
     Returns
     -------
     DataFrame
-        By `kind` and `n_labelled`: how many of the `problems` were told to use the
-        source where its columns are `shared`, and where they are not (`apart`), and the
-        mean `gain` of shared columns over the best that the target gives alone, in
+        By `kind` and `n_labelled`: in how many of the `problems` the answer was to use
+        the source where its columns are `shared`, and where they are not (`apart`), and
+        the mean `gain` of shared columns over the best that the target gives alone, in
         accuracy on its unlabelled rows.
     """
     asked = list(product(KINDS, SIZES, range(problems)))

@@ -198,8 +198,8 @@ def measure(
     repeat : int, default=1
         Runs of which the median counts.
     limit : float, optional
-        Seconds after which a run is given up: `seconds` and `peak_memory_mb` are None
-        then, and `limit` is told.
+        Seconds after which a run is given up: `seconds` and `peak_memory_mb` are then
+        None, and `limit` stands beside them.
     """
     request = json.dumps([what, asdict(size), list(rows_in_use)])
     told = f"Measurement {what} of {size.name}"

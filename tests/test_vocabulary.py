@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tokenize
 from collections.abc import Iterator
 from functools import cache
@@ -64,3 +65,23 @@ def test_printed_is_a_word_for_the_numbers_of_the_paper_alone() -> None:
     library = {name.removeprefix("src/cdspp/") for name in files if "cdspp" in name}
     outside = [name for name in library if not name.startswith(PAPERS_OWN)]
     assert not outside
+
+
+# No agent, or a clause where a noun serves; see CONTRIBUTING.md.
+GONE = re.compile(
+    r"\b(is|are|was|were) told\b|\b(is|are) had\b|\bsays? nothing\b|\bin the making\b"
+    r"|\bwhat of (it|them)\b|written as it comes|and how many could"
+)
+
+
+def test_a_phrase_that_left_is_in_no_sentence() -> None:
+    pages = [*ROOT.glob("docs/*.md"), *ROOT.glob("docs/guide/*.md"), *code()]
+    pages += [*ROOT.rglob("src/**/*.j2"), *ROOT.glob("resources/**/*.yaml")]
+    pages += [ROOT / "README.md", ROOT / "config.yaml"]
+    found = [
+        f"{path.relative_to(ROOT)}: {match.group()}"
+        for path in pages
+        if path.name != "history.md"
+        for match in GONE.finditer(path.read_text())
+    ]
+    assert not found

@@ -1,6 +1,6 @@
 # Fits: methods on one task for one block of trials; predictions only.
 # Inputs are views without labels and splits without a test label. The one exception has
-# a name: a method with `prior_file: test-shares` is told the shares of the classes among
+# a name: a method with `prior_file: test-shares` gets the shares of the classes among
 # the test samples, numbers that the rule test_shares counts.
 
 from functools import cache, partial

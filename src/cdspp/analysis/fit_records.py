@@ -38,7 +38,7 @@ OUTCOME_COLUMNS = (
     *(*FitKey._fields, "trial", "status", "reason"),
     *(*_MEASURED, "selected"),
 )
-TIMED_TRIALS = 3  # that the seconds are told for, as the paper does
+TIMED_TRIALS = 3  # seconds are of so many, as in the paper
 _TIMES = (
     *("benchmark", "title", "row", "display_name", "supervised", "shortened"),
     *("seconds", "ratio", "trials", "failed", "tasks", "n_tasks"),

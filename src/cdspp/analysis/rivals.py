@@ -42,7 +42,7 @@ __all__ = ["ALL_COLUMNS", "Contest", "compare_without_each", "row_strata"]
 # What a bridged method has to beat, too: the target alone, on all of its columns.
 ALL_COLUMNS = "all-columns"
 _MEASURES = ("", "balanced_")  # before the names of columns
-# Fewer target domains say nothing of others.
+# Fewer target domains do not speak for others.
 _FEWEST_DOMAINS = 4
 _OF_GAIN = (
     *("gain", "low", "high", "p_above", "p_below"),

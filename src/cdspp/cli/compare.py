@@ -66,7 +66,7 @@ def _compare(arguments: argparse.Namespace) -> str:
     if arguments.csv:
         with atomic(arguments.csv) as temporary:
             found.gains.to_csv(temporary, index=False)
-    # Each fit learns its own scaling, so that no numbers of it are told here.
+    # Each fit learns its own scaling, so that the line has no numbers of it.
     kind = arguments.scale
     said = "PCA in each fit" if kind == PCA else str(Scaling(kind, target.X.shape[1]))
     read = (replace(each, scaling=said) for each in (target, source))

@@ -81,7 +81,7 @@ class Style:
 
 
 # Families share a colour; members differ by marker or fill. The rows of the opening
-# chart are told apart in greyscale as well, by marker.
+# chart differ in greyscale as well, by marker.
 STYLES = {
     "svm-t": Style("#4b5563", "s", False),
     "cdspp": Style("#0067a8", "o"),
