@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import re
 import shlex
 import sys
@@ -103,7 +104,10 @@ def test_the_table_and_the_sentence_need_no_optional_package(
     chosen = ["--method", "cdspp", "--repeats", "5"]
     assert main([*files, *chosen]) == 0
     assert capsys.readouterr().out.splitlines()[3].startswith("Method")
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    hidden, found = {"jinja2", "torch"}, importlib.util.find_spec
+    monkeypatch.setattr(
+        "importlib.util.find_spec", lambda name: None if name in hidden else found(name)
+    )
     assert main([*files, *chosen, "--page", str(tmp_path / "page.html")]) == 2
     assert capsys.readouterr().err == (
         "cdspp: error: --page needs jinja2, which is not installed: "
