@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import cdspp
+import cdspp.report
 from benchmarks.planted import Planted
 from cdspp.__main__ import main
 from cdspp.analysis.decision import CANNOT_TELL, USE
