@@ -111,6 +111,15 @@ def test_problems_of_a_folder_are_one_error(away: Path, capsys: Any) -> None:
     assert not Path("notes.yaml").exists()
 
 
+def test_only_the_target_needs_two_samples_of_a_class(away: Path, capsys: Any) -> None:
+    write_files(away / "notes", ".txt", {"en": 5, "us": 1})
+    arguments = ["init", "notes", "--folder", "notes"]
+    assert main(arguments) == 2
+    assert "us: a target needs two labelled samples" in capsys.readouterr().err
+    assert main([*arguments, "--source", "us"]) == 0
+    assert "Source: us, target: en" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("sizes", "classes", "said"),
     [

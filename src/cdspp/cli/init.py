@@ -40,6 +40,7 @@ NEEDED = "expected small letters and digits, joined by single hyphens"
 # Labelled samples per class, where there are as many.
 MOST_SOURCE, MOST_TARGET = 20, 3
 Sizes = Mapping[str, Mapping[str, int]]
+Chosen = tuple[str | None, str | None]  # source and target, as asked for
 # How tables are read, as a study file has it beside `drop`.
 KEPT = (
     *("label", "id", "encoding", "decimal", "categories", "dates", "date_format"),
@@ -77,7 +78,7 @@ def as_name(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def look_at_folder(name: str, folder: str) -> FoundData:
+def look_at_folder(name: str, folder: str, chosen: Chosen = (None, None)) -> FoundData:
     """Look at a folder ``<domain>/<class>/<file>``; DataError lists all faults."""
     from cdspp.datasets import FolderDataset
 
@@ -88,7 +89,7 @@ def look_at_folder(name: str, folder: str) -> FoundData:
             hint = f", for instance {as_name(domain)}" if as_name(domain) else ""
             path = Path(folder) / domain
             faults.append(f"{path}: {NEEDED}. Rename the folder{hint}.")
-    _refuse(folder, [*faults, *_size_faults(sizes)])
+    _refuse(folder, [*faults, *_size_faults(sizes, chosen)])
     for domain, of_class in sizes.items():
         numbers = of_class.values()
         ends = dict.fromkeys([min(numbers), max(numbers)])
@@ -99,7 +100,10 @@ def look_at_folder(name: str, folder: str) -> FoundData:
 
 
 def look_at_tables(
-    name: str, tables: Sequence[tuple[str, str]], columns: Sequence[Columns]
+    name: str,
+    tables: Sequence[tuple[str, str]],
+    columns: Sequence[Columns],
+    chosen: Chosen = (None, None),
 ) -> FoundData:
     """Look at tables, each with its domain and format; DataError lists all faults."""
     from cdspp.cli.rows import gathered
@@ -118,7 +122,7 @@ def look_at_tables(
     counts = (dict(sorted(Counter(known).items())) for known in labels)
     sizes = dict(zip(names, counts, strict=True))
     require_distinct(sizes)
-    faults = [*_size_faults(sizes)]
+    faults = [*_size_faults(sizes, chosen)]
     if all(sizes.values()) and not _common(sizes):
         faults += no_common_class(sizes) or ["no class is in all of the tables"]
     _refuse(name, faults)
@@ -166,8 +170,8 @@ def _table_faults(
             yield f"--table: {count} domains would be called {domain}. Name them apart."
 
 
-def _size_faults(sizes: Sizes) -> Iterator[str]:
-    """Yield faults of a study from the first domain to the second."""
+def _size_faults(sizes: Sizes, chosen: Chosen) -> Iterator[str]:
+    """Yield faults of a study from one domain to another."""
     if len(sizes) < 2:
         domains = ", ".join(sizes) or "none"
         yield f"expected two domains or more, a source and a target, got {domains}."
@@ -176,8 +180,9 @@ def _size_faults(sizes: Sizes) -> Iterator[str]:
             yield f"{domain}: no labelled row. Name the column of labels by --label."
         elif len(classes) < 2:
             yield f"{domain}: expected two classes or more, got {', '.join(classes)}."
-    for target, classes in [*sizes.items()][1:2]:
-        if small := [label for label, size in classes.items() if size < 2]:
+    for target in _ordered(sizes, *chosen)[1:2]:
+        small = [label for label, size in sizes.get(target, {}).items() if size < 2]
+        if small:
             yield (
                 f"{target}: a target needs two labelled samples of every class, one of "
                 f"them to test; {', '.join(small)} has one."
@@ -255,19 +260,20 @@ def _look(arguments: argparse.Namespace) -> FoundData:
     from cdspp.cli.rows import columns_of
 
     names = (arguments.label, arguments.id, tuple(arguments.drop))
+    chosen = arguments.source, arguments.target
     if arguments.table:
         domains = [as_name(given) for given, _ in arguments.table]
-        order = _ordered(domains, arguments.source, arguments.target)
+        order = _ordered(domains, *chosen)
         roles = dict(zip(order, ("source", "target"), strict=False))
         columns = [columns_of(arguments, roles.get(name, "")) for name in domains]
-        found = look_at_tables(arguments.name, arguments.table, columns)
+        found = look_at_tables(arguments.name, arguments.table, columns, chosen)
     elif any(names):
         raise ConfigError(
             "cdspp init: --label, --id and --drop name columns of tables; leave them "
             "out with --folder."
         )
     else:
-        found = look_at_folder(arguments.name, arguments.folder)
+        found = look_at_folder(arguments.name, arguments.folder, chosen)
     kept = {**found.entry, "keep_labels": arguments.keep_label}
     return replace(found, entry=_set(kept))
 
