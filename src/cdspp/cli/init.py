@@ -118,8 +118,7 @@ def look_at_tables(
     except DataError as error:
         faults.append(str(error))
     _refuse(name, faults)
-    labels = ((label for label in rows.labels if label) for rows in read)
-    counts = (dict(sorted(Counter(known).items())) for known in labels)
+    counts = (Counter(sorted(filter(None, rows.labels))) for rows in read)
     sizes = dict(zip(names, counts, strict=True))
     require_distinct(sizes)
     faults = [*_size_faults(sizes, chosen)]
