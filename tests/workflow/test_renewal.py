@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,43 @@ def test_a_fit_that_an_earlier_job_wrote_late_is_made_again(
             (tmp_path / SCORES).unlink()
         assert "1 fit changed after" in run(project, OTHER)
         assert (tmp_path / SCORES).read_bytes() == scores
+
+
+FEATURES = "results/features/words/left.tfidf-pca.npz"
+SPLIT = "results/toy/splits/words/main/target/right/1-2.parquet"
+
+
+@pytest.mark.parametrize(
+    ("own", "foreign"),
+    [
+        (FEATURES, "results/features/words/right.tfidf-pca.npz"),
+        (SPLIT, SPLIT.replace("target/right", "source/left")),
+        ("results/labels/words/right.parquet", "results/labels/words/left.parquet"),
+    ],
+)
+@pytest.mark.parametrize("with_record", [False, True])
+def test_a_file_in_the_place_of_another_is_named_and_made_again(
+    project: Project, tmp_path: Path, own: str, foreign: str, with_record: bool
+) -> None:
+    kept = {path: (tmp_path / path).read_bytes() for path in (own, SCORES)}
+    for suffix in ("", ".json")[: 1 + with_record]:
+        shutil.copy(tmp_path / f"{foreign}{suffix}", tmp_path / f"{own}{suffix}")
+    said = run(project, small())
+    assert re.search(
+        rf"1 file not as the study made them, such as {own}: .*again", said
+    ), said
+    assert {path: (tmp_path / path).read_bytes() for path in kept} == kept
+
+
+def test_a_file_of_another_configuration_is_named_and_made_again(
+    project: Project, other: Project, tmp_path: Path
+) -> None:
+    kept = {path: (tmp_path / path).read_bytes() for path in (SPLIT, SCORES)}
+    for name in (SPLIT, f"{SPLIT}.json"):
+        shutil.copy2(other.folder / name, tmp_path / name)
+    said = run(project, small())
+    assert f"such as {SPLIT}: other options, another seed or other code made it" in said
+    assert {path: (tmp_path / path).read_bytes() for path in kept} == kept
 
 
 def test_what_lies_beside_an_output_needs_no_record(

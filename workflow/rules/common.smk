@@ -13,6 +13,7 @@ from cdspp.core.provenance import code_digest, data_digest, script_digest
 from cdspp.core.run_marks import OUTLIVING, announce, code_state, mark_run
 from cdspp.methods import method_module
 from cdspp.report.outline import KINDS, outline_names
+from cdspp.stages.fit_files import content_digest
 from cdspp.study.config import load_study
 from cdspp.study.files import (
     FEATURES,
@@ -30,7 +31,13 @@ from cdspp.study.files import (
 from cdspp.study.guest_sections import guest_classes
 from cdspp.study.layers import layered, merge_files
 from cdspp.study.plan import plan_of
-from cdspp.study.renewal import force, outdated_fits, renewal_notes, unrecorded_files
+from cdspp.study.renewal import (
+    foreign_files,
+    force,
+    outdated_fits,
+    renewal_notes,
+    unrecorded_files,
+)
 from cdspp.study.workflow_files import told_file
 
 # No parameter holds a path of these, so that moving the folder is no change: scripts
@@ -72,11 +79,12 @@ if workflow.is_main_process:  # each job reads this again
     changed = changed_note(Path("results", study.name))
     backend = getattr(workflow.workflow_settings, "persistence_backend", "file")
     unrecorded = unrecorded_files(study) if str(backend) == "file" else []
+    foreign = dict(foreign_files(study, str(backend) == "file"))
     outdated = dict(outdated_fits(study))
-    renewed = renewal_notes(unrecorded, outdated)
+    renewed = renewal_notes(unrecorded, foreign, outdated)
     for note in filter(None, (own_mark.note, changed, *renewed, *study.notes)):
         logger.warning(note)
-    force(workflow, [*unrecorded, *outdated])
+    force(workflow, [*unrecorded, *foreign, *outdated])
 
 
 onstart:
@@ -86,6 +94,14 @@ onstart:
 
 PLANS = {name: plan_of(study, name) for name in study.benchmarks}
 EVERY_PLAN = [plan.as_dict() for plan in PLANS.values()]
+
+
+def made_of(*parts):
+    # A digest of what makes a file, beside its path: values, or functions of wildcards.
+    def digest(wildcards):
+        return content_digest([p(wildcards) if callable(p) else p for p in parts])
+
+    return digest
 
 
 def script_code(name):

@@ -60,11 +60,12 @@ rule labels:
         INDEX,
     output:
         LABELS,
+        f"{LABELS}.json",
     log:
         "logs/labels/{dataset}/{domain}.log",
     conda:
         "../../envs/environment.yaml"
     params:
-        code=code_digest("cdspp.stages.data"),
+        made_of=made_of(code_digest("cdspp.stages.data")),
     script:
         "../scripts/labels.py"

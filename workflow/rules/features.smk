@@ -3,7 +3,12 @@
 
 from functools import partial
 
-from cdspp.features import extractor_class, own_digests, pretrained_network
+from cdspp.features import (
+    extractor_class,
+    make_extractor,
+    own_digests,
+    pretrained_network,
+)
 from cdspp.features.base import WordExtractor
 from cdspp.study.cost import view_request
 
@@ -52,6 +57,7 @@ rule codebook:
         unpack(view_files),
     output:
         CODEBOOK,
+        f"{CODEBOOK}.json",
     log:
         "logs/codebooks/{dataset}/{view}.log",
     conda:
@@ -65,7 +71,9 @@ rule codebook:
         extractor=extractor_name,
         options=codebook_options,
         numeric_threads=study.numeric_threads,
-        code=extractor_digest,
+        made_of=made_of(
+            extractor_name, codebook_options, study.numeric_threads, extractor_digest
+        ),
     script:
         "../scripts/codebook.py"
 
@@ -82,6 +90,11 @@ def feature_input(wildcards):
 
 def extractor_options(wildcards):
     return view_of(wildcards).domain_options(wildcards.domain)
+
+
+def own_files(wildcards):
+    made = make_extractor(extractor_name(wildcards), **extractor_options(wildcards))
+    return list(map(str, made.own_files))
 
 
 def own_content(wildcards):
@@ -102,6 +115,7 @@ rule features:
         unpack(feature_input),
     output:
         FEATURES,
+        f"{FEATURES}.json",
     log:
         "logs/features/{dataset}/{domain}.{view}.log",
     conda:
@@ -115,9 +129,12 @@ rule features:
         extractor=extractor_name,
         options=extractor_options,
         scale=view_scale,
-        own=own_content,
+        own_files=own_files,
         storage=published_storage,
         numeric_threads=study.numeric_threads,
-        code=extractor_digest,
+        made_of=made_of(
+            *(extractor_name, extractor_options, view_scale, own_content),
+            *(published_storage, study.numeric_threads, extractor_digest),
+        ),
     script:
         "../scripts/features.py"

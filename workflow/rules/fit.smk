@@ -22,6 +22,7 @@ rule test_shares:
         split=SPLIT.replace("{role}", "target"),
     output:
         SHARES,
+        f"{SHARES}.json",
     log:
         "logs/{study}/test-shares/{benchmark}/{setting}/{domain}/{block}.log",
     conda:
@@ -29,7 +30,7 @@ rule test_shares:
     resources:
         runtime=1,
     params:
-        code=code_digest("cdspp.stages.splits"),
+        made_of=made_of(code_digest("cdspp.stages.splits")),
     script:
         "../scripts/test_shares.py"
 
@@ -119,6 +120,7 @@ rule subspace:
         unpack(subspace_input),
     output:
         SUBSPACE,
+        f"{SUBSPACE}.json",
     log:
         "logs/{study}/subspace/{benchmark}/{task}.log",
     conda:
@@ -132,6 +134,9 @@ rule subspace:
         overlap=main_overlap,
         options=shown_options,
         numeric_threads=study.numeric_threads,
-        code=shown_code,
+        made_of=made_of(
+            *(study.shown_method(), main_overlap, shown_options),
+            *(study.numeric_threads, shown_code),
+        ),
     script:
         "../scripts/subspace.py"

@@ -20,6 +20,7 @@ rule split:
         domain_labels,
     output:
         SPLIT,
+        f"{SPLIT}.json",
     log:
         "logs/{study}/splits/{benchmark}/{setting}/{role}/{domain}/{block}.log",
     conda:
@@ -29,7 +30,7 @@ rule split:
     params:
         dataset=dataset_of,
         draw=draw,
-        code=code_digest("cdspp.stages.splits"),
+        made_of=made_of(dataset_of, draw, code_digest("cdspp.stages.splits")),
     script:
         "../scripts/split.py"
 
@@ -44,6 +45,7 @@ rule pairs:
         benchmark_index,
     output:
         PAIR_SPLIT,
+        f"{PAIR_SPLIT}.json",
     log:
         "logs/{study}/splits/{benchmark}/main/pairs/{block}.log",
     conda:
@@ -52,6 +54,6 @@ rule pairs:
         runtime=1,
     params:
         seed=study.seed,
-        code=code_digest("cdspp.stages.splits"),
+        made_of=made_of(study.seed, code_digest("cdspp.stages.splits")),
     script:
         "../scripts/pairs.py"

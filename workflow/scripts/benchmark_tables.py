@@ -9,7 +9,7 @@ from cdspp.report.tables.table import write_tables
 from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import BenchmarkPlan
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], snakemake.input):
     plan = BenchmarkPlan.from_dict(snakemake.params.plan)
     scores = read_scores(snakemake.input.scores)
     tables = build_benchmark_tables(summarise(scores, plan))

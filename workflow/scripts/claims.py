@@ -10,7 +10,7 @@ from cdspp.study.plan import BenchmarkPlan
 
 CLAIMS = Path(snakemake.scriptdir, "../../resources/paper/claims.yaml")
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], snakemake.input):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
     given = snakemake.input
     evidence = read_evidence(given.scores, given.comparisons, given.rows, plans)

@@ -5,7 +5,7 @@ from cdspp.report.tables.contents import build_contents_table, count_contents
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], snakemake.input):
     plan = BenchmarkPlan.from_dict(snakemake.params.plan)
     contents = count_contents(
         plan,

@@ -10,7 +10,7 @@ from cdspp.study.plan import BenchmarkPlan
 
 PAPER = Path(snakemake.scriptdir, "../../resources/paper")
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], snakemake.input):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
     scores = map(read_scores, snakemake.input.scores)
     effects = [measure_effects(*pair) for pair in zip(scores, plans, strict=True)]

@@ -3,7 +3,12 @@
 from cdspp.core.jobs import job
 from cdspp.stages.features import extract_view
 
-with job(snakemake.log[0]):
+with job(
+    snakemake.log[0],
+    [*snakemake.input, *snakemake.params.own_files],
+    output=snakemake.output[0],
+    made_of=snakemake.params.made_of,
+):
     extract_view(
         **snakemake.input,
         extractor=snakemake.params.extractor,

@@ -4,7 +4,7 @@ from cdspp.core.jobs import job
 from cdspp.stages.fit import Fit, TaskBlock, fit_block
 from cdspp.stages.trials import TaskFiles
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], snakemake.input):
     task_block = TaskBlock(
         files=TaskFiles.of(**snakemake.input),
         benchmark=snakemake.params.benchmark,

@@ -3,7 +3,7 @@
 from cdspp.core.jobs import job
 from cdspp.stages.predictions import write_predictions
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], snakemake.input):
     write_predictions(
         fits=snakemake.input.fits,
         labels=snakemake.input.labels,

@@ -13,7 +13,7 @@ from cdspp.paper.printed import (
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], snakemake.input):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
     paper = read_printed(Path(snakemake.scriptdir, "../../resources/paper"))
     cells = compare_printed(paper, read_summaries(snakemake.input.scores, plans))

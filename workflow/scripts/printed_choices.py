@@ -11,7 +11,7 @@ from cdspp.study.plan import BenchmarkPlan
 
 PAPER = Path(snakemake.scriptdir, "../../resources/paper")
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], snakemake.input):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
     scores = [read_scores(path) for path in snakemake.input.scores]
     paper = read_printed(PAPER)

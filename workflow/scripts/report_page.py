@@ -5,7 +5,7 @@ from cdspp.report.page.page import write_report
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], snakemake.input):
     records = set(snakemake.input.records)
     tables = [*snakemake.input.tables, *snakemake.input.timings]
     write_report(

@@ -3,7 +3,7 @@
 from cdspp.core.jobs import job
 from cdspp.stages.score import write_scores
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], snakemake.input):
     write_scores(
         fits=snakemake.input.fits,
         labels=snakemake.input.labels,

@@ -7,7 +7,7 @@ from cdspp.report.tables.source_help import build_selection_table
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], snakemake.input):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
     outcomes = read_fit_records(snakemake.input.records).outcomes
     files = snakemake.input.scores, snakemake.input.comparisons

@@ -4,7 +4,7 @@ from cdspp.core.jobs import job
 from cdspp.report.figures.samples import draw_showcase
 from cdspp.study.plan import BenchmarkPlan
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], snakemake.input):
     draw_showcase(
         fits=snakemake.input.fits,
         subspace=snakemake.input.subspace,

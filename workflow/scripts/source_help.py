@@ -6,7 +6,7 @@ from cdspp.report.tables.source_help import build_matrix_table
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], snakemake.input):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
     found = [read_comparisons(path) for path in snakemake.input.comparisons]
     how = {"margin": plans[0].margin, "corrected": plans[0].holm_over_methods}

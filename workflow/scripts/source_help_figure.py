@@ -6,7 +6,7 @@ from cdspp.core.jobs import job
 from cdspp.report.figures.source_help import draw_source_help, draw_source_states
 from cdspp.study.plan import BenchmarkPlan
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], snakemake.input):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
     found = [read_comparisons(path) for path in snakemake.input.comparisons]
     summaries = read_summaries(snakemake.input.scores, plans)

@@ -4,7 +4,12 @@ from cdspp.core.jobs import job
 from cdspp.stages.subspace import write_subspace
 from cdspp.stages.trials import TaskFiles
 
-with job(snakemake.log[0]):
+with job(
+    snakemake.log[0],
+    snakemake.input,
+    output=snakemake.output[0],
+    made_of=snakemake.params.made_of,
+):
     write_subspace(
         files=TaskFiles.of(**snakemake.input),
         output=snakemake.output[0],

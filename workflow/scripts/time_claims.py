@@ -11,7 +11,7 @@ from cdspp.study.plan import BenchmarkPlan
 
 CLAIMS = Path(snakemake.scriptdir, "../../resources/paper/claims.yaml")
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], snakemake.input):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
     times = measure_times(read_fit_records(snakemake.input.records).outcomes, plans)
     findings = check_claims([Times(plan, times) for plan in plans], read_claims(CLAIMS))

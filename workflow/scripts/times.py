@@ -9,7 +9,7 @@ from cdspp.report.tables.table import write_tables
 from cdspp.report.tables.times import build_times_table
 from cdspp.study.plan import BenchmarkPlan
 
-with job(snakemake.log[0]):
+with job(snakemake.log[0], snakemake.input):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
     folder = Path(snakemake.scriptdir, "../../resources/paper")
     paper = paper_times(folder, plans)

@@ -146,7 +146,7 @@ def status_text(files: Sequence[str]) -> str:
     from cdspp.study.files import FIT, files_after_fits, files_before_fits
     from cdspp.study.plan import plan_of
     from cdspp.study.progress import missing_files, study_progress
-    from cdspp.study.renewal import differing_fits, renewal_notes, unrecorded_files
+    from cdspp.study.renewal import differing_fits, standing_notes
 
     study = read_study(files)
     plans = [plan_of(study, name) for name in study.benchmarks]
@@ -171,7 +171,7 @@ def status_text(files: Sequence[str]) -> str:
     keys = (key for name in study.benchmarks for key in study.fits(name))
     records = (f"{FIT.format(study=study.name, **key._asdict())}.json" for key in keys)
     mixed = versions_note(filter(os.path.isfile, records))
-    notes = (mixed, *renewal_notes(unrecorded_files(study), {}))
+    notes = (mixed, *standing_notes(study))
     lines += [note + "\n" for note in notes if note]
     lines += _file_table(stages, missing)
     left = any(missing.values()) or any(c["missing"] for c in progress.fits.values())

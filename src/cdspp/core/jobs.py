@@ -15,7 +15,8 @@ from typing import NamedTuple
 from cdspp.core.errors import USER_ERRORS
 from cdspp.core.faults import job_words, writing_told
 from cdspp.core.names import PathLike
-from cdspp.core.run_marks import guard_job
+from cdspp.core.origins import read_checked, record_origin
+from cdspp.core.run_marks import guard_job, guarded
 
 __all__ = ["job", "log_ready", "processor_time"]
 
@@ -33,11 +34,19 @@ class ProcessorTime(NamedTuple):
 
 
 @contextmanager
-def job(log_file: PathLike, *, echo: bool = False) -> Iterator[None]:
+def job(
+    log_file: PathLike,
+    inputs: Iterable[PathLike] = (),
+    *,
+    output: PathLike | None = None,
+    made_of: str = "",
+    echo: bool = False,
+) -> Iterator[None]:
     """Log to a file; turn faults of input and machine into one line for the user.
 
     The log ends with the processor time. With `echo` the terminal shows it, too, for
-    jobs that people wait for.
+    jobs that people wait for. Inputs have to be what the records beside them say, and
+    to stay so; `output` gets a record (`cdspp.core.origins`).
     """
     try:
         with writing_told(log_file):
@@ -58,7 +67,11 @@ def job(log_file: PathLike, *, echo: bool = False) -> Iterator[None]:
     log_ready()
     try:
         guard_job()
-        yield
+        digests = read_checked(inputs)
+        with guarded(digests):
+            yield
+            if output is not None:
+                record_origin(output, made_of, digests)
     except USER_ERRORS as error:
         log.error("%s", error)
         sys.exit(f"{type(error).__name__}: {error}")

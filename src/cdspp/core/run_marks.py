@@ -5,7 +5,7 @@ its mark, under a lock of the operating system, which ends with the process howe
 ends. A killed run leaves its jobs at work, too, which would end after a later run and
 replace its files. Code that was edited since the run began may have been different when
 a job loaded it. So the mark holds the state of the code, and a job reads it before it
-writes a file.
+writes a file. The same goes for what the job itself has read since it began.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
 from cdspp.core.errors import StaleJobError
 from cdspp.core.names import PathLike
+from cdspp.core.provenance import file_digest
 
 __all__ = [
     "FOLDER",
@@ -34,6 +36,7 @@ __all__ = [
     "check_run",
     "code_state",
     "guard_job",
+    "guarded",
     "mark_run",
     "read_marks",
 ]
@@ -89,6 +92,8 @@ class OwnMark(NamedTuple):
 
 
 _run: RunMark | None = None  # whose job this process is
+# What the job reads: the place of each file on its disk, its digest.
+_inputs: dict[str, tuple[tuple[int, ...] | None, str]] = {}
 
 
 def mark_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnMark:
@@ -170,11 +175,35 @@ def guard_job() -> None:
         check_run()
 
 
-def check_run() -> None:
-    """Raise StaleJobError where the run of this job was killed, or loaded code changed.
+@contextmanager
+def guarded(digests: Mapping[str, str]) -> Iterator[None]:
+    """Let no file be written in the block once inputs, by path, have other digests.
 
-    A run on another machine counts as living while its mark is there.
+    Only those that were written or replaced since are read again.
     """
+    new = {file: (_place(file), digest) for file, digest in digests.items()}
+    before = {**_inputs}
+    _inputs.update(new)
+    try:
+        yield
+    finally:
+        _inputs.clear()
+        _inputs.update(before)
+
+
+def check_run() -> None:
+    """Raise StaleJobError where what this job rests on is not what it was.
+
+    Its run was killed, code that it has loaded was written, or an input replaced. A run
+    on another machine counts as living while its mark is there.
+    """
+    for file, (place, digest) in _inputs.items():
+        found = _place(file)
+        if found != place and (found is None or file_digest(file) != digest):
+            raise StaleJobError(
+                f"{file} was replaced while a job worked with it, which ends without a "
+                "result. Run the study again."
+            )
     if _run is None:
         return
     now = read_mark(_run.path)
@@ -223,3 +252,12 @@ def _state(file: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size
+
+
+def _place(file: str) -> tuple[int, ...] | None:
+    """Return what a file cannot keep when it is written or replaced."""
+    try:
+        found = os.stat(file)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 from base64 import urlsafe_b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import DataError
 from cdspp.core.names import fit_key
+from cdspp.core.origins import origin_fault, origin_path
 from cdspp.core.run_marks import FOLDER
 from cdspp.core.whole_files import read_json
 from cdspp.core.wording import counted
@@ -25,8 +26,10 @@ from cdspp.study.model import Study
 __all__ = [
     "differing_fits",
     "force",
+    "foreign_files",
     "outdated_fits",
     "renewal_notes",
+    "standing_notes",
     "unrecorded_files",
 ]
 
@@ -37,12 +40,7 @@ BESIDE = ("digests.json", "index.sha256")
 
 def unrecorded_files(study: Study) -> list[str]:
     """Return the files of a study, and of its data, that Snakemake has no record of."""
-    shared = [
-        f"{place}/{name}"
-        for name in study.datasets
-        for place in ("results/features", "results/labels", "results/codebooks")
-    ]
-    folders = (f"results/{study.name}", *shared)
+    folders = (f"results/{study.name}", *_shared(study))
     files = [path for folder in folders for path in Path(folder).rglob("[!.]*.*")]
     for name in study.datasets:
         files += Path("data", name).glob("*.json")
@@ -50,15 +48,44 @@ def unrecorded_files(study: Study) -> list[str]:
     return [path for path in outputs if not _recorded(path)]
 
 
+def _shared(study: Study) -> list[str]:
+    """Return the folders of files that serve all studies of the same data."""
+    kinds = ("features", "labels", "codebooks")
+    return [f"results/{kind}/{name}" for name in study.datasets for kind in kinds]
+
+
+def foreign_files(study: Study, recorded: bool = True) -> Iterator[tuple[str, str]]:
+    """Yield files that fits rest on and that no job of the study made: file, reason.
+
+    With `recorded`, one that another configuration made is known by Snakemake's record.
+    """
+    known: dict[str, str] = {}
+    kinds = ("splits", "test-shares", "subspace")
+    for folder in (*_shared(study), *(f"results/{study.name}/{k}" for k in kinds)):
+        for path in sorted(Path(folder).rglob("[!.]*.*")):
+            if path.suffix == ".json" or (recorded and not _recorded(str(path))):
+                continue
+            told = origin_fault(path, known)
+            if not told and recorded:
+                made_of = read_json(origin_path(path))["made_of"]
+                if made_of not in _record_of(str(path)).read_text(errors="replace"):
+                    told = "other options, another seed or other code made it"
+            if told:
+                yield str(path), told
+
+
 def _recorded(file: str) -> bool:
-    """Whether Snakemake has a record of a file, which it names by the file's path."""
+    """Whether Snakemake has a record of a file."""
+    return Path(FOLDER, "metadata").is_dir() and _record_of(file).exists()
+
+
+def _record_of(file: str) -> Path:
+    """Return where Snakemake's record of a file lies, named by the file's path."""
     place = Path(FOLDER, "metadata")
-    if not place.is_dir():
-        return False
     longest = os.pathconf(place, "PC_NAME_MAX") - 1
     name = urlsafe_b64encode(file.encode()).decode()
     parts = [name[i : i + longest] for i in range(0, len(name), longest)]
-    return place.joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1]).exists()
+    return place.joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1])
 
 
 def outdated_fits(study: Study) -> Iterator[tuple[str, str]]:
@@ -95,18 +122,29 @@ def differing_fits(study: Study) -> Iterator[tuple[str, str]]:
                 yield str(path), told
 
 
-def renewal_notes(unrecorded: list[str], outdated: dict[str, str]) -> Iterator[str]:
-    """Yield a sentence on either, where there are any."""
+def renewal_notes(
+    unrecorded: Sequence[str], foreign: Mapping[str, str], outdated: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield a sentence on each, where there are any."""
     if unrecorded:
         files = f"{counted(len(unrecorded), 'file')} that are there"
         yield (
             f"Snakemake has no record of {files}, such as {unrecorded[0]}: they are "
             "made again, but for fits that are made of the same."
         )
+    if foreign:
+        files = f"{counted(len(foreign), 'file')} not as the study made them"
+        first, reason = next(iter(foreign.items()))
+        yield f"{files}, such as {first}: {reason}. They are made again."
     if outdated:
         fits = f"{counted(len(outdated), 'fit')} changed after they were scored"
         first, reason = next(iter(outdated.items()))
         yield f"{fits}, or never were, such as {first}: {reason}. They are made again."
+
+
+def standing_notes(study: Study) -> Iterator[str]:
+    """Yield what a run would say of the files that are there before it has begun."""
+    return renewal_notes(unrecorded_files(study), dict(foreign_files(study)), {})
 
 
 def force(workflow: Any, files: Iterable[str]) -> None:

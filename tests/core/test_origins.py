@@ -1,0 +1,102 @@
+"""Records of what made a file, and inputs that are not what they should be."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cdspp.core.jobs import job
+from cdspp.core.origins import origin_fault, origin_path
+from cdspp.core.whole_files import write_json
+
+
+@pytest.fixture(autouse=True)
+def _quiet_logger() -> Iterator[None]:
+    logger = logging.getLogger("cdspp")
+    handlers = list(logger.handlers)
+    yield
+    logger.handlers = handlers
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Make a file of a job from another one; the working folder has both."""
+    monkeypatch.chdir(tmp_path)
+    Path("index.json").write_text("1")
+    make("view.npz", ["index.json"])
+    return "view.npz"
+
+
+def make(output: str, inputs: list[str]) -> None:
+    with job("job.log", inputs, output=output, made_of="recipe"):
+        write_json(output, [Path(name).read_text() for name in inputs])
+
+
+def test_a_file_is_what_its_record_says(made: str) -> None:
+    assert not origin_fault(made, {})
+    make("reduced.npz", [made])
+    assert not origin_fault("reduced.npz", {})
+
+
+def test_a_job_refuses_a_file_in_the_place_of_another(made: str) -> None:
+    make("other.npz", ["view.npz"])
+    Path("other.npz").replace(made)
+    with pytest.raises(SystemExit, match=r"view\.npz: it is not the file that"):
+        make("fit.json", [made])
+    origin_path("other.npz").replace(origin_path(made))
+    with pytest.raises(SystemExit, match=r"beside it is of other\.npz\. Delete it and"):
+        make("fit.json", [made])
+    assert not Path("fit.json").exists()
+
+
+def test_a_damaged_record_is_said_to_be_damaged(made: str) -> None:
+    for text in ("", "[]", '{"file": "view.npz"}'):
+        origin_path(made).write_text(text)
+        assert origin_fault(made, {}) == "the record beside it is damaged"
+    origin_path(made).unlink()
+    assert "no record beside it" in origin_fault(made, {})
+
+
+def test_a_file_is_at_fault_where_its_input_is_another(made: str) -> None:
+    make("reduced.npz", [made])
+    Path("index.json").write_text("2")
+    assert "made of another index.json than" in origin_fault(made, {})
+    # The view is named, and not what rests on it.
+    assert not origin_fault("reduced.npz", {})
+
+
+def replace(name: str, how: str) -> None:
+    """Put another content of the same size and time of change in a file."""
+    known, path = os.stat(name), Path(name)
+    content = path.read_text().replace("1", "2")
+    if how != "written":
+        path.unlink()
+    if how != "removed":
+        path.write_text(content)
+        os.utime(path, ns=(known.st_atime_ns, known.st_mtime_ns + (how == "written")))
+
+
+def work(made: str, how: str) -> None:
+    with job("job.log", [made]):
+        replace(made, how)
+        write_json("fit.json", 1)
+
+
+@pytest.mark.parametrize("how", ["written", "replaced", "removed"])
+def test_an_input_that_changes_ends_a_job_without_a_result(made: str, how: str) -> None:
+    with pytest.raises(SystemExit, match=r"view\.npz was replaced while a job worked"):
+        work(made, how)
+    assert not Path("fit.json").exists()
+
+
+def test_an_input_of_the_same_content_is_the_same(made: str) -> None:
+    with job("job.log", [made]):
+        Path("copy.npz").write_text(Path(made).read_text())
+        Path("copy.npz").replace(made)
+        write_json("fit.json", 1)
+    Path(made).unlink()
+    write_json("later.json", 1)  # after the job
