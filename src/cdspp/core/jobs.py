@@ -48,22 +48,7 @@ def job(
     jobs that people wait for. Inputs have to be what the records beside them say, and
     to stay so; `output` gets a record (`cdspp.core.origins`).
     """
-    try:
-        with writing_told(log_file):
-            handler = _LogFile(log_file, mode="w", encoding="utf-8")
-    except USER_ERRORS as error:
-        sys.exit(f"{type(error).__name__}: {error}")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(message)s"))
-    root = logging.getLogger("cdspp")
-    root.setLevel(logging.INFO)
-    root.addHandler(handler)
-    if echo:
-        screen = logging.StreamHandler()
-        # An error is shown where the job ends.
-        screen.addFilter(lambda record: record.levelno < logging.ERROR)
-        root.addHandler(screen)
-    logging.captureWarnings(True)
-    logging.getLogger("py.warnings").addHandler(handler)
+    _log_to(log_file, echo)
     log_ready()
     try:
         guard_job()
@@ -82,6 +67,25 @@ def job(
         raise
     log.info("finished after %.3f s of processor time", time.process_time())
     gc.freeze()  # else the end of the process searches all imports: a third of a second
+
+
+def _log_to(log_file: PathLike, echo: bool) -> None:
+    try:
+        with writing_told(log_file):
+            handler = _LogFile(log_file, mode="w", encoding="utf-8")
+    except USER_ERRORS as error:
+        sys.exit(f"{type(error).__name__}: {error}")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(message)s"))
+    root = logging.getLogger("cdspp")
+    root.setLevel(logging.INFO)
+    root.addHandler(handler)
+    if echo:
+        screen = logging.StreamHandler()
+        # An error is shown where the job ends.
+        screen.addFilter(lambda record: record.levelno < logging.ERROR)
+        root.addHandler(screen)
+    logging.captureWarnings(True)
+    logging.getLogger("py.warnings").addHandler(handler)
 
 
 class _LogFile(logging.FileHandler):
