@@ -12,16 +12,52 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.toy_study import CONFIG, Project
+from support.toy_study import CONFIG, WORDS, Project
 
 SCORES = "results/toy/scores/words.parquet"
 METHOD = "src/cdspp/methods/svm_t/svm_t.py"
 N_SEQUENCES, N_STEPS = 30, 4
+WEIGHTS = "w.txt"
+KINDS = (
+    "results/features/*/*.npz",
+    "results/labels/*/*.parquet",
+    "results/toy/splits/**/*.parquet",
+)
+EXTRACTOR = """
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from cdspp.features.base import FileExtractor
+
+
+@dataclass(frozen=True)
+class Weighted(FileExtractor):
+    identifier, kind = "weighted", "texts"
+    weights: str = "w.txt"
+
+    @property
+    def own_files(self):
+        return (Path(self.weights),)
+
+    def extract(self, files):
+        rows = map(str.split, Path(self.weights).read_text().splitlines())
+        weights = {word: float(number) for word, number in rows}
+        texts = [file.read_text().split() for file in files]
+        X = [[weights[word] * t.count(word) for word in weights] for t in texts]
+        return np.array(X) + 0.1
+"""
 
 
 def study(rng: np.random.Generator) -> dict[str, Any]:
-    """Return one of some small studies: seed, labels and an option differ."""
+    """Return one of some small studies: seed, labels and an option differ.
+
+    Its source is a view of which the weights are a file of the user.
+    """
     [benchmark] = CONFIG["benchmarks"]
+    own = {"id": "own", "extractor": "weighted:Weighted"}
+    benchmark = benchmark | {"source_view": "own", "tasks": ["left_right"]}
     labels = {"source": 4, "target": int(rng.integers(1, 3))}
     methods = [
         {"id": "svm-t"},
@@ -30,7 +66,8 @@ def study(rng: np.random.Generator) -> dict[str, Any]:
     return {
         "trials": 2,
         "seed": int(rng.integers(2)),
-        "benchmarks": [benchmark | {"tasks": ["left_right"], "labels": labels}],
+        "views": [*CONFIG["views"], own],
+        "benchmarks": [benchmark | {"labels": labels}],
         "methods": methods,
         "source_states": {"states": []},
         "curves": [],
@@ -44,6 +81,8 @@ class Story:
     def __init__(self, project: Project, rng: np.random.Generator) -> None:
         self.project, self.rng, self.config = project, rng, study(rng)
         self.told: list[str] = []
+        (project.folder / "weighted.py").write_text(EXTRACTOR)
+        self.write_weights()
         project.write_config(**self.config)
 
     def steps(self) -> tuple[Callable[[], None], ...]:
@@ -53,6 +92,9 @@ class Story:
             self.edit_code_in_a_run,
             self.lose,
             self.edit_data,
+            self.replace_weights,
+            self.replace_weights_in_a_run,
+            self.exchange,
         )
 
     def run(self) -> None:
@@ -87,6 +129,35 @@ class Story:
         path = self.project.folder / "texts/right/fruit/0.txt"
         path.write_text(" ".join(self.rng.permutation(path.read_text().split())[:8]))
 
+    def write_weights(self) -> None:
+        """Write weights of words; the file is always of one size."""
+        words = [word for each in WORDS.values() for word in each]
+        rows = zip(words, self.rng.uniform(1, 9, len(words)), strict=True)
+        lines = "".join(f"{word} {weight:.3f}\n" for word, weight in rows)
+        (self.project.folder / WEIGHTS).write_text(lines)
+
+    def replace_weights(self) -> None:
+        """Put other weights at the same path, as old as those before."""
+        path = self.project.folder / WEIGHTS
+        known = path.stat()
+        self.write_weights()
+        os.utime(path, ns=(known.st_atime_ns, known.st_mtime_ns))
+
+    def replace_weights_in_a_run(self) -> None:
+        running = self.project.start("--cores", "2", "--", SCORES)
+        time.sleep(float(self.rng.uniform(0, 4)))
+        self.replace_weights()
+        running.communicate()
+
+    def exchange(self) -> None:
+        """Put a file that fits rest on in the place of another, maybe with its record."""
+        kind = KINDS[self.rng.integers(len(KINDS))]
+        files = sorted(self.project.folder.glob(kind))
+        if len(files) > 1:
+            foreign, own = self.rng.choice(len(files), 2, replace=False)
+            for suffix in ("", ".json")[: self.rng.integers(1, 3)]:
+                shutil.copy2(f"{files[foreign]}{suffix}", f"{files[own]}{suffix}")
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(N_SEQUENCES))
@@ -96,7 +167,7 @@ def test_whatever_happens_the_last_run_leaves_what_a_clean_one_does(
     rng = np.random.default_rng(seed)
     story = Story(Project(repository, tmp_path / "told"), rng)
     for _ in range(N_STEPS):
-        step = story.steps()[rng.integers(5)]
+        step = story.steps()[rng.integers(len(story.steps()))]
         story.told.append(step.__name__)
         step()
         if rng.random() < 0.5:
@@ -106,6 +177,8 @@ def test_whatever_happens_the_last_run_leaves_what_a_clean_one_does(
     clean = Project(repository, tmp_path / "clean")
     shutil.rmtree(clean.folder / "texts")
     shutil.copytree(story.project.folder / "texts", clean.folder / "texts")
+    for name in (WEIGHTS, "weighted.py"):
+        shutil.copy(story.project.folder / name, clean.folder / name)
     clean.write_config(**story.config)
     clean.snakemake("--cores", "2", "--", SCORES)
     time.sleep(2)  # for jobs that outlived their run
