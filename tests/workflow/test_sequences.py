@@ -150,7 +150,7 @@ class Story:
         running.communicate()
 
     def exchange(self) -> None:
-        """Put a file that fits rest on in the place of another, maybe with its record."""
+        """Put a file that fits rest on in another one's place, maybe with a record."""
         kind = KINDS[self.rng.integers(len(KINDS))]
         files = sorted(self.project.folder.glob(kind))
         if len(files) > 1:
