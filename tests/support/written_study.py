@@ -172,7 +172,7 @@ class WrittenStudy:
             else {"plans": [each.as_dict() for each in plan]}
         )
         snakemake = SimpleNamespace(
-            input=SimpleNamespace(**inputs) if isinstance(inputs, Mapping) else inputs,
+            input=_Inputs(inputs) if isinstance(inputs, Mapping) else inputs,
             params=SimpleNamespace(**params),
             output=outputs,
             log=[self.folder / "job.log"],
@@ -187,6 +187,15 @@ class WrittenStudy:
             for logger, handlers in zip(loggers, before, strict=True):
                 logger.handlers = handlers
             logging.captureWarnings(False)
+
+
+class _Inputs(list[Path]):
+    """All inputs, and those of each name, as Snakemake has them."""
+
+    def __init__(self, named: Mapping[str, Any]) -> None:
+        self.__dict__.update(named)
+        for found in named.values():
+            self += found if isinstance(found, list) else [found]
 
 
 def write_page(
