@@ -1,4 +1,4 @@
-"""The frame of a job of the workflow: its log, its errors, its processor time."""
+"""The frame of a job of the workflow: its inputs, log, errors and processor time."""
 
 from __future__ import annotations
 
