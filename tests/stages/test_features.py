@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,27 @@ def test_rows_follow_the_index_and_carry_no_labels(texts: Path, tmp_path: Path) 
     stored = (tmp_path / "two.npz").read_bytes()
     assert b"class0" not in stored
     assert b"class1" not in stored
+
+
+@pytest.mark.parametrize("extractor", ["text", "visual-words"])
+def test_files_that_are_not_those_of_the_index_are_refused(
+    images: Path, texts: Path, tmp_path: Path, extractor: str
+) -> None:
+    index = texts if extractor == "text" else images
+    output = tmp_path / "one.npz"
+    calls = {
+        "text": partial(extract, output, "text", index=index, domain="one"),
+        "visual-words": partial(learn, output, index, "visual-words", **WORDS),
+    }
+    file = next(iter(read_index(index).files("one")))
+    kept = file.read_bytes()
+    file.write_bytes(next(iter(read_index(index).files("two"))).read_bytes())
+    try:
+        with pytest.raises(DataError, match=r"domain one: its files are not those of"):
+            calls[extractor]()
+    finally:
+        file.write_bytes(kept)
+    assert not [*tmp_path.iterdir()]
 
 
 def test_a_view_is_reduced_and_remembers_its_origin(

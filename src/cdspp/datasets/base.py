@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -78,7 +78,8 @@ class Index:
     The samples of each domain stand in the order of the rows of its features, paired
     ones last. Paths are relative to `root`, which is the user's folder where files stay
     there. The `kind` is "features" where there are published matrices alone;
-    `versions` are of the packages that made the files.
+    `versions` are of the packages that made the files, `digests` of ids, labels and
+    content by domain.
     """
 
     dataset: str
@@ -87,6 +88,7 @@ class Index:
     domains: Mapping[str, tuple[Sample, ...]]
     root: Path
     versions: Mapping[str, str]
+    digests: Mapping[str, str] = field(default_factory=dict)
 
     def samples(self, domain: str) -> tuple[Sample, ...]:
         """Return the samples of `domain`; DataError when there is no such domain."""
@@ -114,6 +116,26 @@ class Index:
     def positions(self, domain: str) -> list[int]:
         """Return the places of the samples of `domain` in its published order."""
         return [sample.position for sample in self.samples(domain)]
+
+    def digest(self, domain: str) -> str:
+        """Return a digest of the ids, labels and files of `domain` as they are now."""
+        digest = hashlib.sha256()
+        for each in self.samples(domain):
+            content = file_digest(self.root / each.path) if each.path else ""
+            line = f"{each.id} {each.label} {each.position} {content}\n"
+            digest.update(line.encode())
+        if (rows := self.root / domain / ROWS_NAME).is_file():
+            digest.update(rows.read_bytes())
+        return digest.hexdigest()
+
+    def check(self, domain: str) -> None:
+        """Raise DataError where the files of `domain` are not those of the index."""
+        if self.digest(domain) != self.digests.get(domain):
+            raise DataError(
+                f"data set {self.dataset}, domain {domain}: its files are not those of "
+                f"{INDEX_NAME} any more. Run the study again, and if that does not "
+                f"help, delete data/{self.dataset}/{INDEX_NAME} before."
+            )
 
     def class_sizes(self, domain: str) -> list[int]:
         """Return how many samples of each class `domain` has, in class order."""
@@ -261,7 +283,8 @@ def read_index(path: str | Path) -> Index:
         domains = {k: tuple(Sample(**row) for row in of) for k, of in rows.items()}
         about = content["dataset"], content["kind"], tuple(content["classes"])
         root = Path(content.get("root", file.parent))
-        index = Index(*about, domains, root, content["versions"])
+        digests = {each["name"]: each["sha256"] for each in content["domains"]}
+        index = Index(*about, domains, root, content["versions"], digests)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         message = f"{file}: not a data set's index ({error!r}). Prepare it again."
         raise DataError(message) from error
@@ -351,16 +374,10 @@ def _as_json(index: Index) -> dict[str, Any]:
     # A list, because the order of the keys of a JSON object is not kept.
     domains = []
     for name, samples in index.domains.items():
-        digest = hashlib.sha256()
-        for each in samples:
-            content = file_digest(index.root / each.path) if each.path else ""
-            line = f"{each.id} {each.label} {each.position} {content}\n"
-            digest.update(line.encode())
-        if (rows := index.root / name / ROWS_NAME).is_file():
-            digest.update(rows.read_bytes())
         known = [each._asdict() for each in samples]
-        domains.append({"name": name, "samples": known, "sha256": digest.hexdigest()})
-    return {k: v for k, v in vars(index).items() if k != "root"} | {"domains": domains}
+        domains.append({"name": name, "samples": known, "sha256": index.digest(name)})
+    told = {k: v for k, v in vars(index).items() if k not in ("root", "digests")}
+    return told | {"domains": domains}
 
 
 def lonely_classes(where: str, classes: Mapping[str, set[str]]) -> list[str]:

@@ -45,10 +45,10 @@ def build_codebook(
         raise made.refuse("codebook_domain", "the name of a domain")
     content = _matching_index(index, made)
     domain = made.codebook_domain
-    made.load()  # only libraries that are loaded can be limited
-    log_ready()
+    _load(made)
     with limit_threads(numeric_threads):
         words = made.fit_codebook(_files(content, domain, fetched))
+    content.check(domain)
     names = [f"word-{number}" for number in range(len(words))]
     record = _record(made, dataset=content.dataset, domain=domain)
     _write(output, words, names, record)
@@ -79,14 +79,14 @@ def extract_view(
     rows of the domain (`cdspp.core.scaling.fit_scaling`).
 
     ConfigError: there is no such extractor or option, or a file that it reads is not
-    given. DataError: a file is damaged, or the features are not finite.
+    given. DataError: a file is damaged or no longer that of the index, or the features
+    are not finite.
     """
     if weights is not None:
         (name,) = read_fetched(Path(weights))["files"]
         options = {**options, "weights": str(Path(weights).parent / str(name))}
     made, columns, more = make_extractor(extractor, **options), None, dict[str, Any]()
-    made.load()  # only libraries that are loaded can be limited
-    log_ready()
+    _load(made)
     with limit_threads(numeric_threads):
         if isinstance(made, ViewExtractor):
             X, ids, record = _from_view(made, view)
@@ -99,12 +99,18 @@ def extract_view(
             else:
                 files = _files(content, domain, fetched)
                 X, columns, more = _from_files(made, files, codebook)
+            content.check(domain)
             ids = content.ids(domain)
             record = _record(made, dataset=content.dataset, domain=domain, **more)
         if scale != NO_SCALE:
-            record["scale"] = scale
             X = _scaled(X, scale, f"{extractor}, domain {domain}")
+            record["scale"] = scale
     _write(output, X, ids, record, None if scale == PCA else columns)
+
+
+def _load(extractor: Extractor) -> None:
+    extractor.load()  # only libraries that are loaded can be limited
+    log_ready()
 
 
 def _scaled(X: Any, scale: str, what: str) -> Any:
