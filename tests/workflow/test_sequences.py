@@ -93,8 +93,8 @@ class Story:
             self.lose,
             self.edit_data,
             self.replace_weights,
-            self.replace_weights_in_a_run,
             self.exchange,
+            self.in_a_run,
         )
 
     def run(self) -> None:
@@ -122,6 +122,16 @@ class Story:
         module.write_text(text)
         running.communicate()
 
+    def in_a_run(self) -> None:
+        """Change what a run reads while it is at work."""
+        steps = self.replace_weights, self.edit_data, self.exchange
+        step = steps[self.rng.integers(len(steps))]
+        self.told.append(step.__name__)
+        running = self.project.start("--cores", "2", "--", SCORES)
+        time.sleep(float(self.rng.uniform(0, 4)))
+        step()
+        running.communicate()
+
     def lose(self) -> None:
         shutil.rmtree(self.project.folder / ".snakemake", ignore_errors=True)
 
@@ -142,12 +152,6 @@ class Story:
         known = path.stat()
         self.write_weights()
         os.utime(path, ns=(known.st_atime_ns, known.st_mtime_ns))
-
-    def replace_weights_in_a_run(self) -> None:
-        running = self.project.start("--cores", "2", "--", SCORES)
-        time.sleep(float(self.rng.uniform(0, 4)))
-        self.replace_weights()
-        running.communicate()
 
     def exchange(self) -> None:
         """Put a file that fits rest on in another one's place, maybe with a record."""
