@@ -54,11 +54,14 @@ def test_a_job_refuses_a_file_in_the_place_of_another(made: str) -> None:
 
 
 def test_a_damaged_record_is_said_to_be_damaged(made: str) -> None:
-    for text in ("", "[]", '{"file": "view.npz"}'):
+    kept = origin_path(made).read_text()
+    for text in ("", "[]", '{"file": "view.npz"}', kept.replace("inputs", "input")):
         origin_path(made).write_text(text)
-        assert origin_fault(made, {}) == "the record beside it is damaged"
+        assert "is missing or damaged" in origin_fault(made, {})
+        with pytest.raises(SystemExit, match=r"view\.npz: the record .* is missing or"):
+            make("fit.json", [made])
     origin_path(made).unlink()
-    assert "no record beside it" in origin_fault(made, {})
+    assert "is missing or damaged" in origin_fault(made, {})
 
 
 def test_a_file_is_at_fault_where_its_input_is_another(made: str) -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from cdspp.core.errors import USER_ERRORS
 from cdspp.core.faults import job_words, writing_told
 from cdspp.core.names import PathLike
-from cdspp.core.origins import read_checked, record_origin
+from cdspp.core.origins import check_origins, record_origin
 from cdspp.core.run_marks import guard_job, guarded
 
 __all__ = ["job", "log_ready", "processor_time"]
@@ -52,8 +52,8 @@ def job(
     log_ready()
     try:
         guard_job()
-        digests = read_checked(inputs)
-        with guarded(digests):
+        with guarded(inputs) as digests:
+            check_origins(digests)
             yield
             if output is not None:
                 record_origin(output, made_of, digests)

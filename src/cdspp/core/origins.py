@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,15 @@ from cdspp.core.names import PathLike
 from cdspp.core.provenance import file_digest
 from cdspp.core.whole_files import read_json, write_json
 
-__all__ = ["origin_fault", "origin_path", "read_checked", "record_origin"]
+__all__ = [
+    "check_origins",
+    "origin_fault",
+    "origin_path",
+    "read_origin",
+    "record_origin",
+]
+
+NO_RECORD = "the record beside it, of what made it, is missing or damaged"
 
 
 def origin_path(path: PathLike) -> Path:
@@ -29,13 +37,13 @@ def record_origin(path: PathLike, made_of: str, inputs: Mapping[str, str]) -> No
     write_json(origin_path(path), {**told, "made_of": made_of, "inputs": dict(inputs)})
 
 
-def read_checked(files: Iterable[PathLike]) -> dict[str, str]:
-    """Return the digest of each file by path; DataError where its record denies it."""
-    found = {os.fspath(path): file_digest(path) for path in files}
-    for path, digest in found.items():
-        if origin_path(path).is_file() and (wrong := _denied(path, digest)):
+def check_origins(digests: Mapping[str, str]) -> None:
+    """Raise DataError where a file, by path, has another digest than in its record."""
+    for path, digest in digests.items():
+        if not origin_path(path).is_file():
+            continue
+        if wrong := _denied(path, read_origin(path), digest):
             raise DataError(f"{path}: {wrong}. Delete it and run the study again.")
-    return found
 
 
 def origin_fault(path: PathLike, known: dict[str, str]) -> str:
@@ -45,13 +53,12 @@ def origin_fault(path: PathLike, known: dict[str, str]) -> str:
     fault themselves are not compared. `known` keeps the digests of inputs from one call
     to the next.
     """
-    record = origin_path(path)
-    if not record.is_file():
-        return "no record beside it tells what made it"
-    old = os.stat(path).st_ctime_ns <= record.stat().st_ctime_ns
-    if wrong := _denied(path, None if old else file_digest(path)):
+    if (told := read_origin(path)) is None:
+        return NO_RECORD
+    old = os.stat(path).st_ctime_ns <= origin_path(path).stat().st_ctime_ns
+    if wrong := _denied(path, told, told["sha256"] if old else file_digest(path)):
         return wrong
-    for name, digest in read_json(record)["inputs"].items():
+    for name, digest in told["inputs"].items():
         if name not in known:
             made = origin_path(name).is_file()
             sound = Path(name).is_file() and not (made and origin_fault(name, known))
@@ -61,16 +68,25 @@ def origin_fault(path: PathLike, known: dict[str, str]) -> str:
     return ""
 
 
-def _denied(path: PathLike, digest: str | None) -> str:
-    """Say how a file, or its `digest`, is not that of the record beside it."""
+def read_origin(path: PathLike) -> dict[str, Any] | None:
+    """Return the record of a file, None where it is missing or damaged."""
     try:
-        told: Any = read_json(origin_path(path))
-        names = ("file", "sha256", "made_of", "inputs")
-        file, expected, *_ = (told[name] for name in names)
-    except (DataError, LookupError, TypeError):
-        return "the record beside it is damaged"
-    if file != Path(path).as_posix():
-        return f"the record beside it is of {file}"
-    if digest not in (None, expected):
+        told = read_json(origin_path(path))
+    except DataError:
+        return None
+    kinds = {"file": str, "sha256": str, "made_of": str, "inputs": dict}
+    whole = isinstance(told, dict) and all(
+        isinstance(told.get(name), kind) for name, kind in kinds.items()
+    )
+    return told if whole else None
+
+
+def _denied(path: PathLike, told: Mapping[str, Any] | None, digest: str) -> str:
+    """Say how a file with this digest is not that of the record beside it."""
+    if told is None:
+        return NO_RECORD
+    if told["file"] != Path(path).as_posix():
+        return f"the record beside it is of {told['file']}"
+    if told["sha256"] != digest:
         return f"it is not the file that {origin_path(path).name} beside it is of"
     return ""

@@ -19,7 +19,7 @@ import socket
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TextIO
@@ -176,19 +176,18 @@ def guard_job() -> None:
 
 
 @contextmanager
-def guarded(digests: Mapping[str, str]) -> Iterator[None]:
-    """Let no file be written in the block once inputs, by path, have other digests.
+def guarded(inputs: Iterable[PathLike]) -> Iterator[dict[str, str]]:
+    """Let no file be written in the block once inputs have other digests; yield these.
 
     Only those that were written or replaced since are read again.
     """
-    new = {file: (_place(file), digest) for file, digest in digests.items()}
-    before = {**_inputs}
-    _inputs.update(new)
+    for path in inputs:
+        file = os.fspath(path)
+        _inputs[file] = _place(file), file_digest(file)
     try:
-        yield
+        yield {file: digest for file, (_, digest) in _inputs.items()}
     finally:
         _inputs.clear()
-        _inputs.update(before)
 
 
 def check_run() -> None:

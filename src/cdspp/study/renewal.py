@@ -14,7 +14,7 @@ from typing import Any
 
 from cdspp.core.errors import DataError
 from cdspp.core.names import fit_key
-from cdspp.core.origins import origin_fault, origin_path
+from cdspp.core.origins import origin_fault, read_origin
 from cdspp.core.run_marks import FOLDER
 from cdspp.core.whole_files import read_json
 from cdspp.core.wording import counted
@@ -66,9 +66,9 @@ def foreign_files(study: Study, recorded: bool = True) -> Iterator[tuple[str, st
             if path.suffix == ".json" or (recorded and not _recorded(str(path))):
                 continue
             told = origin_fault(path, known)
-            if not told and recorded:
-                made_of = read_json(origin_path(path))["made_of"]
-                if made_of not in _record_of(str(path)).read_text(errors="replace"):
+            if recorded and not told and (origin := read_origin(path)):
+                jobs = _record_of(str(path)).read_text(errors="replace")
+                if origin["made_of"] not in jobs:
                     told = "other options, another seed or other code made it"
             if told:
                 yield str(path), told
