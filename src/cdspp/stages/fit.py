@@ -93,11 +93,6 @@ class TaskBlock:
     seed: int
     numeric_threads: int
 
-    def inputs(self) -> dict[str, str]:
-        """Return the digest of each file that the fits read."""
-        files = self.files.by_name().items()
-        return {name: file_digest(path) for name, path in files}
-
 
 def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
     """Make the fits of a job: methods on a task and block, in several settings.
@@ -113,7 +108,8 @@ def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
     if any(method.needs_torch for method in methods):
         import_module("torch")
     log_ready()
-    inputs = task_block.inputs()
+    files = task_block.files.by_name().items()
+    inputs = {name: file_digest(path) for name, path in files}
     with limit_threads(task_block.numeric_threads):
         # By method, so that no time recorded of one is less for another's work.
         for _, settings in groupby(fits, key=attrgetter("method")):

@@ -138,12 +138,14 @@ def read_trials(
         drawn = [(X, _of_trial(split, number)) for X, split in read]
         ids = tuple(left["id"] for _, left in drawn)
         right = _of_trial(given, number)
-        if overlap == "exclude":
-            right = _without(right, np.concatenate(ids))
         labelled = right["role"] == LABELLED
-        paired_ids, paired = np.empty(0, object), None
-        if pairs:
-            paired_ids, paired = pairs.of(number, *ids, right["id"])
+        if overlap == "exclude":
+            sources = np.concatenate(ids).astype(str)
+            kept = labelled | ~np.isin(right["id"].astype(str), sources)
+            right = {name: values[kept] for name, values in right.items()}
+            labelled = labelled[kept]
+        none = np.empty(0, object), None
+        paired_ids, paired = pairs.of(number, *ids, right["id"]) if pairs else none
         bridged: dict[str, Any] = {SHARED: shared, PAIRS: paired}
         yield Trial(
             number=int(number),
@@ -165,7 +167,12 @@ def _read_domain(
 ) -> tuple[Features, dict[str, NDArray[Any]]]:
     features = read_features(features_path)
     split = read_rows(split_path, SPLIT_COLUMNS)
-    _check_ids(split, features.ids, features_path)
+    rows, ids = split["row"], features.ids
+    if rows.max(initial=-1) >= len(ids) or np.any(ids[rows] != split["id"].astype(str)):
+        raise DataError(
+            f"{features_path}: its rows are not those that the splits were drawn from. "
+            "Delete the features of this domain and run again."
+        )
     if not keep_sparse and not isinstance(features.X, np.ndarray):
         features = replace(features, X=features.X.toarray())
     return features, split
@@ -176,15 +183,6 @@ def _of_trial(
 ) -> dict[str, NDArray[Any]]:
     drawn = split["trial"] == number
     return {name: values[drawn] for name, values in split.items()}
-
-
-def _without(
-    right: Mapping[str, NDArray[Any]], source_ids: NDArray[Any]
-) -> dict[str, NDArray[Any]]:
-    """Return target samples less unlabelled ones among those of the sources."""
-    known = np.isin(right["id"].astype(str), source_ids.astype(str))
-    kept = (right["role"] == LABELLED) | ~known
-    return {name: values[kept] for name, values in right.items()}
 
 
 def _shared_columns(
@@ -244,14 +242,3 @@ class _Pairs:
             )
         ours, theirs = (X[[rows[name] for name in ids]] for X, rows in self.sides)
         return drawn, (ours, theirs)
-
-
-def _check_ids(
-    split: Mapping[str, NDArray[Any]], ids: NDArray[Any], path: PathLike
-) -> None:
-    rows = split["row"]
-    if rows.max(initial=-1) >= len(ids) or np.any(ids[rows] != split["id"].astype(str)):
-        raise DataError(
-            f"{path}: its rows are not those that the splits were drawn from. Delete "
-            "the features of this domain and run again."
-        )
