@@ -16,6 +16,8 @@ import yaml
 from support.toy_study import CONFIG, Project
 from support.warm_start import run_warm
 
+pytestmark = pytest.mark.slow
+
 PAGE = Path(__file__).parents[2] / "docs/guide/own-method.md"
 OWN = {key: CONFIG[key] for key in ("datasets", "views", "benchmarks")}
 

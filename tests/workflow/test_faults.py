@@ -17,6 +17,8 @@ from cdspp.cli.study import status_text
 from cdspp.report.page.headline import headline
 from cdspp.stages.artifacts import SCORE_COLUMNS, read_frame
 
+pytestmark = pytest.mark.slow
+
 FITS = "results/toy/fits/words/main/left_right"
 SCORES = "results/toy/scores/words.parquet"
 DELETED = (

@@ -14,6 +14,8 @@ from support.toy_study import CONFIG, Project
 from cdspp.cli.study import status_text
 from cdspp.stages.fit_files import write_record
 
+pytestmark = pytest.mark.slow
+
 SCORES = "results/toy/scores/words.parquet"
 FIT = "results/toy/fits/words/main/left_right/cdspp/1-2"
 SMALL: dict[str, Any] = {"trials": 2, "curves": [], "deviations": []}

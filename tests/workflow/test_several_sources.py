@@ -10,6 +10,8 @@ import pytest
 from support.toy_study import CONFIG, Project, write_texts
 from support.warm_start import run_warm
 
+pytestmark = pytest.mark.slow
+
 TASK = "left+middle_right"
 WORDS = CONFIG["benchmarks"][0] | {"tasks": [TASK, "left_right"]}
 
