@@ -34,6 +34,8 @@ def test_columns_of_prose_break_their_lines() -> None:
     prose = replace(TABLE, prose=(0,))
     assert r"\begin{tabular}{lr}" in to_latex(TABLE)
     assert r"\begin{tabular}{p{0.22\linewidth}r}" in to_latex(prose)
+    assert r"\begin{table*}" in to_latex(prose)
+    assert r"\begin{table*}" not in to_latex(TABLE)
     assert 'class="text prose"' in to_html(prose)
     assert "prose" not in to_html(TABLE)
 

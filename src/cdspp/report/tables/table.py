@@ -185,11 +185,12 @@ def to_latex(table: Table) -> str:
         return "\n".join([*head, *(_latex_row(map(cell, r.cells)) for r in lines)])
 
     align = ["l" if i < table.text_columns else "r" for i in range(len(table.columns))]
-    for place in table.prose:
-        align[place] = r"p{0.22\linewidth}"
+    for column in table.prose:
+        align[column] = r"p{0.22\linewidth}"
+    place = "table*" if table.prose else "table"  # prose takes the width of the page
     lines = [
         r"% needs \usepackage{booktabs,adjustbox}",
-        r"\begin{table}",
+        rf"\begin{{{place}}}",
         r"\centering",
         rf"\caption{{{_latex_escape(f'{table.heading} {table.caption}')}}}",
         rf"\label{{tab:{table.name.replace('_', '-')}}}",
@@ -202,7 +203,7 @@ def to_latex(table: Table) -> str:
         r"\bottomrule",
         r"\end{tabular}",
         r"\end{adjustbox}",
-        r"\end{table}",
+        rf"\end{{{place}}}",
     ]
     return "\n".join([*lines, ""])
 
