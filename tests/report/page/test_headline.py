@@ -42,6 +42,16 @@ def test_a_study_that_does_not_ask_is_told_so(make_page: Callable[..., Path]) ->
     assert "\nB:" not in text
 
 
+def test_a_dash_for_the_deviation_of_a_single_trial_has_its_reason(
+    make_page: Callable[..., Path],
+) -> None:
+    page = make_page([make_plan(states=(), tasks=["a_b"], trials=1)])
+    lines = headline(page.parents[1]).splitlines()
+    assert lines[lines.index("") - 1] == (
+        "(–): a single trial has no standard deviation."
+    )
+
+
 def test_a_headline_without_tables_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cdspp run"):
         headline(tmp_path)

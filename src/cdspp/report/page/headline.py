@@ -10,7 +10,7 @@ from cdspp.analysis.answers import answer
 from cdspp.analysis.fit_records import failures_of_scores, versions_note
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.core.errors import DataError
-from cdspp.core.wording import aligned, marks, percent
+from cdspp.core.wording import DASH, aligned, marks, percent
 from cdspp.report.tables.contents import untrained_text
 from cdspp.stages.artifacts import read_csv
 
@@ -43,6 +43,8 @@ def headline(results_dir: str | os.PathLike[str]) -> str:
         numbers = [percent(*pair) for pair in pairs]
         grid.append([first["display_name"] + signs, *numbers])
     lines = [*aligned(grid), ""]
+    if any(f"({DASH})" in cell for line in grid for cell in line):
+        lines.insert(-1, f"({DASH}): a single trial has no standard deviation.")
     for name, title in titles.items():
         lines += [f"{title}: {told}" for told in _told(folder, str(name))]
     scores = [folder / "scores" / f"{name}.parquet" for name in titles.index]
