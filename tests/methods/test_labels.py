@@ -225,6 +225,21 @@ def test_numbers_are_matched_by_value_and_text_beside_numbers_is_named() -> None
     assert compare(X, y, source=source, methods=["cdspp-sup"], repeats=5).decision
 
 
+def test_one_labelled_class_is_refused_without_a_bridge() -> None:
+    y, source_y = np.array([0, 0, -1]), np.array([0, 1, 2])
+    X, source_X = np.eye(3), np.eye(3, 4)
+    told = (
+        r"^CDSPP: y: all labelled rows are of the class '0', source.y has classes 0, "
+        "1, 2. With one class every method is right; label rows of the others"
+    )
+    with pytest.raises(ValueError, match=told):
+        CDSPP().fit(X, y, source=SourceDomain(source_X, source_y))
+    shared = SourceDomain(source_X, source_y, shared_columns=[(0, 0), (1, 1), (2, 2)])
+    with pytest.warns(LabelWarning, match="classes 1, 2 in the source only"):
+        found = make("shared-columns").fit(X, y, source=shared)
+    assert found.predict(X)[2] == 2
+
+
 def test_one_label_a_class_is_usual_and_gives_no_warning() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 4)), np.repeat(np.arange(30), 2)

@@ -25,6 +25,7 @@ __all__ = [
     "lookalikes",
     "no_common_class",
     "null_words",
+    "one_class",
     "require_common",
     "require_distinct",
 ]
@@ -162,16 +163,21 @@ def require_common(classes: Mapping[str, Iterable[Any]]) -> None:
     for fault in no_common_class({target: ours, source: theirs}):
         raise DataError(fault)
     if len(ours) == 1:
-        raise DataError(
-            f"{target}: all labelled rows are of the class {str(ours[0])!r}, {known}. "
-            "With one class every method is right; label rows of the others."
-        )
+        raise DataError(one_class(target, ours[0], known))
     if len(theirs) == 1:
         raise DataError(
             f"{source}: all rows are of the class {str(theirs[0])!r}, {target} has "
             f"{_some(ours)}. Such a source tells no classes apart; add rows of the "
             "others."
         )
+
+
+def one_class(target: str, label: Any, known: str) -> str:
+    """Say that all labelled rows of a target are of one class, and what to do."""
+    return (
+        f"{target}: all labelled rows are of the class {str(label)!r}, {known}. With "
+        "one class every method is right; label rows of the others."
+    )
 
 
 def _some(labels: Iterable[Any]) -> str:

@@ -166,7 +166,9 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         others = [self._validate_source(each, X, y_target) for each in more]
         labels = np.concatenate([y_source, *(y for _, y in others)])
         if first is not None:
-            compare_classes(y_target, labels, type(self).__name__)
+            bridged = first.shared_columns is not None or first.paired_rows is not None
+            several = self.uses_source and not bridged
+            compare_classes(y_target, labels, type(self).__name__, several=several)
         classes = np.unique(np.concatenate([y_target, labels]))
         problem = Problem(
             X_source=X_source,

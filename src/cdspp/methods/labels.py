@@ -21,6 +21,7 @@ from cdspp.core.labels import (
     lookalikes,
     no_common_class,
     null_words,
+    one_class,
 )
 
 __all__ = ["check_classes", "compare_classes", "few_rows_a_class", "read_labels"]
@@ -115,8 +116,14 @@ def few_rows_a_class() -> Iterator[None]:
         yield
 
 
-def compare_classes(target: NDArray[Any], source: NDArray[Any], name: str) -> None:
-    """Refuse classes that cannot be matched, and warn of those without a partner."""
+def compare_classes(
+    target: NDArray[Any], source: NDArray[Any], name: str, *, several: bool = False
+) -> None:
+    """Refuse classes that cannot be matched, and warn of those without a partner.
+
+    Where labelled rows have to be of `several` classes, a single one is refused, too.
+    `name` is the estimator's, for messages.
+    """
     if (target.dtype.kind == "U") != (source.dtype.kind == "U"):
         raise ValueError(
             f"Target labels have type {target.dtype} and source labels "
@@ -129,6 +136,9 @@ def compare_classes(target: NDArray[Any], source: NDArray[Any], name: str) -> No
         raise ValueError(_alike(pairs))
     for fault in no_common_class({"y": ours.tolist(), "source.y": theirs.tolist()}):
         raise ValueError(f"{name}: {fault}")
+    if several and len(ours) == 1 < len(theirs):
+        known = f"source.y has {_listed(theirs)}"
+        raise ValueError(f"{name}: {one_class('y', ours[0], known)}")
     sides = zip(alone, ("target", "source"), strict=True)
     told = "; ".join(f"{_listed(n)} in the {side} only" for n, side in sides if len(n))
     if told:
