@@ -32,6 +32,7 @@ __all__ = [
     "Work",
     "ask_process",
     "class_centres",
+    "described",
     "measure",
     "rows_around",
     "run_measurement",
@@ -68,6 +69,15 @@ class Rows:
     def source(self) -> SourceDomain:
         """Return the source domain."""
         return SourceDomain(self.X_source, self.y_source)
+
+
+def described(size: Size) -> str:
+    """Return a line on a size: its name, classes and shapes."""
+    return (
+        f"{size.name}: {size.n_classes} classes, source {size.n_source} x "
+        f"{size.d_source}, target {size.n_labelled} labelled + "
+        f"{size.n_unlabelled} unlabelled x {size.d_target}"
+    )
 
 
 def synthetic_rows(size: Size, seed: int = 0) -> Rows:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from benchmarks.measure import Rows, Work, measure
+from benchmarks.measure import Rows, Work, described, measure
 from cdspp.methods import available, make, method_class, seed_option
 from cdspp.study.cost import Size, fit_cost
 
@@ -84,12 +84,7 @@ def methods_table(
     lines = []
     for result in results:
         size = Size(**result["size"])
-        lines.append(
-            f"{size.name}: {size.n_classes} classes, source {size.n_source} x "
-            f"{size.d_source}, target {size.n_labelled} labelled + "
-            f"{size.n_unlabelled} unlabelled x {size.d_target}"
-        )
-        lines.append(f"  {'':14}" + "".join(f"{c:>11}" for c in COLUMNS))
+        lines += [described(size), f"  {'':14}" + "".join(f"{c:>11}" for c in COLUMNS)]
         printed = (paper or {}).get(size.name, {})
         yardstick = result["methods"][YARDSTICK]
         for name, entry in result["methods"].items():

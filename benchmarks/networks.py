@@ -8,7 +8,7 @@ from dataclasses import asdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
-from benchmarks.measure import Rows, Work, measure
+from benchmarks.measure import Rows, Work, described, measure
 from cdspp.methods import available, make, method_class
 from cdspp.methods.networks.networks import NetworkClassifier, rows_cost_less
 from cdspp.study.cost import Size
@@ -145,7 +145,7 @@ def networks_table(results: Sequence[Mapping[str, Any]]) -> str:
     lines = []
     for result in results:
         lines += [
-            str(Size(**result["size"])),
+            described(Size(**result["size"])),
             f"  {'':8}" + "".join(f"{column:>13}" for column in COLUMNS),
         ]
         for name, entry in result["networks"].items():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from benchmarks.measure import Rows, Work, measure
+from benchmarks.measure import Rows, Work, described, measure
 from cdspp.core.linalg import row_normalise, symmetric_product
 from cdspp.methods.base import UNLABELLED, Float
 from cdspp.methods.cdspp.structure_preserving import Projection, Side, solve_projection
@@ -210,7 +210,8 @@ def solver_table(results: Sequence[Mapping[str, Any]]) -> str:
     """Return the results of `bench_solver` as an aligned table."""
     lines = []
     for result in results:
-        lines += [str(Size(**result["size"])), f"{'':36}{'seconds':>10}{'peak MB':>10}"]
+        size = described(Size(**result["size"]))
+        lines += [size, f"{'':36}{'seconds':>10}{'peak MB':>10}"]
         for what, entry in result["measurements"].items():
             numbers = f"{entry['seconds']:10.3f}{entry['peak_memory_mb']:10.0f}"
             lines.append(f"  {DISPLAY_NAMES[what]:34}{numbers}")
