@@ -78,8 +78,9 @@ if workflow.is_main_process:  # each job reads this again
     announce(own_mark)
     changed = changed_note(Path("results", study.name))
     backend = getattr(workflow.workflow_settings, "persistence_backend", "file")
-    unrecorded = unrecorded_files(study) if str(backend) == "file" else []
-    foreign = dict(foreign_files(study, str(backend) == "file"))
+    recorded = str(backend) == "file"
+    unrecorded = unrecorded_files(study) if recorded else []
+    foreign = dict(foreign_files(study, unrecorded if recorded else None))
     outdated = dict(outdated_fits(study))
     renewed = renewal_notes(unrecorded, foreign, outdated)
     for note in filter(None, (own_mark.note, changed, *renewed, *study.notes)):

@@ -3,12 +3,7 @@
 
 from functools import partial
 
-from cdspp.features import (
-    extractor_class,
-    make_extractor,
-    own_digests,
-    pretrained_network,
-)
+from cdspp.features import extractor_class, own_digests, own_files, pretrained_network
 from cdspp.features.base import WordExtractor
 from cdspp.study.cost import view_request
 
@@ -92,9 +87,8 @@ def extractor_options(wildcards):
     return view_of(wildcards).domain_options(wildcards.domain)
 
 
-def own_files(wildcards):
-    made = make_extractor(extractor_name(wildcards), **extractor_options(wildcards))
-    return list(map(str, made.own_files))
+def own_places(wildcards):
+    return own_files(extractor_name(wildcards), extractor_options(wildcards))
 
 
 def own_content(wildcards):
@@ -129,7 +123,7 @@ rule features:
         extractor=extractor_name,
         options=extractor_options,
         scale=view_scale,
-        own_files=own_files,
+        own_files=own_places,
         storage=published_storage,
         numeric_threads=study.numeric_threads,
         made_of=made_of(

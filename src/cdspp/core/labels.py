@@ -22,6 +22,7 @@ __all__ = [
     "as_text",
     "is_missing",
     "keep_labels",
+    "listed",
     "lookalikes",
     "no_common_class",
     "null_words",
@@ -142,8 +143,8 @@ def no_common_class(classes: Mapping[str, Iterable[Any]]) -> list[str]:
         pairs = [(name, _nearest(name, theirs)) for name in ours]
         near = ", ".join(f"{name!r} may be {other!r}" for name, other in pairs if other)
         found.append(
-            f"no class in common: {here} has {_some(ours)}, {there} has "
-            f"{_some(theirs)}. {f'{near}: w' if near else 'W'}rite equal classes "
+            f"no class in common: {here} has the {listed(ours)}, {there} has "
+            f"the {listed(theirs)}. {f'{near}: w' if near else 'W'}rite equal classes "
             "alike in both."
         )
     return found
@@ -154,7 +155,7 @@ def require_common(classes: Mapping[str, Iterable[Any]]) -> None:
     (target, ours), (source, theirs) = (
         (where, sorted({*labels}, key=str)) for where, labels in classes.items()
     )
-    known = f"{source} has {_some(theirs)}"
+    known = f"{source} has the {listed(theirs)}"
     if not ours:
         raise DataError(
             f"{target}: no row has a label, {known}. Name the column of labels, or "
@@ -167,8 +168,8 @@ def require_common(classes: Mapping[str, Iterable[Any]]) -> None:
     if len(theirs) == 1:
         raise DataError(
             f"{source}: all rows are of the class {str(theirs[0])!r}, {target} has "
-            f"{_some(ours)}. Such a source tells no classes apart; add rows of the "
-            "others."
+            f"the {listed(ours)}. Such a source tells no classes apart; add rows of "
+            "the others."
         )
 
 
@@ -180,10 +181,11 @@ def one_class(target: str, label: Any, known: str) -> str:
     )
 
 
-def _some(labels: Iterable[Any]) -> str:
+def listed(labels: Iterable[Any]) -> str:
+    """Name classes, the first five of many."""
     names = [*map(str, labels)]
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return f"the class{'es' * (len(names) > 1)} {', '.join(names[:5])}{more}"
+    return f"class{'es' * (len(names) > 1)} {', '.join(names[:5])}{more}"
 
 
 def _nearest(name: str, others: Sequence[str]) -> str:

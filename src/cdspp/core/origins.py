@@ -16,7 +16,6 @@ __all__ = [
     "check_origins",
     "origin_fault",
     "origin_path",
-    "read_origin",
     "record_origin",
 ]
 
@@ -42,18 +41,18 @@ def check_origins(digests: Mapping[str, str]) -> None:
     for path, digest in digests.items():
         if not origin_path(path).is_file():
             continue
-        if wrong := _denied(path, read_origin(path), digest):
+        if wrong := _denied(path, _read_origin(path), digest):
             raise DataError(f"{path}: {wrong}. Delete it and run the study again.")
 
 
-def origin_fault(path: PathLike, known: dict[str, str]) -> str:
+def origin_fault(path: PathLike, known: dict[str, str], job: str = "") -> str:
     """Say how a file, or an input of it, is not as its record has it; empty if it is.
 
     A file that is older than its record is not read again. Inputs that are gone or at
     fault themselves are not compared. `known` keeps the digests of inputs from one call
-    to the next.
+    to the next. A `job`, as text, has to name the file's recipe.
     """
-    if (told := read_origin(path)) is None:
+    if (told := _read_origin(path)) is None:
         return NO_RECORD
     old = os.stat(path).st_ctime_ns <= origin_path(path).stat().st_ctime_ns
     if wrong := _denied(path, told, told["sha256"] if old else file_digest(path)):
@@ -65,10 +64,12 @@ def origin_fault(path: PathLike, known: dict[str, str]) -> str:
             known[name] = file_digest(name) if sound else ""
         if known[name] not in ("", digest):
             return f"it was made of another {name} than lies there now"
+    if job and told["made_of"] not in job:
+        return "other options, another seed or other code made it"
     return ""
 
 
-def read_origin(path: PathLike) -> dict[str, Any] | None:
+def _read_origin(path: PathLike) -> dict[str, Any] | None:
     """Return the record of a file, None where it is missing or damaged."""
     try:
         told = read_json(origin_path(path))

@@ -37,6 +37,7 @@ __all__ = [
     "code_state",
     "guard_job",
     "guarded",
+    "input_digest",
     "mark_run",
     "read_marks",
 ]
@@ -188,6 +189,12 @@ def guarded(inputs: Iterable[PathLike]) -> Iterator[dict[str, str]]:
         yield {file: digest for file, (_, digest) in _inputs.items()}
     finally:
         _inputs.clear()
+
+
+def input_digest(path: PathLike) -> str:
+    """Return the digest of a file, that of the start of the job if it is an input."""
+    _, digest = _inputs.get(os.fspath(path), (None, ""))
+    return digest or file_digest(path)
 
 
 def check_run() -> None:

@@ -70,9 +70,14 @@ def pretrained_network(name: str, options: Mapping[str, Any]) -> str | None:
     return extractor.pretrained({**discovery.defaults_of(extractor), **options})
 
 
+def own_files(name: str, options: Mapping[str, Any]) -> list[str]:
+    """Return the user's files that the extractor `name` reads."""
+    return [*map(str, make_extractor(name, **options).own_files)]
+
+
 def own_digests(name: str, options: Mapping[str, Any]) -> list[str]:
-    """Return the digests of the user's files that the extractor `name` reads."""
-    return [file_digest(file) for file in make_extractor(name, **options).own_files]
+    """Return the digests of these files."""
+    return [*map(file_digest, own_files(name, options))]
 
 
 def make_extractor(name: str, /, **options: Any) -> Extractor:

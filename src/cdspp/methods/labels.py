@@ -18,6 +18,7 @@ from cdspp.core.labels import (
     UNLABELLED,
     as_text,
     is_missing,
+    listed,
     lookalikes,
     no_common_class,
     null_words,
@@ -137,10 +138,10 @@ def compare_classes(
     for fault in no_common_class({"y": ours.tolist(), "source.y": theirs.tolist()}):
         raise ValueError(f"{name}: {fault}")
     if several and len(ours) == 1 < len(theirs):
-        known = f"source.y has {_listed(theirs)}"
+        known = f"source.y has {listed(theirs)}"
         raise ValueError(f"{name}: {one_class('y', ours[0], known)}")
     sides = zip(alone, ("target", "source"), strict=True)
-    told = "; ".join(f"{_listed(n)} in the {side} only" for n, side in sides if len(n))
+    told = "; ".join(f"{listed(n)} in the {side} only" for n, side in sides if len(n))
     if told:
         warnings.warn(f"{name}: {told}.", LabelWarning, stacklevel=3)
 
@@ -150,9 +151,3 @@ def _alike(pairs: Sequence[str]) -> str:
         f"{ALIKE}: {'; '.join(pairs)}. Write them alike, or fit in the block "
         "`with cdspp.keep_labels(name):` where both are classes."
     )
-
-
-def _listed(names: NDArray[Any]) -> str:
-    shown = ", ".join(str(name) for name in names[:5])
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return f"class{'es' if len(names) > 1 else ''} {shown}{more}"

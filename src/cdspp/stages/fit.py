@@ -31,6 +31,7 @@ from cdspp.core.provenance import (
     versions,
 )
 from cdspp.core.reuse import sharing
+from cdspp.core.run_marks import input_digest
 from cdspp.core.seeding import integer_seed
 from cdspp.methods import method_class, seed_option
 from cdspp.methods.base import HeterogeneousClassifier, Round
@@ -109,7 +110,7 @@ def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
         import_module("torch")
     log_ready()
     files = task_block.files.by_name().items()
-    inputs = {name: file_digest(path) for name, path in files}
+    inputs = {name: input_digest(path) for name, path in files}
     with limit_threads(task_block.numeric_threads):
         # By method, so that no time recorded of one is less for another's work.
         for _, settings in groupby(fits, key=attrgetter("method")):

@@ -14,7 +14,7 @@ from typing import Any
 
 from cdspp.core.errors import DataError
 from cdspp.core.names import fit_key
-from cdspp.core.origins import origin_fault, read_origin
+from cdspp.core.origins import origin_fault
 from cdspp.core.run_marks import FOLDER
 from cdspp.core.whole_files import read_json
 from cdspp.core.wording import counted
@@ -54,24 +54,26 @@ def _shared(study: Study) -> list[str]:
     return [f"results/{kind}/{name}" for name in study.datasets for kind in kinds]
 
 
-def foreign_files(study: Study, recorded: bool = True) -> Iterator[tuple[str, str]]:
+def foreign_files(
+    study: Study, unrecorded: Sequence[str] | None
+) -> Iterator[tuple[str, str]]:
     """Yield files that fits rest on and that no job of the study made: file, reason.
 
-    With `recorded`, one that another configuration made is known by Snakemake's record.
+    Files `unrecorded` by Snakemake are not looked at; its records of the others tell
+    what another configuration made. None stands for no records at all.
     """
+    passed = {*unrecorded} if unrecorded is not None else set()
     known: dict[str, str] = {}
     kinds = ("splits", "test-shares", "subspace")
     for folder in (*_shared(study), *(f"results/{study.name}/{k}" for k in kinds)):
         for path in sorted(Path(folder).rglob("[!.]*.*")):
-            if path.suffix == ".json" or (recorded and not _recorded(str(path))):
+            file, job = str(path), ""
+            if path.suffix == ".json" or file in passed:
                 continue
-            told = origin_fault(path, known)
-            if recorded and not told and (origin := read_origin(path)):
-                jobs = _record_of(str(path)).read_text(errors="replace")
-                if origin["made_of"] not in jobs:
-                    told = "other options, another seed or other code made it"
-            if told:
-                yield str(path), told
+            if unrecorded is not None:
+                job = _record_of(file).read_text(errors="replace")
+            if told := origin_fault(path, known, job):
+                yield file, told
 
 
 def _recorded(file: str) -> bool:
@@ -144,7 +146,8 @@ def renewal_notes(
 
 def standing_notes(study: Study) -> Iterator[str]:
     """Yield what a run would say of the files that are there before it has begun."""
-    return renewal_notes(unrecorded_files(study), dict(foreign_files(study)), {})
+    unrecorded = unrecorded_files(study)
+    return renewal_notes(unrecorded, dict(foreign_files(study, unrecorded)), {})
 
 
 def force(workflow: Any, files: Iterable[str]) -> None:

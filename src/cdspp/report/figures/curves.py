@@ -47,12 +47,14 @@ def _draw_labels(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
         (curve, task, values) for curve in curves for task, values in _by_task(curve)
     ]
     n_columns = _columns(len(panels) + 1)
-    room: Any = {"line": 2.9 if any(len(c.rows) > 6 for c in curves) else 2.5}
-    room |= {"rest": 0.2, "width": {3: style.WIDTH, 2: 5.4}.get(n_columns, 3.0)}
-    room["width_ratios"] = [1.9, 1] if len(panels) == 1 else [1] * n_columns
-    room["spare"] = True
-    made = style.gridded(len(panels) + 1, n_columns, outputs, **room)
-    with made as (figure, [*drawn, beside]):
+    with style.gridded(
+        *(len(panels) + 1, n_columns, outputs),
+        line=2.9 if any(len(c.rows) > 6 for c in curves) else 2.5,
+        rest=0.2,
+        width={3: style.WIDTH, 2: 5.4}.get(n_columns, 3.0),
+        width_ratios=[1.9, 1] if len(panels) == 1 else [1] * n_columns,
+        spare=True,
+    ) as (figure, [*drawn, beside]):
         beside.set_axis_off()
         pairs = zip(drawn, panels, strict=True)
         far = [_label_panel(axes, *panel) for axes, panel in pairs]
@@ -129,10 +131,14 @@ def _draw_sensitivity(curves: Sequence[CurveScores], outputs: style.Outputs) -> 
     named = list(dict.fromkeys(task for tasks in several for task in tasks))
     dashes = _DASHES if len(named) <= len(_DASHES) else ["solid"] * len(named)
     looks = dict(zip(named, dashes, strict=False))
-    room: Any = {"line": 2.5, "rest": 0.75, "width": width, "sharey": True}
-    room["spare"] = True
-    drawn = style.gridded(len(curves), n_columns, outputs, **room)
-    with drawn as (figure, panels):
+    with style.gridded(
+        *(len(curves), n_columns, outputs),
+        line=2.5,
+        rest=0.75,
+        width=width,
+        sharey=True,
+        spare=True,
+    ) as (figure, panels):
         for axes, curve in zip(panels, curves, strict=True):
             _sensitivity_panel(axes, curve, looks)
             axes.set_xlabel(parameter_title(curve.parameter))

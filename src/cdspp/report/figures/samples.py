@@ -126,9 +126,9 @@ def draw_subspace(
     steps = steps[places.round().astype(int)]
     n_columns = min(3, len(steps)) or 1
     width = min(style.WIDTH, 4.2 * n_columns + 0.6)
-    room: Any = {"width": width, "line": width / n_columns + 0.2, "rest": 0.7}
-    drawn = style.gridded(len(steps), n_columns, outputs, **room)
-    with drawn as (figure, panels):
+    shape = len(steps), n_columns, outputs
+    line = width / n_columns + 0.2
+    with style.gridded(*shape, width=width, line=line, rest=0.7) as (figure, panels):
         for place, step in enumerate(steps.tolist()):
             _subspace_panel(panels[place], shown, step)
             letter = string.ascii_lowercase[place]
