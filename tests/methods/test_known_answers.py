@@ -52,13 +52,16 @@ EXACT = [
     pytest.param(
         Answer("shfa", {}, "uniform_prior", tolerance=9), marks=pytest.mark.slow
     ),
-    Answer("shfa", {"solver": "exact"}, "exact_qp_uniform_prior", tolerance=1),
+    pytest.param(
+        Answer("shfa", {"solver": "exact"}, "exact_qp_uniform_prior", tolerance=1),
+        marks=pytest.mark.slow,
+    ),
 ]
 
 # Where random initial values matter: (method, options, band, seeds).
 BANDS = [
     ("ddacl", {}, "default", 3),
-    ("stn", {}, "default", 3),
+    pytest.param("stn", {}, "default", 3, marks=pytest.mark.slow),
 ]
 
 REFERENCE = [
