@@ -230,11 +230,15 @@ def without_source(comparisons: pd.DataFrame) -> list[str]:
 
 
 def gain_without_source(comparisons: pd.DataFrame) -> tuple[float, float] | None:
-    """Return the gain over the baseline without a source and with it, if known."""
+    """Return the gain over the baseline without a source and with it, if known.
+
+    Where fits have collapsed or diverged it is not known.
+    """
     others = ~comparisons["state"] & (comparisons["rival"] != ALL_COLUMNS)
     over_baseline = comparisons[others]["gain"].tolist()
     over_none = comparisons[comparisons["rival"] == ALONE]["gain"].tolist()
-    if not over_baseline or not over_none:
+    collapsed = (comparisons["verdict"] == COLLAPSED).any()
+    if collapsed or not over_baseline or not over_none:
         return None
     return over_baseline[0] - over_none[0], over_baseline[0]
 

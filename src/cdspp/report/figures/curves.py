@@ -26,7 +26,7 @@ _MAIN: dict[str, Any] = {"color": "#dde1e6", "lw": 5, "zorder": 1}
 _REASON: dict[str, Any] = {
     **{"color": style.MUTED, "fontsize": 8, "rotation": 90, "ha": "center"},
     "va": "bottom",
-    "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1},
+    "bbox": style.ON_LINES,
 }
 _DASHES: Any = ("solid", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
 

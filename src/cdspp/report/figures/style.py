@@ -34,6 +34,7 @@ __all__ = [
     "DASHES",
     "INK",
     "MUTED",
+    "ON_LINES",
     "Outputs",
     "STYLES",
     "WIDTH",
@@ -63,6 +64,8 @@ WIDTH = 7.4
 TITLE_WIDTH = 20  # letters of a line of a title
 DASHES = (0, (4, 2))
 ALONE: Any = {"markeredgewidth": 1.2, "linestyle": "none"}
+# Behind text that lies on lines.
+ON_LINES: Any = {"facecolor": "white", "edgecolor": "none", "pad": 1}
 
 
 @dataclass(frozen=True)
@@ -259,7 +262,7 @@ def note_far(
     text = f"{figure_name(row.display_name)} {' to '.join(ends)}"
     text = f"({text})" if collapsed else f"▾ {text}"
     colour = MUTED if collapsed else style_of(row.key).colour
-    axes.text(x, 0.02 + 0.08 * height, text, color=colour, **look)
+    axes.text(x, 0.02 + 0.08 * height, text, color=colour, bbox=ON_LINES, **look)
 
 
 def equal_windows(

@@ -23,7 +23,7 @@ from cdspp.analysis.digests import stated_digests, write_page
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.paired import INTERVAL_TRIALS
 from cdspp.analysis.source_help import no_comparisons, on_average, read_comparisons
-from cdspp.analysis.verdicts import COLLAPSED, RULE
+from cdspp.analysis.verdicts import RULE
 from cdspp.core.names import BASELINE, REFERENCE, PathLike
 from cdspp.core.wording import in_points, sentence, task_title
 from cdspp.report import outline
@@ -92,7 +92,7 @@ def _told(plans: Sequence[BenchmarkPlan], files: Mapping[str, Path]) -> dict[str
         pairs.append((plan.title, found))
         untrained = untrained_text(contents) if contents else ""
         cards[plan.benchmark] = _card(plan.title, found) | {"untrained": untrained}
-    without = [(title, answers.without_source(_standing(f))) for title, f in pairs]
+    without = [(title, answers.without_source(f)) for title, f in pairs]
     return {
         "rule": RULE,
         "margin": plans[0].margin if plans else 1.0,
@@ -102,13 +102,6 @@ def _told(plans: Sequence[BenchmarkPlan], files: Mapping[str, Path]) -> dict[str
         "answer": answers.overall_answer(dict(pairs)),
         "cards": cards,
     }
-
-
-def _standing(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Leave out the methods whose fits have collapsed or diverged on average."""
-    averages = on_average(comparisons)
-    fallen = averages[averages["verdict"] == COLLAPSED]["row"]
-    return comparisons[~comparisons["row"].isin(fallen)]
 
 
 def _card(title: str, comparisons: pd.DataFrame) -> dict[str, Any]:

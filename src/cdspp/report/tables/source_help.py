@@ -148,8 +148,6 @@ def _method_line(
     told = ", ".join(f"{counts[word]} {word}" for word in words if counts[word])
     # What the method gains over the baseline without any source.
     gain, whole = gain_without_source(average) or (math.nan, math.nan)
-    if alone == verdicts.COLLAPSED:
-        gain = math.nan
     n_tasks, title = counts.total(), found["title"].iloc[0]
     cells = (
         Cell(found["display_name"].iloc[0], name=True),
