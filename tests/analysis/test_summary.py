@@ -20,7 +20,7 @@ from support.report_data import (
 )
 
 from cdspp.analysis.summary import (
-    accuracy_of,
+    last_scores,
     mean_sd,
     n_present,
     read_scores,
@@ -154,7 +154,7 @@ def test_a_setting_counts_the_trials_that_it_asks_for() -> None:
 def test_accuracies_of_any_rows_have_as_many_trials_as_are_wanted() -> None:
     plan = make_plan(trials=2)
     rows = plan.main_rows[::-1]
-    found = accuracy_of(score_rows(plan), rows, plan.tasks[:1], 3)
+    found = last_scores(score_rows(plan), rows, plan.tasks[:1], 3)
     assert found.shape == (len(rows), 1, 3)
     assert np.isnan(found[..., 2]).all()
     summary = summarise(score_rows(plan), plan, rows)

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from cdspp.analysis.summary import Floats, accuracy_of, with_average
+from cdspp.analysis.summary import MOST_COLLAPSED, Floats, last_scores, with_average
 from cdspp.core.names import LABELS, MAIN
 from cdspp.methods.bridge import PAIRS
 from cdspp.study.plan import STATE, BenchmarkPlan, CurvePlan, Row
@@ -33,6 +34,7 @@ class CurveScores:
 
     plan: CurvePlan
     accuracy: Floats
+    collapsed: NDArray[np.bool_]
 
     @property
     def parameter(self) -> str:
@@ -69,25 +71,41 @@ class CurveScores:
         """Return tasks and accuracy, the average appended where there are several."""
         return with_average(self.tasks, self.accuracy)
 
+    def fallen(self) -> NDArray[np.bool_]:
+        """Tell by row, task or average, and value where too many fits collapsed."""
+        fell, ran = self.collapsed.sum(axis=3), np.isfinite(self.accuracy).sum(axis=3)
+        if len(self.tasks) > 1:
+            sums = (counts.sum(axis=1, keepdims=True) for counts in (fell, ran))
+            fell, ran = map(np.hstack, zip((fell, ran), sums, strict=True))
+        return np.asarray(fell > MOST_COLLAPSED * ran)
+
 
 def arrange_curves(scores: pd.DataFrame, plan: BenchmarkPlan) -> list[CurveScores]:
     """Arrange a score file by the curves of a plan."""
-    return [CurveScores(curve, _arrange(scores, curve)) for curve in plan.curves]
+    return [
+        CurveScores(
+            curve,
+            _arrange(scores, curve, "accuracy"),
+            _arrange(scores, curve, "collapsed") == 1.0,  # NaN is not
+        )
+        for curve in plan.curves
+    ]
 
 
-def _arrange(scores: pd.DataFrame, curve: CurvePlan) -> Floats:
+def _arrange(scores: pd.DataFrame, curve: CurvePlan, column: str) -> Floats:
     by_value = []
     for entry in curve.values:
         rows = [
             replace(r, setting=in_state(entry.setting, r.state)) for r in curve.rows
         ]
-        found = accuracy_of(scores, rows, curve.tasks, curve.trials_asked)
+        size = curve.trials_asked
+        found = last_scores(scores, rows, curve.tasks, size, column=column)
         found[:, [task not in entry.tasks for task in curve.tasks]] = np.nan
         by_value.append(found)
-    accuracy = np.stack(by_value, axis=2)
-    for row, of_row in zip(curve.rows, accuracy, strict=True):
+    arranged = np.stack(by_value, axis=2)
+    for row, of_row in zip(curve.rows, arranged, strict=True):
         of_row[..., row.trials_asked :] = np.nan
-    return accuracy
+    return arranged
 
 
 def parameter_title(parameter: str) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 from cdspp.analysis.answers import verdict_of
 from cdspp.analysis.curves import CurveScores, arrange_curves, value_text
 from cdspp.analysis.source_help import of_method, read_comparisons
-from cdspp.analysis.summary import Floats, accuracy_of, mean_sd, read_scores
+from cdspp.analysis.summary import Floats, last_scores, mean_sd, read_scores
 from cdspp.core.names import ALONE, MAIN, MATCHED, REAL, SELECTED, PathLike
 from cdspp.methods import method_class
 from cdspp.study.plan import CHOOSING, METHOD, BenchmarkPlan, Row
@@ -82,7 +82,7 @@ def _record(
 ) -> dict[str, Any]:
     selected = in_state(SELECTED, state)
     rows = [replace(row, setting=name) for name in (in_state(MAIN, state), selected)]
-    accuracy = accuracy_of(scores, rows, plan.tasks, plan.trials_asked)
+    accuracy = last_scores(scores, rows, plan.tasks, plan.trials_asked)
     own = {"benchmark": plan.benchmark, "setting": selected, "method": row.method}
     told = outcomes[(outcomes[list(own)] == own).all(axis=1)]["selected"]
     options = [each for each in told if isinstance(each, Mapping) and each]

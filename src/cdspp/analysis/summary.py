@@ -19,7 +19,7 @@ __all__ = [
     "MOST_COLLAPSED",
     "Floats",
     "Summary",
-    "accuracy_of",
+    "last_scores",
     "mean_sd",
     "n_present",
     "present",
@@ -166,13 +166,18 @@ def summarise(
     )
 
 
-def accuracy_of(
-    scores: pd.DataFrame, rows: Sequence[Row], tasks: Sequence[str], n_trials: int
+def last_scores(
+    scores: pd.DataFrame,
+    rows: Sequence[Row],
+    tasks: Sequence[str],
+    n_trials: int,
+    *,
+    column: str = "accuracy",
 ) -> Floats:
-    """Return last accuracies by row, task and trial, NaN where missing or failed."""
+    """Return last scores by row, task and trial, NaN where missing or failed."""
     good = _placed(scores, rows, tasks)
     shape = (len(rows), len(tasks), n_trials)
-    return _last(good[good["trial"] <= n_trials], "accuracy", shape)
+    return _last(good[good["trial"] <= n_trials], column, shape)
 
 
 def _placed(

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from cdspp.analysis.paired import ZERO, PairedGain, interval_note, paired_gain
-from cdspp.analysis.summary import Floats, accuracy_of
+from cdspp.analysis.summary import Floats, last_scores
 from cdspp.core.errors import DataError
 from cdspp.core.names import MAIN, PathLike
 from cdspp.core.wording import DASH, counted
@@ -99,7 +99,7 @@ def _both_ways(scores: pd.DataFrame, entry: ReadingPlan) -> Floats:
         Row(setting, setting, setting, entry.method, entry.trials_asked)
         for setting in (entry.setting, MAIN)
     ]
-    return accuracy_of(scores, rows, entry.tasks, entry.trials_asked)
+    return last_scores(scores, rows, entry.tasks, entry.trials_asked)
 
 
 def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Reading]:

@@ -96,7 +96,7 @@ def test_a_point_far_below_the_others_is_named_with_its_value(draw: Draw) -> Non
     near = panels(draw("labels", FOUR))[0]
     far = panels(draw("labels", FOUR, collapsed=("dama", 60)))[0]
     assert not near.texts
-    assert [text.get_text() for text in far.texts] == ["▾ DAMA 1"]
+    assert [text.get_text() for text in far.texts] == ["(DAMA 1)"]
     assert far.get_ylim()[0] > 50
     assert line(far, "DAMA").get_xdata().tolist() == [70, 80]
     assert line(far, "CDLS").get_xdata().tolist() == [60, 70, 80]
@@ -104,8 +104,19 @@ def test_a_point_far_below_the_others_is_named_with_its_value(draw: Draw) -> Non
 
 def test_what_is_far_below_more_than_once_is_named_with_its_range(draw: Draw) -> None:
     panel = panels(draw("labels", FOUR, collapsed=("dama", 60, 70)))[0]
-    assert [text.get_text() for text in panel.texts] == ["▾ DAMA 1 to 82"]
+    assert [text.get_text() for text in panel.texts] == ["(DAMA 1 to 82)"]
     assert not [entry for entry in panel.lines if entry.get_label() == "DAMA"]
+
+
+def test_a_ring_stands_where_fits_have_collapsed(draw: Draw) -> None:
+    rounds = ROUNDS | {"values": (1, 5, 9), "tasks": 1}
+    sound, fallen = (
+        draw("sensitivity", rounds, collapsed=("cdspp", *places))
+        for places in ((), (1, 9))
+    )
+    ring = line(panels(fallen)[0], "collapsed or diverged")
+    assert ring.get_xdata().tolist() == [1, 9]
+    assert set(names(fallen)) - set(names(sound)) == {"collapsed or diverged"}
 
 
 def test_a_window_stays_among_the_percentages() -> None:

@@ -47,6 +47,18 @@ def test_a_method_of_some_tasks_has_their_number_at_the_average() -> None:
     assert notes == [[""] * 3] * 5 + [["1 of 2 tasks"] * 3]
 
 
+def test_collapsed_fits_are_told_and_never_bold() -> None:
+    plan = curve_plan(curve_entry())
+    scores = curve_scores(plan, collapsed=("cdspp", 9))
+    (table,) = build_curve_tables(arrange_curves(scores, plan), plan)
+    cells = [line.cells[4] for line in table.lines if line.cells[0].text == "CDSPP"]
+    assert [cell.note for cell in cells] == ["collapsed or diverged"] * 3
+    scores = scores.assign(accuracy=scores["accuracy"] + scores["collapsed"])
+    (table,) = build_curve_tables(arrange_curves(scores, plan), plan)
+    cells = [line.cells[4] for line in table.lines if line.cells[0].text == "CDSPP"]
+    assert not any(cell.bold for cell in cells)
+
+
 def test_what_was_dropped_is_a_dash_and_told() -> None:
     (table,) = tables_of(curve_entry(), smallest={"dslr": 9})
     assert shown(table, "CDSPP", "amazon → caltech")[2] == "21.0 (1.0)"

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from numpy.typing import NDArray
 
 from cdspp.analysis.curves import CurveScores, parameter_title, value_text
 from cdspp.analysis.summary import Floats, Summary, mean_sd
@@ -43,9 +44,7 @@ def draw_curves(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
 
 def _draw_labels(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
     """Draw a panel a task and one for the average; the legend stands beside it."""
-    panels = [
-        (curve, task, values) for curve in curves for task, values in _by_task(curve)
-    ]
+    panels = [(curve, *of_task) for curve in curves for of_task in _by_task(curve)]
     n_columns = _columns(len(panels) + 1)
     with style.gridded(
         *(len(panels) + 1, n_columns, outputs),
@@ -79,13 +78,20 @@ def _columns(n_cells: int) -> int:
     return 2 if n_cells == 4 else max(1, min(3, n_cells))
 
 
-def _by_task(curve: CurveScores) -> list[tuple[str, Floats]]:
-    """Return accuracy by row, value and trial of each task, the average last."""
+def _by_task(curve: CurveScores) -> list[tuple[str, Floats, NDArray[np.bool_]]]:
+    """Return by task, the average last, accuracy by row, value and trial, and falls."""
     tasks, accuracy = curve.with_average()
-    return list(zip(tasks, accuracy.swapaxes(0, 1), strict=True))
+    by_row = (accuracy, curve.fallen())
+    return list(zip(tasks, *(each.swapaxes(0, 1) for each in by_row), strict=True))
 
 
-def _label_panel(axes: Axes, curve: CurveScores, task: str, values: Floats) -> int:
+def _label_panel(
+    axes: Axes,
+    curve: CurveScores,
+    task: str,
+    values: Floats,
+    fallen: NDArray[np.bool_],
+) -> int:
     """Draw one panel; return the number of names one above another at its bottom."""
     weight = "bold" if task == AVERAGE else "normal"
     axes.set_title(style.task_text(task), fontweight=weight)
@@ -103,15 +109,18 @@ def _label_panel(axes: Axes, curve: CurveScores, task: str, values: Floats) -> i
         if row.role == BASELINE:
             look["linestyle"] = style.DASHES
         near = np.where(far[i, :, None], np.nan, values[i])
+        look["fallen"] = fallen[i]
         style.draw_line(axes, row, curve.values, near, band=leading, **look)
     last = len(curve.values) - 1
     for place, x in enumerate(curve.values):
         side = "left" if place == 0 else "right" if place == last else "center"
         look = {"ha": side, "transform": axes.get_xaxis_transform()}
         for height, i in enumerate(np.flatnonzero(far[:, place] & ~apart).tolist()):
+            look["collapsed"] = bool(fallen[i, place])
             style.note_far(axes, curve.rows[i], means[i, [place]], height, x=x, **look)
     for height, i in enumerate(np.flatnonzero(apart).tolist()):
-        style.note_far(axes, curve.rows[i], means[i], height, transform=axes.transAxes)
+        look = {"transform": axes.transAxes, "collapsed": bool(fallen[i].any())}
+        style.note_far(axes, curve.rows[i], means[i], height, **look)
     for value in {v for v, name in curve.plan.dropped if task in (name, AVERAGE)}:
         if value in curve.values:
             reason = "not for every task" if task == AVERAGE else "no test sample left"
@@ -158,13 +167,13 @@ def _sensitivity_panel(
     if curve.main is not None:
         axes.axvline(curve.main, **_MAIN)
     by_task = _by_task(curve)
-    for task, values in by_task:
+    for task, values, fallen in by_task:
         thick = task == by_task[-1][0]
-        for row, trials in zip(curve.rows, values, strict=True):
+        for row, trials, fell in zip(curve.rows, values, fallen, strict=True):
             asked = thick and (row.role == REFERENCE or row.stands_for)
             if curve.in_states and not asked:
                 continue
-            look: dict[str, Any] = {"linewidth": 1.9}
+            look: dict[str, Any] = {"linewidth": 1.9, "fallen": fell}
             if not thick:
                 look = {"linewidth": 0.9, "ls": looks[task], "marker": "", "label": "_"}
             leading = thick and row.role == REFERENCE and row.state == REAL
@@ -179,7 +188,8 @@ def _sensitivity_handles(
     handles = list(_by_name(panels).values())
     if looks:
         for handle in handles:
-            handle.set_label(f"{handle.get_label()}, average")
+            of = ", average" * (handle.get_label() != style.RING["label"])
+            handle.set_label(f"{handle.get_label()}{of}")
     named = looks if len(looks) <= len(_DASHES) else {"single tasks": "solid"}
     for name, dashes in named.items():
         look: Any = {"color": style.MUTED, "lw": 0.9, "ls": dashes}
@@ -250,8 +260,10 @@ def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:
             values = summary.accuracy[i, task, : curve.plan.trials_asked]
             twice, look = np.stack([values] * 2), _across_look(row)
             style.draw_line(axes, row, ends, twice, band=False, **look)
-    for row, values in zip(curve.rows, curve.accuracy[:, 0], strict=True):
-        style.draw_line(axes, row, curve.values, values, band=True, lw=1.7, zorder=3)
+    lines = zip(curve.rows, curve.accuracy[:, 0], curve.fallen()[:, 0], strict=True)
+    for row, values, fallen in lines:
+        look = {"lw": 1.7, "zorder": 3, "fallen": fallen}
+        style.draw_line(axes, row, curve.values, values, band=True, **look)
     axes.set_xscale("symlog", linthresh=curve.values[0])
     _bridge_axis(axes, (0.0, *curve.values), curve)
 

@@ -36,6 +36,7 @@ __all__ = [
     "MUTED",
     "ON_LINES",
     "Outputs",
+    "RING",
     "STYLES",
     "WIDTH",
     "Style",
@@ -64,6 +65,10 @@ WIDTH = 7.4
 TITLE_WIDTH = 20  # letters of a line of a title
 DASHES = (0, (4, 2))
 ALONE: Any = {"markeredgewidth": 1.2, "linestyle": "none"}
+RING: Any = {
+    **{"marker": "o", "markersize": 11, "markerfacecolor": "none", "zorder": 4},
+    **{"color": MUTED, "linestyle": "none", "label": "collapsed or diverged"},
+}
 # Behind text that lies on lines.
 ON_LINES: Any = {"facecolor": "white", "edgecolor": "none", "pad": 1}
 
@@ -235,13 +240,26 @@ def dots(axes: Axes, key: str, values: Floats, y: float) -> float:
 
 
 def draw_line(
-    axes: Axes, row: Row, x: ArrayLike, values: Floats, *, band: bool, **look: Any
+    axes: Axes,
+    row: Row,
+    x: ArrayLike,
+    values: Floats,
+    *,
+    band: bool,
+    fallen: ArrayLike = False,
+    **look: Any,
 ) -> None:
-    """Draw the means of fractions by place and trial, with `band` their intervals."""
+    """Draw the means of fractions by place and trial, with `band` their intervals.
+
+    A ring stands around the places where fits have `fallen`: collapsed or diverged.
+    """
     seen = np.isfinite(values).any(axis=1)
     places, shown, style = np.asarray(x)[seen], 100 * values[seen], style_of(row.key)
     look = {**style.look(4.5), "label": figure_name(row.display_name), **look}
-    axes.plot(places, [mean_sd(trials)[0] for trials in shown], **look)
+    means = np.array([mean_sd(trials)[0] for trials in shown])
+    axes.plot(places, means, **look)
+    if (at := np.broadcast_to(fallen, seen.shape)[seen]).any():
+        axes.plot(places[at], means[at], **RING)
     if band and len(shown):
         edges = 100 * np.array([mean_interval(trials) for trials in values[seen]])
         axes.fill_between(places, *edges.T, color=style.colour, alpha=0.13, lw=0)

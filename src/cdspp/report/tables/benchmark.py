@@ -155,10 +155,13 @@ def build_curve_tables(
 
 
 def _curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
-    tasks, accuracy = curve.with_average()
+    (tasks, accuracy), fallen = curve.with_average(), curve.fallen()
     asked = curve.plan.trials_asked
     scores = [
-        _score(curve.rows[row], accuracy[row, task, value], tasks[task], curve.tasks)
+        _score(
+            *(curve.rows[row], accuracy[row, task, value], tasks[task], curve.tasks),
+            collapsed=bool(fallen[row, task, value]),
+        )
         | {"benchmark": plan.benchmark, "asked": asked, "value": curve.values[value]}
         | {"curve": curve.plan.identifier, "parameter": curve.parameter}
         for row, task, value in np.ndindex(accuracy.shape[:3])
