@@ -14,7 +14,16 @@ from sklearn.svm import SVC
 from support.known_answers.digits_case import digits_case
 from support.toy_problem import SHAPES, toy_problem
 
-from cdspp import CDSPP, CDSPPPCA, CDSPPSup, ParquetRows, SourceDomain, TargetOnly, make
+from cdspp import (
+    CDSPP,
+    CDSPPPCA,
+    CDSPPBridge,
+    CDSPPSup,
+    ParquetRows,
+    SourceDomain,
+    TargetOnly,
+    make,
+)
 from cdspp.core import file_rows, memory
 from cdspp.core.errors import CollapseWarning, DataError
 from cdspp.methods.cdspp.structure_preserving import (
@@ -119,6 +128,23 @@ def test_every_option_does_on_files_what_it_does_in_memory(
     model: Any, tmp_path: Path
 ) -> None:
     found, expected, *_ = fit_both(model, mapped, tmp_path, toy_parts(np.float32))
+    assert_equal_fits(found, expected)
+
+
+@pytest.mark.parametrize("kind", ["shared_columns", "paired_rows"])
+def test_a_bridge_does_on_files_what_it_does_in_memory(
+    kind: str, tmp_path: Path
+) -> None:
+    X, y, X_source, y_source = toy_parts(np.float64)
+    rows = (X_source[:9] + 0.1, X[:9] + 0.1)
+    bridge: Any = {
+        kind: {"shared_columns": [(0, 1), (2, 0)], "paired_rows": rows}[kind]
+    }
+    files = mapped(tmp_path, "target", X), mapped(tmp_path, "source", X_source)
+    found, expected = (
+        CDSPPBridge().fit(target, y, source=SourceDomain(source, y_source, **bridge))
+        for target, source in (files, (X, X_source))
+    )
     assert_equal_fits(found, expected)
 
 
