@@ -21,7 +21,7 @@ from cdspp.analysis.decision import (
     USE,
     Comparison,
 )
-from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.errors import ConfigError, DataError, MethodFailed
 from cdspp.core.scaling import fit_scaling
 from cdspp.methods import make
 from cdspp.methods.problem import scale_domains
@@ -149,6 +149,27 @@ def test_a_collapse_is_said_and_withholds_the_word() -> None:
     assert found.method == ""
     assert found.next_step.endswith("scale='standardise')`")
     assert "collapsed" not in compare(X[1::2, 7:], labels, **given).finding
+
+
+@pytest.mark.parametrize("n_fine", [0, 3])
+def test_a_method_that_fails_is_excluded_with_the_reason(
+    n_fine: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, calls = CDSPP.fit, iter(range(1000))
+
+    def fit(self: CDSPP, *args: Any, **more: Any) -> CDSPP:
+        if next(calls) >= n_fine:
+            raise MethodFailed("no convergence")
+        return kept(self, *args, **more)
+
+    monkeypatch.setattr(CDSPP, "fit", fit)
+    problem = Planted("shared", n_classes=3, n_labelled=6, n_unlabelled=6).draw(0)
+    given: Any = {"source": problem.source, "methods": ["svm-t", "cdspp"], "repeats": 5}
+    found = compare(problem.X, problem.y, **given)
+    assert (found.decision, found.method) == (CANNOT_TELL, "svm-t")
+    assert "Excluded, because fits have failed, collapsed or diverged" in found.finding
+    assert "CDSPP failed: no convergence" in found.note
+    assert found.verdicts["verdict"].tolist() == ["collapsed"]
 
 
 def test_held_out_rows_are_in_no_fit(monkeypatch: pytest.MonkeyPatch) -> None:

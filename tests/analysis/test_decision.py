@@ -61,7 +61,7 @@ def test_a_collapse_withholds_the_word_from_a_tenth_of_the_fits_on() -> None:
     assert found.decision == CANNOT_TELL
     assert found.verdicts["verdict"].tolist() == ["collapsed"]
     assert "collapsed or diverged: CDSPP. Scale" in found.finding
-    assert found.note == "fits that collapsed or diverged: CDSPP 20 %"
+    assert found.note == "fits that failed, collapsed or diverged: CDSPP 20 %"
 
 
 def test_no_gain_is_asked_for_that_cannot_be_had() -> None:

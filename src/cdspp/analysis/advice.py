@@ -37,7 +37,7 @@ def conclude(found: HoldOut, margin: float, wanted: float, scale: str) -> Compar
     fallen = judged.verdicts[judged.verdicts["verdict"] == COLLAPSED]
     if not fallen.empty:
         told = (
-            f"Excluded, because fits have collapsed or diverged: "
+            f"Excluded, because fits have failed, collapsed or diverged: "
             f"{', '.join(fallen['display_name'])}. Scale the features (standardise or "
             "pca)."
         )
@@ -107,7 +107,9 @@ def _gains(judged: Judged, margin: float) -> Iterator[dict[str, object]]:
 
 def _finding(found: HoldOut, judged: Judged, wanted: float) -> str:
     if not judged.method:
-        return "Cannot tell: all fits without a source have collapsed or diverged."
+        return (
+            "Cannot tell: all fits without a source have failed, collapsed or diverged."
+        )
     name = method_class(judged.method).display_name
     best = method_class(judged.best_alone).display_name
     if judged.gain is not None:
@@ -167,7 +169,7 @@ def _collapses(found: HoldOut) -> str:
         shares = (s for fit, s in found.collapsed.items() if fit.method == name)
         if share := max(shares, default=0.0):
             told.append(f"{method_class(name).display_name} {100 * share:.0f} %")
-    return f"fits that collapsed or diverged: {', '.join(told)}" if told else ""
+    return f"fits that failed, collapsed or diverged: {', '.join(told)}" if told else ""
 
 
 def _doubled(found: HoldOut, judged: Judged) -> str:

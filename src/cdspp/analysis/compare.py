@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -341,9 +341,10 @@ class _Fits:
     scale: str
     max_rows: int
     seed: int
+    failures: dict[str, str] = field(default_factory=dict)
 
     def notes(self) -> Iterator[str]:
-        """Say of which rows only some take part in a fit, and which state is none."""
+        """Say which rows are subsampled, which state is none, and why fits failed."""
         sizes = {
             "labelled target rows": len(self.problem.labelled),
             "unlabelled target rows": len(self.problem.unlabelled),
@@ -355,18 +356,20 @@ class _Fits:
             yield f"of {rows} at most about {self.max_rows} are in each fit"
         if self.problem.two_classes:
             yield f"{SWAPPED} is left out: with two classes it is no control"
+        for method, reason in self.failures.items():
+            yield f"{method_class(method).display_name} failed: {reason}"
         yield self.problem.note
 
     def held_out(self, fit: Fit) -> tuple[Floats, float]:
-        """Return which held-out rows are right, and the share of collapsed fits."""
+        """Return which held-out rows are right, and the share of useless fits."""
         labelled = self.problem.labelled
         right = np.full((len(self.folds), len(labelled)), np.nan)
         collapsed = 0
         for number, (row, (_, test)) in enumerate(zip(right, self.folds, strict=True)):
             model, scaling = self._fitted(number, fit)
+            collapsed += model is None or bool(model.collapsed_)
             if model is None:
                 continue
-            collapsed += bool(model.collapsed_)
             predicted = model.predict(scaling.apply(self.problem.X[test]))
             places = np.searchsorted(labelled, test)
             row[places] = predicted == self.problem.codes[test]
@@ -398,7 +401,8 @@ class _Fits:
             try:
                 X = scaling.apply(problem.X[rows])
                 return model.fit(X, problem.codes[rows], source=source), scaling
-            except MethodFailed:
+            except MethodFailed as error:
+                self.failures.setdefault(fit.method, str(error))
                 return None, scaling
 
     def _source(self, number: int) -> SourceDomain:

@@ -70,7 +70,7 @@ class Comparison:
     accuracies : DataFrame
         By method, source state and most labelled rows per class in the fit: mean
         accuracy on held-out rows with its 95 % interval, its deviation over `repeats`,
-        and the share of fits that have `collapsed`.
+        and the share of fits that have `collapsed`, diverged or failed.
     gains : DataFrame
         By method and state: the gain of the real source, with its 95 % interval. The
         state `BEST_ALONE` is the method without a source, named by `rival`, over which
@@ -182,7 +182,7 @@ class HoldOut:
         return {name: self.gains(ours, rival) for name, rival in rivals.items()}
 
     def fallen(self, fit: Fit) -> bool:
-        """Whether too many fits have collapsed for a statement."""
+        """Whether too many fits have collapsed or failed for a statement."""
         return self.collapsed[fit] > MOST_COLLAPSED
 
     def states(self, method: str) -> list[Fit]:
@@ -260,8 +260,8 @@ def _verdicts(found: HoldOut, own: Gains, rivals: Gains, margin: float) -> pd.Da
     judged = [_by_measure(gains, margin, fallen) for gains in (own, every)]
     lost = holm([_p_lost(rivals[name]) for name in own])
     records = []
-    for name, words, use, p_lost in zip(own, *judged, lost, strict=True):
-        word = agreed(*(each.word for each in words))
+    for name, fell, words, use, p_lost in zip(own, fallen, *judged, lost, strict=True):
+        word = COLLAPSED if fell else agreed(*(each.word for each in words))
         with_source, alone = (
             found.accuracy(found.right[Fit(name, state, found.labels)])
             for state in (REAL, ALONE)
