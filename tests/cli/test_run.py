@@ -17,7 +17,7 @@ from cdspp.cli.main import main
 
 SNAKEMAKE = """\
 Config file config.yaml is extended by additional config.
-preset quick: the study gives its own methods.
+The study replaces methods of the preset quick.
 Building DAG of jobs...
 total      8
 4 of 8 steps (50%) done
@@ -62,7 +62,7 @@ def said(
 
 def test_a_run_shows_notes_counts_and_the_log(said) -> None:
     out, err = said(SNAKEMAKE + "8 of 8 steps (100%) done\n", 0)
-    assert err == "preset quick: the study gives its own methods.\n"
+    assert err == "The study replaces methods of the preset quick.\n"
     assert re.match(r"8 of 8 jobs, \d+ s\. Whole log: logs/run-", out)
 
 

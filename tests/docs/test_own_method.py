@@ -61,7 +61,8 @@ def project(
     assert again[0] == 2
     assert "exported/toy/words is there already" in again[1]
     with chdir(project.folder / "exported/toy/words"):
-        exec(compile(blocks("python")[1], str(PAGE), "exec"), {})
+        program = blocks("python")[1].replace("alexnet-pca", "tfidf-pca")
+        exec(compile(program, str(PAGE), "exec"), {})
     text = blocks("yaml")[1].replace("mine/digits", "toy/words")
     entry = yaml.safe_load(text.replace("digits", "words"))
     write(project, study | {"methods": study["methods"] + entry})

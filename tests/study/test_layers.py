@@ -64,7 +64,7 @@ def test_a_config_yaml_of_the_folder_is_the_first_study_file(
     assert held == ["mine", 4, 7]
     assert {"methods", "settings"} < found.inherited
     [note] = found.notes
-    assert note == "config.yaml of this folder is the first file of the study."
+    assert note == "The study inherits from config.yaml in this folder."
     assert beside({}, Path("config.yaml")).notes == ()
     assert beside({}, None).config == {}
 
@@ -94,7 +94,7 @@ def test_a_study_file_wins_over_the_preset() -> None:
     assert (study.trials, list(study.methods)) == (2, ["svm-t", "cdspp"])
     assert set(study.states) == STATES
     assert layers(QUICK | own).notes == (
-        "preset quick: the study gives its own trials, methods.",
+        "The study replaces trials, methods of the preset quick.",
     )
 
 

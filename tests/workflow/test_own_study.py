@@ -69,7 +69,7 @@ def test_a_study_file_and_the_command_line_win_over_the_preset(
     fits = [fit for made in plan.fits for fit in made]
     assert {fit.split("/")[2] for fit in fits} == {"svm-t", "cdspp"}
     assert {fit.split("/")[3] for fit in fits} == {"1-2"}
-    note = "preset quick: the study gives its own trials, methods."
+    note = "The study replaces trials, methods of the preset quick."
     assert plan.output.count(note) == 1
     assert "its own methods." in planned(project)
 

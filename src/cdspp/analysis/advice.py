@@ -37,11 +37,11 @@ def conclude(found: HoldOut, margin: float, wanted: float, scale: str) -> Compar
     fallen = judged.verdicts[judged.verdicts["verdict"] == COLLAPSED]
     if not fallen.empty:
         told = (
-            f"Excluded, because fits have failed, collapsed or diverged: "
-            f"{', '.join(fallen['display_name'])}. Scale the features (standardise or "
-            "pca)."
+            "Excluded, because fits have failed, collapsed or diverged: "
+            f"{', '.join(fallen['display_name'])}."
         )
-        parts.insert(1, told)
+        remedy = " Scale the features (standardise or pca)."
+        parts.insert(1, told + remedy * (scale == NO_SCALE))
     return Comparison(
         pd.DataFrame(_accuracies(found)),
         pd.DataFrame(_gains(judged, margin)),

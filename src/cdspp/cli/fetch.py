@@ -55,8 +55,8 @@ def _fetch(arguments: argparse.Namespace) -> str:
             faults.append(resource)
     if faults:
         count = f"{len(faults)} of {len(faults) + len(lines)} resources"
-        message = f"{name}: {count} could not be had: {', '.join(faults)}"
-        raise DataError(f"{message}. The reasons stand above.")
+        message = f"{name}: {count} could not be fetched: {', '.join(faults)}"
+        raise DataError(f"{message}. The lines above say why.")
     return "\n".join(lines)
 
 

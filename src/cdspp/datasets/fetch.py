@@ -195,9 +195,9 @@ def _from_first(file: RemoteFile, mirror: str | None, path: Path, check: Check) 
             reasons.append(f"  {where}: {error}")
     tried = "\n".join(reasons) or "  nowhere: the catalogue gives no address"
     raise DataError(
-        f"{file.name} could not be fetched. Tried:\n{tried}\nGet the file by other "
-        f"means, put it at {file.mirror_path} in a folder, and name that folder as "
-        "mirror in the configuration or in the environment variable CDSPP_MIRROR."
+        f"{file.name} could not be fetched. Tried:\n{tried}\nDownload it by hand to "
+        f"FOLDER/{file.mirror_path}, and name FOLDER by `cdspp fetch --mirror FOLDER`, "
+        "by the key `mirror` of the study, or by the variable CDSPP_MIRROR."
     )
 
 

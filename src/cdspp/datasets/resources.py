@@ -93,7 +93,8 @@ def fetch_resource(
                 found = wanted.check()
                 origin = dict.fromkeys(wanted.files or [FOLDER], fetch.KEPT)
             except (DataError, OSError) as error:
-                log.info("%s: to be fetched: %s", what, error)
+                lacks = isinstance(error, FileNotFoundError)
+                log.info("%s: fetching%s", what, "" if lacks else f", as {error}")
                 record.unlink(missing_ok=True)
                 origin = wanted.get(what)
                 found = wanted.check()
@@ -187,7 +188,7 @@ class _Resource:
                 reasons.append(f"Way {len(reasons) + 1}, {way.kind}: {error}")
                 if len(reasons) < len(self.ways):
                     log.warning("%s: %s", what, reasons[-1])
-        raise DataError("\n".join([f"{what}: could not be had.", *reasons]))
+        raise DataError("\n".join([f"{what}: could not be fetched.", *reasons]))
 
     def _fetch(self, file: RemoteFile, root: Path, accept: Check | None = None) -> str:
         path = root / file.name

@@ -27,8 +27,9 @@ NARROWER = ("benchmark", "setting")
 README = """\
 splits.csv has what each trial of a task may use: the role of a sample (source,
 labelled, unlabelled), its id, its domain, and its label unless it is unlabelled.
-features/ has the rows of a domain by id, in columns x0, x1 and so on, a file a view:
-source rows are from the view {source}, target rows from {target}.
+features/DOMAIN.VIEW.parquet has the rows of a domain by id, in columns x0, x1 and so
+on: source rows come from the view {source}, target rows from {target}.
+Read ids and labels as texts, as pandas does with dtype="str".
 
 Predict every unlabelled sample of every task and trial, and write a Parquet or CSV file
 with the columns {columns} (and confidence, if there is one). It
@@ -207,7 +208,7 @@ def _round(predictions: pd.DataFrame, path: PathLike, trial: Trial) -> Round:
     if unknown := set(here["predicted"]) - known:
         raise DataError(
             f"{where}: {sorted(unknown)[0]!r} is no class. Expected "
-            f"{', '.join(sorted(known))}."
+            f"{', '.join(sorted(known))}, spelt as in splits.csv."
         )
     confidence = here["confidence"].to_numpy(dtype=np.float64)
     return Round(1, here["predicted"].to_numpy(dtype=object), confidence)

@@ -46,7 +46,7 @@ def layered(
     first, notes = Path(beside or ""), []
     if base and first.is_file() and first.resolve() != Path(base).resolve():
         own = _merged(merge_files([first]), own)
-        notes = [f"{first} of this folder is the first file of the study."]
+        notes = [f"The study inherits from {first} in this folder."]
     name = own.get("preset", below.get("preset"))
     known = {file.stem: file for file in Path(presets).glob("*.yaml")}
     preset = merge_files([known[name]]) if name in known else {}  # the schema names it
@@ -55,7 +55,7 @@ def layered(
     if isinstance(methods, list) and isinstance(added, list):  # as above
         config["methods"] = _with_added(methods, config.pop("add"))
     if given := [key for key in preset if key in own]:
-        notes.append(f"preset {name}: the study gives its own {', '.join(given)}.")
+        notes.append(f"The study replaces {', '.join(given)} of the preset {name}.")
     if not own and not preset:  # config.yaml is the study
         return Layers(config, notes=tuple(notes))
     # Equal sections count as inherited, for many a study file is a copy that was cut.

@@ -131,8 +131,8 @@ def renewal_notes(
     if unrecorded:
         files = f"{counted(len(unrecorded), 'file')} that are there"
         yield (
-            f"Snakemake has no record of {files}, such as {unrecorded[0]}: they are "
-            "made again, but for fits that are made of the same."
+            f"Snakemake has no record of {files}, such as {unrecorded[0]}: it makes "
+            "them again, and reuses fits of equal inputs."
         )
     if foreign:
         files = f"{counted(len(foreign), 'file')} not as the study made them"
