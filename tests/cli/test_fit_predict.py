@@ -171,7 +171,7 @@ def test_what_was_read_is_said_in_a_line_a_file(folder: Path, capsys: Any) -> No
     )
     assert said[2] == "note: CDSPPSup: class bee in the target only."
     assert said[-2].endswith(f"predictions: {folder / 'out.csv'}")
-    assert said[-1] == "For rows to come, keep the model: --model FILE"
+    assert said[-1] == "To label new rows later, fit again with --model FILE --force"
 
 
 def test_where_all_rows_have_a_label_that_is_said(folder: Path, capsys: Any) -> None:

@@ -59,13 +59,14 @@ def add_study_command(
 ) -> argparse.ArgumentParser:
     """Add a command on a study, whose files are its first arguments."""
     parser = add_command(commands, name, run, text, epilog, STUDY_EXTRA)
-    parser.add_argument("file", nargs="*", metavar="STUDY_FILE")
+    told = "by default the embedded study; a later file overrides earlier ones"
+    parser.add_argument("file", nargs="*", metavar="STUDY_FILE", help=told)
     return parser
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:
     """Add the option that lets a command replace files."""
-    told = "replace a file that is there"
+    told = "overwrite an existing file"
     parser.add_argument("--force", action="store_true", help=told)
 
 
@@ -87,21 +88,21 @@ def add_columns(
     )
     add("--drop", action="append", default=[], metavar=metavar, help=told)
     if encodes:
-        told = "text becomes a column for each value, or the share of rows that have it"
+        told = "encode text: a column for each value, or the share of rows that have it"
         add("--categories", choices=CATEGORIES[1:], help=told)
-        told = "dates become days since 1970, or year, month, day and weekday"
+        told = "encode dates: days since 1970, or year, month, day and weekday"
         add("--dates", choices=DATES[1:], help=told)
         told = "a library that encodes text and dates: skrub's TableVectorizer"
         add("--vectorise", choices=VECTORISERS, help=told)
-        told = "format of dates that are ambiguous, for instance %%d/%%m/%%Y"
+        told = "format of ambiguous dates, for instance %%d/%%m/%%Y"
         add("--date-format", metavar="FORMAT", help=told)
-        told = "decimal sign of numbers in text (found column by column)"
+        told = "decimal sign of numbers in text (by default found column by column)"
         add("--decimal", choices=(".", ","), help=told)
     told = "encoding of text files (UTF-8, else UTF-16 or Windows-1252, with a note)"
     add("--encoding", metavar="NAME", help=told)
     told = (
-        "a class as it is written, though it looks like a missing label (NA) or "
-        "differs from another in capitals alone; may be repeated"
+        "read LABEL as a class, although it looks like a missing label (NA) or "
+        "differs from another class in capitals alone; may be repeated"
     )
     add("--keep-label", action="append", default=[], metavar="LABEL", help=told)
 
@@ -116,7 +117,7 @@ def add_roles(parser: argparse.ArgumentParser) -> None:
 
 def add_impute(parser: argparse.ArgumentParser) -> None:
     """Add the option that lets numbers be missing."""
-    told = "numbers that are missing or not finite become the mean of their column"
+    told = "replace missing and infinite numbers by the mean of their column"
     parser.add_argument("--impute", action="store_true", help=told)
 
 
@@ -124,22 +125,22 @@ def add_joining(parser: argparse.ArgumentParser, scale: str) -> None:
     """Add the options on reading and joining the files of two domains."""
     add = parser.add_argument
     told = (
-        "columns of one meaning and unit in both files: same-names, none, or pairs "
-        "a=b,c=d of a source column and a target column (same-names where the files "
-        "have any)"
+        "columns with the same meaning and unit in both files: same-names, none, or "
+        "pairs a=b,c=d of a source column and a target column (same-names where the "
+        "files have any)"
     )
     add("--shared", metavar="HOW", help=told)
     told = (
-        "objects described in both ways, in the columns of either file: joined by "
-        "their identifiers, or row by row where there are none; no label is needed"
+        "two files of objects described in both ways, one with the columns of each "
+        "domain; identifiers join them, or else the order of rows; they need no labels"
     )
     add("--paired", nargs=2, metavar=("SOURCE_FILE", "TARGET_FILE"), help=told)
     add_columns(parser)
     add_roles(parser)
     add_impute(parser)
     told = (
-        "of the features of each file: rows of unit length, columns of mean 0 and "
-        "deviation 1, or at most 50 principal components (%(default)s)"
+        "scale the features of each file: rows to unit length, columns to mean 0 and "
+        "deviation 1, or to at most 50 principal components (%(default)s)"
     )
     add("--scale", choices=SCALES, default=scale, help=told)
 

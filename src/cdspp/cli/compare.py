@@ -26,13 +26,12 @@ COLUMNS = (
 )
 
 COMPARE_HELP = """\
-Holds a fifth of the labelled target rows of each class out, again and again, and tests
-whether a method predicts them better with the source than any method without a source,
-and than with a source whose classes are swapped, whose labels are permuted, or which is
-noise. Held-out rows are in no fit. Columns are standardised unless --scale says
-otherwise. Methods that join both files by columns of equal names take part, as do those
-that use the objects of --paired. The command cannot know whether other target rows are
-like the labelled ones.
+Repeatedly holds out a fifth of the labelled target rows of each class. Tests whether a
+method with the source predicts them better than every method without a source, and
+better than itself with a spoilt source: swapped classes, permuted labels, or noise. No
+fit sees held-out rows. Standardises columns unless --scale says otherwise. Methods that
+use columns of equal names take part, and with --paired those that use paired objects.
+The command cannot know whether other target rows resemble the labelled ones.
 
 example:
   cdspp compare --source photos.csv --target sketches.csv
@@ -126,15 +125,15 @@ def add_compare(commands: Any) -> None:
     text = "say whether a source is worth using for a target with few labels"
     compare = command.add_command(commands, "compare", _compare, text, COMPARE_HELP)
     add = compare.add_argument
-    add("--source", required=True, metavar="FILE", help="source rows")
+    add("--source", required=True, metavar="FILE", help="labelled source rows")
     add("--target", required=True, metavar="FILE", help="target rows, some labelled")
     told = "a method to compare, see `cdspp methods`; may be repeated"
     add("--method", action="append", default=[], help=told)
-    told = "how often rows are held out (%(default)s)"
+    told = "number of hold-outs (%(default)s)"
     add("--repeats", type=command.positive_integer, default=15, metavar="N", help=told)
     told = "seed of all draws (%(default)s)"
     add("--seed", type=int, default=0, metavar="N", help=told)
     command.add_joining(compare, STANDARDISE)
     command.add_force(compare)
-    add("--page", metavar="FILE", help="also write it as a web page")
+    add("--page", metavar="FILE", help="also write the answer as a web page")
     add("--csv", metavar="FILE", help="also write the gains with their intervals")

@@ -17,8 +17,9 @@ log = logging.getLogger(__name__)
 FETCH_HELP = """\
 Downloads and verifies the files of a published data set, for instance on a login node;
 a study that runs later finds them in place. Without a name it lists all data sets. It
-keeps files that are there and whole. It tries a mirror, a folder or address given here
-or in the environment variable CDSPP_MIRROR, before the published places.
+keeps complete files that are in place, and looks for others first in the mirror, a
+folder or address named here or in the environment variable CDSPP_MIRROR, then at the
+published addresses.
 
 examples:
   cdspp fetch
@@ -65,9 +66,13 @@ def add_fetch(commands: Any) -> None:
     text = "download published data"
     fetch = add_command(commands, "fetch", _fetch, text, FETCH_HELP, STUDY_EXTRA)
     add = fetch.add_argument
-    add("dataset", nargs="?", metavar="DATASET")
-    add("resource", nargs="*", metavar="RESOURCE", help="all of them by default")
+    add("dataset", nargs="?", metavar="DATASET", help="a name from the list")
+    add("resource", nargs="*", metavar="RESOURCE", help="parts of it; by default all")
     told = "where to put the files (%(default)s, as the study expects)"
     add("--data", default="data", metavar="FOLDER", help=told)
-    add("--mirror", metavar="PLACE", help="folder or address to try first")
-    add("--catalogue", metavar="FILE", help="list of data sets (the one that ships)")
+    add("--mirror", metavar="PLACE", help="folder or address to look in first")
+    add(
+        "--catalogue",
+        metavar="FILE",
+        help="a catalogue of your own",
+    )

@@ -28,14 +28,14 @@ input files:
   header shows; also with .gz), .parquet, .xlsx (its first sheet). It has the
   column `label` (empty, -1, ?, NA, null and the like where a row is unlabelled) and may
   have `id` (a first column without a name is one); every other column is a feature.
-  --label, --id and --drop name columns that are called otherwise or are no features,
-  --source-label and the like for one file alone; --categories and --dates encode text
-  and dates; --keep-label NA makes NA a class.
+  --label and --id name these two columns where they have other names, --source-label
+  and the like in one file alone; --drop leaves columns out; --categories and --dates
+  encode text and dates; --keep-label NA makes NA a class.
   Or arrays: .npz with a matrix X, optionally y (-1 where unlabelled) and ids; .mat
   (saved with -v7 or older) alike, where the only matrix may have any name and labels
   may be `label` or `labels`.
-  Source and target may differ in number and meaning of their features; the classes are
-  matched by their labels.
+  The features of source and target may differ in number and meaning; equal labels mean
+  equal classes.
 
 output file:
   CSV with the columns id, predicted, confidence (empty where the method has none).
@@ -54,7 +54,8 @@ PREDICT_EXAMPLES = """\
 examples:
   cdspp predict --model cdspp.npz --target more-sketches.csv --output predictions.csv
 
-A model file holds arrays and JSON; no code of it is run. In Python: cdspp.load_model.
+A model file holds arrays and JSON; reading it runs no code. In Python, use
+cdspp.load_model.
 """
 
 
@@ -114,10 +115,10 @@ def _next_step(arguments: argparse.Namespace, model: Any) -> list[str]:
     if model.transductive or arguments.vectorise:
         return []
     if not arguments.model:
-        return ["For rows to come, keep the model: --model FILE"]
+        return ["To label new rows later, fit again with --model FILE --force"]
     files = ["--model", arguments.model, "--target", "new.csv", "--output", "more.csv"]
     files += ["--impute"] * arguments.impute
-    return [f"For rows to come: {shlex.join(['cdspp', 'predict', *files])}"]
+    return [f"To label new rows: {shlex.join(['cdspp', 'predict', *files])}"]
 
 
 def _model(arguments: argparse.Namespace) -> Any:
@@ -237,16 +238,16 @@ def add_fit_and_predict(commands: Any) -> None:
         metavar="NAME=VALUE",
         help="an option of the method, for instance alpha=1; may be repeated",
     )
-    without = "labelled source rows; by default the labelled target rows serve"
+    without = "labelled source rows; without them the method learns from the target"
     add("--source", metavar="FILE", help=without)
     add("--target", required=True, metavar="FILE", help="target rows")
     add("--output", required=True, metavar="FILE", help="CSV to write")
-    add("--model", metavar="FILE", help="also keep the model, for `predict`")
+    add("--model", metavar="FILE", help="also save the model, for `cdspp predict`")
     command.add_force(fit)
     command.add_joining(fit, NO_SCALE)
     anyway = "fit even where the forecast exceeds the free memory"
     add("--anyway", action="store_true", help=anyway)
-    text = "predict target rows with a model that `cdspp fit --model` kept"
+    text = "label target rows with a model that `cdspp fit --model` saved"
     epilog = f"{FILES}\n{PREDICT_EXAMPLES}"
     predict = command.add_command(commands, "predict", _predict, text, epilog)
     add = predict.add_argument

@@ -29,7 +29,7 @@ __all__ = ["FoundData", "add_init", "as_name", "look_at_tables", "study_text"]
 
 INIT_HELP = """\
 Reads the data, writes NAME.yaml with comments, and checks it as `cdspp plan` does.
-It writes nothing where something is wrong.
+If anything is wrong, it writes no file.
 
 examples:
   cdspp init mine --folder path/to/photos
@@ -308,20 +308,20 @@ def _table(text: str) -> tuple[str, str]:
 
 def add_init(commands: Any) -> None:
     """Add ``cdspp init`` to the commands."""
-    text = "write a study file for data of one's own"
+    text = "write a study file for your own data"
     extra = command.STUDY_EXTRA
     init = command.add_command(commands, "init", _init, text, INIT_HELP, extra)
     add = init.add_argument
     add("name", metavar="NAME", help="name of the study: the file is NAME.yaml")
     what = init.add_mutually_exclusive_group(required=True)
-    told = "images or texts: PATH/<domain>/<class>/<file>"
+    told = "folder of images or texts: PATH/<domain>/<class>/<file>"
     what.add_argument("--folder", metavar="PATH", help=told)
-    told = "rows of a domain; once for each, the source first, then the target"
+    told = "table of a domain; repeat it for each, first the source, then the target"
     what.add_argument(
         "--table", action="append", type=_table, metavar="DOMAIN=FILE", help=told
     )
-    add("--source", metavar="DOMAIN", help="the source (the first one)")
-    add("--target", metavar="DOMAIN", help="the target (the next one)")
+    add("--source", metavar="DOMAIN", help="source domain (by default the first)")
+    add("--target", metavar="DOMAIN", help="target domain (by default the next)")
     command.add_columns(init, "COLUMN", "")
     command.add_roles(init)
     command.add_force(init)

@@ -21,8 +21,8 @@ from cdspp.core.version import VERSION
 __all__ = ["main", "run_command"]
 
 DESCRIPTION = """\
-Heterogeneous domain adaptation: label a target domain of which few rows are labelled,
-with the help of a labelled source domain that has other features.
+Heterogeneous domain adaptation: a labelled source domain helps to label a target domain
+that has few labels and other features.
 """
 
 # ConfigError and DataError are ValueErrors, like scikit-learn's own.
@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"cdspp {VERSION}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    add_command(commands, "methods", _methods, "list the methods")
+    add_command(commands, "methods", _methods, "list the methods, with identifiers")
     fit_predict.add_fit_and_predict(commands)
     compare.add_compare(commands)
     fetch.add_fetch(commands)

@@ -22,10 +22,10 @@ from cdspp.study.workflow_files import found_file, workflow_folder
 __all__ = ["add_run", "split_rest"]
 
 HELP = """\
-Calls Snakemake in this folder, to which it adds data, results and logs. Without a
-study file it runs the embedded study. After an interruption the same command goes on;
-after a change it repeats only the jobs that the change touches. It hands all words
-after -- to Snakemake.
+Calls Snakemake, which writes the folders data, results and logs here. Without a study
+file it runs the embedded study. After an interruption the same command resumes the
+study; after a change it repeats only the jobs that the change affects. Snakemake
+receives every word after --.
 
 examples:
   cdspp run mine.yaml --cores 8

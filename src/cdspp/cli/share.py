@@ -26,18 +26,18 @@ __all__ = ["add_share", "unpacked"]
 
 FOLDER, FOLDER_HELP = "RESULTS_FOLDER", "for instance results/embedded"
 CITE_HELP = """\
-Methods, data sets and packages of the fits, each with its publication. To cite what a
-method of your own rests on, add the key `cites` to its entry in the study file.
+Prints the publication of each method, data set and package behind the fits. For your
+own method, give its references by the key `cites` of its entry in the study file.
 
 example:
   cdspp cite results/embedded > references.bib
 """
 BUNDLE_HELP = """\
-One archive with the configuration, the versions of packages, features, labels, splits,
-fits, scores, tables, figures and report of a study, and its references. Whoever has it
-checks it with `cdspp verify mine.zip`, and runs the study again from its study.json.
-Published data are not in it beyond the features and labels that the study read: see to
-their licences before you pass it on.
+Packs configuration, package versions, features, labels, splits, fits, scores, tables,
+figures, report and references of a study into one archive. Its recipient checks it with
+`cdspp verify mine.zip`, and repeats the study from its study.json. Of published data
+the archive holds the features and labels that the study read: check their licences
+before you pass it on.
 
 example:
   cdspp bundle results/mine

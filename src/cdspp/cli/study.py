@@ -29,8 +29,8 @@ __all__ = ["add_plan", "add_study_commands", "read_layers", "read_study", "statu
 log = logging.getLogger(__name__)
 
 PLAN_HELP = """\
-Prints jobs, fits, core-hours and memory by method, from the cost model, also for data
-that are still to be downloaded.
+Prints the jobs, fits, core-hours and memory of each method, as the cost model forecasts
+them. It needs no data: a study can be planned before its data are downloaded.
 
 example:
   cdspp plan resources/studies/paper.yaml
@@ -45,27 +45,27 @@ example:
   cdspp status resources/studies/printed.yaml
 """
 VERIFY_HELP = """\
-Compares every fit with its record, its path, features and splits; counts scores again
-from fits and labels, and the numbers of the tables accuracy, class-accuracy and
-overview (CSV) from scores; and compares all files of the report, from labels to
-figures, with the digests that it states. Prints each difference as one line; the exit
-code is 1 where there is one, else 0. It does not check the other text of the report.
+Compares every fit with its record, its path, features and splits; recomputes scores
+from fits and labels, and the tables accuracy, class-accuracy and overview (CSV) from
+scores; and compares every file behind the report, from labels to figures, with the
+digest that the report states. Prints a line for each difference, and exits with 1 if
+there is one, else with 0. It does not check the rest of the report's text.
 
 example:
   cdspp verify results/embedded
 
-With a study file in place of the folder, called in the folder of the run, it compares
-each fit with the study as well: options, seed, code, features and splits.
+Given a study file instead, in the folder of the run, it also compares each fit with the
+study: options, seed, code, features and splits.
 
   cdspp verify mine.yaml
 
-An archive of `cdspp bundle` is checked as the folder in it.
+Given an archive of `cdspp bundle`, it checks the folder inside.
 """
 EXPORT_HELP = """\
-Writes for each benchmark the samples that each trial of a task may learn from, with
-their labels; the samples that it has to label, without; and the features of all of
-them: CSV and Parquet, for programs in any language. Their predictions become a row of
-the study by `predictions: theirs.csv` in an entry of methods.
+Writes, for each trial of a task, the samples to learn from, with their labels, and the
+samples to label, without; and the features of all samples. The files are CSV and
+Parquet, for programs in any language. An entry of `methods` with the key `predictions:
+theirs.csv` makes the predictions of such a program a row of the study.
 
 example:
   cdspp export-splits mine.yaml --to splits
