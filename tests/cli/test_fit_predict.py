@@ -380,7 +380,7 @@ def test_columns_are_found_by_the_names_given(folder: Path) -> None:
         ),
         (
             ["--drop", "Id"],
-            "column 'class' holds text",
+            "name them by --label and --id (in one file alone by --target-label and",
         ),
     ],
 )

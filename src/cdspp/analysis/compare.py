@@ -101,23 +101,23 @@ def compare(
     repeats : int, default=15
         Stratified hold-outs; `MIN_TRIALS` at least.
     test_share : float, default=1/5
-        Share of the labelled rows of each class that is held out, one row at least;
-        each row as often as the others of its class.
+        Share of the labelled rows of each class to hold out, at least one row; the rows
+        of a class take equal turns.
     scale : {"none", "unit", "standardise", "pca"}, default="standardise"
         How features are scaled (`cdspp.core.scaling.fit_scaling`): those of the source
         once, those of the target by the rows of each fit, shared columns as in the
         source. Columns of tables have units of their own; unscaled, fits may collapse.
     max_rows : int, default=2000
-        At most so many unlabelled target rows, and about as many labelled ones and
-        source rows, take part in a fit; drawn anew in each repeat.
+        Most unlabelled target rows of a fit, and about as many labelled ones and source
+        rows; each repeat subsamples anew.
     margin, wanted : float, default=1.0, 5.0
-        In points: gains within the margin count as equal, and a gain of `wanted` is
-        what the number of labelled rows that would be needed refers to, or less where
-        no gain of that size can be had.
+        In points. Gains within the margin count as equal. The answer estimates how many
+        labelled rows would detect a gain of `wanted`, or the largest possible gain if
+        that is smaller.
     seed : int, default=0
-        Of hold-outs, source states and methods.
+        Seed of hold-outs, source states and methods.
     progress : callable, optional
-        Told what is about to be fitted, and how long it will take.
+        Receives a line of text before the fits of each method, with the expected time.
 
     Returns
     -------
@@ -130,13 +130,13 @@ def compare(
         A method or a scale is not known.
     DataError
         A class has fewer than two labelled rows, a method is transductive or needs a
-        bridge that the source has not, or `repeats` are too few.
+        bridge that the source lacks, or `repeats` is too small.
 
     Notes
     -----
-    ``repeats`` fits a method and state, 7 states, and 2 more with half the labels. With
-    two classes the state swapped-classes is left out: mirrored, they say the same. Of
-    methods that use a bridge, it is shuffled in one state more.
+    Each method is fitted ``repeats`` times in each of 7 states, and in 2 of them again
+    with half the labels. Two classes leave out the state swapped-classes, because
+    mirrored classes give the same answer. One more state shuffles the bridge, if any.
     """
     problem = _problem(X, y, source, scale)
     chosen = [name_of(method) for method in methods or usual_methods(problem)]

@@ -63,7 +63,7 @@ PRIOR_SD = 0.07  # of true gains: with it the gains that are said average near t
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """What repeated hold-out says of a source; printed, it is one screen.
+    """The answer of `compare` and its numbers; printed, it fills one screen.
 
     Attributes
     ----------
@@ -83,17 +83,17 @@ class Comparison:
     decision : str
         `USE`, `ALONE_BETTER` or `CANNOT_TELL`.
     method : str
-        Which method to use: with the source if the decision is `USE`; empty where the
-        fits of all without one have collapsed.
+        The method to use, with the source if the decision is `USE`; empty if all fits
+        without a source have collapsed.
     gain : PairedGain or None
-        What is said that `method` gains over the best without a source, shrunk; where
-        the decision is `USE`.
+        Shrunken gain of `method` over the best method without a source, if the decision
+        is `USE`.
     finding : str
-        All of it in words.
+        The answer in words.
     next_step : str
         What to type next.
     note : str
-        What else is to be said of rows and fits, often nothing.
+        Remarks on rows and fits; often empty.
     """
 
     accuracies: pd.DataFrame

@@ -17,9 +17,8 @@ log = logging.getLogger(__name__)
 FETCH_HELP = """\
 Downloads and verifies the files of a published data set, for instance on a login node;
 a study that runs later finds them in place. Without a name it lists all data sets. It
-keeps complete files that are in place, and looks for others first in the mirror, a
-folder or address named here or in the environment variable CDSPP_MIRROR, then at the
-published addresses.
+keeps complete files. It looks first in a mirror, a folder or address named here or in
+the environment variable CDSPP_MIRROR, then at the published addresses.
 
 examples:
   cdspp fetch
@@ -71,8 +70,4 @@ def add_fetch(commands: Any) -> None:
     told = "where to put the files (%(default)s, as the study expects)"
     add("--data", default="data", metavar="FOLDER", help=told)
     add("--mirror", metavar="PLACE", help="folder or address to look in first")
-    add(
-        "--catalogue",
-        metavar="FILE",
-        help="a catalogue of your own",
-    )
+    add("--catalogue", metavar="FILE", help="a catalogue of your own")

@@ -54,8 +54,7 @@ PREDICT_EXAMPLES = """\
 examples:
   cdspp predict --model cdspp.npz --target more-sketches.csv --output predictions.csv
 
-A model file holds arrays and JSON; reading it runs no code. In Python, use
-cdspp.load_model.
+A model file holds arrays and JSON and runs no code. In Python: cdspp.load_model.
 """
 
 

@@ -61,8 +61,7 @@ def read_both(
     if arguments.source:
         # No output names source rows: they need no identifiers.
         asked.append((arguments.source, columns_of(arguments, "source")))
-    hint = "Where the files differ: --source-label, --source-id, --target-label, ..."
-    read = _whole(gathered(read_domain, asked), hint * bool(arguments.source))
+    read = _whole(gathered(read_domain, asked))
     target = read[0]
     require_dropped(tuple(arguments.drop), read)
     target.require_distinct_ids()  # predictions are written by these
@@ -102,13 +101,11 @@ def gathered(
     return found, faults
 
 
-def _whole(
-    made: tuple[list[DomainRows], list[str]], hint: str = ""
-) -> list[DomainRows]:
+def _whole(made: tuple[list[DomainRows], list[str]]) -> list[DomainRows]:
     found, faults = made
     if faults:
-        faults += [hint] * (hint != "" and any("--label" in text for text in faults))
-        raise DataError("\n".join(faults))
+        both = "--label and --id (in one file alone by --target-label and the like)"
+        raise DataError("\n".join(faults).replace("--label and --id", both))
     return found
 
 

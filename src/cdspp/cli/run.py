@@ -22,10 +22,9 @@ from cdspp.study.workflow_files import found_file, workflow_folder
 __all__ = ["add_run", "split_rest"]
 
 HELP = """\
-Calls Snakemake, which writes the folders data, results and logs here. Without a study
-file it runs the embedded study. After an interruption the same command resumes the
-study; after a change it repeats only the jobs that the change affects. Snakemake
-receives every word after --.
+Calls Snakemake, which writes data, results and logs here. Without a study file it runs
+the embedded study. After an interruption the same command resumes it; after a change it
+repeats only the jobs that the change affects. Words after -- go to Snakemake.
 
 examples:
   cdspp run mine.yaml --cores 8

@@ -35,9 +35,8 @@ example:
 BUNDLE_HELP = """\
 Packs configuration, package versions, features, labels, splits, fits, scores, tables,
 figures, report and references of a study into one archive. Its recipient checks it with
-`cdspp verify mine.zip`, and repeats the study from its study.json. Of published data
-the archive holds the features and labels that the study read: check their licences
-before you pass it on.
+`cdspp verify mine.zip`, and repeats the study from its study.json. Of published data it
+holds the features and labels in use: check their licences before you pass it on.
 
 example:
   cdspp bundle results/mine

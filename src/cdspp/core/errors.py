@@ -20,7 +20,7 @@ class ConfigError(ValueError):
 
 
 class DataError(ValueError):
-    """A file or table of data is missing, unreadable or not what it should be."""
+    """A file or table of data is missing, unreadable or malformed."""
 
 
 class ChecksumError(DataError):
@@ -28,15 +28,15 @@ class ChecksumError(DataError):
 
 
 class DiskFullError(Exception):
-    """The disk is full. No fault of the data: nothing else is worth trying."""
+    """The disk is full; no other source of the data would help."""
 
 
 class NotWritableError(Exception):
-    """A file cannot be written where it should be. No fault of the data, either."""
+    """The process cannot write a file in its place; the data are not at fault."""
 
 
 class StaleJobError(Exception):
-    """The run of a job has ended, or its code has changed: there is no result."""
+    """A job gives no result: its run has ended, or its code has changed."""
 
 
 # Each says on one line what is wrong, where, and what to do.
@@ -48,15 +48,15 @@ class MethodFailed(RuntimeError):
 
 
 class BridgeWarning(UserWarning):
-    """Columns are shared that can hardly be of one unit."""
+    """Shared columns differ so much in spread that they can hardly have one unit."""
 
 
 class LabelWarning(UserWarning):
-    """Labels are usable, but not what one would expect: a class without a partner."""
+    """Labels are usable but unexpected, such as a class of one domain alone."""
 
 
 class CostWarning(UserWarning):
-    """A fit is expected to take long, or more memory than there is."""
+    """The cost model expects a long fit, or one that needs more memory than is free."""
 
 
 class CollapseWarning(UserWarning):

@@ -118,10 +118,10 @@ class _Map:
 
 
 class ParquetRows:
-    """Rows of a Parquet file, for `fit` and `predict`; CDSPP never holds all of them.
+    """Rows that stay in a Parquet file: CDSPP never holds all of them in memory.
 
-    Every column is a feature, in the order of the file. Methods that hold their rows in
-    memory read them all.
+    `fit` and `predict` take them in place of an array. Every column is a feature, in
+    the order of the file. Other methods read all rows into memory.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ class ParquetRows:
         return FileRows(self).load().astype(dtype or np.float64, copy=False)
 
     def read(self, rows: Int | None, step: int) -> Iterator[tuple[int, Float]]:
-        """Yield parts of `rows` (ascending; all by default), and where they start."""
+        """Yield `rows` (ascending; all by default) in parts, with their starts."""
         first = start = 0
         with self._open() as file:
             for batch in file.iter_batches(step, columns=self.columns):

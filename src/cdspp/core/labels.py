@@ -44,12 +44,12 @@ _kept: ContextVar[frozenset[Any]] = ContextVar("kept", default=frozenset())
 
 @contextmanager
 def keep_labels(*names: Any) -> Iterator[None]:
-    """Take labels for classes as they are written, in the block.
+    """Read these labels as classes, as written, inside the ``with`` block.
 
     Parameters
     ----------
     *names : str
-        Words that would mean that there is no label, such as "NA", and classes that
+        Words that otherwise mark a row as unlabelled, such as "NA", and classes that
         differ from others in capitals alone.
 
     Notes

@@ -93,8 +93,7 @@ def fetch_resource(
                 found = wanted.check()
                 origin = dict.fromkeys(wanted.files or [FOLDER], fetch.KEPT)
             except (DataError, OSError) as error:
-                lacks = isinstance(error, FileNotFoundError)
-                log.info("%s: fetching%s", what, "" if lacks else f", as {error}")
+                log.info("%s: fetching (%s)", what, getattr(error, "strerror", error))
                 record.unlink(missing_ok=True)
                 origin = wanted.get(what)
                 found = wanted.check()

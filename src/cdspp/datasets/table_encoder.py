@@ -33,8 +33,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     """Turns the columns of a data frame into numbers and remembers how.
 
     Numbers stay as they are. Booleans, and the words true and false, become 1 and 0.
-    Text and dates are errors, all columns at once, unless `categories` and `dates`
-    choose an encoding. `transform` matches columns by name, in any order.
+    Text and dates raise one DataError that names all such columns, unless `categories`
+    and `dates` encode them. `transform` matches columns by name, in any order.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     decimal : {'.', ','} or None, default=None
         Decimal sign of numbers written as text. None finds it column by column.
     date_format : str or None, default=None
-        Format of dates written as text, as `datetime.strptime` takes it, in columns
-        with a date that it reads. Others, and all of them without a format, are read as
-        ISO dates, or where a number above 12, or points, tell day from month.
+        Format of dates written as text, in the notation of `datetime.strptime`, for
+        columns in which it matches a date. Other columns hold ISO dates, or dates in
+        which points or a number above 12 tell day from month.
     vectorise : {'skrub'} or None, default=None
         Library that encodes text and dates in place of `categories` and `dates`:
         skrub's `TableVectorizer`, one-hot for up to 40 values of a column and tf-idf
@@ -123,7 +123,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def learn(self, X: pd.DataFrame) -> None:
-        """Decide the encoding of each column, whatever `column_faults` says of it."""
+        """Decide the encoding of each column, without raising its `column_faults`."""
         if twice := [name for name, n in Counter(map(str, X)).items() if n > 1]:
             raise DataError(f"the table has the column {twice[0]!r} more than once.")
         for option, known in (("categories", CATEGORIES), ("dates", DATES)):

@@ -273,10 +273,10 @@ def read_table(
     categories, dates, date_format, decimal, vectorise
         As in `TableEncoder`.
     encoding : str, optional
-        Of a text file; by default UTF-8, else UTF-16 or Windows-1252, which `notes`
-        says.
+        Encoding of a text file; by default UTF-8, else UTF-16 or Windows-1252, with a
+        line in `notes`.
     encoder : TableEncoder, optional
-        That of another table, whose columns this one has: rows to predict.
+        Encoder of an earlier table with the same columns, for rows to predict.
 
     Returns
     -------

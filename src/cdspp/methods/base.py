@@ -77,14 +77,14 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     transduction_ : ndarray of shape (n_target,)
         Labels of all target rows given to `fit`, the given ones among them.
     history_ : list of Round
-        One entry a round, the last being the result; one in all without rounds.
+        One entry for each round, the last being the result; one without rounds.
     n_iter_, n_features_in_ : int
         Number of rounds; number of target features.
     collapsed_ : str
-        "diverged" where the problem has no minimum; "one class" where nearly all
-        unlabelled rows are predicted in one class though several are labelled;
-        "parallel rows" where those of a domain nearly are, unless the method centres
-        them; empty otherwise. `fit` raises a `cdspp.core.errors.CollapseWarning`.
+        Why the fit is of no use, else empty: "diverged" (the objective has no minimum),
+        "one class" (the method predicts one class for nearly all unlabelled rows) or
+        "parallel rows" (the rows of a domain have nearly one direction, and the method
+        does not centre them). `fit` raises a `cdspp.core.errors.CollapseWarning`.
     """
 
     identifier: ClassVar[str]
@@ -120,7 +120,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
 
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit of a `Size` takes, and MB beside data."""
+        """Estimate the seconds of a fit of a `Size`, and its MB beside the data."""
         return 0.5, 50.0
 
     @abstractmethod
@@ -137,16 +137,16 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_target, n_features)
-            Target rows; for methods with `reads_files` a memory map of NumPy or
-            `cdspp.ParquetRows` stays in its file, and so does that of the source.
+            Target rows. Methods with `reads_files` leave a memory map of NumPy or a
+            `cdspp.ParquetRows` in its file, also where the source is one.
         y : array-like of shape (n_target,)
-            Their labels. Unlabelled are None, NaN, pandas' NA, blank text and -1; in
-            an array, text together with -1 needs the type object.
+            Their labels. None, NaN, pandas' NA, blank text and -1 mark unlabelled rows;
+            an array of text and -1 needs the type object.
         source : SourceDomain or list of SourceDomain, default=None
             Labelled source rows. Without it the labelled target rows serve as source.
             Methods with `several_sources` take a list of sources of any widths, and
-            methods without a source ignore it; `cdspp.SourceVote` makes a vote of one
-            fit a source of any other method.
+            methods without a source ignore it; `cdspp.SourceVote` fits any other method
+            once for each source and lets the fits vote.
 
         Returns
         -------

@@ -59,7 +59,7 @@ def save_model(
     model: HeterogeneousClassifier,
     extras: Mapping[str, Any] | None = None,
 ) -> None:
-    """Keep a fitted model: one NPZ file of its arrays, with a tree in JSON.
+    """Save a fitted model in one NPZ file: its arrays, and the rest as JSON.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def save_model(
     model : HeterogeneousClassifier
         A fitted estimator.
     extras : mapping, optional
-        More to keep: text, numbers, arrays, classes marked as storable.
+        Further text, numbers, arrays and storable classes to save.
 
     Raises
     ------
@@ -87,14 +87,14 @@ def save_model(
 def load_model(
     path: PathLike, *, class_: type | None = None
 ) -> HeterogeneousClassifier:
-    """Load what `save_model` or ``cdspp fit --model`` kept; no code of the file runs.
+    """Load a model of `save_model` or ``cdspp fit --model``; this runs no code.
 
     Parameters
     ----------
     path : path
         The file.
     class_ : type, optional
-        The class of a model from outside: a file never decides on an import.
+        The class of a model from outside: a file never chooses what to import.
 
     Returns
     -------

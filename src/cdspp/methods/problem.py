@@ -27,14 +27,14 @@ Int = NDArray[np.intp]
 class SourceDomain:
     """The labelled source samples of a heterogeneous domain adaptation problem.
 
-    One object rather than two arrays, and without a length: scikit-learn's
-    cross-validation slices every routed array that happens to have as many rows as the
-    target, and would cut the source apart in silence.
+    The object has no length, on purpose: scikit-learn's cross-validation slices every
+    routed array with as many rows as the target, and would cut the source apart without
+    a warning.
 
     Parameters
     ----------
     X : array-like of shape (n_source, n_features_source)
-        Source features; their number need not be that of the target.
+        Source features; the target may have another number of them.
     y : array-like of shape (n_source,)
         Source labels, one for each row.
     shared_columns : {"same-names"} or list of pairs, default=None

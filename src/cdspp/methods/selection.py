@@ -18,8 +18,8 @@ __all__ = ["LabelledKFold", "labelled_accuracy"]
 class LabelledKFold(StratifiedKFold):
     """Stratified folds of the labelled rows; unlabelled ones are in every training set.
 
-    For `cross_val_score` and `GridSearchCV` with methods that predict new rows; a
-    transductive method cannot predict rows that are held out.
+    Pass it as `cv` to `cross_val_score` or `GridSearchCV`. The method has to predict
+    new rows: a transductive one cannot predict held-out rows.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def labelled_accuracy(estimator: Any, X: Any, y: ArrayLike) -> float:
     estimator : object
         A fitted estimator.
     X, y : array-like
-        Rows and their labels; unlabelled ones are left out.
+        Rows and their labels; the score ignores unlabelled rows.
 
     Returns
     -------

@@ -18,9 +18,9 @@ __all__ = ["SourceVote"]
 class SourceVote(ClassifierMixin, BaseEstimator):
     """Several sources for a method that takes one: a fit for each, and their vote.
 
-    Each fit gives a row's predicted class its confidence, or one where the method has
-    no confidences; the class with the largest sum wins, the first in sorted order where
-    sums are equal.
+    Each fit votes for the class that it predicts, with its confidence as weight, or one
+    if the method has no confidences. The class with the largest sum wins; of equal
+    sums, the first in sorted order.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class SourceVote(ClassifierMixin, BaseEstimator):
     history_ : list of Round
         One entry: the vote.
     collapsed_ : str
-        That of the first fit that has collapsed, else empty.
+        Why the first collapsed fit is of no use; empty if none collapsed.
 
     See Also
     --------

@@ -19,7 +19,7 @@ __all__ = ["Results", "load_results"]
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """What a study found.
+    """The results of a study.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ def _numbers(texts: pd.Series) -> pd.Series:
 
 
 def load_results(folder: str | os.PathLike[str]) -> Results:
-    """Load what a study found.
+    """Load the results of a study as data frames.
 
     Parameters
     ----------

@@ -50,8 +50,8 @@ def ridge_map(A: Float, B: Float) -> tuple[Float, float]:
 class PairedMap(JointMachine):
     r"""Source rows mapped into the target's space by a ridge map of pairs (paired map).
 
-    Of rows of unit length, a ridge regression of the target's features on those of the
-    source is learnt of the paired rows alone:
+    A ridge regression, learnt from the paired rows alone, predicts the target's
+    features from those of the source; all rows have unit length:
 
     .. math::
 
@@ -66,8 +66,8 @@ class PairedMap(JointMachine):
     C : float, default=1.0
         Cost of a margin violation.
     n_components : int, default=100
-        Rows with more features are reduced to as many principal components first, not
-        centred, of the rows in use and the pairs of their domain.
+        Rows with more features are first reduced to this many uncentred principal
+        components, of the rows in use and the pairs of their domain.
 
     Attributes
     ----------
@@ -193,8 +193,8 @@ class Procrustes(PairedMap):
     r"""Source rows rotated into the target's space by pairs (Procrustes).
 
     As `PairedMap`, whose parameters and attributes it has, with an orthogonal map in
-    place of the ridge regression and a penalty of zero, on as many directions as the
-    pairs have and both domains are wide:
+    place of the ridge regression and a penalty of zero, in as many directions as the
+    pairs span and both domains have:
 
     .. math::
 

@@ -109,17 +109,17 @@ class SharedColumns(JointMachine):
 class SharedColumnsPlus(SharedColumns):
     """Shared columns with the target's own, and selective pseudo-labels.
 
-    As `SharedColumns`, but beside the shared columns stand the other columns of the
-    target, which are zero in the source, and the machine is fitted `max_iter` times: it
-    predicts the unlabelled rows, takes the most confident predictions of each class as
-    labels, the share ``k / max_iter`` after round k, and is fitted again.
+    `SharedColumns` with two additions: the other columns of the target take part,
+    with zeros in the source; and the machine is fitted `max_iter` times. After round k
+    it takes the share ``k / max_iter`` of its predictions, the most confident of each
+    class, as labels.
 
     Parameters
     ----------
     C : float, default=1.0
         As in `SharedColumns`, which has the attributes, too.
     max_iter : int, default=5
-        Number of rounds. Each number is another fit, since the shares depend on it.
+        Number of rounds. Another number is another fit: the shares depend on it.
 
     References
     ----------

@@ -76,8 +76,8 @@ class WeightedMachine:
 class CDLSSup(SubspaceMethod):
     r"""Supervised cross-domain landmark selection (CDLS_sup): no selection, one map.
 
-    Maps the source to the target's principal subspace, where the means of domains and
-    classes and the pairs of one class shall lie close together:
+    Maps the source to the target's principal subspace, so that the means of domains and
+    classes, and the pairs of one class, lie close together:
 
     .. math::
 
@@ -87,8 +87,8 @@ class CDLSSup(SubspaceMethod):
         + \lambda \lVert A \rVert_F^2
 
     with mapped source rows :math:`z_s = A^T x` and projected labelled target rows
-    :math:`z_l`, all of unit length first. A linear support vector machine on both
-    recognises target rows. Unlabelled rows are ignored.
+    :math:`z_l`, all of unit length first. A linear support vector machine trained on
+    both labels target rows. Unlabelled rows are ignored.
 
     Parameters
     ----------
@@ -100,9 +100,9 @@ class CDLSSup(SubspaceMethod):
         Parameter of the nu-SVC; lowered, with a warning, where the weights of the
         classes make it infeasible.
     source_weight : {"classes", "rows"}, default="classes"
-        Weight of a source row in the nu-SVC: the largest class of the labelled target
-        rows over that of the source, the sizes of the protocol where these are met; or
-        labelled target rows over source rows.
+        Weight of a source row in the nu-SVC: the size of the largest class of the
+        labelled target rows over that of the source, or the number of labelled target
+        rows over that of source rows.
 
     Attributes
     ----------
@@ -261,9 +261,9 @@ class CDLS(CDLSSup):
     weights' program by an interior-point method in 10 to 20 steps of ``O(sum of n_c^3 +
     n m^2 + (m + C)^3)`` with m components and n_c samples of class c. The axes and the
     marginal mean take in the unlabelled rows from the first round on, as in the
-    released code, though a start from `CDLSSup` is described. Pairs are weighted
-    linearly in the landmark weights. From the second round on the source weighs `delta`
-    times as much in the machine: ``delta=1`` is better on some data.
+    released code, although the paper describes a start from `CDLSSup`. Pairs are
+    weighted linearly in the landmark weights. From the second round on the source
+    weighs `delta` times as much in the machine: ``delta=1`` is better on some data.
 
     Examples
     --------

@@ -28,29 +28,29 @@ __all__ = ["CDSPPBridge"]
 class CDSPPBridge(CDSPP):
     r"""CDSPP with shared columns and paired rows (CDSPP+bridge).
 
-    Two terms more in the problem of `CDSPPSup`, whose closed form stays. Both rows of
-    the projections that belong to a shared column are pulled together, until they
-    are one:
+    Two terms join the problem of `CDSPPSup`, which keeps its closed form. The first
+    pulls together the two rows of the projections that belong to a shared column, until
+    they are one:
 
     .. math::
 
         \mu \sum_k \lVert P_s[i_k] - P_t[j_k] \rVert^2
 
-    And both rows of a pair are of one class, in which no other row is: a column each in
-    the class sums of both domains. Rounds of selective pseudo-labelling, and
-    attributes, as in `CDSPP`; the bridge is this project's own.
+    The second makes each pair a class of its own: one more column in the class sums of
+    both domains. Rounds of selective pseudo-labelling, and attributes, as in `CDSPP`;
+    the bridge is this project's own.
 
     Parameters
     ----------
     mu : float, default=None
         Weight of the coupling of shared columns; None for an infinite one.
     pair_weight : float, default=1.0
-        What a pair weighs, in mean classes: products of a class's labelled rows in the
-        source and in the target.
+        Weight of a pair, relative to a mean class (the product of its labelled rows in
+        the source and in the target).
     alpha, n_components, max_iter, selection, final_fit, normalize_means, classifier
         As in `CDSPP`; with pairs the subspace has up to as many directions more.
     center : bool, default=False
-        As in `CDSPP`. A bridge gives both domains one origin.
+        As in `CDSPP`. With a bridge both domains have one origin.
     eigenvector_scaling : {"metric", "unit"}, default="unit"
         As in `CDSPP`. Cross-validation on labelled rows prefers unit length here.
     keep_projections : bool, default=False
@@ -65,9 +65,9 @@ class CDSPPBridge(CDSPP):
     Notes
     -----
     With `K` the two regularised scatter matrices in two diagonal blocks, `N` the class
-    sums of both domains likewise, `J` what swaps the blocks, and `U` with a column a
-    shared column, 1 in its place in the source and -1 in that of the target, directions
-    v solve
+    sums of both domains likewise, `J` the permutation that swaps the blocks, and `U` a
+    column for each shared column (1 at its place in the source, -1 at that in the
+    target), directions v solve
 
     .. math::
 

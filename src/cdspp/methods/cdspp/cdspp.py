@@ -268,7 +268,7 @@ class CDSPP(CDSPPSup):
     Parameters
     ----------
     max_iter : int, default=5
-        Number of rounds T. Each T is another fit, since the shares depend on it.
+        Number of rounds T. Another T is another fit, because the shares depend on it.
     selection : {"class", "all"}, default="class"
         Take the share within each predicted class, as the released code does, or over
         all unlabelled rows together, as the paper's text says; rounding may add one row
@@ -390,7 +390,7 @@ class CDSPPPCA(CDSPP):
 
 
 class TargetOnly(CDSPP):
-    """CDSPP that is never shown the source: the control of every transfer result.
+    """CDSPP that never sees the source: the control for every transfer result.
 
     The labelled target rows serve as the source; what it gains over a supervised method
     comes from the unlabelled target rows. Parameters and attributes are those of

@@ -18,10 +18,10 @@ __all__ = ["PCACoral"]
 class PCACoral(ConfidentClassifier):
     r"""Principal components of equal number, then correlation alignment (PCA+CORAL).
 
-    The advice that libraries of homogeneous domain adaptation give for features of
-    different number: reduce both domains to k principal components and align the
-    covariance of the source with that of the target. In these coordinates both
-    covariances are diagonal, and CORAL becomes
+    Libraries of homogeneous domain adaptation advise this where the numbers of features
+    differ: reduce both domains to k principal components and align the covariance of
+    the source with that of the target. In these coordinates both covariances are
+    diagonal, and CORAL becomes
 
     .. math:: x_k \mapsto x_k \, \sqrt{v^t_k / v^s_k}
 
@@ -45,8 +45,8 @@ class PCACoral(ConfidentClassifier):
     Notes
     -----
     Nothing but the order of the variances ties component k of one domain to that of the
-    other, and its sign is arbitrary: this row is a control more than a method, and
-    answers whether the advice is of use. Cost O(n d min(n, d)) a domain.
+    other, and its sign is arbitrary: this row is more a control than a method, and
+    tests the advice. Cost O(n d min(n, d)) a domain.
 
     References
     ----------

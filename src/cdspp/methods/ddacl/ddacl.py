@@ -28,8 +28,8 @@ INITIAL_SCALE = 0.01
 class DDACL(SubspaceMethod, ConfidentClassifier):
     r"""Discriminative distribution alignment with cross-entropy loss (DDACL).
 
-    Learns a linear projection a domain and one softmax classifier of both, in turn with
-    the labels of the unlabelled rows:
+    Alternately learns a linear projection of each domain with one softmax classifier of
+    both, and the labels of the unlabelled rows:
 
     .. math::
 
@@ -50,7 +50,7 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         Weight of the discrepancy of the domains.
     tau : float, default=0.002
         Weight of the scatter of the class means. The objective is bounded below where
-        it is small enough; 0.001 is what the authors take for text and ImageNet.
+        it is small enough; the authors use 0.001 for text and ImageNet.
     ridge : float, default=0.001
         Weight of the squared norms, the paper's lambda.
     n_components : int, default=100

@@ -209,13 +209,13 @@ class HFA(HeterogeneousClassifier):
 
     Notes
     -----
-    For n source and labelled target rows, a class takes up to a few hundred solves of
-    a support vector machine, each O(n^2 m) for the kernel with m directions. Rows are
+    For n source and labelled target rows, a class takes up to a few hundred solves of a
+    support vector machine, each O(n^2 m) for the kernel with m directions. Rows are
     scaled to unit length, and the width of each Gaussian is the mean squared distance
     of the rows of its domain. Unlabelled rows take no part. A class without a labelled
     target row is learned from the source alone. As in the authors' code the first
     direction is constant, and the weights restart from equal ones after each new one.
-    The number of directions hangs on the tolerance of the solver, the predictions
+    The number of directions depends on the tolerance of the solver; the predictions
     hardly do.
 
     References

@@ -271,14 +271,14 @@ class SHFA(HFA):
     Notes
     -----
     For n rows of both domains in all, O(n^3) once for roots of the kernels; a class
-    takes some three hundred quadratic problems with matrices of size n x n, each
-    O(n^2 m) to form with m labellings, and O(n^2) for each new labelling: minutes a
-    class for thousands of rows. Up to five matrices of size n x n are held at once.
-    Rows and kernels are those of `HFA`. The authors' code takes `prior` from the labels
-    to be predicted; here it never sees them. The labelling that is violated most is
-    searched among single coordinates of a root of the kernel rather than by the norm
-    that the objective has. The tolerance of LIBSVM matters: the exact solver labels a
-    few rows in a hundred differently.
+    takes some three hundred quadratic problems with matrices of size n x n, each O(n^2
+    m) to form with m labellings, and O(n^2) for each new labelling: minutes a class for
+    thousands of rows. Up to five matrices of size n x n are held at once. Rows and
+    kernels are those of `HFA`. The authors' code takes `prior` from the labels to be
+    predicted; here it never sees them. The search for the most violated labelling goes
+    over single coordinates of a root of the kernel, not by the norm of the objective.
+    The tolerance of LIBSVM matters: the exact solver labels a few rows in a hundred
+    differently.
 
     Examples
     --------

@@ -38,7 +38,7 @@ class SSAN(NetworkClassifier):
     n_components : int, default=256
         Dimension of the common space.
     temperature : float, default=5.0
-        What the source's outputs are divided by before their softmax gives soft labels.
+        Divisor of the source's outputs before the softmax that gives soft labels.
     alpha : float, default=0.1
         Share of the soft labels in the loss of labelled target rows.
     beta : float, default=0.004

@@ -130,7 +130,7 @@ class JMEA(STN):
     second_weight : float, default=0.5
         Weight ``lambda_g`` of the classifier that predicts.
     start : int, default=100
-        Iterations' worth of unlabelled rows that are selected from the first one on.
+        Head start of the selection of unlabelled rows, in iterations.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class JMEA(STN):
     and CIFAR-10; 1, 0.5, 0.5 for Wiki; 10, 5, 0.5 and 25, 15, 0.5 for the two tasks of
     Office-Caltech; 1, 2, 1 for CIFAR-100 (distances to the source, within the target,
     second classifier). It takes rows as they are, here they have unit length. The data
-    of the release are not at hand, so that the tests compare the loss with a naive one
+    of the release are not available, so the tests compare the loss with a naive one
     alone.
 
     References

@@ -30,7 +30,7 @@ CAP_MARGIN = 10
 class PA(TransductiveClassifier):
     r"""Progressive alignment: sparse codes over one dictionary (PA).
 
-    All samples of both domains, brought to one width, are coded together:
+    PA brings both domains to one width and codes all samples together:
 
     .. math::
 
@@ -81,12 +81,12 @@ class PA(TransductiveClassifier):
 
     The paper aligns features first and distributions second. The released code, which
     this follows, has both in one objective, trains on the codes of the labelled target
-    rows alone, uses neither pseudo-labels nor weights of samples, and gives a search
-    for codes up once min(p, K) - 10 coefficients are active, as is always so with these
-    settings. Zeros stand in where the principal axes of the wider domain are fewer than
+    rows alone, uses neither pseudo-labels nor weights of samples, and stops a search
+    for codes once min(p, K) - 10 coefficients are active, which these settings always
+    reach. Zeros stand in where the principal axes of the wider domain are fewer than
     the features of the other. The axes of the target are those of labelled and
-    unlabelled rows together, by default; commented lines of the code give either axes
-    of their own, on which the two cannot be compared. The bandwidth of the graph is the
+    unlabelled rows together, by default; commented-out lines of the code give each its
+    own axes, on which the two cannot be compared. The bandwidth of the graph is the
     mean of all distances, not of a random part. The rows must differ in two directions
     or more: a dictionary of centred atoms has none otherwise. With barely more than ten
     the codes have next to no coefficients and the labels are poor. A class without a

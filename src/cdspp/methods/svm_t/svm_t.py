@@ -28,7 +28,7 @@ GRADIENT_STOP, RIDGE, SMALLEST_STEP = 1e-5, 1e-12, 1e-10
 class SVMT(HeterogeneousClassifier):
     r"""Linear support vector machine on the labelled target rows (SVM_t).
 
-    The baseline that never sees the source. LIBSVM solves each binary problem
+    This baseline never sees the source. LIBSVM solves each binary problem
 
     .. math::
 

@@ -106,15 +106,15 @@ class KPGRL(ConfidentClassifier):
 
     Notes
     -----
-    Cost O(n_s n_u (L + iterations)) for L labelled target rows, and six matrices of
-    n_s x n_u numbers; `fit` refuses where these do not fit into memory. The authors let
-    a mask keep each keypoint to its partner, so that the rows between themselves are
-    transported as here, without a mask. Their protocol draws equally many rows of each
-    class in both domains; a plan between uniform masses is then right, and where class
-    shares differ it has to move rows across classes. The release trains an SVM with an
-    RBF kernel on rows as they are; here rows have unit length and the machine is
-    linear, so that the method differs from SVM_t by its transport alone. The data of
-    the release are not at hand, so that the tests compare with a naive version alone.
+    Cost O(n_s n_u (L + iterations)) for L labelled target rows, and six matrices of n_s
+    x n_u numbers; `fit` refuses where these do not fit into memory. The authors' mask
+    ties each keypoint to its partner; all other rows are then transported as here,
+    without a mask. Their protocol draws equally many rows of each class in both
+    domains; a plan between uniform masses is then right, and where class shares differ
+    it has to move rows across classes. The release trains an SVM with an RBF kernel on
+    rows as they are; here rows have unit length and the machine is linear, so that the
+    method differs from SVM_t by its transport alone. The data of the release are not
+    available, so the tests compare with a naive version alone.
 
     References
     ----------
