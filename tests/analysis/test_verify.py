@@ -214,7 +214,7 @@ def test_a_report_that_is_cut_short_is_named(study: VerifiedStudy) -> None:
     page = study.root / "report/index.html"
     page.write_text(page.read_text()[:-20])
     named(study, r"index\.html: it is no whole page\. Delete it and run the study")
-    assert f"1 file changed: {page}. To" in changed_note(study.root)
+    assert f"did not end: {page}. A run remakes" in changed_note(study.root)
 
 
 def test_a_number_that_was_changed_on_the_page_is_named(study: VerifiedStudy) -> None:
@@ -287,5 +287,6 @@ def test_a_run_is_told_in_one_line_what_changed_since_the_report(
     for path in own:
         path.write_bytes(b"other")
     told = changed_note(study.root)
-    assert f" {len(own)} files changed: {own[0]}, " in told
+    assert told.startswith(f"{len(own)} files changed since the report")
+    assert f"did not end: {own[0]}, " in told
     assert told.count(str(study.root)) == min(len(own), 3) + 1

@@ -143,10 +143,12 @@ def test_fits_that_crashed_are_made_again_by_the_command_that_is_named(
     crashed = [key for key in second.fits if key.method == "svm-t"]
     for key in crashed:
         write_fit(study, key, "ValueError: odd", crashed=True)
-    [line] = [x for x in status_text([]).splitlines() if x.startswith("What crashed")]
+    [line] = [x for x in status_text([]).splitlines() if x.startswith("To repeat")]
     files = [FIT.format(study="toy", **key._asdict()) for key in crashed]
     command = " ".join(["--forcerun", *(f"{file}.json" for file in files)])
-    assert line.endswith(f"made again by: cdspp run --cores 8 -- {command}")
+    assert line.endswith(
+        f"To repeat the crashed fits: cdspp run --cores 8 -- {command}"
+    )
 
 
 def test_where_the_fit_of_the_showcase_crashed_its_subspace_is_made_again(

@@ -191,8 +191,8 @@ def test_what_crashed_is_made_again_by_the_command_that_the_status_names(
     monkeypatch.chdir(project.folder)
     told = status_text(["toy.yaml"]).splitlines()
     assert sum(line.startswith("failed: ArithmeticError: injected") for line in told)
-    [line] = [line for line in told if line.startswith("What crashed is made again by")]
-    command = shlex.split(line.partition(" by: ")[2])
+    [line] = [line for line in told if line.startswith("To repeat the crashed fits: ")]
+    command = shlex.split(line.partition(": ")[2])
     start = command.index("--forcerun")
     other = project.folder / FITS / "cdspp-sup/1-2.json"
     kept = other.stat().st_ino

@@ -129,7 +129,7 @@ def _finding(found: HoldOut, judged: Judged, wanted: float) -> str:
         return (
             f"Train on the target alone, for instance by {name}: the source hurts "
             f"{_tried(judged, 'each')}, makes no difference to it, or leaves it behind "
-            "another one without a source."
+            "another method without a source."
         )
     return (
         "Cannot tell: these rows do not show that the source helps "

@@ -65,9 +65,9 @@ def changed_note(root: Path) -> str:
         return ""
     more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
     return (
-        f"Since the report was made, by hand or by a run that did not end, "
-        f"{counted(len(files), 'file')} changed: {', '.join(files[:NAMED])}{more}. To "
-        f"have one made again, delete it; cdspp verify {root} compares all."
+        f"{counted(len(files), 'file')} changed since the report, by hand or by a run "
+        f"that did not end: {', '.join(files[:NAMED])}{more}. A run remakes those that "
+        f"you delete; cdspp verify {root} compares all."
     )
 
 

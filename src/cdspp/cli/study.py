@@ -46,10 +46,10 @@ example:
 """
 VERIFY_HELP = """\
 Compares every fit with its record, its path, features and splits; recomputes scores
-from fits and labels, and the tables accuracy, class-accuracy and overview (CSV) from
-scores; and compares every file behind the report, from labels to figures, with the
-digest that the report states. Prints a line for each difference, and exits with 1 if
-there is one, else with 0. It does not check the rest of the report's text.
+from fits and labels; and compares every file behind the report, from labels to figures,
+with the digest that the report states. Prints a line for each difference, and exits
+with 1 if there is one, else with 0. It does not recompute tables, nor check the text of
+the report.
 
 example:
   cdspp verify results/embedded
@@ -159,7 +159,7 @@ def status_text(files: Sequence[str]) -> str:
         lines += [f"failed: {reason}", *_first(places), ""]
     if progress.crashed:
         again = study_command(files, "--forcerun", *progress.crashed)
-        lines += [f"What crashed is made again by: {again}", ""]
+        lines += [f"To repeat the crashed fits: {again}", ""]
     if stopped := progress.stopped:
         jobs = counted(len(stopped), "job")
         lines += [f"{jobs} stopped before the end (killed, or out of memory):"]
@@ -167,7 +167,7 @@ def status_text(files: Sequence[str]) -> str:
     differing = ((reason, file) for file, reason in differing_fits(study))
     for reason, places in _by_reason(differing).items():
         fits = counted(len(places), "fit")
-        lines += [f"{fits} to be made again: {reason}", *_first(places), ""]
+        lines += [f"{fits} to repeat: {reason}", *_first(places), ""]
     keys = (key for name in study.benchmarks for key in study.fits(name))
     records = (f"{FIT.format(study=study.name, **key._asdict())}.json" for key in keys)
     mixed = versions_note(filter(os.path.isfile, records))

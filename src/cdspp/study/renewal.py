@@ -137,11 +137,11 @@ def renewal_notes(
     if foreign:
         files = f"{counted(len(foreign), 'file')} not as the study made them"
         first, reason = next(iter(foreign.items()))
-        yield f"{files}, such as {first}: {reason}. They are made again."
+        yield f"{files}, such as {first}: {reason}. The run remakes them."
     if outdated:
         fits = f"{counted(len(outdated), 'fit')} changed after they were scored"
         first, reason = next(iter(outdated.items()))
-        yield f"{fits}, or never were, such as {first}: {reason}. They are made again."
+        yield f"{fits}, or never were, such as {first}: {reason}. The run repeats them."
 
 
 def standing_notes(study: Study) -> Iterator[str]:
