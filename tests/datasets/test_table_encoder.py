@@ -163,6 +163,9 @@ def test_an_encoding_that_is_asked_for_is_taken_or_refused(tmp_path: Path) -> No
         read_table(path, encoding="utf-8", drop=["ort"])
     with pytest.raises(DataError, match="no encoding 'utf-nine'"):
         read_table(path, encoding="utf-nine")
+    path.write_bytes(b"a,b\n1,\x81\n")  # no letter in Windows-1252, either
+    with pytest.raises(DataError, match="not a text file in UTF-8 .* --encoding"):
+        read_table(path)
 
 
 @pytest.mark.parametrize(

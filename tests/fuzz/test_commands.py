@@ -61,7 +61,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, width in (("source", 4), ("target", 3)):
         table = pd.DataFrame(rng.normal(size=(24, width)))
         table.columns = [f"f{k}" for k in range(width)]
-        table.insert(0, "label", ["a", "b", "NA", "c"] * 6)
+        last = "d" if name == "source" else "NA"
+        table.insert(0, "label", ["a", "b", "c", last] * 6)
         table.insert(0, "id", range(24))
         table.to_csv(place / f"{name}.csv", index=False)
     return place
@@ -88,6 +89,7 @@ def test_an_odd_call_is_answered_or_refused_in_one_line(
     kept = {path.name: path.read_bytes() for path in folder.glob("[st]*.csv")}
     for seed in seeds:
         words = words_of(random.Random(seed))
+        (folder / "out.csv").unlink(missing_ok=True)
         try:
             code = main(words)
         except SystemExit as stopped:  # of argparse, which says how the command is used

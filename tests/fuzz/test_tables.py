@@ -42,7 +42,7 @@ def test_a_damaged_file_is_read_whole_or_named(
     for seed in seeds:
         rng = random.Random(seed)
         path.write_bytes(damaged_bytes(content, rng))
-        columns = Columns(*(rng.choice((None, None, "a", "y")) for _ in range(2)))
+        columns = Columns(*rng.choices((None, "a", "y"), (8, 1, 1), k=2))
         found = tried(lambda columns=columns: read_domain(path, columns), f"{seed}")
         if isinstance(found, DomainRows):
             assert found.X.ndim == 2
@@ -52,6 +52,8 @@ def test_a_damaged_file_is_read_whole_or_named(
             assert isinstance(found, DataError), f"{seed}: {found!r}"
             assert str(path) in str(found), f"{seed}: {found}"
             assert "\n" not in str(found), f"{seed}: {found}"
+            ours = isinstance(found.__cause__, NameError | AssertionError)
+            assert not ours, f"{seed}: {found.__cause__!r}"
 
 
 @attacks(100, 5000)

@@ -141,8 +141,8 @@ def _encoding(path: Path) -> str:
             while stream.read(2**20):
                 pass
     except UnicodeDecodeError:
-        with _opened(path, WINDOWS) as stream:
-            text = stream.read(2**20)
+        with _opened(path, None) as stream:
+            text = stream.read(2**20).decode(WINDOWS, "surrogateescape")
         # Bytes that are no letters there, and those of control: no text at all.
         odd = sum(not (c.isprintable() or c in "\t\r\n") for c in text)
         return UTF8 if odd else WINDOWS
