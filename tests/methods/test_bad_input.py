@@ -22,6 +22,7 @@ from support.toy_problem import (
 
 from cdspp import SourceDomain, make
 from cdspp.core.errors import MethodFailed
+from cdspp.methods.problem import scale_domains
 
 COMPLETE = (
     *("cdls", "cdls-sup", "coot", "ddacl", "jmea", "semi-relaxed-fgw"),
@@ -255,3 +256,15 @@ def test_columns_of_text_and_dates_are_named() -> None:
         make("cdspp").fit(frame, [0, 1], source=source)
     with pytest.raises(ValueError, match=r"source.X: 2 columns of text or dates"):
         make("cdspp").fit([[0.0], [1.0]], [0, 1], source=SourceDomain(frame, [0, 1]))
+
+
+def test_masked_values_are_no_numbers() -> None:
+    rows = np.ma.masked_array(X, X > 1)
+    told = f"{rows.mask.sum()} values of a masked array"
+    with pytest.raises(ValueError, match=f"^X: {told}"):
+        make("svm-t").fit(rows, Y, source=BASE.source)
+    with pytest.raises(ValueError, match=f"^X: {told}"):
+        make("svm-t").fit(X, Y, source=BASE.source).predict(rows)
+    source = SourceDomain(np.ma.masked_greater(X_SOURCE, 1), Y_SOURCE)
+    with pytest.raises(ValueError, match=r"^source.X: \d+ values of a masked array"):
+        scale_domains("standardise", X, source)

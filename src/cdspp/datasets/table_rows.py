@@ -132,10 +132,14 @@ def read_domain(
         asked = getattr(columns, option)
         if asked and asked not in content:
             raise DataError(no_column(path, option, asked, content))
-    if isinstance(content, dict):
-        rows = _from_arrays(content, where, columns)
-    else:
-        rows = _from_table(content, where, columns, encoder)
+    try:
+        if isinstance(content, dict):
+            rows = _from_arrays(content, where, columns)
+        else:
+            rows = _from_table(content, where, columns, encoder)
+    except DataError as error:  # of a value, which knows no file
+        told = str(error)
+        raise DataError(told if where in told else f"{where}: {told}") from error
     if not rows.X.size:
         raise DataError(f"{path}: expected rows of features, found none.")
     return rows
@@ -156,10 +160,7 @@ def _from_table(
         encoder = _learned(rows[features], path, columns)
     else:
         notes += _matched(features, path, encoder)
-    try:
-        X = encoder.transform(rows)
-    except DataError as error:
-        raise DataError(f"{path}: {error}") from error
+    X = encoder.transform(rows)
     counts = encoder.unseen(rows).items()
     unseen = [f"{name}: {n} of a value that the fit did not see" for name, n in counts]
     labels = rows[label].tolist() if label in rows else [""] * len(rows)

@@ -82,7 +82,10 @@ class SourceDomain:
 
 @contextmanager
 def numbers_told(X: Any, what: str) -> Iterator[None]:
-    """Name the columns of a data frame that do not become numbers, by ValueError."""
+    """Raise ValueError for masked values and columns that do not become numbers."""
+    if np.ma.is_masked(X):
+        masked = f"{what}: {counted(np.ma.count_masked(X), 'value')} of a masked array"
+        raise ValueError(f"{masked}, which have no number. Fill them, or drop rows.")
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -145,7 +148,8 @@ def scale_domains(
     Paired rows are scaled as the rows of their domain, and the columns of the source
     returned are shared by number.
     """
-    rows, given = (check_array(part, dtype=np.float64) for part in (X, source.X))
+    with numbers_told(X, "X"), numbers_told(source.X, "source.X"):
+        rows, given = (check_array(part, dtype=np.float64) for part in (X, source.X))
     bridge = read_bridge(source, (given, rows), (source.X, X), check_array)
     if kind == PCA and len(bridge.source):
         raise ValueError(
