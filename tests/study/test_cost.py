@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from support.study_files import load, load_own, read_study
 
+from cdspp.core.discovery import defaults_of
 from cdspp.core.names import FitKey
-from cdspp.methods import method_class
+from cdspp.methods import available, method_class
 from cdspp.study.cost import Cost, Size, cell_cost, fit_cost, problem_size
 from cdspp.study.model import Study
 
@@ -128,3 +129,47 @@ def test_many_classes_are_counted(
     cost = fit_cost(method_class(name), Size("", n, 3 * n, 50, 2 * n, n, 60))
     assert seconds / 2 < cost.seconds < 2 * seconds
     assert megabytes / 2 < cost.megabytes < 2 * megabytes
+
+
+# Median processor seconds of the trials of the two studies of methods that came after
+# the paper, over all source states of one size, and of larger synthetic rows.
+DIGITS = Size("", 10, 200, 200, 30, 394, 50)
+SURF = Size("", 10, 200, 800, 30, 127, 1024)
+DECAF6 = Size("", 10, 200, 800, 30, 127, 4096)
+LARGER = Size("", 10, 1000, 800, 30, 1970, 1024)
+TRANSPORT = [
+    ("coot", DIGITS, 0.17),
+    ("coot", Size("", 8, 200, 500, 40, 430, 500), 0.32),
+    ("coot", SURF, 0.92),
+    ("coot", DECAF6, 9.5),
+    ("coot", Size("", 10, 200, 4096, 30, 127, 4096), 241.0),
+    ("semi-relaxed-fgw", DIGITS, 0.65),
+    ("semi-relaxed-fgw", SURF, 0.14),
+    ("semi-relaxed-fgw", Size("", 10, 200, 800, 30, 928, 4096), 2.8),
+    ("semi-relaxed-fgw", LARGER, 60.6),
+    ("kpg-rl", DIGITS, 0.08),
+    ("kpg-rl", DECAF6, 0.34),
+    ("kpg-rl", LARGER, 1.5),
+    ("kpg-rl-gw", DIGITS, 0.21),
+    ("kpg-rl-gw", DECAF6, 0.41),
+    ("kpg-rl-gw", LARGER, 4.7),
+]
+
+
+@pytest.mark.parametrize(("name", "size", "seconds"), TRANSPORT)
+def test_transport_costs_as_much_as_forecast(
+    name: str, size: Size, seconds: float
+) -> None:
+    forecast = fit_cost(method_class(name), size).seconds
+    assert seconds / 2 < forecast < 2 * seconds
+
+
+ITERATIVE = [n for n in available() if "max_iter" in defaults_of(method_class(n))]
+
+
+@pytest.mark.parametrize("name", ITERATIVE)
+def test_half_the_iterations_take_half_the_time(name: str) -> None:
+    method = method_class(name)
+    options = {"max_iter": defaults_of(method)["max_iter"] / 2}
+    whole = fit_cost(method, SURF).seconds
+    assert fit_cost(method, SURF, options).seconds == pytest.approx(whole / 2)

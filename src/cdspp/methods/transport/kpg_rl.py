@@ -156,11 +156,12 @@ class KPGRL(ConfidentClassifier):
         self.max_iter, self.C = max_iter, C
 
     @classmethod
-    def work(cls, size: Any, max_iter: int = 2000) -> tuple[float, float]:
+    def work(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
         plan = float(size.n_source * size.n_unlabelled)
-        passes = 8.0 * size.n_labelled + 0.5 * max_iter
-        return 0.01 + 2e-9 * plan * passes, 8e-6 * 6 * plan
+        machine = (size.n_source + size.n_labelled) * size.d_target * size.n_classes
+        seconds = 2e-9 * plan * (8.0 * size.n_labelled + 250.0) + 4e-8 * machine
+        return 0.01 + seconds, 8e-6 * 6 * plan
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         parts = problem.map_rows(row_normalise, row_normalise)
@@ -234,15 +235,13 @@ class KPGRLGW(KPGRL):
         self.alpha, self.n_steps = alpha, n_steps
 
     @classmethod
-    def work(
-        cls, size: Any, max_iter: int = 2000, n_steps: int = 5
-    ) -> tuple[float, float]:
+    def work(cls, size: Any, n_steps: int = 5) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
-        seconds, megabytes = super().work(size, max_iter)
+        seconds, megabytes = super().work(size)
         rows = float(size.n_source + size.n_unlabelled)
-        products = 4e-10 * size.n_source * size.n_unlabelled * rows
+        step = 0.005 + 2e-10 * size.n_source * size.n_unlabelled * rows
         squares = 8e-6 * (size.n_source**2 + size.n_unlabelled**2)
-        return n_steps * (seconds + products), megabytes + squares
+        return seconds + n_steps * step, megabytes + squares
 
     def _plan(self, guide: Float, problem: Problem, keypoints: _Keypoints) -> Float:
         X_source, X = keypoints.problem.X_source, keypoints.problem.X_unlabelled
