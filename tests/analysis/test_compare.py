@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
+from sklearn.ensemble import RandomForestClassifier
 
 import cdspp
 from benchmarks.planted import Planted
@@ -365,3 +366,18 @@ def test_a_method_without_its_bridge_is_refused() -> None:
     X, y, source = paired_problem()
     with pytest.raises(DataError, match="shared-columns needs shared_columns of the"):
         compare(X, y, source=source, methods=["shared-columns"])
+
+
+def test_classifiers_of_scikit_learn_are_controls_without_a_source() -> None:
+    spreading = "sklearn.semi_supervised:LabelSpreading"
+    problem = Planted("none", n_classes=4, n_labelled=6, n_unlabelled=6).draw(0)
+    methods = ["cdspp-sup", spreading, RandomForestClassifier(n_estimators=5)]
+    found = compare(
+        problem.X, problem.y, source=problem.source, methods=methods, repeats=5
+    )
+    states = found.accuracies.groupby("method")["state"].agg(set)
+    controls = states.drop("cdspp-sup")
+    assert len(controls) == 2
+    assert all(each == {"real"} for each in controls)
+    rivals = found.gains.loc[found.gains["state"] == BEST_ALONE, "rival"]
+    assert set(rivals) <= {"cdspp-sup", *controls.index}

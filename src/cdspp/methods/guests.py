@@ -121,7 +121,8 @@ def _as_method(
             init: Any = cls.__init__
             own["__init__"] = _constructor(cls, chosen, lambda m, all_: init(m, **all_))
         return type(cls.__name__, (cls,), own)
-    target_only = guest.kind == TARGET_KIND
+    # No classifier of scikit-learn takes a source.
+    target_only = guest.kind == TARGET_KIND or cls.__module__.startswith("sklearn.")
     _check_offers(guest.place, cls, target_only)
     own["outside"], own["uses_source"] = cls, not target_only
     # These take -1 for a row without a label, where other classifiers see a class.
