@@ -183,6 +183,31 @@ def test_costs_of_coot_are_those_of_four_loops() -> None:
     np.testing.assert_allclose(model.feature_plan_.sum(axis=0).sum(), 1.0, rtol=1e-6)
 
 
+def test_plans_of_coot_are_those_of_a_plain_alternation() -> None:
+    """Costs by one sum over all pairs of entries, both plans by Sinkhorn in turn."""
+    problem = toy_problem(spread=0.4, n_classes=2, unlabelled_per_class=3)
+    epsilon, model = 0.5, problem.fit(COOT(epsilon=0.5))
+    known = problem.y != -1
+    target = np.vstack([problem.X[known], problem.X[~known]])
+    given = np.concatenate([problem.y[known], problem.y[~known]])
+    source, target = (
+        row_normalise(X) * np.sqrt(X.shape[1]) for X in (problem.source.X, target)
+    )
+    squares = (source[:, None, :, None] - target[None, :, None, :]) ** 2
+    wrong = (problem.source.y[:, None] != given) & (given != -1)
+    features = np.full(squares.shape[2:], 1.0 / np.prod(squares.shape[2:]))
+    for _ in range(100):
+        cost = np.einsum("ijkl,kl->ij", squares, features) + wrong
+        rows = sinkhorn(cost, epsilon, 2000)
+        cost = np.einsum("ijkl,ij->kl", squares, rows)
+        features = sinkhorn(cost, epsilon, 2000)
+    np.testing.assert_allclose(model.feature_plan_, features, rtol=1e-3)
+    uniform = 1.0 / features.size
+    assert np.abs(features / uniform - 1.0).max() > 0.1
+    found = np.argmax(rows.T @ np.eye(2)[problem.source.y], axis=1)[known.sum() :]
+    np.testing.assert_array_equal(model.transduction_[~known], found)
+
+
 def test_two_renderings_of_one_domain_are_matched() -> None:
     """Columns permuted, no label but one a class: COOT finds rows and columns."""
     rng = np.random.default_rng(0)

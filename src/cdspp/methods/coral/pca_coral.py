@@ -44,9 +44,9 @@ class PCACoral(ConfidentClassifier):
 
     Notes
     -----
-    Nothing but the order of the variances ties component k of one domain to that of the
-    other, and its sign is arbitrary: this row is more a control than a method, and
-    tests the advice. Cost O(n d min(n, d)) a domain.
+    Only the order of the variances ties component k of one domain to that of the other,
+    and its sign is arbitrary: this row tests the advice. The papers on CORAL have equal
+    features, so no printed results can be compared. Cost O(n d min(n, d)) a domain.
 
     References
     ----------

@@ -210,7 +210,7 @@ class KPGRLGW(KPGRL):
     Notes
     -----
     A step costs O(n_s n_u (n_s + n_u)) beside that of `KPGRL`, and distances take
-    n_s^2 + n_u^2 numbers.
+    n_s^2 + n_u^2 numbers. As for `KPGRL`, no printed results can be compared.
     """
 
     identifier = "kpg-rl-gw"
@@ -294,7 +294,7 @@ class KPGRLKP(KPGRL):
     Notes
     -----
     Shared columns take part at unit length, on their own. Without a source all columns
-    are shared.
+    are shared. As for `KPGRL`, no printed results can be compared.
 
     Examples
     --------

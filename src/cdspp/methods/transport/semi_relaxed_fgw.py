@@ -53,8 +53,8 @@ class SemiRelaxedFGW(PlanClassifier):
     Notes
     -----
     A step costs O(n_s n_t (n_s + n_t)), in n_s^2 + n_t^2 + 8 n_s n_t numbers. Rows have
-    unit length. Rows, new ones too, are tied to source rows by the distances to the
-    fitted rows, the plan, and the mass of each source row.
+    unit length; new ones too are tied to source rows by distances to fitted rows, plan
+    and source masses. The paper has graphs alone: no printed results can be compared.
 
     References
     ----------
