@@ -34,7 +34,7 @@ class Guest:
 
     place: str  #: ``module:Class``
     display_name: str = ""  #: In tables and figures, by default the class's.
-    kind: str = ""  #: ``target-only``, without the source, or ``predictions``.
+    kind: str = ""  #: ``target-only``, as all of scikit-learn, or ``predictions``.
     seconds: float = 0.5  #: Of a fit, as expected.
     states: bool = False  #: Whether there are predictions in other source states.
 
@@ -121,7 +121,6 @@ def _as_method(
             init: Any = cls.__init__
             own["__init__"] = _constructor(cls, chosen, lambda m, all_: init(m, **all_))
         return type(cls.__name__, (cls,), own)
-    # No classifier of scikit-learn takes a source.
     target_only = guest.kind == TARGET_KIND or cls.__module__.startswith("sklearn.")
     _check_offers(guest.place, cls, target_only)
     own["outside"], own["uses_source"] = cls, not target_only
