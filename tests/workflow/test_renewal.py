@@ -137,6 +137,8 @@ def test_what_lies_beside_an_output_needs_no_record(
 ) -> None:
     (tmp_path / "results/toy/report").mkdir()
     (tmp_path / "results/toy/report/index.sha256").touch()
+    (folder,) = (tmp_path / "data").glob("*/")  # reading a study of tables counts them
+    (folder / "contents.json").write_text("{}")
     monkeypatch.chdir(tmp_path)
     assert "no record" not in run(project, small())
     assert "no record" not in status_text(["toy.yaml"])

@@ -189,7 +189,7 @@ OWN: tuple[Part, ...] = (
         DETAILS,
         (Item(TIMING, "times"),),
         "Processor time of three trials over all tasks, as a multiple of that of "
-        "{reference}, beside the seconds that the paper printed.",
+        "{reference}.",
     ),
     Part(
         "graph",

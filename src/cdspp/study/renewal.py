@@ -35,7 +35,7 @@ __all__ = [
 
 
 # Written beside an output, and no output of a rule: Snakemake never records them.
-BESIDE = ("digests.json", "index.sha256")
+BESIDE = ("contents.json", "digests.json", "index.sha256")
 
 
 def unrecorded_files(study: Study) -> list[str]:
@@ -129,10 +129,10 @@ def renewal_notes(
 ) -> Iterator[str]:
     """Yield a sentence on each, where there are any."""
     if unrecorded:
-        files = f"{counted(len(unrecorded), 'file')} that are there"
+        files = f"{counted(len(unrecorded), 'existing file')}, such as {unrecorded[0]}"
         yield (
-            f"Snakemake has no record of {files}, such as {unrecorded[0]}: it makes "
-            "them again, and reuses fits of equal inputs."
+            f"Snakemake has no record of {files}: it makes them again, and reuses fits "
+            "of equal inputs."
         )
     if foreign:
         files = f"{counted(len(foreign), 'file')} not as the study made them"
