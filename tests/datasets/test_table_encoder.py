@@ -65,8 +65,14 @@ def test_what_fit_decided_holds_for_later_tables_in_any_order() -> None:
     )
     assert kept.transform(later)[:, 1:3].sum() == 0
     assert kept.unseen(later) == {"site": 3}
-    with pytest.raises(DataError, match="lacks 2 columns of the fit: age, n"):
+    with pytest.raises(DataError, match="lacks 2 columns of the fit: 'age', 'n'"):
         kept.transform(MIXED.drop(columns=["age", "n"]))
+    renamed = r"lacks 1 column of the fit: 'age' \('AGE'\?\); has 'AGE' besides"
+    with pytest.raises(DataError, match=renamed):
+        kept.transform(MIXED.rename(columns={"age": "AGE"}))
+    form = r"'2020-02-03' is not a date of the form %d\.%m\.%Y \(of 3 such\)"
+    with pytest.raises(DataError, match=form):
+        kept.transform(MIXED.assign(seen="2020-02-03"))
     with pytest.raises(ValueError, match="no encoder of a table"):
         TableEncoder.from_dict({"columns": [{"name": "a"}]})
 

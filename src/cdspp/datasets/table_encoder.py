@@ -199,10 +199,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             A column is missing, or cells are no numbers in a column of numbers.
         """
         check_is_fitted(self)
-        known = set(map(str, X))
-        if lacking := [c.name for c in self.columns_ if c.name not in known]:
-            told = f"{counted(len(lacking), 'column')} of the fit: {shortened(lacking)}"
-            raise DataError(f"the table lacks {told}.")
+        if fault := kinds.lacking([c.name for c in self.columns_], [*map(str, X)]):
+            raise DataError(f"the table {fault}")
         if faults := [fault for _, fault in column_faults(self.columns_, X)]:
             raise DataError(f"{'; '.join(faults)}.")
         own = [column for column in self.columns_ if column.form != SKRUB]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import fnmatch
 import math
 import re
@@ -270,12 +269,8 @@ def _matched(features: Sequence[str], path: str, encoder: TableEncoder) -> list[
     """Check that a table has the columns of a fit; return a note on further ones."""
     known = [column.name for column in encoder.columns_]
     extra = [name for name in features if name not in known]
-    if lacking := [name for name in known if name not in features]:
-        near = {name: difflib.get_close_matches(name, extra, n=1) for name in lacking}
-        shown = [f"{k!r} ({near[k][0]!r}?)" if near[k] else repr(k) for k in lacking]
-        told = f"{counted(len(lacking), 'column')} of the fit: {shortened(shown, 5)}"
-        more = f"; has {shortened([*map(repr, extra)], 5)} besides" if extra else ""
-        raise DataError(f"{path}: lacks {told}{more}. Rename or add them.")
+    if fault := kinds.lacking(known, features):
+        raise DataError(f"{path}: {fault}")
     told = f"{counted(len(extra), 'column')} that the fit does not know"
     return [f"left out: {told} ({shortened(extra)})"] if extra else []
 
