@@ -86,8 +86,8 @@ def numbers_told(X: Any, what: str) -> Iterator[None]:
     if np.ma.is_masked(X):
         n_masked = counted(int(np.ma.getmaskarray(X).sum()), "value")
         raise ValueError(
-            f"{what}: {n_masked} of a masked array, which have no number. Fill them, or "
-            "drop rows."
+            f"{what}: {n_masked} of a masked array, which have no number. Fill them, "
+            "or drop rows."
         )
     try:
         yield
