@@ -163,6 +163,6 @@ def test_an_interruption_reaches_the_command_which_ends_as_it_does(
     running.send_signal(signal.SIGINT)
     _, said = running.communicate(timeout=20)
     assert running.returncode == 7
-    assert "Interrupted after 0 of 0 jobs. The same command goes on.\n" in said
+    assert "Interrupted after 0 of 0 jobs. The same command resumes it.\n" in said
     [log] = tmp_path.glob("logs/*")
     assert log.read_text() == "ready\nended properly\n"

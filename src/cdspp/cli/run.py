@@ -117,7 +117,7 @@ def _run(arguments: argparse.Namespace) -> str:
     if code:
         done = f"after {meter.done} of {meter.total} jobs"
         if meter.interrupted:
-            lines = [f"Interrupted {done}. The same command goes on.", where]
+            lines = [f"Interrupted {done}. The same command resumes it.", where]
         else:
             lines = [f"Stopped {done}:", *_reasons(text), where]
         sys.stderr.write("\n".join(lines) + "\n")
