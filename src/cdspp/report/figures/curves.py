@@ -138,7 +138,7 @@ def _note_below(
     last = len(curve.values) - 1
     for place, x in enumerate(curve.values):
         side = "left" if place == 0 else "right" if place == last else "center"
-        look = {"ha": side, "transform": axes.get_xaxis_transform()}
+        look: dict[str, Any] = {"ha": side, "transform": axes.get_xaxis_transform()}
         for height, i in enumerate(np.flatnonzero(far[:, place] & ~apart).tolist()):
             look["collapsed"] = bool(fallen[i, place])
             style.note_far(axes, curve.rows[i], means[i, [place]], height, x=x, **look)
