@@ -12,7 +12,7 @@ from cdspp import COOT, KPGRL, KPGRLGW, KPGRLKP, PCACoral, SemiRelaxedFGW, Sourc
 from cdspp.core import memory
 from cdspp.core.errors import DataError, LabelWarning, MethodFailed
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.transport.plans import potentials, sinkhorn
+from cdspp.methods.transport.plans import COPIES, potentials, sinkhorn
 
 
 def unit(problem: ToyProblem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -262,6 +262,19 @@ def test_plans_that_do_not_fit_into_memory_are_refused(
     for model in (KPGRL(), COOT(), SemiRelaxedFGW()):
         with pytest.raises(DataError, match=r"holds plans of \d+ x \d+ rows"):
             problem.fit(model)
+
+
+@pytest.mark.parametrize("model", [SemiRelaxedFGW(), KPGRLGW()])
+def test_distances_within_a_domain_that_do_not_fit_are_refused(
+    model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = toy_problem()
+    sizes = len(problem.source.X), len(problem.X)
+    plans = 8 * COPIES * sizes[0] * sizes[1] / 2**20
+    monkeypatch.setattr(memory, "available_megabytes", lambda: 1.01 * plans)
+    problem.fit(COOT())
+    with pytest.raises(DataError, match=f"{type(model).__name__} holds plans"):
+        problem.fit(model)
 
 
 def test_a_class_without_source_rows_has_no_plan() -> None:

@@ -99,8 +99,7 @@ class COOT(PlanClassifier):
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
-        rows = float(size.n_source * size.n_target)
-        features = float(size.d_source * size.d_target)
+        rows, features = size.n_source * size.n_target, size.d_source * size.d_target
         # Costs of features, and with them the iterations, spread with their number.
         return 0.1 + 1e-6 * rows + 2e-9 * features**1.5, 8e-6 * 8 * (rows + features)
 

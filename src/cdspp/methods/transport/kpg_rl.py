@@ -238,13 +238,13 @@ class KPGRLGW(KPGRL):
     def work(cls, size: Any, n_steps: int = 5) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
         seconds, megabytes = super().work(size)
-        rows = float(size.n_source + size.n_unlabelled)
-        step = 0.005 + 2e-10 * size.n_source * size.n_unlabelled * rows
-        squares = 8e-6 * (size.n_source**2 + size.n_unlabelled**2)
-        return seconds + n_steps * step, megabytes + squares
+        n, m = float(size.n_source), float(size.n_unlabelled)
+        step = 0.005 + 2e-10 * n * m * (n + m)
+        return seconds + n_steps * step, megabytes + 8e-6 * 3 * (n**2 + m**2)
 
     def _plan(self, guide: Float, problem: Problem, keypoints: _Keypoints) -> Float:
         X_source, X = keypoints.problem.X_source, keypoints.problem.X_unlabelled
+        require_plan(type(self).__name__, len(X_source), len(X), squares=3)
         left, to_source = (
             squared_distances(X_source, rows) / keypoints.source_scale
             for rows in (X_source, keypoints.source)

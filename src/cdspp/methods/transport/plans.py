@@ -32,10 +32,10 @@ TOLERANCE = 1e-6  # of the row sums in total
 OTHERS = ("PYTORCH", "JAX", "CUPY", "TENSORFLOW")
 
 
-def require_plan(method: str, n_source: int, n_target: int) -> None:
-    """Refuse a plan of n_source x n_target numbers that does not fit into memory."""
+def require_plan(method: str, n_source: int, n_target: int, squares: int = 0) -> None:
+    """Refuse plans, and `squares` matrices a domain, that do not fit into memory."""
     require_memory(
-        COPIES * n_source * n_target,
+        COPIES * n_source * n_target + squares * (n_source**2 + n_target**2),
         f"{method} holds plans of {n_source} x {n_target} rows",
         "Leave rows out, or choose a method that holds none.",
     )

@@ -14,6 +14,7 @@ from cdspp.methods.transport.plans import (
     PlanClassifier,
     label_cost,
     relative,
+    require_plan,
     transport_library,
 )
 
@@ -92,19 +93,18 @@ class SemiRelaxedFGW(PlanClassifier):
     @classmethod
     def work(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
-        rows = float(size.n_source * size.n_target)
-        products = rows * (size.n_source + size.n_target)
-        squares = size.n_source**2 + size.n_target**2
-        return 3.5e-6 * rows + 8e-9 * products, 8e-6 * (8 * rows + squares)
+        n, m = float(size.n_source), float(size.n_target)
+        seconds = n * m * (3.5e-6 + 8e-9 * (n + m))
+        return seconds, 8e-6 * (8 * n * m + 3 * (n**2 + m**2))
 
     def _fit_plan(self, problem: Problem, X: Float) -> None:
         module = transport_library("ot.gromov")
+        require_plan(type(self).__name__, len(problem.X_source), len(X), squares=3)
         source, self._target = row_normalise(problem.X_source), row_normalise(X)
         within, self._scale = relative(squared_distances(self._target, self._target))
         self._distances, _ = relative(squared_distances(source, source))
         labels = np.ascontiguousarray(label_cost(problem).T)
-        # From the start labelled rows are tied to their classes: nothing else tells
-        # mirrored solutions apart.
+        # Nothing but a start at the labels tells mirrored solutions apart.
         start = (1.0 - labels) / (1.0 - labels).sum(axis=1, keepdims=True) / len(X)
         self.plan_ = module.entropic_semirelaxed_fused_gromov_wasserstein(
             labels,
