@@ -84,11 +84,8 @@ class SourceDomain:
 def numbers_told(X: Any, what: str) -> Iterator[None]:
     """Raise ValueError for masked values and columns that do not become numbers."""
     if np.ma.is_masked(X):
-        n_masked = counted(int(np.ma.getmaskarray(X).sum()), "value")
-        raise ValueError(
-            f"{what}: {n_masked} of a masked array, which have no number. Fill them, "
-            "or drop rows."
-        )
+        masked = f"{what}: {counted(int(X.mask.sum()), 'value')} of a masked array"
+        raise ValueError(f"{masked}, which have no number. Fill them, or drop rows.")
     try:
         yield
     except (TypeError, ValueError) as error:
