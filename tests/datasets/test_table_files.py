@@ -279,7 +279,7 @@ def test_a_package_that_is_not_installed_is_named_with_the_remedy(
         read_domain(tmp_path / name)
 
 
-def test_a_book_whose_first_sheet_is_a_chart_is_refused(
+def test_a_book_of_charts_alone_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "openpyxl", types.ModuleType("openpyxl"))
@@ -287,10 +287,10 @@ def test_a_book_whose_first_sheet_is_a_chart_is_refused(
     (tmp_path / "a.xlsx").write_text("x")
 
     def chart(*_: object, **__: object) -> None:
-        raise AttributeError("'Chartsheet' object has no attribute 'rows'")
+        raise ValueError("Worksheet index 0 is invalid, 0 worksheets found")
 
     monkeypatch.setattr(pd, "read_excel", chart)
-    with pytest.raises(DataError, match="the first sheet is no table .'Chartsheet"):
+    with pytest.raises(DataError, match="XLSX file .Worksheet index 0 is invalid"):
         read_domain(tmp_path / "a.xlsx")
 
 

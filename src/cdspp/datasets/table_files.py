@@ -112,9 +112,8 @@ def _opened(path: Path, encoding: str | None) -> Any:
 def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
     try:
         encoding = columns.encoding or _encoding(path)
-        separator = "\t"
-        if suffix != ".tsv":
-            separator = _separator(path, encoding, columns.named["label"])
+        label = columns.named["label"]
+        separator = "\t" if suffix == ".tsv" else _separator(path, encoding, label)
         table = _with_header(_text_cells(path, encoding, separator))
     except LookupError as error:
         expected = "one that Python has, such as cp1252 or utf-16"
@@ -235,11 +234,8 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 def _read_xlsx(path: Path) -> pd.DataFrame:
     import pandas as pd
 
-    try:
-        cells = pd.read_excel(path, dtype=object, engine="openpyxl", **RAW)
-    except AttributeError as error:
-        fault = f"{path}: the first sheet is no table ({error})"
-        raise DataError(f"{fault}. Put the table first.") from error
+    # Of the first sheet that is no chart.
+    cells = pd.read_excel(path, dtype=object, engine="openpyxl", **RAW)
     cells = cells.loc[cells.ne("").any(axis="columns") if cells.size else []]
     if not len(cells):
         raise DataError(f"{path}: empty. Expected a header and rows.")

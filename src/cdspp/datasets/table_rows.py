@@ -137,8 +137,7 @@ def read_domain(
         else:
             rows = _from_table(content, where, columns, encoder)
     except DataError as error:  # of a value, which knows no file
-        told = str(error)
-        raise DataError(told if where in told else f"{where}: {told}") from error
+        raise DataError(f"{where}: {str(error).removeprefix(f'{where}: ')}") from error
     if not rows.X.size:
         raise DataError(f"{path}: expected rows of features, found none.")
     return rows
