@@ -24,6 +24,7 @@ __all__ = [
     "keep_labels",
     "listed",
     "lookalikes",
+    "nearest",
     "no_common_class",
     "null_words",
     "one_class",
@@ -140,7 +141,7 @@ def no_common_class(classes: Mapping[str, Iterable[Any]]) -> list[str]:
         # 1.0 is 1; text beside numbers is another fault.
         if {*labels} & {*others} or {*ours} & {*theirs}:
             continue
-        pairs = [(name, _nearest(name, theirs)) for name in ours]
+        pairs = [(name, nearest(name, theirs)) for name in ours]
         near = ", ".join(f"{name!r} may be {other!r}" for name, other in pairs if other)
         found.append(
             f"no class in common: {here} has the {listed(ours)}, {there} has "
@@ -188,7 +189,7 @@ def listed(labels: Iterable[Any]) -> str:
     return f"class{'es' * (len(names) > 1)} {', '.join(names[:5])}{more}"
 
 
-def _nearest(name: str, others: Sequence[str]) -> str:
+def nearest(name: str, others: Sequence[str]) -> str:
     """Return the name that resembles another by opening or letters, if any."""
     if name.isdecimal():
         return ""

@@ -7,7 +7,6 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from cdspp.core.labels import NULL_WORDS
 from cdspp.core.names import ERROR, ONE_HOT, PARTS
-from cdspp.core.wording import counted, shortened
+from cdspp.core.wording import shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +32,6 @@ __all__ = [
     "date_form",
     "days_of",
     "is_null",
-    "lacking",
     "number",
     "texts",
 ]
@@ -92,20 +90,6 @@ class EncodedColumn:
             return np.asarray(found[:, None] == values, dtype=np.float64)
         shares = dict(zip(self.values, self.shares, strict=True))
         return np.array([shares.get(text, 0.0) for text in found])[:, None]
-
-
-def lacking(known: Sequence[str], given: Sequence[str]) -> str:
-    """Name the columns of a fit that a table lacks, and the nearest that it has."""
-    there = {*given}
-    if not (gone := [name for name in known if name not in there]):
-        return ""
-    extra = {name.casefold(): name for name in given if name not in known}
-    near = {name: get_close_matches(name.casefold(), extra, 1) for name in gone}
-    shown = [f"{k!r} ({extra[near[k][0]]!r}?)" if near[k] else repr(k) for k in gone]
-    told = f"{counted(len(gone), 'column')} of the fit: {shortened(shown, 5)}"
-    besides = shortened([*map(repr, extra.values())], 5)
-    more = f"; has {besides} besides" if extra else ""
-    return f"lacks {told}{more}. Rename or add them."
 
 
 def column_faults(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from cdspp.core.errors import DataError
+from cdspp.core.labels import nearest
 from cdspp.core.names import CATEGORIES, DATES, ERROR, PARTS, SKRUB, VECTORISERS
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import table_columns as kinds
@@ -199,8 +200,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             A column is missing, or cells are no numbers in a column of numbers.
         """
         check_is_fitted(self)
-        if fault := kinds.lacking([c.name for c in self.columns_], [*map(str, X)]):
-            raise DataError(f"the table {fault}")
+        _require_columns([c.name for c in self.columns_], [*map(str, X)])
         if faults := [fault for _, fault in column_faults(self.columns_, X)]:
             raise DataError(f"{'; '.join(faults)}.")
         own = [column for column in self.columns_ if column.form != SKRUB]
@@ -273,3 +273,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         encoder._name_columns()
         encoder._vectoriser = None
         return encoder
+
+
+def _require_columns(known: Sequence[str], given: Sequence[str]) -> None:
+    """Raise DataError where columns are missing, with the nearest there is."""
+    there = {*given}
+    if gone := [name for name in known if name not in there]:
+        extra = [name for name in given if name not in known]
+        near = {name: f" ({k!r}?)" for name in gone if (k := nearest(name, extra))}
+        shown = [f"{name!r}{near.get(name, '')}" for name in gone]
+        told = f"{counted(len(gone), 'column')} of the fit: {shortened(shown, 5)}"
+        more = f"; has {shortened([*map(repr, extra)], 5)} besides" if extra else ""
+        raise DataError(f"the table lacks {told}{more}. Rename or add them.")

@@ -156,9 +156,11 @@ def _from_table(
         notes.append(f"left out: {shortened(found)}")
     if encoder is None:
         encoder = _learned(rows[features], path, columns)
-    else:
-        notes += _matched(features, path, encoder)
-    X = encoder.transform(rows)
+    known = {column.name for column in encoder.columns_}
+    if extra := [name for name in features if name not in known]:
+        told = f"{counted(len(extra), 'column')} that the fit does not know"
+        notes.append(f"left out: {told} ({shortened(extra)})")
+    X = encoder.transform(rows[features])
     counts = encoder.unseen(rows).items()
     unseen = [f"{name}: {n} of a value that the fit did not see" for name, n in counts]
     labels = rows[label].tolist() if label in rows else [""] * len(rows)
@@ -262,16 +264,6 @@ def _told(faults: Sequence[tuple[EncodedColumn, str]]) -> str:
         f"{told}{more}. Every column but those of labels and ids is a feature: name "
         f"them by --label and --id, or {remedies}leave columns out by {names}."
     )
-
-
-def _matched(features: Sequence[str], path: str, encoder: TableEncoder) -> list[str]:
-    """Check that a table has the columns of a fit; return a note on further ones."""
-    known = [column.name for column in encoder.columns_]
-    extra = [name for name in features if name not in known]
-    if fault := kinds.lacking(known, features):
-        raise DataError(f"{path}: {fault}")
-    told = f"{counted(len(extra), 'column')} that the fit does not know"
-    return [f"left out: {told} ({shortened(extra)})"] if extra else []
 
 
 def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
