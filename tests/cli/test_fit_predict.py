@@ -267,7 +267,7 @@ def test_a_wrong_method_or_option_is_named(
     assert message in capsys.readouterr().err
 
 
-def test_a_warning_is_a_note_without_a_place_in_the_code_and_printed_once(
+def test_a_warning_is_a_note_without_a_place_in_the_code_and_counted_once(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     def warn(*_: object, **__: object) -> None:
@@ -276,7 +276,7 @@ def test_a_warning_is_a_note_without_a_place_in_the_code_and_printed_once(
 
     monkeypatch.setattr("cdspp.cli.rows.tell", lambda *rows: warn() or [])
     assert fit(folder) == 0
-    assert capsys.readouterr().err.count("note: twice the same\n") == 1
+    assert capsys.readouterr().err.count("note: twice the same (3 times)\n") == 1
 
 
 def test_letters_that_the_terminal_lacks_are_printed_by_their_codes(

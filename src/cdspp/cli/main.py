@@ -7,6 +7,7 @@ import io
 import logging
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, cast
@@ -100,17 +101,17 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
 
 @contextmanager
 def _notes_once() -> Iterator[None]:
-    """Print each warning once, as a line without its place in the code."""
-    said = set[str]()
-
-    def show(message: Warning | str, *_: object) -> None:
-        if str(message) not in said:
-            said.add(str(message))
-            sys.stderr.write(f"note: {' '.join(str(message).split())}\n")
-
+    """Print each warning once, with its count and without its place in the code."""
+    counts = Counter[str]()
     with warnings.catch_warnings():
-        warnings.showwarning = cast("Any", show)
-        yield
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = cast("Any", lambda said, *_: counts.update([str(said)]))
+        try:
+            yield
+        finally:
+            for said, n in counts.items():
+                more = f" ({n} times)" if n > 1 else ""
+                sys.stderr.write(f"note: {' '.join(said.split())}{more}\n")
 
 
 def _print(text: str) -> None:
