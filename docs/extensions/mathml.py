@@ -37,7 +37,7 @@ def _mathml(node: nodes.Element, display: str) -> str:
     found = re.sub(r"&#x0*2016;", NORM, str(convert(text, display=display)))
     # With an exponent a fence does not grow, so its partner does not either.
     found = re.sub(f"<m[io][^>]*>{NORM}</m[io]>", f"{FENCE}{NORM}</mo>", found)
-    if left := re.search(r"\\\S*", found):
+    if left := re.search(r"\\(?:[A-Za-z]+|\S)?", found):
         raise ExtensionError(f"no MathML for {left[0]!r} in {node.astext()!r}")
     return NAMES.sub(r"<mi>\1</mi>", found)
 
