@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -62,6 +64,14 @@ def test_a_collapse_withholds_the_word_from_a_tenth_of_the_fits_on() -> None:
     assert found.verdicts["verdict"].tolist() == ["collapsed"]
     assert "collapsed or diverged: CDSPP. Scale" in found.finding
     assert found.note == "fits that failed, collapsed or diverged: CDSPP 20 %"
+
+
+def test_rows_too_few_for_a_verdict_are_counted_and_not_called_a_collapse() -> None:
+    found = held_out((0.9, 0.5), 0.5)
+    few = {fit: right[:, :4] for fit, right in found.right.items()}
+    found = told(replace(found, classes=found.classes[:4], right=few))
+    assert found.finding == "Cannot tell: label 5 rows at least."
+    assert found.decision == CANNOT_TELL
 
 
 def test_no_gain_is_asked_for_that_cannot_be_had() -> None:

@@ -20,7 +20,7 @@ from cdspp.analysis.decision import (
     judge,
 )
 from cdspp.analysis.summary import mean_sd
-from cdspp.analysis.verdicts import COLLAPSED, judge_pair
+from cdspp.analysis.verdicts import COLLAPSED, MIN_TRIALS, judge_pair
 from cdspp.core.names import ALONE, NO_SCALE, REAL, STANDARDISE
 from cdspp.core.wording import counted, in_points
 from cdspp.methods import method_class
@@ -107,9 +107,9 @@ def _gains(judged: Judged, margin: float) -> Iterator[dict[str, object]]:
 
 def _finding(found: HoldOut, judged: Judged, wanted: float) -> str:
     if not judged.method:
-        return (
-            "Cannot tell: all fits without a source have failed, collapsed or diverged."
-        )
+        few = len(found.classes) < MIN_TRIALS
+        why = "all fits without a source have failed, collapsed or diverged"
+        return f"Cannot tell: {f'label {MIN_TRIALS} rows at least' if few else why}."
     name = method_class(judged.method).display_name
     best = method_class(judged.best_alone).display_name
     if judged.gain is not None:
