@@ -262,6 +262,7 @@ def test_keys_that_say_nothing_are_left_out_and_rows_may_lack_labels(
         ),
         ({"label": ["", "", "", ""]}, (), "lab: no labelled row. Name the column of"),
         ({"f1": "12x4"}, (), "'x' is not a number"),
+        ({"site": "nsns", "f1": ["1", "", "2", "3"]}, (), "in 'f1', to be imputed."),
         ({}, ("date",), "no column 'date' for --drop"),
     ],
 )

@@ -165,13 +165,26 @@ def test_encodings_are_found_and_said(encoding: str, tmp_path: Path) -> None:
 def test_an_encoding_that_is_asked_for_is_taken_or_refused(tmp_path: Path) -> None:
     path = written(tmp_path, "cp1252")
     assert "größe" in read_table(path, encoding="latin-1", drop=["ort"]).X
-    with pytest.raises(DataError, match="not a text file in UTF-8 .* --encoding"):
+    with pytest.raises(DataError, match="not a text file in UTF-8 .* encoding="):
         read_table(path, encoding="utf-8", drop=["ort"])
     with pytest.raises(DataError, match="no encoding 'utf-nine'"):
         read_table(path, encoding="utf-nine")
     path.write_bytes(b"a,b\n1,\x81\n")  # no letter in Windows-1252, either
-    with pytest.raises(DataError, match="not a text file in UTF-8 .* --encoding"):
+    with pytest.raises(DataError, match="not a text file in UTF-8 .* encoding="):
         read_table(path)
+
+
+def test_in_python_a_message_names_arguments(tmp_path: Path) -> None:
+    path = tmp_path / "messy.csv"
+    path.write_text("a;site;when;label\n1;x;2020-01-31;u\n;y;2020-02-01;v\n")
+    with pytest.raises(DataError) as found:
+        read_table(path)
+    said = str(found.value)
+    assert "--" not in said
+    assert "by label= and id=, or encode text by categories=one-hot or" in said
+    assert "drop=[site] drop=[when]. Numbers are missing in 'a': impute=True." in said
+    with pytest.raises(DataError, match="no column 'kind' for label="):
+        read_table(path, label="kind")
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,7 @@ def look_at_tables(
     names = [as_name(given) for given, _ in tables]
     paths = [path for _, path in tables]
     read, faults = gathered(read_domain, zip(paths, columns, strict=True))
+    faults = [fault.replace(": --impute", ", to be imputed") for fault in faults]
     faults = [*_table_faults(tables, names), *faults]
     try:
         require_dropped(() if faults else columns[0].drop, read)

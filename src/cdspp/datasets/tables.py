@@ -217,6 +217,13 @@ def _in_a_study(message: str) -> str:
     return message.replace("--label", "columns.label").replace("--id", "columns.id")
 
 
+def _in_python(message: str) -> str:
+    """Return a message on a table with arguments of Python in place of options."""
+    message = message.replace("--impute", "impute=True").replace("-format", "_format")
+    message = re.sub(r"--drop ('[^']*'|[^\s,.]+)", r"drop=[\1]", message)
+    return re.sub(r"--(\w+)( (?=one-hot|number|%))?", r"\1=", message)
+
+
 @dataclass(frozen=True, eq=False)
 class LabelledTable:
     """Rows of a file, as `fit` and `SourceDomain` take them.
@@ -316,7 +323,10 @@ def read_table(
         date_format=date_format,
         vectorise=vectorise,
     )
-    rows = complete(read_domain(Path(path), columns, encoder), impute=impute)
+    try:
+        rows = complete(read_domain(Path(path), columns, encoder), impute=impute)
+    except DataError as error:
+        raise DataError(_in_python(str(error))) from error
     y = np.array([text or UNLABELLED for text in rows.labels], dtype=object)
     X = pd.DataFrame(rows.X, columns=list(rows.features) or None)
     return LabelledTable(X, y, list(rows.ids), rows.told(str(path)), rows.encoder)
