@@ -185,13 +185,12 @@ def _doubled(found: HoldOut, judged: Judged) -> str:
         fits = {"with the source": Fit(best, REAL, found.labels), **fits}
     told = []
     for how, fit in fits.items():
-        added = of_twice_the_labels(found, fit)
-        if not math.isnan(added):
+        more = of_twice_the_labels(found, fit)
+        if not math.isnan(more):
             name = method_class(fit.method).display_name
-            told.append(f"{in_points(added, sign=True)} points to {name} {how}")
-    if not told:
-        return ""
-    return f"Twice the labels would add about {' and '.join(told)} (extrapolated)."
+            told.append(f"{in_points(more, sign=True)} points to {name} {how}")
+    added = f"Twice the labels would add about {' and '.join(told)} (extrapolated)."
+    return added if told else ""
 
 
 def _tried(judged: Judged, which: str) -> str:
