@@ -453,3 +453,36 @@ def test_a_method_whose_package_is_missing_says_what_to_install(
         "cdspp: error: the method stn needs torch, which is not installed: "
         "pip install 'cdspp[networks]'\n"
     )
+
+
+def test_two_messy_tables_become_predictions_by_options_alone(
+    tmp_path: Path, capsys: Any
+) -> None:
+    lines = ["probe;größe;ort;tag;diagnose"]
+    lines += [f"p{k};{k},5;{'Genf' if k % 2 else 'Zürich'};{k + 1:02}.01.2020;{c}"
+              for k, c in enumerate("ababababab")]  # fmt: skip
+    lines[3] = lines[3].replace("2,5", "")
+    (tmp_path / "source.csv").write_bytes("\n".join(lines).encode("cp1252"))
+    rows = [f"{k},{k}.25,{k % 2 == 0},2021-03-{k + 1:02},{'abab    '[k].strip()}"
+            for k in range(8)]  # fmt: skip
+    table = ["nr,dose,ok,seen,dx", *rows]
+    (tmp_path / "target.csv").write_text("\n".join(table) + "\n")
+    files = {name: tmp_path / f"{name}.csv" for name in ("source", "target", "output")}
+    model = tmp_path / "model.npz"
+    named = ["--source-label", "diagnose", "--source-id", "probe"]
+    named += ["--target-label", "dx", "--target-id", "nr", "--impute"]
+    encoded = ["--categories", "one-hot", "--dates", "number"]
+    kept = ["--scale", "standardise", "--model", str(model)]
+    assert run("fit", *named, *encoded, *kept, **files) == 0
+    target, source, *_ = capsys.readouterr().out.splitlines()
+    for part in ("read as cp1252", "decimal commas: größe", "one-hot: ort (2 values)"):
+        assert part in source
+    assert source.partition(";")[0].endswith("1 number imputed")
+    assert "true and false as 1 and 0: ok, dates as days since 1970: seen" in target
+    found = pd.read_csv(files["output"])
+    assert found["id"].tolist() == [4, 5, 6, 7]
+    new = pd.read_csv(files["target"], dtype=str).drop(columns="dx")
+    new[["seen", "ok", "dose", "nr"]].to_csv(tmp_path / "new.csv", index=False)
+    output = tmp_path / "more.csv"
+    assert run("predict", model=model, target=tmp_path / "new.csv", output=output) == 0
+    assert pd.read_csv(output)["predicted"][4:].tolist() == found["predicted"].tolist()
