@@ -112,7 +112,6 @@ def look_at_tables(
     names = [as_name(given) for given, _ in tables]
     paths = [path for _, path in tables]
     read, faults = gathered(read_domain, zip(paths, columns, strict=True))
-    faults = [fault.replace(": --impute", ", to be imputed") for fault in faults]
     faults = [*_table_faults(tables, names), *faults]
     try:
         require_dropped(() if faults else columns[0].drop, read)
@@ -196,6 +195,7 @@ def _common(sizes: Sizes) -> set[str]:
 def _refuse(what: str, faults: Sequence[str]) -> None:
     if faults:
         lines = "\n".join(f"  - {fault}" for fault in faults)
+        lines = lines.replace(": --impute", ", to be imputed")  # which init asks for
         raise DataError(f"{what}: {counted(len(faults), 'problem')}:\n{lines}")
 
 
