@@ -43,6 +43,7 @@ def test_methods_are_told_from_controls_variants_and_states(
     own = {entry["id"]: entry.get("states", STATES) for entry in embedded["methods"]}
     own |= {name: (*STATES, "shuffled-pairs") for name in BRIDGED}
     without_source = {"svm-t", "target-only", "shared-columns-plus"}
+    without_source |= {"label-spreading", "self-training"}
     of_states = {
         f"{name}, {state}"
         for name in own.keys() - without_source - {"cdspp"}

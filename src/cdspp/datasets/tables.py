@@ -8,7 +8,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
 from pathlib import Path
@@ -82,7 +82,8 @@ class TablesDataset(Dataset):
     @property
     def classes(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the classes, sorted."""
-        return tuple(sorted({n for s in self.contents().values() for n in s} - {""}))
+        found = {name for sizes in self.contents().values() for name in sizes}
+        return tuple(sorted(found - {""}))
 
     def contents(self) -> dict[str, dict[str, int]]:
         """Return the number of rows of each class by domain; "" has those without."""
@@ -310,11 +311,20 @@ def read_table(
     """
     import pandas as pd
 
-    how = Columns(label=label, id=id, drop=tuple(drop), required=("label", "id"))
-    how = replace(how, encoding=encoding, decimal=decimal, categories=categories)
-    how = replace(how, dates=dates, date_format=date_format, vectorise=vectorise)
+    columns = Columns(
+        label=label,
+        id=id,
+        drop=tuple(drop),
+        required=("label", "id"),
+        encoding=encoding,
+        decimal=decimal,
+        categories=categories,
+        dates=dates,
+        date_format=date_format,
+        vectorise=vectorise,
+    )
     try:
-        rows = complete(read_domain(Path(path), how, encoder), impute=impute)
+        rows = complete(read_domain(Path(path), columns, encoder), impute=impute)
     except DataError as error:
         raise DataError(_in_python(str(error))) from error
     y = np.array([text or UNLABELLED for text in rows.labels], dtype=object)
