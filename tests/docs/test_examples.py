@@ -16,6 +16,7 @@ def run(name: str, folder: Path) -> None:
     runpy.run_path(str(EXAMPLES / name))["main"](folder)
 
 
+@pytest.mark.slow
 def test_two_tables_are_compared_fitted_and_predicted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -33,6 +33,7 @@ def planned(project: Project) -> str:
     return run_warm(["cdspp", "plan", "toy.yaml"], project.folder)[1]
 
 
+@pytest.mark.slow
 def test_what_is_left_out_is_said_once_and_a_touch_reruns_nothing(
     project: Project,
 ) -> None:

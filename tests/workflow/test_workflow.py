@@ -233,6 +233,7 @@ STEPS: tuple[tuple[dict[str, Any], str, int], ...] = (
 )
 
 
+@pytest.mark.slow
 def test_of_a_job_only_the_fits_that_a_change_touches_are_made_anew(
     project: Project,
 ) -> None:

@@ -229,6 +229,7 @@ def test_a_copy_in_another_order_stops_the_run(project: Project) -> None:
     assert "cannot be paired with the published trials" in output
 
 
+@pytest.mark.slow
 def test_a_dry_run_of_the_paper_needs_no_data(project: Project) -> None:
     paper = yaml.safe_load((project.folder / PAPER).read_text())
     for benchmark in paper["benchmarks"]:
