@@ -26,7 +26,7 @@ def test_scaled_rows_say_how_and_keep_the_width_of_the_file() -> None:
     given = rows(FULL[:5])
     found, *_ = scaled_both("pca", given, None, {})
     assert found.X.shape == (5, 4)
-    assert found.told("source").endswith("60 features, PCA to 4 components")
+    assert found.described("source").endswith("60 features, PCA to 4 components")
 
 
 def test_what_cannot_be_scaled_is_named_with_its_file() -> None:

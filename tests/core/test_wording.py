@@ -8,7 +8,7 @@ import pytest
 
 from cdspp.core import wording
 from cdspp.core.faults import crash_words, memory_words
-from cdspp.core.memory import told_memory
+from cdspp.core.memory import memory_text
 from cdspp.core.names import fit_key
 
 
@@ -33,8 +33,8 @@ from cdspp.core.names import fit_key
         (wording.visible("class\n\0 ü"), "class\\n\\x00 ü"),
         (wording.task_title("print_sketch"), "print → sketch"),
         (wording.task_title("average"), "Average"),
-        (told_memory(300), "300 MB"),
-        (told_memory(3 * 1024), "3.0 GB"),
+        (memory_text(300), "300 MB"),
+        (memory_text(3 * 1024), "3.0 GB"),
         (
             crash_words(ZeroDivisionError("division by zero")),
             "ZeroDivisionError: division by zero",

@@ -20,7 +20,7 @@ def test_a_fit_warns_of_memory_before_it_begins(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     problem = toy_problem()
-    needed = SHFA.work(_size(problem))[1]
+    needed = SHFA.cost(_size(problem))[1]
     monkeypatch.setattr(FREE, lambda: needed - 1)
     monkeypatch.setattr(SHFA, "_finish", _stop)
     told = (
@@ -38,7 +38,7 @@ def test_a_fit_warns_of_its_time_by_the_iterations_asked_for(
     iterations: int, told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem = toy_problem()
-    monkeypatch.setattr(SSAN, "work", classmethod(lambda cls, size: (50.0, 1.0)))
+    monkeypatch.setattr(SSAN, "cost", classmethod(lambda cls, size: (50.0, 1.0)))
     monkeypatch.setattr(SSAN, "_finish", _stop)
     model = SSAN(max_iter=iterations)
     with warnings.catch_warnings(record=True) as caught:

@@ -169,8 +169,8 @@ def test_the_estimated_work_is_near_what_was_measured(
     network: Any, seconds: float, seconds_of_large: float
 ) -> None:
     # Processor seconds on one thread, and MB beside the data.
-    case = network.work(Size("case", 10, 200, 800, 30, 265, 1024))
-    large = network.work(Size("large", 65, 1300, 4096, 195, 4200, 2048))
+    case = network.cost(Size("case", 10, 200, 800, 30, 265, 1024))
+    large = network.cost(Size("large", 65, 1300, 4096, 195, 4200, 2048))
     found = case[0], large[0]
     assert found == pytest.approx((seconds, seconds_of_large), rel=0.5)
     assert 100 < large[1] < 600

@@ -63,5 +63,5 @@ def test_the_cost_grows_with_rows_and_with_the_wider_domain() -> None:
     rows = Size("", 10, 200, 50, 30, 300, 60)
     wide = Size("", 10, 100, 50, 30, 300, 600)
     for larger in (rows, wide):
-        assert PA.work(larger)[0] > PA.work(small)[0]
-        assert PA.work(larger)[1] > PA.work(small)[1]
+        assert PA.cost(larger)[0] > PA.cost(small)[0]
+        assert PA.cost(larger)[1] > PA.cost(small)[1]

@@ -13,10 +13,10 @@ from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.stages.artifacts import FIT_COLUMNS, write_rows
 from cdspp.stages.fit_files import write_record
 
-__all__ = ["TOLD", "TOLD_OF_TRIAL", "write_fit"]
+__all__ = ["RECORDED", "RECORDED_OF_TRIAL", "write_fit"]
 
 # What a record says beside the identity of its fit, where no test looks at it.
-TOLD: Mapping[str, Any] = {
+RECORDED: Mapping[str, Any] = {
     "dataset": "goods",
     "overlap": "exclude",
     "inputs": {},
@@ -24,7 +24,7 @@ TOLD: Mapping[str, Any] = {
     "made_of": "",
     "versions": {},
 }
-TOLD_OF_TRIAL = {"rounds": 1, "tested": 1, "test_ids": ""}
+RECORDED_OF_TRIAL = {"rounds": 1, "tested": 1, "test_ids": ""}
 
 
 def write_fit(
@@ -48,5 +48,5 @@ def write_fit(
         outcome |= {"reason": "", "collapsed": "", "rounds": own["iteration"].nunique()}
         outcome |= {"tested": len(ids), "test_ids": ids_digest(ids)}
         outcomes.append(outcome | (trials or {}).get(number, {}))
-    record = {**TOLD, **key._asdict(), "predictions": file_digest(path)}
+    record = {**RECORDED, **key._asdict(), "predictions": file_digest(path)}
     write_record(path.with_suffix(".json"), {**record, "trials": outcomes, **told})

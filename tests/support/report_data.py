@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from support.fit_files import TOLD, TOLD_OF_TRIAL, write_fit
+from support.fit_files import RECORDED, RECORDED_OF_TRIAL, write_fit
 
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import Summary, summarise
@@ -81,7 +81,7 @@ CONTROLS = ("target-only", *(state for state in STATES if state != ALONE))
 DIGIT_TASKS = ("print_sketch", "sketch_photo", "photo_tilted", "tilted_print")
 FEW = ("svm-t", "cdspp-sup", "cdspp", "cdspp-pca")
 RECORD = {
-    **TOLD,
+    **RECORDED,
     "versions": {"python": "3.11.9", "numpy": "2.4.6"},
     "platform": {"machine": "x86_64", "cpus": 8, "system": "Linux"},
     "seed": 7,
@@ -365,7 +365,7 @@ def write_fit_records(
     for task, row in product(plan.tasks, plan.main_rows):
         trials = [
             {"trial": trial, "status": "ok", "reason": "", **MEASURED}
-            | {"collapsed": "", **TOLD_OF_TRIAL}
+            | {"collapsed": "", **RECORDED_OF_TRIAL}
             for trial in range(1, 6)
         ]
         if row.key == failed:

@@ -34,14 +34,14 @@ def conclude(found: HoldOut, margin: float, wanted: float, scale: str) -> Compar
     """Judge held-out rows, and say the result; margin and wanted gain are shares."""
     judged = judge(found, margin)
     parts = [_finding(found, judged, wanted), _doubled(found, judged)]
-    fallen = judged.verdicts[judged.verdicts["verdict"] == COLLAPSED]
-    if not fallen.empty:
-        told = (
+    unusable = judged.verdicts[judged.verdicts["verdict"] == COLLAPSED]
+    if not unusable.empty:
+        text = (
             "Excluded, because fits have failed, collapsed or diverged: "
-            f"{', '.join(fallen['display_name'])}."
+            f"{', '.join(unusable['display_name'])}."
         )
         remedy = " Scale the features (standardise or pca)."
-        parts.insert(1, told + remedy * (scale == NO_SCALE))
+        parts.insert(1, text + remedy * (scale == NO_SCALE))
     return Comparison(
         pd.DataFrame(_accuracies(found)),
         pd.DataFrame(_gains(judged, margin)),
@@ -114,7 +114,7 @@ def _finding(found: HoldOut, judged: Judged, wanted: float) -> str:
     best = method_class(judged.best_alone).display_name
     if judged.gain is not None:
         bridges = method_class(judged.method).bridges
-        used = [told for kind, told in found.bridge.items() if kind in bridges]
+        used = [phrase for kind, phrase in found.bridge.items() if kind in bridges]
         through = f", through the {' and the '.join(used)}," if used else ""
         least = f"{found.least} to " if found.least < found.labels else ""
         row = "row" if found.labels == 1 else "rows"
@@ -164,12 +164,14 @@ def _power(found: HoldOut, judged: Judged, wanted: float) -> str:
 
 
 def _collapses(found: HoldOut) -> str:
-    told = []
+    texts = []
     for name in found.methods:
         shares = (s for fit, s in found.collapsed.items() if fit.method == name)
         if share := max(shares, default=0.0):
-            told.append(f"{method_class(name).display_name} {100 * share:.0f} %")
-    return f"fits that failed, collapsed or diverged: {', '.join(told)}" if told else ""
+            texts.append(f"{method_class(name).display_name} {100 * share:.0f} %")
+    return (
+        f"fits that failed, collapsed or diverged: {', '.join(texts)}" if texts else ""
+    )
 
 
 def _doubled(found: HoldOut, judged: Judged) -> str:
@@ -183,14 +185,14 @@ def _doubled(found: HoldOut, judged: Judged) -> str:
     if len(known):
         best = str(known.loc[known["accuracy"].idxmax(), "method"])
         fits = {"with the source": Fit(best, REAL, found.labels), **fits}
-    told = []
+    texts = []
     for how, fit in fits.items():
         more = of_twice_the_labels(found, fit)
         if not math.isnan(more):
             name = method_class(fit.method).display_name
-            told.append(f"{in_points(more, sign=True)} points to {name} {how}")
-    added = f"Twice the labels would add about {' and '.join(told)} (extrapolated)."
-    return added if told else ""
+            texts.append(f"{in_points(more, sign=True)} points to {name} {how}")
+    added = f"Twice the labels would add about {' and '.join(texts)} (extrapolated)."
+    return added if texts else ""
 
 
 def _tried(judged: Judged, which: str) -> str:

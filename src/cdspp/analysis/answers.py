@@ -94,16 +94,16 @@ def tally(comparisons: pd.DataFrame) -> Counter[str]:
 
 
 def _of_tasks(word: str, counts: Counter[str]) -> str:
-    told = "collapsed or diverged fits" if word == COLLAPSED else word
-    return f"{told} on {counts[word]}"
+    text = "collapsed or diverged fits" if word == COLLAPSED else word
+    return f"{text} on {counts[word]}"
 
 
 def answer(comparisons: pd.DataFrame) -> str:
     """Answer for one benchmark: the reference first, then others, bridges last."""
     averages = matrix(comparisons, corrected=True)
     others, bridges = _others(averages, in_short=False), _bridges(averages)
-    told = (reference_answer(comparisons), others, bridges and sentence(f"{bridges}."))
-    return " ".join(filter(None, told))
+    texts = (reference_answer(comparisons), others, bridges and sentence(f"{bridges}."))
+    return " ".join(filter(None, texts))
 
 
 def reference_answer(comparisons: pd.DataFrame) -> str:
@@ -113,14 +113,16 @@ def reference_answer(comparisons: pd.DataFrame) -> str:
         return "Not asked: no other source state was run."
     if not default["state"].any():
         return ""
-    told = _answer(default, default)
+    answered = _answer(default, default)
     if selected.empty:
-        return sentence(told)
+        return sentence(answered)
     if verdict_of(default) == verdict_of(selected):
-        return f"{sentence(told)} With hyper-parameters {_HOW}, the word is the same."
+        return (
+            f"{sentence(answered)} With hyper-parameters {_HOW}, the word is the same."
+        )
     return (
         f"With hyper-parameters {_HOW}, {_answer(selected, default)} "
-        f"With the defaults, {told}"
+        f"With the defaults, {answered}"
     )
 
 
@@ -142,10 +144,10 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
         averages = matrix(comparisons, corrected=True)
         bridges, alone = _bridges(averages), _labels_alone(comparisons, averages)
         where = f"on {title}, with labels alone," if bridges else f"on {title}"
-        told = f"{where} {alone}" if alone or not bridges else ""
-        told = told.rstrip() if comparisons["state"].any() else f"not asked on {title}"
-        through = f"{told}. {sentence(bridges)}" if told else f"on {title} {bridges}"
-        parts.append(through if bridges else told)
+        note = f"{where} {alone}" if alone or not bridges else ""
+        note = note.rstrip() if comparisons["state"].any() else f"not asked on {title}"
+        through = f"{note}. {sentence(bridges)}" if note else f"on {title} {bridges}"
+        parts.append(through if bridges else note)
         joint = ".\n" if bridges else joint
     text = joint.join(map(sentence, parts) if joint == ".\n" else parts)
     return f"{sentence(text)}." if text else "Nothing was run yet."
@@ -176,10 +178,10 @@ def _bridges(averages: pd.DataFrame) -> str:
         text = f"{name} {in_points(first['accuracy'])} % ({first['verdict']})"
         reached.setdefault(str(first["bridge"]), []).append(text)
         alone += average[~average["state"]]["rival_accuracy"].dropna().tolist()
-    told = [f"through {bridge}: {', '.join(n)}" for bridge, n in reached.items()]
+    texts = [f"through {bridge}: {', '.join(n)}" for bridge, n in reached.items()]
     if alone:
-        told.append(f"the target alone: {in_points(max(alone))} %")
-    return "; ".join(told)
+        texts.append(f"the target alone: {in_points(max(alone))} %")
+    return "; ".join(texts)
 
 
 def _others(averages: pd.DataFrame, *, in_short: bool) -> str:
@@ -197,12 +199,12 @@ def _others(averages: pd.DataFrame, *, in_short: bool) -> str:
         return said if in_short or not said else sentence(f"{said}.")
     noun = "method" if of_reference(averages).empty else "other method"
     many = counted(n_methods, noun)
-    told = {w: _OF_OTHERS[w][len(n) > 1].format(len(n)) for w, n in found.items()}
+    phrases = {w: _OF_OTHERS[w][len(n) > 1].format(len(n)) for w, n in found.items()}
     if in_short:
-        parts = [told.get(HELPS, "the source helps none")]
-        parts += [told[word] for word in (HURTS, DEPENDS) if word in told]
+        parts = [phrases.get(HELPS, "the source helps none")]
+        parts += [phrases[word] for word in (HURTS, DEPENDS) if word in phrases]
         return f"of {many} {', '.join(parts)}"
-    parts = [f"{text} ({', '.join(found[word])})" for word, text in told.items()]
+    parts = [f"{text} ({', '.join(found[word])})" for word, text in phrases.items()]
     return f"Of {many}, corrected for their number, {'; '.join(parts)}."
 
 
@@ -246,9 +248,9 @@ def gain_without_source(comparisons: pd.DataFrame) -> tuple[float, float] | None
 def _apart(comparisons: pd.DataFrame) -> str:
     average, counts = verdict_of(comparisons), tally(comparisons)
     of, others = counted(counts.total(), "task"), counts.total() - counts[average]
-    told = [_of_tasks(w, counts) for w in (HELPS, HURTS) if counts[w] and w != average]
-    if told:
-        return f", although it {' and '.join(told)} of {of}"
+    texts = [_of_tasks(w, counts) for w in (HELPS, HURTS) if counts[w] and w != average]
+    if texts:
+        return f", although it {' and '.join(texts)} of {of}"
     gains = comparisons[comparisons["task"] != AVERAGE]
     gains = gains[gains["rival"] == ALONE]["gain"]
     if average != EQUAL or not others or gains.empty:

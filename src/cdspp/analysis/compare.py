@@ -36,7 +36,7 @@ from cdspp.methods import available, make, method_class, name_of, seed_option
 from cdspp.methods.base import UNLABELLED, Int, SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED, column_names, read_bridge
 from cdspp.methods.labels import check_classes, compare_classes, read_labels
-from cdspp.methods.problem import numbers_told
+from cdspp.methods.problem import number_errors
 from cdspp.stages.source_states import STATES, SourceState, bridge_states
 from cdspp.study.cost import Size, fit_cost
 
@@ -48,7 +48,7 @@ BRIDGED = {
     PAIRS: ("paired-map-plus",),
 }
 # What it costs is said before all fits, a collapse after them.
-TOLD_APART = BridgeWarning, CollapseWarning, CostWarning, LabelWarning
+REPORTED_APART = BridgeWarning, CollapseWarning, CostWarning, LabelWarning
 
 
 class _Problem(NamedTuple):
@@ -154,10 +154,10 @@ def compare(
         progress(f"{method}: {n_fits} fits, about {seconds} s")
         for fit in asked:
             right[fit], collapsed[fit] = fits.held_out(fit)
-    classes, bridge = problem.codes[problem.labelled], _told_bridge(problem.source)
+    classes, bridge = problem.codes[problem.labelled], _bridge_parts(problem.source)
     labels = min(sizes), max(sizes)
-    told = HoldOut(classes, *labels, chosen, right, collapsed, bridge)
-    found = conclude(told, margin / 100, wanted / 100, scale)
+    held_out = HoldOut(classes, *labels, chosen, right, collapsed, bridge)
+    found = conclude(held_out, margin / 100, wanted / 100, scale)
     return replace(found, note="; ".join(filter(None, [*fits.notes(), found.note])))
 
 
@@ -186,7 +186,7 @@ def usual_methods(problem: Any) -> list[str]:
     families: dict[str, str] = {}
     for name in rivals:
         families.setdefault(family[name], name)
-    bridged = [name for kind in _told_bridge(problem.source) for name in BRIDGED[kind]]
+    bridged = [name for kind in _bridge_parts(problem.source) for name in BRIDGED[kind]]
     return [*baselines, *whole, *list(families.values())[:2], *bridged, *alone]
 
 
@@ -207,9 +207,9 @@ def _size(problem: Any, max_rows: int | None = None) -> Size:
 
 
 def _problem(X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str) -> _Problem:
-    with numbers_told(X, "X"):
+    with number_errors(X, "X"):
         rows: Floats = check_array(X, dtype=np.float64, input_name="X")
-    with numbers_told(source.X, "source.X"):
+    with number_errors(source.X, "source.X"):
         given: Floats = check_array(source.X, dtype=np.float64, input_name="source.X")
     labels, labelled = read_labels(y)
     source_labels, known = read_labels(source.y)
@@ -258,20 +258,20 @@ def _unshared(source: SourceDomain, X: Any, lost: bool) -> str:
     known = set(theirs)
     both = [name for name in ours if name in known]
     have = "has" if len(both) == 1 else "have"
-    told = (
+    text = (
         f"{counted(len(both), 'column')} {have} the same name in both domains: "
         f"{shortened(both)}; SourceDomain(..., shared_columns='same-names') uses that"
     )
-    return told if both else ""
+    return text if both else ""
 
 
-def _told_bridge(source: SourceDomain) -> dict[str, str]:
-    told = {}
+def _bridge_parts(source: SourceDomain) -> dict[str, str]:
+    phrases = {}
     if source.shared_columns is not None:
-        told[SHARED] = counted(len(source.shared_columns), "shared column")
+        phrases[SHARED] = counted(len(source.shared_columns), "shared column")
     if source.paired_rows is not None:
-        told[PAIRS] = counted(len(source.paired_rows[0]), "paired row")
-    return told
+        phrases[PAIRS] = counted(len(source.paired_rows[0]), "paired row")
+    return phrases
 
 
 def _check(methods: Sequence[str], repeats: int, source: SourceDomain) -> None:
@@ -290,7 +290,7 @@ def _check(methods: Sequence[str], repeats: int, source: SourceDomain) -> None:
                 "are in no fit. Choose another method."
             )
         needed = method_class(name).bridges
-        lacks = not needed & _told_bridge(source).keys()
+        lacks = not needed & _bridge_parts(source).keys()
         if method_class(name).needs_bridge and lacks:
             raise DataError(
                 f"compare: {name} needs {' or '.join(sorted(needed))} of the source, "
@@ -396,8 +396,8 @@ class _Fits:
         drawn = integer_seed(fit.method, self.seed, "compare", number)
         model = make(fit.method, **seed_option(fit.method, drawn))
         with warnings.catch_warnings():
-            for told in TOLD_APART:
-                warnings.simplefilter("ignore", told)
+            for category in REPORTED_APART:
+                warnings.simplefilter("ignore", category)
             try:
                 X = scaling.apply(problem.X[rows])
                 return model.fit(X, problem.codes[rows], source=source), scaling

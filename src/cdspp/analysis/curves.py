@@ -71,7 +71,7 @@ class CurveScores:
         """Return tasks and accuracy, the average appended where there are several."""
         return with_average(self.tasks, self.accuracy)
 
-    def fallen(self) -> NDArray[np.bool_]:
+    def unusable(self) -> NDArray[np.bool_]:
         """Tell by row, task or average, and value where too many fits collapsed."""
         fell, ran = self.collapsed.sum(axis=3), np.isfinite(self.accuracy).sum(axis=3)
         if len(self.tasks) > 1:

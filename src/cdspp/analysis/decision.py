@@ -171,7 +171,7 @@ class HoldOut:
         for name in self.methods:
             fit = Fit(name, ALONE if name in self.asked else REAL, self.labels)
             # Without a source a bridge joins the target to itself.
-            usable = not (method_class(name).bridges or self.fallen(fit))
+            usable = not (method_class(name).bridges or self.unusable(fit))
             if usable and self.by_row(self.right[fit])[0].size >= MIN_TRIALS:
                 found[name] = self.right[fit]
         return found
@@ -181,7 +181,7 @@ class HoldOut:
         ours = self.right[Fit(method, REAL, self.labels)]
         return {name: self.gains(ours, rival) for name, rival in rivals.items()}
 
-    def fallen(self, fit: Fit) -> bool:
+    def unusable(self, fit: Fit) -> bool:
         """Whether too many fits have collapsed or failed for a statement."""
         return self.collapsed[fit] > MOST_COLLAPSED
 
@@ -255,12 +255,14 @@ def shrunk(gain: PairedGain) -> PairedGain:
 
 def _verdicts(found: HoldOut, own: Gains, rivals: Gains, margin: float) -> pd.DataFrame:
     """Judge the methods together: Holm's correction covers all that were tried."""
-    fallen = [any(map(found.fallen, found.states(name))) for name in own]
+    unusable = [any(map(found.unusable, found.states(name))) for name in own]
     every = {name: {**own[name], **rivals[name]} for name in own}
-    judged = [_by_measure(gains, margin, fallen) for gains in (own, every)]
+    judged = [_by_measure(gains, margin, unusable) for gains in (own, every)]
     lost = holm([_p_lost(rivals[name]) for name in own])
     records = []
-    for name, fell, words, use, p_lost in zip(own, fallen, *judged, lost, strict=True):
+    for name, fell, words, use, p_lost in zip(
+        own, unusable, *judged, lost, strict=True
+    ):
         word = COLLAPSED if fell else agreed(*(each.word for each in words))
         with_source, alone = (
             found.accuracy(found.right[Fit(name, state, found.labels)])
@@ -287,13 +289,13 @@ def _verdicts(found: HoldOut, own: Gains, rivals: Gains, margin: float) -> pd.Da
 
 
 def _by_measure(
-    gains: Gains, margin: float, fallen: Sequence[bool]
+    gains: Gains, margin: float, unusable: Sequence[bool]
 ) -> list[tuple[Verdict, Verdict]]:
     plain, balanced = (
         judge_tasks(
             [{key: both[at] for key, both in own.items()} for own in gains.values()],
             margin=margin,
-            collapsed=fallen,
+            collapsed=unusable,
         )
         for at in (0, 1)
     )

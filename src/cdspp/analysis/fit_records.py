@@ -94,9 +94,9 @@ def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
             seen.setdefault(name, Counter())[version] += 1
     parts = []
     for name, found in seen.items():
-        told = (f"{each} ({counted(n, 'fit')})" for each, n in sorted(found.items()))
+        uses = (f"{each} ({counted(n, 'fit')})" for each, n in sorted(found.items()))
         if len(found) > 1:
-            parts.append(f"{name} {', '.join(told)}")
+            parts.append(f"{name} {', '.join(uses)}")
     if not parts:
         return ""
     return (
@@ -143,8 +143,8 @@ def measure_times(
     that ran (NaN unless every task ran); `ratio` is to those of the reference.
     """
     main = outcomes[outcomes["setting"] == MAIN]
-    told = paper or {}
-    found = [_of_benchmark(main, plan, told.get(plan.benchmark, {})) for plan in plans]
+    by = paper or {}
+    found = [_of_benchmark(main, plan, by.get(plan.benchmark, {})) for plan in plans]
     return pd.concat(found, ignore_index=True).reindex(columns=list(_TIMES))
 
 

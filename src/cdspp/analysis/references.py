@@ -79,8 +79,8 @@ def references_of(
         if keys := named_in(text, entries):
             cited |= keys
         else:
-            told = own.get(name) or "this program knows no publication"
-            comments.append(f"% {name}: {told}")
+            reference = own.get(name) or "this program knows no publication"
+            comments.append(f"% {name}: {reference}")
     head = f"% What the study {root.resolve().name} rests on, by cdspp {VERSION}."
     found = [e.text for e in entries if e.package in packages or e.key in cited]
     return "\n\n".join(["\n".join([head, *comments]), *found])

@@ -172,11 +172,11 @@ class Contest:
         bridged, margin = bool(self.row.bridge), self.summary.plan.margin / 100
         states = [rival.key for rival in self._rivals if rival.state or bridged]
         asked = [{state: gain[state] for state in states} for gain in gains]
-        silent = [not fallen.isdisjoint(states) for fallen in collapsed]
+        excluded = [not unusable.isdisjoint(states) for unusable in collapsed]
         n_tasks = len(self.summary.tasks)
         return [
-            *judge_tasks(asked[:n_tasks], margin=margin, collapsed=silent[:n_tasks]),
-            *judge_tasks(asked[n_tasks:], margin=margin, collapsed=silent[n_tasks:]),
+            *judge_tasks(asked[:n_tasks], margin=margin, collapsed=excluded[:n_tasks]),
+            *judge_tasks(asked[n_tasks:], margin=margin, collapsed=excluded[n_tasks:]),
         ]
 
     def _means(self, rival: _Rival, at: int) -> dict[str, float]:
@@ -240,12 +240,12 @@ class _LeaveOneOut(Contest):
         for at, task in enumerate(self.summary.tasks):
             sources = task_domains(task).sources if several_sources(task) else ()
             rivals = [rival for rival in self._rivals if rival.key in sources]
-            fallen = self._collapsed(at)
+            unusable = self._collapsed(at)
             gains = [self._gain(rival, at) for rival in rivals]
             verdicts = judge_tasks(
                 [{ALONE: gain} for gain in gains],
                 margin=plan.margin / 100,
-                collapsed=[rival.key in fallen for rival in rivals],
+                collapsed=[rival.key in unusable for rival in rivals],
             )
             for rival, gain, said in zip(rivals, gains, verdicts, strict=True):
                 means = self._means(rival, at)

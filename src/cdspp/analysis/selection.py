@@ -59,8 +59,8 @@ def read_selections(
     outcomes: pd.DataFrame,
 ) -> pd.DataFrame:
     """Read scores and comparisons of benchmarks; see `compare_selections`."""
-    told = map(read_comparisons, comparisons)
-    read = zip(map(read_scores, scores), plans, told, strict=True)
+    compared = map(read_comparisons, comparisons)
+    read = zip(map(read_scores, scores), plans, compared, strict=True)
     found = [compare_selections(*each, outcomes) for each in read]
     return pd.concat(found, ignore_index=True)
 
@@ -84,8 +84,8 @@ def _record(
     rows = [replace(row, setting=name) for name in (in_state(MAIN, state), selected)]
     accuracy = last_scores(scores, rows, plan.tasks, plan.trials_asked)
     own = {"benchmark": plan.benchmark, "setting": selected, "method": row.method}
-    told = outcomes[(outcomes[list(own)] == own).all(axis=1)]["selected"]
-    options = [each for each in told if isinstance(each, Mapping) and each]
+    chosen_options = outcomes[(outcomes[list(own)] == own).all(axis=1)]["selected"]
+    options = [each for each in chosen_options if isinstance(each, Mapping) and each]
     tried = {name for each in options for name in each}
     along = {
         value: accuracies

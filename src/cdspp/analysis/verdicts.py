@@ -91,15 +91,15 @@ def judge_tasks(
     tasks: Sequence[Gains], *, margin: float, collapsed: Sequence[bool] = ()
 ) -> list[Verdict]:
     """Judge the tasks of a benchmark together; the margin is a fraction."""
-    fallen = collapsed or [False] * len(tasks)
-    silent = [_silence(*pair) for pair in zip(tasks, fallen, strict=True)]
-    asked = [task for task, word in zip(tasks, silent, strict=True) if not word]
+    unusable = collapsed or [False] * len(tasks)
+    reasons = [_silence(*pair) for pair in zip(tasks, unusable, strict=True)]
+    asked = [task for task, word in zip(tasks, reasons, strict=True) if not word]
     helps = holm([max(gain.p_above for gain in task.values()) for task in asked])
     below = [[gain.p_below for gain in _without(task)] for task in asked]
     hurts = holm([max(values, default=1.0) for values in below])
     judged = zip(asked, helps, hurts, strict=True)
     found = (_verdict(*each, margin, len(asked)) for each in judged)
-    return [Verdict(word) if word else next(found) for word in silent]
+    return [Verdict(word) if word else next(found) for word in reasons]
 
 
 def agreed(word: str, balanced: str) -> str:

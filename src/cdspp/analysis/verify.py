@@ -75,7 +75,7 @@ def verify(
         unused += len(fits.rows) - len(used)
         faults += _score_faults(file, fits, used, found)
     # What everything else rests on comes first.
-    first = (f"{path}: {told}." for path, told in changed.items())
+    first = (f"{path}: {text}." for path, text in changed.items())
     faults = list(filter(None, dict.fromkeys([*first, *faults, mixed_versions(jobs)])))
     checked = [
         f"{counted(n_fits, 'fit')} ({counted(n_trials, 'trial')})",
@@ -84,8 +84,8 @@ def verify(
     ]
     apart = f" {counted(unused, 'fit')} of these in no score." * bool(unused)
     result = counted(len(faults), "difference") if faults else "all as computed"
-    told = f"Checked {', '.join(checked)}: {result}.{apart}"
-    return faults, told + _unchecked(root, stated)
+    text = f"Checked {', '.join(checked)}: {result}.{apart}"
+    return faults, text + _unchecked(root, stated)
 
 
 def _unchecked(root: Path, stated: Iterable[str]) -> str:
@@ -95,8 +95,8 @@ def _unchecked(root: Path, stated: Iterable[str]) -> str:
         kind: sum(path not in checked for path in root.glob(pattern))
         for kind, pattern in MADE.items()
     }
-    told = ", ".join(f"{counted(n, 'file')} of {kind}" for kind, n in left.items() if n)
-    return f" Not checked, since the report does not name them: {told}." * bool(told)
+    text = ", ".join(f"{counted(n, 'file')} of {kind}" for kind, n in left.items() if n)
+    return f" Not checked, since the report does not name them: {text}." * bool(text)
 
 
 class _Fits:
@@ -198,8 +198,8 @@ def _unexpected(fits: _Fits, expected: Expected | None) -> Iterator[str]:
         return
     known = ExpectedFits(expected)
     for key, record in fits.records.items():
-        if known.has(key) and (told := known.wrong(key, record)):
-            yield f"{'/'.join(key)}: {told}. Run the study again."
+        if known.has(key) and (text := known.wrong(key, record)):
+            yield f"{'/'.join(key)}: {text}. Run the study again."
 
 
 def _by_trial(rows: Iterable[tuple[Any, ...]]) -> dict[Trial, Rows]:

@@ -59,15 +59,15 @@ def add_study_command(
 ) -> argparse.ArgumentParser:
     """Add a command on a study, whose files are its first arguments."""
     parser = add_command(commands, name, run, text, epilog, STUDY_EXTRA)
-    told = "by default the embedded study; a later file overrides earlier ones"
-    parser.add_argument("file", nargs="*", metavar="STUDY_FILE", help=told)
+    note = "by default the embedded study; a later file overrides earlier ones"
+    parser.add_argument("file", nargs="*", metavar="STUDY_FILE", help=note)
     return parser
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:
     """Add the option that lets a command replace files."""
-    told = "overwrite an existing file"
-    parser.add_argument("--force", action="store_true", help=told)
+    text = "overwrite an existing file"
+    parser.add_argument("--force", action="store_true", help=text)
 
 
 def add_columns(
@@ -80,69 +80,69 @@ def add_columns(
     """Add the options on columns and labels of a file, which may be encoded before."""
     add = parser.add_argument
     for name, what in (("label", "labels"), ("id", "identifiers")):
-        told = f"the column of the {what} ({name}{hint})"
-        add(f"--{name}", metavar=metavar, help=told)
-    told = (
+        text = f"the column of the {what} ({name}{hint})"
+        add(f"--{name}", metavar=metavar, help=text)
+    text = (
         "a column to leave out: its name, a pattern (site*), or a kind: text, dates or "
         "constant; may be repeated"
     )
-    add("--drop", action="append", default=[], metavar=metavar, help=told)
+    add("--drop", action="append", default=[], metavar=metavar, help=text)
     if encodes:
-        told = "encode text: a column for each value, or the share of rows that have it"
-        add("--categories", choices=CATEGORIES[1:], help=told)
-        told = "encode dates: days since 1970, or year, month, day and weekday"
-        add("--dates", choices=DATES[1:], help=told)
-        told = "a library that encodes text and dates: skrub's TableVectorizer"
-        add("--vectorise", choices=VECTORISERS, help=told)
-        told = "format of ambiguous dates, for instance %%d/%%m/%%Y"
-        add("--date-format", metavar="FORMAT", help=told)
-        told = "decimal sign of numbers in text (by default found column by column)"
-        add("--decimal", choices=(".", ","), help=told)
-    told = "encoding of text files (UTF-8, else UTF-16 or Windows-1252, with a note)"
-    add("--encoding", metavar="NAME", help=told)
-    told = (
+        text = "encode text: a column for each value, or the share of rows that have it"
+        add("--categories", choices=CATEGORIES[1:], help=text)
+        text = "encode dates: days since 1970, or year, month, day and weekday"
+        add("--dates", choices=DATES[1:], help=text)
+        text = "a library that encodes text and dates: skrub's TableVectorizer"
+        add("--vectorise", choices=VECTORISERS, help=text)
+        text = "format of ambiguous dates, for instance %%d/%%m/%%Y"
+        add("--date-format", metavar="FORMAT", help=text)
+        text = "decimal sign of numbers in text (by default found column by column)"
+        add("--decimal", choices=(".", ","), help=text)
+    text = "encoding of text files (UTF-8, else UTF-16 or Windows-1252, with a note)"
+    add("--encoding", metavar="NAME", help=text)
+    text = (
         "read LABEL as a class, although it looks like a missing label (NA) or "
         "differs from another class in capitals alone; may be repeated"
     )
-    add("--keep-label", action="append", default=[], metavar="LABEL", help=told)
+    add("--keep-label", action="append", default=[], metavar="LABEL", help=text)
 
 
 def add_roles(parser: argparse.ArgumentParser) -> None:
     """Add the options that name columns of one of the two files."""
     for role in ("source", "target"):
         for name, what in (("label", "labels"), ("id", "identifiers")):
-            told = f"the column of the {what} in the {role} alone"
-            parser.add_argument(f"--{role}-{name}", metavar="NAME", help=told)
+            text = f"the column of the {what} in the {role} alone"
+            parser.add_argument(f"--{role}-{name}", metavar="NAME", help=text)
 
 
 def add_impute(parser: argparse.ArgumentParser) -> None:
     """Add the option that lets numbers be missing."""
-    told = "replace missing and infinite numbers by the mean of their column"
-    parser.add_argument("--impute", action="store_true", help=told)
+    text = "replace missing and infinite numbers by the mean of their column"
+    parser.add_argument("--impute", action="store_true", help=text)
 
 
 def add_joining(parser: argparse.ArgumentParser, scale: str) -> None:
     """Add the options on reading and joining the files of two domains."""
     add = parser.add_argument
-    told = (
+    text = (
         "columns with the same meaning and unit in both files: same-names, none, or "
         "pairs a=b,c=d of a source column and a target column (same-names where the "
         "files have any)"
     )
-    add("--shared", metavar="HOW", help=told)
-    told = (
+    add("--shared", metavar="HOW", help=text)
+    text = (
         "two files of objects described in both ways, one with the columns of each "
         "domain; identifiers join them, or else the order of rows; they need no labels"
     )
-    add("--paired", nargs=2, metavar=("SOURCE_FILE", "TARGET_FILE"), help=told)
+    add("--paired", nargs=2, metavar=("SOURCE_FILE", "TARGET_FILE"), help=text)
     add_columns(parser)
     add_roles(parser)
     add_impute(parser)
-    told = (
+    text = (
         "scale the features of each file: rows to unit length, columns to mean 0 and "
         "deviation 1, or to at most 50 principal components (%(default)s)"
     )
-    add("--scale", choices=SCALES, default=scale, help=told)
+    add("--scale", choices=SCALES, default=scale, help=text)
 
 
 def check_outputs(

@@ -127,12 +127,12 @@ def add_compare(commands: Any) -> None:
     add = compare.add_argument
     add("--source", required=True, metavar="FILE", help="labelled source rows")
     add("--target", required=True, metavar="FILE", help="target rows, some labelled")
-    told = "a method to compare, see `cdspp methods`; may be repeated"
-    add("--method", action="append", default=[], help=told)
-    told = "number of hold-outs (%(default)s)"
-    add("--repeats", type=command.positive_integer, default=15, metavar="N", help=told)
-    told = "seed of all draws (%(default)s)"
-    add("--seed", type=int, default=0, metavar="N", help=told)
+    note = "a method to compare, see `cdspp methods`; may be repeated"
+    add("--method", action="append", default=[], help=note)
+    note = "number of hold-outs (%(default)s)"
+    add("--repeats", type=command.positive_integer, default=15, metavar="N", help=note)
+    note = "seed of all draws (%(default)s)"
+    add("--seed", type=int, default=0, metavar="N", help=note)
     command.add_joining(compare, STANDARDISE)
     command.add_force(compare)
     add("--page", metavar="FILE", help="also write the answer as a web page")

@@ -67,7 +67,7 @@ def add_fetch(commands: Any) -> None:
     add = fetch.add_argument
     add("dataset", nargs="?", metavar="DATASET", help="a name from the list")
     add("resource", nargs="*", metavar="RESOURCE", help="parts of it; by default all")
-    told = "where to put the files (%(default)s, as the study expects)"
-    add("--data", default="data", metavar="FOLDER", help=told)
+    note = "where to put the files (%(default)s, as the study expects)"
+    add("--data", default="data", metavar="FOLDER", help=note)
     add("--mirror", metavar="PLACE", help="folder or address to look in first")
     add("--catalogue", metavar="FILE", help="a catalogue of your own")

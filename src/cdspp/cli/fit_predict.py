@@ -85,7 +85,7 @@ def _fit(arguments: argparse.Namespace) -> str:
         arguments.scale, read, source_rows, bridge
     )
     y = rows.target_labels(target)
-    told = [*rows.tell(target, source_rows), *notes]
+    texts = [*rows.tell(target, source_rows), *notes]
     options = dict(arguments.option)
     cost = rows.expected_cost(arguments.method, target, source_rows, options)
     if not arguments.anyway:
@@ -93,20 +93,20 @@ def _fit(arguments: argparse.Namespace) -> str:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", CostWarning)  # said here
-        with rows.told_while(arguments.method, cost.seconds):
+        with rows.announced(arguments.method, cost.seconds):
             model.fit(target.X, y, source=source)
     counts = Counter(str(warning.message) for warning in caught)
-    told += [f"note: {said}{f' ({n} times)' * (n > 1)}" for said, n in counts.items()]
+    texts += [f"note: {said}{f' ({n} times)' * (n > 1)}" for said, n in counts.items()]
     last = model.history_[-1]
     ids = [name for name, label in zip(target.ids, y, strict=True) if label == -1]
     rows.write_predictions(arguments.output, ids, last.prediction, last.confidence)
     if arguments.model:
         _keep(arguments, model, read, scaling)
-        told.append(f"model: {arguments.model}")
+        texts.append(f"model: {arguments.model}")
     if not ids:
-        told.append("note: every target row has a label, so there is none to predict.")
-    told.append(f"{counted(len(ids), 'prediction')}: {arguments.output}")
-    return "\n".join([*told, *_next_step(arguments, model)])
+        texts.append("note: every target row has a label, so there is none to predict.")
+    texts.append(f"{counted(len(ids), 'prediction')}: {arguments.output}")
+    return "\n".join([*texts, *_next_step(arguments, model)])
 
 
 def _next_step(arguments: argparse.Namespace, model: Any) -> list[str]:
@@ -179,8 +179,8 @@ def _predict(arguments: argparse.Namespace) -> str:
     if hasattr(model, "predict_proba"):
         confidence = model.predict_proba(target.X).max(axis=1)
     write_predictions(arguments.output, target.ids, predicted, confidence)
-    told = target.told("target")
-    return f"{told}\n{counted(len(predicted), 'prediction')}: {arguments.output}"
+    text = target.described("target")
+    return f"{text}\n{counted(len(predicted), 'prediction')}: {arguments.output}"
 
 
 def _kept(path: str, kept: Mapping[str, Any]) -> tuple[Any, Any, Any]:

@@ -55,14 +55,14 @@ class FoundData:
     kind: str
     sizes: Sizes
     entry: Mapping[str, Any]
-    told: tuple[str, ...]
+    remarks: tuple[str, ...]
 
     def __str__(self) -> str:
         """Describe the data in lines."""
         domains = counted(len(self.sizes), "domain")
         classes = f"{counted(len(_common(self.sizes)), 'class')} in common"
         head = f"{self.entry['id']}: {self.kind}, {domains}, {classes}"
-        return "\n".join([head, *(f"  {line}" for line in self.told)])
+        return "\n".join([head, *(f"  {line}" for line in self.remarks)])
 
     def labels(self) -> dict[str, int]:
         """Return labelled samples per class; half of the target's are left to test."""
@@ -83,7 +83,7 @@ def look_at_folder(name: str, folder: str, chosen: Chosen = (None, None)) -> Fou
     from cdspp.datasets import FolderDataset
 
     found = FolderDataset(name, folder)
-    sizes, told, faults = found.contents(), [], list[str]()
+    sizes, lines, faults = found.contents(), [], list[str]()
     for domain in sizes:
         if as_name(domain) != domain:
             hint = f", for instance {as_name(domain)}" if as_name(domain) else ""
@@ -94,9 +94,9 @@ def look_at_folder(name: str, folder: str, chosen: Chosen = (None, None)) -> Fou
         numbers = of_class.values()
         ends = dict.fromkeys([min(numbers), max(numbers)])
         each = f"{' to '.join(map(str, ends))} a class"
-        told.append(f"{domain}: {sum(numbers)} {found.kind}, {each}")
+        lines.append(f"{domain}: {sum(numbers)} {found.kind}, {each}")
     entry = {"id": name, "folder": folder}
-    return FoundData(found.kind, sizes, entry, (*told, *found.notes()))
+    return FoundData(found.kind, sizes, entry, (*lines, *found.notes()))
 
 
 def look_at_tables(
@@ -126,11 +126,11 @@ def look_at_tables(
         faults += no_common_class(sizes) or ["no class is in all of the tables"]
     _refuse(name, faults)
     holes = [int((~np.isfinite(rows.X)).sum()) for rows in read]
-    told = []
+    texts = []
     for (given, path), domain, rows, n in zip(tables, names, read, holes, strict=True):
         place = path if domain == given else f"{given}, {path}"
         end = f", {counted(n, 'number')} missing, to be imputed" if n else ""
-        told.append(f"{rows.told(f'{domain} ({place})')}{end}")
+        texts.append(f"{rows.described(f'{domain} ({place})')}{end}")
     entry: dict[str, Any] = {
         "id": name,
         "tables": dict(zip(names, paths, strict=True)),
@@ -138,7 +138,7 @@ def look_at_tables(
         "drop": list(columns[0].drop),
         "impute": any(holes),
     }
-    return FoundData("tables", sizes, _set(entry), tuple(told))
+    return FoundData("tables", sizes, _set(entry), tuple(texts))
 
 
 def _set(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -315,11 +315,11 @@ def add_init(commands: Any) -> None:
     add = init.add_argument
     add("name", metavar="NAME", help="name of the study: the file is NAME.yaml")
     what = init.add_mutually_exclusive_group(required=True)
-    told = "folder of images or texts: PATH/<domain>/<class>/<file>"
-    what.add_argument("--folder", metavar="PATH", help=told)
-    told = "table of a domain; repeat it for each, first the source, then the target"
+    note = "folder of images or texts: PATH/<domain>/<class>/<file>"
+    what.add_argument("--folder", metavar="PATH", help=note)
+    note = "table of a domain; repeat it for each, first the source, then the target"
     what.add_argument(
-        "--table", action="append", type=_table, metavar="DOMAIN=FILE", help=told
+        "--table", action="append", type=_table, metavar="DOMAIN=FILE", help=note
     )
     add("--source", metavar="DOMAIN", help="source domain (by default the first)")
     add("--target", metavar="DOMAIN", help="target domain (by default the next)")

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
 from cdspp.core.labels import require_common, require_distinct
-from cdspp.core.memory import available_megabytes, told_memory
+from cdspp.core.memory import available_megabytes, memory_text
 from cdspp.core.names import ERROR, PCA, PathLike
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.whole_files import atomic
@@ -44,7 +44,7 @@ __all__ = [
     "source_of",
     "target_labels",
     "tell",
-    "told_while",
+    "announced",
     "write_predictions",
 ]
 
@@ -134,10 +134,13 @@ def columns_of(
 def tell(target: DomainRows, source: DomainRows | None) -> list[str]:
     """Describe rows, labels and features of both files, and their common classes."""
     if source is None:
-        return [target.told("target")]
+        return [target.described("target")]
     ours, theirs = ({x for x in rows.labels if x} for rows in (target, source))
     common = f"{len(ours & theirs)} in common"
-    return [target.told("target"), f"{source.told('source')}; classes: {common}"]
+    return [
+        target.described("target"),
+        f"{source.described('source')}; classes: {common}",
+    ]
 
 
 def target_labels(rows: DomainRows) -> NDArray[Any]:
@@ -231,14 +234,14 @@ def refuse_memory(method: str, cost: Cost, other_words: str) -> None:
     if there is None or cost.megabytes <= there:
         return
     raise DataError(
-        f"{method} would need about {told_memory(cost.megabytes)} of memory for so "
-        f"many rows, and {told_memory(there)} are free. Leave rows or features out "
+        f"{method} would need about {memory_text(cost.megabytes)} of memory for so "
+        f"many rows, and {memory_text(there)} are free. Leave rows or features out "
         f"(--scale pca keeps 50), choose another method, or {other_words}."
     )
 
 
 @contextmanager
-def told_while(what: str, seconds: float) -> Iterator[None]:
+def announced(what: str, seconds: float) -> Iterator[None]:
     """Log the expected time of a long block, and its progress."""
     started, over = time.monotonic(), threading.Event()
 

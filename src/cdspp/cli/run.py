@@ -214,5 +214,5 @@ def add_run(commands: Any) -> None:
     text = "run a study, from its file to the report"
     run = command.add_study_command(commands, "run", _run, text, HELP)
     run.usage = "cdspp run [-h] [--cores N] [STUDY_FILE ...] [-- SNAKEMAKE ...]"
-    told = "jobs at a time (all cores)"
-    run.add_argument("--cores", type=_cores, metavar="N", help=told)
+    note = "jobs at a time (all cores)"
+    run.add_argument("--cores", type=_cores, metavar="N", help=note)

@@ -61,8 +61,8 @@ def add_share(commands: Any) -> None:
     text = "pack a finished study into one archive that others can check"
     bundle = add_command(commands, "bundle", _bundle, text, BUNDLE_HELP)
     bundle.add_argument("folder", type=Path, metavar=FOLDER, help=FOLDER_HELP)
-    told = "the archive (<study>.zip)"
-    bundle.add_argument("--output", type=Path, metavar="FILE", help=told)
+    note = "the archive (<study>.zip)"
+    bundle.add_argument("--output", type=Path, metavar="FILE", help=note)
     add_force(bundle)
 
 

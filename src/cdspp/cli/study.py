@@ -126,13 +126,13 @@ def _verify(arguments: argparse.Namespace) -> str:
 
         study = read_study([arguments.study])
         expected = {name: expected_fits(study, name) for name in study.benchmarks}
-        faults, told = verify(Path("results", study.name), expected)
+        faults, result = verify(Path("results", study.name), expected)
     elif Path(arguments.study).suffix == ".zip":
         with unpacked(Path(arguments.study)) as folder:
-            faults, told = verify(folder)
+            faults, result = verify(folder)
     else:
-        faults, told = verify(arguments.study)
-    text = "\n".join([*faults, told])
+        faults, result = verify(arguments.study)
+    text = "\n".join([*faults, result])
     if not faults:
         return text
     sys.stdout.write(text + "\n")
@@ -184,7 +184,7 @@ def _runs(progress: Progress) -> str:
     if living := [str(run) for run in progress.runs if run.lives]:
         return f"a run is at work, {', '.join(living)}"
     if elsewhere := ", ".join(map(str, progress.runs)):
-        return f"whether the run of {elsewhere} still lives cannot be told from here"
+        return f"whether the run of {elsewhere} still lives cannot be seen from here"
     return "no run is at work in this folder"
 
 
@@ -293,12 +293,12 @@ def add_study_commands(commands: Any) -> None:
     )
     text = "print the headline of a study"
     summary = add_command(commands, "summary", _summary, text)
-    told = "for instance results/embedded"
-    summary.add_argument("folder", metavar="RESULTS_FOLDER", help=told)
+    note = "for instance results/embedded"
+    summary.add_argument("folder", metavar="RESULTS_FOLDER", help=note)
     text = "check the fits, scores and report of a study"
     verify = add_command(commands, "verify", _verify, text, VERIFY_HELP)
     places = "RESULTS_FOLDER|STUDY_FILE|ARCHIVE"
-    verify.add_argument("study", metavar=places, help=f"{told}, mine.yaml or mine.zip")
+    verify.add_argument("study", metavar=places, help=f"{note}, mine.yaml or mine.zip")
     text = "write splits and features of a study for other programs"
     export = add_study_command(commands, "export-splits", _export, text, EXPORT_HELP)
     folder = Path("exported")

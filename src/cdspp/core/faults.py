@@ -20,7 +20,7 @@ __all__ = [
     "out_of_memory",
     "stops_job",
     "tell_fault",
-    "writing_told",
+    "write_errors",
 ]
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -47,7 +47,7 @@ _NO_MEMORY = "can't allocate memory"  # what torch says without a class of its o
 
 
 @contextmanager
-def writing_told(path: PathLike) -> Iterator[None]:
+def write_errors(path: PathLike) -> Iterator[None]:
     """Turn an OSError in the block that writes `path` into one line that names it."""
     try:
         yield
@@ -59,7 +59,7 @@ def writing_told(path: PathLike) -> Iterator[None]:
 def tell_fault(
     error: OSError, path: PathLike, remedies: Mapping[int, str] = _REFUSED
 ) -> None:
-    """Raise the error of `writing_told` if `error` is why `path` cannot be written.
+    """Raise the error of `write_errors` if `error` is why `path` cannot be written.
 
     An error that names a file outside the folder of `path` is of reading.
     """

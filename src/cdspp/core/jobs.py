@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cdspp.core.errors import USER_ERRORS
-from cdspp.core.faults import job_words, writing_told
+from cdspp.core.faults import job_words, write_errors
 from cdspp.core.names import PathLike
 from cdspp.core.origins import check_origins, record_origin
 from cdspp.core.run_marks import guard_job, guarded
@@ -71,7 +71,7 @@ def job(
 
 def _log_to(log_file: PathLike, echo: bool) -> None:
     try:
-        with writing_told(log_file):
+        with write_errors(log_file):
             handler = _LogFile(log_file, mode="w", encoding="utf-8")
     except USER_ERRORS as error:
         sys.exit(f"{type(error).__name__}: {error}")

@@ -114,14 +114,14 @@ def lookalikes(classes: Mapping[str, Iterable[Any]]) -> list[str]:
             folded = unicodedata.normalize("NFKC", name).casefold()
             same = places.setdefault(" ".join(folded.split()), {})
             same.setdefault(name, []).append(where)
-    told = []
+    texts = []
     for same in (each for each in places.values() if len(each) > 1):
         # Two forms of one letter look equal but for their codes.
         seen = {unicodedata.normalize("NFC", name) for name in same}
         show = repr if len(seen) == len(same) else ascii
         named = (f"{show(name)} ({' and '.join(at)})" for name, at in same.items())
-        told.append(", ".join(named))
-    return told
+        texts.append(", ".join(named))
+    return texts
 
 
 def require_distinct(classes: Mapping[str, Iterable[str]]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cdspp.core.errors import DataError
 
-__all__ = ["available_megabytes", "require_memory", "told_memory"]
+__all__ = ["available_megabytes", "require_memory", "memory_text"]
 
 # The control groups of this process, and where all of them lie.
 OWN_GROUPS, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
@@ -21,7 +21,7 @@ def available_megabytes() -> float | None:
     return min((value for value in found if value is not None), default=None)
 
 
-def told_memory(megabytes: float) -> str:
+def memory_text(megabytes: float) -> str:
     """Return megabytes in words."""
     return f"{megabytes / 1024:.1f} GB" if megabytes >= 1024 else f"{megabytes:.0f} MB"
 
@@ -31,8 +31,8 @@ def require_memory(n_values: int, what: str, remedy: str) -> None:
     there, needed = available_megabytes(), 8 * n_values / 2**20
     if there is not None and needed > there:
         raise DataError(
-            f"{what} needs about {told_memory(needed)} of memory, and "
-            f"{told_memory(there)} are free. {remedy}"
+            f"{what} needs about {memory_text(needed)} of memory, and "
+            f"{memory_text(there)} are free. {remedy}"
         )
 
 

@@ -32,8 +32,10 @@ def record_origin(path: PathLike, made_of: str, inputs: Mapping[str, str]) -> No
 
     `made_of` is a digest of options, seed and code, `inputs` has digests by path.
     """
-    told = {"file": Path(path).as_posix(), "sha256": file_digest(path)}
-    write_json(origin_path(path), {**told, "made_of": made_of, "inputs": dict(inputs)})
+    record = {"file": Path(path).as_posix(), "sha256": file_digest(path)}
+    write_json(
+        origin_path(path), {**record, "made_of": made_of, "inputs": dict(inputs)}
+    )
 
 
 def check_origins(digests: Mapping[str, str]) -> None:
@@ -52,19 +54,19 @@ def origin_fault(path: PathLike, known: dict[str, str], job: str = "") -> str:
     fault themselves are not compared. `known` keeps the digests of inputs from one call
     to the next. A `job`, as text, has to name the file's recipe.
     """
-    if (told := _read_origin(path)) is None:
+    if (record := _read_origin(path)) is None:
         return NO_RECORD
     old = os.stat(path).st_ctime_ns <= origin_path(path).stat().st_ctime_ns
-    if wrong := _denied(path, told, told["sha256"] if old else file_digest(path)):
+    if wrong := _denied(path, record, record["sha256"] if old else file_digest(path)):
         return wrong
-    for name, digest in told["inputs"].items():
+    for name, digest in record["inputs"].items():
         if name not in known:
             made = origin_path(name).is_file()
             sound = Path(name).is_file() and not (made and origin_fault(name, known))
             known[name] = file_digest(name) if sound else ""
         if known[name] not in ("", digest):
             return f"it was made of another {name} than lies there now"
-    if job and told["made_of"] not in job:
+    if job and record["made_of"] not in job:
         return "other options, another seed or other code made it"
     return ""
 
@@ -72,22 +74,22 @@ def origin_fault(path: PathLike, known: dict[str, str], job: str = "") -> str:
 def _read_origin(path: PathLike) -> dict[str, Any] | None:
     """Return the record of a file, None where it is missing or damaged."""
     try:
-        told = read_json(origin_path(path))
+        record = read_json(origin_path(path))
     except DataError:
         return None
     kinds = {"file": str, "sha256": str, "made_of": str, "inputs": dict}
-    whole = isinstance(told, dict) and all(
-        isinstance(told.get(name), kind) for name, kind in kinds.items()
+    whole = isinstance(record, dict) and all(
+        isinstance(record.get(name), kind) for name, kind in kinds.items()
     )
-    return told if whole else None
+    return record if whole else None
 
 
-def _denied(path: PathLike, told: Mapping[str, Any] | None, digest: str) -> str:
+def _denied(path: PathLike, record: Mapping[str, Any] | None, digest: str) -> str:
     """Say how a file with this digest is not that of the record beside it."""
-    if told is None:
+    if record is None:
         return NO_RECORD
-    if told["file"] != Path(path).as_posix():
-        return f"the record beside it is of {told['file']}"
-    if told["sha256"] != digest:
+    if record["file"] != Path(path).as_posix():
+        return f"the record beside it is of {record['file']}"
+    if record["sha256"] != digest:
         return f"it is not the file that {origin_path(path).name} beside it is of"
     return ""

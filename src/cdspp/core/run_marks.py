@@ -110,8 +110,8 @@ def mark_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnMark:
             handle, name = tempfile.mkstemp(dir=marks, suffix=".json")
             stream = os.fdopen(handle, "w", encoding="utf-8")
             fcntl.flock(stream, fcntl.LOCK_EX)
-            told = {"host": socket.gethostname(), "process": os.getpid()}
-            json.dump({**told, "code": code or {}}, stream)
+            mark = {"host": socket.gethostname(), "process": os.getpid()}
+            json.dump({**mark, "code": code or {}}, stream)
             stream.flush()
             atexit.register(Path(name).unlink, missing_ok=True)
             return OwnMark(stream, note, Path(name))
@@ -139,15 +139,15 @@ def read_mark(path: Path) -> RunMark | None:
         except BlockingIOError:
             free = False
         try:
-            told = json.load(stream)
+            mark = json.load(stream)
         except ValueError:  # killed while it was written
-            told = {"host": "", "process": 0}
+            mark = {"host": "", "process": 0}
         started = os.fstat(stream.fileno()).st_mtime
     # A file system may keep such locks to one machine.
-    here = told["host"] == socket.gethostname()
+    here = mark["host"] == socket.gethostname()
     lives = (False if here else None) if free else True
-    code = {file: tuple(state) for file, state in told.get("code", {}).items()}
-    return RunMark(path, told["host"], told["process"], lives, started, code)
+    code = {file: tuple(state) for file, state in mark.get("code", {}).items()}
+    return RunMark(path, mark["host"], mark["process"], lives, started, code)
 
 
 def code_state() -> State:

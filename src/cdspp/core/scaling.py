@@ -64,8 +64,11 @@ class Scaling:
         """Say it in words."""
         if self.components is not None:
             return f"PCA to {counted(len(self.components.components), 'component')}"
-        told = {UNIT: "rows scaled to unit length", STANDARDISE: "columns standardised"}
-        return told.get(self.kind, "no scaling")
+        names = {
+            UNIT: "rows scaled to unit length",
+            STANDARDISE: "columns standardised",
+        }
+        return names.get(self.kind, "no scaling")
 
 
 def fit_scaling(kind: str, X: Any) -> Scaling:

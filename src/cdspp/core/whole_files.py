@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cdspp.core.errors import DataError
-from cdspp.core.faults import writing_told
+from cdspp.core.faults import write_errors
 from cdspp.core.names import PathLike
 from cdspp.core.run_marks import check_run
 
@@ -41,10 +41,10 @@ ZIP = b"PK\x03\x04"  # how such a file opens
 def atomic(path: PathLike) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` on success.
 
-    Errors are those of `writing_told`, and StaleJobError in a job whose run has ended.
+    Errors are those of `write_errors`, and StaleJobError in a job whose run has ended.
     """
     target = Path(path)
-    with writing_told(target):
+    with write_errors(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(
             dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from cdspp.core.errors import ConfigError, DataError
-from cdspp.core.faults import writing_told
+from cdspp.core.faults import write_errors
 from cdspp.core.provenance import file_digest
 from cdspp.core.whole_files import read_json, write_json
 
@@ -230,7 +230,7 @@ class Dataset(ABC):
         """
         target = Path(folder)
         temporary = target.parent / f".{target.name}.partial"
-        with writing_told(target / INDEX_NAME):
+        with write_errors(target / INDEX_NAME):
             target.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(temporary, ignore_errors=True)
             temporary.mkdir()
@@ -376,8 +376,8 @@ def _as_json(index: Index) -> dict[str, Any]:
     for name, samples in index.domains.items():
         known = [each._asdict() for each in samples]
         domains.append({"name": name, "samples": known, "sha256": index.digest(name)})
-    told = {k: v for k, v in vars(index).items() if k not in ("root", "digests")}
-    return told | {"domains": domains}
+    content = {k: v for k, v in vars(index).items() if k not in ("root", "digests")}
+    return content | {"domains": domains}
 
 
 def lonely_classes(where: str, classes: Mapping[str, set[str]]) -> list[str]:

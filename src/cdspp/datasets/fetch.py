@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from cdspp.core.errors import ChecksumError, DataError
-from cdspp.core.faults import tell_fault, writing_told
+from cdspp.core.faults import tell_fault, write_errors
 from cdspp.core.provenance import versions
 from cdspp.core.whole_files import atomic
 from cdspp.datasets.catalogue import refuse_unknown_keys
@@ -161,7 +161,7 @@ def fetch_file(
         if accept is not None:
             accept(found)
 
-    with writing_told(path), sole_user(path) as alone:
+    with write_errors(path), sole_user(path) as alone:
         if alone:
             for left in path.parent.glob(f".{glob.escape(path.name)}.*"):
                 left.unlink()  # by a killed run

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from cdspp.core.faults import writing_told
+from cdspp.core.faults import write_errors
 from cdspp.core.whole_files import atomic, read_json
 from cdspp.datasets.base import ROWS_NAME
 from cdspp.datasets.catalogue import unfit
@@ -55,7 +55,7 @@ def _make_texts(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
     if repeated := [text for text, n in counts.items() if n > 1]:
         raise unfit(path, f"the text {repeated[0]!r} is there more than once")
     paths = {}
-    with writing_told(folder / TEXTS):
+    with write_errors(folder / TEXTS):
         for part, texts in dealt.items():
             (work / TEXTS / part).mkdir(parents=True)
             paths[part] = [f"{TEXTS}/{part}/{k:05d}.txt" for k in range(len(texts))]

@@ -109,8 +109,8 @@ def _like(rows: DomainRows, domain: DomainRows, impute: bool) -> DomainRows:
     known, (n, width) = set(rows.features), (rows.X.shape[1], domain.X.shape[1])
     if known and domain.features:
         if lacking := [name for name in domain.features if name not in known]:
-            told = f"lacks {counted(len(lacking), 'feature')} of {domain.path}"
-            raise DataError(f"{rows.path}: {told}: {shortened(lacking)}.")
+            text = f"lacks {counted(len(lacking), 'feature')} of {domain.path}"
+            raise DataError(f"{rows.path}: {text}: {shortened(lacking)}.")
         X = rows.X[:, rows.places(domain.features)]
         rows = replace(rows, X=X, features=domain.features)
     elif n != width:

@@ -282,6 +282,6 @@ def _require_columns(known: Sequence[str], given: Sequence[str]) -> None:
         extra = [name for name in given if name not in known]
         near = {name: f" ({k!r}?)" for name in gone if (k := nearest(name, extra))}
         shown = [f"{name!r}{near.get(name, '')}" for name in gone]
-        told = f"{counted(len(gone), 'column')} of the fit: {shortened(shown, 5)}"
+        text = f"{counted(len(gone), 'column')} of the fit: {shortened(shown, 5)}"
         more = f"; has {shortened([*map(repr, extra)], 5)} besides" if extra else ""
-        raise DataError(f"the table lacks {told}{more}. Rename or add them.")
+        raise DataError(f"the table lacks {text}{more}. Rename or add them.")

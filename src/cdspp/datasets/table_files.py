@@ -169,9 +169,9 @@ def _text_cells(path: Path, encoding: str, separator: str) -> pd.DataFrame:
     except pd.errors.EmptyDataError as error:
         raise DataError(f"{path}: empty. Expected a header and rows.") from error
     except pd.errors.ParserError as error:
-        told = "CSV" if separator == "," else f"cells between {SEPARATORS[separator]}"
+        text = "CSV" if separator == "," else f"cells between {SEPARATORS[separator]}"
         _check_records(path, encoding, separator, "inside string" in str(error))
-        raise DataError(f"{path}: cannot be read as {told} ({error}).") from error
+        raise DataError(f"{path}: cannot be read as {text} ({error}).") from error
     with _opened(path, encoding) as stream:
         n_lines = sum(1 for line in stream if not line.isspace())
     # A short record is filled up with empty cells: only they, and cells of several

@@ -68,7 +68,7 @@ class DomainRows:
     null_words: str = ""
     encoder: TableEncoder | None = None
 
-    def told(self, role: str) -> str:
+    def described(self, role: str) -> str:
         """Describe the rows in one line."""
         known = [label for label in self.labels if label]
         classes = counted(len(set(known)), "class")
@@ -158,8 +158,8 @@ def _from_table(
         encoder = _learned(rows[features], path, columns)
     known = {column.name for column in encoder.columns_}
     if extra := [name for name in features if name not in known]:
-        told = f"{counted(len(extra), 'column')} that the fit does not know"
-        notes.append(f"left out: {told} ({shortened(extra)})")
+        text = f"{counted(len(extra), 'column')} that the fit does not know"
+        notes.append(f"left out: {text} ({shortened(extra)})")
     X = encoder.transform(rows[features])
     counts = encoder.unseen(rows).items()
     unseen = [f"{name}: {n} of a value that the fit did not see" for name, n in counts]
@@ -247,21 +247,21 @@ def _learned(cells: pd.DataFrame, path: str, columns: Columns) -> TableEncoder:
         numbers = (c.name for c in encoder.columns_ if c.kind == kinds.NUMBER)
         gaps = [repr(name) for name in numbers if any(map(kinds.is_null, cells[name]))]
         also = f" Numbers are missing in {shortened(gaps)}: --impute." if gaps else ""
-        raise DataError(f"{path}: {_told(faults)}{also}")
+        raise DataError(f"{path}: {_fault_text(faults)}{also}")
     return encoder
 
 
-def _told(faults: Sequence[tuple[EncodedColumn, str]]) -> str:
+def _fault_text(faults: Sequence[tuple[EncodedColumn, str]]) -> str:
     """Name the faults of columns, and a remedy for each kind."""
     found = [column for column, _ in faults]
     refused = {column.kind for column in found if column.form == ERROR}
     refused |= {column.sign for column in found} & {kinds.AMBIGUOUS}
     remedies = "".join(REMEDIES[kind] for kind in REMEDIES if kind in refused)
     names = " ".join(f"--drop {shlex.quote(column.name)}" for column in found[:5])
-    told = "; ".join(fault for _, fault in faults[:5])
+    text = "; ".join(fault for _, fault in faults[:5])
     more = f"; and {len(faults) - 5} columns more" if len(faults) > 5 else ""
     return (
-        f"{told}{more}. Every column but those of labels and ids is a feature: name "
+        f"{text}{more}. Every column but those of labels and ids is a feature: name "
         f"them by --label and --id, or {remedies}leave columns out by {names}."
     )
 

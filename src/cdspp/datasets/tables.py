@@ -329,4 +329,4 @@ def read_table(
         raise DataError(_in_python(str(error))) from error
     y = np.array([text or UNLABELLED for text in rows.labels], dtype=object)
     X = pd.DataFrame(rows.X, columns=list(rows.features) or None)
-    return LabelledTable(X, y, list(rows.ids), rows.told(str(path)), rows.encoder)
+    return LabelledTable(X, y, list(rows.ids), rows.described(str(path)), rows.encoder)

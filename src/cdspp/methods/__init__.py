@@ -41,8 +41,8 @@ _passed: dict[str, type[HeterogeneousClassifier]] = {}
 
 def _guests() -> Mapping[str, Mapping[str, Any]]:
     """Return what is said of methods from outside, by identifier."""
-    told: dict[str, dict[str, Any]] = json.loads(os.environ.get(VARIABLE, "{}"))
-    return {name: {"place": place} for name, place in offered(OFFERED).items()} | told
+    passed: dict[str, dict[str, Any]] = json.loads(os.environ.get(VARIABLE, "{}"))
+    return {name: {"place": place} for name, place in offered(OFFERED).items()} | passed
 
 
 def set_guests(guests: Mapping[str, Mapping[str, Any]]) -> None:

@@ -30,8 +30,8 @@ from cdspp.core.storage import storable
 from cdspp.methods.bridge import Bridge, read_bridge, row_keys
 from cdspp.methods.collapse import find_collapse
 from cdspp.methods.labels import check_classes, compare_classes, read_labels
-from cdspp.methods.problem import Float, Int, Problem, SourceDomain, numbers_told
-from cdspp.methods.size import Size, expected_work, warn_of_cost
+from cdspp.methods.problem import Float, Int, Problem, SourceDomain, number_errors
+from cdspp.methods.size import Size, expected_cost, warn_of_cost
 
 __all__ = [
     "UNLABELLED",
@@ -119,7 +119,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
                 constraint.options = dict.fromkeys(sorted(constraint.options))
 
     @classmethod
-    def work(cls, size: Any) -> tuple[float, float]:
+    def cost(cls, size: Any) -> tuple[float, float]:
         """Estimate the seconds of a fit of a `Size`, and its MB beside the data."""
         return 0.5, 50.0
 
@@ -206,7 +206,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         shapes = n_source, d_source, len(problem.y_labelled), n_unlabelled, d_target
         density = max(map(stored_share, rows))
         size = Size(type(self).__name__, problem.n_classes, *shapes, density)
-        seconds, needed = expected_work(type(self), size, self.get_params(deep=False))
+        seconds, needed = expected_cost(type(self), size, self.get_params(deep=False))
         in_files = any(isinstance(X, FileRows) for X in rows)  # who reads these refuses
         warn_of_cost(size, seconds, 0.0 if in_files else needed)
 
@@ -235,7 +235,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         """Return target rows validated, or left in their file, checked as read."""
         rows = self._left_in_file(X, "X")
         if rows is None:
-            with numbers_told(X, "X"):
+            with number_errors(X, "X"):
                 return validate_data(self, X, reset=reset, **self._row_checks())
         validate_data(self, rows, reset=reset, skip_check_array=True)
         return rows
@@ -259,7 +259,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         """Return source rows validated, or left in their file, checked as read."""
         rows = self._left_in_file(X, what)
         if rows is None:
-            with numbers_told(X, what):
+            with number_errors(X, what):
                 return check_array(in_memory(X), input_name=what, **self._row_checks())
         return rows
 
@@ -311,8 +311,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             )
         check_classes(labels)
         if self.transductive and labelled.all():
-            told = f"{name} labels the rows it is fitted on, and every row has a label."
-            warnings.warn(told, LabelWarning, stacklevel=3)
+            text = f"{name} labels the rows it is fitted on, and every row has a label."
+            warnings.warn(text, LabelWarning, stacklevel=3)
         return rows, labels, labelled
 
     def _listed(

@@ -256,7 +256,7 @@ def _warn_of_spreads(
     if not len(apart):
         return
 
-    def told(side: int, k: int) -> str:
+    def described(side: int, k: int) -> str:
         column, names = places[side][k], column_names(named[side])
         values = domains[side][:, [column]]
         median = np.median(values.toarray() if is_sparse(values) else values)
@@ -265,7 +265,7 @@ def _warn_of_spreads(
             f"{median:.3g}, spread {spreads[side][k]:.3g}"
         )
 
-    shown = "; ".join(f"{told(0, k)}, {told(1, k)}" for k in apart[:3])
+    shown = "; ".join(f"{described(0, k)}, {described(1, k)}" for k in apart[:3])
     warnings.warn(
         f"{len(apart)} of {counted(len(low), 'shared column')} differ in spread by "
         f"more than a factor of {SPREADS_APART:.0f} ({shown}). Equal names do not make "

@@ -103,7 +103,7 @@ def guest_class(name: str, guest: Guest) -> type[HeterogeneousClassifier]:
         "identifier": name,
         "display_name": guest.display_name or name,
         "uses_source": guest.states,
-        "work": classmethod(lambda _, size: (0.01, 50.0)),
+        "cost": classmethod(lambda _, size: (0.01, 50.0)),
     }
     return type("MadeElsewhere", (MadeElsewhere,), own)
 
@@ -129,7 +129,7 @@ def _as_method(
     own["supervised"] = target_only and not takes_unlabelled
     own["needs_torch"] = bool(getattr(cls, "needs_torch", False))
     own["__init__"] = _constructor(cls, chosen, lambda m, all_: vars(m).update(all_))
-    own["work"] = classmethod(lambda _, size: (guest.seconds, 50.0))
+    own["cost"] = classmethod(lambda _, size: (guest.seconds, 50.0))
     base = GuestClassifier if hasattr(cls, "predict") else TransductiveGuest
     return type(cls.__name__, (base,), own)
 

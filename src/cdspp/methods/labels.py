@@ -141,9 +141,9 @@ def compare_classes(
         known = f"source.y has {listed(theirs)}"
         raise ValueError(f"{name}: {one_class('y', ours[0], known)}")
     sides = zip(alone, ("target", "source"), strict=True)
-    told = "; ".join(f"{listed(n)} in the {side} only" for n, side in sides if len(n))
-    if told:
-        warnings.warn(f"{name}: {told}.", LabelWarning, stacklevel=3)
+    text = "; ".join(f"{listed(n)} in the {side} only" for n, side in sides if len(n))
+    if text:
+        warnings.warn(f"{name}: {text}.", LabelWarning, stacklevel=3)
 
 
 def _alike(pairs: Sequence[str]) -> str:

@@ -17,7 +17,14 @@ from cdspp.core.scaling import fit_scaling
 from cdspp.core.wording import counted, shortened
 from cdspp.methods.bridge import Bridge, check_bridge, n_rows, read_bridge
 
-__all__ = ["Float", "Int", "Problem", "SourceDomain", "numbers_told", "scale_domains"]
+__all__ = [
+    "Float",
+    "Int",
+    "Problem",
+    "SourceDomain",
+    "number_errors",
+    "scale_domains",
+]
 
 Float = NDArray[np.float64]
 Int = NDArray[np.intp]
@@ -81,7 +88,7 @@ class SourceDomain:
 
 
 @contextmanager
-def numbers_told(X: Any, what: str) -> Iterator[None]:
+def number_errors(X: Any, what: str) -> Iterator[None]:
     """Raise ValueError for masked values and columns that do not become numbers."""
     if np.ma.is_masked(X):
         masked = f"{what}: {counted(int(X.mask.sum()), 'value')} of a masked array"
@@ -148,7 +155,7 @@ def scale_domains(
     Paired rows are scaled as the rows of their domain, and the columns of the source
     returned are shared by number.
     """
-    with numbers_told(X, "X"), numbers_told(source.X, "source.X"):
+    with number_errors(X, "X"), number_errors(source.X, "source.X"):
         rows, given = (check_array(part, dtype=np.float64) for part in (X, source.X))
     bridge = read_bridge(source, (given, rows), (source.X, X), check_array)
     if kind == PCA and len(bridge.source):

@@ -112,9 +112,11 @@ def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Read
 
 
 def _effect(plan: BenchmarkPlan, entry: ReadingPlan, gain: PairedGain) -> Reading:
-    told = {"benchmark": plan.benchmark, "title": plan.title, "effect": gain.gain}
-    told |= {name: getattr(gain, name) for name in ("low", "high", "losses", "trials")}
-    return {**told, "tasks": len(entry.tasks)}
+    record = {"benchmark": plan.benchmark, "title": plan.title, "effect": gain.gain}
+    record |= {
+        name: getattr(gain, name) for name in ("low", "high", "losses", "trials")
+    }
+    return {**record, "tasks": len(entry.tasks)}
 
 
 def measure_choices(
@@ -133,11 +135,11 @@ def measure_choices(
             values = _both_ways(frame, entry)
             otherwise, main = values.mean(axis=1)
             effect = _effect(plan, entry, paired_gain(main, otherwise))
-            told = {"choice": entry.identifier, "method": entry.method}
+            record = {"choice": entry.identifier, "method": entry.method}
             own = {"benchmark": paper.printed, "method": name}
             cells = printed.cells[(printed.cells[list(own)] == own).all(axis=1)]
             exact = _exact(cells, entry.tasks, values)
-            found.append({**told, "display_name": name, **effect, **exact})
+            found.append({**record, "display_name": name, **effect, **exact})
     return pd.DataFrame(found, columns=list(_CHOICE_COLUMNS))
 
 
@@ -159,10 +161,10 @@ def build_deviation_table(
     found = []
     for entry in deviations:
         method = method_class(entry["method"]).display_name
-        told = {"unchecked": False, **entry, "display_name": method}
+        record = {"unchecked": False, **entry, "display_name": method}
         measured = [part[entry["id"]] for part in effects if entry["id"] in part]
         for effect in measured or [unmeasured]:
-            found.append({**told, "switch": _switch(entry), **effect})
+            found.append({**record, "switch": _switch(entry), **effect})
     found.sort(key=lambda each: not each["tasks"])
     data = pd.DataFrame(found, columns=list(_DEVIATION_COLUMNS))
     pairs = zip(data.itertuples(), ~data["id"].duplicated(), strict=True)
@@ -196,13 +198,13 @@ def _deviation_line(each: Any, *, first: bool) -> Line:
         Cell(each.paper, note="full text not at hand" if each.unchecked else ""),
         Cell(each.code),
     ]
-    told = text if first else [Cell("")] * len(text)
+    cells = text if first else [Cell("")] * len(text)
     if not each.tasks:
-        return Line((*told, Cell(DASH), Cell(DASH)), "Not measured in this study")
+        return Line((*cells, Cell(DASH), Cell(DASH)), "Not measured in this study")
     sure = each.low > ZERO or each.high < -ZERO
     change = effect_cell(each.effect, each.low, each.high, bold=sure)
     where = Cell(each.title, note=_size(each))
-    return Line((*told, where, change), "Measured in this study")
+    return Line((*cells, where, change), "Measured in this study")
 
 
 def _size(measured: Any) -> str:
@@ -228,11 +230,11 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Reading]) -> Ta
 
 
 def _choice_line(choice: Reading, measured: Any, *, first: bool) -> Line:
-    told = (choice[key] if first else "" for key in ("topic", "printed", "otherwise"))
+    texts = (choice[key] if first else "" for key in ("topic", "printed", "otherwise"))
     name = Cell(measured.display_name, note=_size(measured), name=True)
     effect = effect_cell(measured.effect, measured.low, measured.high)
     exact = Cell(DASH)
     if measured.cells:
         without = f"without {measured.exact_otherwise}"
         exact = Cell(f"{measured.exact} of {measured.cells}", note=without)
-    return Line((*map(Cell, told), name, effect, exact))
+    return Line((*map(Cell, texts), name, effect, exact))

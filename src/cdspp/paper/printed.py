@@ -272,8 +272,8 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
     compared = len(cells) - found[NOT_RUN]
     counts = f"None of the {len(cells)} printed cells could be compared in this study."
     if compared:
-        told = ", ".join(f"{verdict}: {found[verdict]}" for verdict in _VERDICTS)
-        counts = f"Cells compared: {compared} of {len(cells)}; {told}."
+        text = ", ".join(f"{verdict}: {found[verdict]}" for verdict in _VERDICTS)
+        counts = f"Cells compared: {compared} of {len(cells)}; {text}."
     return Table(
         "printed",
         "Printed against reproduced",
@@ -302,8 +302,8 @@ def _block_lines(block: pd.DataFrame) -> list[Line]:
     title = block["title"].iloc[0]
     parts = list(map(_cells, block[compared].itertuples()))
     for reason, number in Counter(block[~compared]["reason"]).items():
-        told = Cell(f"{NOT_RUN}, {counted(number, 'cell')}: {reason}")
-        parts.append((*[Cell(DASH)] * 2, told, *[Cell(DASH)] * 3))
+        reason_cell = Cell(f"{NOT_RUN}, {counted(number, 'cell')}: {reason}")
+        parts.append((*[Cell(DASH)] * 2, reason_cell, *[Cell(DASH)] * 3))
     return [
         Line((Cell("" if place else title), *part), title)
         for place, part in enumerate(parts)

@@ -37,8 +37,8 @@ class PaperPlan:
     @classmethod
     def of(cls, plan: BenchmarkPlan) -> Self:
         """Return what the plan of a benchmark holds of the paper."""
-        told = dict(plan.guests.get(NAME, {}))
+        given = dict(plan.guests.get(NAME, {}))
         for section in READINGS:
-            entries = told.get(section, ())
-            told[section] = tuple(ReadingPlan(**entry) for entry in entries)
-        return cls(**told)
+            entries = given.get(section, ())
+            given[section] = tuple(ReadingPlan(**entry) for entry in entries)
+        return cls(**given)

@@ -40,11 +40,11 @@ __all__ = [
 ]
 
 # The keys that a record and each of its trials must have to be checked.
-TOLD = (
+RECORDED = (
     *(*FitKey._fields, "dataset", "overlap", "inputs", "predictions", "trials"),
     *("made_of", "versions", "digest"),
 )
-TOLD_OF_TRIAL = ("trial", "status", "collapsed", "rounds", "tested", "test_ids")
+RECORDED_OF_TRIAL = ("trial", "status", "collapsed", "rounds", "tested", "test_ids")
 # Files of a block, of which the digest `read` of a trial covers its part.
 OF_BLOCKS = frozenset({"source_split", "target_split", "pairs", "prior"})
 SAME = ("made_of", "dataset", "overlap", "benchmark", "setting", "task", "method")
@@ -119,8 +119,8 @@ class ExpectedFits:
 
         A file that is gone is not compared: a run makes it again.
         """
-        if told := self.wrong_recipe(key, record):
-            return told
+        if text := self.wrong_recipe(key, record):
+            return text
         _, place = self._expected.recipes[f"{key.setting}/{key.method}"]
         for name, path in input_files(self._expected.inputs[place], key).items():
             if path not in self._digests:
@@ -157,17 +157,17 @@ def read_record(path: PathLike) -> dict[str, Any]:
     DataError: the record is damaged, of an older version, or of another fit.
     """
     file = Path(path)
-    known = _checked(file, read_json(file), TOLD)
+    known = _checked(file, read_json(file), RECORDED)
     key = fit_key(file)
-    told = [str(known[name]) for name in key._fields]
-    if told != list(key):
-        wrong = f"it is the record of {'/'.join(told)}"
+    texts = [str(known[name]) for name in key._fields]
+    if texts != list(key):
+        wrong = f"it is the record of {'/'.join(texts)}"
         raise _refused(file, f"expected that of {'/'.join(key)}, but {wrong}")
     if known["digest"] != _seal(known):
         raise _refused(file, "it was changed: its digest is not of what it says")
     trials = known["trials"]
     for trial in trials if isinstance(trials, list) else [trials]:
-        _checked(file, trial, TOLD_OF_TRIAL)
+        _checked(file, trial, RECORDED_OF_TRIAL)
     found = [trial["trial"] for trial in trials]
     try:
         expected = [*trials_of_block(key.block)]
@@ -207,8 +207,8 @@ def read_expected_fits(
     known = None if expected is None else ExpectedFits(expected)
     for path in paths:
         fit = read_fit(path)
-        if known and (told := known.wrong(fit.key, fit.record)):
-            raise _refused(fit.path, told)
+        if known and (text := known.wrong(fit.key, fit.record)):
+            raise _refused(fit.path, text)
         yield fit
 
 
@@ -275,22 +275,22 @@ class DoneTrials:
 def _made_alike(record: Path, content: Mapping[str, Any]) -> FitFile | None:
     """Read another block of a fit, if it is whole and made of the same."""
     try:
-        told = read_record(record)
-        alike = _of_any_block(told) == _of_any_block(content)
-        if alike and numeric(told["versions"]) == numeric(versions()):
+        former = read_record(record)
+        alike = _of_any_block(former) == _of_any_block(content)
+        if alike and numeric(former["versions"]) == numeric(versions()):
             return read_fit(record.with_suffix(".parquet"))
     except (DataError, OSError, KeyError, TypeError):  # or removed by another job
         pass
     return None
 
 
-def _of_any_block(told: Mapping[str, Any]) -> dict[str, Any]:
+def _of_any_block(record: Mapping[str, Any]) -> dict[str, Any]:
     inputs = {
         name: digest
-        for name, digest in told["inputs"].items()
+        for name, digest in record["inputs"].items()
         if unnumbered(name) not in OF_BLOCKS
     }
-    return {"inputs": inputs, **{name: told[name] for name in SAME}}
+    return {"inputs": inputs, **{name: record[name] for name in SAME}}
 
 
 def _check_rows(
@@ -340,9 +340,9 @@ def rows_by_round(iterations: NDArray[Any]) -> dict[int, NDArray[np.intp]]:
     return dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True))
 
 
-def _checked(file: Path, told: Any, needed: Sequence[str]) -> dict[str, Any]:
+def _checked(file: Path, content: Any, needed: Sequence[str]) -> dict[str, Any]:
     """Return a part of a record that has all needed keys."""
-    known: dict[str, Any] = told if isinstance(told, dict) else {}
+    known: dict[str, Any] = content if isinstance(content, dict) else {}
     if lacking := [name for name in needed if name not in known]:
         wrong = f"it does not tell {', '.join(lacking)}, so it is of an older version"
         raise _refused(file, f"{wrong} or of another kind")

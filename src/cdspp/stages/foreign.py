@@ -58,8 +58,8 @@ def export_benchmark(
         pd.concat(tables).to_csv(temporary, index=False)
     names = {role: Path(view).stem.partition(".")[2] for role, view in views.items()}
     with atomic(folder / "README.txt") as temporary:
-        told = README.format(columns=", ".join(COLUMNS), **names)
-        temporary.write_text(told, encoding="utf-8")
+        text = README.format(columns=", ".join(COLUMNS), **names)
+        temporary.write_text(text, encoding="utf-8")
     return len(tables)
 
 

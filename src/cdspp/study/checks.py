@@ -240,8 +240,8 @@ def _class_faults(known: KnownNames, where: str, entry: Config) -> Faults:
         if all(map(len, both.values())):
             yield from (f"{where}.tasks: {task}: {x}" for x in no_common_class(both))
         for name in (name for name, labels in both.items() if len(labels) == 1):
-            told = f"domain {name} has the class {both[name][0]} alone"
-            yield f"{where}.tasks: {task}: {told}. Add rows of others, or leave it out."
+            text = f"domain {name} has the class {both[name][0]} alone"
+            yield f"{where}.tasks: {task}: {text}. Add rows of others, or leave it out."
 
 
 def _bridge_faults(known: KnownNames, where: str, entry: Config) -> Faults:
@@ -427,8 +427,8 @@ def run_faults(
     for name in methods if "benchmarks" not in known.sound.unnamed else ():
         runs_on = known.methods.get(name, {}).get("benchmarks", chosen)
         if not {*runs_on} & {*chosen}:
-            told = f"runs on {', '.join(runs_on)} alone, the setting on"
-            yield f"{where}.methods: {name} {told} {', '.join(chosen)}."
+            text = f"runs on {', '.join(runs_on)} alone, the setting on"
+            yield f"{where}.methods: {name} {text} {', '.join(chosen)}."
     there = known.tasks(chosen)
     if there is not None and not isinstance(tasks, int):
         yield from unknown_of(f"{where}.tasks", tasks, there)

@@ -134,7 +134,7 @@ def _build(
     methods = {
         entry["id"]: _method(entry, config, benchmarks) for entry in config["methods"]
     }
-    roles, told = _roles(config, methods)
+    roles, role_notes = _roles(config, methods)
     numbers = ("seed", "trials", "block_size", "numeric_threads", "partial", "gpus")
     given = {key: config[key] for key in numbers if key in config}
     study = Study(
@@ -144,7 +144,7 @@ def _build(
         benchmarks=benchmarks,
         methods=methods,
         settings={},
-        notes=(*notes, *told),
+        notes=(*notes, *role_notes),
         **roles,
         **{**given, **states, "states": tuple(states.get("states", ()))},
     )
@@ -171,10 +171,10 @@ def _roles(
             sides = role == REFERENCE, role == BASELINE  # has a source, is supervised
             fit = (n for n, m in own.items() if (m.uses_source, m.supervised) == sides)
             roles[role] = next(fit, "")
-            told = f"none is {kind}, so that there is none"
+            text = f"none is {kind}, so that there is none"
             if roles[role]:
-                told = f"it is {roles[role]}, the first {kind} method"
-            notes.append(f"{role}: no method of the study is named; {told}.")
+                text = f"it is {roles[role]}, the first {kind} method"
+            notes.append(f"{role}: no method of the study is named; {text}.")
     return roles, notes
 
 

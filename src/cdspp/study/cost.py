@@ -18,7 +18,7 @@ from cdspp.core.names import (
 )
 from cdspp.features import make_extractor
 from cdspp.methods import method_class
-from cdspp.methods.size import Size, expected_work
+from cdspp.methods.size import Size, expected_cost
 from cdspp.stages.selection import FOLDS, grid_options
 
 if TYPE_CHECKING:
@@ -72,16 +72,16 @@ def fit_cost(
     Parameters
     ----------
     method : type
-        The estimator's class; its `work` gives what it adds to the data itself.
+        The estimator's class; its `cost` gives what it adds to the data itself.
     size : Size
         Size of the problem.
     options : mapping, default={}
-        Options in place of defaults; those count that `expected_work` names.
+        Options in place of defaults; those count that `expected_cost` names.
     """
     values: float = size.n_source * size.d_source + size.n_target * size.d_target
     if method.accepts_sparse and method.bridges:  # of others rows are made dense
         values *= size.density
-    seconds, more = expected_work(method, size, options)
+    seconds, more = expected_cost(method, size, options)
     start = START_UP_MB + (TORCH_MB if method.needs_torch else 0.0)
     return Cost(seconds, start + COPIES * 8 * values / MIB + more)
 

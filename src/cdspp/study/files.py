@@ -61,8 +61,8 @@ def input_patterns(study: Study, cell: FitKey) -> dict[str, str]:
         files |= {f"{role}_features": features, f"{role}_split": SPLIT.format(**names)}
     if PAIRS in study.bridge(benchmark, setting, method):
         files["pairs"] = PAIR_SPLIT.format(**names)
-    if told := study.methods[method].predictions:
-        files["predictions"] = told
+    if foreign := study.methods[method].predictions:
+        files["predictions"] = foreign
     if study.prior_file(setting, method) is not None:
         files["prior"] = SHARES.format(**names)
     return files

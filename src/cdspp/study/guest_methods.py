@@ -31,12 +31,12 @@ def welcome_guests(config: Config) -> Iterator[str]:
     for i, entry in enumerate(config.get("methods", [])):
         where, name = f"methods[{i}]", entry.get("id")
         made, own = "predictions" in entry, "class" in entry
-        told = "stands beside a class; remove it, or name one"
+        text = "stands beside a class; remove it, or name one"
         if made:
-            told = "predictions made elsewhere are not fitted; remove it"
+            text = "predictions made elsewhere are not fitted; remove it"
         for key in FITTED if made else () if own else SAID:
             if key in entry:
-                yield f"{where}.{key}: {told}."
+                yield f"{where}.{key}: {text}."
         if not (made or own):
             continue
         if name in available():
@@ -50,11 +50,11 @@ def welcome_guests(config: Config) -> Iterator[str]:
 
 
 def _said(entry: Config) -> dict[str, Any]:
-    told = {key: entry[key] for key in SAID if key in entry}
+    given = {key: entry[key] for key in SAID if key in entry}
     if "predictions" in entry:
         asked = bool(entry.get("states"))
-        return told | {"place": "", "kind": PREDICTIONS, "states": asked}
-    return told | {"place": entry["class"]}
+        return given | {"place": "", "kind": PREDICTIONS, "states": asked}
+    return given | {"place": entry["class"]}
 
 
 def _fault(name: str, entry: Config) -> str:

@@ -363,9 +363,9 @@ class Study:
         self, config: Mapping[str, Any], configfiles: Sequence[str] = ()
     ) -> RunDescription:
         """Return the description of a run with some study files."""
-        told = ("title", "content", "source", "licence", "cite")
+        texts = ("title", "content", "source", "licence", "cite")
         entries = filter(None, (self.datasets[n].entry for n in self.used_datasets))
-        data = tuple({k: entry[k] for k in told if k in entry} for entry in entries)
+        data = tuple({k: entry[k] for k in texts if k in entry} for entry in entries)
         commands = (study_command(configfiles),)
         return RunDescription(self.name, config, data, commands, tuple(self.logs()))
 

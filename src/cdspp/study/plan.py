@@ -257,21 +257,21 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
     if name == MAIN and row.bridge:
         return replace(row, kind=BRIDGED)
     if study.prior_file(name, method) is not None:
-        told = f"{found.display_name} (knows test shares)"
-        row = replace(row, display_name=told, kind=INFORMED)
+        text = f"{found.display_name} (knows test shares)"
+        row = replace(row, display_name=text, kind=INFORMED)
     if name == MAIN and (whole := found.without_source_of):
         stands_for = whole if stand_ins(study.methods).get(whole) == method else ""
         source = ALONE if stands_for else REAL
         row = replace(row, kind=CONTROL, source=source, stands_for=stands_for)
     if name == MAIN:
         return row
-    told = f"{row.display_name}, {name}"
+    text = f"{row.display_name}, {name}"
     if name in study.states and row.role == REFERENCE:
-        return replace(row, key=name, display_name=told, kind=CONTROL)
+        return replace(row, key=name, display_name=text, kind=CONTROL)
     kind = LEFT_OUT if setting.leaves_out else VARIANT
     if setting.selects or name in study.states:
         kind = CHOOSING if name == SELECTED else STATE
-    return replace(row, key=f"{method}, {name}", display_name=told, kind=kind)
+    return replace(row, key=f"{method}, {name}", display_name=text, kind=kind)
 
 
 def _in_words(bridge: Mapping[str, Any]) -> str:

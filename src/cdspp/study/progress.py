@@ -165,7 +165,7 @@ def read_log(path: str) -> JobLog:
         return JobLog(path, RUNNING, "", written)
     if FINISHED.match(last[1]):
         return JobLog(path, DONE, "", written)
-    told = text[last.start(1) :].strip().splitlines()
-    reason = told[-1] if told[0] == "failed" else " ".join(told)
+    reason_lines = text[last.start(1) :].strip().splitlines()
+    reason = reason_lines[-1] if reason_lines[0] == "failed" else " ".join(reason_lines)
     state = RUNNING if reason == KeyboardInterrupt.__name__ else FAILED
     return JobLog(path, state, reason, written)

@@ -72,8 +72,8 @@ def foreign_files(
                 continue
             if unrecorded is not None:
                 job = _record_of(file).read_text(errors="replace")
-            if told := origin_fault(path, known, job):
-                yield file, told
+            if reason := origin_fault(path, known, job):
+                yield file, reason
 
 
 def _recorded(file: str) -> bool:
@@ -101,11 +101,11 @@ def outdated_fits(study: Study) -> Iterator[tuple[str, str]]:
             if record.stat().st_mtime_ns <= scored:
                 continue
             try:
-                told = known.wrong_recipe(fit_key(record), read_json(record))
+                text = known.wrong_recipe(fit_key(record), read_json(record))
             except (DataError, AttributeError):
-                told = "it is damaged"
-            if told:
-                yield str(record), told
+                text = "it is damaged"
+            if text:
+                yield str(record), text
 
 
 def differing_fits(study: Study) -> Iterator[tuple[str, str]]:
@@ -117,11 +117,11 @@ def differing_fits(study: Study) -> Iterator[tuple[str, str]]:
             if not path.is_file():
                 continue
             try:
-                told = known.wrong(key, read_record(path))
+                text = known.wrong(key, read_record(path))
             except DataError:
-                told = "the record is damaged or was changed: delete it"
-            if told:
-                yield str(path), told
+                text = "the record is damaged or was changed: delete it"
+            if text:
+                yield str(path), text
 
 
 def renewal_notes(

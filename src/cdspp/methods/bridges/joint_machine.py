@@ -102,7 +102,7 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
     _machine: LinearMachine
 
     @classmethod
-    def work(cls, size: Any) -> tuple[float, float]:
+    def cost(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
         rows = size.n_source + size.n_labelled
         rounds = 1 if cls.supervised else 5

@@ -113,10 +113,10 @@ class PairedMap(JointMachine):
         self.n_components = n_components
 
     @classmethod
-    def work(cls, size: Any, n_components: int = 100) -> tuple[float, float]:
+    def cost(cls, size: Any, n_components: int = 100) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
         source, target = (min(d, n_components) for d in (size.d_source, size.d_target))
-        return super().work(replace(size, d_source=source, d_target=target, density=1))
+        return super().cost(replace(size, d_source=source, d_target=target, density=1))
 
     def _build(self, problem: Problem, bridge: Bridge) -> None:
         source, target = [problem.X_source], [problem.X_labelled]

@@ -160,7 +160,7 @@ class CDLSSup(SubspaceMethod):
         self.nu, self.source_weight = nu, source_weight
 
     @classmethod
-    def work(cls, size: Any) -> tuple[float, float]:
+    def cost(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
         n_source, d_source = size.n_source, size.d_source
         predicted = size.n_unlabelled * (n_source + size.n_labelled)
@@ -303,9 +303,9 @@ class CDLS(CDLSSup):
         self.norms_of_all_classes = norms_of_all_classes
 
     @classmethod
-    def work(cls, size: Any) -> tuple[float, float]:
+    def cost(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
-        seconds, megabytes = super().work(size)
+        seconds, megabytes = super().cost(size)
         n, n_classes = size.n_source + size.n_unlabelled, size.n_classes
         side = min(size.n_target, size.d_target)
         axes = 3.5e-11 * size.n_target * size.d_target * side + 6e-11 * side**3

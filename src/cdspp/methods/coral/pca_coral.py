@@ -74,7 +74,7 @@ class PCACoral(ConfidentClassifier):
         self.C = C
 
     @classmethod
-    def work(cls, size: Any) -> tuple[float, float]:
+    def cost(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
         seconds, megabytes = 0.01, 0.0
         domains = (size.n_source, size.d_source), (size.n_target, size.d_target)

@@ -119,7 +119,7 @@ class DAMASup(SubspaceRecogniser):
         self.eigenvector_scaling = eigenvector_scaling
 
     @classmethod
-    def work(cls, size: Any) -> tuple[float, float]:
+    def cost(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
 
         def domain(n: float, d: int) -> float:

@@ -131,7 +131,7 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         self.max_iter, self.n_line_searches = max_iter, n_line_searches
 
     @classmethod
-    def work(cls, size: Any) -> tuple[float, float]:
+    def cost(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
         n, n_labelled, n_classes = size.n_source, size.n_labelled, size.n_classes
         rank = min(n + 1, size.d_source)

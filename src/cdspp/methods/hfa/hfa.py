@@ -271,7 +271,7 @@ class HFA(HeterogeneousClassifier):
         self.tol, self.svm_tol = tol, svm_tol
 
     @classmethod
-    def work(cls, size: Any) -> tuple[float, float]:
+    def cost(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
         # A few hundred solves a class, each on a kernel of all labelled rows.
         squares = float(size.n_source + size.n_labelled) ** 2

@@ -320,7 +320,7 @@ class SHFA(HFA):
         self.prior, self.C_unlabelled, self.solver = prior, C_unlabelled, solver
 
     @classmethod
-    def work(cls, size: Any) -> tuple[float, float]:
+    def cost(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
         # Roots of the kernels; then some three hundred solves a class on all rows.
         n = float(size.n_source + size.n_target)

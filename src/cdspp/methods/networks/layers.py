@@ -303,6 +303,6 @@ def train(
         raise MethodFailed(f"a weight is not finite after iteration {max_iter - 1}")
     usual = float(np.median(losses[-USUAL_OVER:]))
     if losses[-1] > SPIKE * usual:
-        told = "the last loss, %.4f, is far above the usual %.4f: training had just "
-        log.warning(told + "come apart, and the result is poor", losses[-1], usual)
+        text = "the last loss, %.4f, is far above the usual %.4f: training had just "
+        log.warning(text + "come apart, and the result is poor", losses[-1], usual)
     return losses

@@ -139,7 +139,7 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
         self.max_iter, self.device, self.random_state = max_iter, device, random_state
 
     @classmethod
-    def work(cls, size: Any, n_components: int | None = None) -> tuple[float, float]:
+    def cost(cls, size: Any, n_components: int | None = None) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
         # Products of both layers, forward and backward, and the update of the weights.
         defaults = defaults_of(cls)

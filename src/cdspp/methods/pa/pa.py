@@ -147,7 +147,7 @@ class PA(TransductiveClassifier):
         self.target_axes, self.random_state = target_axes, random_state
 
     @classmethod
-    def work(cls, size: Any) -> tuple[float, float]:
+    def cost(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
         # Codings of all rows, the first of which adds one coefficient after another;
         # the graph; principal axes of the wider domain and of all rows together.

@@ -86,7 +86,7 @@ class SVMT(HeterogeneousClassifier):
         self.strategy, self.l2, self.C = strategy, l2, C
 
     @classmethod
-    def work(cls, size: Any) -> tuple[float, float]:
+    def cost(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
         kernel = float(size.n_labelled * size.n_target)
         n_pairs = size.n_classes**2 / 2

@@ -130,7 +130,7 @@ class TIT(SubspaceMethod):
         self.max_iter, self.C = max_iter, C
 
     @classmethod
-    def work(cls, size: Any) -> tuple[float, float]:
+    def cost(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
         sides = [(size.n_source, size.d_source), (size.n_target, size.d_target)]
         seconds, squares = 0.03, 0.0

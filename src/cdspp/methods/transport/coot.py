@@ -97,7 +97,7 @@ class COOT(PlanClassifier):
         self.epsilon, self.label_cost, self.max_iter = epsilon, label_cost, max_iter
 
     @classmethod
-    def work(cls, size: Any) -> tuple[float, float]:
+    def cost(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
         rows, features = size.n_source * size.n_target, size.d_source * size.d_target
         # Costs of features, and with them the iterations, spread with their number.

@@ -156,7 +156,7 @@ class KPGRL(ConfidentClassifier):
         self.max_iter, self.C = max_iter, C
 
     @classmethod
-    def work(cls, size: Any) -> tuple[float, float]:
+    def cost(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
         plan = float(size.n_source * size.n_unlabelled)
         machine = (size.n_source + size.n_labelled) * size.d_target * size.n_classes
@@ -235,9 +235,9 @@ class KPGRLGW(KPGRL):
         self.alpha, self.n_steps = alpha, n_steps
 
     @classmethod
-    def work(cls, size: Any, n_steps: int = 5) -> tuple[float, float]:
+    def cost(cls, size: Any, n_steps: int = 5) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
-        seconds, megabytes = super().work(size)
+        seconds, megabytes = super().cost(size)
         n, m = float(size.n_source), float(size.n_unlabelled)
         step = 0.005 + 2e-10 * n * m * (n + m)
         return seconds + n_steps * step, megabytes + 8e-6 * 3 * (n**2 + m**2)

@@ -88,8 +88,8 @@ def transport_library(module: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != "ot":
             raise
-        told = "transport plans need POT: pip install 'cdspp[transport]'"
-        raise ModuleNotFoundError(told, name="ot") from error
+        text = "transport plans need POT: pip install 'cdspp[transport]'"
+        raise ModuleNotFoundError(text, name="ot") from error
 
 
 def label_cost(problem: Problem) -> Float:

@@ -91,7 +91,7 @@ class SemiRelaxedFGW(PlanClassifier):
         self.alpha, self.epsilon, self.max_iter = alpha, epsilon, max_iter
 
     @classmethod
-    def work(cls, size: Any) -> tuple[float, float]:
+    def cost(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
         n, m = float(size.n_source), float(size.n_target)
         seconds = n * m * (3.5e-6 + 8e-9 * (n + m))

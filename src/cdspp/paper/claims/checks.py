@@ -232,14 +232,14 @@ def cheapest(evidence: Times, method: str, rivals: Sequence[str]) -> Judgement:
     if whole.empty:
         raise NotTestable(f"no rival of {ours.display_name} was timed on all tasks")
     cheaper = whole[whole["seconds"] <= ours.seconds]
-    told = whole.iloc[[0, -1]] if cheaper.empty else cheaper
+    shown = whole.iloc[[0, -1]] if cheaper.empty else cheaper
     deciding = whole.head(1) if cheaper.empty else cheaper
     trials = int(min(ours.trials, deciding["trials"].max()))
     opening = "cheapest and dearest rival" if cheaper.empty else "cheaper are"
     return Judgement(
         judge(trials, holds=cheaper.empty, opposite=not cheaper.empty),
         f"{ours.display_name} {ours.seconds:.3g} s; {opening} "
-        f"{', '.join(_multiples(told, ours))}, of "
+        f"{', '.join(_multiples(shown, ours))}, of "
         f"{counted(len(whole), 'rival')}, {counted(trials, 'trial')}."
         f"{_listed('Left out, shortened', _multiples(timed[short], ours))}",
     )
@@ -268,16 +268,16 @@ def transfer(evidence: Evidence) -> Judgement:
         raise NotTestable("no other source state was run")
     average = on_average(ours)
     states = list(average[average["state"]].itertuples())
-    told = answers.reference_answer(evidence.comparisons)
+    text = answers.reference_answer(evidence.comparisons)
     word = answers.verdict_of(average)
     trials = min(state.trials for state in states)
     if not trials or word == COLLAPSED:
-        raise NotTestable(told.rstrip("."))
+        raise NotTestable(text.rstrip("."))
     if word == TOO_FEW:
-        told += f" Gains over {_gains(states, 'rival_name')}."
+        text += f" Gains over {_gains(states, 'rival_name')}."
     return Judgement(
         judge(trials, holds=word == HELPS, opposite=word in (HURTS, EQUAL)),
-        f"{told} {_trials(states)}.",
+        f"{text} {_trials(states)}.",
     )
 
 
@@ -294,14 +294,14 @@ def no_better(
     pairs = [pair for pair in known if pair.trials >= MIN_TRIALS]
     ahead = _ahead(pairs)
     level = [pair for pair in pairs if pair.pair in (EQUAL, HURTS)]
-    told = f"gains with the real source over {state}: {_gains(known, 'display_name')}"
+    text = f"gains with the real source over {state}: {_gains(known, 'display_name')}"
     if pairs:
-        told = tell(evidence.comparisons, pairs)
+        text = tell(evidence.comparisons, pairs)
     trials = min((pair.trials for pair in pairs), default=0)
     holds = not ahead and 2 * len(level) > len(pairs)
     return Judgement(
         judge(trials, holds=holds, opposite=bool(ahead)),
-        f"On {_trials(pairs or known)}, {told}.",
+        f"On {_trials(pairs or known)}, {text}.",
     )
 
 
@@ -326,23 +326,23 @@ def _as_noise(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
     ahead, alone = _ahead(pairs), _pairs(comparisons, ALONE)
     names = f" ({_gains(ahead, 'display_name')})" if ahead else ""
     words = [pair.pair for pair in pairs]
-    told = (
+    text = (
         f"of {counted(len(pairs), 'method')}, better with the real source: "
         f"{len(ahead)}{names}; equal: {words.count(EQUAL)}; "
         f"better with class noise: {words.count(HURTS)}"
     )
     if not alone:
-        return told
+        return text
     better = f"{len(_ahead(alone))} of {len(alone)}"
-    return f"{told}. Better with the real source than without any: {better}"
+    return f"{text}. Better with the real source than without any: {better}"
 
 
 def _kept(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
     """Say how much of each gain over the baseline is there without any source."""
-    told = answers.without_source(comparisons)
-    if not told:
+    gains = answers.without_source(comparisons)
+    if not gains:
         raise NotTestable("the baseline does not run in this study")
-    return f"gain over SVM_t without a source, of the gain with it: {', '.join(told)}"
+    return f"gain over SVM_t without a source, of the gain with it: {', '.join(gains)}"
 
 
 def _gains(pairs: Sequence[Any], name: str) -> str:

@@ -186,10 +186,10 @@ def _finding(claim: Claim, evidence: Evidence | Times) -> dict[str, str]:
 
 def _lines(findings: pd.DataFrame) -> list[Line]:
     """Return the lines of a claim: one, where all benchmarks say the same."""
-    told = findings.drop_duplicates(["verdict", "numbers"])
-    together = len(told) == 1 < len(findings)
+    distinct = findings.drop_duplicates(["verdict", "numbers"])
+    together = len(distinct) == 1 < len(findings)
     lines: list[Line] = []
-    for finding in (told if together else findings).itertuples():
+    for finding in (distinct if together else findings).itertuples():
         claim = Cell(finding.text + _asked(finding.kind), note=finding.rule)
         cells = (
             Cell("") if lines else claim,

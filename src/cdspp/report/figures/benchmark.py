@@ -75,7 +75,7 @@ def draw_iterations(summary: Summary, outputs: style.Outputs) -> None:
             figure.legend(handles, labels, loc="outside upper center", ncols=columns)
 
 
-def _fallen(summary: Summary, row: int, task: str) -> bool:
+def _unusable(summary: Summary, row: int, task: str) -> bool:
     """Whether so many fits have collapsed that the row is no result on the task."""
     return summary.collapsed_share(row, task) > MOST_COLLAPSED
 
@@ -85,7 +85,7 @@ def _method_panel(axes: Axes, summary: Summary, task: str, values: Floats) -> No
     far = style.far_below(means)
     for place, row in enumerate(summary.rows):
         text, colour = f"◂ {means[place]:.0f}", style.style_of(row.key).colour
-        if np.isfinite(means[place]) and _fallen(summary, place, task):
+        if np.isfinite(means[place]) and _unusable(summary, place, task):
             text, colour = f"({means[place]:.0f})", style.MUTED
         elif not far[place]:
             style.dots(axes, row.key, values[place], place)
@@ -110,11 +110,13 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
     rows = [summary.rows[i] for i in places]
     last = np.array([100 * mean_sd(summary.accuracy[i, task])[0] for i in places])
     far = style.far_below(last)
-    fallen = np.array([_fallen(summary, i, summary.tasks[task]) for i in places], bool)
-    for height, i in enumerate(np.flatnonzero(far | fallen).tolist()):
-        where: Any = {"transform": axes.transAxes, "collapsed": bool(fallen[i])}
+    unusable = np.array(
+        [_unusable(summary, i, summary.tasks[task]) for i in places], bool
+    )
+    for height, i in enumerate(np.flatnonzero(far | unusable).tolist()):
+        where: Any = {"transform": axes.transAxes, "collapsed": bool(unusable[i])}
         style.note_far(axes, rows[i], last[[i]], height, **where)
-    for i in np.flatnonzero(~(far | fallen)).tolist():
+    for i in np.flatnonzero(~(far | unusable)).tolist():
         leading = places[i] == reference
         band, values = bands or leading, summary.by_iteration[places[i], task].T
         look = {"linewidth": 1.5 if band else 1.0, "zorder": 3 if leading else 2}

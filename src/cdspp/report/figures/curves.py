@@ -81,7 +81,7 @@ def _columns(n_cells: int) -> int:
 def _by_task(curve: CurveScores) -> list[tuple[str, Floats, NDArray[np.bool_]]]:
     """Return by task, the average last, accuracy by row, value and trial, and falls."""
     tasks, accuracy = curve.with_average()
-    by_row = (accuracy, curve.fallen())
+    by_row = (accuracy, curve.unusable())
     return list(zip(tasks, *(each.swapaxes(0, 1) for each in by_row), strict=True))
 
 
@@ -90,7 +90,7 @@ def _label_panel(
     curve: CurveScores,
     task: str,
     values: Floats,
-    fallen: NDArray[np.bool_],
+    unusable: NDArray[np.bool_],
 ) -> int:
     """Draw one panel; return the number of names one above another at its bottom."""
     weight = "bold" if task == AVERAGE else "normal"
@@ -107,9 +107,9 @@ def _label_panel(
         if row.role == BASELINE:
             look["linestyle"] = style.DASHES
         near = np.where(far[i, :, None], np.nan, values[i])
-        look["fallen"] = fallen[i]
+        look["unusable"] = unusable[i]
         style.draw_line(axes, row, curve.values, near, band=leading, **look)
-    _note_below(axes, curve, means, far, fallen)
+    _note_below(axes, curve, means, far, unusable)
     for value in {v for v, name in curve.plan.dropped if task in (name, AVERAGE)}:
         if value in curve.values:
             reason = "not for every task" if task == AVERAGE else "no test sample left"
@@ -131,7 +131,7 @@ def _note_below(
     curve: CurveScores,
     means: Floats,
     far: NDArray[np.bool_],
-    fallen: NDArray[np.bool_],
+    unusable: NDArray[np.bool_],
 ) -> None:
     """Write the names of what is far below: at its value, or once where it is apart."""
     apart = _apart(means, far)
@@ -140,10 +140,10 @@ def _note_below(
         side = "left" if place == 0 else "right" if place == last else "center"
         look: dict[str, Any] = {"ha": side, "transform": axes.get_xaxis_transform()}
         for height, i in enumerate(np.flatnonzero(far[:, place] & ~apart).tolist()):
-            look["collapsed"] = bool(fallen[i, place])
+            look["collapsed"] = bool(unusable[i, place])
             style.note_far(axes, curve.rows[i], means[i, [place]], height, x=x, **look)
     for height, i in enumerate(np.flatnonzero(apart).tolist()):
-        look = {"transform": axes.transAxes, "collapsed": bool(fallen[i].any())}
+        look = {"transform": axes.transAxes, "collapsed": bool(unusable[i].any())}
         style.note_far(axes, curve.rows[i], means[i], height, **look)
 
 
@@ -183,13 +183,13 @@ def _sensitivity_panel(
     if curve.main is not None:
         axes.axvline(curve.main, **_MAIN)
     by_task = _by_task(curve)
-    for task, values, fallen in by_task:
+    for task, values, unusable in by_task:
         thick = task == by_task[-1][0]
-        for row, trials, fell in zip(curve.rows, values, fallen, strict=True):
+        for row, trials, fell in zip(curve.rows, values, unusable, strict=True):
             asked = thick and (row.role == REFERENCE or row.stands_for)
             if curve.in_states and not asked:
                 continue
-            look: dict[str, Any] = {"linewidth": 1.9, "fallen": fell}
+            look: dict[str, Any] = {"linewidth": 1.9, "unusable": fell}
             if not thick:
                 look = {"linewidth": 0.9, "ls": looks[task], "marker": "", "label": "_"}
             leading = thick and row.role == REFERENCE and row.state == REAL
@@ -276,9 +276,9 @@ def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:
             values = summary.accuracy[i, task, : curve.plan.trials_asked]
             twice, look = np.stack([values] * 2), _across_look(row)
             style.draw_line(axes, row, ends, twice, band=False, **look)
-    lines = zip(curve.rows, curve.accuracy[:, 0], curve.fallen()[:, 0], strict=True)
-    for row, values, fallen in lines:
-        look = {"lw": 1.7, "zorder": 3, "fallen": fallen}
+    lines = zip(curve.rows, curve.accuracy[:, 0], curve.unusable()[:, 0], strict=True)
+    for row, values, unusable in lines:
+        look = {"lw": 1.7, "zorder": 3, "unusable": unusable}
         style.draw_line(axes, row, curve.values, values, band=True, **look)
     axes.set_xscale("symlog", linthresh=curve.values[0])
     _bridge_axis(axes, (0.0, *curve.values), curve)

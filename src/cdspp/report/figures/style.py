@@ -246,19 +246,19 @@ def draw_line(
     values: Floats,
     *,
     band: bool,
-    fallen: ArrayLike = False,
+    unusable: ArrayLike = False,
     **look: Any,
 ) -> None:
     """Draw the means of fractions by place and trial, with `band` their intervals.
 
-    A ring stands around the places where fits have `fallen`: collapsed or diverged.
+    A ring stands around the places where fits have `unusable`: collapsed or diverged.
     """
     seen = np.isfinite(values).any(axis=1)
     places, shown, style = np.asarray(x)[seen], 100 * values[seen], style_of(row.key)
     look = {**style.look(4.5), "label": figure_name(row.display_name), **look}
     means = np.array([mean_sd(trials)[0] for trials in shown])
     axes.plot(places, means, **look)
-    if (at := np.broadcast_to(fallen, seen.shape)[seen]).any():
+    if (at := np.broadcast_to(unusable, seen.shape)[seen]).any():
         axes.plot(places[at], means[at], **RING)
     if band and len(shown):
         edges = 100 * np.array([mean_interval(trials) for trials in values[seen]])

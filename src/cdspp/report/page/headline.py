@@ -46,7 +46,7 @@ def headline(results_dir: str | os.PathLike[str]) -> str:
     if any(f"({DASH})" in cell for line in grid for cell in line):
         lines.insert(-1, f"({DASH}): a single trial has no standard deviation.")
     for name, title in titles.items():
-        lines += [f"{title}: {told}" for told in _told(folder, str(name))]
+        lines += [f"{title}: {text}" for text in _untrained(folder, str(name))]
     scores = [folder / "scores" / f"{name}.parquet" for name in titles.index]
     if failed := failures_of_scores(scores):
         lines += ["", f"FAILED: {failed} {_WHY}"]
@@ -59,11 +59,11 @@ def headline(results_dir: str | os.PathLike[str]) -> str:
     return "\n".join(lines)
 
 
-def _told(folder: Path, benchmark: str) -> Iterator[str]:
+def _untrained(folder: Path, benchmark: str) -> Iterator[str]:
     """Yield the answer on a benchmark, and notes on its features and predictions."""
     path = folder / "tables" / f"contents_{benchmark}.csv"
-    if path.is_file() and (told := untrained_text(path)):
-        yield told
+    if path.is_file() and (text := untrained_text(path)):
+        yield text
     path = folder / "tables" / f"source-help_{benchmark}.csv"
     if path.is_file() and len(comparisons := read_comparisons(path)):
         yield answer(comparisons)

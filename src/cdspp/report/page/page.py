@@ -62,7 +62,7 @@ def write_report(
         "study": study,
         "run": describe_run(read_fit_records(fit_records), plans, study),
         "digests": stated_digests(files, Path(output).absolute().parents[2]),
-        **_told(plans, shown),
+        **_findings(plans, shown),
     }
     templates = environment(plans)
     names = ("embed.html.j2", "captions.html.j2")
@@ -78,7 +78,9 @@ def write_report(
     write_page(Path(output), page)
 
 
-def _told(plans: Sequence[BenchmarkPlan], files: Mapping[str, Path]) -> dict[str, Any]:
+def _findings(
+    plans: Sequence[BenchmarkPlan], files: Mapping[str, Path]
+) -> dict[str, Any]:
     """Return what the page says of all benchmarks."""
     rows = [row for plan in plans for row in plan.main_rows]
     informed = [row.display_name for row in rows if row.kind == "informed"]
@@ -97,7 +99,7 @@ def _told(plans: Sequence[BenchmarkPlan], files: Mapping[str, Path]) -> dict[str
         "rule": RULE,
         "margin": plans[0].margin if plans else 1.0,
         "kept": [plan.title for plan in plans if plan.overlap == "keep"],
-        "told": list(dict.fromkeys(informed)),
+        "informed": list(dict.fromkeys(informed)),
         "without": [(title, parts) for title, parts in without if parts],
         "answer": answers.overall_answer(dict(pairs)),
         "cards": cards,

@@ -110,8 +110,8 @@ def _below_baseline(scores: Sequence[Score]) -> list[str]:
         for score in methods
         if (loss := score["mean"] - baseline["mean"]) < 0
     ]
-    told = f"{baseline['title']}, below {baseline['display_name']} by points: "
-    return [f"{told}{', '.join(worse)}."] if worse else []
+    text = f"{baseline['title']}, below {baseline['display_name']} by points: "
+    return [f"{text}{', '.join(worse)}."] if worse else []
 
 
 def _iteration_table(summary: Summary) -> Table:
@@ -125,10 +125,10 @@ def _iteration_table(summary: Summary) -> Table:
     for i in summary.iterative():
         row = summary.rows[i]
         ran = [step for step in steps if np.isfinite(curves[i, ..., step]).any()]
-        fallen = _FALLEN * (summary.collapsed_share(i, AVERAGE) > MOST_COLLAPSED)
+        unusable = _FALLEN * (summary.collapsed_share(i, AVERAGE) > MOST_COLLAPSED)
         for place, step in enumerate(ran):
-            name = Cell("" if place else row.display_name, note=fallen, name=True)
-            fallen = ""  # said once
+            name = Cell("" if place else row.display_name, note=unusable, name=True)
+            unusable = ""  # said once
             cells = [Cell(percent(*mean_sd(values))) for values in curves[i, ..., step]]
             iteration = Cell(str(summary.iterations[step]))
             lines.append(Line((name, iteration, *cells), row.key))
@@ -155,12 +155,12 @@ def build_curve_tables(
 
 
 def _curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
-    (tasks, accuracy), fallen = curve.with_average(), curve.fallen()
+    (tasks, accuracy), unusable = curve.with_average(), curve.unusable()
     asked = curve.plan.trials_asked
     scores = [
         _score(
             *(curve.rows[row], accuracy[row, task, value], tasks[task], curve.tasks),
-            collapsed=bool(fallen[row, task, value]),
+            collapsed=bool(unusable[row, task, value]),
         )
         | {"benchmark": plan.benchmark, "asked": asked, "value": curve.values[value]}
         | {"curve": curve.plan.identifier, "parameter": curve.parameter}
@@ -212,13 +212,13 @@ def _curve_caption(curve: CurveScores) -> str:
         parts.append(note.format(n_classes=curve.plan.n_classes))
     if curve.plan.dropped:
         groups = groupby(sorted(curve.plan.dropped), key=lambda pair: pair[0])
-        told = [
+        texts = [
             f"{value_text(value)} ({', '.join(task_title(task) for _, task in pairs)})"
             for value, pairs in groups
         ]
         parts.append(
             "Left out, as a class of the target would have no test sample: "
-            f"{'; '.join(told)}{'; there is no average there' * several}."
+            f"{'; '.join(texts)}{'; there is no average there' * several}."
         )
     return " ".join(filter(None, parts))
 

@@ -97,7 +97,7 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
 def untrained_text(path: PathLike) -> str:
     """Name the features that untrained networks made, by a ``contents_*.csv``."""
     contents = read_csv(path, dict.fromkeys(("role", "domain", "view"), "str"))
-    random = contents["view"].str.split(", ").map(lambda told: _RANDOM_WEIGHTS in told)
+    random = contents["view"].str.split(", ").map(lambda text: _RANDOM_WEIGHTS in text)
     parts = []
     for role in ("source", "target"):
         ours = contents["role"] == role
@@ -105,8 +105,8 @@ def untrained_text(path: PathLike) -> str:
         some = f" ({', '.join(domains)})" if len(domains) < ours.sum() else ""
         parts += [f"the {role}{some}"] * bool(len(domains))
     whose = " and ".join(parts)
-    told = f"Features of {whose} come from a network with {_RANDOM_WEIGHTS}."
-    return told if parts else ""
+    text = f"Features of {whose} come from a network with {_RANDOM_WEIGHTS}."
+    return text if parts else ""
 
 
 def count_overlap(splits: Splits, plan: BenchmarkPlan) -> pd.DataFrame:
@@ -212,16 +212,16 @@ def _domain(
     return {
         "samples": len(known),
         "classes": len({label for label in known.values() if label}),
-        "view": ", ".join([view, *_told(described.provenance)]),
+        "view": ", ".join([view, *_decisions(described.provenance)]),
         "features": int(described.X.shape[1]),
         "paired": len(described.ids) - len(known),
     }
 
 
-def _told(provenance: Mapping[str, Any]) -> Iterator[str]:
+def _decisions(provenance: Mapping[str, Any]) -> Iterator[str]:
     """Yield the notes on a view: untrained networks, the scale."""
     if "view" in provenance:
-        yield from _told(provenance["view"])
+        yield from _decisions(provenance["view"])
     if provenance.get("options", {}).get("weights") == names.UNTRAINED:
         yield _RANDOM_WEIGHTS
     if "scale" in provenance:

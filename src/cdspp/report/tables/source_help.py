@@ -145,7 +145,7 @@ def _method_line(
     """Return the line of a method; `found` are its comparisons on all tasks."""
     counts, alone = tally(found), verdict_of(source_help.on_average(found))
     words = (*verdicts.STATEMENTS, verdicts.TOO_FEW, verdicts.COLLAPSED)
-    told = ", ".join(f"{counts[word]} {word}" for word in words if counts[word])
+    text = ", ".join(f"{counts[word]} {word}" for word in words if counts[word])
     # What the method gains over the baseline without any source.
     gain, whole = gain_without_source(average) or (math.nan, math.nan)
     n_tasks, title = counts.total(), found["title"].iloc[0]
@@ -154,7 +154,7 @@ def _method_line(
         *_numbers(average, rivals),
         fraction_cell(gain, f"of {in_points(whole, sign=True)}", sign=True),
         _verdict(average, alone),
-        Cell(told or DASH, note=f"of {n_tasks}" if told and n_tasks > 1 else ""),
+        Cell(text or DASH, note=f"of {n_tasks}" if text and n_tasks > 1 else ""),
     )
     return Line(cells, title)
 
