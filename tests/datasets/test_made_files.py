@@ -204,6 +204,7 @@ def test_heart_disease_comes_as_tables_whose_columns_differ_by_hospital(
     index = PublishedDataset("heart-disease", entry).prepare(folder)
     found = {}
     for domain in index.domains:
+        index.check(domain)
         positions = index.positions(domain)
         X, columns = TableColumns().read(folder, domain, positions)
         found[domain] = set(columns.tolist())
