@@ -279,7 +279,8 @@ def _require_columns(known: Sequence[str], given: Sequence[str]) -> None:
     """Raise DataError where columns are missing, with the nearest there is."""
     there = {*given}
     if gone := [name for name in known if name not in there]:
-        extra = [name for name in given if name not in known]
+        fitted = {*known}
+        extra = [name for name in given if name not in fitted]
         near = {name: f" ({k!r}?)" for name in gone if (k := nearest(name, extra))}
         shown = [f"{name!r}{near.get(name, '')}" for name in gone]
         text = f"{counted(len(gone), 'column')} of the fit: {shortened(shown, 5)}"
