@@ -97,7 +97,9 @@ def _label_panel(
     axes.set_title(style.task_text(task), fontweight=weight)
     means = 100 * np.array([[mean_sd(trials)[0] for trials in row] for row in values])
     far = np.array([style.far_below(column) for column in means.T]).T
-    apart = _apart(means, far)
+    # What is far below more than once, or throughout, is left out as a whole.
+    known = np.isfinite(means).sum(axis=1)
+    apart = far.sum(axis=1) >= known.clip(1, 2)
     for i in np.flatnonzero(~apart).tolist():
         row = curve.rows[i]
         leading = row.role == REFERENCE and row.state == REAL
@@ -109,7 +111,7 @@ def _label_panel(
         near = np.where(far[i, :, None], np.nan, values[i])
         look["unusable"] = unusable[i]
         style.draw_line(axes, row, curve.values, near, band=leading, **look)
-    _note_below(axes, curve, means, far, unusable)
+    _note_below(axes, curve, means, far, apart, unusable)
     for value in {v for v, name in curve.plan.dropped if task in (name, AVERAGE)}:
         if value in curve.values:
             reason = "not for every task" if task == AVERAGE else "no test sample left"
@@ -120,21 +122,15 @@ def _label_panel(
     return max(int(apart.sum()), int(far[~apart].sum(axis=0).max(initial=0)))
 
 
-def _apart(means: Floats, far: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Say which rows are left out as a whole: far below more than once, or always."""
-    known = np.isfinite(means).sum(axis=1)
-    return np.asarray(far.sum(axis=1) >= known.clip(1, 2))
-
-
 def _note_below(
     axes: Axes,
     curve: CurveScores,
     means: Floats,
     far: NDArray[np.bool_],
+    apart: NDArray[np.bool_],
     unusable: NDArray[np.bool_],
 ) -> None:
     """Write the names of what is far below: at its value, or once where it is apart."""
-    apart = _apart(means, far)
     last = len(curve.values) - 1
     for place, x in enumerate(curve.values):
         side = "left" if place == 0 else "right" if place == last else "center"
