@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from support.kept_files import keep_shipped_files
@@ -43,6 +43,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             (k for k, name in enumerate(LONG) if item.nodeid.startswith(name)), last
         )
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[Any], list[Any]]:
+    """Look for no examples in docstrings of tests: they have none."""
+    return [each for each in (yield) if isinstance(each, pytest.Module)]
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ __all__ = ["every_form", "every_method", "method_of", "numbers_of", "quick"]
 
 # Fewer iterations where the authors' number would take minutes in all.
 QUICK: Mapping[str, Mapping[str, Any]] = {
-    "coot": {"max_iter": 20},
+    "coot": {"max_iter": 3},
     "hfa": {"max_iter": 3},
     "pa": {"max_iter": 3},
     "shfa": {"max_iter": 3},

@@ -31,7 +31,8 @@ from cdspp.study.settings import in_state
 __all__ = ["FORMS", "WrittenStudy", "write_page"]
 
 TABLE_FORMS = (".csv", ".md", ".tex", ".html")
-FORMS = {"table": TABLE_FORMS, "figure": (".svg", ".png"), "timing": TABLE_FORMS}
+FIGURE_FORMS = (".svg", ".png", ".pdf")
+FORMS = {"table": TABLE_FORMS, "figure": FIGURE_FORMS, "timing": TABLE_FORMS}
 # By the opening of a name, where it is not one of the other tables of a benchmark.
 SCRIPTS = {
     "table": {"curve": "curve_tables", "overlap": "overlap", "contents": "contents"},
@@ -151,8 +152,8 @@ class WrittenStudy:
         if script == "showcase_figures":
             inputs = write_showcase(self.folder / benchmark, classes=CLASSES, each=6)
         if name == "source-states":  # the opening chart is of the same job
-            chart = [outputs[0].with_name(f"source-help{f}") for f in FORMS[kind]]
-            outputs = [*chart, *outputs]
+            chart = [path.with_stem("source-help") for path in outputs]
+            outputs = [*outputs, *chart]
         given = inputs["splits"] if script == "overlap" else inputs
         if script == "selection_figure":
             given = [self.folder / "tables" / "selection.csv"]
