@@ -122,14 +122,21 @@ def test_a_file_in_the_place_of_another_is_named_and_made_again(
     assert {path: (tmp_path / path).read_bytes() for path in kept} == kept
 
 
+@pytest.mark.parametrize("file", [SPLIT, SCORES, SCORES.replace(".parquet", ".npz")])
 def test_a_file_of_another_configuration_is_named_and_made_again(
-    project: Project, other: Project, tmp_path: Path
+    project: Project,
+    other: Project,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    file: str,
 ) -> None:
-    kept = {path: (tmp_path / path).read_bytes() for path in (SPLIT, SCORES)}
-    for name in (SPLIT, f"{SPLIT}.json"):
+    kept = {path: (tmp_path / path).read_bytes() for path in (file, SPLIT, SCORES)}
+    for name in (file, f"{file}.json"):
         shutil.copy2(other.folder / name, tmp_path / name)
-    said = run(project, small())
-    assert f"such as {SPLIT}: other options, another seed or other code made it" in said
+    monkeypatch.chdir(tmp_path)
+    reason = f"such as {file}: other options, another seed or other code made it"
+    assert reason in status_text(["toy.yaml"])
+    assert reason in run(project, small())
     assert {path: (tmp_path / path).read_bytes() for path in kept} == kept
 
 

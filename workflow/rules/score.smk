@@ -31,6 +31,7 @@ rule score:
     output:
         scores=SCORES,
         rows=ROW_SCORES,
+        records=[f"{SCORES}.json", f"{ROW_SCORES}.json"],
     log:
         "logs/{study}/scores/{benchmark}.log",
     conda:
@@ -40,7 +41,7 @@ rule score:
         runtime=20,
     params:
         expected=expected,
-        code=code_digest("cdspp.stages.score"),
+        made_of=made_of(expected, code_digest("cdspp.stages.score")),
     script:
         "../scripts/score.py"
 

@@ -1,6 +1,8 @@
 """Score the predictions of a benchmark."""
 
 from cdspp.core.jobs import job
+from cdspp.core.origins import record_origin
+from cdspp.core.run_marks import input_digest
 from cdspp.stages.score import write_scores
 
 with job(snakemake.log[0], snakemake.input):
@@ -11,3 +13,7 @@ with job(snakemake.log[0], snakemake.input):
         rows=snakemake.output.rows,
         expected=snakemake.params.expected,
     )
+    # Not of the fits, which may be many: a run compares these by recipe and time.
+    labels = {path: input_digest(path) for path in snakemake.input.labels}
+    for path in (snakemake.output.scores, snakemake.output.rows):
+        record_origin(path, snakemake.params.made_of, labels)

@@ -57,14 +57,14 @@ def _shared(study: Study) -> list[str]:
 def foreign_files(
     study: Study, unrecorded: Sequence[str] | None
 ) -> Iterator[tuple[str, str]]:
-    """Yield files that fits rest on and that no job of the study made: file, reason.
+    """Yield files before and after fits that no job of the study made: file, reason.
 
     Files `unrecorded` by Snakemake are not looked at; its records of the others tell
     what another configuration made. None stands for no records at all.
     """
     passed = {*unrecorded} if unrecorded is not None else set()
     known: dict[str, str] = {}
-    kinds = ("splits", "test-shares", "subspace")
+    kinds = ("splits", "test-shares", "subspace", "scores")
     for folder in (*_shared(study), *(f"results/{study.name}/{k}" for k in kinds)):
         for path in sorted(Path(folder).rglob("[!.]*.*")):
             file, job = str(path), ""
