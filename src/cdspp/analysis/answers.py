@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -201,9 +202,9 @@ def _others(averages: pd.DataFrame, *, in_short: bool) -> str:
     many = counted(n_methods, noun)
     phrases = {w: _OF_OTHERS[w][len(n) > 1].format(len(n)) for w, n in found.items()}
     if in_short:
-        parts = [phrases.get(HELPS, "the source helps none")]
-        parts += [phrases[word] for word in (HURTS, DEPENDS) if word in phrases]
-        return f"of {many} {', '.join(parts)}"
+        firm = HELPS in phrases and (HELPS, HURTS, DEPENDS)
+        parts = [text for word, text in phrases.items() if not firm or word in firm]
+        return f"of {many} {re.sub('^it ', 'the source ', ', '.join(parts))}"
     parts = [f"{text} ({', '.join(found[word])})" for word, text in phrases.items()]
     return f"Of {many}, corrected for their number, {'; '.join(parts)}."
 
