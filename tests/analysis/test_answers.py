@@ -219,9 +219,10 @@ def test_the_reference_comes_first_and_the_others_by_their_words() -> None:
     told_of = ", and of 2 other methods the source helps 1, it hurts 1."
     assert overall_answer({"A": both}).endswith(told_of)
     undecided = told(a_b=OPEN).assign(row="pa", display_name="PA", role="")
-    without = overall_answer({"A": pd.concat([hurt, undecided, found])})
+    without = overall_answer({"A": (both := pd.concat([hurt, undecided, found]))})
     told_of = ", and of 2 other methods the source hurts 1, 1 is undecided."
     assert without.endswith(told_of)
+    assert "the source hurts 1 (DAMA); 1 is undecided (PA)." in answer(both)
 
 
 def test_words_are_corrected_once_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:

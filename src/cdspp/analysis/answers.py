@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -201,10 +200,11 @@ def _others(averages: pd.DataFrame, *, in_short: bool) -> str:
     noun = "method" if of_reference(averages).empty else "other method"
     many = counted(n_methods, noun)
     phrases = {w: _OF_OTHERS[w][len(n) > 1].format(len(n)) for w, n in found.items()}
+    if HURTS in phrases and HELPS not in phrases:
+        phrases[HURTS] = phrases[HURTS].replace("it", "the source", 1)
     if in_short:
-        firm = HELPS in phrases and (HELPS, HURTS, DEPENDS)
-        parts = [text for word, text in phrases.items() if not firm or word in firm]
-        return f"of {many} {re.sub('^it ', 'the source ', ', '.join(parts))}"
+        words = (HELPS, HURTS, DEPENDS) if HELPS in phrases else phrases
+        return f"of {many} {', '.join(phrases[w] for w in words if w in phrases)}"
     parts = [f"{text} ({', '.join(found[word])})" for word, text in phrases.items()]
     return f"Of {many}, corrected for their number, {'; '.join(parts)}."
 
