@@ -34,8 +34,7 @@ from cdspp.core.reuse import sharing
 from cdspp.core.run_marks import input_digest
 from cdspp.core.seeding import integer_seed
 from cdspp.methods import method_class, seed_option
-from cdspp.methods.base import HeterogeneousClassifier, Round
-from cdspp.methods.source_vote import SourceVote
+from cdspp.methods.base import HeterogeneousClassifier, Round, SourceDomain
 from cdspp.stages.artifacts import FIT_COLUMNS, SHARE_COLUMNS, read_rows, write_rows
 from cdspp.stages.fit_files import (
     DoneTrials,
@@ -213,8 +212,7 @@ def _run(task_block: TaskBlock, fit: Fit, trial: Trial) -> Made:
     build = partial(method_class(fit.method), **options)
     chosen = select_options(build, trial, state, axes, fit.grid) if fit.grid else {}
     sources = state.of_all(trial.sources, trial.labelled, axes)
-    made = partial(build, **chosen)
-    outcome, rounds = _fit_trial(partial(fitted, made, trial, sources), trial)
+    outcome, rounds = _fit_trial(partial(build, **chosen), trial, sources)
     return outcome | ({"selected": chosen} if fit.grid else {}), rounds
 
 
@@ -227,7 +225,9 @@ def _prior(path: PathLike | None, trial: int) -> dict[str, Any]:
 
 
 def _fit_trial(
-    fit: Callable[[], HeterogeneousClassifier | SourceVote], trial: Trial
+    build: Callable[[], HeterogeneousClassifier],
+    trial: Trial,
+    sources: list[SourceDomain],
 ) -> Made:
     """Fit one trial; a crash of the method is its outcome, not the end of the job."""
     status, reason, collapsed, crashed = "ok", "", "", False
@@ -235,7 +235,7 @@ def _fit_trial(
     with measured() as usage, warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)  # recorded instead
         try:
-            model = fit()
+            model = fitted(build(), trial, sources)
             _check_rounds(model.history_, trial)
             rounds, collapsed = model.history_, model.collapsed_
         except MethodFailed as failure:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import product
 from typing import Any
 
@@ -63,7 +62,8 @@ def select_options(
         given = replace(trial, X=trial.X[train], y=trial.y[train])
         sources = state.of_all(trial.sources, given.labelled, axes)
         for place, point in enumerate(points):
-            right[place] += _hits(partial(build, **point), given, trial, test, sources)
+            model = build(**point)
+            right[place] += _hits(model, given, trial, test, sources)
     if np.isneginf(right).all():
         return {}
     own = build().get_params()
@@ -73,12 +73,11 @@ def select_options(
 
 
 def fitted(
-    build: Callable[[], HeterogeneousClassifier],
+    model: HeterogeneousClassifier | SourceVote,
     trial: Trial,
     sources: list[SourceDomain],
 ) -> HeterogeneousClassifier | SourceVote:
     """Fit to the sources that are there; a vote where a method takes one alone."""
-    model: HeterogeneousClassifier | SourceVote = build()
     if len(sources) < 2:
         return model.fit(trial.X, trial.y, source=next(iter(sources), None))
     if model.uses_source and not model.several_sources:
@@ -87,7 +86,7 @@ def fitted(
 
 
 def _hits(
-    build: Callable[[], HeterogeneousClassifier],
+    model: HeterogeneousClassifier,
     given: Trial,
     trial: Trial,
     test: Any,
@@ -97,8 +96,8 @@ def _hits(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)
         try:
-            model = fitted(build, given, sources)
+            made = fitted(model, given, sources)
         except MethodFailed:
             return -np.inf
-    predicted = model.predict(trial.X[test])
+    predicted = made.predict(trial.X[test])
     return float(np.count_nonzero(predicted == trial.y[test]))
