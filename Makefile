@@ -6,11 +6,12 @@ CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
-# The list has every package, so that some pips can work side by side: each takes one
-# core. Bytecode comes afterwards and on all cores. Half of the code is left out, tests of
-# packages and what neither study nor tests import.
-PIP := --quiet --disable-pip-version-check --no-compile --no-deps
-UNUSED := /(_inductor|_pytest|_vendor|babel|black|codegen|docutils|fsspec|fx_passes|git|mypyc?|networkx|physics|pip|pygments|setuptools|signal|snowballstemmer|sphinx|testing|tests?|torchgen)/
+# The list has every package that Linux with Python 3.11 and torch for processors needs, so
+# that some pips can work side by side: each takes one core. The last pip adds what another
+# system needs besides, as CUDA's libraries. Bytecode comes afterwards and on all cores. Half
+# of the code is left out, tests of packages and what neither study nor tests import.
+PIP := --quiet --disable-pip-version-check --no-compile
+UNUSED := /(_inductor|_vendor|babel|black|codegen|fsspec|fx_passes|git|mypyc?|physics|pip|snowballstemmer|sphinx|testing|tests?|torchgen)/
 
 .PHONY: study test test-cluster lint format docs setup clean
 
@@ -49,8 +50,8 @@ setup: $(READY)
 $(READY): envs/requirements.txt pyproject.toml
 	@echo "[1/2] installing into $(VENV), once: about 2 GB, a minute"
 	@$(PYTHON) -m venv $(VENV)
-	@sed '/^#/d' envs/requirements.txt | xargs -n 34 -P $(CORES) $(BIN)/python -m pip install $(PIP)
-	@$(BIN)/python -m pip install $(PIP) --editable .
+	@sed '/^#/d' envs/requirements.txt | xargs -n 34 -P $(CORES) $(BIN)/python -m pip install $(PIP) --no-deps
+	@$(BIN)/python -m pip install $(PIP) --requirement envs/requirements.txt --editable .
 	@$(BIN)/python -m compileall -q -j 0 -x '$(UNUSED)' $(VENV)/lib src > /dev/null 2>&1 || true
 	@touch $(READY)
 

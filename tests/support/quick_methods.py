@@ -14,14 +14,18 @@ __all__ = ["every_form", "every_method", "method_of", "numbers_of", "quick"]
 
 # Fewer iterations where the authors' number would take minutes in all.
 QUICK: Mapping[str, Mapping[str, Any]] = {
+    "cdls": {"max_iter": 2},
     "coot": {"max_iter": 3},
+    "ddacl": {"max_iter": 2, "n_line_searches": 5},
     "hfa": {"max_iter": 3},
     "pa": {"max_iter": 3},
     "shfa": {"max_iter": 3},
     "jmea": {"max_iter": 5},
+    "kpg-rl-gw": {"n_steps": 2},
     "semi-relaxed-fgw": {"max_iter": 30},
     "stn": {"max_iter": 5},
     "ssan": {"max_iter": 10},
+    "tit": {"max_iter": 2},
 }
 
 # Options that lead a method on another path, after the method's identifier.

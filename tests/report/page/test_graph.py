@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
 import pytest
 from support.page_reader import read_page
+from support.report_data import make_plan
+from support.written_study import WrittenStudy, write_page
 
 Point = tuple[int, int]
 
@@ -23,9 +24,13 @@ class Edge(NamedTuple):
     end: Point
 
 
-@pytest.fixture
-def picture(page: Path) -> ElementTree.Element:
-    """Return the job graph of a page."""
+@pytest.fixture(scope="module")
+def picture(tmp_path_factory: pytest.TempPathFactory) -> ElementTree.Element:
+    """Return the job graph of a page that has nothing else to show."""
+    folder = tmp_path_factory.mktemp("study") / "results" / "embedded"
+    study = WrittenStudy(folder, [make_plan(methods=("svm-t",), states=())], {})
+    page = folder / "report" / "index.html"
+    write_page(study.plans, page, tables=[], figures=[], records=study.records)
     found = re.search(r'<svg class="graph".*?</svg>', read_page(page)[0], re.DOTALL)
     assert found is not None
     return ElementTree.fromstring(found.group())
