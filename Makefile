@@ -48,7 +48,7 @@ docs: $(READY)
 setup: $(READY)
 
 $(READY): envs/requirements.txt pyproject.toml
-	@echo "[1/2] installing into $(VENV), once: about 2 GB, a minute"
+	@echo "[1/2] installing into $(VENV), once: a minute, 2 GB, or 6 where torch comes with CUDA"
 	@$(PYTHON) -m venv $(VENV)
 	@sed '/^#/d' envs/requirements.txt | xargs -n 34 -P $(CORES) $(BIN)/python -m pip install $(PIP) --no-deps
 	@$(BIN)/python -m pip install $(PIP) --requirement envs/requirements.txt --editable .

@@ -45,9 +45,9 @@ def texts(svg: str) -> list[str]:
 
 
 def read_page(path: Path) -> tuple[str, Reader]:
-    """Read a page, whose elements must all be closed."""
+    """Read a page, whose elements must all be closed, with breakable percentages."""
     text = path.read_text(encoding="utf-8")
     reader = Reader()
     reader.feed(text)
     assert reader.faults == reader.open == []
-    return text, reader
+    return text.replace("\N{NO-BREAK SPACE}%", " %"), reader

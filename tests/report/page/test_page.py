@@ -37,6 +37,7 @@ def in_order(text: str, *parts: str) -> bool:
 
 def test_the_page_asks_answers_and_then_shows(page: Path) -> None:
     text, reader = read_page(page)
+    assert not re.search(r"\d %", page.read_text(encoding="utf-8"))  # breaks no line
     assert "<h1>Did the source help?</h1>" in text
     assert in_order(
         text,

@@ -75,7 +75,7 @@ def write_report(
         sections=sections,
         contents=[(group, list(members)) for group, members in groups],
     )
-    write_page(Path(output), page)
+    write_page(Path(output), re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", page))
 
 
 def _findings(
