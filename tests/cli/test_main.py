@@ -86,12 +86,14 @@ def test_wrong_arguments_exit_with_code_2(arguments: list[str], capsys: Any) -> 
     assert "error:" in capsys.readouterr().err
 
 
-def test_summary_prints_the_headline_of_the_report(
-    monkeypatch: pytest.MonkeyPatch, capsys: Any
+def test_summary_prints_the_headline_of_a_folder_or_study(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     monkeypatch.setattr(headline, "headline", lambda folder: f"headline of {folder}")
     assert main(["summary", "results/embedded"]) == 0
     assert capsys.readouterr().out == "headline of results/embedded\n"
+    assert main(["summary", str(repository / "resources/studies/printed.yaml")]) == 0
+    assert capsys.readouterr().out == "headline of results/printed\n"
 
 
 def test_the_module_runs_as_a_program_and_explains_its_files() -> None:

@@ -115,7 +115,14 @@ def _plan(arguments: argparse.Namespace) -> str:
 def _summary(arguments: argparse.Namespace) -> str:
     from cdspp.report.page.headline import headline
 
-    return headline(arguments.folder)
+    return headline(_results_folder(arguments.study))
+
+
+def _results_folder(given: str) -> Path:
+    """Return the folder of the results of a study that is given by it or by a file."""
+    if Path(given).suffix in STUDY_FILES:
+        return Path("results", read_study([given]).name)
+    return Path(given)
 
 
 def _verify(arguments: argparse.Namespace) -> str:
@@ -294,7 +301,8 @@ def add_study_commands(commands: Any) -> None:
     text = "print the headline of a study"
     summary = add_command(commands, "summary", _summary, text)
     note = "for instance results/embedded"
-    summary.add_argument("folder", metavar="RESULTS_FOLDER", help=note)
+    places = "RESULTS_FOLDER|STUDY_FILE"
+    summary.add_argument("study", metavar=places, help=f"{note}, or mine.yaml")
     text = "check the fits, scores and report of a study"
     verify = add_command(commands, "verify", _verify, text, VERIFY_HELP)
     places = "RESULTS_FOLDER|STUDY_FILE|ARCHIVE"
