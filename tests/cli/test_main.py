@@ -14,7 +14,7 @@ import pytest
 
 from cdspp.__main__ import main
 from cdspp.cli import study
-from cdspp.core.errors import DiskFullError, NotWritableError
+from cdspp.core.errors import DataError, DiskFullError, NotWritableError
 from cdspp.methods import available
 from cdspp.report.page import headline
 
@@ -145,6 +145,7 @@ def test_a_study_file_without_keys_is_refused(
         (RuntimeError("can't allocate memory: 8 bytes"), "out of memory (can't"),
         (DiskFullError("out: no space left"), "out: no space left"),
         (NotWritableError("out.csv: cannot be written"), "out.csv: cannot be written"),
+        (DataError(f"'{'-' * 5000}' is no number"), f"'{'-' * 59}... is no number"),
         (RuntimeError("a fault of ours"), None),
     ],
 )

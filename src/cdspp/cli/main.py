@@ -127,5 +127,7 @@ def _print(text: str) -> None:
 
 
 def _refuse(program: str, message: str) -> int:
-    sys.stderr.write(f"{program}: error: {' '.join(message.split())}\n")
+    """Print an error on one line, a word of more than 300 letters by its beginning."""
+    words = (word if len(word) <= 300 else f"{word[:60]}..." for word in message.split())
+    sys.stderr.write(f"{program}: error: {' '.join(words)}\n")
     return 2
