@@ -57,7 +57,7 @@ def test_the_iteration_for_large_matrices_finds_the_same(
 def words(shape: tuple[int, int], seed: int = 0) -> sparse.csr_array:
     """Return rows of few words each, frequent and rare ones, of about unit length."""
     rng = np.random.default_rng(seed)
-    X = sparse.random_array(shape, density=0.05, format="csr", rng=rng)
+    X = sparse.random_array(shape, density=0.05, format="csr", random_state=rng)
     X.data *= 1 / np.sqrt(1 + X.indices)
     return X
 

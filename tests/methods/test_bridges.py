@@ -109,7 +109,9 @@ def test_a_map_needs_no_labelled_row_of_a_class(method: str) -> None:
 def test_wide_sparse_rows_are_reduced_and_never_made_dense() -> None:
     rng = np.random.default_rng(0)
     width = 100_000
-    spread = sparse.random_array((8, width), density=0.001, rng=rng, format="csr")
+    spread = sparse.random_array(
+        (8, width), density=0.001, random_state=rng, format="csr"
+    )
     forms = [sparse.csr_array(part @ spread) for part in (PROBLEM.X_source, PROBLEM.X)]
     pairs = tuple(sparse.csr_array(part @ spread) for part in PROBLEM.pairs)
     source = SourceDomain(forms[0], PROBLEM.y_source, paired_rows=pairs)

@@ -52,7 +52,7 @@ def test_a_fit_warns_of_its_time_by_the_iterations_asked_for(
 def test_sparse_rows_are_counted_by_the_values_that_they_store(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    X = sparse.random_array((400, 50_000), density=1e-4, format="csr", rng=0)
+    X = sparse.random_array((400, 50_000), density=1e-4, format="csr", random_state=0)
     codes = np.arange(400) % 100
     monkeypatch.setattr(SharedColumns, "_finish", _stop)
     source = SourceDomain(X, codes, shared_columns=[(k, k) for k in range(9)])
