@@ -138,6 +138,20 @@ def test_a_study_file_without_keys_is_refused(
     assert "expected keys and values" in capsys.readouterr().err
 
 
+def test_each_of_several_faults_has_a_line(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    (tmp_path / "mine.yaml").write_text("study: mine\ntrials: x\nblock_size: 0\n")
+    monkeypatch.chdir(repository)
+    assert main(["plan", str(tmp_path / "mine.yaml")]) == 2
+    head, *faults = capsys.readouterr().err.splitlines()[-3:]
+    assert head == "cdspp: error: 2 faults in the configuration:"
+    assert [fault[: fault.index(":")] for fault in faults] == [
+        "  - block_size",
+        "  - trials",
+    ]
+
+
 @pytest.mark.parametrize(
     ("error", "said"),
     [

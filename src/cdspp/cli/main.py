@@ -127,7 +127,11 @@ def _print(text: str) -> None:
 
 
 def _refuse(program: str, message: str) -> int:
-    """Print an error on one line, a word of more than 300 letters by its beginning."""
-    words = (word if len(word) <= 300 else f"{word[:60]}..." for word in message.split())
-    sys.stderr.write(f"{program}: error: {' '.join(words)}\n")
+    """Print an error on one line, several faults on one each; cut very long words."""
+    head, *faults = (
+        " ".join(w if len(w) <= 300 else f"{w[:60]}..." for w in part.split())
+        for part in message.split("\n  - ")
+    )
+    listed = ("\n  - " if len(faults) > 1 else " ").join([head, *faults])
+    sys.stderr.write(f"{program}: error: {listed}\n")
     return 2
