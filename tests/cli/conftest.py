@@ -1,0 +1,16 @@
+"""What a command of one test leaves in its process must not reach the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from cdspp.methods import set_guests
+
+
+@pytest.fixture(autouse=True)
+def _no_guests() -> Iterator[None]:
+    """Forget the methods from outside of the studies that a command has read."""
+    yield
+    set_guests({})
