@@ -12,7 +12,12 @@ import pytest
 from cdspp.core.errors import DataError
 from cdspp.core.labels import keep_labels
 from cdspp.datasets.table_files import Columns
-from cdspp.datasets.table_rows import _feature_names, _named, read_domain
+from cdspp.datasets.table_rows import (
+    _feature_names,
+    _named,
+    read_domain,
+    require_dropped,
+)
 
 
 def test_cells_of_a_csv_are_read_to_the_last_bit_and_classes_as_they_stand(
@@ -65,6 +70,14 @@ def test_labels_of_type_bytes_are_text(tmp_path: Path) -> None:
     np.savez(tmp_path / "rows.npz", X=np.eye(1), y=[b"caf\xe9"])
     with pytest.raises(DataError, match=r"rows\.npz: b'caf\\xe9' has type bytes"):
         read_domain(tmp_path / "rows.npz")
+
+
+def test_an_array_that_is_left_out_must_be_there(tmp_path: Path) -> None:
+    np.savez(tmp_path / "rows.npz", X=np.eye(2), groups=[1, 2])
+    found = read_domain(tmp_path / "rows.npz", Columns(drop=("groups",)))
+    require_dropped(["groups"], [found])
+    with pytest.raises(DataError, match=r"no column 'group' for --drop"):
+        require_dropped(["group"], [found])
 
 
 @pytest.mark.parametrize(
