@@ -73,6 +73,13 @@ def test_a_row_stands_at_its_mean_and_benchmarks_share_a_scale(draw: Draw) -> No
         if row.key == "svm-t" or row.control or row.key == "cdspp":
             mean = 100 * summary.accuracy[place_of(summary, row.key), 0].mean()
             assert np.isclose(places, mean).any(), row.key
+    lines = [np.transpose(line.get_data()) for line in figure.axes[0].lines]
+    upright = [
+        line[0, 0] for line in lines if len(line) == 2 and not np.ptp(line[:, 0])
+    ]
+    reference = place_of(summary, "cdspp")  # a line leads down to it, task by task
+    means = [100 * summary.accuracy[reference, task].mean() for task in (0, 1)]
+    np.testing.assert_allclose(upright, means)
     spans = [np.ptp(axes.get_xlim()) for axes in figure.axes]
     assert spans[0] == pytest.approx(spans[1])
 
