@@ -115,6 +115,13 @@ def test_added_methods_stand_beside_those_that_are_there() -> None:
     assert layers({**config, **own}).config == config  # as jobs read it again
 
 
+def test_a_method_may_be_given_by_its_name_alone() -> None:
+    config = layers({"methods": ["svm-t", {"id": "cdspp"}], "add": ["pa"]}).config
+    assert config["methods"] == [{"id": name} for name in ("svm-t", "cdspp", "pa")]
+    with pytest.raises(ConfigError, match=r"methods.0..id: unknown name 'cdsp'"):
+        load_own({"methods": ["cdsp"]})
+
+
 def test_added_methods_that_are_no_list_are_named() -> None:
     with pytest.raises(ConfigError, match="add: 'pa' is not of type 'array'"):
         load_own(QUICK | {"add": "pa"})

@@ -51,9 +51,12 @@ def layered(
     known = {file.stem: file for file in Path(presets).glob("*.yaml")}
     preset = merge_files([known[name]]) if name in known else {}  # the schema names it
     config = _merged(_merged(below, preset), own)
-    methods, added = (config.get(key) for key in ("methods", "add"))
-    if isinstance(methods, list) and isinstance(added, list):  # as above
-        config["methods"] = _with_added(methods, config.pop("add"))
+    methods, added = (_entries(config.get(key)) for key in ("methods", "add"))
+    if isinstance(methods, list):
+        config["methods"] = methods
+        if isinstance(added, list):  # as above
+            config["methods"] = _with_added(methods, added)
+            del config["add"]
     if given := [key for key in preset if key in own]:
         notes.append(f"The study replaces {', '.join(given)} of the preset {name}.")
     if not own and not preset:  # config.yaml is the study
@@ -61,6 +64,13 @@ def layered(
     # Equal sections count as inherited, for many a study file is a copy that was cut.
     inherited = (key for key in below if own.get(key, below[key]) == below[key])
     return Layers(config, frozenset(inherited) - {*preset}, tuple(notes))
+
+
+def _entries(methods: Any) -> Any:
+    """Return the entries of methods, some of which may be given by their name alone."""
+    if not isinstance(methods, list):
+        return methods
+    return [{"id": entry} if isinstance(entry, str) else entry for entry in methods]
 
 
 def _with_added(methods: list[Any], added: list[Any]) -> list[Any]:
