@@ -1,4 +1,5 @@
 import sys
+from pathlib import Path
 
 from snakemake.utils import min_version
 
@@ -11,7 +12,10 @@ if sys.getfilesystemencoding() != "utf-8":
     )
 
 
-configfile: f"{workflow.basedir}/config.yaml"
+TOP = Path(str(workflow.current_basedir))  # also where workflow/Snakefile is run
+
+
+configfile: f"{TOP}/config.yaml"
 
 
 try:

@@ -64,6 +64,14 @@ def test_a_second_run_has_nothing_to_do(project: Project) -> None:
     assert "Nothing to be done" in project.snakemake("--cores", "2")
 
 
+def test_the_study_is_the_same_by_the_snakefile_of_the_folder_workflow(
+    project: Project,
+) -> None:
+    other = ("--snakefile", "workflow/Snakefile")
+    plan = project.planned(*other, "--forcerun", "report_page")
+    assert plan.rules == {"all": 1, "report_page": 1}
+
+
 def test_what_a_run_leaves_is_what_was_computed(project: Project) -> None:
     faulty, told = verify(project.folder / "results" / "toy")
     assert faulty == []

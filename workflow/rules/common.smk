@@ -42,7 +42,7 @@ from cdspp.study.workflow_files import told_file
 
 # No parameter holds a path of these, so that moving the folder is no change: scripts
 # find them beside themselves, and digests tell what they hold.
-RESOURCES = Path(workflow.basedir, "resources")
+RESOURCES = TOP / "resources"
 CATALOGUE = RESOURCES / "datasets.yaml"
 PAPER = data_digest(RESOURCES / "paper")
 STUDY_FILES = [told_file(file) for file in workflow.config_settings.configfiles]
@@ -53,7 +53,7 @@ try:
     merge_files(workflow.config_settings.configfiles)  # Snakemake takes a key twice
     layers = layered(
         workflow.config_settings.overwrite_config,
-        base=None if replaced else Path(workflow.basedir, "config.yaml"),
+        base=None if replaced else TOP / "config.yaml",
         presets=RESOURCES / "presets",
         beside="config.yaml",
     )
@@ -61,7 +61,7 @@ try:
         logger.warning(note)
     study = load_study(
         layers.config,
-        schema=Path(workflow.basedir, "workflow/schemas/config.schema.yaml"),
+        schema=TOP / "workflow/schemas/config.schema.yaml",
         catalogue=CATALOGUE,
         resources=RESOURCES,
         inherited=layers.inherited,
@@ -106,7 +106,7 @@ def made_of(*parts):
 
 
 def script_code(name):
-    return script_digest(Path(workflow.basedir, f"workflow/scripts/{name}.py"))
+    return script_digest(TOP / f"workflow/scripts/{name}.py")
 
 
 # What follows from the fits, by stage.
