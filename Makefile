@@ -7,8 +7,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 # The list has every package that Linux with Python 3.11 and torch for processors needs, so
-# that some pips can work side by side: each takes one core. The last pip adds what another
-# system needs besides, as CUDA's libraries. Bytecode comes afterwards and on all cores. Half
+# that some pips can work side by side: each takes one core. Where another system needs more,
+# as CUDA's libraries, the last pip adds it. Bytecode comes afterwards and on all cores. Half
 # of the code is left out, tests of packages and what neither study nor tests import.
 PIP := --quiet --disable-pip-version-check --no-compile
 UNUSED := /(_inductor|_vendor|babel|black|codegen|fsspec|fx_passes|git|mypyc?|physics|pip|snowballstemmer|sphinx|testing|tests?|torchgen)/
@@ -51,7 +51,8 @@ $(READY): envs/requirements.txt pyproject.toml
 	@echo "[1/2] installing into $(VENV), once: a minute, 2 GB, or 6 where torch comes with CUDA"
 	@$(PYTHON) -m venv $(VENV)
 	@sed '/^#/d' envs/requirements.txt | xargs -n 34 -P $(CORES) $(BIN)/python -m pip install $(PIP) --no-deps
-	@$(BIN)/python -m pip install $(PIP) --requirement envs/requirements.txt --editable .
+	@$(BIN)/python -m pip install $(PIP) --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m pip check > /dev/null || $(BIN)/python -m pip install $(PIP) -r envs/requirements.txt
 	@$(BIN)/python -m compileall -q -j 0 -x '$(UNUSED)' $(VENV)/lib src > /dev/null 2>&1 || true
 	@touch $(READY)
 
