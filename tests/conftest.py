@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Test processes share the cores; workers and their children inherit this.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 keep_shipped_files()
-# What tests import and collect is a large heap with little garbage: look through it rarely.
+# What tests import is a large heap with little garbage: look through it rarely.
 gc.set_threshold(100_000, 50, 100)
 
 
