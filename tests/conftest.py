@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 # Test processes share the cores; workers and their children inherit this.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 keep_shipped_files()
-# What tests import is a large heap with little garbage: look through it rarely.
-gc.set_threshold(100_000, 50, 100)
 
 
 # What takes longest, in this order, so that no worker waits for the other at the end.
