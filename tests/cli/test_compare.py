@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from support.page_reader import read_page
 
 import cdspp.report
 from benchmarks.planted import Planted
@@ -55,7 +56,7 @@ def test_a_line_a_method_and_a_sentence_are_printed(
     assert said[-2].startswith(("Use the source", "Train on", "Cannot tell"))
     assert said[-1] == f"Page: {page}"
     finding, _, step = said[-2].partition(" Next: ")
-    text = page.read_text()
+    text, _ = read_page(page)
     assert escape(finding) in text
     assert escape(step.strip("`")) in text
     assert text.count("<circle") == 4

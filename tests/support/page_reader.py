@@ -45,7 +45,7 @@ def texts(svg: str) -> list[str]:
 
 
 def read_page(path: Path) -> tuple[str, Reader]:
-    """Read a page, whose elements must all be closed, with breakable percentages."""
+    """Read a page, whose elements must all be closed; a blank stands before %."""
     text = path.read_text(encoding="utf-8")
     reader = Reader()
     reader.feed(text)

@@ -115,30 +115,31 @@ def _plan(arguments: argparse.Namespace) -> str:
 def _summary(arguments: argparse.Namespace) -> str:
     from cdspp.report.page.headline import headline
 
-    return headline(_results_folder(arguments.study))
+    return headline(_study_and_results(arguments.study)[1])
 
 
-def _results_folder(given: str) -> Path:
-    """Return the folder of the results of a study that is given by it or by a file."""
-    if Path(given).suffix in STUDY_FILES:
-        return Path("results", read_study([given]).name)
-    return Path(given)
+def _study_and_results(given: str) -> tuple[Study | None, Path]:
+    """Return the study of a file, and its results; None with a folder of results."""
+    if Path(given).suffix not in STUDY_FILES:
+        return None, Path(given)
+    study = read_study([given])
+    return study, Path("results", study.name)
 
 
 def _verify(arguments: argparse.Namespace) -> str:
     from cdspp.analysis.verify import verify
 
-    if Path(arguments.study).suffix in STUDY_FILES:
+    study, folder = _study_and_results(arguments.study)
+    if study is not None:
         from cdspp.study.fit_jobs import expected_fits
 
-        study = read_study([arguments.study])
         expected = {name: expected_fits(study, name) for name in study.benchmarks}
-        faults, result = verify(Path("results", study.name), expected)
-    elif Path(arguments.study).suffix == ".zip":
-        with unpacked(Path(arguments.study)) as folder:
-            faults, result = verify(folder)
+        faults, result = verify(folder, expected)
+    elif folder.suffix == ".zip":
+        with unpacked(folder) as inner:
+            faults, result = verify(inner)
     else:
-        faults, result = verify(arguments.study)
+        faults, result = verify(folder)
     text = "\n".join([*faults, result])
     if not faults:
         return text

@@ -51,14 +51,12 @@ def layered(
     known = {file.stem: file for file in Path(presets).glob("*.yaml")}
     preset = merge_files([known[name]]) if name in known else {}  # the schema names it
     config = _merged(_merged(below, preset), own)
-    methods, added = (_entries(config.get(key)) for key in ("methods", "add"))
-    if isinstance(methods, list):
-        config["methods"] = methods
-        if isinstance(added, list):  # as above
-            config["methods"] = _with_added(methods, added)
-            del config["add"]
-    if given := [key for key in preset if key in own]:
-        notes.append(f"The study replaces {', '.join(given)} of the preset {name}.")
+    given = [key for key in ("methods", "add") if isinstance(config.get(key), list)]
+    config |= {key: _entries(config[key]) for key in given}
+    if len(given) == 2:  # as above
+        config["methods"] = _with_added(config["methods"], config.pop("add"))
+    if replaced := [key for key in preset if key in own]:
+        notes.append(f"The study replaces {', '.join(replaced)} of the preset {name}.")
     if not own and not preset:  # config.yaml is the study
         return Layers(config, notes=tuple(notes))
     # Equal sections count as inherited, for many a study file is a copy that was cut.
@@ -66,10 +64,8 @@ def layered(
     return Layers(config, frozenset(inherited) - {*preset}, tuple(notes))
 
 
-def _entries(methods: Any) -> Any:
+def _entries(methods: list[Any]) -> list[Any]:
     """Return the entries of methods, some of which may be given by their name alone."""
-    if not isinstance(methods, list):
-        return methods
     return [{"id": entry} if isinstance(entry, str) else entry for entry in methods]
 
 

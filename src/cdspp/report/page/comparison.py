@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from cdspp.core.names import ALONE, MATCHED, REAL
 from cdspp.core.whole_files import atomic
-from cdspp.report.page.page import environment
+from cdspp.report.page.page import environment, unbroken
 from cdspp.report.tables.source_help import comparison_table
 from cdspp.report.tables.table import to_fragment
 from cdspp.stages.source_states import BRIDGE_STATES
@@ -38,7 +38,7 @@ def write_comparison(
         table=Markup(to_fragment(comparison_table(found))),
     )
     with atomic(output) as temporary:
-        temporary.write_text(page, encoding="utf-8")
+        temporary.write_text(unbroken(page), encoding="utf-8")
 
 
 def _chart(found: Comparison) -> dict[str, Any]:

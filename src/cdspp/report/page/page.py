@@ -34,7 +34,7 @@ from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["environment", "inline_svg", "write_report"]
+__all__ = ["environment", "inline_svg", "unbroken", "write_report"]
 
 _FORMS = [f".{form}" for form in (*TABLE_FORMS, *FIGURE_FORMS)]
 
@@ -75,7 +75,12 @@ def write_report(
         sections=sections,
         contents=[(group, list(members)) for group, members in groups],
     )
-    write_page(Path(output), re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", page))
+    write_page(Path(output), unbroken(page))
+
+
+def unbroken(page: str) -> str:
+    """Return a page on which no percentage breaks across lines."""
+    return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", page)
 
 
 def _findings(
