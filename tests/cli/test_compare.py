@@ -20,6 +20,7 @@ from support.page_reader import read_page
 import cdspp.report
 from benchmarks.planted import Planted
 from cdspp.__main__ import main
+from cdspp.analysis.advice import scale_to_try
 from cdspp.analysis.decision import CANNOT_TELL, USE
 from cdspp.cli.compare import COLUMNS, _next_step
 from cdspp.core.errors import DataError
@@ -173,10 +174,29 @@ def test_the_next_step_has_the_columns_and_the_source_that_were_asked_for() -> N
         "--label kind --target-id nr --categories one-hot --drop x --keep-label NA "
         "--impute --shared a=b --paired p.csv q.csv --output predictions.csv`"
     )
-    collapsed: Any = SimpleNamespace(decision=CANNOT_TELL, method="")
+    collapsed: Any = SimpleNamespace(
+        decision=CANNOT_TELL,
+        method="",
+        verdicts=pd.DataFrame({"verdict": ["collapsed"]}),
+    )
     assert _next_step(arguments, collapsed, ()).startswith(
         "`cdspp compare --scale standardise --source 'a b.csv' --target t.csv"
     )
+
+
+@pytest.mark.parametrize(
+    ("verdict", "scale", "next_scale"),
+    [
+        ("collapsed", "none", "standardise"),
+        ("collapsed", "standardise", "pca"),
+        ("too few trials", "unit", "unit"),
+    ],
+)
+def test_after_a_collapse_the_next_step_scales_otherwise(
+    verdict: str, scale: str, next_scale: str
+) -> None:
+    verdicts = pd.DataFrame({"verdict": [verdict]})
+    assert scale_to_try(verdicts, scale) == next_scale
 
 
 @pytest.mark.parametrize(

@@ -412,6 +412,8 @@ def test_missing_numbers_are_imputed_where_asked_for(folder: Path, capsys: Any) 
     # A row alone has no means of its own: those of the fit serve.
     new = write_csv(folder / "new.csv", np.where(np.arange(X.shape[1]), X[:1], np.nan))
     assert run("predict", model=model, target=new, output=output) == 2
+    error = capsys.readouterr().err
+    assert "Fill it in, or take the means of columns with --impute." in error
     assert (
         main(
             ["predict", *f"--model {model} --target {new}".split()]

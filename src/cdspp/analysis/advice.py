@@ -21,11 +21,11 @@ from cdspp.analysis.decision import (
 )
 from cdspp.analysis.summary import mean_sd
 from cdspp.analysis.verdicts import COLLAPSED, MIN_TRIALS, judge_pair
-from cdspp.core.names import ALONE, NO_SCALE, REAL, STANDARDISE
+from cdspp.core.names import ALONE, NO_SCALE, PCA, REAL, STANDARDISE
 from cdspp.core.wording import counted, in_points
 from cdspp.methods import method_class
 
-__all__ = ["conclude", "of_twice_the_labels"]
+__all__ = ["conclude", "of_twice_the_labels", "scale_to_try"]
 
 _OF_GAIN = ("gain", "low", "high", "p_above", "p_below")
 
@@ -53,6 +53,13 @@ def conclude(found: HoldOut, margin: float, wanted: float, scale: str) -> Compar
         _next_step(judged, scale),
         _collapses(found),
     )
+
+
+def scale_to_try(verdicts: pd.DataFrame, scale: str) -> str:
+    """Return the scaling of the next comparison: another one after a collapse."""
+    if COLLAPSED not in {*verdicts["verdict"]}:
+        return scale
+    return PCA if scale == STANDARDISE else STANDARDISE
 
 
 def of_twice_the_labels(found: HoldOut, fit: Fit) -> float:
@@ -205,7 +212,8 @@ def _tried(judged: Judged, which: str) -> str:
 def _next_step(judged: Judged, scale: str) -> str:
     """Return a line of Python that fits what is recommended."""
     if not judged.method:
-        return f"`cdspp.compare(X, y, source=source, scale={STANDARDISE!r})`"
+        again = scale_to_try(judged.verdicts, scale)
+        return f"`cdspp.compare(X, y, source=source, scale={again!r})`"
     fit, uses = f"cdspp.make({judged.method!r}).fit", judged.decision == USE
     if scale == NO_SCALE:
         return f"`{fit}(X, y{', source=source' * uses})`"

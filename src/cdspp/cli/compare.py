@@ -83,12 +83,14 @@ def _next_step(
     arguments: argparse.Namespace, found: Comparison, dropped: Sequence[str]
 ) -> str:
     """Return the command of the recommended fit."""
+    from cdspp.analysis.advice import scale_to_try
     from cdspp.analysis.decision import USE
 
     words = ["cdspp", "fit", "--method", found.method, "--scale", arguments.scale]
     ending = ["--output", "predictions.csv"]
-    if not found.method:  # nothing to fit before the features are scaled
-        words, ending = ["cdspp", "compare", "--scale", STANDARDISE], []
+    if not found.method:  # no fit is usable
+        scale = scale_to_try(found.verdicts, arguments.scale)
+        words, ending = ["cdspp", "compare", "--scale", scale], []
     if with_source := found.decision == USE or not found.method:
         words += ["--source", arguments.source]
     words += ["--target", arguments.target]

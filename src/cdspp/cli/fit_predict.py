@@ -171,7 +171,7 @@ def _predict(arguments: argparse.Namespace) -> str:
                 f"{target.path}: the feature columns are not those that the model was "
                 f"fitted on. Expected {expected}, got {got}."
             )
-    target = complete(target, impute=arguments.impute, means=means)
+    target = complete(target, impute=arguments.impute, means=means, fitted=True)
     if "scaling" in kept:  # not in models that the library kept
         target = scaled(target, kept["scaling"])
     predicted = model.predict(target.X)

@@ -327,9 +327,16 @@ def _texts(labels: Iterable[Any]) -> list[str]:
 
 
 def complete(
-    rows: DomainRows, *, impute: bool = False, means: NDArray[np.float64] | None = None
+    rows: DomainRows,
+    *,
+    impute: bool = False,
+    means: NDArray[np.float64] | None = None,
+    fitted: bool = False,
 ) -> DomainRows:
-    """Return finite rows, or raise DataError; with `impute`, means stand for others."""
+    """Return finite rows, or raise DataError; with `impute`, means stand for others.
+
+    `fitted` columns belong to a model and cannot be left out.
+    """
     holes = ~np.isfinite(rows.X)
     if not holes.any():
         return rows
@@ -340,10 +347,10 @@ def complete(
         others = [k for k in np.flatnonzero(holes.any(axis=0)) if k != column]
         named = [repr(rows.features[k]) for k in others] if rows.features else []
         also = f", also in {shortened(named, 5)}" if named else ""
+        drop = "" if fitted else " leave the column out with --drop,"
         raise DataError(
             f"{rows.place(row, column)}: {fault} (of {holes.sum()} such{also}). Fill "
-            "it in, leave the column out with --drop, or take the means of columns "
-            "with --impute."
+            f"it in,{drop} or take the means of columns with --impute."
         )
     if means is None or len(means) != rows.X.shape[1]:
         counts = (~holes).sum(axis=0)
