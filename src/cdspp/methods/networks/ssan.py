@@ -23,15 +23,14 @@ class SSAN(NetworkClassifier):
 
     .. math::
 
-        L_s + (1 - \alpha) L_t + \alpha L_{soft} + \gamma L_{adv} + \beta
-        \sum_c \bigl( \lVert \mu_{s,c} - \mu_{t,c} \rVert^2
-        + \lVert \mu_{s,c} - \mu_c \rVert^2 + \lVert \mu_{t,c} - \mu_c \rVert^2 \bigr)
+        L_s + (1 - \alpha) L_t + \alpha L_{soft} + \gamma L_{adv}
+        + \beta \sum_c \sum_{\{a, b\}} \lVert \mu_{a,c} - \mu_{b,c} \rVert^2
 
     with the cross entropies of the labelled rows; that of labelled target rows with the
     mean softened prediction of their class in the source; that of a domain
-    discriminator, whose gradient reaches the encoders reversed; and the means of each
-    class in the source, in the target and in both. An unlabelled row belongs to a class
-    where classifier and nearest class mean agree on it.
+    discriminator, whose gradient reaches the encoders reversed; and the pairs of three
+    means of each class: in the source, in the target and in both. An unlabelled row
+    belongs to a class where classifier and nearest class mean agree on it.
 
     Parameters
     ----------
