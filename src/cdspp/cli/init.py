@@ -33,7 +33,7 @@ If anything is wrong, it writes no file.
 
 examples:
   cdspp init mine --folder path/to/photos
-  cdspp init plants --table lab=lab.csv --table field=field.parquet --label species
+  cdspp init plants --table lab.csv --table field.parquet --label species
 """
 
 NEEDED = "expected small letters and digits, joined by single hyphens"
@@ -301,9 +301,11 @@ def _directed(found: FoundData, source: str | None, target: str | None) -> Found
 
 
 def _table(text: str) -> tuple[str, str]:
-    domain, _, path = text.partition("=")
+    domain, sign, path = text.partition("=")
+    if not sign:
+        domain, path = Path(text).stem, text
     if not domain or not path:
-        raise argparse.ArgumentTypeError(f"expected DOMAIN=FILE, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected DOMAIN=FILE or FILE, got {text!r}")
     return domain, path
 
 
@@ -317,9 +319,12 @@ def add_init(commands: Any) -> None:
     what = init.add_mutually_exclusive_group(required=True)
     note = "folder of images or texts: PATH/<domain>/<class>/<file>"
     what.add_argument("--folder", metavar="PATH", help=note)
-    note = "table of a domain; repeat it for each, first the source, then the target"
+    note = (
+        "table of a domain, which is named after its file by default; repeat it for "
+        "each, first the source, then the target"
+    )
     what.add_argument(
-        "--table", action="append", type=_table, metavar="DOMAIN=FILE", help=note
+        "--table", action="append", type=_table, metavar="[DOMAIN=]FILE", help=note
     )
     add("--source", metavar="DOMAIN", help="source domain (by default the first)")
     add("--target", metavar="DOMAIN", help="target domain (by default the next)")
