@@ -69,3 +69,15 @@ def test_gaps_of_both_files_are_named_at_once(
     assert main(["compare", *files]) == 2
     told = capsys.readouterr().err
     assert told.count("column 'b': the number is missing (of 2 such, also in 'c')") == 2
+
+
+@pytest.mark.parametrize("command", ["compare", "fit --output {0}/o.csv"])
+@pytest.mark.parametrize("source", ["s.csv", "link.csv"])
+def test_one_file_for_both_domains_is_refused(
+    command: str, source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "s.csv").write_text("a,label\n1,x\n2,y\n")
+    (tmp_path / "link.csv").symlink_to("s.csv")
+    files = ["--source", str(tmp_path / source), "--target", str(tmp_path / "s.csv")]
+    assert main([*command.format(tmp_path).split(), *files]) == 2
+    assert "s.csv: given for source and for target" in capsys.readouterr().err

@@ -142,6 +142,12 @@ def test_classes_that_look_alike_are_refused_unless_one_is_kept(
     assert found.classes == ("A", "B", "a", "b", "c")
 
 
+def test_one_file_for_two_domains_is_refused(tables: dict[str, str]) -> None:
+    twice = TablesDataset("plants", {**tables, "again": tables["lab"]}, **HOW)
+    with pytest.raises(DataError, match="lab.csv: given for lab and for again"):
+        twice.contents()
+
+
 def test_ids_in_two_tables_are_told_and_rows_without_ids_share_none(
     tables: dict[str, str], tmp_path: Path
 ) -> None:

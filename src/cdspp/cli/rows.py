@@ -25,7 +25,13 @@ from cdspp.core.whole_files import atomic
 from cdspp.core.wording import duration
 from cdspp.datasets.table_bridge import read_pairs, shared_columns
 from cdspp.datasets.table_files import Columns
-from cdspp.datasets.table_rows import DomainRows, complete, read_domain, require_dropped
+from cdspp.datasets.table_rows import (
+    DomainRows,
+    complete,
+    read_domain,
+    require_dropped,
+    require_own_files,
+)
 from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.methods.size import LONG_SECONDS
@@ -59,6 +65,7 @@ def read_both(
     """Return target and source, their bridge of the given `kinds`, and notes on it."""
     asked = [(arguments.target, columns_of(arguments, "target", ("label", "id")))]
     if arguments.source:
+        require_own_files({role: getattr(arguments, role) for role in ROLES})
         # No output names source rows: they need no identifiers.
         asked.append((arguments.source, columns_of(arguments, "source")))
     read = _whole(gathered(read_domain, asked))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import fnmatch
 import math
+import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +30,13 @@ if TYPE_CHECKING:
 
     from cdspp.datasets.table_encoder import TableEncoder
 
-__all__ = ["DomainRows", "complete", "read_domain", "require_dropped"]
+__all__ = [
+    "DomainRows",
+    "complete",
+    "read_domain",
+    "require_dropped",
+    "require_own_files",
+]
 
 # What labels and identifiers are called among arrays.
 ARRAYS = {"label": ("y", "label", "labels"), "id": ("ids", "id")}
@@ -373,3 +381,14 @@ def require_dropped(names: Sequence[str], read: Sequence[DomainRows]) -> None:
             paths = " and ".join(rows.path for rows in read)
             known = dict.fromkeys(n for rows in read for n in rows.features)
             raise DataError(no_column(paths, "drop", name, known))
+
+
+def require_own_files(files: Mapping[str, PathLike]) -> None:
+    """Refuse one file for two domains: the source would hold the labels of the test."""
+    there = {name: path for name, path in files.items() if os.path.exists(path)}
+    for one, other in combinations(there, 2):
+        if os.path.samefile(there[one], there[other]):
+            raise DataError(
+                f"{there[other]}: given for {one} and for {other}, so that the source "
+                "would hold the labels that are to be predicted. Give each its file."
+            )

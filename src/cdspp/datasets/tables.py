@@ -25,7 +25,13 @@ from cdspp.core.wording import counted
 from cdspp.datasets import base
 from cdspp.datasets.base import Dataset, Memory, Sample
 from cdspp.datasets.table_files import Columns
-from cdspp.datasets.table_rows import DomainRows, complete, read_domain, require_dropped
+from cdspp.datasets.table_rows import (
+    DomainRows,
+    complete,
+    read_domain,
+    require_dropped,
+    require_own_files,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -175,6 +181,7 @@ class TablesDataset(Dataset):
 
     @cached_property
     def _rows(self) -> dict[str, DomainRows]:
+        require_own_files(self.tables)
         found, faults = dict[str, DomainRows](), []
         with keep_labels(*self.kept):
             for name in self.tables:
