@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from support.fuzz import attacks
+from support.fuzz import INTERNAL, attacks
 
 from cdspp.cli.main import main
 
@@ -49,6 +49,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "--scale": ("unit", "pca", "none", "uint"),
     "--model": ("m.npz", "source.csv", "no/m.npz"),
     "--output": ("out.csv", "target.csv", "no/out.csv"),
+    "--source": ("source.csv", "target.csv"),
     "--impute": (),
     "--force": (),
 }
@@ -100,6 +101,7 @@ def test_an_odd_call_is_answered_or_refused_in_one_line(
         assert code in (0, 2), f"{seed}: {words}"
         if code == 2:
             assert "error: " in said.splitlines()[-1], f"{seed}: {words}: {said}"
+            assert not INTERNAL.search(said), f"{seed}: {words}: {said}"
         for name, content in kept.items():
             # No input of predict, a source is a file like any that --force replaces.
             if (words[0], name) != ("predict", "source.csv") or "--force" not in words:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -243,6 +244,16 @@ def test_a_source_of_another_type_is_refused_by_name(name: str, source: Any) -> 
     message = f"must be a SourceDomain or None, got {type(source).__name__}"
     with pytest.raises(TypeError, match=message):
         quick(name).fit(X, Y, source=source)
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_file_in_place_of_rows_is_named_with_its_reader(kind: Any) -> None:
+    y = np.array([0, 1] * 3)
+    with pytest.raises(ValueError, match=r"^X: .*'t.csv'.*cdspp.read_table"):
+        make("cdspp").fit(kind("t.csv"), y)
+    source = SourceDomain(kind("s.csv"), y)
+    with pytest.raises(ValueError, match=r"^source.X: .*'s.csv'.*cdspp.read_table"):
+        make("cdspp").fit(np.eye(6), y, source=source)
 
 
 def test_columns_of_text_and_dates_are_named() -> None:

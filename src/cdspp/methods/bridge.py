@@ -147,7 +147,7 @@ def n_rows(values: Any) -> int | None:
     """Return the number of rows or labels, None where it is unknown."""
     shape = getattr(values, "shape", None)
     if shape is None and hasattr(values, "__len__"):
-        return len(values)
+        return None if isinstance(values, str) else len(values)
     return int(shape[0]) if shape else None
 
 

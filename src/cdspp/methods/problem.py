@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -89,10 +90,13 @@ class SourceDomain:
 
 @contextmanager
 def number_errors(X: Any, what: str) -> Iterator[None]:
-    """Raise ValueError for masked values and columns that do not become numbers."""
+    """Raise ValueError for masked values, files, and columns that are no numbers."""
     if np.ma.is_masked(X):
         masked = f"{what}: {counted(int(X.mask.sum()), 'value')} of a masked array"
         raise ValueError(f"{masked}, which have no number. Fill them, or drop rows.")
+    if isinstance(X, str | PathLike):
+        fault = f"{what}: expected rows of numbers, got {str(X)!r:.200}"
+        raise ValueError(f"{fault}. Read a file by cdspp.read_table.")
     try:
         yield
     except (TypeError, ValueError) as error:
