@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -204,6 +205,16 @@ def test_a_table_needs_a_file_and_may_name_its_domain(table: str, capsys: Any) -
     with pytest.raises(SystemExit):
         main(["init", "mine", "--table", table])
     assert f"expected DOMAIN=FILE or FILE, got {table!r}" in capsys.readouterr().err
+
+
+def test_a_table_is_called_as_its_file_is(away: Path) -> None:
+    write_table(Path("lab.csv"), LAB)
+    Path("lab.csv.gz").write_bytes(gzip.compress(Path("lab.csv").read_bytes()))
+    write_table(Path("field.csv"), FIELD)
+    tables = ["--table", "lab.csv.gz", "--table", "field.csv"]
+    assert main(["init", "mine", *tables]) == 0
+    [entry] = yaml.safe_load(Path("mine.yaml").read_text())["datasets"]
+    assert entry["tables"] == {"lab": "lab.csv.gz", "field": "field.csv"}
 
 
 def test_tables_become_a_data_set_with_its_columns(away: Path) -> None:

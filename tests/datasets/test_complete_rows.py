@@ -52,3 +52,11 @@ def test_a_gap_is_refused_with_its_place(
     with pytest.raises(DataError) as caught:
         complete(given, impute=impute)
     assert message in str(caught.value)
+
+
+def test_a_column_of_a_model_is_never_to_be_left_out() -> None:
+    given = rows([[np.nan, 4]], ("a", "b"))
+    for impute in (False, True):
+        with pytest.raises(DataError, match="Fill it in") as caught:
+            complete(given, impute=impute, fitted=True)
+        assert "--drop" not in str(caught.value)

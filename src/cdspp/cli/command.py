@@ -11,6 +11,7 @@ from typing import Any
 
 from cdspp.core.errors import ConfigError
 from cdspp.core.names import CATEGORIES, DATES, SCALES, VECTORISERS
+from cdspp.core.whole_files import same_file
 
 __all__ = [
     "STUDY_EXTRA",
@@ -180,8 +181,7 @@ def _files(arguments: argparse.Namespace, what: Iterable[str | Path]) -> Iterato
 def _covers(path: Path, other: Path) -> bool:
     """Whether a path is that of another file, or of a folder that it is in."""
     place = other.resolve()
-    linked = path.exists() and other.exists() and path.samefile(other)
-    return linked or path.resolve() in (place, *place.parents)
+    return same_file(path, other) or path.resolve() in (place, *place.parents)
 
 
 def positive_integer(text: str) -> int:

@@ -303,7 +303,7 @@ def _directed(found: FoundData, source: str | None, target: str | None) -> Found
 def _table(text: str) -> tuple[str, str]:
     domain, sign, path = text.partition("=")
     if not sign:
-        domain, path = Path(text).stem, text
+        domain, path = Path(text.removesuffix(".gz")).stem, text
     if not domain or not path:
         raise argparse.ArgumentTypeError(f"expected DOMAIN=FILE or FILE, got {text!r}")
     return domain, path

@@ -25,6 +25,7 @@ __all__ = [
     "check_opening",
     "read_arrays",
     "read_json",
+    "same_file",
     "unreadable",
     "write_json",
 ]
@@ -58,6 +59,12 @@ def atomic(path: PathLike) -> Iterator[Path]:
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def same_file(path: PathLike, other: PathLike) -> bool:
+    """Whether two paths lead to one file that is there, by a link or otherwise."""
+    both = os.path.exists(path) and os.path.exists(other)
+    return both and os.path.samefile(path, other)
 
 
 def write_json(path: PathLike, value: Any) -> None:

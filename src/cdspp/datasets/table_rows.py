@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fnmatch
 import math
-import os
 import re
 import shlex
 from collections import Counter
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from cdspp.core.errors import DataError
 from cdspp.core.labels import UNLABELLED, as_text, is_missing, null_words
 from cdspp.core.names import ERROR, PathLike
+from cdspp.core.whole_files import same_file
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import table_columns as kinds
 from cdspp.datasets.table_columns import EncodedColumn, column_faults
@@ -365,8 +365,8 @@ def complete(
         if not counts.all():
             column = int(np.argmin(counts))
             fault = "the column has no number to take the mean of"
-            where = rows.place(0, column)
-            raise DataError(f"{where}: {fault}. Leave it out with --drop.")
+            remedy = "Fill it in" if fitted else "Leave it out with --drop"
+            raise DataError(f"{rows.place(0, column)}: {fault}. {remedy}.")
         means = np.where(holes, 0.0, rows.X).sum(axis=0) / counts
     note = f"{counted(int(holes.sum()), 'number')} imputed"
     filled = np.where(holes, means, rows.X)
@@ -385,10 +385,9 @@ def require_dropped(names: Sequence[str], read: Sequence[DomainRows]) -> None:
 
 def require_own_files(files: Mapping[str, PathLike]) -> None:
     """Refuse one file for two domains: the source would hold the labels of the test."""
-    there = {name: path for name, path in files.items() if os.path.exists(path)}
-    for one, other in combinations(there, 2):
-        if os.path.samefile(there[one], there[other]):
+    for one, other in combinations(files, 2):
+        if same_file(files[one], files[other]):
             raise DataError(
-                f"{there[other]}: given for {one} and for {other}, so that the source "
+                f"{files[other]}: given for {one} and for {other}, so that the source "
                 "would hold the labels that are to be predicted. Give each its file."
             )
