@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.svm import SVC
 from support.toy_problem import ToyProblem, toy_problem
 
 from cdspp import COOT, KPGRL, KPGRLGW, KPGRLKP, PCACoral, SemiRelaxedFGW, SourceDomain
@@ -91,13 +93,45 @@ def test_the_plan_of_kpg_rl_is_that_of_the_masked_problem() -> None:
 
 def test_masses_are_uniform_and_rows_move_to_means_of_target_rows() -> None:
     problem = toy_problem(spread=0.5)
-    model = problem.fit(KPGRL(epsilon=0.05, max_iter=20000))
+    options: dict[str, Any] = {"epsilon": 0.05, "max_iter": 20000}
+    model = problem.fit(KPGRL(**options))
     n, m = model.plan_.shape
     np.testing.assert_allclose(model.plan_.sum(axis=0), 1 / m, rtol=1e-9)
     assert np.abs(model.plan_.sum(axis=1) - 1 / n).sum() < 2e-6
     _, _, unlabelled = unit(problem)
-    expected = row_normalise(model.plan_ @ unlabelled)
+    expected = n * model.plan_ @ unlabelled
     np.testing.assert_allclose(model.moved_, expected, atol=1e-4)
+    linear = problem.fit(KPGRL(**options, classifier="linear"))
+    np.testing.assert_array_equal(linear.plan_, model.plan_)
+    np.testing.assert_allclose(linear.moved_, row_normalise(expected), atol=1e-4)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_kpg_rl_ends_in_the_support_vector_machine_of_the_release(
+    n_classes: int,
+) -> None:
+    problem = toy_problem(spread=1.5, n_classes=n_classes, seed=4)
+    model = problem.fit(KPGRL())
+    _, labelled, unlabelled = unit(problem)
+    machine = SVC(gamma="auto")
+    machine.fit(
+        np.vstack([labelled, model.moved_]),
+        np.concatenate([problem.y[problem.labelled], problem.source.y]),
+    )
+    expected = machine.predict(unlabelled)
+    assert len(set(expected)) == n_classes
+    np.testing.assert_array_equal(model.transduction_[~problem.labelled], expected)
+    shares = model.predict_proba(problem.X)
+    pairs = n_classes * (n_classes - 1) / 2
+    np.testing.assert_allclose(shares * pairs, np.round(shares * pairs))
+
+
+@pytest.mark.parametrize("classifier", ["svc", "linear"])
+def test_kpg_rl_of_one_class_predicts_it(classifier: str) -> None:
+    source = SourceDomain([[1.0, 2.0], [2.0, 1.0]], [3, 3])
+    X, y = np.eye(4)[:, :3] + 1.0, [3, 3, -1, -1]
+    model = KPGRL(classifier=classifier).fit(X, y, source=source)
+    assert model.transduction_.tolist() == [3] * 4
 
 
 def gromov_objective(model: KPGRLGW, problem: ToyProblem) -> float:
@@ -120,17 +154,34 @@ def gromov_objective(model: KPGRLGW, problem: ToyProblem) -> float:
     return float(model.alpha * distances + (1 - model.alpha) * guided)
 
 
-def test_steps_of_the_conditional_gradient_lower_the_objective() -> None:
-    problem = balanced()
+@pytest.mark.parametrize("alpha", [0.5, 0.8])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_objective_of_kpg_rl_gw_falls_below_that_of_the_plain_plan(
+    seed: int, alpha: float
+) -> None:
+    sizes = {"source_per_class": 9, "labelled_per_class": 2}
+    problem = toy_problem(spread=1.2, seed=seed, unlabelled_per_class=7, **sizes)
     found = []
-    for steps in (1, 2, 5):
-        options = {"epsilon": 0.01, "max_iter": 20000, "alpha": 0.8}
-        model = problem.fit(KPGRLGW(n_steps=steps, **options))
+    for steps in (1, 2, 3, 5, 30):
+        model = problem.fit(KPGRLGW(n_steps=steps, alpha=alpha))
         found.append(gromov_objective(model, problem))
-    assert found[0] >= found[1] - 1e-6 >= found[2] - 2e-6
-    n = len(problem.source.X)
+    assert np.diff(found).max() <= 1e-12
+    n, m = model.plan_.shape
     mass = n / (n + int(problem.labelled.sum()))
-    np.testing.assert_allclose(model.plan_.sum(), mass, rtol=1e-9)
+    np.testing.assert_allclose(model.plan_.sum(axis=0), mass / m)
+    np.testing.assert_allclose(model.plan_.sum(axis=1), mass / n)
+    model.plan_ = mass * problem.fit(KPGRL()).plan_
+    assert found[-1] <= found[3] < gromov_objective(model, problem)
+
+
+def test_kpg_rl_gw_says_what_it_needs_and_kpg_rl_needs_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "ot", None)
+    problem = toy_problem()
+    problem.fit(KPGRL())
+    with pytest.raises(ModuleNotFoundError, match=r"cdspp\[transport\]"):
+        problem.fit(KPGRLGW())
 
 
 def test_shared_columns_decide_where_the_guide_weighs_next_to_nothing() -> None:

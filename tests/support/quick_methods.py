@@ -30,6 +30,7 @@ QUICK: Mapping[str, Mapping[str, Any]] = {
 
 # Options that lead a method on another path, after the method's identifier.
 FORMS: Mapping[str, Mapping[str, Any]] = {
+    "kpg-rl linear": {"classifier": "linear"},
     "shfa exact": {"solver": "exact"},
     "svm-t raw": {"l2": False},
     "svm-t platt": {"strategy": "platt"},
