@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cdspp.core.linalg import row_normalise
+from cdspp.core.linalg import row_normalise, softmax
 from cdspp.methods.base import Float, Problem
 from cdspp.methods.shared.constraints import COUNT, POSITIVE
 from cdspp.methods.transport.plans import (
@@ -128,9 +128,9 @@ class COOT(PlanClassifier):
             squares - 2.0 * self._source @ (self.feature_plan_ @ target.T)
         )
 
-    def _ties(self, X: Float) -> Float:
-        costs = self._costs(_scaled(X))
-        return np.asarray((self._potentials[:, None] - costs).T / self.epsilon)
+    def _probabilities(self, X: Float) -> Float:
+        ties = (self._potentials[:, None] - self._costs(_scaled(X))).T / self.epsilon
+        return np.asarray(softmax(ties) @ self._classes)
 
 
 def _scaled(X: Float) -> Float:
