@@ -10,7 +10,7 @@ import pytest
 
 from cdspp.methods import available, make, option_defaults
 
-__all__ = ["every_form", "every_method", "method_of", "numbers_of", "quick"]
+__all__ = ["FORMS", "every_form", "every_method", "method_of", "numbers_of", "quick"]
 
 # Fewer iterations where the authors' number would take minutes in all.
 QUICK: Mapping[str, Mapping[str, Any]] = {

@@ -174,12 +174,22 @@ class KPGRL(ConfidentClassifier):
         self.C, self.classifier = C, classifier
 
     @classmethod
-    def cost(cls, size: Any) -> tuple[float, float]:
+    def cost(cls, size: Any, classifier: str = "svc") -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
-        plan = float(size.n_source * size.n_unlabelled)
-        machine = (size.n_source + size.n_labelled) * size.d_target * size.n_classes
-        seconds = 2e-9 * plan * (8.0 * size.n_labelled + 250.0) + 4e-8 * machine
-        return 0.01 + seconds, 8e-6 * 6 * plan
+        seconds, megabytes = cls._guided_cost(size, classifier)
+        return seconds + 5e-7 * size.n_source * size.n_unlabelled, megabytes
+
+    @staticmethod
+    def _guided_cost(size: Any, classifier: str) -> tuple[float, float]:
+        """Return what guide and machine take, without the plan's iterations."""
+        plan, rows = float(size.n_source * size.n_unlabelled), size.n_source
+        rows += size.n_labelled
+        kernel = rows * (rows + size.n_unlabelled)
+        machine = 4e-8 * rows * size.n_classes
+        if classifier == "svc":
+            machine = 1e-10 * kernel
+        seconds = 1.6e-8 * plan * size.n_labelled + machine * size.d_target
+        return 0.01 + seconds, 8e-6 * (6 * plan + kernel)
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         parts = problem.map_rows(row_normalise, row_normalise)
@@ -267,11 +277,13 @@ class KPGRLGW(KPGRL):
         self.alpha, self.n_steps = alpha, n_steps
 
     @classmethod
-    def cost(cls, size: Any, n_steps: int = 5) -> tuple[float, float]:
+    def cost(
+        cls, size: Any, classifier: str = "svc", n_steps: int = 5
+    ) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
-        seconds, megabytes = super().cost(size)
+        seconds, megabytes = cls._guided_cost(size, classifier)
         n, m = float(size.n_source), float(size.n_unlabelled)
-        step = 0.005 + 2e-10 * n * m * (n + m)
+        step = 0.005 + n * m * (1.5e-7 + 2e-10 * (n + m))
         return seconds + n_steps * step, megabytes + 8e-6 * 3 * (n**2 + m**2)
 
     def _plan(self, guide: Float, problem: Problem, keypoints: _Keypoints) -> Float:
