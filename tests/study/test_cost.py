@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from support.quick_methods import FORMS, method_of
 from support.study_files import load, load_own, read_study
 
 from cdspp.core.discovery import defaults_of
@@ -163,8 +162,9 @@ TRANSPORT = [
 def test_transport_costs_as_much_as_forecast(
     name: str, size: Size, seconds: float
 ) -> None:
-    method = method_class(method_of(name))
-    forecast = fit_cost(method, size, FORMS.get(name, {})).seconds
+    identifier, *machine = name.split()
+    options = {"classifier": machine[0]} if machine else {}
+    forecast = fit_cost(method_class(identifier), size, options).seconds
     assert seconds / 2 < forecast < 2 * seconds
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from cdspp.methods import available, make, option_defaults
 
-__all__ = ["FORMS", "every_form", "every_method", "method_of", "numbers_of", "quick"]
+__all__ = ["every_form", "every_method", "method_of", "numbers_of", "quick"]
 
 # Fewer iterations where the authors' number would take minutes in all.
 QUICK: Mapping[str, Mapping[str, Any]] = {
@@ -30,7 +30,6 @@ QUICK: Mapping[str, Mapping[str, Any]] = {
 
 # Options that lead a method on another path, after the method's identifier.
 FORMS: Mapping[str, Mapping[str, Any]] = {
-    "kpg-rl linear": {"classifier": "linear"},
     "shfa exact": {"solver": "exact"},
     "svm-t raw": {"l2": False},
     "svm-t platt": {"strategy": "platt"},

@@ -113,9 +113,7 @@ def method_module(name: str) -> str:
 def outside_class(name: str) -> str:
     """Return what makes the method `name` of a class from outside, else nothing."""
     said = _guests().get(name, {})
-    return " ".join(
-        [*said.get("preprocessing", ()), said.get("place", ""), said.get("kind", "")]
-    ).strip()
+    return "".join(str(said.get(k, "")) for k in ("place", "kind", "preprocessing"))
 
 
 def option_defaults(name: str) -> Mapping[str, Any]:

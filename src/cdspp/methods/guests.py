@@ -80,10 +80,9 @@ class GuestClassifier(HeterogeneousClassifier):
             return None
         return Collapse(
             "no pseudo-label",
-            f"adopts no pseudo-label for any of {(adopted == -1).sum()} unlabelled rows"
-            ", so that it is its estimator on the labelled rows. Let it adopt less "
-            "probable ones (threshold), scale the rows (preprocessing: "
-            '["sklearn.preprocessing:Normalizer"]), or regularise its estimator less.',
+            f"adopts no pseudo-label for any of {(adopted == -1).sum()} unlabelled "
+            "rows, so that it is its estimator on the labelled rows. Lower threshold, "
+            "scale the rows (preprocessing), or regularise its estimator less.",
         )
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
@@ -139,10 +138,8 @@ def _as_method(
     own["display_name"] = guest.display_name or shown
     if issubclass(cls, HeterogeneousClassifier):
         if guest.preprocessing:
-            raise ConfigError(
-                f"{guest.place}: derives from HeterogeneousClassifier, which prepares "
-                "the rows of both domains itself; remove preprocessing."
-            )
+            text = "prepares its rows itself; remove preprocessing."
+            raise ConfigError(f"{guest.place}: {text}")
         if chosen:
             init: Any = cls.__init__
             own["__init__"] = _constructor(cls, chosen, lambda m, all_: init(m, **all_))

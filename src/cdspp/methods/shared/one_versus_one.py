@@ -92,13 +92,10 @@ class LinearPairs:
 @storable
 @dataclass(frozen=True, eq=False)
 class RadialMachine:
-    """LIBSVM's machine with the kernel ``exp(-|x - z|^2 / d)`` for d features.
-
-    With rows of a single class it has no pairs.
-    """
+    """LIBSVM's machine with the kernel ``exp(-|x - z|^2 / d)`` for d features."""
 
     rows: Float
-    pairs: OneVersusOne | None
+    pairs: OneVersusOne | None  #: None with a single class.
     present: Int
     n_classes: int
 

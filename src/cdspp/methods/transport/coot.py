@@ -60,9 +60,11 @@ class COOT(PlanClassifier):
     feature plan and the source's potentials. Uniform masses move rows across classes
     whose shares differ between the domains. The published comparison draws equally many
     rows a class on both sides, from CaffeNet files that are not at hand, so that its
-    numbers cannot be compared. Its code takes rows as they are, no entropy of features
-    and ``beta`` 100; with rows and options as here it gave the 50 unlabelled rows of a
-    problem (CaffeNet of DSLR to GoogLeNet of Webcam) the classes that `COOT` gives.
+    numbers cannot be compared. Its code takes rows as they are, ``epsilon`` 1 for rows,
+    an exact plan of the features and ``beta`` 100; the defaults here are this package's
+    own, but for `max_iter`. With rows and options as here it gave the 50 unlabelled
+    rows of a problem (CaffeNet of DSLR to GoogLeNet of Webcam) the classes that `COOT`
+    gives.
 
     References
     ----------

@@ -123,7 +123,8 @@ class SemiRelaxedFGW(PlanClassifier):
         )
 
     def _probabilities(self, X: Float) -> Float:
-        shares = len(self._rows) * self.plan_ @ self._classes
+        shares = self.plan_ @ self._classes
+        shares /= shares.sum(axis=1, keepdims=True)
         seen = dict(zip(row_keys(self._rows), shares, strict=True))
         new = self._classes[self._slopes(X).argmin(axis=1)]
         rows = zip(row_keys(X), new, strict=True)
