@@ -36,6 +36,7 @@ __all__ = [
     "of_method",
     "of_reference",
     "on_average",
+    "pair_verdict",
     "read_comparisons",
     "rivals_of",
 ]
@@ -142,6 +143,11 @@ def on_average(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Return the comparisons of the average over tasks, or of the only task."""
     tasks = by_task(comparisons)
     return tasks.get(AVERAGE, comparisons) if len(tasks) != 1 else comparisons
+
+
+def pair_verdict(comparison: Any) -> str:
+    """Return the verdict on one comparison, by accuracy and balanced accuracy."""
+    return agreed(comparison.pair, comparison.balanced_pair)
 
 
 def matrix(comparisons: pd.DataFrame, *, corrected: bool) -> pd.DataFrame:
