@@ -51,9 +51,11 @@ def labels(figure: Figure, side: str, panel: int = 0) -> list[str]:
 def with_pair(word: str, **changes: Any) -> pd.DataFrame:
     """Return a gain of five points over one state, with this word."""
     plan = make_plan(methods=("cdspp",), tasks=["a_b"], states=("noise",))
-    names = ("p_above", "p_below", "balanced_p_above", "balanced_p_below")
+    names = [f"{m}p_{w}" for m in ("", "balanced_") for w in ("above", "below")]
+    names += [f"{m}p_{w}" for m in ("", "balanced_") for w in ("helps", "hurts")]
     found = draw_comparisons(plan).assign(**dict.fromkeys(names, 0.001))
     words = {"pair": word, "balanced_pair": word}
+    words |= dict.fromkeys(("accuracy_verdict", "balanced_verdict"), word)
     return found.assign(**words | {"gain": 0.05} | changes)
 
 
@@ -81,6 +83,11 @@ def test_a_cell_whose_measures_differ_looks_like_none_of_both(
     assert grid(draw(mixed)) == [["◐ +5.0"]]
     fill = lightness(draw, mixed)
     assert all(abs(fill - lightness(draw, with_pair(w))) > 10 for w in (word, other))
+
+
+def test_no_cell_is_dark_where_the_verdict_depends_on_the_measure(draw: Draw) -> None:
+    found = with_pair("helps", balanced_verdict="undecided")
+    assert grid(draw(found)) == [["◐ +5.0"]]
 
 
 def test_a_pair_without_a_trial_is_a_dash(draw: Draw) -> None:

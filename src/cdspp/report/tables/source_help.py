@@ -35,7 +35,8 @@ _GAIN = (
     "Accuracy with the real source minus that of the other, on equal splits, in "
     "points: mean over trials, with a 95 % t interval for other labelled samples and "
     "other rows of this kind. Bold: better or worse, by accuracy and by balanced "
-    "accuracy, in a one-sided test at 5 %, "
+    "accuracy (nowhere if the verdict depends on the measure), in one-sided tests at "
+    "5 %, "
 )
 _COMPARISON = (
     "Accuracy on held-out labelled target rows, percent; then the gain of the real "
