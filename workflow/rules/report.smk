@@ -42,7 +42,7 @@ def subspace_files(wildcards):
 
 def run_description(wildcards):
     told = {key: value for key, value in layers.config.items() if key != "mirror"}
-    return vars(study.run_description(told, STUDY_FILES))
+    return vars(study.run_description(told, COMMAND))
 
 
 rule report_page:
