@@ -8,7 +8,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.labels import no_common_class, require_distinct
 from cdspp.core.wording import counted
+from cdspp.methods.bridge import SHARED
 from cdspp.study.workflow_files import study_command, workflow_folder
 
 if TYPE_CHECKING:
@@ -50,12 +51,16 @@ KEPT = (
 
 @dataclass(frozen=True)
 class FoundData:
-    """Images, texts or tables for a new study; `sizes` has source and target first."""
+    """Images, texts or tables for a new study; `sizes` has source and target first.
+
+    `bridged` are methods that use columns of one name, if the tables share any.
+    """
 
     kind: str
     sizes: Sizes
     entry: Mapping[str, Any]
     remarks: tuple[str, ...]
+    bridged: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """Describe the data in lines."""
@@ -106,7 +111,9 @@ def look_at_tables(
     chosen: Chosen = (None, None),
 ) -> FoundData:
     """Look at tables, each with its domain and format; DataError lists all faults."""
+    from cdspp.analysis.compare import BRIDGED
     from cdspp.cli.rows import gathered
+    from cdspp.datasets.table_bridge import shared_columns
     from cdspp.datasets.table_rows import read_domain, require_dropped
 
     names = [as_name(given) for given, _ in tables]
@@ -138,7 +145,10 @@ def look_at_tables(
         "drop": list(columns[0].drop),
         "impute": any(holes),
     }
-    return FoundData("tables", sizes, _set(entry), tuple(texts))
+    pairs = [shared_columns(None, *both) for both in combinations(read, 2)]
+    bridged = BRIDGED[SHARED] if all(places for places, _ in pairs) else ()
+    texts += [note.partition(" (--")[0] for _, note in pairs if bridged]
+    return FoundData("tables", sizes, _set(entry), tuple(texts), bridged)
 
 
 def _set(entry: Mapping[str, Any]) -> dict[str, Any]:
