@@ -20,7 +20,6 @@ from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.labels import no_common_class, require_distinct
 from cdspp.core.wording import counted
-from cdspp.methods.bridge import SHARED
 from cdspp.study.workflow_files import study_command, workflow_folder
 
 if TYPE_CHECKING:
@@ -115,6 +114,7 @@ def look_at_tables(
     from cdspp.cli.rows import gathered
     from cdspp.datasets.table_bridge import shared_columns
     from cdspp.datasets.table_rows import read_domain, require_dropped
+    from cdspp.methods.bridge import SHARED
 
     names = [as_name(given) for given, _ in tables]
     paths = [path for _, path in tables]
