@@ -24,6 +24,7 @@ from cdspp.study.workflow_files import study_command, workflow_folder
 
 if TYPE_CHECKING:
     from cdspp.datasets.table_files import Columns
+    from cdspp.datasets.table_rows import DomainRows
 
 __all__ = ["FoundData", "add_init", "as_name", "look_at_tables", "study_text"]
 
@@ -110,11 +111,8 @@ def look_at_tables(
     chosen: Chosen = (None, None),
 ) -> FoundData:
     """Look at tables, each with its domain and format; DataError lists all faults."""
-    from cdspp.analysis.compare import BRIDGED
     from cdspp.cli.rows import gathered
-    from cdspp.datasets.table_bridge import shared_columns
     from cdspp.datasets.table_rows import read_domain, require_dropped
-    from cdspp.methods.bridge import SHARED
 
     names = [as_name(given) for given, _ in tables]
     paths = [path for _, path in tables]
@@ -145,10 +143,20 @@ def look_at_tables(
         "drop": list(columns[0].drop),
         "impute": any(holes),
     }
-    pairs = [shared_columns(None, *both) for both in combinations(read, 2)]
-    bridged = BRIDGED[SHARED] if all(places for places, _ in pairs) else ()
-    texts += [note.partition(" (--")[0] for _, note in pairs if bridged]
-    return FoundData("tables", sizes, _set(entry), tuple(texts), bridged)
+    return _with_bridge(FoundData("tables", sizes, _set(entry), tuple(texts)), read)
+
+
+def _with_bridge(found: FoundData, tables: Sequence[DomainRows]) -> FoundData:
+    """Add methods for columns of one name, if all tables share some."""
+    from cdspp.analysis.compare import BRIDGED
+    from cdspp.datasets.table_bridge import shared_columns
+    from cdspp.methods.bridge import SHARED
+
+    pairs = [shared_columns(None, *both) for both in combinations(tables, 2)]
+    if not all(places for places, _ in pairs):
+        return found
+    notes = (note.partition(" (--")[0] for _, note in pairs)
+    return replace(found, remarks=(*found.remarks, *notes), bridged=BRIDGED[SHARED])
 
 
 def _set(entry: Mapping[str, Any]) -> dict[str, Any]:
