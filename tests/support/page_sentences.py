@@ -19,7 +19,11 @@ _NUMBER = re.compile(
 _VERDICT = re.compile(
     r"\b(helps?|helped|hurts?|undecided|depends? on the measure|no better|better"
     r"|worse|gains?|gained|loses?|lose|lost|beats?|reach(es)?|leads?|outperforms?"
-    r"|improves?|useless|costs? \w+ points|hardly|collapses?|diverges?)\b"
+    r"|improves?|useless|costs? \w+ points|hardly|collapses?|diverges?"
+    r"|the (more|fewer|most|least)|(every|no|most|all) methods?|full length"
+    r"|(costs?|adds?|gives?) (it|them|\w+ (little|nothing)|little|nothing|more|less)"
+    r")\b",
+    re.IGNORECASE,
 )
 
 
