@@ -289,7 +289,7 @@ def test_a_book_of_charts_alone_is_refused(
     def chart(*_: object, **__: object) -> None:
         raise ValueError("Worksheet index 0 is invalid, 0 worksheets found")
 
-    monkeypatch.setattr(pd, "read_excel", chart)
+    monkeypatch.setattr(pd, "ExcelFile", chart)
     with pytest.raises(DataError, match="XLSX file .Worksheet index 0 is invalid"):
         read_domain(tmp_path / "a.xlsx")
 

@@ -114,8 +114,8 @@ def add_columns(
         add("--vectorise", choices=VECTORISERS, help=text)
         text = "format of ambiguous dates, for instance %%d/%%m/%%Y"
         add("--date-format", metavar="FORMAT", help=text)
-        text = "decimal sign of numbers in text (by default found column by column)"
-        add("--decimal", choices=(".", ","), help=text)
+    text = "decimal sign of numbers that may be thousands, such as 1.234"
+    add("--decimal", choices=(".", ","), help=text)
     text = "encoding of text files (UTF-8, else UTF-16 or Windows-1252, with a note)"
     add("--encoding", metavar="NAME", help=text)
     text = (

@@ -117,6 +117,7 @@ def _next_step(arguments: argparse.Namespace, model: Any) -> list[str]:
         return ["To label new rows later, fit again with --model FILE --force"]
     files = ["--model", arguments.model, "--target", "new.csv", "--output", "more.csv"]
     files += ["--impute"] * arguments.impute
+    files += ["--decimal", arguments.decimal] if arguments.decimal else []
     return [f"To label new rows: {shlex.join(['cdspp', 'predict', *files])}"]
 
 
@@ -217,6 +218,7 @@ def _read_new(
         (*arguments.drop, *at_fit[2]),
         tuple(option for option, name in asked.items() if name),
         arguments.encoding,
+        arguments.decimal,
     )
     rows = read_domain(arguments.target, columns, encoder)
     require_dropped(arguments.drop, [rows])

@@ -6,6 +6,7 @@ import argparse
 import logging
 import threading
 import time
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from cdspp.core.errors import DataError
+from cdspp.core.errors import DataError, LabelWarning
 from cdspp.core.labels import require_common, require_distinct
 from cdspp.core.memory import available_megabytes, memory_text
 from cdspp.core.names import ERROR, PCA, PathLike
@@ -74,6 +75,9 @@ def read_both(
     target.require_distinct_ids()  # predictions are written by these
     require_distinct({rows.path: rows.labels for rows in read})
     if len(read) > 1:
+        if copied := read[1].copies(target) or target.copies(read[1]):
+            warnings.warn(copied, LabelWarning, stacklevel=2)
+        read[1].require_labels()
         known = {rows.path: filter(None, rows.labels) for rows in read}
         require_common(known)
     impute = arguments.impute

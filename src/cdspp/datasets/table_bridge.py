@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,10 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.discovery import did_you_mean
-from cdspp.core.errors import DataError
+from cdspp.core.errors import BridgeWarning, DataError
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets.table_files import Columns
-from cdspp.datasets.table_rows import DomainRows, complete, read_domain
+from cdspp.datasets.table_rows import (
+    TABLE_SPECIFIC,
+    DomainRows,
+    complete,
+    read_domain,
+)
 
 __all__ = ["read_pairs", "shared_columns"]
 
@@ -35,7 +41,12 @@ def shared_columns(
     if asked not in (None, SAME_NAMES):
         return [_named_pair(text, source, target) for text in asked.split(",")], ""
     theirs = set(target.features)
-    both = [name for name in source.features if name in theirs]
+    same = [name for name in source.features if name in theirs]
+    specific = source.table_specific | target.table_specific
+    both = [name for name in same if name not in specific]
+    if apart := [name for name in same if name in specific]:
+        text = f"not shared: {shortened(apart)}: {TABLE_SPECIFIC}"
+        warnings.warn(text, BridgeWarning, stacklevel=2)
     opened = [re.fullmatch(r"(.*?)\d+", name) for name in both]
     only_count = all(opened) and len({each[1] for each in opened if each}) == 1
     if asked is None and (not both or only_count):
@@ -61,6 +72,8 @@ def _named_pair(text: str, source: DomainRows, target: DomainRows) -> tuple[int,
         if name not in rows.features:
             hint = did_you_mean(name, rows.features)
             raise DataError(f"{rows.path}: no feature {name!r} for --shared{hint}")
+        if name in rows.table_specific:
+            raise DataError(f"{rows.path}: --shared {text}: {TABLE_SPECIFIC}")
     return source.features.index(names[0]), target.features.index(names[1])
 
 

@@ -6,7 +6,7 @@ import math
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,9 +23,13 @@ __all__ = [
     "AMBIGUOUS",
     "BOOLEAN",
     "DATE",
+    "EITHER",
     "ISO",
+    "NESTED",
     "NUMBER",
+    "SEPARATOR",
     "TEXT",
+    "TOO_MANY",
     "EncodedColumn",
     "column_faults",
     "column_kind",
@@ -34,15 +38,25 @@ __all__ = [
     "is_null",
     "number",
     "texts",
+    "too_many_values",
+    "with_signs",
 ]
 
-NUMBER, BOOLEAN, TEXT, DATE = "number", "boolean", "text", "date"
-ISO, AMBIGUOUS = "ISO8601", "day or month first"
+NUMBER, BOOLEAN, TEXT, DATE, NESTED = "number", "boolean", "text", "date", "nested"
+REFUSED = {TEXT: "text", DATE: "dates", NESTED: "lists or dictionaries"}
+ISO, AMBIGUOUS = "ISO8601", "ambiguous order"
+EITHER = "point or comma"  # in place of a decimal sign
+TOO_MANY = "too many values"  # in place of one-hot
+SEPARATOR = "separator"  # of cells in a text file, among the `attrs` of its table
 DATE_PARTS = {"year": "year", "month": "month", "day": "day", "weekday": "day_of_week"}
 
 _WORDS = {"true": 1.0, "false": 0.0}
-_COMMA = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d*),\d+([eE][+-]?\d+)?")
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
+_CONTAINERS = (list, tuple, dict, set, np.ndarray)
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?([eE][+-]?\d+)?")
+_UNCLEAR = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")  # decimals, or a thousand
+_EXCHANGED = str.maketrans(".,", ",.")
+# The highest first, second and third part of a date.
+_ORDERS = {"dmy": (31, 12, 9999), "mdy": (12, 31, 9999), "ymd": (99, 12, 31)}
 _DATE = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})([ T]\d{1,2}:\d{2}\S*)?")
 
 
@@ -99,12 +113,22 @@ def column_faults(
     for column in columns:
         cells, what = table[column.name], f"column {column.name!r}"
         if column.form == ERROR:
-            kind = "text" if column.kind == TEXT else "dates"
             found = dict.fromkeys(text for text in texts(cells) if text)
-            yield column, f"{what} holds {kind} ({shortened([*map(repr, found)])})"
+            shown = shortened([*map(repr, found)])
+            yield column, f"{what} holds {REFUSED[column.kind]} ({shown})"
+        elif column.form == TOO_MANY:
+            found = f"{len(column.values)} different values in {len(cells)} rows"
+            yield column, f"{what} holds {found}, too many for one-hot"
         elif column.sign == AMBIGUOUS:
             first = next(text for text in texts(cells) if text)
-            yield column, f"{what}: {first!r} may begin with the day or the month"
+            year = re.search(r"\d{4}", first)
+            parts = "day or the month" if year else "day, the month or the year"
+            yield column, f"{what}: {first!r} may begin with the {parts}"
+        elif column.sign == EITHER:
+            first = next(t for t in texts(cells) if t and _UNCLEAR.fullmatch(t))
+            both = f"{number(first):g} or {number(first, ','):g}"
+            how = "name the decimal sign by --decimal"
+            yield column, f"{what}: {first!r} may be {both} ({how})"
         elif column.kind != TEXT:
             gaps = np.flatnonzero(np.isnan(column.encode(cells)[:, 0]))
             odd = [int(k) for k in gaps if not is_null(cells.iloc[k])]
@@ -123,32 +147,36 @@ def is_null(cell: Any) -> bool:
     return cell is None or str(cell).strip().lower() in NULL_WORDS
 
 
-def column_kind(cells: pd.Series, decimal: str | None = None) -> tuple[str, str]:
-    """Return the kind of a column and the decimal sign of its numbers.
+def column_kind(cells: pd.Series) -> str:
+    """Return the kind of a column.
 
-    Half of the cells make a column of numbers, where a stray word is a fault. The comma
-    is taken where cells have one, none has a point, and one cannot part thousands.
+    Half of the cells make a column of numbers, where a stray word is a fault.
     """
     import pandas as pd
 
     if pd.api.types.is_bool_dtype(cells.dtype):
-        return BOOLEAN, "."
+        return BOOLEAN
     if pd.api.types.is_numeric_dtype(cells.dtype):
-        return NUMBER, "."
+        return NUMBER
     if pd.api.types.is_datetime64_any_dtype(cells.dtype):
-        return DATE, "."
+        return DATE
     values = cells.to_numpy(dtype=object)
+    if isinstance(next((c for c in values if c is not None), None), _CONTAINERS):
+        return NESTED
     if _floats(values) is not None:  # nearly all columns, at once
         words = all(isinstance(cell, (bool, np.bool_)) for cell in values)
-        return (BOOLEAN if words and len(values) else NUMBER), "."
+        return BOOLEAN if words and len(values) else NUMBER
     present = [cell for cell in values if not is_null(cell)]
-    sign = decimal or _decimal_sign(present)
-    n_numbers = sum(not math.isnan(number(cell, sign)) for cell in present)
     if present and all(str(cell).strip().lower() in _WORDS for cell in present):
-        return BOOLEAN, "."
-    if 2 * n_numbers >= len(present):
-        return NUMBER, sign
-    return (DATE if all(map(_is_date, present)) else TEXT), "."
+        return BOOLEAN
+    if 2 * sum(map(_is_number, present)) >= len(present):
+        return NUMBER
+    return DATE if all(map(_is_date, present)) else TEXT
+
+
+def too_many_values(n_values: int, n_rows: int) -> bool:
+    """Whether nearly all cells of a column of text differ, so that none tells much."""
+    return n_values >= max(20, 0.9 * n_rows)
 
 
 def _floats(values: NDArray[Any]) -> NDArray[np.float64] | None:
@@ -161,27 +189,75 @@ def _floats(values: NDArray[Any]) -> NDArray[np.float64] | None:
     return found
 
 
-def _decimal_sign(present: Sequence[Any]) -> str:
-    found = [cell.strip() for cell in present if isinstance(cell, str)]
-    commas = [text for text in found if _COMMA.fullmatch(text)]
-    if not commas or all(map(_THOUSANDS.fullmatch, commas)):
+def with_signs(
+    columns: Sequence[EncodedColumn], table: pd.DataFrame, decimal: str | None
+) -> list[EncodedColumn]:
+    """Return columns with the decimal signs that their numbers have in a table.
+
+    A column is clear where a cell can be read in one way only: 0,5 and 1.234,5 have a
+    decimal comma, 0.5 and 1,234.5 a point. Others hold numbers such as 1.234, which
+    may be 1234. For these `decimal` decides; without it the clear columns of the table,
+    else semicolons between its cells, or commas that `columns` had at the fit. The sign
+    is EITHER where these contradict, or a comma without them may part thousands.
+    """
+    shown = {c.name: _shown_sign(table[c.name]) for c in columns if c.kind == NUMBER}
+    clear = {sign for sign in shown.values() if sign in (".", ",")}
+    commas = table.attrs.get(SEPARATOR) == ";" or any(c.sign == "," for c in columns)
+    sign = EITHER if len(clear) > 1 else [*clear, "," if commas else "."][0]
+    signs = {"": ".", ".": ".", ",": ",", "?": decimal or EITHER}
+    signs |= {f"?{k}": decimal or (k if k == sign else EITHER) for k in (".", ",")}
+    return [
+        replace(c, sign=signs[shown[c.name]]) if c.name in shown else c for c in columns
+    ]
+
+
+def _shown_sign(cells: pd.Series) -> str:
+    """Return the decimal sign that a column shows, if any.
+
+    Where all its cells with a sign may be thousands, that is ``?.`` or ``?,``, or ``?``
+    for both.
+    """
+    values = {cell for cell in cells.to_numpy(dtype=object) if isinstance(cell, str)}
+    texts = [cell.strip() for cell in values if "." in cell or "," in cell]
+    enough = {"."} | {"," for text in texts if "," in text}
+    found = set[str]()
+    for text in texts:
+        found.add(_sign(text))
+        if found >= enough:
+            break
+    if clear := found & {".", ","}:
+        return "," if clear == {","} else "."
+    found.discard("")
+    return "?" if len(found) > 1 else "".join(found)
+
+
+def _sign(text: str) -> str:
+    """Return the decimal sign of a number, ``?`` before it where it may be another."""
+    if _UNCLEAR.fullmatch(text):
+        return "?." if "." in text else "?,"
+    if not math.isnan(number(text)):
         return "."
-    points = [text for text in found if "." in text and "," not in text]
-    return "." if any(not math.isnan(number(text)) for text in points) else ","
+    return "" if math.isnan(number(text, ",")) else ","
 
 
 def number(cell: Any, decimal: str = ".") -> float:
-    """Return a cell as Python's `float` reads it, NaN where it is no number."""
+    """Return a cell as Python's `float` reads it, NaN where it is no number.
+
+    The other sign than `decimal` may part thousands.
+    """
     if is_null(cell):
         return math.nan
-    if decimal == "," and isinstance(cell, str):
-        if not _COMMA.fullmatch(cell := cell.strip()) and "." in cell:
-            return math.nan
-        cell = cell.replace(".", "").replace(",", ".")
+    if isinstance(cell, str):
+        text = cell.strip() if decimal == "." else cell.strip().translate(_EXCHANGED)
+        cell = text.replace(",", "") if _THOUSANDS.fullmatch(text) else text
     try:
         return float(cell)
     except (TypeError, ValueError):
         return math.nan
+
+
+def _is_number(cell: Any) -> bool:
+    return not (math.isnan(number(cell)) and math.isnan(number(cell, ",")))
 
 
 def _numbers(cells: pd.Series, decimal: str) -> NDArray[np.float64]:
@@ -191,14 +267,17 @@ def _numbers(cells: pd.Series, decimal: str) -> NDArray[np.float64]:
     if pd.api.types.is_numeric_dtype(cells.dtype):
         return np.asarray(cells.to_numpy(dtype=np.float64, na_value=np.nan))
     values = cells.to_numpy(dtype=object)
-    found = _floats(values)
+    found = _floats(values) if decimal == "." else None
     return np.array([number(k, decimal) for k in values]) if found is None else found
 
 
 def texts(cells: pd.Series) -> list[str | None]:
     """Return the text of each cell without blanks around it, None where it is empty."""
     values = cells.to_numpy(dtype=object)
-    known = {cell: None if is_null(cell) else str(cell).strip() for cell in {*values}}
+    try:
+        known = {c: None if is_null(c) else str(c).strip() for c in {*values}}
+    except TypeError:  # lists and dictionaries
+        return [None if is_null(cell) else str(cell).strip() for cell in values]
     return [known[cell] for cell in values]
 
 
@@ -209,22 +288,31 @@ def _is_date(cell: Any) -> bool:
 
 
 def date_form(cells: pd.Series) -> str:
-    """Return the format of dates as text; days are first if above 12 or with points."""
+    """Return the format of dates as text: the only possible, or points after the day.
+
+    Only four digits are surely a year.
+    """
     found = [_DATE.fullmatch(text) for text in texts(cells) if text]
-    parts = [match.group(1, 2, 3, 4) for match in found if match]
-    if not parts or any(len(part[0]) == 4 for part in parts):
+    parts = [match.group(1, 3, 4) for match in found if match]
+    if not parts or any(len(first) == 4 for first, *_ in parts):
         return ISO
-    day_first = any(int(part[0]) > 12 for part in parts) or parts[0][1] == "."
-    if not day_first and all(int(part[2]) <= 12 for part in parts):
+    highest = np.array(parts, dtype=int).max(axis=0)
+    mark = next(match[2] for match in found if match)
+    possible = [order for order, most in _ORDERS.items() if (highest <= most).all()]
+    if mark == "." or not possible:
+        possible = ["dmy"]
+    if len(possible) > 1:
         return AMBIGUOUS
-    year = "%Y" if len(parts[0][3]) == 4 else "%y"
-    return parts[0][1].join(("%d", "%m", year) if day_first else ("%m", "%d", year))
+    year = "Y" if len(parts[0][2]) == 4 else "y"
+    return mark.join(f"%{part}" for part in possible[0].replace("y", year))
 
 
 def days_of(cells: pd.Series, form: str) -> pd.Series:
     """Return cells as days without a time zone, NaT where one is missing or no date."""
     import pandas as pd
 
+    if isinstance(cells.dtype, pd.PeriodDtype):
+        cells = cells.dt.to_timestamp()
     if cells.dtype != object and not pd.api.types.is_string_dtype(cells.dtype):
         return cells.dt.tz_localize(None)
     days = pd.Series([*map(_day, cells)], index=cells.index, dtype=object)

@@ -14,7 +14,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from cdspp.core.errors import DataError
 from cdspp.core.labels import nearest
-from cdspp.core.names import CATEGORIES, DATES, ERROR, PARTS, SKRUB, VECTORISERS
+from cdspp.core.names import (
+    CATEGORIES,
+    DATES,
+    ERROR,
+    FREQUENCY,
+    ONE_HOT,
+    PARTS,
+    SKRUB,
+    VECTORISERS,
+)
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import table_columns as kinds
 from cdspp.datasets.table_columns import EncodedColumn, column_faults, texts
@@ -47,11 +56,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Encoding of dates: days since 1970, or year, month, day of the month and day of
         the week (0 is Monday).
     decimal : {'.', ','} or None, default=None
-        Decimal sign of numbers written as text. None finds it column by column.
+        Decimal sign of numbers as text that may be thousands: 1.234 or 14,250. None
+        takes that of columns that are clear, such as 0,5, or else of a file with
+        semicolons, and refuses what these contradict.
     date_format : str or None, default=None
         Format of dates written as text, in the notation of `datetime.strptime`, for
-        columns in which it matches a date. Other columns hold ISO dates, or dates in
-        which points or a number above 12 tell day from month.
+        columns in which it matches a date. Other columns hold ISO dates, or dates of
+        which points or high numbers show the order.
     vectorise : {'skrub'} or None, default=None
         Library that encodes text and dates in place of `categories` and `dates`:
         skrub's `TableVectorizer`, one-hot for up to 40 values of a column and tf-idf
@@ -120,7 +131,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.learn(X)
         if faults := [fault for _, fault in column_faults(self.columns_, X)]:
             remedy = "`categories` and `dates` to encode text and dates, or leave these"
-            raise DataError(f"{'; '.join(faults)}. Choose {remedy} columns out.")
+            text = "; ".join(faults).replace("--decimal", "`decimal`")
+            raise DataError(f"{text}. Choose {remedy} columns out.")
         return self
 
     def learn(self, X: pd.DataFrame) -> None:
@@ -134,7 +146,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError(f"decimal must be '.', ',' or None, got {self.decimal!r}.")
         if self.vectorise not in (None, *VECTORISERS):
             raise ValueError(f"vectorise must be {SKRUB!r}, got {self.vectorise!r}.")
-        self.columns_ = [self._decided(str(name), cells) for name, cells in X.items()]
+        columns = [self._decided(str(name), cells) for name, cells in X.items()]
+        self.columns_ = kinds.with_signs(columns, X, self.decimal)
         self._name_columns()
         self._vectoriser = self._fitted_vectoriser(X)
 
@@ -161,9 +174,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return pd.DataFrame(read) if read else None
 
     def _decided(self, name: str, cells: pd.Series) -> EncodedColumn:
-        kind, decimal = kinds.column_kind(cells, self.decimal)
+        kind = kinds.column_kind(cells)
         if kind in (kinds.NUMBER, kinds.BOOLEAN):
-            return EncodedColumn(name, kind, sign=decimal)
+            return EncodedColumn(name, kind)
+        if kind == kinds.NESTED:
+            return EncodedColumn(name, kind, ERROR)
         if kind == kinds.DATE:
             form = self.date_format or ""
             if not form or kinds.days_of(cells, form).isna().all():
@@ -174,7 +189,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         counts = Counter(text for text in texts(cells) if text is not None)
         values = tuple(sorted(counts))
         shares = tuple(counts[value] / len(cells) for value in values)
-        return EncodedColumn(name, kind, self.categories, values=values, shares=shares)
+        form = self.categories
+        if form == ONE_HOT and kinds.too_many_values(len(values), counts.total()):
+            form = kinds.TOO_MANY
+        return EncodedColumn(name, kind, form, values=values, shares=shares)
 
     def _name_columns(self) -> None:
         names = [column.name for column in self.columns_]
@@ -199,11 +217,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         DataError
             A column is missing, or cells are no numbers in a column of numbers.
         """
+        return self.encode(X, self.columns_in(X, self.decimal))
+
+    def columns_in(self, X: Any, decimal: str | None = None) -> list[EncodedColumn]:
+        """Return the columns as a table has them, which may write numbers otherwise."""
         check_is_fitted(self)
         _require_columns([c.name for c in self.columns_], [*map(str, X)])
-        if faults := [fault for _, fault in column_faults(self.columns_, X)]:
+        return kinds.with_signs(self.columns_, X, decimal)
+
+    def encode(self, X: Any, columns: Sequence[EncodedColumn]) -> NDArray[np.float64]:
+        """Return the numbers of `columns_in` a table, as `transform` does."""
+        if faults := [fault for _, fault in column_faults(columns, X)]:
             raise DataError(f"{'; '.join(faults)}.")
-        own = [column for column in self.columns_ if column.form != SKRUB]
+        own = [column for column in columns if column.form != SKRUB]
         parts = [np.empty((len(X), 0)), *(c.encode(X[c.name]) for c in own)]
         if self._vectoriser is not None:
             encoded = self._vectoriser.transform(self._left_to_library(X))
@@ -219,10 +245,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             names += [*self._vectoriser.get_feature_names_out()]
         return np.array(names, dtype=object)
 
-    def notes(self) -> list[str]:
+    def table_specific(self) -> frozenset[str]:
+        """Return features whose numbers mean something in the fitted table only.
+
+        These are shares of rows, and the parts of texts that skrub decomposes.
+        """
+        names = {c.name for c in self.columns_ if c.form == FREQUENCY}
+        if self._vectoriser is not None:
+            outputs = self._vectoriser.input_to_outputs_
+            long = self._vectoriser.kind_to_columns_["high_cardinality"]
+            names |= {name for column in long for name in outputs[column]}
+        return frozenset(names)
+
+    def notes(self, columns: Sequence[EncodedColumn] | None = None) -> list[str]:
         """Say, for each encoding in use, which columns have it."""
         groups = defaultdict(list)
-        for column in self.columns_:
+        for column in self.columns_ if columns is None else columns:
             if column.form == SKRUB:
                 groups["text and dates by skrub"].append(column.name)
             elif column.kind == kinds.TEXT:

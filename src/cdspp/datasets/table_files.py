@@ -25,6 +25,8 @@ from numpy.typing import NDArray
 from cdspp.core.errors import DataError
 from cdspp.core.faults import brief
 from cdspp.core.names import ERROR
+from cdspp.core.wording import shortened
+from cdspp.datasets.table_columns import SEPARATOR
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,6 +127,7 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
         raise DataError(f"{path}: {fault}. {remedy}") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"{path}: not a whole gzip file ({error}).") from error
+    table.attrs[SEPARATOR] = separator
     if not columns.encoding and encoding != UTF8:
         table.attrs["note"] = f"read as {encoding} (not UTF-8)"
     return table
@@ -234,12 +237,21 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 def _read_xlsx(path: Path) -> pd.DataFrame:
     import pandas as pd
 
-    # Of the first sheet that is no chart.
-    cells = pd.read_excel(path, dtype=object, engine="openpyxl", **RAW)
+    how: dict[str, Any] = {"read_only": False}  # else merged cells are not known
+    with pd.ExcelFile(path, engine="openpyxl", engine_kwargs=how) as book:
+        # Of the first sheet that is no chart.
+        cells = pd.read_excel(book, dtype=object, **RAW)
+        first, *others = book.book.worksheets
+        merged = [str(area) for area in first.merged_cells.ranges]
     cells = cells.loc[cells.ne("").any(axis="columns") if cells.size else []]
     if not len(cells):
         raise DataError(f"{path}: empty. Expected a header and rows.")
-    return _with_header(cells)
+    table = _with_header(cells)
+    notes = [f"the first of {1 + len(others)} sheets"] if others else []
+    if merged:
+        notes.append(f"only the first of merged cells has a value: {shortened(merged)}")
+    table.attrs |= {"note": ", ".join(notes)} if notes else {}
+    return table
 
 
 def _read_npz(path: Path) -> Arrays:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from cdspp.datasets.table_encoder import TableEncoder
 
 __all__ = [
+    "TABLE_SPECIFIC",
     "DomainRows",
     "complete",
     "read_domain",
@@ -46,8 +47,12 @@ KINDS = {"text": kinds.TEXT, "dates": kinds.DATE, CONSTANT: ""}
 REMEDIES = {
     kinds.TEXT: "encode text by --categories one-hot or frequency, ",
     kinds.DATE: "encode dates by --dates number or parts, ",
-    kinds.AMBIGUOUS: "say how dates are written by --date-format (%d/%m/%Y), ",
+    kinds.AMBIGUOUS: "say how dates are written by --date-format (as %d/%m/%Y), ",
 }
+TABLE_SPECIFIC = (
+    "shares of rows (frequency) and decompositions of text (skrub) hold for one table "
+    "only. Columns of --categories one-hot can be shared."
+)
 _WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
 
 
@@ -56,9 +61,11 @@ class DomainRows:
     """Rows of one domain as a file gives them.
 
     `X` (n, d) has NaN where a number is missing; `labels` are empty where a row has
-    none; `ids` are the row numbers from 1 where the file has none. `features` are empty
+    none, and `label` their column, if there is one; `ids` are the row numbers from 1
+    where the file has none. `features` are empty
     where columns have no names; `records` count the header; `dropped` are the columns
-    to leave out that were there; `null_words` are the words, counted, in place of
+    to leave out that were there; `table_specific` are those of
+    `TableEncoder.table_specific`; `null_words` are the words, counted, in place of
     labels; `width` is the number of features in the file, where `scaling` left another.
     """
 
@@ -70,10 +77,12 @@ class DomainRows:
     records: Sequence[int] = ()
     has_ids: bool = False
     dropped: tuple[str, ...] = ()
+    table_specific: frozenset[str] = frozenset()
     scaling: str = ""
     width: int = 0
     notes: tuple[str, ...] = ()
     null_words: str = ""
+    label: str = ""
     encoder: TableEncoder | None = None
 
     def described(self, role: str) -> str:
@@ -94,6 +103,34 @@ class DomainRows:
         """Return the places of features."""
         known = {name: place for place, name in enumerate(self.features)}
         return [known[name] for name in names]
+
+    def require_labels(self) -> None:
+        """Raise DataError where no row has a label."""
+        if any(self.labels):
+            return
+        empty = f"the column {self.label!r} is empty"
+        fault = empty if self.label else "there is no column 'label'"
+        words = self.null_words and f" (read as no label: {self.null_words})"
+        remedy = "Name the column of labels by --label, or label rows."
+        raise DataError(f"{self.path}: no row has a label, {fault}{words}. {remedy}")
+
+    def copies(self, other: DomainRows) -> str:
+        """Say that nearly all rows of another file are in this one, if it is so."""
+        ours, theirs = self.X, other.X
+        if {*self.features} == {*other.features} and self.features:
+            theirs = other.X[:, other.places(self.features)]
+        elif self.features or other.features or ours.shape[1] != theirs.shape[1]:
+            return ""
+        known = {row.tobytes() for row in ours + 0.0}  # -0.0 is 0.0
+        found = [key for row in theirs + 0.0 if (key := row.tobytes()) in known]
+        # Of few values, equal rows are met by chance.
+        if len(found) < 0.9 * len(theirs) or 2 * len({*found}) < len(theirs):
+            return ""
+        return (
+            f"{len(found)} of the {counted(len(theirs), 'row')} of {other.path} are in "
+            f"{self.path}, number by number. If one file is a copy of the other, its "
+            "labels are those to be predicted: give other rows."
+        )
 
     def require_distinct_ids(self) -> None:
         """Raise DataError where two rows have one id."""
@@ -156,6 +193,10 @@ def _from_table(
 ) -> DomainRows:
     label, id_ = columns.named.values()
     rows, notes = _named(table, path, columns)
+    for name in {label, id_} & {*rows}:
+        if kinds.column_kind(rows[name]) == kinds.NESTED:
+            fault = f"column {name!r} holds lists or dictionaries"
+            raise DataError(f"{fault}, expected a label or identifier in each cell.")
     dropped, matched = _dropped(rows, columns)
     if encoder is not None:  # its columns stay, though they may be constant here
         dropped -= {column.name for column in encoder.columns_}
@@ -168,7 +209,8 @@ def _from_table(
     if extra := [name for name in features if name not in known]:
         text = f"{counted(len(extra), 'column')} that the fit does not know"
         notes.append(f"left out: {text} ({shortened(extra)})")
-    X = encoder.transform(rows[features])
+    read = encoder.columns_in(rows, columns.decimal)
+    X = encoder.encode(rows, read)
     counts = encoder.unseen(rows).items()
     unseen = [f"{name}: {n} of a value that the fit did not see" for name, n in counts]
     labels = rows[label].tolist() if label in rows else [""] * len(rows)
@@ -178,11 +220,13 @@ def _from_table(
         X=X,
         ids=[*map(as_text, rows[id_] if has_ids else range(1, len(rows) + 1))],
         labels=_texts(labels),
+        label=label if label in rows else "",
         features=tuple(encoder.get_feature_names_out()),
         records=[int(k) + 1 for k in rows.index],
         has_ids=has_ids,
         dropped=matched,
-        notes=(*notes, *encoder.notes(), *unseen),
+        table_specific=encoder.table_specific(),
+        notes=(*notes, *encoder.notes(read), *unseen),
         null_words=null_words(labels),
         encoder=encoder,
     )
@@ -217,8 +261,8 @@ def _dropped(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str,
         elif text == CONSTANT:
             found[text] = {n for n in header if len({*kinds.texts(rows[n])}) <= 1}
         elif text in KINDS:
-            known = {n: kinds.column_kind(rows[n], columns.decimal)[0] for n in header}
-            found[text] = {n for n in header if known[n] == KINDS[text]}
+            kind = KINDS[text]
+            found[text] = {n for n in header if kinds.column_kind(rows[n]) == kind}
         else:
             found[text] = set(fnmatch.filter(header, text))
     there = tuple(text for text, names in found.items() if names or text in KINDS)
@@ -291,6 +335,7 @@ def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
         X=X.astype(np.float64),
         ids=[*map(as_text, ids)],
         labels=_texts(labels.tolist()),
+        label=label or "",
         null_words=null_words(labels.tolist()),
         has_ids=id_ is not None,
         dropped=tuple(name for name in columns.drop if name in arrays),

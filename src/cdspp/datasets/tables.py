@@ -7,10 +7,10 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress
+from itertools import combinations, compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +21,12 @@ from cdspp.core.errors import DataError
 from cdspp.core.labels import UNLABELLED, keep_labels, require_distinct
 from cdspp.core.names import ERROR
 from cdspp.core.whole_files import write_json
-from cdspp.core.wording import counted
+from cdspp.core.wording import counted, shortened
 from cdspp.datasets import base
 from cdspp.datasets.base import Dataset, Memory, Sample
 from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import (
+    TABLE_SPECIFIC,
     DomainRows,
     complete,
     read_domain,
@@ -107,6 +108,7 @@ class TablesDataset(Dataset):
             if "" in sizes
         ]
         notes += base.lonely_classes(self.identifier, labelled)
+        notes += self._summary["notes"]
         if shared := self._summary["shared"]:
             notes.append(
                 f"{self.identifier}: {counted(shared, 'id')} in more than one table: "
@@ -130,7 +132,10 @@ class TablesDataset(Dataset):
         samples, pairs = {}, self._pairs
         for name, rows in self._rows.items():
             (folder / name).mkdir()
-            features = np.asarray(rows.features, dtype=np.str_)
+            # What only one table knows has a name of its own, which no other shares.
+            specific = {k: f"{k} ({name} only)" for k in rows.table_specific}
+            named = [specific.get(feature, feature) for feature in rows.features]
+            features = np.asarray(named, dtype=np.str_)
             np.savez(folder / name / base.ROWS_NAME, X=rows.X, features=features)
             # The same id is the same thing: rows that have none get one of their own.
             own = rows.ids if rows.has_ids else [f"{name}-{k}" for k in rows.ids]
@@ -161,7 +166,7 @@ class TablesDataset(Dataset):
         """Numbers of rows by class, and of shared ids; kept, where there is memory."""
         kept = self.memory and Path(self.memory).with_name("contents.json")
         stamp, known = self.fingerprint(), base.read_kept(kept)
-        if known.get("fingerprint") == stamp:
+        if known.get("fingerprint") == stamp and "notes" in known:
             return known
         rows, pairs = self._rows, self._pairs
         sizes = {name: Counter(part.labels) for name, part in rows.items()}
@@ -174,6 +179,7 @@ class TablesDataset(Dataset):
             "null_words": {name: part.null_words for name, part in rows.items()},
             "shared": sum(n > 1 for name, n in ids.items() if name not in pairs),
             "paired": len(pairs),
+            "notes": [*_notes_on_columns(self.identifier, list(rows.values()))],
         }
         if kept:
             write_json(kept, found)
@@ -207,16 +213,24 @@ class TablesDataset(Dataset):
         # Labels are in every table; rows of one or another may have no name.
         columns = Columns(**how, drop=self.drop, required=("label",))
         rows = complete(read_domain(path, columns), impute=self.impute)
-        if not any(rows.labels):
-            remedy = "Name their column (columns: {label: ...}), or label some rows."
-            raise DataError(f"{path}: no row has a label. {remedy}")
+        rows.require_labels()
         rows.require_distinct_ids()
         return rows
 
 
+def _notes_on_columns(name: str, read: Sequence[DomainRows]) -> Iterator[str]:
+    """Yield sentences on features of equal names, and on tables of equal rows."""
+    counts = Counter(feature for rows in read for feature in rows.features)
+    specific = frozenset[str]().union(*(rows.table_specific for rows in read))
+    if apart := [k for k in counts if k in specific and counts[k] > 1]:
+        yield f"{name}: shared_columns leaves out {shortened(apart)}: {TABLE_SPECIFIC}"
+    for one, other in combinations(read, 2):
+        yield from filter(None, [one.copies(other) or other.copies(one)])
+
+
 def _in_a_study(message: str) -> str:
     """Return a message on tables with keys of a study file in place of options."""
-    message = re.sub(r"--(categories|dates)", r"columns.\1", message)
+    message = re.sub(r"--(categories|dates|decimal)", r"columns.\1", message)
     message = message.replace("--date-format", "columns.date_format")
     message = re.sub(r"--(label|id) (?!and )([^\s,.]+)", r"columns: {\1: \2}", message)
     message = re.sub(r"--drop ('[^']*'|[^\s,.]+)", r"drop: [\1]", message)
