@@ -77,7 +77,8 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
 
 
 def _public() -> list[str]:
-    return [name for name in cdspp.__all__ if name != "__version__"]
+    others = {"__version__", *estimators()}  # methods have pages of their own
+    return [name for name in cdspp.__all__ if name not in others]
 
 
 def _top() -> str:

@@ -109,3 +109,20 @@ def test_compare_lets_bridged_methods_take_part(capsys: Any) -> None:
     alone = capsys.readouterr().out
     assert "shared columns+" not in alone
     assert "shuffled" not in alone
+
+
+@pytest.mark.usefixtures("folder")
+def test_shares_of_rows_are_not_taken_for_a_shared_column(capsys: Any) -> None:
+    """Site A is a quarter of one table and three quarters of the other."""
+    kinds = [np.array([*"xyyy"] * 10), np.array([*"xxxy"] * 10)]
+    for name, kind in zip("ab", kinds, strict=True):
+        table = pd.DataFrame({"site": np.where(kind == "x", "A", "B"), name: range(40)})
+        label = kind if name == "a" else np.where(np.arange(40) < 8, kind, "")
+        table.assign(label=label).to_csv(f"{name}.csv", index=False)
+    told = ["--method", "shared-columns", *FILES, "--output", "o.csv"]
+    assert main(["fit", *told, "--categories", "one-hot"]) == 0
+    assert pd.read_csv("o.csv")["predicted"].tolist() == kinds[1][8:].tolist()
+    assert main(["fit", *told, "--categories", "frequency", "--force"]) == 2
+    note, error = capsys.readouterr().err.splitlines()
+    assert note.startswith("note: not shared: site: shares of rows (frequency)")
+    assert "SharedColumns needs shared columns" in error

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
+import mypy.api
 import pytest
 
 import cdspp
 from cdspp.core.errors import ConfigError
-from cdspp.methods import available, estimators, make
+from cdspp.methods import available, estimators, make, method_class
 
 METHODS = "import cdspp.methods.cdspp.cdspp, cdspp.methods.svm_t.svm_t"
 LISTED_METHODS = """
@@ -93,11 +95,32 @@ def test_a_fit_starts_without_pandas_which_is_there_afterwards() -> None:
 
 def test_estimators_are_listed_and_unknown_names_refused() -> None:
     assert set(estimators()) <= set(dir(cdspp))
+    for name, identifier in estimators().items():
+        assert getattr(cdspp, name) is method_class(identifier)
     assert sorted(estimators().values()) == list(available())
     with pytest.raises(AttributeError, match="no attribute 'Cdspp'"):
         cdspp.Cdspp  # noqa: B018
     assert cdspp.available() == available()
     assert cdspp.make("cdspp", alpha=2.0).alpha == 2.0
+
+
+def test_a_star_imports_every_public_name_and_every_method() -> None:
+    found: dict[str, Any] = {}
+    exec("from cdspp import *", found)
+    known = {*estimators(), "SourceDomain", "compare", "make", "read_table"}
+    assert known <= {*found}
+    assert {*cdspp.__all__} == {*found} - {"__builtins__"}
+
+
+@pytest.mark.slow
+def test_a_type_checker_knows_the_methods_and_their_options(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("from cdspp import CDSPP\nreveal_type(CDSPP)\nCDSPP(alpa=1)\n")
+    told, _, status = mypy.api.run([str(program), f"--cache-dir={tmp_path}"])
+    assert status == 1
+    assert 'Revealed type is "def (alpha: float =' in told
+    assert 'Unexpected keyword argument "alpa" for "CDSPP"' in told
+    assert "Found 1 error" in told
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from cdspp.core.errors import DataError
+from cdspp.core.errors import BridgeWarning, DataError
 from cdspp.datasets.table_bridge import read_pairs, shared_columns
 from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import DomainRows, read_domain
@@ -145,3 +146,41 @@ def test_the_time_for_names_of_columns_is_linear() -> None:
     assert places is not None
     assert places[0] == (0, len(names) - 1)
     assert time.process_time() - begun < 1  # a search for each name takes many
+
+
+@pytest.mark.parametrize(
+    ("how", "name"),
+    [({"categories": "frequency"}, "site"), ({"vectorise": "skrub"}, "note_0")],
+)
+def test_an_encoding_that_is_fitted_by_table_is_not_shared(
+    how: dict[str, Any], name: str, tmp_path: Path
+) -> None:
+    if "vectorise" in how:
+        pytest.importorskip("skrub")
+    rng, read = np.random.default_rng(0), []
+    for k, share in enumerate((0.25, 0.75)):
+        words = rng.choice(["red", "wet", "old", "raw"], (60, 3))
+        rows = {
+            "site": np.where(np.arange(60) < 60 * share, "A", "B"),
+            "note": [f"{' '.join(each)} {n}" for n, each in enumerate(words)],
+            "age": rng.random(60),
+            "seen": "2024-01-31",
+        }
+        path = tmp_path / f"{k}.csv"
+        pd.DataFrame(rows).to_csv(path, index=False)
+        read.append(read_domain(path, Columns(dates="number", **how)))
+    one, other = read
+    with pytest.warns(
+        BridgeWarning, match=f"not shared: .*{name}.* for one table only"
+    ):
+        places, _ = shared_columns(None, one, other)
+    shared = {one.features[k] for k, _ in places or ()}
+    apart = {each for each in one.features if each.startswith(name)}
+    assert apart
+    assert not shared & apart
+    assert "age" in shared
+    if "vectorise" in how:  # one column for each value, or for a part of a date
+        assert {"site_B", "seen_year"} <= shared
+    first = min(apart)
+    with pytest.raises(DataError, match=f"--shared {first}=age: .* for one table only"):
+        shared_columns(f"{first}=age", one, other)

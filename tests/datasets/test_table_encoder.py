@@ -159,7 +159,7 @@ def test_encodings_are_found_and_said(encoding: str, tmp_path: Path) -> None:
     table = read_table(written(tmp_path, encoding), categories="one-hot")
     assert list(table.X) == ["größe", "ort=Genf", "ort=Zürich", "fest"]
     assert ("read as" in table.notes) == (encoding != "utf-8")
-    assert table.y.tolist() == ["ja", -1]
+    assert table.y.tolist() == ["ja", ""]
 
 
 def test_an_encoding_that_is_asked_for_is_taken_or_refused(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import importlib.util
 import sys
@@ -312,3 +313,63 @@ def test_a_book_that_is_none_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.xlsx").write_text("x")
     with pytest.raises(DataError, match="not a readable XLSX file"):
         read_domain(tmp_path / "a.xlsx")
+
+
+@pytest.mark.parametrize(
+    "cells", [[[1, 2], [3], [], None], [{"k": 1}, {"k": 2}, None, {"k": 1}]]
+)
+def test_a_column_of_lists_or_dictionaries_is_named_or_left_out(
+    cells: list[Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "a.parquet"
+    TABLE.assign(more=cells).to_parquet(path)
+    for how in ({}, {"categories": "one-hot"}, {"drop": ("text", "constant")}):
+        with pytest.raises(DataError) as caught:
+            read_domain(path, Columns(**how))
+        said = str(caught.value)
+        assert f"{path}: column 'more' holds lists or dictionaries (" in said
+        assert said.endswith("leave columns out by --drop more.")
+    assert read_domain(path, Columns(drop=("mo*",))).X.tobytes() == X.tobytes()
+    TABLE.assign(label=cells).to_parquet(path)
+    with pytest.raises(DataError, match=r"a\.parquet: column 'label' holds lists or"):
+        read_domain(path)
+
+
+def test_periods_are_dates(tmp_path: Path) -> None:
+    seen = pd.period_range("2024-02", periods=4, freq="M")
+    TABLE.assign(seen=seen).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(DataError, match="column 'seen' holds dates"):
+        read_domain(tmp_path / "a.parquet")
+    found = read_domain(tmp_path / "a.parquet", Columns(dates="parts"))
+    assert found.X[:, 2:5].tolist() == [[2024, k, 1] for k in (2, 3, 4, 5)]
+    days = read_domain(tmp_path / "a.parquet", Columns(dates="number")).X[:, 2]
+    assert np.diff(days).tolist() == [29, 31, 30]
+
+
+def test_further_sheets_and_merged_cells_of_a_book_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the package where it is installed, and with its stand-in elsewhere."""
+    path = tmp_path / "a.xlsx"
+    if importlib.util.find_spec("openpyxl"):
+        with pd.ExcelWriter(path) as book:
+            TABLE.to_excel(book, index=False)
+            book.book.worksheets[0].merge_cells("D2:D3")
+            TABLE.to_excel(book, sheet_name="other", index=False)
+    else:
+        first = types.SimpleNamespace(
+            merged_cells=types.SimpleNamespace(ranges=["D2:D3"])
+        )
+        cells = pd.DataFrame([[*TABLE], *TABLE.to_numpy().tolist()], dtype=object)
+        opened = contextlib.nullcontext(
+            types.SimpleNamespace(book=types.SimpleNamespace(worksheets=[first, None]))
+        )
+        monkeypatch.setitem(sys.modules, "openpyxl", types.ModuleType("openpyxl"))
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+        monkeypatch.setattr(pd, "ExcelFile", lambda *_, **__: opened)
+        monkeypatch.setattr(pd, "read_excel", lambda *_, **__: cells)
+        path.write_text("x")
+    [note] = read_domain(path).notes
+    assert note == (
+        "the first of 2 sheets, only the first of merged cells has a value: D2:D3"
+    )

@@ -233,3 +233,48 @@ def test_the_index_of_tables_tells_no_label_where_there_is_none(
     [field] = [d for d in content["domains"] if d["name"] == "field"]
     assert [s["label"] for s in field["samples"]] == ["b", "", "a", "a", ""]
     assert np.ptp([s["position"] for s in field["samples"]]) == 4
+
+
+def test_columns_that_only_one_table_knows_have_no_name_in_common(
+    tables: dict[str, str], tmp_path: Path
+) -> None:
+    """The share of rows with a site is a number of its table; so are its features."""
+    LAB.assign(site=list("AABBB"), z=1).to_csv(tables["lab"], index=False)
+    FIELD.assign(site=list("AAAAB")).to_parquet(tables["field"], index=False)
+    shared = {"frequency": {"z"}, "one-hot": {"z", "site=A", "site=B"}}
+    for categories, both in shared.items():
+        columns = HOW["columns"] | {"categories": categories}
+        own = {"tables": tables, "columns": columns, "drop": ["day"]}
+        index, names = tmp_path / categories / "index.json", []
+        prepare_dataset(name="plants", own=own, output=index)
+        given: dict[str, Any] = {"index": index, "options": {}, "numeric_threads": 1}
+        for domain in tables:
+            given |= {"domain": domain, "output": tmp_path / f"{domain}.npz"}
+            extract_view(extractor="table", **given)
+            columns_of = read_features(tmp_path / f"{domain}.npz").columns
+            assert columns_of is not None
+            names.append({*columns_of.tolist()})
+        assert names[0] & names[1] == both
+        own.pop("tables")
+        notes = " ".join(TablesDataset("plants", tables, **own).notes())
+        left_out = "plants: shared_columns leaves out site: shares of rows (frequency)"
+        assert (left_out in notes) == (categories == "frequency")
+    assert "site (lab only)" not in names[0]
+
+
+def test_a_table_with_the_rows_of_another_is_told(tables: dict[str, str]) -> None:
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.random((20, 2)), columns=["p", "q"])
+    rows.assign(kind=list("ab") * 10).to_csv(tables["lab"], index=False)
+    half = rows.assign(kind=[*"abab", *[None] * 16])[["kind", "q", "p"]]
+    for share, told in ((half, True), (half.assign(p=half["p"] + 1), False)):
+        share.to_parquet(tables["field"], index=False)
+        notes = TablesDataset("plants", tables, columns={"label": "kind"}).notes()
+        assert any("20 of the 20 rows" in note for note in notes) == told
+
+
+def test_an_empty_column_of_labels_is_named(tables: dict[str, str]) -> None:
+    LAB.assign(kind="NA").to_csv(tables["lab"], index=False)
+    message = r"'kind' holds none \(read as no label: 5 'NA'\).* columns.label"
+    with pytest.raises(DataError, match=message):
+        TablesDataset("plants", tables, **HOW).contents()

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    cross_val_score,
+    cross_validate,
+)
 from support.toy_problem import toy_problem
 
 from benchmarks.planted import Planted
-from cdspp import CDSPP
+from cdspp import CDSPP, PA, SourceDomain, read_table
 from cdspp.methods.selection import LabelledKFold, labelled_accuracy
 
 PROBLEM = toy_problem()
@@ -36,11 +44,12 @@ def test_scores_count_the_labelled_rows_alone() -> None:
     assert scores[0] == np.mean(model.predict(PROBLEM.X[test]) == PROBLEM.y[test])
     plain = KFold(3, shuffle=True, random_state=0)
     common = {"cv": plain, "params": given}
-    unfair = cross_val_score(CDSPP(), PROBLEM.X, PROBLEM.y, **common)
-    fair = cross_val_score(
-        CDSPP(), PROBLEM.X, PROBLEM.y, scoring=labelled_accuracy, **common
+    unfair, fair, own = (
+        cross_val_score(CDSPP(), PROBLEM.X, PROBLEM.y, scoring=scoring, **common)
+        for scoring in ("accuracy", labelled_accuracy, None)
     )
     assert np.nanmean(fair) > unfair.mean() + 0.3
+    np.testing.assert_array_equal(own, fair)
 
 
 def test_a_search_over_options_tells_them_apart() -> None:
@@ -62,6 +71,38 @@ def test_too_few_labels_for_the_folds_are_named() -> None:
         next(FOLDS.split(PROBLEM.X, np.full(len(PROBLEM.X), -1)))
     with pytest.raises(ValueError, match="needs y"):
         next(FOLDS.split(PROBLEM.X))
+
+
+def test_a_score_leaves_unlabelled_rows_out() -> None:
+    """The split of scikit-learn puts them into the test part."""
+    problem = toy_problem(spread=0.1)
+    X, y = problem.X, problem.y
+    for model in (problem.fit(CDSPP()), problem.fit(PA(max_iter=2))):
+        assert model.score(X, y) == model.score(X.tolist(), [*y]) == 1.0
+    wrong = np.where(problem.unlabelled, -1, (y + 1) % 4)
+    wrong[0], n_labelled = y[0], int((~problem.unlabelled).sum())
+    assert model.score(X, wrong) == pytest.approx(1 / n_labelled)
+    weights = np.where(wrong == y, n_labelled - 1, 1)
+    assert model.score(X, wrong, weights) == pytest.approx(0.5)
+    assert np.isnan(model.score(X[:3], [None, "", -1]))
+    asked = {"params": {"source": problem.source}, "cv": 2}
+    found = cross_validate(CDSPP(), X, y, **asked)
+    assert found["test_score"].tolist() == [1.0, 1.0]
+
+
+def test_scikit_learn_takes_the_labels_of_a_file(tmp_path: Path) -> None:
+    problem, names = toy_problem(spread=0.1), np.array([*"abcd"])
+    labels = np.where(problem.unlabelled, "", names[problem.truth])
+    path = tmp_path / "rows.csv"
+    pd.DataFrame(problem.X).add_prefix("f").assign(label=labels).to_csv(path)
+    table = read_table(path)
+    source = SourceDomain(problem.source.X, names[problem.source.y])
+    model = CDSPP().fit(table.X, table.y, source=source)
+    assert model.score(table.X, table.y) == 1.0
+    asked = {"params": {"source": source}, "cv": 2, "error_score": "raise"}
+    for scoring in (None, labelled_accuracy):
+        found = cross_val_score(CDSPP(), table.X, table.y, scoring=scoring, **asked)
+        assert found.tolist() == [1.0, 1.0]
 
 
 def test_without_a_labelled_row_there_is_no_accuracy() -> None:
@@ -90,10 +131,10 @@ def test_a_search_finds_alpha_where_unlabelled_rows_as_errors_leave_it_flat() ->
         right = found.transduction_[problem.unlabelled] == problem.hidden
         truth[alpha] = np.mean(right)
     ours, plain = (
-        GridSearchCV(CDSPP(), {"alpha": alphas}, cv=folds).fit(
+        GridSearchCV(CDSPP(), {"alpha": alphas}, cv=folds, scoring=scoring).fit(
             problem.X, problem.y, source=source
         )
-        for folds in (LabelledKFold(4), 4)
+        for folds, scoring in ((LabelledKFold(4), None), (4, "accuracy"))
     )
     assert truth[ours.best_params_["alpha"]] > max(truth.values()) - 0.03
     assert np.ptp(list(truth.values())) > 0.3

@@ -53,7 +53,7 @@ def _compare(arguments: argparse.Namespace) -> str:
         rows.refuse_memory(method, cost, "leave this one out")
     found = compare(
         target.X,
-        rows.target_labels(target),
+        target.labels,
         source=replace(rows.source_of(source), **bridge),
         methods=arguments.method or None,
         repeats=arguments.repeats,

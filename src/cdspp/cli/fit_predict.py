@@ -84,7 +84,6 @@ def _fit(arguments: argparse.Namespace) -> str:
     target, source_rows, source, scaling = rows.scaled_both(
         arguments.scale, read, source_rows, bridge
     )
-    y = rows.target_labels(target)
     texts = [*rows.tell(target, source_rows), *notes]
     options = dict(arguments.option)
     cost = rows.expected_cost(arguments.method, target, source_rows, options)
@@ -94,11 +93,11 @@ def _fit(arguments: argparse.Namespace) -> str:
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", CostWarning)  # said here
         with rows.announced(arguments.method, cost.seconds):
-            model.fit(target.X, y, source=source)
+            model.fit(target.X, target.labels, source=source)
     counts = Counter(str(warning.message) for warning in caught)
     texts += [f"note: {said}{f' ({n} times)' * (n > 1)}" for said, n in counts.items()]
     last = model.history_[-1]
-    ids = [name for name, label in zip(target.ids, y, strict=True) if label == -1]
+    ids = [k for k, label in zip(target.ids, target.labels, strict=True) if not label]
     rows.write_predictions(arguments.output, ids, last.prediction, last.confidence)
     if arguments.model:
         _keep(arguments, model, read, scaling)

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError, LabelWarning
 from cdspp.core.labels import require_common, require_distinct
@@ -33,7 +32,7 @@ from cdspp.datasets.table_rows import (
     require_dropped,
     require_own_files,
 )
-from cdspp.methods.base import UNLABELLED, SourceDomain
+from cdspp.methods.base import SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.methods.size import LONG_SECONDS
 
@@ -49,7 +48,6 @@ __all__ = [
     "scaled",
     "scaled_both",
     "source_of",
-    "target_labels",
     "tell",
     "announced",
     "write_predictions",
@@ -152,13 +150,6 @@ def tell(target: DomainRows, source: DomainRows | None) -> list[str]:
         target.described("target"),
         f"{source.described('source')}; classes: {common}",
     ]
-
-
-def target_labels(rows: DomainRows) -> NDArray[Any]:
-    """Return labels for `fit`: text, and -1 where a row has none."""
-    y = np.empty(len(rows.labels), dtype=object)
-    y[:] = [label or UNLABELLED for label in rows.labels]
-    return y
 
 
 def source_of(rows: DomainRows) -> SourceDomain:

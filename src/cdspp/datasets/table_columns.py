@@ -38,7 +38,6 @@ __all__ = [
     "is_null",
     "number",
     "texts",
-    "too_many_values",
     "with_signs",
 ]
 
@@ -46,7 +45,7 @@ NUMBER, BOOLEAN, TEXT, DATE, NESTED = "number", "boolean", "text", "date", "nest
 REFUSED = {TEXT: "text", DATE: "dates", NESTED: "lists or dictionaries"}
 ISO, AMBIGUOUS = "ISO8601", "ambiguous order"
 EITHER = "point or comma"  # in place of a decimal sign
-TOO_MANY = "too many values"  # in place of one-hot
+TOO_MANY = "too many values"  # for one-hot: nearly all cells differ
 SEPARATOR = "separator"  # of cells in a text file, among the `attrs` of its table
 DATE_PARTS = {"year": "year", "month": "month", "day": "day", "weekday": "day_of_week"}
 
@@ -117,8 +116,8 @@ def column_faults(
             shown = shortened([*map(repr, found)])
             yield column, f"{what} holds {REFUSED[column.kind]} ({shown})"
         elif column.form == TOO_MANY:
-            found = f"{len(column.values)} different values in {len(cells)} rows"
-            yield column, f"{what} holds {found}, too many for one-hot"
+            many = f"{len(column.values)} different values in {len(cells)} rows"
+            yield column, f"{what} holds {many}, too many for one-hot"
         elif column.sign == AMBIGUOUS:
             first = next(text for text in texts(cells) if text)
             year = re.search(r"\d{4}", first)
@@ -174,11 +173,6 @@ def column_kind(cells: pd.Series) -> str:
     return DATE if all(map(_is_date, present)) else TEXT
 
 
-def too_many_values(n_values: int, n_rows: int) -> bool:
-    """Whether nearly all cells of a column of text differ, so that none tells much."""
-    return n_values >= max(20, 0.9 * n_rows)
-
-
 def _floats(values: NDArray[Any]) -> NDArray[np.float64] | None:
     """Return cells as floats where NumPy can read all of them."""
     found = np.empty(len(values))
@@ -194,47 +188,36 @@ def with_signs(
 ) -> list[EncodedColumn]:
     """Return columns with the decimal signs that their numbers have in a table.
 
-    A column is clear where a cell can be read in one way only: 0,5 and 1.234,5 have a
-    decimal comma, 0.5 and 1,234.5 a point. Others hold numbers such as 1.234, which
-    may be 1234. For these `decimal` decides; without it the clear columns of the table,
-    else semicolons between its cells, or commas that `columns` had at the fit. The sign
-    is EITHER where these contradict, or a comma without them may part thousands.
+    Numbers such as 0,5 or 1,234.5 are clear. For 1.234, which may be 1234, `decimal`
+    decides, else the clear columns, semicolons between cells, or commas at the fit of
+    `columns`. Where these stand against decimals, or nothing for a comma, it is EITHER.
     """
     shown = {c.name: _shown_sign(table[c.name]) for c in columns if c.kind == NUMBER}
     clear = {sign for sign in shown.values() if sign in (".", ",")}
     commas = table.attrs.get(SEPARATOR) == ";" or any(c.sign == "," for c in columns)
     sign = EITHER if len(clear) > 1 else [*clear, "," if commas else "."][0]
-    signs = {"": ".", ".": ".", ",": ",", "?": decimal or EITHER}
-    signs |= {f"?{k}": decimal or (k if k == sign else EITHER) for k in (".", ",")}
+    signs = {f"{sign}?": decimal or sign, "": ".", ".": ".", ",": ","}
+    other = decimal or EITHER
     return [
-        replace(c, sign=signs[shown[c.name]]) if c.name in shown else c for c in columns
+        replace(c, sign=signs.get(shown[c.name], other)) if c.name in shown else c
+        for c in columns
     ]
 
 
 def _shown_sign(cells: pd.Series) -> str:
-    """Return the decimal sign that a column shows, if any.
-
-    Where all its cells with a sign may be thousands, that is ``?.`` or ``?,``, or ``?``
-    for both.
-    """
-    values = {cell for cell in cells.to_numpy(dtype=object) if isinstance(cell, str)}
-    texts = [cell.strip() for cell in values if "." in cell or "," in cell]
-    enough = {"."} | {"," for text in texts if "," in text}
+    """Return the decimal sign of a column; ``?`` follows where thousands have it."""
     found = set[str]()
-    for text in texts:
-        found.add(_sign(text))
-        if found >= enough:
-            break
-    if clear := found & {".", ","}:
-        return "," if clear == {","} else "."
-    found.discard("")
-    return "?" if len(found) > 1 else "".join(found)
+    for cell in cells.to_numpy(dtype=object):
+        if isinstance(cell, str) and ("." in cell or "," in cell):
+            found.add(sign := _sign(cell.strip()))
+            if sign == ".":  # then no cell is of the other
+                return sign
+    return "," if "," in found else "".join(sorted(found))
 
 
 def _sign(text: str) -> str:
-    """Return the decimal sign of a number, ``?`` before it where it may be another."""
     if _UNCLEAR.fullmatch(text):
-        return "?." if "." in text else "?,"
+        return ".?" if "." in text else ",?"
     if not math.isnan(number(text)):
         return "."
     return "" if math.isnan(number(text, ",")) else ","

@@ -175,10 +175,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _decided(self, name: str, cells: pd.Series) -> EncodedColumn:
         kind = kinds.column_kind(cells)
-        if kind in (kinds.NUMBER, kinds.BOOLEAN):
-            return EncodedColumn(name, kind)
-        if kind == kinds.NESTED:
-            return EncodedColumn(name, kind, ERROR)
+        if kind in (kinds.NUMBER, kinds.BOOLEAN, kinds.NESTED):
+            return EncodedColumn(name, kind, ERROR if kind == kinds.NESTED else "")
         if kind == kinds.DATE:
             form = self.date_format or ""
             if not form or kinds.days_of(cells, form).isna().all():
@@ -190,7 +188,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         values = tuple(sorted(counts))
         shares = tuple(counts[value] / len(cells) for value in values)
         form = self.categories
-        if form == ONE_HOT and kinds.too_many_values(len(values), counts.total()):
+        if form == ONE_HOT and len(values) >= max(20, 0.9 * counts.total()):
             form = kinds.TOO_MANY
         return EncodedColumn(name, kind, form, values=values, shares=shares)
 
@@ -246,10 +244,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.array(names, dtype=object)
 
     def table_specific(self) -> frozenset[str]:
-        """Return features whose numbers mean something in the fitted table only.
-
-        These are shares of rows, and the parts of texts that skrub decomposes.
-        """
+        """Return features of the fitted table only: shares of rows, parts of texts."""
         names = {c.name for c in self.columns_ if c.form == FREQUENCY}
         if self._vectoriser is not None:
             outputs = self._vectoriser.input_to_outputs_

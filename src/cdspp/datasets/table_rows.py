@@ -61,12 +61,11 @@ class DomainRows:
     """Rows of one domain as a file gives them.
 
     `X` (n, d) has NaN where a number is missing; `labels` are empty where a row has
-    none, and `label` their column, if there is one; `ids` are the row numbers from 1
-    where the file has none. `features` are empty
-    where columns have no names; `records` count the header; `dropped` are the columns
-    to leave out that were there; `table_specific` are those of
-    `TableEncoder.table_specific`; `null_words` are the words, counted, in place of
-    labels; `width` is the number of features in the file, where `scaling` left another.
+    none, and `label` is their column, if there is one; `ids` are the row numbers from 1
+    where the file has none. `features` are empty where columns have no names; `records`
+    count the header; `dropped` are the columns to leave out that were there;
+    `null_words` are the words, counted, in place of labels; `width` is the number of
+    features in the file, where `scaling` left another.
     """
 
     path: str
@@ -77,7 +76,6 @@ class DomainRows:
     records: Sequence[int] = ()
     has_ids: bool = False
     dropped: tuple[str, ...] = ()
-    table_specific: frozenset[str] = frozenset()
     scaling: str = ""
     width: int = 0
     notes: tuple[str, ...] = ()
@@ -104,25 +102,29 @@ class DomainRows:
         known = {name: place for place, name in enumerate(self.features)}
         return [known[name] for name in names]
 
+    @property
+    def table_specific(self) -> frozenset[str]:
+        """Features that no other table can share."""
+        return self.encoder.table_specific() if self.encoder else frozenset()
+
     def require_labels(self) -> None:
         """Raise DataError where no row has a label."""
         if any(self.labels):
             return
-        empty = f"the column {self.label!r} is empty"
-        fault = empty if self.label else "there is no column 'label'"
+        none = f"the column {self.label!r} holds none"
+        fault = none if self.label else "there is no column 'label'"
         words = self.null_words and f" (read as no label: {self.null_words})"
         remedy = "Name the column of labels by --label, or label rows."
         raise DataError(f"{self.path}: no row has a label, {fault}{words}. {remedy}")
 
     def copies(self, other: DomainRows) -> str:
         """Say that nearly all rows of another file are in this one, if it is so."""
-        ours, theirs = self.X, other.X
-        if {*self.features} == {*other.features} and self.features:
-            theirs = other.X[:, other.places(self.features)]
-        elif self.features or other.features or ours.shape[1] != theirs.shape[1]:
+        same = {*self.features} == {*other.features}
+        if not same or self.X.shape[1] != other.X.shape[1]:
             return ""
-        known = {row.tobytes() for row in ours + 0.0}  # -0.0 is 0.0
-        found = [key for row in theirs + 0.0 if (key := row.tobytes()) in known]
+        theirs = other.X[:, other.places(self.features) or ...]
+        known = {hash(row.tobytes()) for row in self.X}
+        found = [key for row in theirs if (key := hash(row.tobytes())) in known]
         # Of few values, equal rows are met by chance.
         if len(found) < 0.9 * len(theirs) or 2 * len({*found}) < len(theirs):
             return ""
@@ -225,7 +227,6 @@ def _from_table(
         records=[int(k) + 1 for k in rows.index],
         has_ids=has_ids,
         dropped=matched,
-        table_specific=encoder.table_specific(),
         notes=(*notes, *encoder.notes(read), *unseen),
         null_words=null_words(labels),
         encoder=encoder,

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.labels import UNLABELLED, keep_labels, require_distinct
+from cdspp.core.labels import keep_labels, require_distinct
 from cdspp.core.names import ERROR
 from cdspp.core.whole_files import write_json
 from cdspp.core.wording import counted, shortened
@@ -254,7 +254,7 @@ class LabelledTable:
     X : DataFrame of shape (n, d)
         Features as numbers, with names.
     y : ndarray of object of shape (n,)
-        Labels as text; -1 where a row has none.
+        Labels as text, empty where a row has none.
     ids : list of str
         Identifiers; the row numbers from 1 where the file has none.
     notes : str
@@ -328,7 +328,7 @@ def read_table(
     ...     _ = path.write_text(text)
     ...     table = read_table(path, label="kind", categories="one-hot")
     >>> list(table.X.columns), table.y.tolist()
-    (['age', 'site=A', 'site=B'], ['cat', -1])
+    (['age', 'site=A', 'site=B'], ['cat', ''])
     """
     import pandas as pd
 
@@ -348,6 +348,6 @@ def read_table(
         rows = complete(read_domain(Path(path), columns, encoder), impute=impute)
     except DataError as error:
         raise DataError(_in_python(str(error))) from error
-    y = np.array([text or UNLABELLED for text in rows.labels], dtype=object)
+    y = np.array(rows.labels, dtype=object)
     X = pd.DataFrame(rows.X, columns=list(rows.features) or None)
     return LabelledTable(X, y, list(rows.ids), rows.described(str(path)), rows.encoder)

@@ -31,6 +31,7 @@ from cdspp.methods.bridge import Bridge, read_bridge, row_keys
 from cdspp.methods.collapse import Collapse, find_collapse
 from cdspp.methods.labels import check_classes, compare_classes, read_labels
 from cdspp.methods.problem import Float, Int, Problem, SourceDomain, number_errors
+from cdspp.methods.selection import labelled_accuracy
 from cdspp.methods.size import Size, expected_cost, warn_of_cost
 
 __all__ = [
@@ -230,6 +231,16 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         codes, _ = self._predict_codes(self._checked_rows(X, reset=False))
         return np.asarray(self.classes_[codes])
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> float:
+        """Return the accuracy on the labelled rows, as `cdspp.labelled_accuracy` does.
+
+        Parameters
+        ----------
+        X, y, sample_weight : array-like
+            Target rows, their labels, and weights; unlabelled rows do not count.
+        """
+        return labelled_accuracy(self, X, y, sample_weight)
 
     def _checked_rows(self, X: Any, *, reset: bool) -> Any:
         """Return target rows validated, or left in their file, checked as read."""

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.model_selection import StratifiedKFold
 
-from cdspp.methods.base import Int
 from cdspp.methods.labels import read_labels
+from cdspp.methods.problem import Int
 
 __all__ = ["LabelledKFold", "labelled_accuracy"]
 
@@ -70,7 +70,9 @@ class LabelledKFold(StratifiedKFold):
             yield np.sort(np.concatenate([rows[train], rest])), rows[test]
 
 
-def labelled_accuracy(estimator: Any, X: Any, y: ArrayLike) -> float:
+def labelled_accuracy(
+    estimator: Any, X: Any, y: ArrayLike, sample_weight: Any = None
+) -> float:
     """Return the accuracy on the labelled rows: a scorer for any splitter.
 
     Parameters
@@ -79,6 +81,8 @@ def labelled_accuracy(estimator: Any, X: Any, y: ArrayLike) -> float:
         A fitted estimator.
     X, y : array-like
         Rows and their labels; the score ignores unlabelled rows.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of all rows.
 
     Returns
     -------
@@ -89,4 +93,6 @@ def labelled_accuracy(estimator: Any, X: Any, y: ArrayLike) -> float:
     if not len(labels):
         return float("nan")
     rows = X[labelled] if hasattr(X, "shape") else np.asarray(X)[labelled]
-    return float(np.mean(np.asarray(estimator.predict(rows)) == labels))
+    weights = None if sample_weight is None else np.asarray(sample_weight)[labelled]
+    right = np.asarray(estimator.predict(rows)) == labels
+    return float(np.average(right, weights=weights))
