@@ -62,14 +62,9 @@ if TYPE_CHECKING:  # all public names, each exported by its alias
 
 __version__ = VERSION
 # The module of each name, as the list above has it.
-_PLACES = {
-    name: module
-    for module, name in re.findall(
-        r"^    from (\S+) import \(?\s*(\w+) as",
-        Path(__file__).read_text(encoding="utf-8"),
-        flags=re.MULTILINE,
-    )
-}
+_LISTED = re.compile(r"^    from (\S+) import \(?\s*(\w+) as", flags=re.MULTILINE)
+_TEXT = Path(__file__).read_text(encoding="utf-8")
+_PLACES = {name: module for module, name in _LISTED.findall(_TEXT)}
 __all__ = ["__version__", *_PLACES]
 
 if not TYPE_CHECKING:  # any name would have a type

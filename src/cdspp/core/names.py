@@ -15,7 +15,6 @@ __all__ = [
     "CLASS_NOISE",
     "DATES",
     "ERROR",
-    "FREQUENCY",
     "LABELLED",
     "LABELS",
     "MAIN",
@@ -75,7 +74,7 @@ LABELS = "labels"  # of a curve: the number of labelled target samples per class
 REFERENCE, BASELINE = "reference", "baseline"
 
 # How text and dates in tables become numbers; by default they are an error.
-CATEGORIES = ERROR, ONE_HOT, FREQUENCY = ("error", "one-hot", "frequency")
+CATEGORIES = ERROR, ONE_HOT, _ = ("error", "one-hot", "frequency")
 DATES = ERROR, _, PARTS = ("error", "number", "parts")
 SKRUB = "skrub"
 VECTORISERS = (SKRUB,)  # libraries that encode both

@@ -23,7 +23,6 @@ __all__ = [
     "AMBIGUOUS",
     "BOOLEAN",
     "DATE",
-    "EITHER",
     "ISO",
     "NESTED",
     "NUMBER",
@@ -210,7 +209,7 @@ def _shown_sign(cells: pd.Series) -> str:
     for cell in cells.to_numpy(dtype=object):
         if isinstance(cell, str) and ("." in cell or "," in cell):
             found.add(sign := _sign(cell.strip()))
-            if sign == ".":  # then no cell is of the other
+            if sign == ".":  # a comma elsewhere is a fault
                 return sign
     return "," if "," in found else "".join(sorted(found))
 

@@ -14,16 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cdspp.core.errors import DataError
 from cdspp.core.labels import nearest
-from cdspp.core.names import (
-    CATEGORIES,
-    DATES,
-    ERROR,
-    FREQUENCY,
-    ONE_HOT,
-    PARTS,
-    SKRUB,
-    VECTORISERS,
-)
+from cdspp.core.names import CATEGORIES, DATES, ERROR, ONE_HOT, PARTS, SKRUB
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import table_columns as kinds
 from cdspp.datasets.table_columns import EncodedColumn, column_faults, texts
@@ -144,7 +135,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 raise ValueError(f"{option} must be one of {known}, got {given!r}.")
         if self.decimal not in (None, ".", ","):
             raise ValueError(f"decimal must be '.', ',' or None, got {self.decimal!r}.")
-        if self.vectorise not in (None, *VECTORISERS):
+        if self.vectorise not in (None, SKRUB):
             raise ValueError(f"vectorise must be {SKRUB!r}, got {self.vectorise!r}.")
         columns = [self._decided(str(name), cells) for name, cells in X.items()]
         self.columns_ = kinds.with_signs(columns, X, self.decimal)
@@ -245,11 +236,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def table_specific(self) -> frozenset[str]:
         """Return features of the fitted table only: shares of rows, parts of texts."""
-        names = {c.name for c in self.columns_ if c.form == FREQUENCY}
+        text = [c for c in self.columns_ if c.kind == kinds.TEXT]
+        names = {column.name for column in text if column.form not in (ONE_HOT, SKRUB)}
         if self._vectoriser is not None:
-            outputs = self._vectoriser.input_to_outputs_
-            long = self._vectoriser.kind_to_columns_["high_cardinality"]
-            names |= {name for column in long for name in outputs[column]}
+            for column in self._vectoriser.kind_to_columns_["high_cardinality"]:
+                names.update(self._vectoriser.input_to_outputs_[column])
         return frozenset(names)
 
     def notes(self, columns: Sequence[EncodedColumn] | None = None) -> list[str]:

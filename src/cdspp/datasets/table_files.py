@@ -250,7 +250,8 @@ def _read_xlsx(path: Path) -> pd.DataFrame:
     notes = [f"the first of {1 + len(others)} sheets"] if others else []
     if merged:
         notes.append(f"only the first of merged cells has a value: {shortened(merged)}")
-    table.attrs |= {"note": ", ".join(notes)} if notes else {}
+    if notes:
+        table.attrs["note"] = ", ".join(notes)
     return table
 
 
