@@ -207,7 +207,7 @@ def _shown_sign(cells: pd.Series) -> str:
     """Return the decimal sign of a column; ``?`` follows where thousands have it."""
     found = set[str]()
     for cell in cells.to_numpy(dtype=object):
-        if isinstance(cell, str) and ("." in cell or "," in cell):
+        if isinstance(cell, str) and ("." in cell or "," in cell and "," not in found):
             found.add(sign := _sign(cell.strip()))
             if sign == ".":  # a comma elsewhere is a fault
                 return sign
@@ -231,7 +231,8 @@ def number(cell: Any, decimal: str = ".") -> float:
         return math.nan
     if isinstance(cell, str):
         text = cell.strip() if decimal == "." else cell.strip().translate(_EXCHANGED)
-        cell = text.replace(",", "") if _THOUSANDS.fullmatch(text) else text
+        grouped = "," in text and _THOUSANDS.fullmatch(text)
+        cell = text.replace(",", "") if grouped else text
     try:
         return float(cell)
     except (TypeError, ValueError):
@@ -239,7 +240,7 @@ def number(cell: Any, decimal: str = ".") -> float:
 
 
 def _is_number(cell: Any) -> bool:
-    return not (math.isnan(number(cell)) and math.isnan(number(cell, ",")))
+    return not (math.isnan(number(cell, ",")) and math.isnan(number(cell)))
 
 
 def _numbers(cells: pd.Series, decimal: str) -> NDArray[np.float64]:

@@ -195,10 +195,6 @@ def _from_table(
 ) -> DomainRows:
     label, id_ = columns.named.values()
     rows, notes = _named(table, path, columns)
-    for name in {label, id_} & {*rows}:
-        if kinds.column_kind(rows[name]) == kinds.NESTED:
-            fault = f"column {name!r} holds lists or dictionaries"
-            raise DataError(f"{fault}, expected a label or identifier in each cell.")
     dropped, matched = _dropped(rows, columns)
     if encoder is not None:  # its columns stay, though they may be constant here
         dropped -= {column.name for column in encoder.columns_}
@@ -207,11 +203,13 @@ def _from_table(
         notes.append(f"left out: {shortened(found)}")
     if encoder is None:
         encoder = _learned(rows[features], path, columns)
+        read = encoder.columns_
+    else:
+        read = encoder.columns_in(rows, columns.decimal)
     known = {column.name for column in encoder.columns_}
     if extra := [name for name in features if name not in known]:
         text = f"{counted(len(extra), 'column')} that the fit does not know"
         notes.append(f"left out: {text} ({shortened(extra)})")
-    read = encoder.columns_in(rows, columns.decimal)
     X = encoder.encode(rows, read)
     counts = encoder.unseen(rows).items()
     unseen = [f"{name}: {n} of a value that the fit did not see" for name, n in counts]
@@ -249,7 +247,12 @@ def _named(
     for name, count in Counter(header).items():
         if count > 1:
             raise DataError(f"{path}: the header has the column {name!r} twice.")
-    return table.set_axis(header, axis="columns"), notes
+    rows = table.set_axis(header, axis="columns")
+    for name in columns.named.values():
+        if name in rows and kinds.column_kind(rows[name]) == kinds.NESTED:
+            fault = f"column {name!r} holds lists or dictionaries"
+            raise DataError(f"{fault}, expected a label or identifier in each cell.")
+    return rows, notes
 
 
 def _dropped(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str, ...]]:
