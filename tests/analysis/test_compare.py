@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,6 @@ from cdspp.analysis.decision import (
 )
 from cdspp.core.errors import ConfigError, DataError, MethodFailed
 from cdspp.core.scaling import fit_scaling
-from cdspp.methods import make
 from cdspp.methods.problem import scale_domains
 
 QUICK = ("svm-t", "cdspp-sup", "cdspp")
@@ -49,8 +48,7 @@ def test_a_source_that_helps_is_used(shared: Comparison) -> None:
     assert "fitted on 2 labelled rows per class it gains" in shared.finding
     helped = shared.verdicts.set_index("method").loc[shared.method]
     assert helped["accuracy"] > helped["alone"] + 0.05
-    assert shared.next_step.startswith(f"`cdspp.make('{shared.method}').fit(scaled(X)")
-    assert shared.sentence == f"{shared.finding} Next: {shared.next_step}"
+    assert shared.sentence.startswith(f"{shared.finding} Next:\n    from sklearn.")
 
 
 def test_the_gain_that_is_said_is_less_than_the_one_that_was_seen(
@@ -92,19 +90,50 @@ def test_what_is_printed_fits_on_one_screen(shared: Comparison) -> None:
     lines = repr(shared).splitlines()
     assert len(lines) < 24
     assert lines[0] == "Comparison: use"
-    assert shared.sentence in lines
+    assert shared.sentence in repr(shared)
     assert any(line.startswith("SVM_t") for line in lines)
 
 
-def test_the_next_step_is_code_that_runs(shared: Comparison) -> None:
-    problem = Planted("shared", n_classes=3).draw(0)
-    names: dict[str, Any] = {"cdspp": cdspp, "X": problem.X, "y": problem.y}
-    names["source"] = problem.source
-    fit, scaled = re.findall("`([^`]+)`", shared.next_step)
-    exec(scaled, names)
-    model = eval(fit, names)
-    assert type(model).identifier == shared.method
-    assert len(model.transduction_) == len(problem.X)
+def recommended(found: Comparison, X: Any, y: Any, source: SourceDomain) -> Any:
+    """Return the model that the code of an answer fits."""
+    names: dict[str, Any] = {"cdspp": cdspp, "X": X, "y": y, "source": source}
+    exec(textwrap.dedent(found.sentence.partition(" Next:")[2]).strip("` "), names)
+    return names["model"]
+
+
+def labels_in_batches(model: Any, X: np.ndarray) -> list[list[Any]]:
+    """Return labels of rows given at once, in batches, and one by one."""
+    return [
+        np.concatenate([model.predict(X[k : k + size]) for k in range(0, len(X), size)])
+        .tolist()
+        for size in (len(X), 7, 1)
+    ]  # fmt: skip
+
+
+def test_the_code_of_an_answer_labels_new_rows_alike_in_any_batches(
+    shared: Comparison,
+) -> None:
+    planted = Planted("shared", n_classes=3)
+    problem, new = planted.draw(0), planted.draw(0).X + 0.01
+    model = recommended(shared, problem.X, problem.y, problem.source)
+    assert model[-1].identifier == shared.method
+    assert model[-1].transduction_.shape == problem.y.shape
+    whole, batches, single = labels_in_batches(model, new)
+    assert whole == batches == single
+    assert len(set(whole)) == 3
+
+
+@pytest.mark.parametrize("scale", ["none", "unit", "standardise-each", "pca"])
+def test_the_code_of_an_answer_without_a_source_runs_at_every_scale(scale: str) -> None:
+    problem = Planted("shared", n_classes=3, n_labelled=4).draw(0)
+    given: dict[str, Any] = {"source": problem.source, "methods": ["cdspp"]}
+    found = compare(problem.X, problem.y, repeats=5, scale=scale, **given)
+    model = recommended(found, problem.X, problem.y, problem.source)
+    whole, batches, single = labels_in_batches(model, problem.X)
+    assert whole == batches == single
+    scaling = fit_scaling(scale, problem.X)
+    expected = CDSPP().fit(scaling.apply(problem.X), problem.y)
+    assert whole == expected.predict(scaling.apply(problem.X)).tolist()
 
 
 @pytest.mark.parametrize("geometry", ["none", "misleading"])
@@ -148,7 +177,7 @@ def test_a_collapse_is_said_and_withholds_the_word() -> None:
     assert "CDSPP 100 %" in found.note
     assert (found.accuracies["collapsed"] > 0.9).any()
     assert found.method == ""
-    assert found.next_step.endswith("scale='standardise')`")
+    assert found.next_step.endswith("scale='standardise')")
     assert "collapsed" not in compare(X[1::2, 7:], labels, **given).finding
 
 
@@ -327,29 +356,48 @@ def test_a_source_is_used_through_its_paired_rows_where_these_suffice() -> None:
     assert (
         "Use the source, through the 60 paired rows, with paired map" in found.finding
     )
-    assert "scale_domains('standardise', X, source)" in found.next_step
+    model = recommended(found, X, y, source)
+    whole, batches, single = labels_in_batches(model, X)
+    assert whole == batches == single
+    assert np.mean(whole == np.arange(150) % 10) > 0.6
     states = found.gains.loc[found.gains["method"] == "paired-map", "state"]
     assert "shuffled-pairs" in set(states)
     rivals = found.gains.loc[found.gains["state"] == BEST_ALONE, "rival"]
     assert "paired-map" not in set(rivals)
 
 
-def test_the_next_step_of_a_bridged_method_fits_what_was_compared() -> None:
-    X, y, source = paired_problem()
-    rows, scaled = scale_domains("standardise", X, source)
+def test_paired_rows_are_scaled_as_the_rows_of_their_domain() -> None:
+    X, _, source = paired_problem()
+    scaling, scaled = scale_domains("standardise", X, source)
     np.testing.assert_allclose(scaled.X.std(axis=0), 1.0)
-    np.testing.assert_allclose(rows.std(axis=0), 1.0)
-    assert make("paired-map").fit(rows, y, source=scaled).transduction_.shape == (150,)
+    left, right = scaled.paired_rows
+    np.testing.assert_array_equal(right, scaling.apply(source.paired_rows[1]))
+    expected = fit_scaling("standardise", source.X).apply(source.paired_rows[0])
+    np.testing.assert_array_equal(left, expected)
 
 
-def test_shared_columns_are_scaled_as_in_the_source() -> None:
+def test_shared_columns_are_scaled_as_in_the_source_or_each_by_its_rows() -> None:
     rng = np.random.default_rng(0)
     X, X_source = rng.normal(5.0, 2.0, size=(30, 3)), rng.normal(1.0, 3.0, size=(40, 2))
     source = SourceDomain(X_source, np.arange(40) % 2, shared_columns=[(1, 2)])
-    rows, _ = scale_domains("standardise", X, source)
+    rows = scale_domains("standardise", X, source)[0].apply(X)
     mean, sd = X_source[:, 1].mean(), X_source[:, 1].std()
     np.testing.assert_allclose(rows[:, 2], (X[:, 2] - mean) / sd)
     np.testing.assert_allclose(rows[:, :2].mean(axis=0), 0.0, atol=1e-12)
+    each, other = scale_domains("standardise-each", X, source)
+    np.testing.assert_allclose(each.apply(X).mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(other.X.mean(axis=0), 0.0, atol=1e-12)
+
+
+def test_with_too_few_labelled_rows_the_next_step_is_a_fit() -> None:
+    problem = Planted("shared", n_classes=2, n_labelled=2, n_unlabelled=9).draw(0)
+    given: Any = {"methods": ["svm-t", "cdspp", "target-only"], "repeats": 5}
+    found = compare(problem.X, problem.y, source=problem.source, **given)
+    assert (found.decision, found.method) == (CANNOT_TELL, "target-only")
+    assert found.finding.startswith("Cannot tell: label 5 rows at least. Until then ")
+    assert "compare" not in found.next_step
+    model = recommended(found, problem.X, problem.y, problem.source)
+    assert model[-1].identifier == "target-only"
 
 
 def test_equal_names_that_nothing_is_said_of_are_noted() -> None:

@@ -70,8 +70,23 @@ def test_rows_too_few_for_a_verdict_are_counted_and_not_called_a_collapse() -> N
     found = held_out((0.9, 0.5), 0.5)
     few = {fit: right[:, :4] for fit, right in found.right.items()}
     found = told(replace(found, classes=found.classes[:4], right=few))
-    assert found.finding == "Cannot tell: label 5 rows at least."
+    assert found.finding == (
+        "Cannot tell: label 5 rows at least. Until then SVM_t without the source is the "
+        "plain choice."
+    )
     assert found.decision == CANNOT_TELL
+    assert "cdspp.make('svm-t')" in found.next_step
+
+
+def test_after_a_collapse_that_no_scale_is_left_for_the_next_step_is_a_fit() -> None:
+    found = held_out((0.9, 0.5), 0.5)
+    fallen = replace(found, collapsed=dict.fromkeys(found.right, 1.0))
+    again = conclude(fallen, 0.01, 0.05, "standardise")
+    assert again.next_step == "cdspp.compare(X, y, source=source, scale='pca')"
+    assert again.method == ""
+    last = conclude(fallen, 0.01, 0.05, "pca")
+    assert last.finding.startswith("Cannot tell: all fits without a source have failed")
+    assert "cdspp.make('svm-t')" in last.next_step
 
 
 def test_no_gain_is_asked_for_that_cannot_be_had() -> None:
@@ -82,6 +97,13 @@ def test_no_gain_is_asked_for_that_cannot_be_had() -> None:
     assert "one of 3.0 takes about" in text
     perfect = held_out((0.99, 0.98), 1.0)
     assert "SVM_t is right on all of 100 labelled rows" in told(perfect).finding
+    perfect.right[Fit("svm-t", REAL, 4)][0, 0] = 0.0  # in one of six repeats
+    assert (
+        "SVM_t is right on 99.8 % of 100 labelled rows, which leaves less than one row "
+        "for a gain"
+    ) in told(perfect).finding
+    one = held_out((0.98, 0.98), 0.99)
+    assert "even a gain of 1.0 points, all that SVM_t leaves" in told(one).finding
 
 
 def test_twice_the_rows_find_a_gain_smaller_by_the_root_of_two() -> None:

@@ -170,17 +170,18 @@ def test_the_next_step_has_the_columns_and_the_source_that_were_asked_for() -> N
     )
     found: Any = SimpleNamespace(decision=USE, method="cdspp")
     assert _next_step(arguments, found, ()) == (
-        "`cdspp fit --method cdspp --scale pca --source 'a b.csv' --target t.csv "
+        "cdspp fit --method cdspp --scale pca --source 'a b.csv' --target t.csv "
         "--label kind --target-id nr --categories one-hot --drop x --keep-label NA "
-        "--impute --shared a=b --paired p.csv q.csv --output predictions.csv`"
+        "--impute --shared a=b --paired p.csv q.csv --output predictions.csv"
     )
     collapsed: Any = SimpleNamespace(
         decision=CANNOT_TELL,
         method="",
         verdicts=pd.DataFrame({"verdict": ["collapsed"]}),
     )
+    arguments.scale = "none"
     assert _next_step(arguments, collapsed, ()).startswith(
-        "`cdspp compare --scale standardise --source 'a b.csv' --target t.csv"
+        "cdspp compare --scale standardise --source 'a b.csv' --target t.csv"
     )
 
 
@@ -189,6 +190,8 @@ def test_the_next_step_has_the_columns_and_the_source_that_were_asked_for() -> N
     [
         ("collapsed", "none", "standardise"),
         ("collapsed", "standardise", "pca"),
+        ("collapsed", "standardise-each", "pca"),
+        ("collapsed", "pca", "pca"),
         ("too few trials", "unit", "unit"),
     ],
 )

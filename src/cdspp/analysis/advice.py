@@ -21,12 +21,28 @@ from cdspp.analysis.decision import (
 )
 from cdspp.analysis.summary import mean_sd
 from cdspp.analysis.verdicts import COLLAPSED, MIN_TRIALS, judge_pair
-from cdspp.core.names import ALONE, NO_SCALE, PCA, REAL, STANDARDISE
+from cdspp.core.names import (
+    ALONE,
+    MOST_COMPONENTS,
+    NO_SCALE,
+    PCA,
+    REAL,
+    STANDARDISE,
+    STANDARDISE_EACH,
+    UNIT,
+)
 from cdspp.core.wording import counted, in_points
 from cdspp.methods import method_class
 
 __all__ = ["conclude", "of_twice_the_labels", "scale_to_try"]
 
+# What scales rows of a name in scikit-learn as each scale does.
+SCALERS = {
+    UNIT: "preprocessing.Normalizer()",
+    STANDARDISE: "preprocessing.StandardScaler()",
+    STANDARDISE_EACH: "preprocessing.StandardScaler()",
+    PCA: f"decomposition.PCA(min({MOST_COMPONENTS}, *{{}}.shape))",
+}
 _OF_GAIN = ("gain", "low", "high", "p_above", "p_below")
 
 
@@ -34,6 +50,12 @@ def conclude(found: HoldOut, margin: float, wanted: float, scale: str) -> Compar
     """Judge held-out rows, and say the result; margin and wanted gain are shares."""
     judged = judge(found, margin)
     parts = [_finding(found, judged, wanted), _doubled(found, judged)]
+    few = len(found.classes) < MIN_TRIALS
+    if not judged.method and (few or scale_to_try(judged.verdicts, scale) == scale):
+        # The same question would have the same answer.
+        judged = judged._replace(method=_plain_choice(found))
+        name = method_class(judged.method).display_name
+        parts.append(f"Until then {name} without the source is the plain choice.")
     unusable = judged.verdicts[judged.verdicts["verdict"] == COLLAPSED]
     if not unusable.empty:
         text = (
@@ -57,9 +79,9 @@ def conclude(found: HoldOut, margin: float, wanted: float, scale: str) -> Compar
 
 def scale_to_try(verdicts: pd.DataFrame, scale: str) -> str:
     """Return the scaling of the next comparison: another one after a collapse."""
-    if COLLAPSED not in {*verdicts["verdict"]}:
+    if COLLAPSED not in {*verdicts["verdict"]} or scale == PCA:
         return scale
-    return PCA if scale == STANDARDISE else STANDARDISE
+    return PCA if scale in (STANDARDISE, STANDARDISE_EACH) else STANDARDISE
 
 
 def of_twice_the_labels(found: HoldOut, fit: Fit) -> float:
@@ -74,6 +96,16 @@ def of_twice_the_labels(found: HoldOut, fit: Fit) -> float:
     now, before = (found.accuracy(found.right[each]) for each in (fit, fewer[-1]))
     slope = (now - before) / (1 / fewer[-1].labels - 1 / fit.labels)
     return min(max(slope / (2 * fit.labels), 0.0), 1 - now)
+
+
+def _plain_choice(found: HoldOut) -> str:
+    """Return the method without a source whose fits fail or collapse least."""
+    known = {name: method_class(name) for name in found.methods}
+    forms = [name for name, cls in known.items() if cls.without_source_of]
+    order = [*forms, *(n for n in known if n not in found.asked), *found.asked]
+    state = {name: ALONE if name in found.asked else REAL for name in order}
+    shares = {n: found.collapsed[Fit(n, state[n], found.labels)] for n in order}
+    return min(shares, key=shares.__getitem__)
 
 
 def _accuracies(found: HoldOut) -> Iterator[dict[str, object]]:
@@ -154,8 +186,10 @@ def _power(found: HoldOut, judged: Judged, wanted: float) -> str:
     room = 1 - found.accuracy(found.alone[judged.best_alone])
     best = method_class(judged.best_alone).display_name
     rows = f"{n_labelled} labelled rows"
-    if room < 1 / n_labelled:
-        return f"; {best} is right on all of {rows}, which leaves no room for a gain"
+    if room * n_labelled < 1 - 1e-9:  # rounding leaves less than a row of a whole one
+        share = "all" if room == 0 else f"{in_points(1 - room)} %"
+        left = "no room for a gain" if room == 0 else "less than one row for a gain"
+        return f"; {best} is right on {share} of {rows}, which leaves {left}"
     if least > room:
         text = (
             f"; {rows} detect even a gain of {in_points(room)} points, all that {best} "
@@ -210,16 +244,28 @@ def _tried(judged: Judged, which: str) -> str:
 
 
 def _next_step(judged: Judged, scale: str) -> str:
-    """Return a line of Python that fits what is recommended."""
+    """Return Python that fits what is recommended, and scales new rows as at the fit."""
     if not judged.method:
         again = scale_to_try(judged.verdicts, scale)
-        return f"`cdspp.compare(X, y, source=source, scale={again!r})`"
-    fit, uses = f"cdspp.make({judged.method!r}).fit", judged.decision == USE
+        return f"cdspp.compare(X, y, source=source, scale={again!r})"
+    made, uses = f"cdspp.make({judged.method!r})", judged.decision == USE
     if scale == NO_SCALE:
-        return f"`{fit}(X, y{', source=source' * uses})`"
-    if uses and method_class(judged.method).bridges:
-        learn = f"cdspp.methods.problem.scale_domains({scale!r}, X, source)"
-        return f"`X, source = {learn}` and `{fit}(X, y, source=source)`"
-    source = ", source=cdspp.SourceDomain(scaled(source.X), source.y)" * uses
-    learn = f"cdspp.core.scaling.fit_scaling({scale!r}, Z)"
-    return f"`{fit}(scaled(X), y{source})` with `scaled = lambda Z: {learn}.apply(Z)`"
+        return f"model = {made}.fit(X, y{', source=source' * uses})"
+    cls = method_class(judged.method)
+    module, _, scaler = SCALERS[scale].partition(".")
+    theirs = f"{scaler.format('source.X')}.fit_transform(source.X)"
+    learn = f"scaled = cdspp.SourceDomain({theirs}, source.y)"
+    if uses and cls.bridges:  # shared columns may be scaled as in the source
+        function = f"cdspp.methods.problem.scale_domains({scale!r}, X, source)"
+        learn = f"scaling, scaled = {function}"
+        module = "preprocessing"
+        scaler = "FunctionTransformer(scaling.apply, validate=True)"
+    routed = f", {cls.__name__.lower()}__source=scaled" * uses
+    lines = [
+        "from sklearn.pipeline import make_pipeline",
+        f"from sklearn.{module} import {scaler.partition('(')[0]}",
+        *[learn] * uses,
+        f"model = make_pipeline({scaler.format('X')}, {made})",
+        f"model.fit(X, y{routed})",
+    ]
+    return "\n".join(lines)

@@ -103,10 +103,11 @@ def compare(
     test_share : float, default=1/5
         Share of the labelled rows of each class to hold out, at least one row; the rows
         of a class take equal turns.
-    scale : {"none", "unit", "standardise", "pca"}, default="standardise"
+    scale : {"none", "unit", "standardise", "standardise-each", "pca"}, \
+default="standardise"
         How features are scaled (`cdspp.core.scaling.fit_scaling`): those of the source
         once, those of the target by the rows of each fit, shared columns as in the
-        source. Columns of tables have units of their own; unscaled, fits may collapse.
+        source, or with "standardise-each" by each domain's own rows. Columns of tables have units of their own; unscaled, fits may collapse.
     max_rows : int, default=2000
         Most unlabelled target rows of a fit, and about as many labelled ones and source
         rows; each repeat subsamples anew.

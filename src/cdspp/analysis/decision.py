@@ -17,6 +17,7 @@ which averages near the truth on planted problems (`python -m benchmarks verdict
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -91,7 +92,7 @@ class Comparison:
     finding : str
         The answer in words.
     next_step : str
-        What to type next.
+        What to type next: lines of Python, or a command.
     note : str
         Remarks on rows and fits; often empty.
     """
@@ -109,7 +110,9 @@ class Comparison:
     @property
     def sentence(self) -> str:
         """The finding, and what to type next."""
-        return f"{self.finding} Next: {self.next_step}"
+        if "\n" not in self.next_step:
+            return f"{self.finding} Next: `{self.next_step}`"
+        return f"{self.finding} Next:\n{textwrap.indent(self.next_step, '    ')}"
 
     def __repr__(self) -> str:
         """Show decision, sentence and a small table."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import ConfigError
-from cdspp.core.names import CATEGORIES, DATES, SCALES, VECTORISERS
+from cdspp.core.names import CATEGORIES, DATES, SCALES, STANDARDISE_EACH, VECTORISERS
 from cdspp.core.whole_files import same_file
 
 __all__ = [
@@ -158,9 +158,10 @@ def add_joining(parser: argparse.ArgumentParser, scale: str) -> None:
     add_impute(parser)
     text = (
         "scale the features of each file: rows to unit length, columns to mean 0 and "
-        "deviation 1, or to at most 50 principal components (%(default)s)"
+        "deviation 1 (shared columns by the source, or with standardise-each by each "
+        "file), or to at most 50 principal components (%(default)s)"
     )
-    add("--scale", choices=SCALES, default=scale, help=text)
+    add("--scale", choices=(*SCALES, STANDARDISE_EACH), default=scale, help=text)
 
 
 def check_outputs(

@@ -108,7 +108,7 @@ def _next_step(
         words += ["--shared", arguments.shared]
     if arguments.paired and found.decision == USE:
         words += ["--paired", *arguments.paired]
-    return f"`{shlex.join(words + ending)}`"
+    return shlex.join(words + ending)
 
 
 def _table(found: Comparison) -> list[str]:

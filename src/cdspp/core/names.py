@@ -35,6 +35,7 @@ __all__ = [
     "SOURCE",
     "SOURCE_STATES",
     "STANDARDISE",
+    "STANDARDISE_EACH",
     "SWAPPED",
     "UNIT",
     "UNLABELLED_ROLE",
@@ -80,6 +81,7 @@ SKRUB = "skrub"
 VECTORISERS = (SKRUB,)  # libraries that encode both
 # How features are scaled before a method sees them.
 SCALES = NO_SCALE, UNIT, STANDARDISE, PCA = ("none", "unit", "standardise", "pca")
+STANDARDISE_EACH = "standardise-each"  # of two domains, also where they share columns
 
 MOST_COMPONENTS = 50  # that the scale of principal components keeps
 

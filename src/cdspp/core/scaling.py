@@ -11,7 +11,14 @@ from cdspp.core.components import PrincipalComponents, principal_components
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.linalg import row_normalise
 from cdspp.core.matrix import is_sparse, squared_lengths
-from cdspp.core.names import MOST_COMPONENTS, PCA, SCALES, STANDARDISE, UNIT
+from cdspp.core.names import (
+    MOST_COMPONENTS,
+    PCA,
+    SCALES,
+    STANDARDISE,
+    STANDARDISE_EACH,
+    UNIT,
+)
 from cdspp.core.storage import storable
 from cdspp.core.wording import counted
 
@@ -51,8 +58,12 @@ class Scaling:
     def with_columns_of(
         self, other: Scaling, own: np.ndarray, others: np.ndarray
     ) -> Scaling:
-        """Return the scaling with columns `own` on the scale of `others` of `other`."""
-        if self.means is None or self.factors is None:
+        """Return the scaling with columns `own` on the scale of `others` of `other`.
+
+        Of the kind standardise-each it is unchanged.
+        """
+        each = self.kind == STANDARDISE_EACH
+        if each or self.means is None or self.factors is None:
             return self
         assert other.means is not None
         assert other.factors is not None
@@ -67,6 +78,7 @@ class Scaling:
         names = {
             UNIT: "rows scaled to unit length",
             STANDARDISE: "columns standardised",
+            STANDARDISE_EACH: "columns standardised, shared ones in each file",
         }
         return names.get(self.kind, "no scaling")
 
@@ -75,8 +87,9 @@ def fit_scaling(kind: str, X: Any) -> Scaling:
     """Learn how to scale rows, dense or sparse, whose features are finite.
 
     The kind is ``none``, rows as they are; ``unit``, of unit length; ``standardise``,
-    columns of mean 0 and standard deviation 1, constant ones 0; or ``pca``, the first
-    principal components of centred rows, at most 50. ConfigError: it is none of these.
+    columns of mean 0 and standard deviation 1, constant ones 0; ``standardise-each``,
+    the same, of which two domains do not share the scale of a column; or ``pca``, the
+    first principal components of centred rows, at most 50. ConfigError: another kind.
     DataError: the rows are all equal, so they have no principal components, or sparse
     rows would have to be standardised.
 
@@ -84,9 +97,9 @@ def fit_scaling(kind: str, X: Any) -> Scaling:
     >>> fit_scaling("standardise", X).apply(X).tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
-    if kind not in SCALES:
-        raise ConfigError(f"scale must be one of {', '.join(SCALES)}, got {kind!r}.")
-    if kind == STANDARDISE:
+    if kind not in (known := (*SCALES, STANDARDISE_EACH)):
+        raise ConfigError(f"scale must be one of {', '.join(known)}, got {kind!r}.")
+    if kind in (STANDARDISE, STANDARDISE_EACH):
         if is_sparse(X):
             raise DataError(
                 "scale: standardise would fill a sparse matrix of shape "

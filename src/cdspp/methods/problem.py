@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array
 
 from cdspp.core.file_rows import mapped
 from cdspp.core.names import PCA
-from cdspp.core.scaling import fit_scaling
+from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.wording import counted, shortened
 from cdspp.methods.bridge import Bridge, check_bridge, n_rows, read_bridge
 
@@ -153,11 +153,12 @@ class Problem:
 
 def scale_domains(
     kind: str, X: ArrayLike, source: SourceDomain
-) -> tuple[Float, SourceDomain]:
-    """Scale target and source by their own rows, but shared columns as in the source.
+) -> tuple[Scaling, SourceDomain]:
+    """Return the scaling of target rows, seen or new, and the source scaled.
 
-    Paired rows are scaled as the rows of their domain, and the columns of the source
-    returned are shared by number.
+    Each domain is scaled by its own rows, but shared columns as in the source, unless
+    the kind is ``standardise-each``. Paired rows are scaled as the rows of their domain,
+    and the columns of the source returned are shared by number.
     """
     with number_errors(X, "X"), number_errors(source.X, "source.X"):
         rows, given = (check_array(part, dtype=np.float64) for part in (X, source.X))
@@ -177,4 +178,4 @@ def scale_domains(
         shared_columns=shared or None,
         paired_rows=(pairs.pairs_source, pairs.pairs_target) if pairs.n_pairs else None,
     )
-    return ours.apply(rows), scaled
+    return ours, scaled

@@ -31,7 +31,7 @@ def write_comparison(
     template = environment().get_template("comparison.html.j2")
     page = template.render(
         answer=found.finding,
-        next_step=found.next_step.strip("`"),
+        next_step=found.next_step,
         rows=rows,
         shuffled=found.gains["state"].isin(BRIDGE_STATES).any(),
         chart=_chart(found),
