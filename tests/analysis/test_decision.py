@@ -71,8 +71,8 @@ def test_rows_too_few_for_a_verdict_are_counted_and_not_called_a_collapse() -> N
     few = {fit: right[:, :4] for fit, right in found.right.items()}
     found = told(replace(found, classes=found.classes[:4], right=few))
     assert found.finding == (
-        "Cannot tell: label 5 rows at least. Until then SVM_t without the source is the "
-        "plain choice."
+        "Cannot tell: label 5 rows at least. Until then SVM_t without the source is "
+        "the plain choice."
     )
     assert found.decision == CANNOT_TELL
     assert "cdspp.make('svm-t')" in found.next_step

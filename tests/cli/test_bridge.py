@@ -126,3 +126,91 @@ def test_shares_of_rows_are_not_taken_for_a_shared_column(capsys: Any) -> None:
     note, error = capsys.readouterr().err.splitlines()
     assert note.startswith("note: not shared: site: shares of rows (frequency)")
     assert "SharedColumns needs shared columns" in error
+
+
+@pytest.fixture
+def units(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write lengths of two classes, in mm and in cm, and those of new rows."""
+    rng = np.random.default_rng(0)
+
+    def write(name: str, n: int, unit: float, n_labelled: int) -> None:
+        codes = np.arange(n) % 2
+        numbers = [100.0, 30.0, 60.0] + np.outer(codes, [12, -5, 6])
+        rows = (numbers + rng.normal(0, [6, 2.5, 3], (n, 3))) / unit
+        table = pd.DataFrame(rows, columns=["length", "width", "height"])
+        known = np.where(np.arange(n) < n_labelled, codes.astype(str), "")
+        table.assign(label=known).to_csv(tmp_path / name, index=False)
+
+    write("a.csv", 120, 1, 120)
+    write("b.csv", 48, 10, 8)
+    monkeypatch.chdir(tmp_path)
+
+
+EACH_TIMES_TEN = "length=length*10,width=width*10,height=height*10"
+
+
+@pytest.mark.usefixtures("units")
+def test_shared_columns_in_other_units_are_named_with_their_own_numbers(
+    capsys: Any,
+) -> None:
+    fit = ["fit", "--method", "shared-columns", *FILES, "--scale", "standardise"]
+    assert main([*fit, "--output", "o.csv"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("differ in spread") == 1
+    assert "source column length: median 10" in said
+    assert "target column length: median 10." in said
+    assert "--shared length=length*NUMBER, --scale standardise-each or --shared" in said
+    assert "one class" in said or "100.0 % of 40" in said
+
+
+@pytest.mark.usefixtures("units")
+@pytest.mark.parametrize(
+    "more",
+    [
+        ["--scale", "standardise", "--shared", EACH_TIMES_TEN],
+        ["--scale", "standardise-each"],
+    ],
+)
+def test_units_are_converted_or_each_file_standardised_also_for_new_rows(
+    more: list[str], capsys: Any
+) -> None:
+    fit = ["fit", "--method", "shared-columns", *FILES, *more, "--strict"]
+    assert main([*fit, "--output", "o.csv", "--model", "m.npz"]) == 0
+    assert "differ in spread" not in capsys.readouterr().out
+    found = pd.read_csv("o.csv")["predicted"]
+    assert np.mean(found == np.arange(8, 48) % 2) > 0.9
+    new = ["predict", "--model", "m.npz", "--target", "b.csv", "--output", "p.csv"]
+    assert main(new) == 0
+    assert pd.read_csv("p.csv")["predicted"][8:].tolist() == found.tolist()
+
+
+@pytest.mark.usefixtures("folder")
+def test_paired_rows_are_converted_as_the_rows_of_the_source(capsys: Any) -> None:
+    for name in ("a.csv", "pa.csv"):
+        table = pd.read_csv(name)
+        table["age"] *= 10
+        table.to_csv(name, index=False)
+    found = []
+    for shared in ("age=age,chol=chol", "age=age*10,chol=chol"):
+        how = ["--shared", shared, "--scale", "none", "--output", "o.csv", "--force"]
+        assert main(["fit", "--method", "paired-map", *FILES, *PAIRED, *how]) == 0
+        found.append(accuracy("o.csv"))
+    assert found[1] > found[0] + 0.02
+    assert "shared" not in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("units")
+def test_an_answer_of_no_use_is_an_error_where_that_is_asked_for(capsys: Any) -> None:
+    how = [*FILES, "--scale", "standardise", "--strict"]
+    fit = ["fit", "--method", "shared-columns", *how, "--output", "o.csv"]
+    assert main([*fit, "--model", "m.npz"]) == 1
+    said = capsys.readouterr()
+    assert "--strict: the fit is of no use (one class), no file is" in said.out
+    assert "target: 48 rows" in said.out
+    assert not [*Path().glob("o.csv"), *Path().glob("m.npz")]
+    chosen = ["--method", "svm-t", "--method", "shared-columns", "--repeats", "5"]
+    assert main(["compare", *how, *chosen]) == 1
+    said = capsys.readouterr()
+    assert "Cannot tell" in said.out
+    assert "--strict: fits of shared columns have failed, collapsed or" in said.out
+    assert main(["compare", *how, *chosen, "--shared", EACH_TIMES_TEN]) == 0

@@ -41,6 +41,16 @@ def test_columns_are_shared_as_asked(both: Any, asked: Any, expected: Any) -> No
     assert shared_columns(asked, *both)[0] == expected
 
 
+def test_a_number_of_a_pair_brings_the_source_into_the_unit_of_the_target(
+    both: Any, tmp_path: Path
+) -> None:
+    places, note, factors = shared_columns("age=years * 10,slope=chol", *both)
+    assert (places, note) == ([(0, 1), (2, 0)], "")
+    np.testing.assert_allclose(factors, [0.1, 1.0, 1.0])
+    odd = table(tmp_path / "odd.csv", "years*10,label\n1,a\n")  # a name like that
+    assert shared_columns("age=years*10", both[0], odd)[0] == [(0, 0)]
+
+
 def test_what_is_shared_unasked_is_told(both: Any) -> None:
     assert shared_columns(None, *both)[1] == (
         "shared: 2 columns have the same name in both: age, chol (--shared none leaves "
@@ -53,14 +63,20 @@ def test_names_that_only_count_columns_are_shared_where_asked_alone(
 ) -> None:
     source = table(tmp_path / "s.csv", "f1,f2,f3,label\n1,2,3,a\n")
     target = table(tmp_path / "t.csv", "f1,f2,label\n1,2,a\n")
-    assert shared_columns(None, source, target) == (None, "")
+    assert shared_columns(None, source, target)[:2] == (None, "")
     assert shared_columns("same-names", source, target)[0] == [(0, 0), (1, 1)]
 
 
 @pytest.mark.parametrize(
     ("asked", "reason"),
     [
-        ("age", "expected same-names, none or pairs like age=years, got 'age'"),
+        (
+            "age",
+            "expected same-names, none or pairs like age=years or mm=cm.10, got 'age'",
+        ),
+        ("age=years*ten", "pairs like age=years or mm=cm.10, got 'age=years.ten'"),
+        ("age=years*0", "got 'age=years.0'"),
+        ("age=yaers*2", "target.csv: no feature 'yaers' for --shared: did you mean"),
         ("aeg=age", "source.csv: no feature 'aeg' for --shared: did you mean 'age'?"),
         ("age=label", "target.csv: no feature 'label' for --shared"),
     ],
@@ -76,7 +92,7 @@ def test_tables_without_a_common_name_share_nothing_unasked(
     both: Any, tmp_path: Path
 ) -> None:
     other = table(tmp_path / "other.csv", "weight,label\n1,a\n")
-    assert shared_columns(None, both[0], other) == (None, "")
+    assert shared_columns(None, both[0], other)[:2] == (None, "")
     with pytest.raises(DataError, match="no column of .*source.csv has the name of"):
         shared_columns("same-names", both[0], other)
 
@@ -141,7 +157,7 @@ def test_the_time_for_names_of_columns_is_linear() -> None:
         for features in (names, names[::-1])
     )
     begun = time.process_time()
-    places, _ = shared_columns("same-names", one, other)
+    places, *_ = shared_columns("same-names", one, other)
     assert one.places(other.features) == list(range(len(names)))[::-1]
     assert places is not None
     assert places[0] == (0, len(names) - 1)

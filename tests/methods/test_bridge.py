@@ -150,7 +150,7 @@ def test_rows_of_zeros_are_no_sign_of_one_object() -> None:
 
 def test_units_that_differ_by_orders_are_warned_of() -> None:
     told = (
-        "1 of 2 shared columns differ in spread by more than a factor of 10 .source "
+        "1 of 2 shared columns differ in spread by more than a factor of 5 .source "
         r"column age: median -?\d.*, spread \d.*, target column age: median"
     )
     with pytest.warns(BridgeWarning, match=told):

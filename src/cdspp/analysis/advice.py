@@ -100,12 +100,10 @@ def of_twice_the_labels(found: HoldOut, fit: Fit) -> float:
 
 def _plain_choice(found: HoldOut) -> str:
     """Return the method without a source whose fits fail or collapse least."""
-    known = {name: method_class(name) for name in found.methods}
-    forms = [name for name, cls in known.items() if cls.without_source_of]
-    order = [*forms, *(n for n in known if n not in found.asked), *found.asked]
-    state = {name: ALONE if name in found.asked else REAL for name in order}
-    shares = {n: found.collapsed[Fit(n, state[n], found.labels)] for n in order}
-    return min(shares, key=shares.__getitem__)
+    states = {name: ALONE if name in found.asked else REAL for name in found.methods}
+    alone = {name: Fit(name, state, found.labels) for name, state in states.items()}
+    forms = [name for name in alone if method_class(name).without_source_of]
+    return min([*forms, *alone], key=lambda name: found.collapsed[alone[name]])
 
 
 def _accuracies(found: HoldOut) -> Iterator[dict[str, object]]:
@@ -244,7 +242,7 @@ def _tried(judged: Judged, which: str) -> str:
 
 
 def _next_step(judged: Judged, scale: str) -> str:
-    """Return Python that fits what is recommended, and scales new rows as at the fit."""
+    """Return Python that fits what is recommended, scaling new rows as at the fit."""
     if not judged.method:
         again = scale_to_try(judged.verdicts, scale)
         return f"cdspp.compare(X, y, source=source, scale={again!r})"

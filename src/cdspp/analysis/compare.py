@@ -107,7 +107,8 @@ def compare(
 default="standardise"
         How features are scaled (`cdspp.core.scaling.fit_scaling`): those of the source
         once, those of the target by the rows of each fit, shared columns as in the
-        source, or with "standardise-each" by each domain's own rows. Columns of tables have units of their own; unscaled, fits may collapse.
+        source, or with "standardise-each" by each domain's own rows. Columns
+        of tables have units of their own; unscaled, fits may collapse.
     max_rows : int, default=2000
         Most unlabelled target rows of a fit, and about as many labelled ones and source
         rows; each repeat subsamples anew.

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import logging
 import shlex
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli import command
+from cdspp.core.errors import UnitWarning
 from cdspp.core.names import PCA, STANDARDISE
 from cdspp.core.whole_files import atomic
 
@@ -40,6 +42,7 @@ example:
 
 def _compare(arguments: argparse.Namespace) -> str:
     from cdspp.analysis.compare import compare
+    from cdspp.analysis.verdicts import COLLAPSED
     from cdspp.cli import rows
     from cdspp.core.scaling import Scaling
 
@@ -47,6 +50,7 @@ def _compare(arguments: argparse.Namespace) -> str:
     if arguments.page:  # said before the fits, not after
         command.need_package("jinja2", "--page")
     target, source, bridge, notes = rows.read_both(arguments, BRIDGES)
+    warnings.simplefilter("ignore", UnitWarning)  # of which notes say more
     assert source is not None
     for method in arguments.method:
         cost = rows.expected_cost(method, target, source)
@@ -76,7 +80,11 @@ def _compare(arguments: argparse.Namespace) -> str:
 
         write_comparison(found, head, arguments.page)
         text.append(f"Page: {arguments.page}")
-    return "\n".join(text)
+    useless = found.verdicts["verdict"] == COLLAPSED
+    if arguments.strict and useless.any():
+        names = ", ".join(found.verdicts.loc[useless, "display_name"])
+        text.append(f"--strict: fits of {names} have failed, collapsed or diverged")
+    return command.answer("\n".join(text), failed=arguments.strict and useless.any())
 
 
 def _next_step(
@@ -137,5 +145,6 @@ def add_compare(commands: Any) -> None:
     add("--seed", type=int, default=0, metavar="N", help=note)
     command.add_joining(compare, STANDARDISE)
     command.add_force(compare)
+    command.add_strict(compare, "fits fail, collapse or diverge")
     add("--page", metavar="FILE", help="also write the answer as a web page")
     add("--csv", metavar="FILE", help="also write the gains with their intervals")

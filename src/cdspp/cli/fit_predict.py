@@ -9,12 +9,15 @@ import shlex
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cdspp.cli import command
-from cdspp.core.errors import ConfigError, CostWarning, DataError
+from cdspp.core.errors import ConfigError, CostWarning, DataError, UnitWarning
 from cdspp.core.names import NO_SCALE
-from cdspp.core.wording import counted, shortened
+from cdspp.core.wording import counted
 
 if TYPE_CHECKING:
     from cdspp.datasets.table_encoder import TableEncoder
@@ -31,9 +34,9 @@ input files:
   --label and --id name these two columns where they have other names, --source-label
   and the like in one file alone; --drop leaves columns out; --categories and --dates
   encode text and dates; --keep-label NA makes NA a class.
-  Or arrays: .npz with a matrix X, optionally y (-1 where unlabelled) and ids; .mat
-  (saved with -v7 or older) alike, where the only matrix may have any name and labels
-  may be `label` or `labels`.
+  Or arrays: .npz with a matrix X, optionally y (-1 where unlabelled), ids, and features
+  (the names of the columns of X); .mat (saved with -v7 or older) alike, where the only
+  matrix may have any name and labels may be `label` or `labels`.
   The features of source and target may differ in number and meaning; equal labels mean
   equal classes.
 
@@ -91,11 +94,17 @@ def _fit(arguments: argparse.Namespace) -> str:
         rows.refuse_memory(arguments.method, cost, "try it with --anyway")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warnings.simplefilter("ignore", CostWarning)  # said here
+        for category in (CostWarning, UnitWarning):  # said here
+            warnings.simplefilter("ignore", category)
         with rows.announced(arguments.method, cost.seconds):
             model.fit(target.X, target.labels, source=source)
     counts = Counter(str(warning.message) for warning in caught)
     texts += [f"note: {said}{f' ({n} times)' * (n > 1)}" for said, n in counts.items()]
+    if arguments.strict and model.collapsed_:
+        fault = (
+            f"--strict: the fit is of no use ({model.collapsed_}), no file is written"
+        )
+        return command.answer("\n".join([*texts, fault]), failed=True)
     last = model.history_[-1]
     ids = [k for k, label in zip(target.ids, target.labels, strict=True) if not label]
     rows.write_predictions(arguments.output, ids, last.prediction, last.confidence)
@@ -148,6 +157,7 @@ def _keep(
         "features": read.features,
         "scaling": scaling,
         "means": read.X.mean(axis=0),
+        "ranges": np.array([read.X.min(axis=0), read.X.max(axis=0)]),
         "columns": (how.label, how.id, how.drop),
         "encoder": json.dumps(read.encoder.to_dict()) if read.encoder else "",
     }
@@ -155,32 +165,51 @@ def _keep(
 
 
 def _predict(arguments: argparse.Namespace) -> str:
-    from cdspp.cli.rows import scaled, write_predictions
+    from cdspp.cli.rows import drift_notes, scaled, write_predictions
     from cdspp.datasets.table_rows import complete
+    from cdspp.methods.collapse import find_collapse
     from cdspp.methods.model_file import read_model
 
     command.check_outputs(arguments, ["output"], ["model", "target"])
     model, kept = read_model(arguments.model)
     encoder, columns, means = _kept(arguments.model, kept)
     target = _read_new(arguments, columns, encoder)
-    if encoder is None:  # arrays, or a model of an earlier version
-        target.require_names()
-        if (known := kept.get("features", ())) and target.features not in ((), known):
-            expected, got = (shortened(n, 5) for n in (known, target.features))
-            raise DataError(
-                f"{target.path}: the feature columns are not those that the model was "
-                f"fitted on. Expected {expected}, got {got}."
-            )
+    target, notes = _in_order(target, model, kept)
     target = complete(target, impute=arguments.impute, means=means, fitted=True)
+    notes += drift_notes(target, kept.get("ranges"), np.size(model.transduction_))
     if "scaling" in kept:  # not in models that the library kept
         target = scaled(target, kept["scaling"])
     predicted = model.predict(target.X)
     confidence = None
     if hasattr(model, "predict_proba"):
         confidence = model.predict_proba(target.X).max(axis=1)
+    texts = [target.described("target"), *notes]
+    if said := find_collapse(predicted, len(model.classes_), {}).sentence:
+        texts.append(f"note: the model {said}")
+        if arguments.strict:
+            fault = "--strict: the answer is of no use (one class), no file is written"
+            return command.answer("\n".join([*texts, fault]), failed=True)
     write_predictions(arguments.output, target.ids, predicted, confidence)
-    text = target.described("target")
-    return f"{text}\n{counted(len(predicted), 'prediction')}: {arguments.output}"
+    predictions = counted(len(predicted), "prediction")
+    return "\n".join([*texts, f"{predictions}: {arguments.output}"])
+
+
+def _in_order(
+    target: DomainRows, model: Any, kept: Mapping[str, Any]
+) -> tuple[DomainRows, list[str]]:
+    """Return rows with the columns of the fit, by name where both have names."""
+    from cdspp.datasets.table_bridge import in_order
+
+    if target.records and target.encoder is None:
+        target.require_names()
+    known = kept.get("features") or tuple(getattr(model, "feature_names_in_", ()))
+    if known and target.features:
+        return in_order(target, known, "the model"), []
+    lacks = "the model" if target.features else target.path
+    note = f"note: {lacks} has no names of columns: they are taken by their position."
+    if len(known) == target.X.shape[1]:
+        target = replace(target, features=tuple(known))
+    return target, [note]
 
 
 def _kept(path: str, kept: Mapping[str, Any]) -> tuple[Any, Any, Any]:
@@ -194,8 +223,10 @@ def _kept(path: str, kept: Mapping[str, Any]) -> tuple[Any, Any, Any]:
         "".join(named)  # each is text
         text = kept.get("encoder")
         encoder = TableEncoder.from_dict(json.loads(text)) if text else None
-        if means is not None and (means.ndim, means.dtype.kind) != (1, "f"):
-            raise TypeError("means that are no numbers")
+        for name, n_axes in (("means", 1), ("ranges", 2)):
+            part = kept.get(name)
+            if part is not None and (part.ndim, part.dtype.kind) != (n_axes, "f"):
+                raise TypeError(f"{name} that are no numbers")
     except (AttributeError, TypeError, ValueError) as error:
         raise DataError(f"{path}: a damaged model ({error}). Fit again.") from error
     return encoder, columns, means
@@ -244,6 +275,7 @@ def add_fit_and_predict(commands: Any) -> None:
     add("--output", required=True, metavar="FILE", help="CSV to write")
     add("--model", metavar="FILE", help="also save the model, for `cdspp predict`")
     command.add_force(fit)
+    command.add_strict(fit, "the fit collapses or diverges; then write no file")
     command.add_joining(fit, NO_SCALE)
     anyway = "fit even where the forecast exceeds the free memory"
     add("--anyway", action="store_true", help=anyway)
@@ -255,5 +287,6 @@ def add_fit_and_predict(commands: Any) -> None:
     add("--target", required=True, metavar="FILE", help="target rows")
     add("--output", required=True, metavar="FILE", help="CSV to write")
     command.add_force(predict)
+    command.add_strict(predict, "all rows get one class; then write no file")
     command.add_columns(predict, encodes=False)
     command.add_impute(predict)

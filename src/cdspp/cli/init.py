@@ -152,7 +152,7 @@ def _with_bridge(found: FoundData, tables: Sequence[DomainRows]) -> FoundData:
     from cdspp.datasets.table_bridge import shared_columns
     from cdspp.methods.bridge import SHARED
 
-    pairs = [shared_columns(None, *both) for both in combinations(tables, 2)]
+    pairs = [shared_columns(None, *both)[:2] for both in combinations(tables, 2)]
     if not all(places for places, _ in pairs):
         return found
     notes = (note.partition(" (--")[0] for _, note in pairs)

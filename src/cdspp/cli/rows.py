@@ -19,10 +19,10 @@ import pandas as pd
 from cdspp.core.errors import DataError, LabelWarning
 from cdspp.core.labels import require_common, require_distinct
 from cdspp.core.memory import available_megabytes, memory_text
-from cdspp.core.names import ERROR, PCA, PathLike
+from cdspp.core.names import ERROR, PCA, STANDARDISE_EACH, PathLike
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.whole_files import atomic
-from cdspp.core.wording import duration
+from cdspp.core.wording import counted, duration, shortened
 from cdspp.datasets.table_bridge import read_pairs, shared_columns
 from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import (
@@ -33,7 +33,7 @@ from cdspp.datasets.table_rows import (
     require_own_files,
 )
 from cdspp.methods.base import SourceDomain
-from cdspp.methods.bridge import PAIRS, SHARED
+from cdspp.methods.bridge import PAIRS, SHARED, spread_words
 from cdspp.methods.size import LONG_SECONDS
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "columns_of",
+    "drift_notes",
     "expected_cost",
     "gathered",
     "read_both",
@@ -54,6 +55,8 @@ __all__ = [
 ]
 
 ROLES = ("source", "target")
+# Of files to predict, how many may be said to drift by chance; of rows, a share.
+FALSE_ALARM, FEWEST_OUTSIDE = 0.01, 0.1
 
 log = logging.getLogger(__name__)
 
@@ -86,15 +89,31 @@ def read_both(
     if not sources:
         return target, None, bridge, notes
     [source] = sources
-    if SHARED in kinds:
-        bridge[SHARED], note = shared_columns(arguments.shared, source, target)
+    shared, note, factors = shared_columns(arguments.shared, source, target)
+    source = replace(source, X=source.X * factors)
+    if SHARED in kinds and shared:
+        bridge[SHARED] = shared
         notes += filter(None, [note])
+        if arguments.scale != STANDARDISE_EACH:
+            notes += _unit_notes(source, target, shared)
     if PAIRS in kinds and arguments.paired:
         both = (source, target)
         how = [columns_of(arguments, role, required=()) for role in ROLES]
-        bridge[PAIRS], note = read_pairs(arguments.paired, both, how, impute=impute)
+        (left, right), note = read_pairs(arguments.paired, both, how, impute=impute)
+        bridge[PAIRS] = left * factors, right
         notes.append(note)
     return target, source, bridge, notes
+
+
+def _unit_notes(
+    source: DomainRows, target: DomainRows, shared: list[tuple[int, int]]
+) -> Iterator[str]:
+    """Name shared columns that can hardly be of one unit, and the options for that."""
+    names, (ours, theirs) = (source.features, target.features), np.transpose(shared)
+    if words := spread_words((source.X, target.X), (ours, theirs), names):
+        pair = f"{names[0][ours[0]]}={names[1][theirs[0]]}*NUMBER"
+        options = f"--shared {pair}, --scale {STANDARDISE_EACH} or --shared none"
+        yield f"note: {words}: {options}."
 
 
 def gathered(
@@ -150,6 +169,38 @@ def tell(target: DomainRows, source: DomainRows | None) -> list[str]:
         target.described("target"),
         f"{source.described('source')}; classes: {common}",
     ]
+
+
+def drift_notes(rows: DomainRows, ranges: Any, n_fit: int) -> Iterator[str]:
+    """Name columns with too many numbers outside the range of the rows of the fit.
+
+    Of rows like `n_fit` others, the number outside the range of these has a
+    beta-binomial distribution, whatever the column's; some column is named by chance
+    in one of a hundred files at most.
+    """
+    from scipy.stats import betabinom
+
+    n_rows, width = rows.X.shape
+    if ranges is None or ranges.shape != (2, width) or n_fit < 2:
+        return
+    low, high = ranges
+    outside = np.sum((low > rows.X) | (high < rows.X), axis=0)
+    chances = betabinom.pmf(np.arange(n_rows + 1), n_rows, 2, n_fit - 1)
+    rare = chances[::-1].cumsum()[::-1][outside] < FALSE_ALARM / width
+    drifted = np.flatnonzero(rare & (outside >= FEWEST_OUTSIDE * n_rows))
+    if not len(drifted):
+        return
+    names = rows.features or [f"column {k + 1}" for k in range(width)]
+    shown = [
+        f"{names[k]}: {100 * outside[k] / n_rows:.0f} % outside {low[k]:.4g} to "
+        f"{high[k]:.4g}, median {np.median(rows.X[:, k]):.4g}"
+        for k in drifted
+    ]
+    yield (
+        f"note: numbers of {len(drifted)} of {counted(width, 'column')} are outside "
+        f"the range of the fit ({shortened(shown, 5)}). Convert them to the units of "
+        "the fit, or fit again with rows like these."
+    )
 
 
 def source_of(rows: DomainRows) -> SourceDomain:

@@ -12,6 +12,7 @@ __all__ = [
     "MethodFailed",
     "NotWritableError",
     "StaleJobError",
+    "UnitWarning",
 ]
 
 
@@ -48,6 +49,10 @@ class MethodFailed(RuntimeError):
 
 
 class BridgeWarning(UserWarning):
+    """Parts of a bridge are left out, or can hardly be what they are taken for."""
+
+
+class UnitWarning(BridgeWarning):
     """Shared columns differ so much in spread that they can hardly have one unit."""
 
 

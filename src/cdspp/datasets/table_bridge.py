@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import BridgeWarning, DataError
 from cdspp.core.wording import counted, shortened
+from cdspp.datasets.table_columns import number
 from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import (
     TABLE_SPECIFIC,
@@ -21,7 +23,7 @@ from cdspp.datasets.table_rows import (
     read_domain,
 )
 
-__all__ = ["read_pairs", "shared_columns"]
+__all__ = ["in_order", "read_pairs", "shared_columns"]
 
 SAME_NAMES, NONE = "same-names", "none"
 Rows = NDArray[np.float64]
@@ -30,16 +32,36 @@ Places = list[tuple[int, int]]
 
 def shared_columns(
     asked: str | None, source: DomainRows, target: DomainRows
-) -> tuple[Places | None, str]:
-    """Return pairs of columns that both tables share, and a note on them.
+) -> tuple[Places | None, str, Rows]:
+    """Return pairs of columns that both tables share, a note, and source factors.
 
-    `asked` is "same-names", "none" or pairs ``a=b,c=d`` of a source and a target
-    column. By default columns of equal names are shared, unless these only count.
+    `asked` is "same-names", "none" or pairs ``a=b,c=d*10`` of a source and a target
+    column, perhaps times a number: in the source's unit. By default columns of equal
+    names are shared, unless these only count. Times its factor, each source column is
+    in the unit of the target.
     """
-    if asked == NONE:
-        return None, ""
-    if asked not in (None, SAME_NAMES):
-        return [_named_pair(text, source, target) for text in asked.split(",")], ""
+    factors, note = np.ones(source.X.shape[1]), ""
+    if asked in (None, SAME_NAMES):
+        both = _same_names(asked, source, target)
+        places = zip(source.places(both), target.places(both), strict=True)
+        pairs = [(*pair, 1.0) for pair in places]
+        have = "has" if len(both) == 1 else "have"
+        note = (
+            f"shared: {counted(len(both), 'column')} {have} the same name in both: "
+            f"{shortened(both)} (--shared {NONE} leaves them apart)"
+        )
+    else:
+        named = asked.split(",") if asked != NONE else []
+        pairs = [_named_pair(text, source, target) for text in named]
+    if not pairs:
+        return None, "", factors
+    for column, _, times in pairs:
+        factors[column] /= times
+    return [pair[:2] for pair in pairs], note, factors
+
+
+def _same_names(asked: str | None, source: DomainRows, target: DomainRows) -> list[str]:
+    """Return the features of both tables, none where unasked names only count."""
     theirs = set(target.features)
     same = [name for name in source.features if name in theirs]
     specific = source.table_specific | target.table_specific
@@ -49,24 +71,25 @@ def shared_columns(
         warnings.warn(text, BridgeWarning, stacklevel=2)
     opened = [re.fullmatch(r"(.*?)\d+", name) for name in both]
     only_count = all(opened) and len({each[1] for each in opened if each}) == 1
-    if asked is None and (not both or only_count):
-        return None, ""
-    if not both:
+    if asked is None and only_count:
+        return []
+    if asked and not both:
         fault = f"no column of {source.path} has the name of one of {target.path}"
         remedy = f"Give pairs a=b, or --shared {NONE}."
         raise DataError(f"--shared {SAME_NAMES}: {fault}. {remedy}")
-    have = "has" if len(both) == 1 else "have"
-    note = (
-        f"shared: {counted(len(both), 'column')} {have} the same name in both: "
-        f"{shortened(both)} (--shared {NONE} leaves them apart)"
-    )
-    return [*zip(source.places(both), target.places(both), strict=True)], note
+    return both
 
 
-def _named_pair(text: str, source: DomainRows, target: DomainRows) -> tuple[int, int]:
-    names = [name.strip() for name in text.split("=")]
-    if len(names) != 2:
-        expected = f"{SAME_NAMES}, {NONE} or pairs like age=years"
+def _named_pair(
+    text: str, source: DomainRows, target: DomainRows
+) -> tuple[int, int, float]:
+    """Return the places of a pair of columns, and the factor of the second."""
+    names, times = [name.strip() for name in text.split("=")], 1.0
+    if len(names) == 2 and names[1] not in target.features and "*" in names[1]:
+        names[1], _, times_text = map(str.strip, names[1].rpartition("*"))
+        times = number(times_text)
+    if len(names) != 2 or not 0 < times < math.inf:
+        expected = f"{SAME_NAMES}, {NONE} or pairs like age=years or mm=cm*10"
         raise DataError(f"--shared: expected {expected}, got {text!r}.")
     for name, rows in zip(names, (source, target), strict=True):
         if name not in rows.features:
@@ -74,7 +97,7 @@ def _named_pair(text: str, source: DomainRows, target: DomainRows) -> tuple[int,
             raise DataError(f"{rows.path}: no feature {name!r} for --shared{hint}")
         if name in rows.table_specific:
             raise DataError(f"{rows.path}: --shared {text}: {TABLE_SPECIFIC}")
-    return source.features.index(names[0]), target.features.index(names[1])
+    return source.features.index(names[0]), target.features.index(names[1]), times
 
 
 def read_pairs(
@@ -119,14 +142,20 @@ def read_pairs(
 
 def _like(rows: DomainRows, domain: DomainRows, impute: bool) -> DomainRows:
     """Return rows with the features of a domain, in its order."""
-    known, (n, width) = set(rows.features), (rows.X.shape[1], domain.X.shape[1])
-    if known and domain.features:
-        if lacking := [name for name in domain.features if name not in known]:
-            text = f"lacks {counted(len(lacking), 'feature')} of {domain.path}"
-            raise DataError(f"{rows.path}: {text}: {shortened(lacking)}.")
-        X = rows.X[:, rows.places(domain.features)]
-        rows = replace(rows, X=X, features=domain.features)
+    n, width = rows.X.shape[1], domain.X.shape[1]
+    if rows.features and domain.features:
+        rows = in_order(rows, domain.features, domain.path)
     elif n != width:
         message = f"{rows.path}: {counted(n, 'feature')}, but {domain.path}"
         raise DataError(f"{message} has {width}.")
     return complete(rows, impute=impute)
+
+
+def in_order(rows: DomainRows, names: Sequence[str], owner: str) -> DomainRows:
+    """Return rows with the features of an owner, in its order."""
+    known = set(rows.features)
+    if lacking := [name for name in names if name not in known]:
+        text = f"lacks {counted(len(lacking), 'feature')} of {owner}"
+        raise DataError(f"{rows.path}: {text}: {shortened(lacking)}.")
+    X = rows.X[:, rows.places(names)]
+    return replace(rows, X=X, features=tuple(names))

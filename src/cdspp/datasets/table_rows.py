@@ -41,6 +41,7 @@ __all__ = [
 
 # What labels and identifiers are called among arrays.
 ARRAYS = {"label": ("y", "label", "labels"), "id": ("ids", "id")}
+FEATURES = "features"  # the array with the names of the columns
 # Kinds of columns that may be left out.
 CONSTANT = "constant"
 KINDS = {"text": kinds.TEXT, "dates": kinds.DATE, CONSTANT: ""}
@@ -155,10 +156,10 @@ class DomainRows:
 
     def place(self, row: int, column: int) -> str:
         """Say where a number stands in the file."""
-        if not self.features:
-            return f"{self.path}: row {row + 1}, feature {column + 1}"
-        record, name = self.records[row], self.features[column]
-        return f"{self.path}: record {record}, column {name!r}"
+        name = f"column {self.features[column]!r}" if self.features else ""
+        if not self.records:
+            return f"{self.path}: row {row + 1}, {name or f'feature {column + 1}'}"
+        return f"{self.path}: record {self.records[row]}, {name}"
 
 
 def read_domain(
@@ -169,8 +170,9 @@ def read_domain(
     A table has a header (CSV, TSV, Parquet, XLSX): `label` (empty, -1 or one of
     `NULL_WORDS` where unlabelled) and `id` are optional columns, all others are
     features; a first column without a name holds ids. Arrays (NPZ, MATLAB) are `X`, in
-    MATLAB also a matrix of another name, and optionally `y` and `ids`. The `encoder` of
-    another table matches features by name. DataError: the file is malformed.
+    MATLAB also a matrix of another name, and optionally `y`, `ids` and `features`, the
+    names of columns. The `encoder` of another table matches features by name.
+    DataError: the file is malformed.
     """
     columns = columns or Columns()
     content, where = read_file(Path(path), columns), str(path)
@@ -334,9 +336,16 @@ def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
             hint = " Rows of X are samples: transpose it." if turned else ""
             fault = f"{name} has shape {values.shape}, expected one entry for each of"
             raise DataError(f"{path}: {fault} the {n} rows of X.{hint}")
+    names = arrays.get(FEATURES) if FEATURES not in columns.drop else None
+    if names is None or names.dtype.kind not in "UO":  # a matrix may be called so
+        names = np.empty(0, object)
+    elif names.shape != X.shape[1:] or len({*names}) < len(names):
+        fault = f"{FEATURES} of shape {names.shape}, expected a name of its own for"
+        raise DataError(f"{path}: {fault} each of the {X.shape[1]} columns of X.")
     return DomainRows(
         path=path,
         X=X.astype(np.float64),
+        features=tuple(map(str, names)),
         ids=[*map(as_text, ids)],
         labels=_texts(labels.tolist()),
         label=label or "",

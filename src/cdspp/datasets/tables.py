@@ -87,6 +87,11 @@ class TablesDataset(Dataset):
         return int(self._summary["paired"])
 
     @property
+    def features(self) -> dict[str, list[str]]:
+        """Names of the features by domain."""
+        return dict(self._summary["features"])
+
+    @property
     def classes(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the classes, sorted."""
         found = {name for sizes in self.contents().values() for name in sizes}
@@ -166,7 +171,7 @@ class TablesDataset(Dataset):
         """Numbers of rows by class, and of shared ids; kept, where there is memory."""
         kept = self.memory and Path(self.memory).with_name("contents.json")
         stamp, known = self.fingerprint(), base.read_kept(kept)
-        if known.get("fingerprint") == stamp and "notes" in known:
+        if known.get("fingerprint") == stamp and {"notes", "features"} <= {*known}:
             return known
         rows, pairs = self._rows, self._pairs
         sizes = {name: Counter(part.labels) for name, part in rows.items()}
@@ -180,6 +185,7 @@ class TablesDataset(Dataset):
             "shared": sum(n > 1 for name, n in ids.items() if name not in pairs),
             "paired": len(pairs),
             "notes": [*_notes_on_columns(self.identifier, list(rows.values()))],
+            "features": {name: list(part.features) for name, part in rows.items()},
         }
         if kept:
             write_json(kept, found)

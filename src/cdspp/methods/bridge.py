@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.discovery import did_you_mean
-from cdspp.core.errors import BridgeWarning
+from cdspp.core.errors import BridgeWarning, UnitWarning
 from cdspp.core.file_rows import FileRows, chunks_of, mapped
 from cdspp.core.matrix import is_sparse
 from cdspp.core.wording import counted
@@ -28,13 +28,14 @@ __all__ = [
     "n_rows",
     "read_bridge",
     "row_keys",
+    "spread_words",
 ]
 
 SAME_NAMES = "same-names"
 SHARED, PAIRS = "shared_columns", "paired_rows"  # as in `bridges` of a method
 SIDES = "source", "target"
-# Spreads of one quantity in one unit hardly differ by more.
-SPREADS_APART = 10.0
+# Spreads of one quantity in one unit hardly differ by more: cm and mm do.
+SPREADS_APART = 5.0
 FEWEST_ROWS = 10
 
 Places = NDArray[np.intp]
@@ -103,7 +104,8 @@ def read_bridge(
     given, whose columns may have names; `check_rows` validates paired rows.
     """
     places = _shared_places(given.shared_columns, domains, named)
-    _warn_of_spreads(domains, places, named)
+    if said := spread_words(domains, places, [*map(column_names, named)]):
+        warnings.warn(f"{said}.", UnitWarning, stacklevel=4)
     if given.paired_rows is None or not (n_pairs := n_rows(given.paired_rows[0])):
         return Bridge(*places)
     parts: list[Any] = []
@@ -249,35 +251,36 @@ def row_keys(X: Any) -> Iterator[bytes]:
             yield (row + 0.0).tobytes() if row.any() else b""  # -0.0 is 0.0
 
 
-def _warn_of_spreads(
-    domains: tuple[Any, Any], places: tuple[Places, Places], named: tuple[Any, Any]
-) -> None:
-    """Warn of shared columns that can hardly be of one unit."""
+def spread_words(
+    domains: tuple[Any, Any],
+    places: tuple[Places, Places],
+    names: Sequence[Sequence[str] | None],
+) -> str:
+    """Name shared columns that can hardly be of one unit, with numbers of both."""
     few = min(X.shape[0] for X in domains) < FEWEST_ROWS
     if few or not len(places[0]) or any(isinstance(X, FileRows) for X in domains):
-        return
+        return ""
     spreads = [_spread(X[:, at]) for X, at in zip(domains, places, strict=True)]
     low, high = np.minimum(*spreads), np.maximum(*spreads)
     apart = np.flatnonzero((low > 0) & (high > SPREADS_APART * low))
     if not len(apart):
-        return
+        return ""
 
     def described(side: int, k: int) -> str:
-        column, names = places[side][k], column_names(named[side])
+        column, known = places[side][k], names[side]
         values = domains[side][:, [column]]
         median = np.median(values.toarray() if is_sparse(values) else values)
         return (
-            f"{SIDES[side]} column {names[column] if names else column}: median "
+            f"{SIDES[side]} column {known[column] if known else column}: median "
             f"{median:.3g}, spread {spreads[side][k]:.3g}"
         )
 
     shown = "; ".join(f"{described(0, k)}, {described(1, k)}" for k in apart[:3])
-    warnings.warn(
+    return (
         f"{len(apart)} of {counted(len(low), 'shared column')} differ in spread by "
         f"more than a factor of {SPREADS_APART:.0f} ({shown}). Equal names do not make "
-        "equal units: convert them, or do not share them.",
-        BridgeWarning,
-        stacklevel=5,
+        "equal units: convert them, standardise each domain by its own rows, or do not "
+        "share them"
     )
 
 

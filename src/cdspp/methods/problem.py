@@ -157,8 +157,8 @@ def scale_domains(
     """Return the scaling of target rows, seen or new, and the source scaled.
 
     Each domain is scaled by its own rows, but shared columns as in the source, unless
-    the kind is ``standardise-each``. Paired rows are scaled as the rows of their domain,
-    and the columns of the source returned are shared by number.
+    the kind is ``standardise-each``. Paired rows are scaled as the rows of their
+    domain, and the columns of the source returned are shared by number.
     """
     with number_errors(X, "X"), number_errors(source.X, "source.X"):
         rows, given = (check_array(part, dtype=np.float64) for part in (X, source.X))

@@ -38,16 +38,15 @@ from cdspp.methods.bridge import PAIRS, SHARED, n_rows
 __all__ = ["BRIDGE_STATES", "STATES", "SourceState", "bridge_states", "derangement"]
 
 
-def derangement(n: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def derangement(
+    n: int, rng: np.random.Generator, needs: str = f"{SWAPPED} needs two source classes"
+) -> NDArray[np.intp]:
     """Draw one of the permutations of `n` that leave nothing in its place, uniformly.
 
-    DataError: `n` is below two, where there is none.
+    DataError, which begins with what a state `needs`: `n` is below two.
     """
     if n < 2:
-        raise DataError(
-            f"swapped-classes needs two source classes at least, got {n}. Leave this "
-            "source state out."
-        )
+        raise DataError(f"{needs} at least, got {n}. Leave this source state out.")
     while True:  # a share of about 1/e of all permutations will do
         drawn = rng.permutation(n)
         if not np.any(drawn == np.arange(n)):
@@ -121,14 +120,16 @@ STATES: Mapping[str, Callable[[_Draw], SourceDomain | None]] = {
 
 def _shuffled_columns(given: _Draw) -> SourceDomain:
     ours, theirs = zip(*given.source.shared_columns, strict=True)
-    order = derangement(len(theirs), given.rng)
+    needs = f"{SHUFFLED_COLUMNS} needs two shared columns"
+    order = derangement(len(theirs), given.rng, needs)
     shuffled = [(i, theirs[k]) for i, k in zip(ours, order, strict=True)]
     return replace(given.source, shared_columns=shuffled)
 
 
 def _shuffled_pairs(given: _Draw) -> SourceDomain:
     ours, theirs = given.source.paired_rows
-    order = derangement(theirs.shape[0], given.rng)
+    needs = f"{SHUFFLED_PAIRS} needs two pairs"
+    order = derangement(theirs.shape[0], given.rng, needs)
     return replace(given.source, paired_rows=(ours, theirs[order]))
 
 
@@ -248,8 +249,8 @@ class SourceState:
         Raises
         ------
         DataError
-            Classes are to be swapped and there is one class only, or no labelled
-            target row has a class of the source.
+            Of classes, shared columns or pairs to exchange there is one only, or no
+            labelled target row has a class of the source.
         """
         rng = generator(self.name, *axes)
         given = _Draw(source, labelled, rng, self.spread)

@@ -19,7 +19,13 @@ from cdspp.study.guest_methods import welcome_guests
 from cdspp.study.guest_sections import GuestSection, guest_classes
 from cdspp.study.known_names import KnownNames, Sound, check_schema, cut_inherited
 from cdspp.study.model import Benchmark, Method, Study, StudyDataset, View, of_entry
-from cdspp.study.settings import SHUFFLED, chosen_tasks, task_names, with_settings
+from cdspp.study.settings import (
+    SHUFFLED,
+    bridge_state_notes,
+    chosen_tasks,
+    task_names,
+    with_settings,
+)
 
 __all__ = ["load_study"]
 
@@ -124,8 +130,8 @@ def _of_user(found: Dataset, entry: Config) -> StudyDataset:
         for domain, counts in contents.items()
     }
     own = {key: value for key, value in entry.items() if key != "id"}
-    name, kind, paired = found.identifier, found.kind, found.n_paired
-    return StudyDataset(name, kind, sizes, own, unlabelled, paired=paired)
+    known = {"paired": found.n_paired, "features": getattr(found, "features", {})}
+    return StudyDataset(found.identifier, found.kind, sizes, own, unlabelled, **known)
 
 
 def _build(
@@ -155,6 +161,7 @@ def _build(
     )
     more = (each for guest in guests for each in guest.settings(config, benchmarks))
     study = with_settings(config, study, more)
+    study = replace(study, notes=(*study.notes, *bridge_state_notes(study)))
     plans = {
         name: {guest.name: guest.plan(study, config, name) for guest in guests}
         for name in benchmarks

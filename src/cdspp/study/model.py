@@ -48,7 +48,8 @@ class StudyDataset:
     """A data set as a study knows it before its files exist.
 
     `own` says where the user's own files are, as `cdspp.datasets.own_dataset` takes it,
-    `entry` is that of the catalogue; `paired` samples are in every domain, as pairs.
+    `entry` is that of the catalogue; `paired` samples are in every domain, as pairs;
+    `features` has the names of columns by domain, where tables have them.
     """
 
     identifier: str
@@ -58,6 +59,7 @@ class StudyDataset:
     unlabelled: Mapping[str, int] = field(default_factory=dict)
     entry: Mapping[str, Any] = field(default_factory=dict)
     paired: int = 0
+    features: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def resource(self, view: View, domain: str | None) -> str | None:
         """Return the download that a view of files needs, None if it needs none."""

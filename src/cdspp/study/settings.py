@@ -22,7 +22,7 @@ from cdspp.core.names import (
     task_domains,
 )
 from cdspp.methods import method_class, option_defaults
-from cdspp.methods.bridge import PAIRS, SHARED
+from cdspp.methods.bridge import PAIRS, SAME_NAMES, SHARED
 from cdspp.study.model import (
     SEEDED,
     Benchmark,
@@ -36,6 +36,7 @@ from cdspp.study.model import (
 
 __all__ = [
     "SHUFFLED",
+    "bridge_state_notes",
     "chosen_tasks",
     "in_state",
     "setting_of_value",
@@ -131,10 +132,30 @@ def without(domain: str) -> str:
 def _is_control(study: Study, state: str, benchmark: Benchmark) -> bool:
     """Whether a source state is a control on a benchmark."""
     if state in SHUFFLED:
-        return bool(benchmark.bridge.get(SHUFFLED[state]))
+        return _n_exchanged(study, state, benchmark) > 1
     # Two classes, swapped, are the mirrored problem, of equal answers.
     sizes = study.datasets[benchmark.dataset].class_sizes.values()
     return state != SWAPPED or max(map(len, sizes)) > 2
+
+
+def _n_exchanged(study: Study, state: str, benchmark: Benchmark) -> int:
+    """Return how many partners a state exchanges, fewest of a task; 2 if unknown."""
+    part = benchmark.bridge.get(SHUFFLED[state], ())
+    if part != SAME_NAMES:
+        return part if isinstance(part, int) else len(part)
+    names = study.datasets[benchmark.dataset].features
+    pairs = (task_domains(t) for t in benchmark.tasks if not several_sources(t))
+    shared = [{*names[p.sources[0]]} & {*names[p.target]} for p in pairs if names]
+    return min(map(len, shared), default=2)
+
+
+def bridge_state_notes(study: Study) -> Iterator[str]:
+    """Say where a state is left out, since nothing can be exchanged."""
+    for name, benchmark in study.benchmarks.items():
+        for state in SHUFFLED.keys() & {*study.states}:
+            if _n_exchanged(study, state, benchmark) == 1:
+                text = f"a single one of {SHUFFLED[state]} has no other partner"
+                yield f"{name}: the source state {state} is left out, because {text}."
 
 
 def _selected_settings(
