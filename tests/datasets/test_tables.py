@@ -81,6 +81,7 @@ def test_what_tables_hold_is_remembered_until_they_or_how_they_are_read_change(
     monkeypatch.setattr("cdspp.datasets.tables.read_domain", None)
     again = TablesDataset("plants", tables, **HOW, memory=memory)
     assert again.contents() == first
+    assert again.features == {"lab": ["x", "y"], "field": ["z"]}
     memory.with_name("contents.json").write_text("{")
     with pytest.raises(TypeError):  # it would be read, for what was kept is damaged
         TablesDataset("plants", tables, **HOW, memory=memory).contents()

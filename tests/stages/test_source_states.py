@@ -63,6 +63,27 @@ def test_a_derangement_leaves_nothing_in_place(n: int) -> None:
         assert not np.any(found == np.arange(n))
 
 
+@pytest.mark.parametrize(
+    ("bridge", "state", "said"),
+    [
+        ({"shared_columns": [(0, 1)]}, "shuffled-columns", "two shared columns"),
+        (
+            {"paired_rows": (np.ones((1, 3)), np.ones((1, 2)))},
+            "shuffled-pairs",
+            "two pairs",
+        ),
+        ({}, "swapped-classes", "two source classes"),
+    ],
+)
+def test_a_state_without_two_parts_to_exchange_is_named(
+    bridge: dict[str, Any], state: str, said: str
+) -> None:
+    source = SourceDomain(np.ones((2, 3)), [0, 0], **bridge)
+    labelled = SourceDomain(np.ones((2, 2)), [0, 0])
+    with pytest.raises(DataError, match=f"{state} needs {said} at least, got 1. Leave"):
+        SourceState(state).of(source, labelled, 0, "b", "s_t", 1)
+
+
 def test_every_derangement_of_four_is_equally_likely() -> None:
     every = [p for p in permutations(range(4)) if all(p[i] != i for i in range(4))]
     assert len(every) == 9

@@ -144,8 +144,8 @@ def add_joining(parser: argparse.ArgumentParser, scale: str) -> None:
     add = parser.add_argument
     text = (
         "columns with the same meaning and unit in both files: same-names, none, or "
-        "pairs a=b,c=d of a source column and a target column (same-names where the "
-        "files have any)"
+        "pairs a=b,c=d*10 of a source column and a target column, perhaps times the "
+        "number that brings it to the source's unit (same-names where there are any)"
     )
     add("--shared", metavar="HOW", help=text)
     text = (

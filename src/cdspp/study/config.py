@@ -130,8 +130,11 @@ def _of_user(found: Dataset, entry: Config) -> StudyDataset:
         for domain, counts in contents.items()
     }
     own = {key: value for key, value in entry.items() if key != "id"}
-    known = {"paired": found.n_paired, "features": getattr(found, "features", {})}
-    return StudyDataset(found.identifier, found.kind, sizes, own, unlabelled, **known)
+    name, kind, paired = found.identifier, found.kind, found.n_paired
+    columns = getattr(found, "features", {})
+    return StudyDataset(
+        name, kind, sizes, own, unlabelled, paired=paired, features=columns
+    )
 
 
 def _build(
