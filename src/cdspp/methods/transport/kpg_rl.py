@@ -129,7 +129,8 @@ class KPGRL(ConfidentClassifier):
     there rows are as they are, here they have unit length. Its machine has so small a
     ``gamma`` that it is nearly linear, and regularises more than the linear one of the
     same `C`, which was the only one before: on published features of photographs it is
-    better by 5 to 14 points, on the embedded digits worse by 1. The linear machine has
+    better by 5 to 14 points (1 to 6 without a source), on the embedded digits worse by
+    1 (7 without a source). The linear machine has
     the `C` of SVM_t but is not its one-vs-one machine: what the transport does shows
     beside a fit of the method itself without a source, with either machine. The data of
     the release are not available, so the tests compare with a naive version alone.

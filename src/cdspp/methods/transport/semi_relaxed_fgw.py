@@ -59,7 +59,9 @@ class SemiRelaxedFGW(PlanClassifier):
     unit length. Rows of the fit keep the class that the plan gives them, known by their
     exact values; a new row goes to the source row where ``F'(T)`` is least, which is
     where a fitted row ends. That agrees with the plan on 99 % of the rows of the fit
-    (photographs, default options). The paper has graphs alone: no printed results can
+    (photographs, default options). Labels by one more step for every row, as in the
+    version before, were up to 8 points more accurate on photographs at the default, and
+    22 to 38 points less at 0.1. The paper has graphs alone: no printed results can
     be compared, and of all options the defaults are this package's own.
 
     References
