@@ -80,7 +80,7 @@ def study_numbers(folder: PathLike) -> Iterator[Number]:
 
 
 def _read(path: Path) -> Iterator[Any]:
-    return pd.read_csv(path, keep_default_na=True).fillna("").itertuples()
+    yield from pd.read_csv(path, keep_default_na=True).fillna("").itertuples()
 
 
 def _gains(matrix: pd.DataFrame) -> Iterator[Number]:
