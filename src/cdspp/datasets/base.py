@@ -310,14 +310,15 @@ def digests_path(data: str | Path | None, dataset: str) -> Path | None:
 def file_digests(files: Sequence[Path], memory: Memory = None) -> dict[str, str]:
     """Return a digest of the content of each file, by its path.
 
-    The JSON file `memory` keeps those of the last call: a file of equal size and time
-    of change is not read again.
+    The JSON file `memory` keeps those of the last call: a file is read again unless its
+    size, times and place on the disk are equal. The time of its content alone can be
+    set, and the place alone be used again.
     """
     known, found = read_kept(memory), dict[str, list[Any]]()
     for path in files:
         status, entry = path.stat(), known.get(str(path), [])
-        state = [status.st_size, status.st_mtime_ns]
-        same = isinstance(entry, list) and entry[:2] == state
+        state = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+        same = isinstance(entry, list) and entry[:-1] == state
         found[str(path)] = entry if same else [*state, file_digest(path)]
     if memory is not None and found != known:
         write_json(memory, found)
