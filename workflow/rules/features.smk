@@ -3,9 +3,10 @@
 
 from functools import partial
 
-from cdspp.features import extractor_class, own_digests, own_files, pretrained_network
+from cdspp.features import extractor_class, own_files, pretrained_network
 from cdspp.features.base import WordExtractor
 from cdspp.study.cost import view_request
+from cdspp.study.recipes import codebook_domain
 
 
 def view_of(wildcards):
@@ -28,21 +29,13 @@ def extractor_name(wildcards):
     return view_of(wildcards).extractor
 
 
-def extractor_digest(wildcards):
-    extractor = extractor_class(extractor_name(wildcards))
-    return code_digest("cdspp.stages.features", extractor.__module__)
-
-
-def codebook_domain(wildcards):
-    return view_of(wildcards).options["codebook_domain"]
-
-
 def codebook_options(wildcards):
-    return view_of(wildcards).domain_options(codebook_domain(wildcards))
+    return view_of(wildcards).domain_options(codebook_domain(study, wildcards.view))
 
 
 def view_resource(name, wildcards, attempt):
-    domain = getattr(wildcards, "domain", None) or codebook_domain(wildcards)
+    named = getattr(wildcards, "domain", None)
+    domain = named or codebook_domain(study, wildcards.view)
     asked = view_request(study, wildcards.dataset, domain, wildcards.view, attempt)
     return getattr(asked, name)
 
@@ -66,9 +59,7 @@ rule codebook:
         extractor=extractor_name,
         options=codebook_options,
         numeric_threads=study.numeric_threads,
-        made_of=made_of(
-            extractor_name, codebook_options, study.numeric_threads, extractor_digest
-        ),
+        made_of=made_of,
     script:
         "../scripts/codebook.py"
 
@@ -89,10 +80,6 @@ def extractor_options(wildcards):
 
 def own_places(wildcards):
     return own_files(extractor_name(wildcards), extractor_options(wildcards))
-
-
-def own_content(wildcards):
-    return own_digests(extractor_name(wildcards), extractor_options(wildcards))
 
 
 def view_scale(wildcards):
@@ -126,9 +113,6 @@ rule features:
         own_files=own_places,
         storage=published_storage,
         numeric_threads=study.numeric_threads,
-        made_of=made_of(
-            *(extractor_name, extractor_options, view_scale, own_content),
-            *(published_storage, study.numeric_threads, extractor_digest),
-        ),
+        made_of=made_of,
     script:
         "../scripts/features.py"

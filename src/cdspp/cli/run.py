@@ -161,8 +161,8 @@ def _follow(call: Sequence[str], log: Path, meter: Meter) -> int:
         with suppress(ProcessLookupError):
             os.killpg(running.pid, number)
 
-    # Whatever LC_ALL makes of names; and modules of this folder are to stand in for none
-    # that Snakemake imports, here or in its jobs on a cluster.
+    # Names are UTF-8 whatever LC_ALL makes of them; and no module of this folder stands
+    # in for one that Snakemake imports, here or in a job on a cluster.
     settings = {**os.environ, "PYTHONUTF8": "1", "PYTHONSAFEPATH": "1"}
     with log.open("wb") as stream:
         running = subprocess.Popen(

@@ -100,6 +100,7 @@ def read_study(files: Sequence[PathLike]) -> Study:
         catalogue=place / "resources/datasets.yaml",
         resources=place / "resources",
         inherited=layers.inherited,
+        data="data" if Path("data").is_dir() else None,
     )
     for note in study.notes:
         log.warning("%s", note)
@@ -131,10 +132,9 @@ def _verify(arguments: argparse.Namespace) -> str:
 
     study, folder = _study_and_results(arguments.study)
     if study is not None:
-        from cdspp.study.fit_jobs import expected_fits
+        from cdspp.analysis.stale import stale_files
 
-        expected = {name: expected_fits(study, name) for name in study.benchmarks}
-        faults, result = verify(folder, expected)
+        faults, result = verify(folder, stale_files(study))
     elif folder.suffix == ".zip":
         with unpacked(folder) as inner:
             faults, result = verify(inner)
@@ -150,11 +150,12 @@ def _verify(arguments: argparse.Namespace) -> str:
 def status_text(files: Sequence[str]) -> str:
     """Return the progress of the study of some files, by default the embedded one."""
     from cdspp.analysis.fit_records import versions_note
+    from cdspp.analysis.stale import stale_files
     from cdspp.report.outline import KINDS, outline_names
     from cdspp.study.files import FIT, files_after_fits, files_before_fits
     from cdspp.study.plan import plan_of
     from cdspp.study.progress import missing_files, study_progress
-    from cdspp.study.renewal import differing_fits, standing_notes
+    from cdspp.study.renewal import renewal_notes, unrecorded_files
 
     study = read_study(files)
     plans = [plan_of(study, name) for name in study.benchmarks]
@@ -172,14 +173,14 @@ def status_text(files: Sequence[str]) -> str:
         jobs = counted(len(stopped), "job")
         lines += [f"{jobs} stopped before the end (killed, or out of memory):"]
         lines += [*_first(stopped), ""]
-    differing = ((reason, file) for file, reason in differing_fits(study))
-    for reason, places in _by_reason(differing).items():
-        fits = counted(len(places), "fit")
-        lines += [f"{fits} to repeat: {reason}", *_first(places), ""]
+    stale = ((reason, file) for file, reason in stale_files(study))
+    for reason, places in _by_reason(stale).items():
+        files = counted(len(places), "file")
+        lines += [f"{files} to make again: {reason}", *_first(places), ""]
     keys = (key for name in study.benchmarks for key in study.fits(name))
     records = (f"{FIT.format(study=study.name, **key._asdict())}.json" for key in keys)
     mixed = versions_note(filter(os.path.isfile, records))
-    notes = (mixed, *standing_notes(study))
+    notes = (mixed, *renewal_notes(unrecorded_files(study), {}, {}))
     lines += [note + "\n" for note in notes if note]
     lines += _file_table(stages, missing)
     left = any(missing.values()) or any(c["missing"] for c in progress.fits.values())

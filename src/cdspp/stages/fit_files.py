@@ -103,10 +103,6 @@ class ExpectedFits:
         self._expected = Expected(*expected)
         self._digests: dict[str, str] = {}
 
-    def has(self, key: FitKey) -> bool:
-        """Whether a configuration has the method of a fit in its setting."""
-        return f"{key.setting}/{key.method}" in self._expected.recipes
-
     def wrong_recipe(self, key: FitKey, record: Mapping[str, Any]) -> str:
         """Say how the recipe of a fit differs; empty where it is as expected."""
         recipe, _ = self._expected.recipes.get(f"{key.setting}/{key.method}", ("", 0))

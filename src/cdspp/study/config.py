@@ -57,6 +57,7 @@ def load_study(
     """
     if (given := config.get("partial")) in ("true", "false"):  # of a command line
         config = {**config, "partial": given == "true"}
+    asked = config
     faults, sound = check_schema(config, schema)
     faults += welcome_guests(sound.config)
     datasets, more, notes = _datasets(sound, catalogue, data)
@@ -73,7 +74,8 @@ def load_study(
         lines = "\n".join(f"  - {fault}" for fault in faults)
         noun = "fault" if len(faults) == 1 else "faults"
         raise ConfigError(f"{len(faults)} {noun} in the configuration:\n{lines}")
-    return _build(config, datasets, guests, (*notes, *left_out))
+    study = _build(config, datasets, guests, (*notes, *left_out))
+    return replace(study, config=asked)
 
 
 def _datasets(
