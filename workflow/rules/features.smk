@@ -6,7 +6,6 @@ from functools import partial
 from cdspp.features import extractor_class, own_files, pretrained_network
 from cdspp.features.base import WordExtractor
 from cdspp.study.cost import view_request
-from cdspp.study.recipes import codebook_domain
 
 
 def view_of(wildcards):
@@ -29,13 +28,16 @@ def extractor_name(wildcards):
     return view_of(wildcards).extractor
 
 
+def codebook_domain(wildcards):
+    return view_of(wildcards).options["codebook_domain"]
+
+
 def codebook_options(wildcards):
-    return view_of(wildcards).domain_options(codebook_domain(study, wildcards.view))
+    return view_of(wildcards).domain_options(codebook_domain(wildcards))
 
 
 def view_resource(name, wildcards, attempt):
-    named = getattr(wildcards, "domain", None)
-    domain = named or codebook_domain(study, wildcards.view)
+    domain = getattr(wildcards, "domain", None) or codebook_domain(wildcards)
     asked = view_request(study, wildcards.dataset, domain, wildcards.view, attempt)
     return getattr(asked, name)
 

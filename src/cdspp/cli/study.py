@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, add_force, add_study_command, check_outputs
-from cdspp.cli.share import unpacked
+from cdspp.cli.share import verify_archive
 from cdspp.core.errors import DataError
 from cdspp.core.names import MAIN, FitKey, PathLike
 from cdspp.core.wording import aligned, counted
@@ -136,8 +136,7 @@ def _verify(arguments: argparse.Namespace) -> str:
 
         faults, result = verify(folder, stale_files(study))
     elif folder.suffix == ".zip":
-        with unpacked(folder) as inner:
-            faults, result = verify(inner)
+        faults, result = verify_archive(folder)
     else:
         faults, result = verify(folder)
     text = "\n".join([*faults, result])

@@ -1,4 +1,4 @@
-"""What makes each file of a study, beside its inputs: options, seed and code."""
+"""The recipe of each file of a study: all that makes it, beside its inputs."""
 
 from __future__ import annotations
 
@@ -15,73 +15,52 @@ from cdspp.stages.fit_files import content_digest
 from cdspp.study.fit_jobs import expected_fits
 from cdspp.study.model import Study
 
-__all__ = ["codebook_domain", "file_recipe"]
+__all__ = ["file_recipe"]
 
 
 def file_recipe(study: Study, file: str) -> str:
-    """Return a digest of all that a study has make a file, named as rules name it.
+    """Return a digest of the options, seed, code and own files that make a file.
 
-    The files of fits have recipes of their own (`cdspp.study.fit_jobs`).
+    It is named as the rules name it. Fits have recipes of their own (`expected_fits`).
     """
+    parts: list[Any] = []
     match Path(file).parts:
-        case "data", dataset, _:
-            parts = _of_data(study, dataset)
+        case "data", name, _:
+            known, memory = study.datasets[name], digests_path("data", name)
+            made = dataset_recipe(name, known.own, known.entry, memory)
+            parts = [made, code_digest("cdspp.stages.data", made["module"])]
         case _, "labels", _, _:
             parts = [code_digest("cdspp.stages.data")]
         case _, "codebooks", _, name:
-            view, _, _ = name.partition(".")
-            parts = _of_view(study, view, codebook_domain(study, view))
+            parts = _of_view(study, name.partition(".")[0])
         case _, "features", dataset, name:
             domain, view, _ = name.split(".")
-            parts = [
-                *_of_view(study, view, domain),
-                *_more(study, dataset, domain, view),
-            ]
-        case _, _, "splits", _, _, "pairs", _:
-            parts = [study.seed, code_digest("cdspp.stages.splits")]
-        case _, _, "splits", benchmark, setting, role, domain, _:
-            drawn = study.draw(benchmark, setting, role, domain)
-            dataset = study.benchmarks[benchmark].dataset
-            parts = [dataset, drawn, code_digest("cdspp.stages.splits")]
-        case _, _, "test-shares", *_:
+            entry = study.views[view]
+            own = own_digests(entry.extractor, entry.domain_options(domain))
+            parts = [entry.scale, own, study.datasets[dataset].storage(entry, domain)]
+            parts += _of_view(study, view, domain)
+        case _, _, "splits" | "test-shares" as kind, benchmark, *names, _:
             parts = [code_digest("cdspp.stages.splits")]
+            if names[1:] == ["pairs"]:
+                parts += [study.seed]
+            elif kind == "splits":
+                dataset = study.benchmarks[benchmark].dataset
+                parts += [dataset, study.draw(benchmark, *names)]
         case _, _, "subspace", benchmark, _:
-            parts = _of_subspace(study, benchmark)
+            method = study.shown_method()
+            parts = [method, study.overlap(benchmark, MAIN), study.numeric_threads]
+            parts += [study.method_options(method, MAIN)]
+            parts += [code_digest("cdspp.stages.subspace", method_module(method))]
         case _, _, "scores", name:
             fits = expected_fits(study, name.partition(".")[0])
             parts = [fits, code_digest("cdspp.stages.score")]
     return content_digest(parts)
 
 
-def codebook_domain(study: Study, view: str) -> str:
-    """Return the domain from which a view learns its words."""
-    return str(study.views[view].options["codebook_domain"])
-
-
-def _of_data(study: Study, dataset: str) -> list[Any]:
-    known = study.datasets[dataset]
-    memory = digests_path("data", dataset)
-    found = dataset_recipe(dataset, known.own, known.entry, memory)
-    return [found, code_digest("cdspp.stages.data", found["module"])]
-
-
-def _of_view(study: Study, name: str, domain: str) -> list[Any]:
+def _of_view(study: Study, name: str, domain: str = "") -> list[Any]:
+    """Return what decides the features of a domain, or the codebook of a view."""
     view = study.views[name]
-    code = code_digest(
-        "cdspp.stages.features", extractor_class(view.extractor).__module__
-    )
-    return [view.extractor, view.domain_options(domain), study.numeric_threads, code]
-
-
-def _more(study: Study, dataset: str, domain: str, name: str) -> list[Any]:
-    """Return what decides features, and no codebook."""
-    view = study.views[name]
-    own = own_digests(view.extractor, view.domain_options(domain))
-    return [view.scale, own, study.datasets[dataset].storage(view, domain)]
-
-
-def _of_subspace(study: Study, benchmark: str) -> list[Any]:
-    method = study.shown_method()
-    code = code_digest("cdspp.stages.subspace", method_module(method))
-    how = [study.overlap(benchmark, MAIN), study.method_options(method, MAIN)]
-    return [method, *how, study.numeric_threads, code]
+    options = view.domain_options(domain or view.options["codebook_domain"])
+    module = extractor_class(view.extractor).__module__
+    code = code_digest("cdspp.stages.features", module)
+    return [view.extractor, options, study.numeric_threads, code]
