@@ -101,8 +101,13 @@ PLANS = {name: plan_of(study, name) for name in study.benchmarks}
 EVERY_PLAN = [plan.as_dict() for plan in PLANS.values()]
 
 
-def made_of(wildcards, output):
-    return file_recipe(study, output[0])
+# The digest of all that makes a file, beside its inputs. Snakemake records no parameter
+# that is a function of outputs, so it takes the path from the wildcards.
+def made_of(file):
+    def recipe(wildcards):
+        return file_recipe(study, file.format(**wildcards))
+
+    return recipe
 
 
 def script_code(name):

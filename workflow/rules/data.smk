@@ -47,7 +47,7 @@ rule prepare_dataset:
         runtime=60,
     params:
         own=own_data,
-        made_of=made_of,
+        made_of=made_of(INDEX),
     script:
         "../scripts/prepare_dataset.py"
 
@@ -63,6 +63,6 @@ rule labels:
     conda:
         "../../envs/environment.yaml"
     params:
-        made_of=made_of,
+        made_of=made_of(LABELS),
     script:
         "../scripts/labels.py"

@@ -61,7 +61,7 @@ rule codebook:
         extractor=extractor_name,
         options=codebook_options,
         numeric_threads=study.numeric_threads,
-        made_of=made_of,
+        made_of=made_of(CODEBOOK),
     script:
         "../scripts/codebook.py"
 
@@ -115,6 +115,6 @@ rule features:
         own_files=own_places,
         storage=published_storage,
         numeric_threads=study.numeric_threads,
-        made_of=made_of,
+        made_of=made_of(FEATURES),
     script:
         "../scripts/features.py"

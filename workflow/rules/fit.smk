@@ -30,7 +30,7 @@ rule test_shares:
     resources:
         runtime=1,
     params:
-        made_of=made_of,
+        made_of=made_of(SHARES),
     script:
         "../scripts/test_shares.py"
 
@@ -130,6 +130,6 @@ rule subspace:
         overlap=main_overlap,
         options=shown_options,
         numeric_threads=study.numeric_threads,
-        made_of=made_of,
+        made_of=made_of(SUBSPACE),
     script:
         "../scripts/subspace.py"

@@ -22,7 +22,7 @@ rule split:
     params:
         dataset=dataset_of,
         draw=draw,
-        made_of=made_of,
+        made_of=made_of(SPLIT),
     script:
         "../scripts/split.py"
 
@@ -46,6 +46,6 @@ rule pairs:
         runtime=1,
     params:
         seed=study.seed,
-        made_of=made_of,
+        made_of=made_of(PAIR_SPLIT),
     script:
         "../scripts/pairs.py"

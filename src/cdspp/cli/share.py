@@ -68,6 +68,7 @@ README_LACKING = """
 To run it, put these files here, which are not in the archive (sha256, path):
 """
 LACKING = "Not packed, but needed to run the study again (--with-inputs packs them):"
+LONGEST = 1 << 26  # bytes of a list of members
 LISTED = 20  # files that are not packed, at the end of the command
 
 
@@ -243,12 +244,14 @@ def _check_members(archive: Path, room: int) -> tuple[set[str], list[str], str]:
             note = f"No member was compared: {archive} has no {SUMS}, as of cdspp 0.2."
             parts = (*TEXTS, "results")
             return {n for n in sizes if {*n.split("/")[1:2]} & {*parts}}, [], note
-        listed = opened.read(f"{top}/{SUMS}").decode().splitlines()
-        stated = {f"{top}/{line[66:]}": line[:64] for line in listed}
+        with opened.open(f"{top}/{SUMS}") as member:
+            lines = member.read(LONGEST).decode().splitlines()
+        stated = {f"{top}/{line[66:]}": line[:64] for line in lines}
         found = dict.fromkeys(sizes.keys() - {f"{top}/{SUMS}"}, "")
         for name in found.keys() & stated:  # nothing else is read
             with opened.open(name) as member:
-                found[name] = hashlib.file_digest(member, "sha256").hexdigest()
+                digest = hashlib.file_digest(member, "sha256")  # type: ignore[arg-type]
+                found[name] = digest.hexdigest()
     faults = []
     for name in sorted({name for name, _ in stated.items() ^ found.items()}):
         lost = "removed" if name in stated else "added"

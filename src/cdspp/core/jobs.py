@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import logging
-import os
 import re
 import sys
 import time
@@ -55,9 +54,9 @@ def job(
     log_ready()
     try:
         guard_job()
-        inputs = [*map(os.fspath, inputs)]
-        with guarded([*inputs, *own]) as digests:
-            check_origins({path: digests[path] for path in inputs})
+        recorded = [*map(str, inputs)]
+        with guarded([*recorded, *own]) as digests:
+            check_origins({path: digests[path] for path in recorded})
             yield
             if output is not None:
                 record_origin(output, made_of, digests)
