@@ -37,9 +37,9 @@ example:
 """
 STATUS_HELP = """\
 Prints the fits done, failed, running and missing by benchmark and method; why they
-failed; the command that repeats crashed fits; fits whose options, code or files differ
-from those of the study; and missing files. Call it in the folder of the run, with its
-study files. `cdspp run ... -- --dry-run` prints all other jobs that a change causes.
+failed; the command that repeats crashed fits; files that are not what the study asks
+for now, and why; and missing files. Call it in the folder of the run, with its study
+files. `cdspp run ... -- --dry-run` prints all other jobs that a change causes.
 
 example:
   cdspp status resources/studies/printed.yaml
@@ -54,12 +54,12 @@ the report.
 example:
   cdspp verify results/embedded
 
-Given a study file instead, in the folder of the run, it also compares each fit with the
-study: options, seed, code, features and splits.
+Given a study file instead, in the folder of the run, it also compares all files with
+what the study asks for now: its tables and folders, options, seed and code.
 
   cdspp verify mine.yaml
 
-Given an archive of `cdspp bundle`, it checks the folder inside.
+Given an archive of `cdspp bundle`, it checks every member, then the study inside.
 """
 EXPORT_HELP = """\
 Writes, for each trial of a task, the samples to learn from, with their labels, and the
