@@ -12,7 +12,7 @@ from PIL import Image
 
 from cdspp.core.errors import DataError
 from cdspp.core.whole_files import write_json
-from cdspp.datasets import FolderDataset, base, dataset_recipe
+from cdspp.datasets import FolderDataset, base, dataset_recipe, own_dataset
 from cdspp.datasets.base import file_digests, read_index
 from cdspp.datasets.folder import check_images
 
@@ -176,6 +176,16 @@ def test_the_memory_of_an_earlier_version_costs_no_more_than_reading(
     write_json(memory, {str(file): [status.st_size, status.st_mtime_ns, "old"]})
     assert file_digests([file], memory) == known
     assert file_digests([file], memory) == known
+
+
+def test_where_nothing_can_be_kept_files_are_read_all_the_same(tmp_path: Path) -> None:
+    file, taken = tmp_path / "a.csv", tmp_path / "data"
+    file.write_text("a,label\n1,x\n2,y\n")
+    taken.write_text("no folder")
+    own = {"tables": {"lab": str(file)}}
+    expected = dataset_recipe("mine", own)
+    assert dataset_recipe("mine", own, None, taken / "digests.json") == expected
+    assert own_dataset("mine", own, taken / "digests.json").contents()
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"x": 1}'])

@@ -91,7 +91,7 @@ def test_a_fit_that_an_earlier_job_wrote_late_is_made_again(
             path.write_bytes(content)
         if not scored:
             (tmp_path / SCORES).unlink()
-        assert "1 fit changed after" in run(project, OTHER)
+        assert "1 file not as the study made them" in run(project, OTHER)
         assert (tmp_path / SCORES).read_bytes() == scores
 
 

@@ -84,12 +84,12 @@ if workflow.is_main_process:  # each job reads this again
     backend = getattr(workflow.workflow_settings, "persistence_backend", "file")
     recorded = str(backend) == "file"
     unrecorded = unrecorded_files(study) if recorded else []
-    foreign = dict(foreign_files(study, job_record if recorded else lambda file: ""))
-    outdated = dict(outdated_fits(study, scored=False))
-    renewed = renewal_notes(unrecorded, foreign, outdated)
+    stale = dict(foreign_files(study, job_record if recorded else lambda file: ""))
+    stale |= outdated_fits(study, scored=False)
+    renewed = renewal_notes(unrecorded, stale)
     for note in filter(None, (own_mark.note, changed, *renewed, *study.notes)):
         logger.warning(note)
-    force(workflow, [*unrecorded, *foreign, *outdated])
+    force(workflow, [*unrecorded, *stale])
 
 
 onstart:

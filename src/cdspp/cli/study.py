@@ -179,7 +179,7 @@ def status_text(files: Sequence[str]) -> str:
     keys = (key for name in study.benchmarks for key in study.fits(name))
     records = (f"{FIT.format(study=study.name, **key._asdict())}.json" for key in keys)
     mixed = versions_note(filter(os.path.isfile, records))
-    notes = (mixed, *renewal_notes(unrecorded_files(study), {}, {}))
+    notes = (mixed, *renewal_notes(unrecorded_files(study), {}))
     lines += [note + "\n" for note in notes if note]
     lines += _file_table(stages, missing)
     left = any(missing.values()) or any(c["missing"] for c in progress.fits.values())

@@ -14,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.errors import ConfigError, DataError, DiskFullError, NotWritableError
 from cdspp.core.faults import write_errors
 from cdspp.core.provenance import file_digest
 from cdspp.core.whole_files import read_json, write_json
@@ -36,6 +36,7 @@ __all__ = [
     "read_index",
     "read_kept",
     "record_path",
+    "write_kept",
 ]
 
 Memory = str | Path | None  # where digests of the user's files are kept
@@ -320,8 +321,8 @@ def file_digests(files: Sequence[Path], memory: Memory = None) -> dict[str, str]
         state = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
         same = isinstance(entry, list) and entry[:-1] == state
         found[str(path)] = entry if same else [*state, file_digest(path)]
-    if memory is not None and found != known:
-        write_json(memory, found)
+    if found != known:
+        write_kept(memory, found)
     return {path: content for path, (*_, content) in found.items()}
 
 
@@ -331,6 +332,13 @@ def read_kept(path: Memory) -> dict[str, Any]:
         if path is not None and isinstance(kept := read_json(path), dict):
             return kept
     return {}
+
+
+def write_kept(path: Memory, content: Mapping[str, Any]) -> None:
+    """Write what `read_kept` reads, in a folder that can be written."""
+    with suppress(NotWritableError, DiskFullError):
+        if path is not None:
+            write_json(path, content)
 
 
 def read_fetched(path: str | Path) -> Mapping[str, Any]:

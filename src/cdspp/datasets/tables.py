@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from cdspp.core.errors import DataError
 from cdspp.core.labels import UNLABELLED, keep_labels, require_distinct
 from cdspp.core.names import ERROR
-from cdspp.core.whole_files import write_json
 from cdspp.core.wording import counted
 from cdspp.datasets import base
 from cdspp.datasets.base import Dataset, Memory, Sample
@@ -175,8 +174,7 @@ class TablesDataset(Dataset):
             "shared": sum(n > 1 for name, n in ids.items() if name not in pairs),
             "paired": len(pairs),
         }
-        if kept:
-            write_json(kept, found)
+        base.write_kept(kept or None, found)
         return found
 
     @cached_property

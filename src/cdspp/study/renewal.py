@@ -32,8 +32,8 @@ __all__ = [
 ]
 
 
+WITH_ORIGIN = ("scores", "scores by row", "subspaces")  # of the files after fits
 # Written beside an output, and no output of a rule: Snakemake never records them.
-RECORDED = ("scores", "scores by row", "subspaces")  # after fits, with an origin
 BESIDE = ("contents.json", "digests.json", "index.sha256")
 
 
@@ -59,7 +59,7 @@ def foreign_files(
     """
     known: dict[str, str] = {}
     after = files_after_fits(study)
-    stages = *files_before_fits(study).values(), *(after[name] for name in RECORDED)
+    stages = *files_before_fits(study).values(), *(after[name] for name in WITH_ORIGIN)
     for file in chain.from_iterable(stages):
         text = recipe(file) if Path(file).is_file() else None
         if text is not None and (reason := origin_fault(file, known, text)):
@@ -108,9 +108,7 @@ def outdated_fits(study: Study, *, scored: bool = True) -> Iterator[tuple[str, s
                 yield str(path), text
 
 
-def renewal_notes(
-    unrecorded: Sequence[str], foreign: Mapping[str, str], outdated: Mapping[str, str]
-) -> Iterator[str]:
+def renewal_notes(unrecorded: Sequence[str], stale: Mapping[str, str]) -> Iterator[str]:
     """Yield a sentence on each, where there are any."""
     if unrecorded:
         files = f"{counted(len(unrecorded), 'existing file')}, such as {unrecorded[0]}"
@@ -118,14 +116,10 @@ def renewal_notes(
             f"Snakemake has no record of {files}: it makes them again, and reuses fits "
             "of equal inputs."
         )
-    if foreign:
-        files = f"{counted(len(foreign), 'file')} not as the study made them"
-        first, reason = next(iter(foreign.items()))
+    if stale:
+        files = f"{counted(len(stale), 'file')} not as the study made them"
+        first, reason = next(iter(stale.items()))
         yield f"{files}, such as {first}: {reason}. The run remakes them."
-    if outdated:
-        fits = f"{counted(len(outdated), 'fit')} changed after they were scored"
-        first, reason = next(iter(outdated.items()))
-        yield f"{fits}, or never were, such as {first}: {reason}. The run repeats them."
 
 
 def force(workflow: Any, files: Iterable[str]) -> None:
