@@ -17,6 +17,7 @@ from benchmarks.geometry import bench_geometry, geometry_table
 from benchmarks.geometry_figure import draw_geometry
 from benchmarks.methods import bench_methods, methods_table
 from benchmarks.networks import bench_networks, networks_table
+from benchmarks.results import write_numbers
 from benchmarks.scale import bench_scale, scale_table
 from benchmarks.scale_figure import draw_scale
 from benchmarks.solver import bench_solver, solver_table
@@ -90,6 +91,15 @@ those of the same tables whose columns are left apart.
 
 example:
   python -m benchmarks bridges --problems 10
+"""
+
+RESULTS_HELP = """\
+Writes the numbers of finished studies on which sentences of README and pages rest: a
+file <study>.csv for each. A test compares these sentences with the files in
+docs/results, and names those that are no longer so.
+
+example:
+  python -m benchmarks results results/embedded results/selection
 """
 
 SCALE_HELP = """\
@@ -169,6 +179,11 @@ def _bridges(arguments: argparse.Namespace) -> str:
     return bridges_table(found)
 
 
+def _results(arguments: argparse.Namespace) -> str:
+    written = [write_numbers(each, arguments.output) for each in arguments.study]
+    return "".join(f"wrote {path}\n" for path in written)
+
+
 def _scale(arguments: argparse.Namespace) -> str:
     measured = bench_scale(
         arguments.largest,
@@ -211,6 +226,7 @@ def _parser() -> argparse.ArgumentParser:
         )
     _add_geometry(what)
     _add_bridges(what)
+    _add_results(what)
     _add_scale(what)
     return parser
 
@@ -285,6 +301,13 @@ def _add_bridges(what: Any) -> None:
     _add_number(bridges, "--workers", 2, "processes at a time")
 
 
+def _add_results(what: Any) -> None:
+    text = "the numbers of finished studies behind sentences of the pages"
+    results = add_command(what, "results", _results, text, RESULTS_HELP)
+    results.add_argument("study", nargs="+", metavar="FOLDER", help="results/<study>")
+    _add_output(results, "docs/results")
+
+
 def _add_scale(what: Any) -> None:
     text = "CDSPP on rows that stay in their file, by their number"
     scale = add_command(what, "scale", _scale, text, SCALE_HELP)
@@ -299,12 +322,12 @@ def _add_scale(what: Any) -> None:
     _add_output(scale)
 
 
-def _add_output(command: argparse.ArgumentParser) -> None:
+def _add_output(command: argparse.ArgumentParser, default: str = ".") -> None:
     command.add_argument(
         "--output",
         metavar="FOLDER",
-        default=".",
-        help="where the table and the figure go (%(default)s)",
+        default=default,
+        help="folder of the files that it writes (%(default)s)",
     )
 
 

@@ -10,6 +10,8 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import yaml
+
 import cdspp
 from cdspp.cli.command import EXTRAS
 
@@ -27,6 +29,16 @@ def test_the_conda_environment_is_generated_from_the_pins() -> None:
     requirements = (ROOT / "envs" / "requirements.txt").read_text()
     environment = (ROOT / "envs" / "environment.yaml").read_text()
     assert environment == generate["environment"](requirements)
+
+
+def test_nothing_is_claimed_that_does_not_work_yet() -> None:
+    catalogue = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())
+    # Reading the Snakefile imports the library, which no environment of a job brings.
+    assert not any(catalogue["usage"]["software-stack-deployment"].values())
+    tests = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text())
+    systems = tests["jobs"]["versions"]["strategy"]["matrix"]["os"]
+    assert not [name for name in systems if name.startswith("windows")]  # no fcntl
+    assert "Operating System :: POSIX" in PYPROJECT["project"]["classifiers"]
 
 
 def test_every_package_is_pinned_and_every_dependency_is_among_them() -> None:

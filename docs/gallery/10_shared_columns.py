@@ -6,9 +6,10 @@ The first laboratory measured eight properties of its wines and knows every cult
 The second measured six of other wines and knows the cultivar of a few; two columns are
 in both tables. The script labels the other wines of the second laboratory in four ways,
 with one to eight labelled wines of each cultivar, and prints the share of right labels.
-The fewer labels there are, the more a source can give. With one label, 88.4 % are right
-by the shared columns, against 73.3 % of an SVM without a source; part of that is due to
-the wines without a label, which alone give 86.5 %.
+The fewer labels there are, the more the shared columns add here. With one label, 88.4 %
+are right by them, against 73.3 % of an SVM without a source. Most of that gain comes from
+the wines without a label, which alone give 86.5 %: the source adds 1.9 points to it. With
+four labels it adds nothing.
 
 Picture: Accuracy by the number of labelled wines, over five draws of them.
 """
@@ -55,6 +56,8 @@ for draw in range(5):
             rows.append({"labels": labels, "method": name, "right": right})
 table = pd.DataFrame(rows).pivot_table("right", "labels", "method", sort=False)
 print(table.round(1).to_string())
+added = table[METHODS["shared-columns"]] - table[METHODS["target-only"]]
+print("added by the source, points:", *added.round(1))
 
 axes = table.plot(marker="o", figsize=(7, 3.6), ylabel="right labels, percent")
 axes.set(xlabel="labelled wines of each cultivar", xticks=table.index)

@@ -5,9 +5,9 @@ The pictures of a catalogue all have a label, and so have a few photographs.
 Digits stand in for both, so that nothing is downloaded: bright on black in the
 catalogue, where visual words describe them, and dark on a noisy ground in the
 photographs, where principal components of the pixels do. One photograph of each class
-has a label. Beside an SVM, CDSPP looks as if the catalogue helped. Yet it does no
-better than without a source, or with one whose labels are permuted: the gain is that of
-the photographs without a label.
+has a label. Beside an SVM, 56.7 % right, the 64.0 % of CDSPP look as if the catalogue
+helped. Yet it reaches 66.7 % without a source, and 63.7 % with one whose labels are
+permuted: the gain is that of the photographs without a label.
 
 Picture: Five images of either kind; share of right labels, with deviations over four
 draws.

@@ -15,7 +15,6 @@ from cdspp.analysis.answers import (
     answer,
     interval_text,
     overall_answer,
-    said_form,
     tally,
     verdict_of,
 )
@@ -292,22 +291,19 @@ def test_no_gain_is_asked_for_that_cannot_exist() -> None:
     assert "there is no room for a gain" in answer(told(a_b=unsure))
 
 
-def test_a_selected_form_that_says_otherwise_is_said_first() -> None:
+def test_the_answer_is_that_of_the_defaults_whatever_is_selected() -> None:
     default = told(a_b=LEVEL)
     selected = told(a_b=HELPED).assign(
         row="cdspp, selected", display_name="CDSPP, selected"
     )
     both = pd.concat([default, selected])
-    assert set(said_form(both)["row"]) == {"cdspp, selected"}
     said = answer(both)
-    assert said.startswith(
+    assert said.startswith(answer(default))
+    assert said.endswith(
         "With hyper-parameters selected on the labelled rows, the source helps CDSPP: "
+        "over no source it gains 2.0 points (95 % interval 1.8 to 2.2), over noise 1.0 "
+        "points (95 % interval 0.8 to 1.2)."
     )
-    assert "With the defaults, the source makes no difference to CDSPP" in said
-    assert overall_answer({"Docs": both}) == (
-        "On Docs the source helps CDSPP (hyper-parameters selected on the labelled "
-        "rows; by default: equal)."
-    )
-    alike = pd.concat([default, selected.assign(verdict="equal")])
-    assert set(said_form(alike)["row"]) == {"cdspp"}
-    assert answer(alike).endswith("the word is the same.")
+    assert overall_answer({"Docs": both}) == overall_answer({"Docs": default})
+    alike = answer(pd.concat([default, selected.assign(verdict="equal")]))
+    assert alike.endswith("selected on the labelled rows, the verdict is the same.")

@@ -181,7 +181,7 @@ def test_what_a_report_names_is_compared_with_its_digests(study: VerifiedStudy) 
     figure.unlink()
     named(study, r"methods_goods\.svg: the report was made of it, but it is gone. Run")
     study.table("other").write_text("a\n1\n")
-    assert verify(study.root)[1].endswith("name them: 1 file of tables.")
+    assert verify(study.root, [])[1].endswith("name them: 1 file of tables.")
 
 
 def test_a_file_of_another_program_is_named_and_never_to_be_deleted(
@@ -202,7 +202,7 @@ def test_a_study_is_checked_from_within_its_folder(
     study: VerifiedStudy, folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_report(study)
-    known = verify(study.root, [])
+    known = verify(study.root)
     monkeypatch.chdir(study.root)
     assert verify(folder) == known
 

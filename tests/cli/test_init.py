@@ -15,6 +15,7 @@ from cdspp.cli.init import FoundData, look_at_tables, study_text
 from cdspp.cli.main import main
 from cdspp.core.errors import DataError
 from cdspp.datasets.table_files import Columns
+from cdspp.study.workflow_files import workflow_folder
 
 LAB = {"label": "abab", "f1": "1234", "f2": "5678"}
 FIELD = {"label": ["b", "a", "b", "a", ""], "g1": "12345"}
@@ -232,6 +233,7 @@ def test_tables_become_a_data_set_with_its_columns(away: Path) -> None:
         "  lab (Lab, lab.csv): 4 rows, 4 labelled in 2 classes, 1 feature",
         "  field (field.csv): 4 rows, 4 labelled in 2 classes, 1 feature, 1 number "
         "missing, to be imputed",
+        "  shared: 1 column has the same name in both: f",
     ]
     text = study_text("plants", found)
     for part in (
@@ -248,6 +250,44 @@ def test_tables_become_a_data_set_with_its_columns(away: Path) -> None:
         assert part in text
     [benchmark] = yaml.safe_load(text)["benchmarks"]
     assert benchmark["source_view"] == benchmark["target_view"] == "cells"
+
+
+def test_columns_that_tables_share_become_a_bridge_with_its_methods(
+    away: Path, capsys: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = workflow_folder() / "config.yaml"
+    Path("config.yaml").write_text(config.read_text())  # as in a clone
+    write_table(Path("lab.csv"), LAB | {"age": "1357", "mass": "2468"})
+    write_table(Path("field.csv"), FIELD | {"mass": "12345", "age": "97531"})
+    init = ["init", "mini", "--table", "lab=lab.csv", "--table", "field=field.csv"]
+    assert main(init) == 0
+    said = capsys.readouterr().out
+    assert "  shared: 2 columns have the same name in both: age, mass\n" in said
+    text = Path("mini.yaml").read_text()
+    found = yaml.safe_load(text)
+    assert found["benchmarks"][0]["bridge"] == {"shared_columns": "same-names"}
+    assert found["add"] == ["shared-columns", "shared-columns-plus"]
+    assert main(["plan", "mini.yaml"]) == 0
+    assert "bridge" not in caplog.text
+    planned = capsys.readouterr().out
+    assert all(f"\n{name} " in planned for name in found["add"])
+    assert len({len(line) for line in planned.splitlines()[:10]}) == 1
+    Path("mini.yaml").write_text(text.replace("add: ", "# add: "))
+    assert main(["plan", "mini.yaml"]) == 0
+    note = "benchmark mini, bridge: no method of the study uses shared_columns. These"
+    assert caplog.text.count(note) == 1
+    assert "shared-columns-plus" in caplog.messages[-1]
+
+
+def test_tables_without_a_column_in_common_get_no_bridge(away: Path) -> None:
+    write_table(Path("lab.csv"), LAB)
+    for both in (FIELD, {"label": FIELD["label"], "f1": "12345", "f2": "54321"}):
+        write_table(Path("field.csv"), both)  # f1 and f2 count columns, no more
+        tables = ["--table", "lab.csv", "--table", "field.csv"]
+        assert main(["init", "mini", *tables, "--force"]) == 0
+        text = Path("mini.yaml").read_text()
+        assert "bridge" not in yaml.safe_load(text)["benchmarks"][0]
+        assert "add" not in yaml.safe_load(text)
 
 
 def test_keys_that_say_nothing_are_left_out_and_rows_may_lack_labels(

@@ -53,7 +53,7 @@ def test_an_optional_package_that_is_missing_is_one_line(
 def test_commands_of_a_study_advise_what_has_all_that_they_use(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    def lacking(files: list[str]) -> str:
+    def lacking(files: list[str], **_: Any) -> str:
         raise ModuleNotFoundError("No module named 'yaml'", name="yaml")
 
     monkeypatch.chdir(repository)

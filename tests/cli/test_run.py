@@ -8,12 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from cdspp.cli import run
 from cdspp.cli.main import main
+from cdspp.core import faults
 
 SNAKEMAKE = """\
 Config file config.yaml is extended by additional config.
@@ -32,6 +34,7 @@ LOCKED = """\
 LockException:
 Error: Directory cannot be locked.
 """
+FULL_DEVICE = Path("/dev/full")
 LOG = "2026-01-01 00:00:00,000 cdspp.core.jobs a.npz: damaged\n"
 
 
@@ -89,6 +92,23 @@ def test_a_job_that_failed_is_explained_by_its_log_and_the_exit_code_stays(
     assert out == ""
     assert "Stopped after 4 of 8 jobs:\n" in err
     assert "  a.npz: damaged (logs/toy/score.log)\n" in err
+
+
+@pytest.mark.skipif(not FULL_DEVICE.exists(), reason="needs a device that is full")
+def test_a_full_disk_is_named_where_logs_are_empty(
+    said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "logs/toy/score.log"
+    log.parent.mkdir(parents=True)
+    log.touch()
+    _, err = said(SNAKEMAKE + FAILED, 1)
+    assert "jobs:\n  stopped before the end (logs/toy/score.log)\n" in err
+    for old in log.parent.parent.glob("run-*.log"):
+        old.unlink()
+    full = partial(FULL_DEVICE.open, "wb")
+    monkeypatch.setattr(faults, "TemporaryFile", lambda dir: full())
+    _, err = said(SNAKEMAKE + FAILED, 1)
+    assert "jobs:\n  logs: no space left on this disk (No space left on device)." in err
 
 
 def test_other_failures_are_explained_by_the_last_lines(said) -> None:

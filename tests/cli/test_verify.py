@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from support.verified_study import VerifiedStudy
 
 from cdspp.__main__ import main
+from cdspp.cli import run
 
 
 def test_verify_prints_what_was_checked_and_ends_with_1_where_something_differs(
@@ -31,3 +33,29 @@ def test_verify_of_a_folder_without_scores_ends_with_2(
 ) -> None:
     assert main(["verify", str(tmp_path)]) == 2
     assert "with scores in it" in capsys.readouterr().err
+
+
+def test_where_fits_failed_a_strict_command_ends_with_1(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = VerifiedStudy(tmp_path / "results")
+    verify = ["verify", "--strict", str(study.root)]
+    assert main(verify) == 0
+    study.write_fit(study.plan.rows[0], "web_photo", trials=(1,))
+    study.write_scores()
+    assert main([word for word in verify if word != "--strict"]) == 0
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert said == "1 of 16 fits failed (svm-t 1)."
+    # Snakemake has made all files that there are to make.
+    monkeypatch.chdir(tmp_path)
+    ended = [sys.executable, "-c", f"print('{run.OPENED}\\n{run.IDLE} (all).')"]
+    monkeypatch.setattr(run, "_command", lambda arguments: ended)
+    again = ["run", "--strict", "--", "study=shop"]
+    assert main([word for word in again if word != "--strict"]) == 0
+    for command in (verify, again):
+        with pytest.raises(SystemExit) as stopped:
+            main(command)
+        assert stopped.value.code == 1
+    said = capsys.readouterr().out
+    assert said.count("1 of 16 fits failed (svm-t 1).") == 3
+    assert said.count("Nothing to be done. Whole log: ") == 2

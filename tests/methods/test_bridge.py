@@ -135,6 +135,12 @@ def test_a_pair_with_a_row_of_its_domain_is_left_out(form: Any, side: int) -> No
     np.testing.assert_array_equal(kept, np.delete(pairs[0], 3, axis=0))
 
 
+def test_pairs_that_are_all_left_out_are_refused_with_the_reason() -> None:
+    known = np.vstack([X_SOURCE[:2], PAIRS[0][:1]]), np.vstack([PAIRS[1][:2], X[:1]])
+    with pytest.raises(ValueError, match="all of 3 pairs have the values of a row of"):
+        read(paired_rows=known)
+
+
 def test_rows_of_zeros_are_no_sign_of_one_object() -> None:
     zeros = np.zeros_like(X[:1])
     target, pairs = np.vstack([X, zeros]), (PAIRS[0][:1], zeros)

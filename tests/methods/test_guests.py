@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator, clone
 from support.toy_problem import toy_problem
 
 from cdspp import CDSPP, load_model, make, save_model
-from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.errors import CollapseWarning, ConfigError, DataError
+from cdspp.core.linalg import row_normalise
 from cdspp.methods import available, method_class, name_of, set_guests
 from cdspp.methods.model_file import check_keepable
 
@@ -145,6 +146,45 @@ def test_a_classifier_sees_the_target_alone_and_where_it_can_its_unlabelled_rows
     assert not both.supervised
     assert both.model_.estimator.C == 2.0
     assert len(both.model_.labeled_iter_) == len(problem.X)
+
+
+LOGISTIC = "sklearn.linear_model:LogisticRegression"
+TRAINING = "sklearn.semi_supervised:SelfTrainingClassifier"
+UNIT = ["sklearn.preprocessing:Normalizer"]
+
+
+@pytest.mark.usefixtures("outside")
+def test_transformers_that_a_study_names_go_before_a_class() -> None:
+    said = {"place": LOGISTIC, "kind": "target-only"}
+    set_guests({"raw": said, "unit": {**said, "preprocessing": UNIT}})
+    problem = toy_problem()
+    units, lengths = row_normalise(problem.X), np.linspace(0.1, 30, len(problem.X))
+    raw, unit = (
+        make(name, C=100.0).fit(X, problem.y)
+        for name, X in (("raw", units), ("unit", units * lengths[:, None]))
+    )
+    np.testing.assert_array_equal(raw.transduction_, unit.transduction_)
+    found = unit.model_[-1].coef_
+    np.testing.assert_allclose(found, raw.model_.coef_, rtol=1e-3, atol=1e-3)
+    set_guests({"cdspp-again": {"place": "cdspp:CDSPP", "preprocessing": UNIT}})
+    with pytest.raises(ConfigError, match="remove preprocessing"):
+        method_class("cdspp-again")
+
+
+@pytest.mark.usefixtures("outside")
+@pytest.mark.parametrize("preprocessing", [[], UNIT])
+def test_self_training_that_adopts_nothing_says_so(preprocessing: list[str]) -> None:
+    said = {"place": TRAINING, "kind": "target-only", "preprocessing": preprocessing}
+    set_guests({"training": said})
+    problem = toy_problem()
+    inner = {"class": LOGISTIC, "options": {"C": 1e-6}}
+    with pytest.warns(CollapseWarning, match=r"adopts no pseudo-label for any of \d+"):
+        idle = problem.fit(make("training", estimator=inner))
+    assert idle.collapsed_ == "no pseudo-label"
+    inner["options"] = {"C": 1e4}
+    assert problem.fit(make("training", estimator=inner)).collapsed_ == ""
+    whole = np.where(problem.y == -1, problem.truth, problem.y)
+    assert make("training", estimator=inner).fit(problem.X, whole).collapsed_ == ""
 
 
 def test_instances_bring_their_options_and_own_classes_keep_their_names() -> None:

@@ -28,6 +28,7 @@ ABLE: Mapping[str, Mapping[str, Any]] = {
     "ssan": {"max_iter": 120},
     "jmea": {"n_components": 32, "max_iter": 150},
     "stn": {"n_components": 32, "max_iter": 150},
+    "kpg-rl-gw": {"C": 10.0},
     "svm-t": {"C": 100.0},
 }
 FEW_DIRECTIONS = {"pa": "it uses ten atoms fewer than there are directions"}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import xlogy
+from sklearn.svm import SVC
 from support.toy_problem import ToyProblem, toy_problem
 
 from cdspp import COOT, KPGRL, KPGRLGW, KPGRLKP, PCACoral, SemiRelaxedFGW, SourceDomain
@@ -91,18 +94,52 @@ def test_the_plan_of_kpg_rl_is_that_of_the_masked_problem() -> None:
 
 def test_masses_are_uniform_and_rows_move_to_means_of_target_rows() -> None:
     problem = toy_problem(spread=0.5)
-    model = problem.fit(KPGRL(epsilon=0.05, max_iter=20000))
+    options: dict[str, Any] = {"epsilon": 0.05, "max_iter": 20000}
+    model = problem.fit(KPGRL(**options))
     n, m = model.plan_.shape
     np.testing.assert_allclose(model.plan_.sum(axis=0), 1 / m, rtol=1e-9)
     assert np.abs(model.plan_.sum(axis=1) - 1 / n).sum() < 2e-6
     _, _, unlabelled = unit(problem)
-    expected = row_normalise(model.plan_ @ unlabelled)
+    expected = n * model.plan_ @ unlabelled
     np.testing.assert_allclose(model.moved_, expected, atol=1e-4)
+    linear = problem.fit(KPGRL(**options, classifier="linear"))
+    np.testing.assert_array_equal(linear.plan_, model.plan_)
+    np.testing.assert_allclose(linear.moved_, row_normalise(expected), atol=1e-4)
 
 
-def gromov_objective(model: KPGRLGW, problem: ToyProblem) -> float:
-    """Return the objective of KPG-RL-GW over all pairs, without the entropy."""
-    guide, all_source, all_target = keypoint_guide(problem, model.tau)
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_kpg_rl_ends_in_the_support_vector_machine_of_the_release(
+    n_classes: int,
+) -> None:
+    problem = toy_problem(spread=1.5, n_classes=n_classes, seed=4)
+    model = problem.fit(KPGRL())
+    _, labelled, unlabelled = unit(problem)
+    machine = SVC(gamma="auto")
+    machine.fit(
+        np.vstack([labelled, model.moved_]),
+        np.concatenate([problem.y[problem.labelled], problem.source.y]),
+    )
+    expected = machine.predict(unlabelled)
+    assert len(set(expected)) == n_classes
+    np.testing.assert_array_equal(model.transduction_[~problem.labelled], expected)
+    shares = model.predict_proba(problem.X)
+    pairs = n_classes * (n_classes - 1) / 2
+    np.testing.assert_allclose(shares * pairs, np.round(shares * pairs))
+
+
+@pytest.mark.parametrize("classifier", ["svc", "linear"])
+def test_kpg_rl_of_one_class_predicts_it(classifier: str) -> None:
+    source = SourceDomain([[1.0, 2.0], [2.0, 1.0]], [3, 3])
+    X, y = np.eye(4)[:, :3] + 1.0, [3, 3, -1, -1]
+    model = KPGRL(classifier=classifier).fit(X, y, source=source)
+    assert model.transduction_.tolist() == [3] * 4
+
+
+def gromov_objective(
+    model: KPGRLGW, problem: ToyProblem, guide: np.ndarray, *rows: np.ndarray
+) -> float:
+    """Return the objective of KPG-RL-GW over all pairs of `rows`, by their guide."""
+    all_source, all_target = rows
     left, right = (
         ((X[:, None] - X) ** 2).sum(axis=2) for X in (all_source, all_target)
     )
@@ -120,17 +157,33 @@ def gromov_objective(model: KPGRLGW, problem: ToyProblem) -> float:
     return float(model.alpha * distances + (1 - model.alpha) * guided)
 
 
-def test_steps_of_the_conditional_gradient_lower_the_objective() -> None:
-    problem = balanced()
-    found = []
-    for steps in (1, 2, 5):
-        options = {"epsilon": 0.01, "max_iter": 20000, "alpha": 0.8}
-        model = problem.fit(KPGRLGW(n_steps=steps, **options))
-        found.append(gromov_objective(model, problem))
-    assert found[0] >= found[1] - 1e-6 >= found[2] - 2e-6
-    n = len(problem.source.X)
+@pytest.mark.parametrize(("seed", "alpha"), [(1, 0.5), (2, 0.5), (3, 0.8)])
+def test_the_objective_of_kpg_rl_gw_falls_below_that_of_the_plain_plan(
+    seed: int, alpha: float
+) -> None:
+    sizes = {"source_per_class": 7, "labelled_per_class": 2}
+    problem = toy_problem(spread=1.2, seed=seed, unlabelled_per_class=5, **sizes)
+    parts, found = keypoint_guide(problem, 0.1), []
+    for steps in (1, 2, 3, 5, 30):
+        model = problem.fit(KPGRLGW(n_steps=steps, alpha=alpha))
+        found.append(gromov_objective(model, problem, *parts))
+    assert np.diff(found).max() <= 1e-12
+    n, m = model.plan_.shape
     mass = n / (n + int(problem.labelled.sum()))
-    np.testing.assert_allclose(model.plan_.sum(), mass, rtol=1e-9)
+    np.testing.assert_allclose(model.plan_.sum(axis=0), mass / m)
+    np.testing.assert_allclose(model.plan_.sum(axis=1), mass / n)
+    model.plan_ = mass * problem.fit(KPGRL()).plan_
+    assert found[-1] <= found[3] < gromov_objective(model, problem, *parts)
+
+
+def test_kpg_rl_gw_says_what_it_needs_and_kpg_rl_needs_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "ot", None)
+    problem = toy_problem()
+    problem.fit(KPGRL())
+    with pytest.raises(ModuleNotFoundError, match=r"cdspp\[transport\]"):
+        problem.fit(KPGRLGW())
 
 
 def test_shared_columns_decide_where_the_guide_weighs_next_to_nothing() -> None:
@@ -275,6 +328,57 @@ def test_distances_within_a_domain_that_do_not_fit_are_refused(
     problem.fit(COOT())
     with pytest.raises(DataError, match=f"{type(model).__name__} holds plans"):
         problem.fit(model)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.1])
+def test_srfgw_labels_rows_of_the_fit_by_its_plan_whatever_the_step(
+    epsilon: float,
+) -> None:
+    problem = toy_problem(spread=1.5)
+    model = problem.fit(SemiRelaxedFGW(epsilon=epsilon, max_iter=50))
+    shares = np.array(
+        [model.plan_[:, problem.source.y == c].sum(axis=1) for c in model.classes_]
+    )
+    expected = model.classes_[shares.argmax(axis=0)[problem.labelled.sum() :]]
+    found = model.transduction_[~problem.labelled]
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(model.predict(problem.X[~problem.labelled]), found)
+    proportions = model.predict_proba(problem.X)
+    np.testing.assert_allclose(proportions.sum(axis=1), 1.0)
+    assert (proportions.max(axis=1) < 0.99).any()
+
+
+def test_a_new_row_of_srfgw_goes_where_its_fitted_twin_ends() -> None:
+    """At convergence; one step from the source masses would end elsewhere."""
+    problem = toy_problem(spread=1.0)
+    model = problem.fit(SemiRelaxedFGW(epsilon=0.02, max_iter=2000))
+    twins = model.predict(problem.X * (1 + 1e-9))[~problem.labelled]
+    assert (twins == model.transduction_[~problem.labelled]).mean() > 0.95
+
+
+def test_srfgw_minimises_its_objective_without_an_entropy() -> None:
+    """Longer mirror descent lowers it, and rows of the plan end at single places."""
+    problem = toy_problem(spread=0.6, n_classes=2)
+    found, entropies = [], []
+    for steps in (1, 20, 1000):
+        model = problem.fit(SemiRelaxedFGW(epsilon=0.1, max_iter=steps))
+        target = np.vstack([problem.X[problem.labelled], problem.X[~problem.labelled]])
+        within, across = (
+            ((X[:, None] - X) ** 2).sum(axis=2)
+            for X in map(row_normalise, (target, problem.source.X))
+        )
+        within, across = within / within.max(), across / across.max()
+        known = problem.y[problem.labelled]
+        wrong = known[:, None] != problem.source.y
+        plan = model.plan_
+        p, q = plan.sum(axis=1), plan.sum(axis=0)
+        distances = p @ within**2 @ p + q @ across**2 @ q
+        distances -= 2 * ((within @ plan @ across) * plan).sum()
+        found.append(0.5 * (plan[: len(known)] * wrong).sum() + 0.5 * distances)
+        rows = plan * len(plan)
+        entropies.append(-xlogy(rows, rows).sum(axis=1).mean())
+    assert found[0] > found[1] > found[2]
+    assert entropies[2] < 0.05 < entropies[1]
 
 
 def test_a_class_without_source_rows_has_no_plan() -> None:

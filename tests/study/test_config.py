@@ -196,6 +196,23 @@ def test_methods_with_a_grid_select_of_it_in_every_state(
     assert study.grid("cdspp", "main") == {}
 
 
+def test_the_embedded_study_runs_defaults_and_another_selects_for_every_method(
+    embedded: dict[str, Any],
+) -> None:
+    plain, choosing = load(embedded), load(read_study("selection"))
+    assert not [name for name, method in plain.methods.items() if method.grid]
+    assert not any(setting.selects for setting in plain.settings.values())
+    compared = {
+        name
+        for name, method in plain.methods.items()
+        if method.states and not method_class(name).bridges
+    }
+    selecting = {name for name, method in choosing.methods.items() if method.grid}
+    assert selecting == compared | {"svm-t", "target-only"}
+    for name in selecting:
+        assert choosing.methods[name].options == plain.methods[name].options, name
+
+
 def test_with_two_classes_none_is_swapped(config: dict[str, Any]) -> None:
     study = load(config)
     two = {"a": 5, "b": 5}

@@ -13,6 +13,7 @@ from support.study_files import load
 from support.toy_problem import toy_problem
 
 from cdspp.core.errors import ConfigError
+from cdspp.core.names import FitKey
 from cdspp.core.provenance import code_digest
 from cdspp.methods import (
     available,
@@ -21,6 +22,7 @@ from cdspp.methods import (
     method_module,
     set_guests,
 )
+from cdspp.study.fit_jobs import fit_member
 from cdspp.study.guest_methods import welcome_guests
 
 MODULE = """
@@ -67,6 +69,26 @@ def test_a_class_in_the_folder_of_the_run_is_a_method() -> None:
     assert set(model.predict(toy_problem().X)) == {0}
     assert not faults({"id": "cdspp"})
     assert "first" not in available()
+
+
+@pytest.mark.usefixtures("folder")
+def test_another_class_or_transformer_under_one_name_makes_another_fit(
+    embedded: dict[str, Any],
+) -> None:
+    """They are of one package, whose version is all that their code tells."""
+    logistic = {"id": "own", "class": "sklearn.linear_model:LogisticRegression"}
+    unit = {"preprocessing": ["sklearn.preprocessing:Normalizer"]}
+    codes = set()
+    for change in ({}, {"class": "sklearn.linear_model:RidgeClassifier"}, unit):
+        methods = [*embedded["methods"], {**logistic, **change}]
+        study = load({**embedded, "methods": methods})
+        own, cdspp = (
+            fit_member(study, FitKey("digits", "main", "print_sketch", name, "1-5"))
+            for name in ("own", "cdspp")
+        )
+        codes.add(own["code"])
+        assert cdspp["code"] == code_digest("cdspp.stages.fit", method_module("cdspp"))
+    assert len(codes) == 3
 
 
 @pytest.mark.usefixtures("folder")
@@ -129,6 +151,14 @@ def test_predictions_of_what_the_study_does_not_have_are_a_fault(
         ({"id": "first", "class": "own_first:Frist"}, "did you mean 'First'"),
         ({"id": "first", "class": "own_second:First"}, "cannot import own_second"),
         ({"id": "cdspp", "seconds": 3}, "seconds: stands beside a class"),
+        (
+            {"id": "cdspp", "preprocessing": ["sklearn.preprocessing:Normalizer"]},
+            "preprocessing: stands beside a class",
+        ),
+        (
+            {"id": "first", "class": "own_first:First", "preprocessing": ["no:No"]},
+            "cannot import no",
+        ),
         (
             {"id": "first", "class": "own_first:First", "options": {"depth": 0}},
             r"toy problem \(ValueError: depth must be 1 or more\)",

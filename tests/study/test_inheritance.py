@@ -140,7 +140,6 @@ def test_a_method_that_a_benchmark_leaves_out_is_not_kept_for_it() -> None:
     kept = {curve.identifier: curve.methods for curve in study.curves}
     assert kept == {
         "labels": ("svm-t", "cdspp-sup", "target-only"),
-        "alpha": ("cdspp-sup", "cdspp-pca", "target-only"),
         "tau": ("ddacl",),
     }
     assert not [name for name in study.settings if "deviation" in name]

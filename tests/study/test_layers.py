@@ -14,7 +14,7 @@ from support.study_files import ROOT, load_own
 from cdspp import SourceDomain
 from cdspp.analysis.compare import usual_methods
 from cdspp.core.errors import ConfigError
-from cdspp.study.layers import Layers, layered
+from cdspp.study.layers import Layers, layered, merge_files
 
 PRESETS = ROOT / "resources/presets"
 QUICK = {"study": "mine", "preset": "quick"}
@@ -69,6 +69,23 @@ def test_a_config_yaml_of_the_folder_is_the_first_study_file(
     assert beside({}, None).config == {}
 
 
+def test_a_config_yaml_of_the_folder_lies_below_the_preset_of_a_study_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    base = ROOT / "config.yaml"
+    Path("config.yaml").write_text(base.read_text())  # as in a clone
+
+    def beside(own: dict[str, Any]) -> Layers:
+        return layered(own, base=base, presets=PRESETS, beside="config.yaml")
+
+    assert beside(QUICK)[:2] == layers(QUICK)[:2]
+    Path("config.yaml").write_text("{preset: quick, trials: 3, methods: [svm-t]}")
+    config = beside({"study": "mine"}).config
+    assert (config["trials"], config["methods"]) == (3, [{"id": "svm-t"}])
+    assert beside({"preset": "quick"}).config["trials"] == 5
+
+
 def test_the_quick_preset_has_few_methods_all_states_and_nothing_else() -> None:
     study = load_own(QUICK)
     assert study.trials == 5
@@ -95,6 +112,28 @@ def test_a_study_file_wins_over_the_preset() -> None:
     assert set(study.states) == STATES
     assert layers(QUICK | own).notes == (
         "The study replaces trials, methods of the preset quick.",
+    )
+
+
+def test_source_states_are_switched_off_as_other_sections_are() -> None:
+    study = load_own(QUICK | {"source_states": []})
+    assert study.states == ()
+    assert set(study.settings) == {"main"}
+
+
+def test_a_study_file_that_is_not_there_is_named() -> None:
+    with pytest.raises(
+        ConfigError, match=r"^nix.yaml: no such study file\. cdspp init"
+    ):
+        merge_files(["nix.yaml"])
+
+
+def test_keys_that_lack_in_one_place_are_one_fault() -> None:
+    with pytest.raises(ConfigError) as refused:
+        load_own({"study": "mine", "benchmarks": [{"id": "m"}]})
+    assert str(refused.value) == (
+        "1 fault in the configuration:\n"
+        "  - benchmarks[0]: missing dataset, source_view, target_view, tasks, labels."
     )
 
 

@@ -28,11 +28,20 @@ BRIDGED = ("paired-map-plus", "cdspp-bridge")
 SETTINGS = ("class-noise-narrow", "class-noise-wide", "class-noise-positive")
 
 
+@pytest.fixture
+def selecting(embedded: dict[str, Any]) -> dict[str, Any]:
+    """Return the embedded study, its reference and variants selecting alpha."""
+    for entry in embedded["methods"]:
+        if entry["id"] in ("cdspp-sup", "cdspp", "cdspp-pca", "target-only"):
+            entry["grid"] = {"alpha": [1, 10]}
+    return embedded | {"selection": {"trials": 5}}
+
+
 def test_methods_are_told_from_controls_variants_and_states(
-    embedded: dict[str, Any],
+    selecting: dict[str, Any],
 ) -> None:
-    found = plan(embedded)
-    methods = [entry["id"] for entry in embedded["methods"]]
+    found = plan(selecting)
+    methods = [entry["id"] for entry in selecting["methods"]]
     others = {"target-only", "shared-columns-plus", *BRIDGED, "shfa", "ssan"}
     assert keys(found, "method") == [name for name in methods if name not in others]
     # Images share no column, but 100 of them are drawn in every domain.
@@ -40,7 +49,7 @@ def test_methods_are_told_from_controls_variants_and_states(
     assert {row.bridge for row in found.rows if row.kind == "bridged"} == {"100 pairs"}
     assert keys(found, "control") == ["target-only", *STATES[1:]]
     assert keys(found, "variant") == [f"cdspp, {name}" for name in SETTINGS]
-    own = {entry["id"]: entry.get("states", STATES) for entry in embedded["methods"]}
+    own = {entry["id"]: entry.get("states", STATES) for entry in selecting["methods"]}
     own |= {name: (*STATES, "shuffled-pairs") for name in BRIDGED}
     without_source = {"svm-t", "target-only", "shared-columns-plus"}
     without_source |= {"label-spreading", "self-training"}
@@ -49,7 +58,7 @@ def test_methods_are_told_from_controls_variants_and_states(
         for name in own.keys() - without_source - {"cdspp"}
         for state in own[name]
     }
-    choosing = [entry["id"] for entry in embedded["methods"] if "grid" in entry]
+    choosing = [entry["id"] for entry in selecting["methods"] if "grid" in entry]
     assert keys(found, "selected") == [f"{name}, selected" for name in choosing]
     # Without a source the reference is target-only, which selects as well.
     of_states |= {
@@ -89,9 +98,9 @@ def test_a_method_that_is_told_of_the_test_samples_says_so_and_is_no_method() ->
     assert choices["platt-scores"] == "svm-t"
 
 
-def test_a_setting_asks_for_its_own_trials(embedded: dict[str, Any]) -> None:
-    embedded["settings"][0]["trials"] = 4
-    asked = {row.key: row.trials_asked for row in plan(embedded).rows}
+def test_a_setting_asks_for_its_own_trials(selecting: dict[str, Any]) -> None:
+    selecting["settings"][0]["trials"] = 4
+    asked = {row.key: row.trials_asked for row in plan(selecting).rows}
     assert asked["cdspp, class-noise-narrow"] == 4
     assert asked["cdspp, class-noise-wide"] == 5
     assert asked["cdspp"] == 10
@@ -129,11 +138,8 @@ def test_curves_and_deviations_stay_out_of_the_other_settings(
     setting = "deviation-no-centring"
     expected = ReadingPlan("no-centring", setting, "cdspp", tasks, 3)
     assert PaperPlan.of(found).deviations == (expected,)
-    selected = {"selected", *(f"selected-{state}" for state in STATES)}
-    assert {row.setting for row in found.rows} == {
-        *("main", *STATES, "shuffled-pairs", *SETTINGS),
-        *selected,
-    }
+    settings = {"main", *STATES, "shuffled-pairs", *SETTINGS}
+    assert {row.setting for row in found.rows} == settings
 
 
 def test_the_rows_of_a_curve_have_its_trials(embedded: dict[str, Any]) -> None:
@@ -154,6 +160,10 @@ def test_the_rows_of_a_curve_have_its_trials(embedded: dict[str, Any]) -> None:
 
 
 def test_a_curve_in_source_states_has_a_row_for_each(embedded: dict[str, Any]) -> None:
+    embedded["curves"][2] |= {
+        "methods": ["cdspp-sup", "cdspp", "cdspp-pca", "target-only"],
+        "states": [*STATES],
+    }
     alpha = plan(embedded).curves[2]
     rows = [(row.method, row.kind, row.state) for row in alpha.rows]
     assert rows[7:14] == [

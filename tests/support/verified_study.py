@@ -10,7 +10,7 @@ from support.fit_files import write_fit
 from support.report_data import make_plan
 
 from cdspp.analysis.summary import read_scores, summarise
-from cdspp.core.provenance import file_digest
+from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.report.tables.benchmark import build_benchmark_tables, build_overview
 from cdspp.report.tables.table import to_csv
 from cdspp.stages.artifacts import FIT_COLUMNS
@@ -72,7 +72,8 @@ class VerifiedStudy:
         """Return the predictions of a method in the main run."""
         return self.root / f"fits/goods/main/{task}/{method}/1-2.parquet"
 
-    def write_fit(self, row: Row, task: str) -> None:
+    def write_fit(self, row: Row, task: str, trials: tuple[int, ...] = (1, 2)) -> None:
+        """Write a fit and its record; other trials than these have failed."""
         source, target = task.split("_")
         path = self.root / f"fits/goods/{row.setting}/{task}/{row.method}/1-2.parquet"
         rows = [
@@ -90,7 +91,14 @@ class VerifiedStudy:
             "target_split": self.split("target", target),
         }
         inputs = {name: file_digest(file) for name, file in files.items()}
-        write_fit(path, pd.DataFrame(rows, columns=list(FIT_COLUMNS)), inputs=inputs)
+        frame = pd.DataFrame(rows, columns=list(FIT_COLUMNS))
+        tested = {t: own["id"].unique().tolist() for t, own in frame.groupby("trial")}
+        outcomes = {
+            trial: {"tested": len(ids), "test_ids": ids_digest(ids)}
+            for trial, ids in tested.items()
+        }
+        made = frame[frame["trial"].isin(trials)]
+        write_fit(path, made, outcomes, inputs=inputs)
 
     def _guess(self, row: Row, name: str, i: int, trial: int, step: int) -> str:
         place = self.plan.rows.index(row)

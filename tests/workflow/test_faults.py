@@ -191,6 +191,9 @@ def test_what_crashed_is_made_again_by_the_command_that_the_status_names(
     monkeypatch.chdir(project.folder)
     told = status_text(["toy.yaml"]).splitlines()
     assert sum(line.startswith("failed: ArithmeticError: injected") for line in told)
+    with pytest.raises(SystemExit) as stopped:
+        status_text(["toy.yaml"], strict=True)
+    assert stopped.value.code == 1
     [line] = [line for line in told if line.startswith("To repeat the crashed fits: ")]
     command = shlex.split(line.partition(": ")[2])
     start = command.index("--forcerun")
@@ -200,4 +203,4 @@ def test_what_crashed_is_made_again_by_the_command_that_the_status_names(
     project.snakemake("--cores", "1", *command[start:], "--", SCORES)
     assert set(read_frame(Path(SCORES), SCORE_COLUMNS)["status"]) == {"ok"}
     assert other.stat().st_ino == kept  # a fit beside it is not made again
-    assert "crashed" not in status_text(["toy.yaml"])
+    assert "crashed" not in status_text(["toy.yaml"], strict=True)

@@ -42,24 +42,27 @@ from cdspp.study.renewal import (
     renewal_notes,
     unrecorded_files,
 )
-from cdspp.study.workflow_files import told_file
+from cdspp.study.workflow_files import study_command, told_file
 
 # No parameter holds a path of these, so that moving the folder is no change: scripts
 # find them beside themselves, and digests tell what they hold.
 RESOURCES = TOP / "resources"
 CATALOGUE = RESOURCES / "datasets.yaml"
 PAPER = data_digest(RESOURCES / "paper")
-STUDY_FILES = [told_file(file) for file in workflow.config_settings.configfiles]
 
 replaced = workflow.config_settings.replace_workflow_config
+# The `config:` of a module statement is the study, whatever else the caller configures.
+is_module = workflow.modifier.skip_configfile
+study_files = [told_file(file) for file in workflow.config_settings.configfiles]
+COMMAND = "snakemake --cores 8" if is_module else study_command(study_files)
 
 try:
     merge_files(workflow.config_settings.configfiles)  # Snakemake takes a key twice
     layers = layered(
-        workflow.config_settings.overwrite_config,
+        config if is_module else workflow.config_settings.overwrite_config,
         base=None if replaced else TOP / "config.yaml",
         presets=RESOURCES / "presets",
-        beside="config.yaml",
+        beside=None if is_module else "config.yaml",
     )
     for note in layers.notes if workflow.is_main_process else ():
         logger.warning(note)
@@ -74,7 +77,7 @@ try:
 except ConfigError as error:
     raise WorkflowError(str(error))
 
-config.update(layers.config)  # the preset's keys, too
+config = {**config, **layers.config}  # the preset's keys, too; a caller keeps its own
 
 if workflow.is_main_process:  # each job reads this again
     # Before Snakemake takes its lock; kept until the end.

@@ -33,7 +33,7 @@ def fit_inputs(wildcards):
 
 
 def run_description(wildcards):
-    return vars(study.run_description(STUDY_FILES))
+    return vars(study.run_description(COMMAND))
 
 
 rule report_page:

@@ -14,5 +14,6 @@ with job(snakemake.log[0], snakemake.input):
     scores = read_scores(snakemake.input.scores)
     tables = build_benchmark_tables(summarise(scores, plan))
     found = compare_with_rivals(scores, plan, RowScores(snakemake.input.rows))
-    tables.append(build_task_table(found, plan.benchmark, plan.title))
+    of = {"title": plan.title, "protocol": plan.protocol}
+    tables.append(build_task_table(found, plan.benchmark, **of))
     write_tables(tables, list(snakemake.output))

@@ -10,4 +10,5 @@ with job(snakemake.log[0], snakemake.input):
     plans = [BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans]
     found = [read_comparisons(path) for path in snakemake.input.comparisons]
     how = {"margin": plans[0].margin, "corrected": plans[0].holm_over_methods}
+    how["protocols"] = [plan.protocol for plan in plans]
     write_tables([build_matrix_table(found, **how)], list(snakemake.output))

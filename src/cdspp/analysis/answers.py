@@ -33,7 +33,6 @@ __all__ = [
     "interval_text",
     "overall_answer",
     "reference_answer",
-    "said_form",
     "tally",
     "verdict_of",
     "without_source",
@@ -107,23 +106,20 @@ def answer(comparisons: pd.DataFrame) -> str:
 
 
 def reference_answer(comparisons: pd.DataFrame) -> str:
-    """Answer for the reference, in its selected form where that says otherwise."""
-    default, selected = _forms(comparisons)
+    """Answer for the reference by its defaults; then what selection changes."""
+    default, selected = (
+        of_reference(comparisons, selected=chosen) for chosen in (False, True)
+    )
     if not comparisons["state"].any():
         return "Not asked: no other source state was run."
     if not default["state"].any():
         return ""
-    answered = _answer(default, default)
+    answered = sentence(_answer(default, default))
     if selected.empty:
-        return sentence(answered)
-    if verdict_of(default) == verdict_of(selected):
-        return (
-            f"{sentence(answered)} With hyper-parameters {_HOW}, the word is the same."
-        )
-    return (
-        f"With hyper-parameters {_HOW}, {_answer(selected, default)} "
-        f"With the defaults, {answered}"
-    )
+        return answered
+    same = verdict_of(default) == verdict_of(selected)
+    other = "the verdict is the same." if same else _answer(selected, default)
+    return f"{answered} With hyper-parameters {_HOW}, {other}"
 
 
 def _answer(ours: pd.DataFrame, default: pd.DataFrame) -> str:
@@ -155,14 +151,11 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
 
 def _labels_alone(comparisons: pd.DataFrame, averages: pd.DataFrame) -> str:
     """Say in short what is said of methods that use labels alone."""
-    default, ours = of_reference(comparisons), said_form(comparisons)
+    ours = of_reference(comparisons)
     others = _others(averages, in_short=True)
     if not ours["state"].any():
         return others
-    name = default["display_name"].iloc[0]
-    said = _SAID[verdict_of(ours)].format(name) + _apart(ours)
-    if not ours["row"].equals(default["row"]):
-        said += f" (hyper-parameters {_HOW}; by default: {verdict_of(default)})"
+    said = _SAID[verdict_of(ours)].format(ours["display_name"].iloc[0]) + _apart(ours)
     return f"{said}, and {others}" if others else said
 
 
@@ -207,17 +200,6 @@ def _others(averages: pd.DataFrame, *, in_short: bool) -> str:
         return f"of {many} {', '.join(phrases[w] for w in words if w in phrases)}"
     parts = [f"{text} ({', '.join(found[word])})" for word, text in phrases.items()]
     return f"Of {many}, corrected for their number, {'; '.join(parts)}."
-
-
-def said_form(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Return the reference's comparisons: selected where its verdict is another."""
-    default, selected = _forms(comparisons)
-    same = selected.empty or verdict_of(default) == verdict_of(selected)
-    return default if same else selected
-
-
-def _forms(comparisons: pd.DataFrame) -> list[pd.DataFrame]:
-    return [of_reference(comparisons, selected=chosen) for chosen in (False, True)]
 
 
 def without_source(comparisons: pd.DataFrame) -> list[str]:

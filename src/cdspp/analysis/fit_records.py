@@ -127,8 +127,10 @@ def failure_text(outcomes: pd.DataFrame) -> str:
 
 def failures_of_scores(paths: Iterable[PathLike]) -> str:
     """Say how many fits failed, by the score files of a study that are there."""
-    files = [path for path in map(Path, paths) if path.is_file()]
-    scores = [read_scores(path).assign(benchmark=path.stem) for path in files]
+    scores = []
+    for path in filter(Path.is_file, map(Path, paths)):
+        with suppress(DataError):  # damaged, as `cdspp verify` says
+            scores.append(read_scores(path).assign(benchmark=path.stem))
     return failure_text(pd.concat(scores)) if scores else ""
 
 

@@ -12,6 +12,7 @@ from cdspp.analysis.rivals import ALL_COLUMNS, Contest
 from cdspp.analysis.summary import summarise
 from cdspp.analysis.verdicts import (
     ALPHA,
+    DEPENDS,
     HELPS,
     HURTS,
     STATEMENTS,
@@ -36,6 +37,7 @@ __all__ = [
     "of_method",
     "of_reference",
     "on_average",
+    "pair_verdict",
     "read_comparisons",
     "rivals_of",
 ]
@@ -142,6 +144,16 @@ def on_average(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Return the comparisons of the average over tasks, or of the only task."""
     tasks = by_task(comparisons)
     return tasks.get(AVERAGE, comparisons) if len(tasks) != 1 else comparisons
+
+
+def pair_verdict(comparison: Any) -> str:
+    """Return the verdict on one comparison, by accuracy and balanced accuracy.
+
+    No state alone is sure where the verdict over all of them depends on the measure.
+    """
+    word = agreed(comparison.pair, comparison.balanced_pair)
+    open_over_all = comparison.state and comparison.verdict == DEPENDS
+    return DEPENDS if open_over_all and word in (HELPS, HURTS) else word
 
 
 def matrix(comparisons: pd.DataFrame, *, corrected: bool) -> pd.DataFrame:

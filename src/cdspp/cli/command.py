@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,9 @@ __all__ = [
     "add_force",
     "add_impute",
     "add_joining",
+    "add_strict",
     "add_study_command",
+    "answer",
     "check_outputs",
     "missing_package",
     "need_package",
@@ -69,6 +72,20 @@ def add_force(parser: argparse.ArgumentParser) -> None:
     """Add the option that lets a command replace files."""
     text = "overwrite an existing file"
     parser.add_argument("--force", action="store_true", help=text)
+
+
+def add_strict(parser: argparse.ArgumentParser, what: str = "fits failed") -> None:
+    """Add the option that makes a failure, which is reported, one of the command."""
+    text = f"exit with code 1 where {what}"
+    parser.add_argument("--strict", action="store_true", help=text)
+
+
+def answer(text: str, *, failed: object) -> str:
+    """Return what a command answers; print it and exit with code 1 where it failed."""
+    if failed:
+        sys.stdout.write(f"{text}\n")
+        sys.exit(1)
+    return text
 
 
 def add_columns(

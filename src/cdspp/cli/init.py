@@ -8,7 +8,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,12 +50,16 @@ KEPT = (
 
 @dataclass(frozen=True)
 class FoundData:
-    """Images, texts or tables for a new study; `sizes` has source and target first."""
+    """Images, texts or tables for a new study; `sizes` has source and target first.
+
+    `bridged` are methods that use columns of one name, if the tables share any.
+    """
 
     kind: str
     sizes: Sizes
     entry: Mapping[str, Any]
     remarks: tuple[str, ...]
+    bridged: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """Describe the data in lines."""
@@ -106,8 +110,11 @@ def look_at_tables(
     chosen: Chosen = (None, None),
 ) -> FoundData:
     """Look at tables, each with its domain and format; DataError lists all faults."""
+    from cdspp.analysis.compare import BRIDGED
     from cdspp.cli.rows import gathered
+    from cdspp.datasets.table_bridge import shared_columns
     from cdspp.datasets.table_rows import read_domain, require_dropped
+    from cdspp.methods.bridge import SHARED
 
     names = [as_name(given) for given, _ in tables]
     paths = [path for _, path in tables]
@@ -138,7 +145,10 @@ def look_at_tables(
         "drop": list(columns[0].drop),
         "impute": any(holes),
     }
-    return FoundData("tables", sizes, _set(entry), tuple(texts))
+    pairs = [shared_columns(None, *both) for both in combinations(read, 2)]
+    bridged = BRIDGED[SHARED] if all(places for places, _ in pairs) else ()
+    texts += [note.partition(" (--")[0] for _, note in pairs if bridged]
+    return FoundData("tables", sizes, _set(entry), tuple(texts), bridged)
 
 
 def _set(entry: Mapping[str, Any]) -> dict[str, Any]:

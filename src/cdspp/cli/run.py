@@ -16,6 +16,7 @@ from typing import Any
 
 from cdspp.cli import command
 from cdspp.cli.study import read_layers
+from cdspp.core.faults import writing_fault
 from cdspp.core.wording import duration
 from cdspp.study.workflow_files import found_file, workflow_folder
 
@@ -125,11 +126,16 @@ def _run(arguments: argparse.Namespace) -> str:
     if not meter.done and IDLE not in text:  # asked for something else than a run
         return text.partition(f"{OPENED}\n")[2].rstrip() or where
     said = f"{meter if meter.done else IDLE}. {where}"
-    if not (folder / "report/index.html").is_file():
-        return said
-    from cdspp.report.page.headline import headline
+    from cdspp.analysis.fit_records import failures_of_scores
 
-    return f"{headline(folder)}\n\n{said}"
+    failed = failures_of_scores(folder.glob("scores/[!.]*.parquet"))
+    if (folder / "report/index.html").is_file():
+        from cdspp.report.page.headline import headline
+
+        said = f"{headline(folder)}\n\n{said}"
+    elif failed:
+        said = f"{failed} {said}"
+    return command.answer(said, failed=arguments.strict and failed)
 
 
 def _study_name(arguments: argparse.Namespace) -> str:
@@ -196,13 +202,14 @@ def _reasons(text: str) -> Iterator[str]:
     """Yield the errors of the jobs of a failed run, else its last lines."""
     from cdspp.study.progress import read_log
 
+    full = writing_fault("logs")
     if logs := dict.fromkeys(FAILED_LOG.findall(text)):
         for log in logs:
-            reason = read_log(log).reason or "stopped before the end"
+            reason = read_log(log).reason or full or "stopped before the end"
             yield f"  {reason} ({log})"
         return
     found = FAULT.search(text)
-    lines = text[found.start() if found else 0 :].splitlines()
+    lines = [*text[found.start() if found else 0 :].splitlines(), full]
     yield from (f"  {line}" for line in lines[-SHOWN:] if line and FRAME not in line)
 
 
@@ -214,6 +221,9 @@ def add_run(commands: Any) -> None:
     """Add ``cdspp run`` to the commands."""
     text = "run a study, from its file to the report"
     run = command.add_study_command(commands, "run", _run, text, HELP)
-    run.usage = "cdspp run [-h] [--cores N] [STUDY_FILE ...] [-- SNAKEMAKE ...]"
+    run.usage = (
+        "cdspp run [-h] [--cores N] [--strict] [STUDY_FILE ...] [-- SNAKEMAKE ...]"
+    )
     note = "jobs at a time (all cores)"
     run.add_argument("--cores", type=_cores, metavar="N", help=note)
+    command.add_strict(run)

@@ -9,7 +9,7 @@ import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir
 from itertools import chain
 from pathlib import Path
@@ -62,6 +62,7 @@ SHA256SUMS        the digests of all members (sha256sum --check SHA256SUMS)
 cdspp verify {archive}          checks every member, and all that the report rests on
 cdspp run study.json --cores 8  runs the study again, in this folder
 {needs}"""
+Check = Callable[[Path], tuple[list[str], str, str]]
 SUMS = "SHA256SUMS"
 TEXTS = ("README.txt", "study.json", "requirements.txt", "references.bib")
 README_LACKING = """
@@ -201,14 +202,12 @@ def _files_of(folder: Path) -> Iterator[Path]:
     yield from (p for p in files if p.is_file() and p.is_relative_to(run))
 
 
-def verify_archive(archive: Path) -> tuple[list[str], str]:
+def verify_archive(archive: Path, check: Check) -> tuple[list[str], str, str]:
     """Check the members of an archive, then the study in it, unpacked for a while.
 
     Only listed members are unpacked, once each is as listed, into at most half of what
-    is free on the disk.
+    is free on the disk. Return what `check` does of the folder ``results/<study>``.
     """
-    from cdspp.analysis.verify import verify
-
     with tempfile.TemporaryDirectory() as temporary:
         room = shutil.disk_usage(temporary).free // 2
         try:
@@ -216,7 +215,7 @@ def verify_archive(archive: Path) -> tuple[list[str], str]:
         except DAMAGE as error:
             raise damaged(str(archive), error) from error
         if faults:
-            return faults, f"{checked} The study in the archive was not checked."
+            return faults, f"{checked} The study in the archive was not checked.", ""
         folder = Path(temporary, "bundle")
         wanted = dict(zip(members, members, strict=True)).get
         extract(archive, folder, wanted, room, name=str(archive))
@@ -226,8 +225,8 @@ def verify_archive(archive: Path) -> tuple[list[str], str]:
                 f"{archive}: expected an archive that cdspp bundle made, with one "
                 f"study and its report, got {counted(len(reports), 'report')}."
             )
-        faults, result = verify(reports[0].parents[1])
-    return faults, f"{checked} {result}"
+        faults, result, failed = check(reports[0].parents[1])
+    return faults, f"{checked} {result}", failed
 
 
 def _check_members(archive: Path, room: int) -> tuple[set[str], list[str], str]:

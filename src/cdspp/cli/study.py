@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 import logging
 import os
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cdspp.cli import command
 from cdspp.cli.command import add_command, add_force, add_study_command, check_outputs
 from cdspp.cli.share import verify_archive
 from cdspp.core.errors import DataError
+from cdspp.core.faults import writing_fault
 from cdspp.core.names import MAIN, FitKey, PathLike
 from cdspp.core.wording import aligned, counted
 from cdspp.study.workflow_files import found_file, study_command, workflow_folder
@@ -128,26 +129,38 @@ def _study_and_results(given: str) -> tuple[Study | None, Path]:
 
 
 def _verify(arguments: argparse.Namespace) -> str:
-    from cdspp.analysis.verify import verify
+    from cdspp.analysis.stale import stale_files
 
     study, folder = _study_and_results(arguments.study)
-    if study is not None:
-        from cdspp.analysis.stale import stale_files
-
-        faults, result = verify(folder, stale_files(study))
-    elif folder.suffix == ".zip":
-        faults, result = verify_archive(folder)
+    if study is None and folder.suffix == ".zip":
+        faults, result, failed = verify_archive(folder, _checked)
     else:
-        faults, result = verify(folder)
-    text = "\n".join([*faults, result])
-    if not faults:
-        return text
-    sys.stdout.write(text + "\n")
-    sys.exit(1)
+        stale = None if study is None else stale_files(study)
+        faults, result, failed = _checked(folder, stale)
+    text = "\n".join(filter(None, [*faults, result, failed]))
+    return command.answer(text, failed=faults or (arguments.strict and failed))
 
 
-def status_text(files: Sequence[str]) -> str:
-    """Return the progress of the study of some files, by default the embedded one."""
+def _checked(
+    folder: Path, stale: Iterable[tuple[str, str]] | None = None
+) -> tuple[list[str], str, str]:
+    """Return the faults in a folder of results, what was checked, and failed fits."""
+    from cdspp.analysis.fit_records import failures_of_scores
+    from cdspp.analysis.verify import verify
+
+    faults, result = verify(folder, stale)
+    return faults, result, failures_of_scores(folder.glob("scores/[!.]*.parquet"))
+
+
+def _status(arguments: argparse.Namespace) -> str:
+    return status_text(arguments.file, strict=arguments.strict)
+
+
+def status_text(files: Sequence[str], *, strict: bool = False) -> str:
+    """Return the progress of the study of some files, by default the embedded one.
+
+    If `strict`, print it and exit with code 1 where fits or other jobs failed.
+    """
     from cdspp.analysis.fit_records import versions_note
     from cdspp.analysis.stale import stale_files
     from cdspp.report.outline import KINDS, outline_names
@@ -171,11 +184,11 @@ def status_text(files: Sequence[str]) -> str:
     if stopped := progress.stopped:
         jobs = counted(len(stopped), "job")
         lines += [f"{jobs} stopped before the end (killed, or out of memory):"]
-        lines += [*_first(stopped), ""]
+        lines += [*_first(stopped), *filter(None, [writing_fault("logs")]), ""]
     stale = ((reason, file) for file, reason in stale_files(study))
     for reason, places in _by_reason(stale).items():
-        files = counted(len(places), "file")
-        lines += [f"{files} to make again: {reason}", *_first(places), ""]
+        found = counted(len(places), "file")
+        lines += [f"{found} to make again: {reason}", *_first(places), ""]
     keys = (key for name in study.benchmarks for key in study.fits(name))
     records = (f"{FIT.format(study=study.name, **key._asdict())}.json" for key in keys)
     mixed = versions_note(filter(os.path.isfile, records))
@@ -185,7 +198,7 @@ def status_text(files: Sequence[str]) -> str:
     left = any(missing.values()) or any(c["missing"] for c in progress.fits.values())
     if left and not progress.runs:
         lines += ["", f"What is missing is made by: {study_command(files)}"]
-    return "\n".join(lines)
+    return command.answer("\n".join(lines), failed=strict and progress.failures)
 
 
 def _runs(progress: Progress) -> str:
@@ -296,9 +309,8 @@ def add_plan(commands: Any) -> None:
 def add_study_commands(commands: Any) -> None:
     """Add the commands on a study that has begun."""
     text = "print the progress of a study, and its failures"
-    add_study_command(
-        commands, "status", lambda given: status_text(given.file), text, STATUS_HELP
-    )
+    status = add_study_command(commands, "status", _status, text, STATUS_HELP)
+    command.add_strict(status)
     text = "print the headline of a study"
     summary = add_command(commands, "summary", _summary, text)
     note = "for instance results/embedded"
@@ -308,6 +320,7 @@ def add_study_commands(commands: Any) -> None:
     verify = add_command(commands, "verify", _verify, text, VERIFY_HELP)
     places = "RESULTS_FOLDER|STUDY_FILE|ARCHIVE"
     verify.add_argument("study", metavar=places, help=f"{note}, mine.yaml or mine.zip")
+    command.add_strict(verify)
     text = "write splits and features of a study for other programs"
     export = add_study_command(commands, "export-splits", _export, text, EXPORT_HELP)
     folder = Path("exported")

@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from cdspp.core.errors import USER_ERRORS, DiskFullError, NotWritableError
 from cdspp.core.names import PathLike
@@ -21,6 +22,7 @@ __all__ = [
     "stops_job",
     "tell_fault",
     "write_errors",
+    "writing_fault",
 ]
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -54,6 +56,16 @@ def write_errors(path: PathLike) -> Iterator[None]:
     except OSError as error:
         tell_fault(error, path, _REFUSED | _OTHER)
         raise
+
+
+def writing_fault(folder: PathLike) -> str:
+    """Return why a folder takes no file of some size, if so."""
+    try:
+        with write_errors(Path(folder, "file")), TemporaryFile(dir=folder) as stream:
+            stream.write(bytes(1 << 20))
+    except (OSError, DiskFullError, NotWritableError) as error:
+        return str(error)
+    return ""
 
 
 def tell_fault(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
+import glob
 import json
 import os
+import socket
 import tempfile
+import time
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,22 +40,26 @@ BROKEN = (
     *(zlib.error, zipfile.BadZipFile, NotImplementedError),
 )
 ZIP = b"PK\x03\x04"  # how such a file opens
+HOST = f"{zlib.crc32(socket.gethostname().encode()):08x}"
+A_MOMENT, A_DAY = 1.0, 86400.0  # seconds: longer than a new file is without its lock
 
 
 @contextmanager
 def atomic(path: PathLike) -> Iterator[Path]:
     """Yield a temporary path beside `path`; rename it to `path` on success.
 
-    Errors are those of `write_errors`, and StaleJobError in a job whose run has ended.
+    What writers of `path` left that were killed is removed. Errors are those of
+    `write_errors`, and StaleJobError in a job whose run has ended.
     """
     target = Path(path)
     with write_errors(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(
-            dir=target.parent, prefix=f".{target.name}.", suffix=target.suffix
-        )
-        os.close(handle)
+        _remove_orphans(target)
+        prefix, suffix = f".{target.name}.cdspp-{HOST}-", target.suffix
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=suffix)
         temporary = Path(name)
+        with suppress(OSError):  # not every file system has such locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
         try:
             yield temporary
             check_run()
@@ -59,6 +67,20 @@ def atomic(path: PathLike) -> Iterator[Path]:
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
+            os.close(handle)
+
+
+def _remove_orphans(target: Path) -> None:
+    """Remove temporary files of a target whose writers were killed: no lock is on them.
+
+    Locks of another machine may be unseen here, so that a day has to pass.
+    """
+    for path in target.parent.glob(f".{glob.escape(target.name)}.cdspp-????????-*"):
+        least = A_MOMENT if f".cdspp-{HOST}-" in path.name else A_DAY
+        with suppress(OSError), path.open("r+b") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if time.time() - path.stat().st_mtime > least:
+                path.unlink()
 
 
 def same_file(path: PathLike, other: PathLike) -> bool:

@@ -27,6 +27,7 @@ __all__ = [
     "method_class",
     "method_module",
     "option_defaults",
+    "outside_class",
     "name_of",
     "seed_option",
     "set_guests",
@@ -98,13 +99,21 @@ def method_class(name: str) -> type[HeterogeneousClassifier]:
     if name in guests or ":" in name:
         from cdspp.methods.guests import Guest, guest_class
 
-        return guest_class(name, Guest(**guests.get(name, {"place": name})))
+        said = dict(guests.get(name, {"place": name}))
+        said["preprocessing"] = tuple(said.get("preprocessing", ()))
+        return guest_class(name, Guest(**said))
     return load_named_class(__name__, name, "method")
 
 
 def method_module(name: str) -> str:
     """Return the module of the method `name`."""
     return method_class(name).__module__
+
+
+def outside_class(name: str) -> str:
+    """Return what makes the method `name` of a class from outside, else nothing."""
+    said = _guests().get(name, {})
+    return "".join(str(said.get(k, "")) for k in ("place", "kind", "preprocessing"))
 
 
 def option_defaults(name: str) -> Mapping[str, Any]:

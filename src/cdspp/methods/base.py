@@ -28,7 +28,7 @@ from cdspp.core.matrix import stored_share
 from cdspp.core.memory import require_memory
 from cdspp.core.storage import storable
 from cdspp.methods.bridge import Bridge, read_bridge, row_keys
-from cdspp.methods.collapse import find_collapse
+from cdspp.methods.collapse import Collapse, find_collapse
 from cdspp.methods.labels import check_classes, compare_classes, read_labels
 from cdspp.methods.problem import Float, Int, Problem, SourceDomain, number_errors
 from cdspp.methods.size import Size, expected_cost, warn_of_cost
@@ -82,9 +82,10 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         Number of rounds; number of target features.
     collapsed_ : str
         Why the fit is of no use, else empty: "diverged" (the objective has no minimum),
-        "one class" (the method predicts one class for nearly all unlabelled rows) or
-        "parallel rows" (the rows of a domain have nearly one direction, and the method
-        does not centre them). `fit` raises a `cdspp.core.errors.CollapseWarning`.
+        "no pseudo-label" (a self-training adopts none), "one class" (the method
+        predicts one class for nearly all unlabelled rows) or "parallel rows" (the rows
+        of a domain have nearly one direction, and the method does not centre them).
+        `fit` raises a `cdspp.core.errors.CollapseWarning`.
     """
 
     identifier: ClassVar[str]
@@ -185,11 +186,10 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         self._finish(problem, labelled)
         rows = {"target": X} | ({"source": X_source} if self.uses_source else {})
         rows |= {f"source {k}": Z for k, (Z, _) in enumerate(others, 2)}
-        self.collapsed_, sentence = find_collapse(
+        self.collapsed_, sentence = self._own_collapse() or find_collapse(
             self.transduction_[~labelled],
             n_labelled_classes=len(np.unique(y_target)),
             rows={} if self.centres_rows else rows,
-            diverged=self._diverged(),
         )
         if sentence:
             sentence = f"{type(self).__name__} {sentence}"
@@ -210,9 +210,9 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         in_files = any(isinstance(X, FileRows) for X in rows)  # who reads these refuses
         warn_of_cost(size, seconds, 0.0 if in_files else needed)
 
-    def _diverged(self) -> str:
-        """Return the method's own sign that its problem has no minimum."""
-        return ""
+    def _own_collapse(self) -> Collapse | None:
+        """Return the method's own sign that its fit is of no use, if it has one."""
+        return None
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the labels of target rows.

@@ -124,6 +124,12 @@ def read_bridge(
             )
         parts.append(checked)
         apart &= _apart(side, checked, X)
+    if not apart.any():
+        raise ValueError(
+            f"paired_rows: all of {counted(n_pairs, 'pair')} have the values of a row "
+            "of the source or of the target, but paired objects may take part in "
+            "nothing else. Take these rows out of both domains, or give other pairs."
+        )
     return Bridge(*places, *(part[apart] for part in parts))
 
 

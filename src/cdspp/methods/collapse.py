@@ -37,14 +37,11 @@ def find_collapse(
     predicted: NDArray[Any],
     n_labelled_classes: int,
     rows: Mapping[str, Any],
-    diverged: str = "",
 ) -> Collapse:
     """Return the first sign of a collapse.
 
     `predicted` are labels of unlabelled rows, `rows` those compared by direction.
     """
-    if diverged:
-        return Collapse("diverged", diverged)
     if n_labelled_classes > 1 and len(predicted) >= FEWEST_ROWS:
         labels, counts = np.unique(predicted, return_counts=True)
         share = float(counts.max() / len(predicted))

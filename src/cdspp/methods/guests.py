@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.pipeline import make_pipeline
 
 from cdspp.core.discovery import defaults_of, load_class
 from cdspp.core.errors import ConfigError, MethodFailed
@@ -22,6 +23,7 @@ from cdspp.methods.base import (
     SourceDomain,
     TransductiveClassifier,
 )
+from cdspp.methods.collapse import Collapse
 
 __all__ = ["PREDICTIONS", "Guest", "class_path", "guest_class", "of_object"]
 
@@ -37,6 +39,8 @@ class Guest:
     kind: str = ""  #: ``target-only``, as all of scikit-learn, or ``predictions``.
     seconds: float = 0.5  #: Of a fit, as expected.
     states: bool = False  #: Whether there are predictions in other source states.
+    #: Class paths of transformers that rows go through first.
+    preprocessing: tuple[str, ...] = ()
 
 
 class GuestClassifier(HeterogeneousClassifier):
@@ -49,9 +53,13 @@ class GuestClassifier(HeterogeneousClassifier):
     """
 
     outside: ClassVar[type]
+    preprocessing: ClassVar[tuple[str, ...]] = ()
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        self.model_ = self.outside(**_built(self.get_params(deep=False)))
+        self.model_ = last = self.outside(**_built(self.get_params(deep=False)))
+        if self.preprocessing:
+            first = [load_class(place)() for place in self.preprocessing]
+            self.model_ = make_pipeline(*first, last)
         X, y = problem.X_labelled, problem.y_labelled
         more = {}
         if not self.supervised:
@@ -61,9 +69,21 @@ class GuestClassifier(HeterogeneousClassifier):
             more["source"] = SourceDomain(problem.X_source, problem.y_source)
         self.model_.fit(X, y, **more)
         if self.transductive:
-            found = self.model_.transduction_[len(problem.y_labelled) :]
+            found = last.transduction_[len(problem.y_labelled) :]
             return [Round(1, self._checked_codes(found))]
         return []
+
+    def _own_collapse(self) -> Collapse | None:
+        last = self.model_[-1] if self.preprocessing else self.model_
+        adopted = getattr(last, "labeled_iter_", None)  # 0: given, -1: never
+        if adopted is None or (adopted != -1).all() or (adopted > 0).any():
+            return None
+        return Collapse(
+            "no pseudo-label",
+            f"adopts no pseudo-label for any of {(adopted == -1).sum()} unlabelled "
+            "rows, so that it is its estimator on the labelled rows. Lower threshold, "
+            "scale the rows (preprocessing), or regularise its estimator less.",
+        )
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
         return self._checked_codes(self.model_.predict(X)), None
@@ -117,6 +137,9 @@ def _as_method(
     shown = getattr(cls, "display_name", cls.__name__)
     own["display_name"] = guest.display_name or shown
     if issubclass(cls, HeterogeneousClassifier):
+        if guest.preprocessing:
+            text = "prepares its rows itself; remove preprocessing."
+            raise ConfigError(f"{guest.place}: {text}")
         if chosen:
             init: Any = cls.__init__
             own["__init__"] = _constructor(cls, chosen, lambda m, all_: init(m, **all_))
@@ -124,6 +147,7 @@ def _as_method(
     target_only = guest.kind == TARGET_KIND or cls.__module__.startswith("sklearn.")
     _check_offers(guest.place, cls, target_only)
     own["outside"], own["uses_source"] = cls, not target_only
+    own["preprocessing"] = guest.preprocessing
     # These take -1 for a row without a label, where other classifiers see a class.
     takes_unlabelled = cls.__module__.startswith("sklearn.semi_supervised")
     own["supervised"] = target_only and not takes_unlabelled

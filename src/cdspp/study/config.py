@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,8 @@ from cdspp.core.names import BASELINE, REFERENCE, several_sources
 from cdspp.datasets import Dataset, own_dataset
 from cdspp.datasets.base import KINDS, digests_path
 from cdspp.datasets.catalogue import load_catalogue
-from cdspp.methods import method_class
+from cdspp.methods import available, method_class
+from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.study.checks import cross_faults
 from cdspp.study.guest_methods import welcome_guests
 from cdspp.study.guest_sections import GuestSection, guest_classes
@@ -57,6 +58,8 @@ def load_study(
     """
     if (given := config.get("partial")) in ("true", "false"):  # of a command line
         config = {**config, "partial": given == "true"}
+    if config.get("source_states") == []:  # off, as other sections are
+        config = {**config, "source_states": {"states": []}}
     asked = config
     faults, sound = check_schema(config, schema)
     faults += welcome_guests(sound.config)
@@ -75,7 +78,8 @@ def load_study(
         noun = "fault" if len(faults) == 1 else "faults"
         raise ConfigError(f"{len(faults)} {noun} in the configuration:\n{lines}")
     study = _build(config, datasets, guests, (*notes, *left_out))
-    return replace(study, config=asked)
+    idle = () if "benchmarks" in inherited else _idle_bridges(study)
+    return replace(study, notes=(*study.notes, *idle), config=asked)
 
 
 def _datasets(
@@ -178,6 +182,16 @@ def _roles(
                 text = f"it is {roles[role]}, the first {kind} method"
             notes.append(f"{role}: no method of the study is named; {text}.")
     return roles, notes
+
+
+def _idle_bridges(study: Study) -> Iterator[str]:
+    """Yield the parts of bridges that no method uses, and methods that would."""
+    for name, benchmark in study.benchmarks.items():
+        used = {p for m in study.methods.values() if name in m.tasks for p in m.bridges}
+        for part in sorted({SHARED, PAIRS} & benchmark.bridge.keys() - used):
+            able = (each for each in available() if part in method_class(each).bridges)
+            text = f"benchmark {name}, bridge: no method of the study uses {part}"
+            yield f"{text}. These do (add: [NAME]): {', '.join(able)}."
 
 
 def _method(

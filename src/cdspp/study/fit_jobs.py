@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from cdspp.core.names import FitKey, trials_of_block
 from cdspp.core.provenance import code_digest
-from cdspp.methods import method_class, method_module
+from cdspp.methods import method_class, method_module, outside_class
 from cdspp.stages.fit_files import Expected, fit_recipe
 from cdspp.study.cost import Cost, Request, cell_cost
 from cdspp.study.files import FIT_LOG, input_patterns
@@ -44,9 +44,10 @@ FORECAST_NOTE = (
 def fit_member(study: Study, cell: FitKey) -> dict[str, Any]:
     """Return the fields of `cdspp.stages.fit.Fit`, but for its files."""
     benchmark, setting, _, method, _ = cell
+    code = code_digest("cdspp.stages.fit", method_module(method))
     return {
         "method": method,
-        "code": code_digest("cdspp.stages.fit", method_module(method)),
+        "code": code + outside_class(method),
         "options": study.method_options(method, setting),
         "source": study.settings[setting].source,
         "overlap": study.overlap(benchmark, setting),
@@ -183,9 +184,12 @@ def forecast_text(study: Study) -> str:
             row[3] = max(row[3], cost.megabytes)
     _, fits, hours, memory = zip(*rows.values(), strict=True)
     rows["all"] = [jobs, sum(fits), sum(hours), max(memory)]
-    lines = [f"{'method':14}{'jobs':>7}{'fits':>8}{'core-hours':>12}{'peak MB':>10}"]
+    width = max(14, *map(len, rows))
+    lines = [
+        f"{'method':{width}}{'jobs':>7}{'fits':>8}{'core-hours':>12}{'peak MB':>10}"
+    ]
     lines += [
-        f"{name:14}{row[0]:7.0f}{row[1]:8.0f}{row[2]:12.2f}{row[3]:10.0f}"
+        f"{name:{width}}{row[0]:7.0f}{row[1]:8.0f}{row[2]:12.2f}{row[3]:10.0f}"
         for name, row in rows.items()
     ]
     return "\n".join([*lines, "", FORECAST_NOTE])

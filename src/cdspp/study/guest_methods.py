@@ -16,9 +16,9 @@ from cdspp.methods.guests import PREDICTIONS
 __all__ = ["welcome_guests"]
 
 Config = Mapping[str, Any]
-SAID = ("display_name", "kind", "seconds")
+SAID = ("display_name", "kind", "seconds", "preprocessing")
 # What belongs to a method that is fitted here.
-FITTED = ("class", "kind", "seconds", "options", "grid", "prior_file", "source_view")
+FITTED = ("class", *SAID[1:], "options", "grid", "prior_file", "source_view")
 
 
 def welcome_guests(config: Config) -> Iterator[str]:

@@ -62,7 +62,8 @@ def check_schema(config: Config, schema: str | Path) -> tuple[list[str], Sound]:
     errors = sorted(
         validator.iter_errors(config), key=lambda e: list(map(str, e.absolute_path))
     )
-    faults = [sentence for error in errors for sentence in _sentences(error)]
+    # Of keys that lack in one place, each is an error that names them all.
+    faults = list(dict.fromkeys(said for error in errors for said in _sentences(error)))
     return faults, _sound_part(config, rules, errors) if faults else Sound(config)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,13 +41,17 @@ def layered(
     presets : path
         Folder of the presets, ``<name>.yaml``.
     beside : path, optional
-        The first study file, below `own`, if it is there and not `base`.
+        The first study file, below `own`, if it is there and not `base`; below the
+        preset, too, where `own` names that.
     """
     below = merge_files([base]) if base is not None and Path(base).is_file() else {}
     first, notes = Path(beside or ""), []
     if base and first.is_file() and first.resolve() != Path(base).resolve():
-        own = _merged(merge_files([first]), own)
         notes = [f"The study inherits from {first} in this folder."]
+        if "preset" in own:
+            below = _merged(below, merge_files([first]))
+        else:
+            own = _merged(merge_files([first]), own)
     name = own.get("preset", below.get("preset"))
     known = {file.stem: file for file in Path(presets).glob("*.yaml")}
     preset = merge_files([known[name]]) if name in known else {}  # the schema names it
@@ -91,6 +96,8 @@ def merge_files(files: Sequence[str | Path]) -> dict[str, Any]:
 
     found: dict[str, Any] = {}
     for file in files:
+        if not os.path.isfile(file):
+            raise ConfigError(f"{file}: no such study file. cdspp init writes one.")
         keys = read_yaml(file)
         if not isinstance(keys, Mapping):
             raise ConfigError(f"{file}: expected keys and values, as in config.yaml.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from itertools import product
 from typing import Any, TypeVar
@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from cdspp.core.names import MAIN, NO_SCALE, REAL, FitKey, role_domains, task_domains
 from cdspp.datasets.catalogue import published_storage
 from cdspp.methods import option_defaults
-from cdspp.study.workflow_files import study_command
 
 __all__ = [
     "Benchmark",
@@ -374,14 +373,13 @@ class Study:
         shared = [f"logs/{room}/{name}" for name in data for room in rooms]
         return [f"logs/{self.name}", *(f"logs/data/{n}.log" for n in data), *shared]
 
-    def run_description(self, configfiles: Sequence[str] = ()) -> RunDescription:
-        """Return the description of a run with some study files."""
+    def run_description(self, command: str = "") -> RunDescription:
+        """Return the description of a run by a command."""
         texts = ("title", "content", "source", "licence", "cite")
         entries = filter(None, (self.datasets[n].entry for n in self.used_datasets))
         data = tuple({k: entry[k] for k in texts if k in entry} for entry in entries)
         config = {key: value for key, value in self.config.items() if key != "mirror"}
-        commands = (study_command(configfiles),)
-        return RunDescription(self.name, config, data, commands, tuple(self.logs()))
+        return RunDescription(self.name, config, data, (command,), tuple(self.logs()))
 
     def shown_method(self) -> str:
         """Return the method that is shown in detail: the reference, if it projects."""

@@ -13,6 +13,7 @@ from cdspp.core.names import (
     REAL,
     REFERENCE,
     SELECTED,
+    UNLABELLED_ROLE,
     several_sources,
     task_domains,
 )
@@ -49,13 +50,13 @@ class Row:
     """A method in a setting: a line of a table.
 
     The key is of a method, of a control, or of both method and setting; `tasks` is
-    empty where the method runs all. Methods alone take part in bold (but `shortened`
-    ones), ranks and claims, and bridged ones in verdicts, too. An informed method knows
-    something of the test samples. A control is the reference in another source state
-    (`source`); other methods there are of the kind state, and shown by gains alone, as
-    are those that select options. A `reseeded` row is the main run from another random
-    start. It `stands_for` the method that it is without a source, where that is not
-    fitted twice; of several sources it is a `vote` of one fit for each.
+    empty where the method runs all. Methods alone may be bold (but `shortened` ones),
+    and take part in ranks and claims, bridged ones in verdicts, too. An informed method
+    knows something of the test samples. A control is the reference in another source
+    state (`source`); other methods there are of the kind state, and shown by gains
+    alone, as are those that select options. A `reseeded` row is the main run from
+    another random start. It `stands_for` the method that it is without a source, where
+    that is not fitted twice; of several sources it is a `vote` of one fit for each.
     """
 
     key: str
@@ -146,6 +147,14 @@ class BenchmarkPlan:
     margin: float = 1.0
     holm_over_methods: bool = True
     guests: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def protocol(self) -> str:
+        """The numbers of trials and of labelled samples, as a sentence for captions."""
+        known = (role for role in self.labels if role != UNLABELLED_ROLE)
+        counts = " and ".join(f"{self.labels[role]} {role}" for role in known)
+        labels = f", {counts} labels per class" * bool(counts)
+        return f"{self.title}: {counted(self.trials_asked, 'trial')}{labels}."
 
     @property
     def shown_rows(self) -> tuple[Row, ...]:

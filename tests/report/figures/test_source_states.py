@@ -51,8 +51,12 @@ def labels(figure: Figure, side: str, panel: int = 0) -> list[str]:
 def with_pair(word: str, **changes: Any) -> pd.DataFrame:
     """Return a gain of five points over one state, with this word."""
     plan = make_plan(methods=("cdspp",), tasks=["a_b"], states=("noise",))
-    found = draw_comparisons(plan).assign(p_above=0.001, p_below=0.001)
-    return found.assign(pair=word, gain=0.05, **changes)
+    names = [f"{m}p_{w}" for m in ("", "balanced_") for w in ("above", "below")]
+    names += [f"{m}p_{w}" for m in ("", "balanced_") for w in ("helps", "hurts")]
+    found = draw_comparisons(plan).assign(**dict.fromkeys(names, 0.001))
+    words = {"pair": word, "balanced_pair": word}
+    words |= dict.fromkeys(("accuracy_verdict", "balanced_verdict"), word)
+    return found.assign(**words | {"gain": 0.05} | changes)
 
 
 @pytest.mark.parametrize(
@@ -70,13 +74,29 @@ def test_a_cell_has_the_sign_of_its_word(draw: Draw, word: str, text: str) -> No
     assert grid(draw(with_pair(word))) == [[text]]
 
 
+@pytest.mark.parametrize("other", ["helps", "hurts", "equal", "undecided"])
+def test_a_cell_whose_measures_differ_looks_like_none_of_both(
+    draw: Draw, other: str
+) -> None:
+    word = "undecided" if other == "helps" else "helps"
+    mixed = with_pair(word, balanced_pair=other)
+    assert grid(draw(mixed)) == [["◐ +5.0"]]
+    fill = lightness(draw, mixed)
+    assert all(abs(fill - lightness(draw, with_pair(w))) > 10 for w in (word, other))
+
+
+def test_no_cell_is_dark_where_the_verdict_depends_on_the_measure(draw: Draw) -> None:
+    found = with_pair("helps", balanced_verdict="undecided")
+    assert grid(draw(found)) == [["◐ +5.0"]]
+
+
 def test_a_pair_without_a_trial_is_a_dash(draw: Draw) -> None:
     lost = with_pair("too few trials").assign(gain=float("nan"))
     assert grid(draw(lost)) == [["–"]]
 
 
-def lightness(draw: Draw, word: str) -> float:
-    (cell,) = (p for p in draw(with_pair(word)).axes[0].patches if type(p) is Rectangle)
+def lightness(draw: Draw, found: pd.DataFrame) -> float:
+    (cell,) = (p for p in draw(found).axes[0].patches if type(p) is Rectangle)
     colour = to_hex(cell.get_facecolor())
     red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
     return 0.299 * red + 0.587 * green + 0.114 * blue
@@ -84,7 +104,7 @@ def lightness(draw: Draw, word: str) -> float:
 
 def test_fills_are_told_apart_in_grey_as_the_caption_says(draw: Draw) -> None:
     words = ("helps", "hurts", "equal", "undecided")
-    found = {word: lightness(draw, word) for word in words}
+    found = {word: lightness(draw, with_pair(word)) for word in words}
     assert sorted(found, key=found.__getitem__) == list(words)
     values = sorted(found.values())
     assert min(b - a for a, b in zip(values, values[1:], strict=False)) > 15
@@ -136,5 +156,5 @@ def test_equal_comparisons_give_equal_bytes_and_a_key(tmp_path: Path) -> None:
         draw_source_states([found], plans, outputs[place : place + 2])
     first, second = ([p.read_bytes() for p in outputs[i : i + 2]] for i in (0, 2))
     assert first == second
-    key = "gain over this state, points: ▲ better, ▼ worse, = equal"
-    assert key in texts(outputs[0].read_text(encoding="utf-8"))
+    key = "▲ better, ▼ worse, = equal, ◐ depends on the measure"
+    assert key in " ".join(texts(outputs[0].read_text(encoding="utf-8")))

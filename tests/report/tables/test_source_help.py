@@ -121,6 +121,15 @@ def test_a_gain_is_bold_where_its_own_test_says_better_or_worse(
         assert found["Over none"].bold == bold
 
 
+def test_a_gain_whose_measures_differ_is_not_bold_and_says_so() -> None:
+    for table in (matrix, tasks):
+        mixed = table({**GAIN, "pair": "helps"} | {"balanced_pair": "undecided"})
+        found = cells(mixed)["Over none"]
+        assert not found.bold
+        assert found.note == "1.0 to 9.0, depends on the measure"
+        assert "by accuracy and by balanced accuracy" in mixed.caption
+
+
 def test_a_gain_says_why_nothing_is_said_of_it() -> None:
     few = {**GAIN, "pair": "too few trials", "trials": 3}
     assert shown(matrix(few))["Over none"] == "+5.0 [1.0 to 9.0, 3 trials]"

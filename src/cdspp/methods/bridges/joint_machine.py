@@ -65,9 +65,9 @@ class LinearMachine:
 
     @classmethod
     def fit(
-        cls, X: Any, codes: Int, n_classes: int, C: float, weights: Float
+        cls, X: Any, codes: Int, n_classes: int, C: float, weights: Float | None = None
     ) -> LinearMachine:
-        """Fit to rows (n, d) of unit length with a weight each, in O(nnz) a pass."""
+        """Fit to rows (n, d), perhaps with a weight each, in O(nnz) a pass."""
         present = np.unique(codes)
         if len(present) == 1:
             return cls(np.zeros((X.shape[1], 1)), np.zeros(1), present, n_classes)

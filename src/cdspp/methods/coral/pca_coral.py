@@ -46,7 +46,8 @@ class PCACoral(ConfidentClassifier):
     -----
     Only the order of the variances ties component k of one domain to that of the other,
     and its sign is arbitrary: this row tests the advice. The papers on CORAL have equal
-    features, so no printed results can be compared. Cost O(n d min(n, d)) a domain.
+    features, so no printed results can be compared, and the defaults are this package's
+    own. Cost O(n d min(n, d)) a domain.
 
     References
     ----------

@@ -11,6 +11,7 @@ from scipy import linalg
 
 from cdspp.core.linalg import class_sums, counts, softmax
 from cdspp.methods.base import ConfidentClassifier, Float, Int, Problem, Round
+from cdspp.methods.collapse import Collapse
 from cdspp.methods.ddacl.lbfgs import minimise
 from cdspp.methods.shared.common_subspace import SubspaceMethod
 from cdspp.methods.shared.constraints import (
@@ -167,15 +168,16 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         self.objective_ = np.array(self._objectives)
         return rounds
 
-    def _diverged(self) -> str:
+    def _own_collapse(self) -> Collapse | None:
         # Losses are positive; below zero the quadratic form of the projections is
         # negative, and scaling them up (and the weights down) lowers it without end.
         last = float(self.objective_[-1])
         if last >= 0:
-            return ""
-        return (
+            return None
+        return Collapse(
+            "diverged",
             f"has diverged: its objective is {last:.2g}, and below zero nothing bounds "
-            f"it; lower tau, which is {self.tau:g}, for instance to {self.tau / 4:g}."
+            f"it; lower tau, which is {self.tau:g}, for instance to {self.tau / 4:g}.",
         )
 
     def _draw(self, problem: Problem) -> Float:

@@ -145,9 +145,9 @@ class JMEA(STN):
     code: 1, 20 and 0.5 for ImageCLEF, which are the defaults here; 1, 20, 1 for Reuters
     and CIFAR-10; 1, 0.5, 0.5 for Wiki; 10, 5, 0.5 and 25, 15, 0.5 for the two tasks of
     Office-Caltech; 1, 2, 1 for CIFAR-100 (distances to the source, within the target,
-    second classifier). It takes rows as they are, here they have unit length. The data
-    of the release are not available, so the tests compare the loss with a naive one
-    alone.
+    second classifier). Its `start` is 100, but 150 for SURF to DeCAF. It takes rows as
+    they are, here they have unit length. The data of the release are not available, so
+    the tests compare the loss with a naive one alone.
 
     References
     ----------

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.svm import SVC
 
+from cdspp.core.linalg import squared_distances
 from cdspp.core.storage import storable
 from cdspp.methods.base import Float, Int
+from cdspp.methods.labels import few_rows_a_class
+from cdspp.methods.shared.common_subspace import of_all_classes
 
-__all__ = ["LinearPairs", "OneVersusOne"]
+__all__ = ["LinearPairs", "OneVersusOne", "RadialMachine"]
 
 
 @storable
@@ -85,11 +89,50 @@ class LinearPairs:
         return _elect(X @ self.weights + self.intercepts, self.classes)
 
 
+@storable
+@dataclass(frozen=True, eq=False)
+class RadialMachine:
+    """LIBSVM's machine with the kernel ``exp(-|x - z|^2 / d)`` for d features."""
+
+    rows: Float
+    pairs: OneVersusOne | None  #: None with a single class.
+    present: Int
+    n_classes: int
+
+    @classmethod
+    def fit(cls, X: Float, codes: Int, n_classes: int, C: float) -> RadialMachine:
+        """Fit to rows (n, d): O(n^2 d) for the kernel, as much for the machine."""
+        present, pairs = np.unique(codes), None
+        if len(present) > 1:
+            machine = SVC(C=C, kernel="precomputed")
+            with few_rows_a_class():
+                pairs = OneVersusOne.of(machine.fit(_radial(X, X), codes))
+        return cls(X, pairs, present, n_classes)
+
+    def probabilities(self, X: Float) -> Float:
+        """Return the share of all pairs that each class wins."""
+        shares = np.ones((len(X), 1))
+        if self.pairs is not None:
+            values = self.pairs.pair_values(_radial(X, self.rows))
+            shares = _votes(values, len(self.present)).T / values.shape[1]
+        return of_all_classes(shares, self.present, self.n_classes)
+
+
+def _radial(X: Float, rows: Float) -> Float:
+    return np.asarray(np.exp(squared_distances(X, rows) / -X.shape[1]))
+
+
 def _elect(values: Float, classes: Int) -> Int:
-    """Return the class of most votes; above zero the first of a pair has one."""
-    first, second = np.triu_indices(len(classes), k=1)
-    votes = np.zeros((len(classes), len(values)), dtype=np.intp)
+    """Return the class of most votes, ties to the first."""
+    votes = _votes(values, len(classes))
+    return np.asarray(classes[votes.argmax(axis=0)], dtype=np.intp)
+
+
+def _votes(values: Float, n_classes: int) -> Int:
+    """Return the votes for each class; above zero the first of a pair has one."""
+    first, second = np.triu_indices(n_classes, k=1)
+    votes = np.zeros((n_classes, len(values)), dtype=np.intp)
     for wins, a, b in zip(values.T > 0, first, second, strict=True):
         votes[a] += wins
         votes[b] += ~wins
-    return np.asarray(classes[votes.argmax(axis=0)], dtype=np.intp)
+    return votes

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cdspp.core.linalg import row_normalise
+from cdspp.core.linalg import row_normalise, softmax
 from cdspp.methods.base import Float, Problem
 from cdspp.methods.shared.constraints import COUNT, POSITIVE
 from cdspp.methods.transport.plans import (
@@ -60,9 +60,11 @@ class COOT(PlanClassifier):
     feature plan and the source's potentials. Uniform masses move rows across classes
     whose shares differ between the domains. The published comparison draws equally many
     rows a class on both sides, from CaffeNet files that are not at hand, so that its
-    numbers cannot be compared. Its code takes rows as they are, no entropy of features
-    and ``beta`` 100; with rows and options as here it gave the 50 unlabelled rows of a
-    problem (CaffeNet of DSLR to GoogLeNet of Webcam) the classes that `COOT` gives.
+    numbers cannot be compared. Its code takes rows as they are, ``epsilon`` 1 for rows,
+    an exact plan of the features and ``beta`` 100; the defaults here are this package's
+    own, but for `max_iter`. With rows and options as here it gave the 50 unlabelled
+    rows of a problem (CaffeNet of DSLR to GoogLeNet of Webcam) the classes that `COOT`
+    gives.
 
     References
     ----------
@@ -128,9 +130,9 @@ class COOT(PlanClassifier):
             squares - 2.0 * self._source @ (self.feature_plan_ @ target.T)
         )
 
-    def _ties(self, X: Float) -> Float:
-        costs = self._costs(_scaled(X))
-        return np.asarray((self._potentials[:, None] - costs).T / self.epsilon)
+    def _probabilities(self, X: Float) -> Float:
+        ties = (self._potentials[:, None] - self._costs(_scaled(X))).T / self.epsilon
+        return np.asarray(softmax(ties) @ self._classes)
 
 
 def _scaled(X: Float) -> Float:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cdspp.core.errors import MethodFailed
-from cdspp.core.linalg import one_hot, softmax
+from cdspp.core.linalg import one_hot
 from cdspp.core.memory import require_memory
 from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
 from cdspp.methods.shared.constraints import require_every_class
@@ -107,10 +107,6 @@ class PlanClassifier(ConfidentClassifier):
     def _fit_plan(self, problem: Problem, X: Float) -> None:
         """Fit the plan between the source and all target rows `X`, labelled first."""
 
-    @abstractmethod
-    def _ties(self, X: Float) -> Float:
-        """Return the logarithms of the ties to each source row, up to a constant."""
-
     def _fit_problem(self, problem: Problem) -> list[Round]:
         require_every_class(problem, self.classes_)
         X = np.vstack([problem.X_labelled, problem.X_unlabelled])
@@ -118,6 +114,3 @@ class PlanClassifier(ConfidentClassifier):
         self._classes = one_hot(problem.y_source, problem.n_classes)
         self._fit_plan(problem, X)
         return []
-
-    def _probabilities(self, X: Float) -> Float:
-        return softmax(self._ties(X)) @ self._classes

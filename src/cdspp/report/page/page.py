@@ -22,7 +22,7 @@ from cdspp.analysis import answers
 from cdspp.analysis.digests import stated_digests, write_page
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.paired import INTERVAL_TRIALS
-from cdspp.analysis.source_help import no_comparisons, on_average, read_comparisons
+from cdspp.analysis.source_help import no_comparisons, of_reference, read_comparisons
 from cdspp.analysis.verdicts import RULE
 from cdspp.core.names import BASELINE, REFERENCE, PathLike
 from cdspp.core.wording import in_points, sentence, task_title
@@ -113,7 +113,7 @@ def _findings(
 
 def _card(title: str, comparisons: pd.DataFrame) -> dict[str, Any]:
     """Return the answer on a benchmark, its reasons, and its verdict as a class."""
-    word = answers.verdict_of(on_average(answers.said_form(comparisons)))
+    word = answers.verdict_of(of_reference(comparisons))
     first, *others = re.split(r"(?<=\.) (?=[A-Z])", answers.answer(comparisons))
     # The numbers of the first sentence follow its colon.
     colon = r": (?=over |no other |[a-z ]+ by accuracy )"

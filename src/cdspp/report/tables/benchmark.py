@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -22,10 +22,12 @@ from cdspp.study.plan import METHOD, BenchmarkPlan, Row
 
 __all__ = ["build_benchmark_tables", "build_curve_tables", "build_overview"]
 
-_NUMBERS = (
-    "Percent, mean (standard deviation, n − 1) over trials. "
-    "Bold: best of the column among complete methods. * supervised; † shortened run."
+_PERCENT = "Percent, mean (standard deviation, n − 1) over trials."
+_BOLD = (
+    "Bold: the highest number {}, if a method with all trials and without a bridge has "
+    "it. * supervised; † shortened run."
 )
+_NUMBERS = f"{_PERCENT} {_BOLD.format('of the column')}"
 _FALLEN = "collapsed or diverged"
 _MOST_ITERATIONS = 12
 _MOMENTS = ("mean", "sd", "trials")
@@ -53,8 +55,7 @@ Score = dict[str, Any]
 def build_benchmark_tables(summary: Summary) -> list[Table]:
     """Build the tables of accuracies and of iterations."""
     plan = summary.plan
-    counts = " and ".join(f"{number} {role}" for role, number in plan.labels.items())
-    context = f" Labelled samples per class: {counts}." if counts else ""
+    caption = f"{_NUMBERS} {plan.protocol}"
     tasks, _ = summary.with_average(summary.accuracy)
     headings = {(plan.benchmark, task): task_title(task) for task in tasks}
     tables = []
@@ -64,7 +65,7 @@ def build_benchmark_tables(summary: Summary) -> list[Table]:
     ):
         name, title = f"{kind}_{plan.benchmark}", f"{plan.title}: {heading}"
         scores = _scores(summary, values)
-        tables.append(_grid_table(name, title, _NUMBERS + context, headings, scores))
+        tables.append(_grid_table(name, title, caption, headings, scores))
     return [*tables, _iteration_table(summary)]
 
 
@@ -80,7 +81,7 @@ def build_overview(summaries: Sequence[Summary]) -> Table:
             for score in _scores(summary, summary.accuracy)
             if score["task"] == tasks[-1]
         ]
-        caption += _below_baseline(found)
+        caption += [plan.protocol, *_below_baseline(found)]
         scores += found
     return _grid_table("overview", "Overview", " ".join(caption), headings, scores)
 
@@ -140,7 +141,7 @@ def _iteration_table(summary: Summary) -> Table:
     return Table(
         name=f"iterations_{benchmark}",
         title=f"{summary.plan.title}: accuracy by iteration",
-        caption="Percent, mean (standard deviation, n − 1) over trials.",
+        caption=f"{_PERCENT} {summary.plan.protocol}",
         columns=("Method", "Iteration", *map(task_title, tasks)),
         lines=tuple(lines),
         data=pd.DataFrame(data, columns=list(_ITERATIONS)),
@@ -179,7 +180,7 @@ def _curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
     return Table(
         name=f"curve-{curve.plan.identifier}_{plan.benchmark}",
         title=f"{plan.title}: accuracy by {parameter_title(curve.parameter)}",
-        caption=_curve_caption(curve),
+        caption=f"{_curve_caption(curve)} {plan.protocol}",
         columns=("Method", "Task", *map(value_text, curve.values)),
         lines=tuple(lines),
         data=pd.DataFrame(scores, columns=list(_CURVES)),
@@ -203,10 +204,7 @@ def _curve_caption(curve: CurveScores) -> str:
         if several:
             parts.append("Averages over tasks; single tasks are in the CSV file.")
     elif len(curve.rows) > 1:
-        parts.append(
-            "Bold: best of a task and value among complete methods. * supervised; "
-            "† shortened run."
-        )
+        parts.append(_BOLD.format("of a task and value"))
     known = (method_class(row.method).option_notes for row in curve.rows)
     for note in dict.fromkeys(notes.get(curve.parameter, "") for notes in known):
         parts.append(note.format(n_classes=curve.plan.n_classes))
@@ -265,15 +263,17 @@ def _moments(values: Floats) -> tuple[float, float, int]:
 def _cells(
     scores: Sequence[Score], column: Callable[[Score], tuple[Any, ...]]
 ) -> dict[Any, Cell]:
-    """Return the cells by row and column, the best of several complete ones in bold."""
-    rivals: dict[Any, list[float]] = defaultdict(list)
-    for score in filter(_competes, scores):
-        rivals[column(score)].append(round(100 * score["mean"], 1))
+    """Return the cells by row and column, the highest in bold if a method has it."""
+    shown: dict[Any, list[float]] = defaultdict(list)
+    for score in scores:
+        if score["trials"]:
+            shown[column(score)].append(round(100 * score["mean"], 1))
+    n_rivals = Counter(map(column, filter(_competes, scores)))
     cells = {}
     for score in scores:
         place, mean = column(score), score["mean"]
-        several = _competes(score) and len(rivals[place]) > 1
-        bold = several and round(100 * mean, 1) == max(rivals[place])
+        several = _competes(score) and n_rivals[place] > 1
+        bold = several and round(100 * mean, 1) == max(shown[place])
         text, key = percent(mean, score["sd"]), (score["row"], *place)
         cells[key] = Cell(text, bold=bold, note=score["note"], value=mean)
     return cells

@@ -34,7 +34,9 @@ _BOLD = {verdicts.HELPS, verdicts.HURTS}
 _GAIN = (
     "Accuracy with the real source minus that of the other, on equal splits, in "
     "points: mean over trials, with a 95 % t interval for other labelled samples and "
-    "other rows of this kind. Bold: better or worse by a one-sided test at 5 %, "
+    "other rows of this kind. Bold: better or worse, by accuracy and by balanced "
+    "accuracy (nowhere if the verdict depends on the measure), in one-sided tests at "
+    "5 %, "
 )
 _COMPARISON = (
     "Accuracy on held-out labelled target rows, percent; then the gain of the real "
@@ -53,7 +55,11 @@ _SELECTION = (
 
 
 def build_matrix_table(
-    groups: Sequence[pd.DataFrame], margin: float, *, corrected: bool = True
+    groups: Sequence[pd.DataFrame],
+    margin: float,
+    *,
+    corrected: bool = True,
+    protocols: Sequence[str] = (),
 ) -> Table:
     """Build the table ``source-help``: methods by states, a block a benchmark."""
     rivals = source_help.rivals_of(groups)
@@ -64,7 +70,7 @@ def build_matrix_table(
     return Table(
         "source-help",
         "Did the source help each method?",
-        caption + interval_note(averages["trials"]),
+        " ".join([caption + interval_note(averages["trials"]), *protocols]),
         columns=("Method", "Accuracy", *over, "Without", "Verdict", "Tasks"),
         lines=tuple(
             _method_line(average, group[group["row"] == row], rivals)
@@ -91,7 +97,9 @@ def _matrix_caption(rivals: Mapping[str, str], margin: float, corrected: bool) -
     )
 
 
-def build_task_table(comparisons: pd.DataFrame, benchmark: str, title: str) -> Table:
+def build_task_table(
+    comparisons: pd.DataFrame, benchmark: str, title: str, *, protocol: str = ""
+) -> Table:
     """Build the table ``source-help_<benchmark>``: the CSV has all methods."""
     ours = source_help.of_reference(comparisons)
     rivals = source_help.rivals_of([ours])
@@ -106,7 +114,8 @@ def build_task_table(comparisons: pd.DataFrame, benchmark: str, title: str) -> T
         f"{_GAIN}pair by pair. Verdict: in small print the p value that decides it, "
         "the largest one over all source states (helps) or that of the loss against "
         "no source (hurts), after Holm's correction over tasks."
-        + interval_note(ours["trials"]),
+        + interval_note(ours["trials"])
+        + f" {protocol}" * bool(protocol),
         columns=("Task", "Accuracy", *over, "Verdict"),
         lines=tuple(lines),
         data=comparisons,
@@ -129,7 +138,8 @@ def build_several_table(found: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         "Accuracy in percent with all sources of a task, and without one of them; the "
         "gain in points, paired by trial, with its 95 % interval. A source helps or "
         "hurts by a one-sided test at 5 % after Holm's correction over the sources of "
-        f"the task, and is equal where the gain is surely within ±{plan.margin:g}.",
+        f"the task, and is equal where the gain is surely within ±{plan.margin:g}. "
+        f"{plan.protocol}",
         columns,
         found.sort_values("task", kind="stable").itertuples(),
         block=lambda entry: task_title(entry.task),
@@ -168,16 +178,18 @@ def _numbers(found: pd.DataFrame, rivals: Mapping[str, str]) -> Iterator[Cell]:
 def _gain(comparison: Any | None) -> Cell:
     if comparison is None or math.isnan(comparison.gain):
         return Cell(DASH)
-    ends = comparison.low, comparison.high
-    cell = effect_cell(comparison.gain, *ends, bold=comparison.pair in _BOLD)
+    word, ends = source_help.pair_verdict(comparison), (comparison.low, comparison.high)
+    cell = effect_cell(comparison.gain, *ends, bold=word in _BOLD)
     notes = [cell.note] * bool(cell.note)
     if not math.isnan(comparison.domain_low):
         low, high = in_points(comparison.domain_low), in_points(comparison.domain_high)
         notes.append(f"domains {low} to {high}")
-    if comparison.pair == verdicts.COLLAPSED:
+    if word == verdicts.COLLAPSED:
         notes.append("collapsed or diverged")
-    elif comparison.pair == verdicts.TOO_FEW:
+    elif word == verdicts.TOO_FEW:
         notes.append(counted(comparison.trials, "trial"))
+    elif word == verdicts.DEPENDS:
+        notes.append(word)
     if comparison.one_decides:
         least = in_points(comparison.least, sign=True)
         notes.append(f"one trial decides, the least is {least}")
@@ -256,7 +268,7 @@ def build_selection_table(found: pd.DataFrame, plans: Sequence[BenchmarkPlan]) -
     return Table.of(
         "selection",
         "Hyper-parameters: default, selected, best in hindsight",
-        _SELECTION + others,
+        " ".join([_SELECTION + others, *(plan.protocol for plan in plans)]),
         columns,
         found.itertuples(),
         block=lambda entry: str(entry.title),
