@@ -26,7 +26,11 @@ CONFIG: dict[str, Any] = {
         {"id": "goods", "tables": {"web": "web.csv", "photo": "gone.csv"}},
         {"id": "texts", "folder": "texts"},
     ],
-    "methods": [{"id": "svm-t"}, {"id": "mine", "class": "mine:Mine"}],
+    "methods": [
+        {"id": "svm-t"},
+        {"id": "mine", "class": "mine:Mine"},
+        {"id": "theirs", "predictions": "theirs.csv"},
+    ],
     "views": [{"id": "net", "extractor": "weighted:Own", "options": {"w": "w.txt"}}],
 }
 OWN = {
@@ -53,7 +57,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     index.write_text("{}")
     read = {"web.csv": file_digest(folder / "web.csv"), "gone.csv": GONE}
     record_origin(index, "", read)
-    files = [study.scores, *sorted(study.results.glob("[fl]*/goods/*.*"))]
+    theirs = folder / "theirs.csv"  # which the report rests on
+    theirs.write_text("id,predicted\n")
+    files = [study.scores, theirs, *sorted(study.results.glob("[fl]*/goods/*.*"))]
     page, config = study.root / "report/index.html", {"seed": 7, **CONFIG}
     records = sorted(study.root.glob("fits/goods/**/1-2.json"))
     write_page([study.plan], page, records=records, files=files, config=config)
@@ -105,6 +111,8 @@ def test_what_a_bundle_lacks_is_told_with_its_digest(
         assert line in readme
         assert f"shop/{name}" not in members()
     assert f"{GONE}  gone.csv\n" in said
+    assert "theirs.csv" not in said
+    assert "shop/theirs.csv" in members()
     code, said = verified(capsys)
     assert code == 0, said
     assert f"Compared {len(members()) - 1} members with SHA256SUMS: all as" in said
@@ -183,9 +191,11 @@ def test_a_bundle_of_version_0_2_is_checked_without_a_list(
     found = members()
     del found["shop/SHA256SUMS"]
     write(found | {"shop/bomb.bin": b"", "odd": b""})
-    code, said = verified(capsys)
-    assert code == 0, said
-    assert said.startswith("No member was compared: shop.zip has no SHA256SUMS")
+    _, said = verified(capsys)
+    assert "No member was compared: shop.zip has no SHA256SUMS" in said
+    # That version packed no predictions of other programs, which the report names.
+    assert "theirs.csv: the report was made of it, but it is gone" in said
+    assert "1 difference" in said
 
 
 def test_no_archive_or_another_one_is_refused(

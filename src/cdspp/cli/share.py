@@ -41,8 +41,8 @@ example:
 BUNDLE_HELP = """\
 Packs configuration, package versions, features, labels, splits, fits, scores, tables,
 figures, report and references of a study into one archive. Its recipient checks every
-member with `cdspp verify mine.zip`. Your tables, folders, predictions and modules are
-not in it, as columns that a study drops may be confidential: the end of its README.txt
+member with `cdspp verify mine.zip`. Your tables, folders, weights and modules are not
+in it, as columns that a study drops may be confidential: the end of its README.txt
 lists them with their sha256. With --with-inputs they are, and the recipient can repeat
 the study from its study.json. Of published data it holds the features and labels in
 use: check their licences before you pass it on.
@@ -83,7 +83,7 @@ def add_share(commands: Any) -> None:
     bundle.add_argument("folder", type=Path, metavar=FOLDER, help=FOLDER_HELP)
     note = "the archive (<study>.zip)"
     bundle.add_argument("--output", type=Path, metavar="FILE", help=note)
-    note = "pack your tables, folders, predictions and modules, too, with all columns"
+    note = "pack your tables, folders, weights and modules, too, with all columns"
     bundle.add_argument("--with-inputs", action="store_true", help=note)
     add_force(bundle)
 
