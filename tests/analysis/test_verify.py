@@ -13,6 +13,7 @@ from support.verified_study import VerifiedStudy
 from cdspp.analysis.digests import changed_note, stated_digests, write_page
 from cdspp.analysis.verify import verify
 from cdspp.core.errors import DataError
+from cdspp.core.names import fit_key
 from cdspp.core.whole_files import read_json
 from cdspp.stages.artifacts import (
     FIT_COLUMNS,
@@ -22,7 +23,7 @@ from cdspp.stages.artifacts import (
     read_frame,
     write_rows,
 )
-from cdspp.stages.fit_files import Expected
+from cdspp.stages.fit_files import Expected, ExpectedFits
 
 
 @pytest.fixture
@@ -51,13 +52,20 @@ def edit_scores(study: VerifiedStudy, trial: int, **values: object) -> None:
 
 
 def test_a_study_as_it_was_computed_has_no_fault(study: VerifiedStudy) -> None:
-    faulty, told = verify(study.root)
+    faulty, told = verify(study.root, [])
     assert faulty == []
     # Two methods, without a source and with noise, on two tasks.
     assert told == (
         "Checked 8 fits (16 trials), 1 file of scores, 0 digests in the report: all as "
         "computed. Not checked, since the report does not name them: 4 files of tables."
     )
+
+
+def test_without_a_study_file_verify_says_that_it_compares_with_none(
+    study: VerifiedStudy,
+) -> None:
+    told = verify(study.root)[1].removeprefix(verify(study.root, [])[1])
+    assert told.startswith(" Not compared with a study file")
 
 
 def test_an_edited_score_is_named(study: VerifiedStudy) -> None:
@@ -165,7 +173,7 @@ def write_report(study: VerifiedStudy, *more: Path) -> list[Path]:
 
 def test_what_a_report_names_is_compared_with_its_digests(study: VerifiedStudy) -> None:
     *_, figure = write_report(study)
-    faulty, told = verify(study.root)
+    faulty, told = verify(study.root, [])
     assert faulty == []
     assert told.endswith("scores, 6 digests in the report: all as computed.")
     figure.write_text("<svg>other</svg>")
@@ -173,7 +181,7 @@ def test_what_a_report_names_is_compared_with_its_digests(study: VerifiedStudy) 
     figure.unlink()
     named(study, r"methods_goods\.svg: the report was made of it, but it is gone. Run")
     study.table("other").write_text("a\n1\n")
-    assert verify(study.root)[1].endswith("name them: 1 file of tables.")
+    assert verify(study.root, [])[1].endswith("name them: 1 file of tables.")
 
 
 def test_a_file_of_another_program_is_named_and_never_to_be_deleted(
@@ -230,20 +238,28 @@ def test_a_digit_that_was_changed_in_a_record_is_named(study: VerifiedStudy) -> 
     named(study, r"1-2\.json: it was changed: its digest is not of what it says")
 
 
-def test_fits_are_compared_with_a_configuration(study: VerifiedStudy) -> None:
-    made_of = read_json(study.fit().with_suffix(".json"))["made_of"]
-    split = str(study.split("target", "photo")).replace("photo", "{target}")
-    recipes = {"main/cdspp": (made_of, 0), "main/svm-t": ("other", 0)}
-    expected = {"goods": Expected(recipes, [{"target_split": split}])}
-    found = verify(study.root, expected)[0]
-    assert [text.partition(": ")[0] for text in found] == [
-        f"goods/main/{task}/svm-t/1-2" for task in ("photo_web", "web_photo")
-    ]
-    drawn = str(study.split("source", "web")).replace("web", "{source}")
-    ours = Expected({"main/cdspp": (made_of, 0)}, [{"target_split": drawn}])
-    found = verify(study.root, {"goods": ours})[0]
-    assert all("is made of another target_split than" in text for text in found)
+def test_what_a_study_has_otherwise_comes_first(study: VerifiedStudy) -> None:
+    edit_scores(study, 2, accuracy=0.99)
+    found = verify(study.root, [("a.npz", "another b.npz made it")])[0]
+    assert found[0] == "a.npz: another b.npz made it. Run the study again."
     assert len(found) == 2
+
+
+def test_fits_are_compared_with_a_configuration(study: VerifiedStudy) -> None:
+    record = read_json(study.fit().with_suffix(".json"))
+    split = str(study.split("target", "photo")).replace("photo", "{target}")
+    drawn = str(study.split("source", "web")).replace("web", "{source}")
+    key = fit_key(study.fit())
+    for recipe, path, expected in (
+        (record["made_of"], split, ""),
+        ("other", split, "other options, another seed or other code"),
+        (record["made_of"], drawn, "it is made of another target_split than"),
+    ):
+        known = ExpectedFits(
+            Expected({"main/cdspp": (recipe, 0)}, [{"target_split": path}])
+        )
+        assert known.wrong(key, record).startswith(expected)
+        assert bool(known.wrong(key, record)) == bool(expected)
 
 
 def test_what_a_killed_job_left_half_written_is_no_fault(study: VerifiedStudy) -> None:

@@ -125,6 +125,19 @@ def test_what_is_no_run_shows_what_snakemake_answers(
     assert capsys.readouterr().out == "digraph {}\n"
 
 
+def test_modules_of_the_working_folder_stand_in_for_none_of_a_run_or_its_jobs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("colorsys.py").write_text("open('ran', 'w')")
+    job = [sys.executable, "-c", "import colorsys"]
+    program = f"import colorsys, subprocess; subprocess.run({job}, check=True)"
+    command = [sys.executable, "-c", program]
+    monkeypatch.setattr(run, "_command", lambda arguments: command)
+    assert main(["run"]) == 0
+    assert not Path("ran").exists()
+
+
 def test_the_time_left_is_told_once_some_jobs_are_done(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 from PIL import Image
 
 from cdspp.core.errors import DataError
-from cdspp.datasets import FolderDataset, dataset_recipe
+from cdspp.core.whole_files import write_json
+from cdspp.datasets import FolderDataset, base, dataset_recipe, own_dataset
 from cdspp.datasets.base import file_digests, read_index
 from cdspp.datasets.folder import check_images
 
@@ -125,17 +127,65 @@ def test_a_touched_file_changes_no_recipe_and_new_content_does(
     assert dataset_recipe("photos", {"folder": str(photos)}, None, memory) != before
 
 
-def test_unchanged_files_are_not_read_again(tmp_path: Path) -> None:
+def test_unchanged_files_are_not_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file, memory = tmp_path / "a.txt", tmp_path / "digests.json"
     file.write_text("text")
     known = file_digests([file], memory)
     written = memory.stat().st_mtime_ns
-    status = file.stat()
-    file.write_text("TEXT")
-    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    monkeypatch.setattr(base, "file_digest", None)  # not to be called
     assert file_digests([file], memory) == known
     assert memory.stat().st_mtime_ns == written
-    assert file_digests([file]) != known
+
+
+def write_in_place(file: Path, content: bytes) -> None:
+    file.write_bytes(content)
+
+
+def move_into_place(file: Path, content: bytes) -> None:
+    other = file.with_name("other")
+    other.write_bytes(content)
+    other.replace(file)
+
+
+@pytest.mark.parametrize("write", [write_in_place, move_into_place])
+@pytest.mark.parametrize("kind", ["folder", "tables"])
+def test_a_file_replaced_with_equal_size_and_time_is_read_again(
+    photos: Path, tmp_path: Path, write: Callable[[Path, bytes], None], kind: str
+) -> None:
+    table, memory = tmp_path / "lab.csv", tmp_path / "digests.json"
+    table.write_text("a,label\n1,x\n2,y\n")
+    own, file = {
+        "folder": ({"folder": str(photos)}, photos / "web/mug/b.png"),
+        "tables": ({"tables": {"lab": str(table)}}, table),
+    }[kind]
+    before, status = dataset_recipe("mine", own, None, memory), file.stat()
+    write(file, file.read_bytes()[:-2] + b"z\n")
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert file.stat().st_size == status.st_size
+    assert dataset_recipe("mine", own, None, memory) != before
+
+
+def test_the_memory_of_an_earlier_version_costs_no_more_than_reading(
+    tmp_path: Path,
+) -> None:
+    file, memory = tmp_path / "a.txt", tmp_path / "digests.json"
+    file.write_text("text")
+    known, status = file_digests([file]), file.stat()
+    write_json(memory, {str(file): [status.st_size, status.st_mtime_ns, "old"]})
+    assert file_digests([file], memory) == known
+    assert file_digests([file], memory) == known
+
+
+def test_where_nothing_can_be_kept_files_are_read_all_the_same(tmp_path: Path) -> None:
+    file, taken = tmp_path / "a.csv", tmp_path / "data"
+    file.write_text("a,label\n1,x\n2,y\n")
+    taken.write_text("no folder")
+    own = {"tables": {"lab": str(file)}}
+    expected = dataset_recipe("mine", own)
+    assert dataset_recipe("mine", own, None, taken / "digests.json") == expected
+    assert own_dataset("mine", own, taken / "digests.json").contents()
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"x": 1}'])

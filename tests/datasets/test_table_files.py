@@ -122,6 +122,17 @@ def test_one_feature_in_matlab_is_a_matrix_of_one_column(tmp_path: Path) -> None
     assert read_domain(path).X.shape == (4, 1)
 
 
+def test_reading_a_matlab_file_runs_no_code_of_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scipy.io.savemat(tmp_path / "a.mat", {"X": X, "y": LABELS})
+    for name in ("difflib", "numpy", "pickle", "scipy"):
+        (tmp_path / f"{name}.py").write_text("open('ran', 'w')\nraise SystemExit(1)")
+    monkeypatch.chdir(tmp_path)
+    assert len(read_domain(Path("a.mat"), Columns()).X) == len(X)
+    assert not Path("ran").exists()
+
+
 def test_columns_may_be_called_otherwise_or_left_out(tmp_path: Path) -> None:
     renamed = TABLE.rename(columns={"label": "class", "id": "who"}).assign(when="now")
     renamed.to_csv(tmp_path / "a.csv", index=False)

@@ -91,7 +91,7 @@ def test_a_fit_that_an_earlier_job_wrote_late_is_made_again(
             path.write_bytes(content)
         if not scored:
             (tmp_path / SCORES).unlink()
-        assert "1 fit changed after" in run(project, OTHER)
+        assert "1 file not as the study made them" in run(project, OTHER)
         assert (tmp_path / SCORES).read_bytes() == scores
 
 
@@ -134,9 +134,10 @@ def test_a_file_of_another_configuration_is_named_and_made_again(
     for name in (file, f"{file}.json"):
         shutil.copy2(other.folder / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
-    reason = f"such as {file}: other options, another seed or other code made it"
-    assert reason in status_text(["toy.yaml"])
-    assert reason in run(project, small())
+    reason = "other options, another seed or other code made it"
+    status = status_text(["toy.yaml"])
+    assert f"1 file to make again: {reason}\n  {file}\n" in status
+    assert f"such as {file}: {reason}" in run(project, small())
     assert {path: (tmp_path / path).read_bytes() for path in kept} == kept
 
 

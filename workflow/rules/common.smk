@@ -13,11 +13,13 @@ from cdspp.core.provenance import code_digest, data_digest, script_digest
 from cdspp.core.run_marks import OUTLIVING, announce, code_state, mark_run
 from cdspp.methods import method_module
 from cdspp.report.outline import KINDS, outline_names
-from cdspp.stages.fit_files import content_digest
 from cdspp.study.config import load_study
 from cdspp.study.files import (
+    CODEBOOK,
     FEATURES,
     FIT,
+    INDEX,
+    LABELS,
     PAIR_SPLIT,
     ROW_SCORES,
     SCORES,
@@ -31,9 +33,11 @@ from cdspp.study.files import (
 from cdspp.study.guest_sections import guest_classes
 from cdspp.study.layers import layered, merge_files
 from cdspp.study.plan import plan_of
+from cdspp.study.recipes import file_recipe
 from cdspp.study.renewal import (
     foreign_files,
     force,
+    job_record,
     outdated_fits,
     renewal_notes,
     unrecorded_files,
@@ -83,12 +87,12 @@ if workflow.is_main_process:  # each job reads this again
     backend = getattr(workflow.workflow_settings, "persistence_backend", "file")
     recorded = str(backend) == "file"
     unrecorded = unrecorded_files(study) if recorded else []
-    foreign = dict(foreign_files(study, unrecorded if recorded else None))
-    outdated = dict(outdated_fits(study))
-    renewed = renewal_notes(unrecorded, foreign, outdated)
+    stale = dict(foreign_files(study, job_record if recorded else lambda file: ""))
+    stale |= outdated_fits(study, scored=False)
+    renewed = renewal_notes(unrecorded, stale)
     for note in filter(None, (own_mark.note, changed, *renewed, *study.notes)):
         logger.warning(note)
-    force(workflow, [*unrecorded, *foreign, *outdated])
+    force(workflow, [*unrecorded, *stale])
 
 
 onstart:
@@ -100,12 +104,13 @@ PLANS = {name: plan_of(study, name) for name in study.benchmarks}
 EVERY_PLAN = [plan.as_dict() for plan in PLANS.values()]
 
 
-def made_of(*parts):
-    # A digest of what makes a file, beside its path: values, or functions of wildcards.
-    def digest(wildcards):
-        return content_digest([p(wildcards) if callable(p) else p for p in parts])
+# The digest of all that makes a file, beside its inputs. Snakemake records no parameter
+# that is a function of outputs, so it takes the path from the wildcards.
+def made_of(file):
+    def recipe(wildcards):
+        return file_recipe(study, file.format(**wildcards))
 
-    return digest
+    return recipe
 
 
 def script_code(name):
@@ -117,12 +122,8 @@ AFTER_FITS = files_after_fits(
     study, *(outline_names(kind, list(PLANS.values())) for kind in KINDS)
 )
 
-# Where the artifacts lie that `cdspp.study.files` does not name; data, features and
-# labels serve all studies.
+# Data, features and labels serve all studies.
 FETCHED = "data/{dataset}/{resource}.fetched.json"
-INDEX = "data/{dataset}/index.json"
-LABELS = "results/labels/{dataset}/{domain}.parquet"
-CODEBOOK = "results/codebooks/{dataset}/{view}.npz"
 EVERY_SCORES = expand(SCORES, benchmark=study.benchmarks, allow_missing=True)
 EVERY_ROW_SCORES = expand(ROW_SCORES, benchmark=study.benchmarks, allow_missing=True)
 COMPARISONS = "results/{study}/tables/source-help_{benchmark}"
@@ -207,7 +208,7 @@ def every_file(wildcards):
     if not Path(wanted[0]).exists():
         return wanted
     others = [file for files in AFTER_FITS.values() for file in files]
-    for files in (feature_files, label_files, fit_inputs, subspace_files):
+    for files in (feature_files, label_files, fit_inputs):
         others += files(wildcards)
     for name in study.benchmarks:
         for file in fits_of(name):

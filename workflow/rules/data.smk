@@ -1,8 +1,6 @@
 # Data: from a data set's name to its files in data/, and to the labels of a domain.
 # Labels go to splits, scores and figures; no fit reads them.
 
-from cdspp.datasets import dataset_recipe
-from cdspp.datasets.base import digests_path
 from cdspp.datasets.catalogue import checks_of
 
 
@@ -32,16 +30,14 @@ rule fetch:
         "../scripts/fetch.py"
 
 
-def recipe(wildcards):
-    dataset = study.datasets[wildcards.dataset]
-    memory = digests_path("data", dataset.identifier)
-    found = dataset_recipe(dataset.identifier, dataset.own, dataset.entry, memory)
-    return {**found, "code": code_digest("cdspp.stages.data", found["module"])}
+def own_data(wildcards):
+    return study.datasets[wildcards.dataset].own
 
 
 rule prepare_dataset:
     output:
         INDEX,
+        f"{INDEX}.json",
     log:
         "logs/data/{dataset}.log",
     conda:
@@ -50,7 +46,8 @@ rule prepare_dataset:
         mem_mb=2000,
         runtime=60,
     params:
-        recipe=recipe,
+        own=own_data,
+        made_of=made_of(INDEX),
     script:
         "../scripts/prepare_dataset.py"
 
@@ -66,6 +63,6 @@ rule labels:
     conda:
         "../../envs/environment.yaml"
     params:
-        made_of=made_of(code_digest("cdspp.stages.data")),
+        made_of=made_of(LABELS),
     script:
         "../scripts/labels.py"

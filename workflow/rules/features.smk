@@ -3,7 +3,7 @@
 
 from functools import partial
 
-from cdspp.features import extractor_class, own_digests, own_files, pretrained_network
+from cdspp.features import extractor_class, own_files, pretrained_network
 from cdspp.features.base import WordExtractor
 from cdspp.study.cost import view_request
 
@@ -26,11 +26,6 @@ def view_files(wildcards, domain=None):
 
 def extractor_name(wildcards):
     return view_of(wildcards).extractor
-
-
-def extractor_digest(wildcards):
-    extractor = extractor_class(extractor_name(wildcards))
-    return code_digest("cdspp.stages.features", extractor.__module__)
 
 
 def codebook_domain(wildcards):
@@ -66,9 +61,7 @@ rule codebook:
         extractor=extractor_name,
         options=codebook_options,
         numeric_threads=study.numeric_threads,
-        made_of=made_of(
-            extractor_name, codebook_options, study.numeric_threads, extractor_digest
-        ),
+        made_of=made_of(CODEBOOK),
     script:
         "../scripts/codebook.py"
 
@@ -89,10 +82,6 @@ def extractor_options(wildcards):
 
 def own_places(wildcards):
     return own_files(extractor_name(wildcards), extractor_options(wildcards))
-
-
-def own_content(wildcards):
-    return own_digests(extractor_name(wildcards), extractor_options(wildcards))
 
 
 def view_scale(wildcards):
@@ -126,9 +115,6 @@ rule features:
         own_files=own_places,
         storage=published_storage,
         numeric_threads=study.numeric_threads,
-        made_of=made_of(
-            *(extractor_name, extractor_options, view_scale, own_content),
-            *(published_storage, study.numeric_threads, extractor_digest),
-        ),
+        made_of=made_of(FEATURES),
     script:
         "../scripts/features.py"

@@ -30,7 +30,7 @@ rule test_shares:
     resources:
         runtime=1,
     params:
-        made_of=made_of(code_digest("cdspp.stages.splits")),
+        made_of=made_of(SHARES),
     script:
         "../scripts/test_shares.py"
 
@@ -111,10 +111,6 @@ def shown_options(wildcards):
     return study.method_options(study.shown_method(), MAIN)
 
 
-def shown_code(wildcards):
-    return code_digest("cdspp.stages.subspace", method_module(study.shown_method()))
-
-
 rule subspace:
     input:
         unpack(subspace_input),
@@ -134,9 +130,6 @@ rule subspace:
         overlap=main_overlap,
         options=shown_options,
         numeric_threads=study.numeric_threads,
-        made_of=made_of(
-            *(study.shown_method(), main_overlap, shown_options),
-            *(study.numeric_threads, shown_code),
-        ),
+        made_of=made_of(SUBSPACE),
     script:
         "../scripts/subspace.py"

@@ -32,17 +32,8 @@ def fit_inputs(wildcards):
     return list(dict.fromkeys(files))
 
 
-def subspace_files(wildcards):
-    shown = {plan.benchmark: plan.showcase for plan in PLANS.values() if plan.showcase}
-    return [
-        SUBSPACE.format(study=study.name, benchmark=name, task=showcase.task)
-        for name, showcase in shown.items()
-    ]
-
-
 def run_description(wildcards):
-    told = {key: value for key, value in layers.config.items() if key != "mirror"}
-    return vars(study.run_description(told, COMMAND))
+    return vars(study.run_description(COMMAND))
 
 
 rule report_page:
@@ -57,7 +48,7 @@ rule report_page:
         features=feature_files,
         labels=label_files,
         fit_inputs=fit_inputs,
-        subspaces=subspace_files,
+        subspaces=AFTER_FITS["subspaces"],
     output:
         report(
             "results/{study}/report/index.html",

@@ -41,7 +41,7 @@ rule score:
         runtime=20,
     params:
         expected=expected,
-        made_of=made_of(expected, code_digest("cdspp.stages.score")),
+        made_of=made_of(SCORES),
     script:
         "../scripts/score.py"
 

@@ -3,16 +3,8 @@
 
 
 def draw(wildcards):
-    benchmark, setting = wildcards.benchmark, wildcards.setting
-    labelled, unlabelled = study.split_counts(benchmark, setting, wildcards.role)
-    sizes = study.datasets[dataset_of(wildcards)].class_sizes[wildcards.domain]
-    return {
-        "protocol": study.protocol(benchmark, setting),
-        "per_class": labelled,
-        "unlabelled": unlabelled,
-        "classes": list(sizes),
-        "seed": study.seed,
-    }
+    names = ("benchmark", "setting", "role", "domain")
+    return study.draw(*(wildcards[name] for name in names))
 
 
 rule split:
@@ -30,7 +22,7 @@ rule split:
     params:
         dataset=dataset_of,
         draw=draw,
-        made_of=made_of(dataset_of, draw, code_digest("cdspp.stages.splits")),
+        made_of=made_of(SPLIT),
     script:
         "../scripts/split.py"
 
@@ -54,6 +46,6 @@ rule pairs:
         runtime=1,
     params:
         seed=study.seed,
-        made_of=made_of(study.seed, code_digest("cdspp.stages.splits")),
+        made_of=made_of(PAIR_SPLIT),
     script:
         "../scripts/pairs.py"

@@ -5,7 +5,8 @@ from cdspp.stages.features import extract_view
 
 with job(
     snakemake.log[0],
-    [*snakemake.input, *snakemake.params.own_files],
+    snakemake.input,
+    own=snakemake.params.own_files,
     output=snakemake.output[0],
     made_of=snakemake.params.made_of,
 ):

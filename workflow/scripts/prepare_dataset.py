@@ -5,10 +5,16 @@ from pathlib import Path
 from cdspp.core.jobs import job
 from cdspp.stages.data import prepare_dataset
 
-with job(snakemake.log[0]):
+own = snakemake.params.own or {}
+with job(
+    snakemake.log[0],
+    own=own.get("tables", {}).values(),
+    output=snakemake.output[0],
+    made_of=snakemake.params.made_of,
+):
     prepare_dataset(
         name=snakemake.wildcards.dataset,
-        own=snakemake.params.recipe["own"],
+        own=snakemake.params.own,
         catalogue=Path(snakemake.scriptdir, "../../resources/datasets.yaml"),
         output=snakemake.output[0],
     )

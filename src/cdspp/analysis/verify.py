@@ -26,7 +26,7 @@ from cdspp.core.names import (
 from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.core.wording import counted
 from cdspp.stages.artifacts import SCORE_COLUMNS, SPLIT_COLUMNS, labels_by_id, read_rows
-from cdspp.stages.fit_files import Expected, ExpectedFits, FitFile, read_fit, unnumbered
+from cdspp.stages.fit_files import FitFile, read_fit, unnumbered
 from cdspp.stages.score import score_fit
 
 __all__ = ["verify"]
@@ -39,16 +39,20 @@ READ = ("source_features", "target_features", "source_split", "target_split")
 # What a report names, as it lies in the folder of the study.
 MADE = {name: f"{name}/[!.]*" for name in ("tables", "figures", "timings")}
 MADE["predictions"] = "predictions/*/*/[!.]*"
+NO_STUDY = (
+    " Not compared with a study file, or with tables and code as they are now: cdspp "
+    "verify STUDY_FILE does that, in the folder of the run."
+)
 
 
 def verify(
-    folder: PathLike, expected: Mapping[str, Expected] | None = None
+    folder: PathLike, stale: Iterable[tuple[str, str]] | None = None
 ) -> tuple[list[str], str]:
     """Compare the files of ``results/<study>``; return faults, and what was checked.
 
     Fits are checked against records, paths, features and splits; scores against fits
-    and labels; all files of the report against the digests that it states. `expected`
-    tells by benchmark what fits have to be made of, in the working folder.
+    and labels; all files of the report against the digests that it states. `stale`
+    has the files that are not what a study asks for now (`cdspp.analysis.stale`).
     """
     root = Path(folder)
     if root.name in ("", ".."):  # such as ``.``, which is not the folder's name
@@ -61,7 +65,7 @@ def verify(
     jobs: list[Mapping[str, Any]] = []
     for file in files:
         fits = _Fits(root, file.stem, changed, stated.values())
-        faults += [*_unexpected(fits, (expected or {}).get(file.stem)), *fits.faults]
+        faults += fits.faults
         n_fits += len(fits.rows)
         n_trials += sum(map(len, fits.rows.values()))
         try:
@@ -75,7 +79,8 @@ def verify(
         unused += len(fits.rows) - len(used)
         faults += _score_faults(file, fits, used, found)
     # What everything else rests on comes first.
-    first = (f"{path}: {text}." for path, text in changed.items())
+    first = [f"{path}: {text}. Run the study again." for path, text in stale or ()]
+    first += (f"{path}: {text}." for path, text in changed.items())
     faults = list(filter(None, dict.fromkeys([*first, *faults, mixed_versions(jobs)])))
     checked = [
         f"{counted(n_fits, 'fit')} ({counted(n_trials, 'trial')})",
@@ -85,7 +90,7 @@ def verify(
     apart = f" {counted(unused, 'fit')} of these in no score." * bool(unused)
     result = counted(len(faults), "difference") if faults else "all as computed"
     text = f"Checked {', '.join(checked)}: {result}.{apart}"
-    return faults, text + _unchecked(root, stated)
+    return faults, text + _unchecked(root, stated) + NO_STUDY * (stale is None)
 
 
 def _unchecked(root: Path, stated: Iterable[str]) -> str:
@@ -190,16 +195,6 @@ class _Fits:
 
 def _by_digest(files: Iterable[Path]) -> dict[str, Path]:
     return {file_digest(path): path for path in sorted(files)}
-
-
-def _unexpected(fits: _Fits, expected: Expected | None) -> Iterator[str]:
-    """Yield a sentence a fit that a configuration has otherwise."""
-    if expected is None:
-        return
-    known = ExpectedFits(expected)
-    for key, record in fits.records.items():
-        if known.has(key) and (text := known.wrong(key, record)):
-            yield f"{'/'.join(key)}: {text}. Run the study again."
 
 
 def _by_trial(rows: Iterable[tuple[Any, ...]]) -> dict[Trial, Rows]:

@@ -150,8 +150,7 @@ def _command(arguments: argparse.Namespace) -> list[str]:
     """Return the call of Snakemake; words of the user come last, so that they hold."""
     place = workflow_folder()
     profile, snakefile = place / "workflow/profiles/local", place / "Snakefile"
-    # -P: modules of this folder are to stand in for none that Snakemake imports.
-    call = [sys.executable, "-P", "-m", "snakemake", "--quiet", "host"]
+    call = [sys.executable, "-m", "snakemake", "--quiet", "host"]
     if arguments.file:
         call += ["--configfile", *(str(found_file(file)) for file in arguments.file)]
     call += ["--rerun-triggers", *TRIGGERS, "--workflow-profile", str(profile)]
@@ -168,14 +167,16 @@ def _follow(call: Sequence[str], log: Path, meter: Meter) -> int:
         with suppress(ProcessLookupError):
             os.killpg(running.pid, number)
 
-    utf_8 = {**os.environ, "PYTHONUTF8": "1"}  # whatever LC_ALL makes of names
+    # Names are UTF-8 whatever LC_ALL makes of them; and no module of this folder stands
+    # in for one that Snakemake imports, here or in a job on a cluster.
+    settings = {**os.environ, "PYTHONUTF8": "1", "PYTHONSAFEPATH": "1"}
     with log.open("wb") as stream:
         running = subprocess.Popen(
             call,
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=subprocess.STDOUT,
-            env=utf_8,
+            env=settings,
             process_group=0,
         )
     before = {number: signal.getsignal(number) for number in FORWARDED}

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
+import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import chdir
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, add_force, check_outputs
 from cdspp.core.errors import DataError
-from cdspp.core.provenance import file_digest
+from cdspp.core.origins import origin_path
+from cdspp.core.provenance import file_digest, own_modules
 from cdspp.core.whole_files import atomic
 from cdspp.core.wording import counted
+from cdspp.datasets.archives import DAMAGE, damaged, extract
+from cdspp.datasets.base import read_kept
 from cdspp.study.workflow_files import workflow_folder
 
 if TYPE_CHECKING:
     from cdspp.analysis.fit_records import FitRecords
 
-__all__ = ["add_share", "unpacked"]
+__all__ = ["add_share", "verify_archive"]
 
 FOLDER, FOLDER_HELP = "RESULTS_FOLDER", "for instance results/embedded"
 CITE_HELP = """\
@@ -34,9 +40,12 @@ example:
 """
 BUNDLE_HELP = """\
 Packs configuration, package versions, features, labels, splits, fits, scores, tables,
-figures, report and references of a study into one archive. Its recipient checks it with
-`cdspp verify mine.zip`, and repeats the study from its study.json. Of published data it
-holds the features and labels in use: check their licences before you pass it on.
+figures, report and references of a study into one archive. Its recipient checks every
+member with `cdspp verify mine.zip`. Your tables, folders, weights and modules are not
+in it, as columns that a study drops may be confidential: the end of its README.txt
+lists them with their sha256. With --with-inputs they are, and the recipient can repeat
+the study from its study.json. Of published data it holds the features and labels in
+use: check their licences before you pass it on.
 
 example:
   cdspp bundle results/mine
@@ -44,13 +53,24 @@ example:
 README = """\
 The study {name}, packed by cdspp {version}.
 
-study.json        the configuration: cdspp run study.json --cores 8
+study.json        the configuration
 requirements.txt  the versions of the packages that made the fits
 references.bib    publications of its methods, data sets and packages
 results/          features, labels, splits, fits, scores, tables, figures, report
+SHA256SUMS        the digests of all members (sha256sum --check SHA256SUMS)
 
-cdspp verify {archive}    checks everything that the report rests on and shows
+cdspp verify {archive}          checks every member, and all that the report rests on
+cdspp run study.json --cores 8  runs the study again, in this folder
+{needs}"""
+Check = Callable[[Path], tuple[list[str], str, str]]
+SUMS = "SHA256SUMS"
+TEXTS = ("README.txt", "study.json", "requirements.txt", "references.bib")
+README_LACKING = """
+To run it, put these files here, which are not in the archive (sha256, path):
 """
+LACKING = "Not packed, but needed to run the study again (--with-inputs packs them):"
+LONGEST = 1 << 26  # bytes of a list of members
+LISTED = 20  # files that are not packed, at the end of the command
 
 
 def add_share(commands: Any) -> None:
@@ -63,6 +83,8 @@ def add_share(commands: Any) -> None:
     bundle.add_argument("folder", type=Path, metavar=FOLDER, help=FOLDER_HELP)
     note = "the archive (<study>.zip)"
     bundle.add_argument("--output", type=Path, metavar="FILE", help=note)
+    note = "pack your tables, folders, weights and modules, too, with all columns"
+    bundle.add_argument("--with-inputs", action="store_true", help=note)
     add_force(bundle)
 
 
@@ -91,26 +113,76 @@ def _bundle(arguments: argparse.Namespace) -> str:
     from cdspp.core.version import VERSION
 
     folder = arguments.folder.resolve()
-    configuration = json.dumps(configuration_as_run(folder), indent=2)
+    configuration, run = configuration_as_run(folder), folder.parents[1]
     output = arguments.output or Path(f"{folder.name}.zip")
     check_outputs(arguments, [output], [folder])
-    names = {"name": folder.name, "version": VERSION, "archive": output.name}
-    records = _records(folder)
-    texts = {
-        "README.txt": README.format(**names),
-        "study.json": configuration + "\n",
-        "requirements.txt": _requirements(records),
-        "references.bib": _references(folder, records) + "\n",
-    }
-    files = dict(_files_of(folder))
-    with atomic(output) as temporary, zipfile.ZipFile(temporary, "w") as archive:
-        for name, text in texts.items():
-            archive.writestr(zipfile.ZipInfo(f"{folder.name}/{name}"), text)
-        for path, name in files.items():
-            archive.write(path, f"{folder.name}/results/{name}", zipfile.ZIP_DEFLATED)
+    files = {path.relative_to(run).as_posix(): path for path in _files_of(folder)}
+    with chdir(run):  # which paths of the study start from
+        inputs = {path: d for path, d in _inputs(configuration) if path not in files}
+        for path, digest in [*inputs.items()] if arguments.with_inputs else []:
+            place = os.path.normpath(path)
+            if not place.startswith(("/", "..")) and _digest(path) == digest:
+                files[place] = run / path
+                del inputs[path]
+    lacking = [f"{digest}  {path}" for path, digest in inputs.items()]
+    records, names = _records(folder), {"name": folder.name, "version": VERSION}
+    needs = "\n".join([README_LACKING, *lacking, ""]) if lacking else ""
+    texts = (
+        README.format(**names, archive=output.name, needs=needs),
+        json.dumps(configuration, indent=2) + "\n",
+        _requirements(records),
+        _references(folder, records) + "\n",
+    )
+    _write(output, folder.name, dict(zip(TEXTS, texts, strict=True)), files)
+    what = counted(len(files) + len(texts) + 1, "file")
     size = f"{output.stat().st_size / 1e6:.0f} MB"
-    packed = f"{output}: {counted(len(files) + len(texts), 'file')}, {size}"
-    return f"{packed}, sha256 {file_digest(output)}\nTo check it: cdspp verify {output}"
+    lines = [f"{output}: {what}, {size}, sha256 {file_digest(output)}"]
+    if lacking:
+        lines += [LACKING, *lacking[:LISTED]]
+    if len(lacking) > LISTED:
+        lines += [f"and {len(lacking) - LISTED} more, which its README.txt lists"]
+    return "\n".join([*lines, f"To check it: cdspp verify {output}"])
+
+
+def _write(
+    output: Path, name: str, texts: Mapping[str, str], files: Mapping[str, Path]
+) -> None:
+    sums = {place: hashlib.sha256(text.encode()) for place, text in texts.items()}
+    listed = [f"{found.hexdigest()}  {place}\n" for place, found in sums.items()]
+    listed += [f"{file_digest(path)}  {place}\n" for place, path in files.items()]
+    with atomic(output) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        for place, text in {**texts, SUMS: "".join(listed)}.items():
+            archive.writestr(zipfile.ZipInfo(f"{name}/{place}"), text)
+        for place, path in files.items():
+            archive.write(path, f"{name}/{place}", zipfile.ZIP_DEFLATED)
+
+
+def _inputs(configuration: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the user's files that a study reads, in the working folder: path, sha256.
+
+    The digests of tables are those of the run, even where it lies there no more.
+    """
+    from cdspp.study.files import INDEX
+
+    keys = "datasets", "methods", "views"
+    datasets, methods, views = (configuration.get(key, []) for key in keys)
+    kept = (read_kept(origin_path(INDEX.format(dataset=d["id"]))) for d in datasets)
+    known = {k: v for record in kept for k, v in record.get("inputs", {}).items()}
+    folders = (Path(d["folder"]).rglob("[!.]*") for d in datasets if "folder" in d)
+    every = (*datasets, *methods, *views)
+    named = (each.get("class", each.get("extractor", "")) for each in every)
+    modules = sorted({name.partition(":")[0] for name in named if ":" in name})
+    options = (each for view in views for each in view.get("options", {}).values())
+    found = [*known, *(p for d in datasets for p in d.get("tables", {}).values())]
+    found += map(os.path.relpath, (*chain(*folders), *own_modules(modules)))
+    found += [method.get("predictions", "") for method in methods]
+    for path in dict.fromkeys(p for p in (*found, *options) if isinstance(p, str)):
+        if digest := known.get(path) or _digest(path):
+            yield path, digest
+
+
+def _digest(path: str) -> str:
+    return file_digest(path) if os.path.isfile(path) else ""
 
 
 def _requirements(records: FitRecords) -> str:
@@ -120,31 +192,70 @@ def _requirements(records: FitRecords) -> str:
     return "\n".join([f"# Python {python}", *others, ""])
 
 
-def _files_of(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Yield what lies in results of a study's files and of those it rests on."""
+def _files_of(folder: Path) -> Iterator[Path]:
+    """Yield the files of a study, and those of its run that its report rests on."""
     from cdspp.analysis.digests import REPORT, read_digests
 
-    results = folder.parent
-    own = sorted(path for path in folder.rglob("[!.]*") if path.is_file())
-    rests_on = [results / name for name in read_digests(folder / REPORT)]
-    for path in dict.fromkeys([*own, *rests_on]):
-        if path.is_file() and path.is_relative_to(results) and ".." not in path.parts:
-            yield path, path.relative_to(results).as_posix()
+    results, run = folder.parent, folder.parents[1]
+    named = (os.path.normpath(results / n) for n in read_digests(folder / REPORT))
+    files = dict.fromkeys([*sorted(folder.rglob("[!.]*")), *map(Path, named)])
+    yield from (p for p in files if p.is_file() and p.is_relative_to(run))
 
 
-@contextmanager
-def unpacked(archive: Path) -> Iterator[Path]:
-    """Yield the folder ``results/<study>`` of an archive, unpacked for a while."""
-    from cdspp.datasets.archives import extract
+def verify_archive(archive: Path, check: Check) -> tuple[list[str], str, str]:
+    """Check the members of an archive, then the study in it, unpacked for a while.
 
+    Only listed members are unpacked, once each is as listed, into at most half of what
+    is free on the disk. Return what `check` does of the folder ``results/<study>``.
+    """
     with tempfile.TemporaryDirectory() as temporary:
+        room = shutil.disk_usage(temporary).free // 2
+        try:
+            members, faults, checked = _check_members(archive, room)
+        except DAMAGE as error:
+            raise damaged(str(archive), error) from error
+        if faults:
+            return faults, f"{checked} The study in the archive was not checked.", ""
         folder = Path(temporary, "bundle")
-        room = shutil.disk_usage(temporary).free
-        extract(archive, folder, lambda name: name, room, name=str(archive))
+        wanted = dict(zip(members, members, strict=True)).get
+        extract(archive, folder, wanted, room, name=str(archive))
         reports = list(folder.glob("*/results/*/report/index.html"))
         if len(reports) != 1:
             raise DataError(
                 f"{archive}: expected an archive that cdspp bundle made, with one "
                 f"study and its report, got {counted(len(reports), 'report')}."
             )
-        yield reports[0].parents[1]
+        faults, result, failed = check(reports[0].parents[1])
+    return faults, f"{checked} {result}", failed
+
+
+def _check_members(archive: Path, room: int) -> tuple[set[str], list[str], str]:
+    """Return the listed members of an archive, their faults, and what was checked."""
+    with zipfile.ZipFile(archive) as opened:
+        sizes = {each.filename: each.file_size for each in opened.infolist()}
+        if (total := sum(sizes.values())) > room:
+            raise DataError(
+                f"{archive}: its members take {total} bytes, and half of what is free "
+                f"is {room}. Nothing was unpacked. Set TMPDIR to a larger disk."
+            )
+        top = min(sizes, default="").partition("/")[0]
+        if f"{top}/{SUMS}" not in sizes:
+            note = f"No member was compared: {archive} has no {SUMS}, as of cdspp 0.2."
+            parts = (*TEXTS, "results")
+            return {n for n in sizes if {*n.split("/")[1:2]} & {*parts}}, [], note
+        with opened.open(f"{top}/{SUMS}") as member:
+            lines = member.read(LONGEST).decode().splitlines()
+        stated = {f"{top}/{line[66:]}": line[:64] for line in lines}
+        found = dict.fromkeys(sizes.keys() - {f"{top}/{SUMS}"}, "")
+        for name in found.keys() & stated:  # nothing else is read
+            with opened.open(name) as member:
+                digest = hashlib.file_digest(member, "sha256")  # type: ignore[arg-type]
+                found[name] = digest.hexdigest()
+    faults = []
+    for name in sorted({name for name, _ in stated.items() ^ found.items()}):
+        lost = "removed" if name in stated else "added"
+        what = "replaced" if {name} <= stated.keys() & found.keys() else lost
+        faults.append(f"{archive}: {name} was {what} since {SUMS} was written.")
+    result = counted(len(faults), "difference") if faults else "all as listed"
+    said = f"Compared {counted(len(stated), 'member')} with {SUMS}: {result}."
+    return {*stated}, faults, said

@@ -7,13 +7,12 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli import command
 from cdspp.cli.command import add_command, add_force, add_study_command, check_outputs
-from cdspp.cli.share import unpacked
+from cdspp.cli.share import verify_archive
 from cdspp.core.errors import DataError
 from cdspp.core.faults import writing_fault
 from cdspp.core.names import MAIN, FitKey, PathLike
@@ -39,9 +38,9 @@ example:
 """
 STATUS_HELP = """\
 Prints the fits done, failed, running and missing by benchmark and method; why they
-failed; the command that repeats crashed fits; fits whose options, code or files differ
-from those of the study; and missing files. Call it in the folder of the run, with its
-study files. `cdspp run ... -- --dry-run` prints all other jobs that a change causes.
+failed; the command that repeats crashed fits; files that are not what the study asks
+for now, and why; and missing files. Call it in the folder of the run, with its study
+files. `cdspp run ... -- --dry-run` prints all other jobs that a change causes.
 
 example:
   cdspp status resources/studies/printed.yaml
@@ -56,12 +55,12 @@ the report.
 example:
   cdspp verify results/embedded
 
-Given a study file instead, in the folder of the run, it also compares each fit with the
-study: options, seed, code, features and splits.
+Given a study file instead, in the folder of the run, it also compares all files with
+what the study asks for now: its tables and folders, options, seed and code.
 
   cdspp verify mine.yaml
 
-Given an archive of `cdspp bundle`, it checks the folder inside.
+Given an archive of `cdspp bundle`, it checks every member, then the study inside.
 """
 EXPORT_HELP = """\
 Writes, for each trial of a task, the samples to learn from, with their labels, and the
@@ -102,6 +101,7 @@ def read_study(files: Sequence[PathLike]) -> Study:
         catalogue=place / "resources/datasets.yaml",
         resources=place / "resources",
         inherited=layers.inherited,
+        data="data" if Path("data").is_dir() else None,
     )
     for note in study.notes:
         log.warning("%s", note)
@@ -129,21 +129,27 @@ def _study_and_results(given: str) -> tuple[Study | None, Path]:
 
 
 def _verify(arguments: argparse.Namespace) -> str:
+    from cdspp.analysis.stale import stale_files
+
+    study, folder = _study_and_results(arguments.study)
+    if study is None and folder.suffix == ".zip":
+        faults, result, failed = verify_archive(folder, _checked)
+    else:
+        stale = None if study is None else stale_files(study)
+        faults, result, failed = _checked(folder, stale)
+    text = "\n".join(filter(None, [*faults, result, failed]))
+    return command.answer(text, failed=faults or (arguments.strict and failed))
+
+
+def _checked(
+    folder: Path, stale: Iterable[tuple[str, str]] | None = None
+) -> tuple[list[str], str, str]:
+    """Return the faults in a folder of results, what was checked, and failed fits."""
     from cdspp.analysis.fit_records import failures_of_scores
     from cdspp.analysis.verify import verify
 
-    study, folder = _study_and_results(arguments.study)
-    expected = None
-    if study is not None:
-        from cdspp.study.fit_jobs import expected_fits
-
-        expected = {name: expected_fits(study, name) for name in study.benchmarks}
-    packed = study is None and folder.suffix == ".zip"
-    with unpacked(folder) if packed else nullcontext(folder) as inner:
-        faults, result = verify(inner, expected)
-        failed = failures_of_scores(inner.glob("scores/[!.]*.parquet"))
-    text = "\n".join(filter(None, [*faults, result, failed]))
-    return command.answer(text, failed=faults or (arguments.strict and failed))
+    faults, result = verify(folder, stale)
+    return faults, result, failures_of_scores(folder.glob("scores/[!.]*.parquet"))
 
 
 def _status(arguments: argparse.Namespace) -> str:
@@ -156,11 +162,12 @@ def status_text(files: Sequence[str], *, strict: bool = False) -> str:
     If `strict`, print it and exit with code 1 where fits or other jobs failed.
     """
     from cdspp.analysis.fit_records import versions_note
+    from cdspp.analysis.stale import stale_files
     from cdspp.report.outline import KINDS, outline_names
     from cdspp.study.files import FIT, files_after_fits, files_before_fits
     from cdspp.study.plan import plan_of
     from cdspp.study.progress import missing_files, study_progress
-    from cdspp.study.renewal import differing_fits, standing_notes
+    from cdspp.study.renewal import renewal_notes, unrecorded_files
 
     study = read_study(files)
     plans = [plan_of(study, name) for name in study.benchmarks]
@@ -178,14 +185,14 @@ def status_text(files: Sequence[str], *, strict: bool = False) -> str:
         jobs = counted(len(stopped), "job")
         lines += [f"{jobs} stopped before the end (killed, or out of memory):"]
         lines += [*_first(stopped), *filter(None, [writing_fault("logs")]), ""]
-    differing = ((reason, file) for file, reason in differing_fits(study))
-    for reason, places in _by_reason(differing).items():
-        fits = counted(len(places), "fit")
-        lines += [f"{fits} to repeat: {reason}", *_first(places), ""]
+    stale = ((reason, file) for file, reason in stale_files(study))
+    for reason, places in _by_reason(stale).items():
+        found = counted(len(places), "file")
+        lines += [f"{found} to make again: {reason}", *_first(places), ""]
     keys = (key for name in study.benchmarks for key in study.fits(name))
     records = (f"{FIT.format(study=study.name, **key._asdict())}.json" for key in keys)
     mixed = versions_note(filter(os.path.isfile, records))
-    notes = (mixed, *standing_notes(study))
+    notes = (mixed, *renewal_notes(unrecorded_files(study), {}))
     lines += [note + "\n" for note in notes if note]
     lines += _file_table(stages, missing)
     left = any(missing.values()) or any(c["missing"] for c in progress.fits.values())

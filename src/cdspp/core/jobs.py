@@ -38,6 +38,7 @@ def job(
     log_file: PathLike,
     inputs: Iterable[PathLike] = (),
     *,
+    own: Iterable[PathLike] = (),
     output: PathLike | None = None,
     made_of: str = "",
     echo: bool = False,
@@ -46,14 +47,16 @@ def job(
 
     The log ends with the processor time. With `echo` the terminal shows it, too, for
     jobs that people wait for. Inputs have to be what the records beside them say, and
-    to stay so; `output` gets a record (`cdspp.core.origins`).
+    to stay so; files of the user's `own` have no record. `output` gets one
+    (`cdspp.core.origins`).
     """
     _log_to(log_file, echo)
     log_ready()
     try:
         guard_job()
-        with guarded(inputs) as digests:
-            check_origins(digests)
+        recorded = [*map(str, inputs)]
+        with guarded([*recorded, *own]) as digests:
+            check_origins({path: digests[path] for path in recorded})
             yield
             if output is not None:
                 record_origin(output, made_of, digests)

@@ -31,6 +31,7 @@ __all__ = [
     "limit_threads",
     "measured",
     "numeric",
+    "own_modules",
     "peak_memory_mb",
     "script_digest",
     "versions",
@@ -128,14 +129,25 @@ def code_digest(*modules: str) -> str:
 
     Comments, docstrings and formatting do not count.
     """
+    content = "".join(f"{name}\n{code}\n" for name, code in _imported(modules))
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+def own_modules(modules: Iterable[str]) -> list[Path]:
+    """Return the files of modules in the folder of the run, and of what they import."""
+    names = (name for name, _ in _imported(modules) if not _is_own(name))
+    return [file for name in names if (file := _source_file(name))]
+
+
+def _imported(modules: Iterable[str]) -> list[tuple[str, str]]:
+    """Return modules and what they import, by name, with their code."""
     read: dict[str, tuple[frozenset[str], str]] = {}
     waiting = {*modules}
     while waiting:
         name = waiting.pop()
         read[name] = _module(name)
         waiting |= read[name][0] - read.keys()
-    content = "".join(f"{name}\n{code}\n" for name, (_, code) in sorted(read.items()))
-    return hashlib.sha256(content.encode()).hexdigest()[:16]
+    return [(name, code) for name, (_, code) in sorted(read.items())]
 
 
 def file_digest(path: PathLike) -> str:

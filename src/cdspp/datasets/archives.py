@@ -18,7 +18,7 @@ from typing import IO
 from cdspp.core.errors import DataError
 from cdspp.core.faults import tell_fault
 
-__all__ = ["Wanted", "extract", "matches"]
+__all__ = ["DAMAGE", "Wanted", "damaged", "extract", "matches"]
 
 Wanted = Callable[[str], str | None]
 
@@ -72,9 +72,14 @@ def extract(
     except DAMAGE as error:
         if isinstance(error, OSError):
             tell_fault(error, folder)
-        reason = (str(error) or type(error).__name__).splitlines()[0]
-        message = f"{name}: damaged, or no tar or zip archive ({reason})"
-        raise DataError(f"{message}. Get it again.") from error
+        raise damaged(name, error) from error
+
+
+def damaged(name: str, error: Exception) -> DataError:
+    """Return the error of an archive that cannot be read, for one of `DAMAGE`."""
+    reason = (str(error) or type(error).__name__).splitlines()[0]
+    message = f"{name}: damaged, or no tar or zip archive ({reason})"
+    return DataError(f"{message}. Get it again.")
 
 
 def _extract_into(

@@ -14,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.errors import ConfigError, DataError, DiskFullError, NotWritableError
 from cdspp.core.faults import write_errors
 from cdspp.core.provenance import file_digest
 from cdspp.core.whole_files import read_json, write_json
@@ -36,6 +36,7 @@ __all__ = [
     "read_index",
     "read_kept",
     "record_path",
+    "write_kept",
 ]
 
 Memory = str | Path | None  # where digests of the user's files are kept
@@ -310,17 +311,18 @@ def digests_path(data: str | Path | None, dataset: str) -> Path | None:
 def file_digests(files: Sequence[Path], memory: Memory = None) -> dict[str, str]:
     """Return a digest of the content of each file, by its path.
 
-    The JSON file `memory` keeps those of the last call: a file of equal size and time
-    of change is not read again.
+    The JSON file `memory` keeps those of the last call: a file is read again unless its
+    size, times and place on the disk are equal. The time of its content alone can be
+    set, and the place alone be used again.
     """
     known, found = read_kept(memory), dict[str, list[Any]]()
     for path in files:
         status, entry = path.stat(), known.get(str(path), [])
-        state = [status.st_size, status.st_mtime_ns]
-        same = isinstance(entry, list) and entry[:2] == state
+        state = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+        same = isinstance(entry, list) and entry[:-1] == state
         found[str(path)] = entry if same else [*state, file_digest(path)]
-    if memory is not None and found != known:
-        write_json(memory, found)
+    if found != known:
+        write_kept(memory, found)
     return {path: content for path, (*_, content) in found.items()}
 
 
@@ -330,6 +332,13 @@ def read_kept(path: Memory) -> dict[str, Any]:
         if path is not None and isinstance(kept := read_json(path), dict):
             return kept
     return {}
+
+
+def write_kept(path: Memory, content: Mapping[str, Any]) -> None:
+    """Write what `read_kept` reads, in a folder that can be written."""
+    with suppress(NotWritableError, DiskFullError):
+        if path is not None:
+            write_json(path, content)
 
 
 def read_fetched(path: str | Path) -> Mapping[str, Any]:

@@ -270,7 +270,8 @@ def _read_npz(path: Path) -> Arrays:
 
 def _read_mat(path: Path) -> Arrays:
     """Read a MATLAB file in a process of its own, which a damaged one may crash."""
-    command = [sys.executable, "-c", _CHILD, os.fspath(path)]
+    # -P: modules of this folder are to stand in for none that SciPy imports.
+    command = [sys.executable, "-P", "-c", _CHILD, os.fspath(path)]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(command, capture_output=True, env=env, check=False)
     if done.returncode == 0:

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from cdspp.core.errors import DataError
 from cdspp.core.labels import keep_labels, require_distinct
 from cdspp.core.names import ERROR
-from cdspp.core.whole_files import write_json
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import base
 from cdspp.datasets.base import Dataset, Memory, Sample
@@ -187,8 +186,7 @@ class TablesDataset(Dataset):
             "notes": [*_notes_on_columns(self.identifier, list(rows.values()))],
             "features": {name: list(part.features) for name, part in rows.items()},
         }
-        if kept:
-            write_json(kept, found)
+        base.write_kept(kept or None, found)
         return found
 
     @cached_property

@@ -103,25 +103,17 @@ class ExpectedFits:
         self._expected = Expected(*expected)
         self._digests: dict[str, str] = {}
 
-    def has(self, key: FitKey) -> bool:
-        """Whether a configuration has the method of a fit in its setting."""
-        return f"{key.setting}/{key.method}" in self._expected.recipes
-
-    def wrong_recipe(self, key: FitKey, record: Mapping[str, Any]) -> str:
-        """Say how the recipe of a fit differs; empty where it is as expected."""
-        recipe, _ = self._expected.recipes.get(f"{key.setting}/{key.method}", ("", 0))
-        if record.get("made_of") == recipe:
-            return ""
-        return "other options, another seed or other code than the study has made it"
-
     def wrong(self, key: FitKey, record: Mapping[str, Any]) -> str:
         """Say how recipe or files of a fit differ; empty where both are as expected.
 
         A file that is gone is not compared: a run makes it again.
         """
-        if text := self.wrong_recipe(key, record):
-            return text
-        _, place = self._expected.recipes[f"{key.setting}/{key.method}"]
+        cell = f"{key.setting}/{key.method}"
+        recipe, place = self._expected.recipes.get(cell, ("", 0))
+        if record["made_of"] != recipe:
+            return (
+                "other options, another seed or other code than the study has made it"
+            )
         for name, path in input_files(self._expected.inputs[place], key).items():
             if path not in self._digests:
                 there = Path(path).is_file()

@@ -66,6 +66,7 @@ def load_study(
         config = {**config, "partial": given == "true"}
     if config.get("source_states") == []:  # off, as other sections are
         config = {**config, "source_states": {"states": []}}
+    asked = config
     faults, sound = check_schema(config, schema)
     faults += welcome_guests(sound.config)
     datasets, more, notes = _datasets(sound, catalogue, data)
@@ -84,7 +85,7 @@ def load_study(
         raise ConfigError(f"{len(faults)} {noun} in the configuration:\n{lines}")
     study = _build(config, datasets, guests, (*notes, *left_out))
     idle = () if "benchmarks" in inherited else _idle_bridges(study)
-    return replace(study, notes=(*study.notes, *idle))
+    return replace(study, notes=(*study.notes, *idle), config=asked)
 
 
 def _datasets(

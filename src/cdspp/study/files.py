@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import product
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, product
 
-from cdspp.core.names import FitKey
+from cdspp.core.names import MAIN, FitKey
+from cdspp.features import extractor_class
+from cdspp.features.base import WordExtractor
 from cdspp.methods.bridge import PAIRS
 from cdspp.stages.fit_files import input_files
 from cdspp.study.model import Study
 
 __all__ = [
+    "CODEBOOK",
     "FEATURES",
     "FIGURE_FORMS",
     "FIT",
     "FIT_LOG",
+    "INDEX",
+    "LABELS",
     "PAIR_SPLIT",
     "REPORT",
     "ROW_SCORES",
@@ -30,6 +35,9 @@ __all__ = [
     "prediction_files",
 ]
 
+INDEX = "data/{dataset}/index.json"
+LABELS = "results/labels/{dataset}/{domain}.parquet"
+CODEBOOK = "results/codebooks/{dataset}/{view}.npz"
 FEATURES = "results/features/{dataset}/{domain}.{view}.npz"
 PAIR_SPLIT = "results/{study}/splits/{benchmark}/main/pairs/{block}.parquet"
 SPLIT = "results/{study}/splits/{benchmark}/{setting}/{role}/{domain}/{block}.parquet"
@@ -74,17 +82,31 @@ def files_of_fit(study: Study, key: FitKey) -> dict[str, str]:
 
 
 def files_before_fits(study: Study) -> dict[str, list[str]]:
-    """Return the features and splits that the fits of a study read, by stage."""
+    """Return the files that the fits of a study rest on, by stage, causes first."""
+    names = study.feature_names()
+    labels = (LABELS.format(dataset=name, domain=domain) for name, domain, _ in names)
     splits: dict[str, None] = {}
     for key in (key for name in study.benchmarks for key in study.fits(name)):
         files = files_of_fit(study, key)
-        read = (name for name in files if "_split" in name or name == "pairs")
+        read = (n for n in files if "_split" in n or n in ("pairs", "prior"))
         splits |= dict.fromkeys(files[name] for name in read)
-    features = [
-        FEATURES.format(dataset=dataset, domain=domain, view=view)
-        for dataset, domain, view in study.feature_names()
-    ]
-    return {"features": features, "splits": list(splits)}
+    stages: dict[str, Iterable[str]] = {
+        "data": (INDEX.format(dataset=name) for name in study.used_datasets),
+        "labels": labels,
+        "features": chain.from_iterable(_feature_files(study, *n) for n in names),
+        "splits": splits,
+    }
+    return {stage: list(dict.fromkeys(files)) for stage, files in stages.items()}
+
+
+def _feature_files(study: Study, dataset: str, domain: str, name: str) -> Iterator[str]:
+    """Yield the features of a view, after the view or the words that they rest on."""
+    view = study.views[name]
+    if view.view is not None:
+        yield from _feature_files(study, dataset, domain, view.view)
+    elif issubclass(extractor_class(view.extractor), WordExtractor):
+        yield CODEBOOK.format(dataset=dataset, view=name)
+    yield FEATURES.format(dataset=dataset, domain=domain, view=name)
 
 
 def prediction_files(study: Study, benchmark: str) -> list[str]:
@@ -95,7 +117,10 @@ def prediction_files(study: Study, benchmark: str) -> list[str]:
 
 
 def files_after_fits(
-    study: Study, tables: Sequence[str], figures: Sequence[str], timings: Sequence[str]
+    study: Study,
+    tables: Sequence[str] = (),
+    figures: Sequence[str] = (),
+    timings: Sequence[str] = (),
 ) -> dict[str, list[str]]:
     """Return the files that follow from the fits of a study, by stage."""
     known, names = {"study": study.name}, study.benchmarks
@@ -107,6 +132,11 @@ def files_after_fits(
     return {
         "scores": [SCORES.format(**known, benchmark=b) for b in names],
         "scores by row": [ROW_SCORES.format(**known, benchmark=b) for b in names],
+        "subspaces": [
+            SUBSPACE.format(**known, benchmark=b, task=entry.showcase)
+            for b, entry in names.items()
+            if study.shown_method() in study.setting_methods(b, MAIN)
+        ],
         "predictions": [file for b in names for file in prediction_files(study, b)],
         **{
             kind: [

@@ -236,6 +236,7 @@ class Study:
     partial: bool = False
     guests: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # their plans
     notes: tuple[str, ...] = ()  # for the user: files and sections that are left out
+    config: Mapping[str, Any] = field(default_factory=dict)  # as it was given
 
     def blocks(self, trials: int) -> tuple[str, ...]:
         """Return the names of the blocks that hold the first `trials` trials."""
@@ -294,6 +295,20 @@ class Study:
         counts = {**self.benchmarks[benchmark].labels, **self.settings[setting].labels}
         unlabelled = counts.get("unlabelled") if role == "target" else None
         return counts[role], unlabelled
+
+    def draw(
+        self, benchmark: str, setting: str, role: str, domain: str
+    ) -> dict[str, Any]:
+        """Return how the labelled samples of a domain are drawn."""
+        labelled, unlabelled = self.split_counts(benchmark, setting, role)
+        sizes = self.datasets[self.benchmarks[benchmark].dataset].class_sizes[domain]
+        return {
+            "protocol": self.protocol(benchmark, setting),
+            "per_class": labelled,
+            "unlabelled": unlabelled,
+            "classes": list(sizes),
+            "seed": self.seed,
+        }
 
     def protocol(self, benchmark: str, setting: str) -> str:
         """Return how labelled samples are drawn."""
@@ -360,13 +375,12 @@ class Study:
         shared = [f"logs/{room}/{name}" for name in data for room in rooms]
         return [f"logs/{self.name}", *(f"logs/data/{n}.log" for n in data), *shared]
 
-    def run_description(
-        self, config: Mapping[str, Any], command: str
-    ) -> RunDescription:
+    def run_description(self, command: str = "") -> RunDescription:
         """Return the description of a run by a command."""
         texts = ("title", "content", "source", "licence", "cite")
         entries = filter(None, (self.datasets[n].entry for n in self.used_datasets))
         data = tuple({k: entry[k] for k in texts if k in entry} for entry in entries)
+        config = {key: value for key, value in self.config.items() if key != "mirror"}
         return RunDescription(self.name, config, data, (command,), tuple(self.logs()))
 
     def shown_method(self) -> str:

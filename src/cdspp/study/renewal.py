@@ -8,39 +8,40 @@ from __future__ import annotations
 
 import os
 from base64 import urlsafe_b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import DataError
-from cdspp.core.names import fit_key
 from cdspp.core.origins import origin_fault
 from cdspp.core.run_marks import FOLDER
-from cdspp.core.whole_files import read_json
 from cdspp.core.wording import counted
 from cdspp.stages.fit_files import ExpectedFits, read_record
-from cdspp.study.files import FIT, SCORES
+from cdspp.study.files import FIT, SCORES, files_after_fits, files_before_fits
 from cdspp.study.fit_jobs import expected_fits
 from cdspp.study.model import Study
 
 __all__ = [
-    "differing_fits",
     "force",
     "foreign_files",
+    "job_record",
     "outdated_fits",
     "renewal_notes",
-    "standing_notes",
     "unrecorded_files",
 ]
 
 
+WITH_ORIGIN = ("scores", "scores by row", "subspaces")  # of the files after fits
 # Written beside an output, and no output of a rule: Snakemake never records them.
 BESIDE = ("contents.json", "digests.json", "index.sha256")
 
 
 def unrecorded_files(study: Study) -> list[str]:
     """Return the files of a study, and of its data, that Snakemake has no record of."""
-    folders = (f"results/{study.name}", *_shared(study))
+    kinds = ("features", "labels", "codebooks")
+    shared = (f"results/{kind}/{name}" for name in study.datasets for kind in kinds)
+    folders = (f"results/{study.name}", *shared)
     files = [path for folder in folders for path in Path(folder).rglob("[!.]*.*")]
     for name in study.datasets:
         files += Path("data", name).glob("*.json")
@@ -48,32 +49,26 @@ def unrecorded_files(study: Study) -> list[str]:
     return [path for path in outputs if not _recorded(path)]
 
 
-def _shared(study: Study) -> list[str]:
-    """Return the folders of files that serve all studies of the same data."""
-    kinds = ("features", "labels", "codebooks")
-    return [f"results/{kind}/{name}" for name in study.datasets for kind in kinds]
-
-
 def foreign_files(
-    study: Study, unrecorded: Sequence[str] | None
+    study: Study, recipe: Callable[[str], str | None]
 ) -> Iterator[tuple[str, str]]:
-    """Yield files before and after fits that no job of the study made: file, reason.
+    """Yield files before and after fits that are not what they should be, and why.
 
-    Files `unrecorded` by Snakemake are not looked at; its records of the others tell
-    what another configuration made. None stands for no records at all.
+    `recipe` returns a text that has to hold the recipe of a file, by its path; None
+    where the file is not to be looked at.
     """
-    passed = {*unrecorded} if unrecorded is not None else set()
     known: dict[str, str] = {}
-    kinds = ("splits", "test-shares", "subspace", "scores")
-    for folder in (*_shared(study), *(f"results/{study.name}/{k}" for k in kinds)):
-        for path in sorted(Path(folder).rglob("[!.]*.*")):
-            file, job = str(path), ""
-            if path.suffix == ".json" or file in passed:
-                continue
-            if unrecorded is not None:
-                job = _record_of(file).read_text(errors="replace")
-            if reason := origin_fault(path, known, job):
-                yield file, reason
+    after = files_after_fits(study)
+    stages = *files_before_fits(study).values(), *(after[name] for name in WITH_ORIGIN)
+    for file in chain.from_iterable(stages):
+        text = recipe(file) if Path(file).is_file() else None
+        if text is not None and (reason := origin_fault(file, known, text)):
+            yield file, reason
+
+
+def job_record(file: str) -> str | None:
+    """Return Snakemake's record of the job that made a file; None without one."""
+    return _record_of(file).read_text(errors="replace") if _recorded(file) else None
 
 
 def _recorded(file: str) -> bool:
@@ -90,31 +85,20 @@ def _record_of(file: str) -> Path:
     return place.joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1])
 
 
-def outdated_fits(study: Study) -> Iterator[tuple[str, str]]:
-    """Yield fits without scores that are not as configured: record, and difference."""
+def outdated_fits(study: Study, *, scored: bool = True) -> Iterator[tuple[str, str]]:
+    """Yield the fits that are there and not as the study has them: record, difference.
+
+    Of `scored` ones Snakemake knows, but for changes that keep the time of a file: only
+    predictions made elsewhere may have such.
+    """
     for benchmark in study.benchmarks:
         scores = Path(SCORES.format(study=study.name, benchmark=benchmark))
         known = ExpectedFits(expected_fits(study, benchmark))
-        scored = scores.stat().st_mtime_ns if scores.is_file() else 0
-        place = Path("results", study.name, "fits", benchmark)
-        for record in sorted(place.glob("*/*/*/[!.]*.json")):
-            if record.stat().st_mtime_ns <= scored:
-                continue
-            try:
-                text = known.wrong_recipe(fit_key(record), read_json(record))
-            except (DataError, AttributeError):
-                text = "it is damaged"
-            if text:
-                yield str(record), text
-
-
-def differing_fits(study: Study) -> Iterator[tuple[str, str]]:
-    """Yield the planned fits that are there and not as configured, likewise."""
-    for benchmark in study.benchmarks:
-        known = ExpectedFits(expected_fits(study, benchmark))
+        since = scores.stat().st_mtime_ns if scores.is_file() else 0
         for key in study.fits(benchmark):
             path = Path(f"{FIT.format(study=study.name, **key._asdict())}.json")
-            if not path.is_file():
+            every = scored or study.methods[key.method].predictions
+            if not path.is_file() or not (every or path.stat().st_mtime_ns > since):
                 continue
             try:
                 text = known.wrong(key, read_record(path))
@@ -124,9 +108,7 @@ def differing_fits(study: Study) -> Iterator[tuple[str, str]]:
                 yield str(path), text
 
 
-def renewal_notes(
-    unrecorded: Sequence[str], foreign: Mapping[str, str], outdated: Mapping[str, str]
-) -> Iterator[str]:
+def renewal_notes(unrecorded: Sequence[str], stale: Mapping[str, str]) -> Iterator[str]:
     """Yield a sentence on each, where there are any."""
     if unrecorded:
         files = f"{counted(len(unrecorded), 'existing file')}, such as {unrecorded[0]}"
@@ -134,20 +116,10 @@ def renewal_notes(
             f"Snakemake has no record of {files}: it makes them again, and reuses fits "
             "of equal inputs."
         )
-    if foreign:
-        files = f"{counted(len(foreign), 'file')} not as the study made them"
-        first, reason = next(iter(foreign.items()))
+    if stale:
+        files = f"{counted(len(stale), 'file')} not as the study made them"
+        first, reason = next(iter(stale.items()))
         yield f"{files}, such as {first}: {reason}. The run remakes them."
-    if outdated:
-        fits = f"{counted(len(outdated), 'fit')} changed after they were scored"
-        first, reason = next(iter(outdated.items()))
-        yield f"{fits}, or never were, such as {first}: {reason}. The run repeats them."
-
-
-def standing_notes(study: Study) -> Iterator[str]:
-    """Yield what a run would say of the files that are there before it has begun."""
-    unrecorded = unrecorded_files(study)
-    return renewal_notes(unrecorded, dict(foreign_files(study, unrecorded)), {})
 
 
 def force(workflow: Any, files: Iterable[str]) -> None:

@@ -1,0 +1,215 @@
+"""`cdspp bundle`: what an archive holds, what it lacks, and how verify checks it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from support.verified_study import VerifiedStudy
+from support.written_study import write_page
+
+from cdspp.__main__ import main
+from cdspp.cli import share
+from cdspp.core.origins import record_origin
+from cdspp.core.provenance import file_digest
+
+CONFIG: dict[str, Any] = {
+    "datasets": [
+        {"id": "goods", "tables": {"web": "web.csv", "photo": "gone.csv"}},
+        {"id": "texts", "folder": "texts"},
+    ],
+    "methods": [
+        {"id": "svm-t"},
+        {"id": "mine", "class": "mine:Mine"},
+        {"id": "theirs", "predictions": "theirs.csv"},
+    ],
+    "views": [{"id": "net", "extractor": "weighted:Own", "options": {"w": "w.txt"}}],
+}
+OWN = {
+    "web.csv": "secret,label\n1,cup\n",
+    "texts/left/cup/a.txt": "a cup",
+    "w.txt": "cup 1",
+    "mine.py": "import helper\n\n\nclass Mine:\n    pass\n",
+    "helper.py": "",
+    "weighted.py": "",
+}
+GONE = "ab" * 32
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a run whose study has a report, to be copied."""
+    folder = tmp_path_factory.mktemp("run")
+    study = VerifiedStudy(folder / "results")
+    for name, text in OWN.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    index = folder / "data/goods/index.json"
+    index.parent.mkdir(parents=True)
+    index.write_text("{}")
+    read = {"web.csv": file_digest(folder / "web.csv"), "gone.csv": GONE}
+    record_origin(index, "", read)
+    theirs = folder / "theirs.csv"  # which the report rests on
+    theirs.write_text("id,predicted\n")
+    files = [study.scores, theirs, *sorted(study.results.glob("[fl]*/goods/*.*"))]
+    page, config = study.root / "report/index.html", {"seed": 7, **CONFIG}
+    records = sorted(study.root.glob("fits/goods/**/1-2.json"))
+    write_page([study.plan], page, records=records, files=files, config=config)
+    return folder
+
+
+@pytest.fixture
+def bundle(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> Callable[..., str]:
+    """Return a function that packs shop.zip in a copy of that folder."""
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+
+    def pack(*words: str) -> str:
+        assert main(["bundle", "results/shop", *words]) == 0
+        return str(capsys.readouterr().out)
+
+    return pack
+
+
+def members(archive: str = "shop.zip") -> dict[str, bytes]:
+    with zipfile.ZipFile(archive) as opened:
+        return {name: opened.read(name) for name in opened.namelist()}
+
+
+def write(found: Mapping[str, bytes]) -> None:
+    with zipfile.ZipFile("shop.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in found.items():
+            archive.writestr(name, content)
+
+
+def verified(capsys: Any) -> tuple[int, str]:
+    try:
+        code = main(["verify", "shop.zip"])
+    except SystemExit as stopped:
+        code = int(str(stopped.code))
+    shown = capsys.readouterr()
+    return code, shown.out + shown.err
+
+
+def test_what_a_bundle_lacks_is_told_with_its_digest(
+    bundle: Callable[..., str], capsys: Any
+) -> None:
+    said, readme = bundle(), members()["shop/README.txt"].decode()
+    for name, text in OWN.items():
+        line = f"{hashlib.sha256(text.encode()).hexdigest()}  {name}\n"
+        assert line in said
+        assert line in readme
+        assert f"shop/{name}" not in members()
+    assert f"{GONE}  gone.csv\n" in said
+    assert "theirs.csv" not in said
+    assert "shop/theirs.csv" in members()
+    code, said = verified(capsys)
+    assert code == 0, said
+    assert f"Compared {len(members()) - 1} members with SHA256SUMS: all as" in said
+
+
+def test_a_bundle_has_the_inputs_on_demand(bundle: Callable[..., str]) -> None:
+    Path("w.txt").write_text("pot 1")  # no table: nobody knows what it was
+    said = bundle("--with-inputs")
+    assert f"{GONE}  gone.csv\n" in said
+    assert "web.csv" not in said
+    assert {f"shop/{name}" for name in OWN} <= members().keys()
+    Path("web.csv").write_text("another\n")
+    assert "  web.csv\n" in bundle("--with-inputs", "--force")
+    assert "shop/web.csv" not in members()
+
+
+def test_the_list_of_members_is_one_for_sha256sum(bundle: Callable[..., str]) -> None:
+    bundle("--with-inputs")
+    with zipfile.ZipFile("shop.zip") as archive:
+        archive.extractall("elsewhere")
+    check = ["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"]
+    subprocess.run(check, cwd="elsewhere/shop", check=True)
+
+
+SCORES = "results/shop/scores/goods.parquet"
+
+
+@pytest.mark.parametrize(
+    ("what", "name"),
+    [
+        *(("replaced", name) for name in (*share.TEXTS, SCORES)),
+        ("removed", "references.bib"),
+        ("added", "study.json"),
+    ],
+)
+def test_a_member_that_is_not_as_listed_is_named_and_nothing_is_unpacked(
+    bundle: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Any,
+    name: str,
+    what: str,
+) -> None:
+    bundle()
+    found, place = members(), f"shop/{name}"
+    if what == "replaced":
+        found[place] += b" "
+    elif what == "removed":
+        del found[place]
+    else:
+        place += ".bin"
+        found[place] = bytes(10**7)
+    write(found)
+    monkeypatch.setattr(share, "extract", None)  # not to be called
+    code, said = verified(capsys)
+    assert code == 1
+    assert f"shop.zip: {place} was {what} since SHA256SUMS was written.\n" in said
+
+
+def test_members_that_need_more_than_half_of_the_disk_are_refused_unread(
+    bundle: Callable[..., str], monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    bundle()
+    total = sum(map(len, members().values()))
+    for free, expected in ((2 * total, 0), (2 * total - 2, 2)):
+        usage = SimpleNamespace(free=free)
+        monkeypatch.setattr(share.shutil, "disk_usage", lambda path, u=usage: u)
+        code, said = verified(capsys)
+        assert code == expected, said
+    assert f"its members take {total} bytes" in said
+
+
+def test_a_bundle_of_version_0_2_is_checked_without_a_list(
+    bundle: Callable[..., str], capsys: Any
+) -> None:
+    bundle()
+    found = members()
+    del found["shop/SHA256SUMS"]
+    write(found | {"shop/bomb.bin": b"", "odd": b""})
+    _, said = verified(capsys)
+    assert "No member was compared: shop.zip has no SHA256SUMS" in said
+    # That version packed no predictions of other programs, which the report names.
+    assert "theirs.csv: the report was made of it, but it is gone" in said
+    assert "1 difference" in said
+
+
+def test_no_archive_or_another_one_is_refused(
+    bundle: Callable[..., str], capsys: Any
+) -> None:
+    for content in (b"", b"text", None):
+        Path("shop.zip").write_bytes(content or b"")
+        if content is None:
+            write({"a.txt": b"a"})
+        assert verified(capsys)[0] == 2
+
+
+def test_the_configuration_in_a_bundle_is_that_of_the_report(
+    bundle: Callable[..., str],
+) -> None:
+    bundle()
+    assert json.loads(members()["shop/study.json"])["datasets"] == CONFIG["datasets"]

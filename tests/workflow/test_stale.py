@@ -1,0 +1,204 @@
+"""A finished study whose study file, tables or folders were edited since."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from sklearn.datasets import load_wine
+from support.toy_study import CONFIG, Project
+
+from cdspp.__main__ import main
+from cdspp.cli.study import status_text
+
+pytestmark = pytest.mark.slow
+
+MADE = ("data", "results", ".snakemake", "toy.yaml", "lab.csv", "field.csv")
+DATASET = {"id": "wines", "columns": {"label": "kind"}}
+DATASET |= {"tables": {"lab": "lab.csv", "field": "field.csv"}}
+STUDY: dict[str, Any] = {
+    "trials": 2,
+    "datasets": [DATASET],
+    "views": [{"id": "cells", "extractor": "table", "scale": "standardise"}],
+    "benchmarks": [
+        {
+            "id": "wines",
+            "dataset": "wines",
+            "source_view": "cells",
+            "target_view": "cells",
+            "tasks": ["lab_field"],
+            "labels": {"source": 4, "target": 3},
+        }
+    ],
+    "methods": [{"id": "svm-t"}, {"id": "cdspp"}],
+    "source_states": {"states": []},
+    "curves": [],
+    "deviations": [],
+}
+
+
+def write_tables(folder: Path) -> None:
+    wines = load_wine(as_frame=True)
+    kind = wines.target.map(dict(enumerate(["red", "rose", "white"])))
+    for name, first in {"lab": 0, "field": 1}.items():
+        columns = wines.data.columns[7 * first : 7 * first + 6]
+        rows = wines.data[columns].assign(kind=kind).iloc[first::4]
+        rows.to_csv(folder / f"{name}.csv", index=False)
+
+
+@pytest.fixture(scope="module")
+def finished(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """Return a project with a finished study of two tables, to be copied."""
+    project = Project(repository, tmp_path_factory.mktemp("finished"))
+    write_tables(project.folder)
+    project.write_config(**STUDY)
+    wanted = ["scores/wines.parquet", "subspace/wines/lab_field.npz"]
+    project.snakemake("--cores", "1", "--", *(f"results/toy/{each}" for each in wanted))
+    return project
+
+
+@pytest.fixture
+def folder(finished: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a copy of what the study read and made, as the working folder."""
+    for name in MADE:
+        place = finished.folder / name
+        if place.is_dir():
+            pipes = shutil.ignore_patterns("*.end")  # of scripts that have run
+            shutil.copytree(place, tmp_path / name, ignore=pipes)
+        else:
+            shutil.copy2(place, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def replace(name: str, old: str, new: str, count: int = -1) -> None:
+    text = Path(name).read_text()
+    assert old in text
+    Path(name).write_text(text.replace(old, new, count))
+
+
+def ask(**changes: Any) -> None:
+    Path("toy.yaml").write_text(yaml.safe_dump(CONFIG | STUDY | changes))
+
+
+def replace_a_cell() -> None:
+    before = os.stat("lab.csv")
+    replace("lab.csv", "14.23", "14.24", 1)
+    os.utime("lab.csv", ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert os.stat("lab.csv").st_size == before.st_size
+
+
+def rename_a_class() -> None:
+    for name in ("lab.csv", "field.csv"):
+        replace(name, "red", "crimson")
+
+
+def restore_an_older_table() -> None:
+    replace("field.csv", "rose", "red", 1)
+    os.utime("field.csv", (1e9, 1e9))
+
+
+def exchange_the_tables() -> None:
+    tables = {"lab": "field.csv", "field": "lab.csv"}
+    ask(datasets=[DATASET | {"tables": tables}])
+
+
+VIEW, BENCHMARK = STUDY["views"][0], STUDY["benchmarks"][0]
+FOUR = {"labels": {"source": 4, "target": 4}}
+ALPHA = [{"id": "svm-t"}, {"id": "cdspp", "options": {"alpha": 3.0}}]
+INDEX = "data/wines/index.json"
+OTHER = "other options, another seed or other code"
+EDITS: dict[str, tuple[Callable[[], None], str]] = {
+    "cell": (replace_a_cell, f"{INDEX}: .* another lab.csv"),
+    "table": (
+        lambda: replace("field.csv", "rose", "white", 1),
+        f"{INDEX}: .* another field.csv",
+    ),
+    "class": (rename_a_class, f"{INDEX}: .* another (lab|field).csv"),
+    "older": (restore_an_older_table, f"{INDEX}: .* another field.csv"),
+    "scale": (
+        lambda: ask(views=[VIEW | {"scale": "unit"}]),
+        rf"features/wines/lab\.cells\.npz: {OTHER}",
+    ),
+    "labels": (
+        lambda: ask(benchmarks=[BENCHMARK | FOUR]),
+        rf"main/target/field/1-2\.parquet: {OTHER}",
+    ),
+    "exchange": (exchange_the_tables, f"{INDEX}: {OTHER}"),
+    "drop": (
+        lambda: ask(datasets=[DATASET | {"drop": ["ash"]}]),
+        f"{INDEX}: {OTHER}",
+    ),
+    "seed": (lambda: ask(seed=1), rf"lab_field/svm-t/1-2\.json: {OTHER}"),
+    "alpha": (lambda: ask(methods=ALPHA), rf"lab_field/cdspp/1-2\.json: {OTHER}"),
+}
+
+
+def verified(capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    """Return exit code and lines of `cdspp verify` of the study file."""
+    try:
+        code = main(["verify", "toy.yaml"])
+    except SystemExit as stopped:
+        code = int(str(stopped.code))
+    return code, capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("edit", EDITS)
+def test_status_and_verify_see_an_edit(
+    edit: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make, expected = EDITS[edit]
+    make()
+    code, said = verified(capsys)
+    assert code == 1
+    assert re.search(expected, said), said
+    assert "all as computed" not in said
+    file, _, reason = expected.partition(": ")
+    shown = re.compile(f"to make again: {reason}.*\n(  .*\n)*  .*{file}")
+    assert shown.search(status_text(["toy.yaml"])), status_text(["toy.yaml"])
+
+
+@pytest.mark.usefixtures("folder")
+def test_without_an_edit_all_is_as_computed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name in ("lab.csv", "toy.yaml"):
+        os.utime(name)
+    shutil.rmtree(".snakemake")  # its records are not what counts
+    code, said = verified(capsys)
+    assert (code, said.count("all as computed")) == (0, 1), said
+    assert "to make again" not in status_text(["toy.yaml"])
+    assert "Not compared with a study file" not in said
+    assert main(["verify", "results/toy"]) == 0
+    assert "Not compared with a study file" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_fit_or_method_that_the_study_no_longer_has_is_no_difference(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    split = Path("results/toy/splits/wines/main/target/field/1-2.parquet")
+    for path in (split, Path(f"{split}.json")):  # of a setting that was left out since
+        other = Path(*path.parts[:4], "labels-9", *path.parts[5:])
+        other.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, other)
+    code, said = verified(capsys)
+    assert code == 0, said
+
+
+def test_a_run_sees_a_cell_replaced_with_equal_size_and_time(
+    finished: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = finished.copied(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    scores = "results/toy/scores/wines.parquet"
+    assert "Nothing to be done" in project.snakemake("-n", "--", scores)
+    replace_a_cell()
+    assert project.planned("--", scores).rules["prepare_dataset"] == 1
