@@ -68,7 +68,7 @@ def study_numbers(folder: PathLike) -> Iterator[Number]:
                 yield Number(entry.benchmark, entry.row, what, entry.mean)
     for kind, ratios in standard_error_ratios(folder).items():
         yield Number("", "", f"standard errors, {kind}: number", len(ratios))
-        for share in QUARTILES:
+        for share in QUARTILES if ratios else ():
             what = f"standard errors, {kind}: {share:g}"
             yield Number("", "", what, float(np.quantile(ratios, share)))
     if (tables / "selection.csv").is_file():
@@ -80,7 +80,7 @@ def study_numbers(folder: PathLike) -> Iterator[Number]:
 
 
 def _read(path: Path) -> Iterator[Any]:
-    yield from pd.read_csv(path, keep_default_na=True).fillna("").itertuples()
+    yield from pd.read_csv(path).astype(object).fillna("").itertuples()
 
 
 def _gains(matrix: pd.DataFrame) -> Iterator[Number]:
