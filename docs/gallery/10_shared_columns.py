@@ -7,9 +7,9 @@ The second measured six of other wines and knows the cultivar of a few; two colu
 in both tables. The script labels the other wines of the second laboratory in four ways,
 with one to eight labelled wines of each cultivar, and prints the share of right labels.
 The fewer labels there are, the more the shared columns add here. With one label, 88.4 %
-are right by them, against 73.3 % of an SVM without a source. Most of that gain comes from
-the wines without a label, which alone give 86.5 %: the source adds 1.9 points to it. With
-four labels it adds nothing.
+are right by them, against 73.3 % of an SVM without a source. Most of that gain comes
+from the wines without a label, which alone give 86.5 %: the source adds 1.9 points to
+it. With four labels it adds nothing.
 
 Picture: Accuracy by the number of labelled wines, over five draws of them.
 """
