@@ -1,0 +1,107 @@
+"""What the two files of a command show: decimal signs, labels, a copy of the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.toy_problem import toy_problem
+
+from cdspp.cli.main import main
+
+NAMES = np.array(["ant", "bee", "cat", "dog"])
+PROBLEM = toy_problem(spread=0.3)
+
+
+def run(command: str, *more: str, **files: Path) -> int:
+    """Run `cdspp COMMAND` with a file for each option, over what was written before."""
+    options = [str(part) for name in files for part in (f"--{name}", files[name])]
+    return main([command, *options, "--force", *more])
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    """Return source and target as CSV, and where predictions go."""
+    labels = np.where(PROBLEM.unlabelled, "", NAMES[PROBLEM.truth])
+    names = ("source", "target", "output")
+    paths = {name: tmp_path / f"{name}.csv" for name in names}
+    for name, X, y in (
+        ("source", PROBLEM.source.X, NAMES[PROBLEM.source.y]),
+        ("target", PROBLEM.X, labels),
+    ):
+        table = pd.DataFrame(X).add_prefix("f").assign(label=y)
+        table.to_csv(paths[name], index=False)
+    return paths
+
+
+def test_new_rows_are_read_with_the_decimal_sign_that_is_asked_for(
+    tmp_path: Path, capsys: Any
+) -> None:
+    """Thousands decide the class: 1.234 of the new rows is not 1.234."""
+    kinds, rng = np.array(["low", "high"] * 10), np.random.default_rng(0)
+    sums = rng.integers(300, 700, 20) + 900 * (kinds == "high")
+    cells = [f"{n / 1000:.3f}" if n > 999 else str(n) for n in sums]
+    table = pd.DataFrame({"sum": cells, "share": [f"0,{k % 7}" for k in range(20)]})
+    fitted = table.assign(label=np.where(np.arange(20) < 8, kinds, ""))
+    files = {name: tmp_path / f"{name}.csv" for name in ("target", "output")}
+    fitted.to_csv(files["target"], index=False, sep=";")
+    how = ["--method", "svm-t", "--scale", "standardise"]
+    how += ["--model", str(tmp_path / "model.npz")]
+    assert run("fit", *how, **files) == 2
+    assert "(name the decimal sign by --decimal)" in capsys.readouterr().err
+    assert run("fit", *how, "--decimal", ",", **files) == 0
+    *_, step = capsys.readouterr().out.splitlines()
+    assert step.endswith("--output more.csv --decimal ,")
+    assert pd.read_csv(files["output"])["predicted"].tolist() == kinds[8:].tolist()
+    files |= {"model": tmp_path / "model.npz", "target": tmp_path / "new.csv"}
+    table.to_csv(files["target"], index=False, sep=";")
+    assert run("predict", **files) == 2
+    assert "new.csv: column 'sum': '1." in capsys.readouterr().err
+    assert run("predict", "--decimal", ",", **files) == 0
+    assert pd.read_csv(files["output"])["predicted"].tolist() == kinds.tolist()
+    # In a file of another country the model's commas play no part.
+    english = table.assign(sum=sums, share=table["share"].str.replace(",", "."))
+    english.to_csv(files["target"], index=False)
+    capsys.readouterr()
+    assert run("predict", **files) == 0
+    assert pd.read_csv(files["output"])["predicted"].tolist() == kinds.tolist()
+    assert "decimal commas" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (None, "source.csv: no row has a label, there is no column 'label'. Name"),
+        ("", "source.csv: no row has a label, the column 'label' holds none. Name"),
+        ("NA", "the column 'label' holds none (read as no label: 32 'NA'). Name"),
+    ],
+)
+def test_a_source_without_labels_names_their_column(
+    labels: str | None, message: str, files: dict[str, Path], capsys: Any
+) -> None:
+    table = pd.read_csv(files["source"]).drop(columns="label")
+    table = table if labels is None else table.assign(label=labels)
+    table.to_csv(files["source"], index=False)
+    assert run("fit", **files) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("copied", ["source", "target"])
+def test_a_copy_of_the_other_file_is_told(
+    copied: str, files: dict[str, Path], capsys: Any
+) -> None:
+    """Only the labels are taken out, and rows or columns stand in another order."""
+    table = pd.read_csv(files["target" if copied == "source" else "source"])
+    if copied == "target":
+        table["label"] = table["label"].where(np.arange(len(table)) % 5 == 0, "")
+    else:
+        table = table.drop(columns="label")
+    table[table.columns[::-1]].iloc[::-1].to_csv(files[copied], index=False)
+    assert run("fit", **files) == (2 if copied == "source" else 0)
+    told = capsys.readouterr().err
+    assert f"note: {len(table)} of the {len(table)} rows of " in told
+    assert "number by number. If one file is a copy of the other" in told
+    assert ("no row has a label" in told) == (copied == "source")
