@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import signal
 import subprocess
@@ -56,6 +57,7 @@ def said(
         shown = capsys.readouterr()
         [log] = Path("logs").glob("run-*.log")
         assert log.read_text() == text
+        assert log.stem.endswith(f"-{os.getpid()}")  # a second run has another
         assert f"Whole log: {log}" in shown.out + shown.err
         return shown.out, shown.err
 

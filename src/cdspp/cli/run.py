@@ -108,7 +108,8 @@ def split_rest(words: Sequence[str]) -> tuple[list[str], list[str]]:
 def _run(arguments: argparse.Namespace) -> str:
     command.need_package("snakemake", "cdspp run", command.STUDY_EXTRA)
     folder = Path("results", _study_name(arguments))
-    log = Path("logs", time.strftime("run-%Y%m%d-%H%M%S.log"))
+    # Two studies may begin in the same second.
+    log = Path("logs", time.strftime(f"run-%Y%m%d-%H%M%S-{os.getpid()}.log"))
     log.parent.mkdir(exist_ok=True)
     meter = Meter()
     code = _follow(_command(arguments), log, meter)
