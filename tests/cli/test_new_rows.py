@@ -112,9 +112,10 @@ def test_one_class_for_all_new_rows_is_told_and_with_strict_an_error(
     assert "note: the model predicts class" in capsys.readouterr().out
     Path("p.csv").unlink()
     files = ["--model", "m.npz", "--target", "far.npz", "--output", "p.csv"]
-    assert main(["predict", *files, "--strict"]) == 1
+    with pytest.raises(SystemExit, match="1"):
+        main(["predict", *files, "--strict"])
     said = capsys.readouterr()
-    assert "the answer is of no use (one class); no file is written" in said.err
+    assert "the answer is of no use (one class), no file is written" in said.out
     assert "outside the range of the fit" in said.out
     assert not Path("p.csv").exists()
 
