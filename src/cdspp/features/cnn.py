@@ -40,7 +40,6 @@ NETWORKS = {
     "vgg16": _Network({"fc6": 2, "fc7": 5, "pool": 0}, 25088, 0.3, 700.0),
     "resnet50": _Network({"pool": None}, 2048, 0.08, 300.0),
 }
-FULLY_CONNECTED = 4096
 PRETRAINED = "IMAGENET1K_V1"
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 SIDE, CROP_FROM = 224, 256
@@ -109,8 +108,7 @@ class Cnn(FileExtractor):
 
     def width(self) -> int:
         """Return how many features there will be."""
-        pooled = NETWORKS[self.network].pooled
-        return pooled if self.layer == "pool" else FULLY_CONNECTED
+        return NETWORKS[self.network].pooled if self.layer == "pool" else 4096
 
     @property
     def own_files(self) -> tuple[Path, ...]:

@@ -8,13 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from cdspp.core.discovery import (
-    check_options,
-    defaults_of,
-    find_identifiers,
-    load_named_class,
-    offered,
-)
+from cdspp.core import discovery
 
 if TYPE_CHECKING:
     from cdspp.methods.base import HeterogeneousClassifier
@@ -35,7 +29,6 @@ __all__ = [
 
 # Of the environment, so that the jobs of a study know its methods from outside.
 VARIABLE = "CDSPP_METHODS"
-OFFERED = "cdspp.methods"
 
 _passed: dict[str, type[HeterogeneousClassifier]] = {}
 
@@ -43,7 +36,8 @@ _passed: dict[str, type[HeterogeneousClassifier]] = {}
 def _guests() -> Mapping[str, Mapping[str, Any]]:
     """Return what is said of methods from outside, by identifier."""
     passed: dict[str, dict[str, Any]] = json.loads(os.environ.get(VARIABLE, "{}"))
-    return {name: {"place": place} for name, place in offered(OFFERED).items()} | passed
+    offered = discovery.offered("cdspp.methods")
+    return {name: {"place": place} for name, place in offered.items()} | passed
 
 
 def set_guests(guests: Mapping[str, Mapping[str, Any]]) -> None:
@@ -79,12 +73,12 @@ def available() -> tuple[str, ...]:
     >>> "cdspp" in available()
     True
     """
-    return tuple(sorted({*find_identifiers(__name__), *_guests()}))
+    return tuple(sorted({*discovery.find_identifiers(__name__), *_guests()}))
 
 
 def estimators() -> Mapping[str, str]:
     """Return the identifier of each method by the name of its class."""
-    found = find_identifiers(__name__)
+    found = discovery.find_identifiers(__name__)
     return {place.class_name: name for name, place in found.items()}
 
 
@@ -95,14 +89,14 @@ def method_class(name: str) -> type[HeterogeneousClassifier]:
     """
     if name in _passed:
         return _passed[name]
-    guests = {} if name in find_identifiers(__name__) else _guests()
+    guests = {} if name in discovery.find_identifiers(__name__) else _guests()
     if name in guests or ":" in name:
         from cdspp.methods.guests import Guest, guest_class
 
         said = dict(guests.get(name, {"place": name}))
         said["preprocessing"] = tuple(said.get("preprocessing", ()))
         return guest_class(name, Guest(**said))
-    return load_named_class(__name__, name, "method")
+    return discovery.load_named_class(__name__, name, "method")
 
 
 def method_module(name: str) -> str:
@@ -118,7 +112,7 @@ def outside_class(name: str) -> str:
 
 def option_defaults(name: str) -> Mapping[str, Any]:
     """Return the options of the method `name` with their defaults."""
-    return defaults_of(method_class(name))
+    return discovery.defaults_of(method_class(name))
 
 
 def seed_option(name: str, seed: int) -> dict[str, int]:
@@ -144,5 +138,5 @@ def make(name: str, **options: Any) -> HeterogeneousClassifier:
     >>> make("cdspp", alpha=1.0).alpha
     1.0
     """
-    check_options(f"method {name}", options, option_defaults(name))
+    discovery.check_options(f"method {name}", options, option_defaults(name))
     return method_class(name)(**options)

@@ -36,8 +36,7 @@ def unit_rows(X: Any) -> Any:
 def stacked(parts: list[Any], *, columns: bool = False) -> Any:
     """Return dense or sparse rows below each other, or `columns` beside each other."""
     if any(map(is_sparse, parts)):
-        join = sparse.hstack if columns else sparse.vstack
-        joined = join(parts, format="csr")
+        joined = (sparse.hstack if columns else sparse.vstack)(parts, format="csr")
         if joined.nnz < np.iinfo(np.int32).max:  # LIBLINEAR takes no longer ones
             joined.indices = joined.indices.astype(np.int32, copy=False)
             joined.indptr = joined.indptr.astype(np.int32, copy=False)
@@ -108,8 +107,7 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
         rounds = 1 if cls.supervised else 5
         passed = rounds * (rows + (rounds > 1) * size.n_unlabelled / 2)
         values = passed * size.density * (size.d_source + size.d_target) / 2
-        probabilities = size.n_classes * size.n_unlabelled
-        megabytes = 16e-6 * (values / rounds + probabilities)
+        megabytes = 16e-6 * (values / rounds + size.n_classes * size.n_unlabelled)
         return 0.006 + 2.5e-8 * size.n_classes * values, megabytes
 
     @abstractmethod
@@ -117,9 +115,8 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
         """Learn the joint space, of rows as they were given."""
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        bridge = problem.bridge
-        assert bridge is not None
-        self._build(problem, bridge)
+        assert problem.bridge is not None
+        self._build(problem, problem.bridge)
         parts = self._prepare(problem)
         X_unlabelled, n_source = parts.X_unlabelled, len(parts.y_source)
 

@@ -109,8 +109,7 @@ class PairedMap(JointMachine):
     }
 
     def __init__(self, C: float = 1.0, n_components: int = 100) -> None:
-        self.C = C
-        self.n_components = n_components
+        self.C, self.n_components = C, n_components
 
     @classmethod
     def cost(cls, size: Any, n_components: int = 100) -> tuple[float, float]:
@@ -139,7 +138,6 @@ class PairedMap(JointMachine):
         self._learn(pairs_source, self._prepare_target(bridge.pairs_target))
 
     def _learn(self, A: Float, B: Float) -> None:
-        """Learn the map of reduced paired rows."""
         self.map_, self.penalty_ = ridge_map(A, B)
 
     def _axes(self, domain: str, parts: list[Any]) -> PrincipalComponents | None:

@@ -102,8 +102,7 @@ class SharedColumns(JointMachine):
         empty = _zeros(shared, shared.shape[1])
         parts = {"shared": shared, "source": empty, "target": empty, "own": own}
         parts[domain] = shared
-        joint = [parts[name] for name in self._parts]
-        return unit_rows(stacked(joint, columns=True))
+        return unit_rows(stacked([parts[name] for name in self._parts], columns=True))
 
 
 class SharedColumnsPlus(SharedColumns):

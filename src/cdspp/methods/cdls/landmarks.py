@@ -165,8 +165,7 @@ class _StepEquations:
         members = np.hstack([np.flatnonzero(program.groups == g) for g in groups])
         domain = program.groups[members] // n_classes
         Z = program.rows[members]
-        factors = program.within_classes[code][np.ix_(domain, domain)]
-        matrix = factors * (Z @ Z.T)
+        matrix = program.within_classes[code][np.ix_(domain, domain)] * (Z @ Z.T)
         # The pair term is indefinite along the groups' sums, which are fixed:
         # penalising them changes no step and lets the Cholesky factor exist.
         self.penalty[code] = np.abs(matrix).max()
@@ -267,20 +266,15 @@ class _Iterate:
 
     def longest_step(self, direction: _Iterate) -> float:
         """Return the longest step, one at most, that keeps every bound."""
-        bounds = (self.x, direction.x), (1 - self.x, -direction.x)
-        signs = (self.lower, direction.lower), (self.upper, direction.upper)
-        longest = 1.0
-        for value, change in (*bounds, *signs):
-            falling = change < 0
-            ratios = -value[falling] / change[falling]
-            longest = float(np.min(ratios, initial=longest))
-        return longest
+        values = np.concatenate([self.x, 1 - self.x, self.lower, self.upper])
+        parts = direction.x, -direction.x, direction.lower, direction.upper
+        changes = np.concatenate(parts)
+        falling = changes < 0
+        return float(np.min(-values[falling] / changes[falling], initial=1.0))
 
     def moved(self, direction: _Iterate, step: float) -> _Iterate:
-        """Return the iterate after a step."""
-        x = self.x + step * direction.x
         return _Iterate(
-            np.clip(x, SMALLEST, np.nextafter(1.0, 0.0)),
+            np.clip(self.x + step * direction.x, SMALLEST, np.nextafter(1.0, 0.0)),
             self.lower + step * direction.lower,
             self.upper + step * direction.upper,
             self.y + step * direction.y,

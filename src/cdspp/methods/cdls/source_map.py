@@ -104,8 +104,7 @@ class SourceMap:
         M[:n, :n] = scales[:, None] * self._gram * scales
         M[:n, n:] = scales[:, None] * similarity.T
         M[n:, n:] = similarity @ means.T
-        W = np.vstack([np.zeros((n, right.shape[1])), right])
-        solution = _solve_ridge(M, self.ridge, W)
+        solution = _solve_ridge(M, self.ridge, np.pad(right, ((n, 0), (0, 0))))
         combination = scales[:, None] * solution[:n] + means.T @ solution[n:]
         return self._gram @ combination, self.X.T @ combination
 

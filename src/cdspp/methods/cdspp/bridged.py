@@ -17,7 +17,6 @@ from cdspp.methods.cdspp.structure_preserving import (
     AnySide,
     Projection,
     RowsInUse,
-    in_both,
     useful_number,
 )
 from cdspp.methods.shared.constraints import NON_NEGATIVE
@@ -160,7 +159,8 @@ class CDSPPBridge(CDSPP):
         ``(K + mu U U^T)^{-1} N = Q - K^{-1} U S^{-1} V`` and
         ``G = N^T Q - V^T S^{-1} V``.
         """
-        shared, i, j = in_both(source, target), bridge.source, bridge.target
+        shared = (source.class_counts > 0) & (target.class_counts > 0)
+        i, j = bridge.source, bridge.target
         inverse_source = source.inverse(target.class_counts)
         inverse_target = target.inverse(source.class_counts)
         sums_source, sums_target = source.sums[:, shared], target.sums[:, shared]

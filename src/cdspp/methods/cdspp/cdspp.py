@@ -139,12 +139,9 @@ class CDSPPSup(SubspaceRecogniser):
         eigenvector_scaling: str = "metric",
         classifier: Any = None,
     ) -> None:
-        self.alpha = alpha
-        self.n_components = n_components
-        self.center = center
-        self.normalize_means = normalize_means
+        self.alpha, self.n_components, self.classifier = alpha, n_components, classifier
+        self.center, self.normalize_means = center, normalize_means
         self.eigenvector_scaling = eigenvector_scaling
-        self.classifier = classifier
 
     def _keep(self, given: Mapping[str, Any]) -> None:
         """Keep the options among the local variables of a constructor."""

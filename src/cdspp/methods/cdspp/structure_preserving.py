@@ -32,7 +32,6 @@ __all__ = [
     "Projection",
     "RowsInUse",
     "Side",
-    "in_both",
     "require_room",
     "side_of",
     "solve_projection",
@@ -40,8 +39,6 @@ __all__ = [
     "useful_number",
 ]
 
-# Square matrices of the smaller of n and d that are held at once.
-SQUARES = 3
 # From this share of d on, rows in use are not solved for by rows: that reads their
 # Gram matrix in three more products, and needs them copied into one piece.
 NEARLY_ALL = 0.9
@@ -268,7 +265,7 @@ def require_room(rows: Any) -> None:
     n, d = rows.shape
     side = min(n, d)
     require_memory(
-        SQUARES * side**2 + side * d,
+        3 * side**2 + side * d,  # three square matrices are held at once
         f"CDSPP on {n} rows of {d} features, with square matrices of the smaller "
         "number,",
         "Leave rows or features out.",
@@ -318,7 +315,8 @@ def solve_projection(
     any inverse. Cost a side: one symmetric product and one Cholesky factor of the
     smaller of n and d; O(C^3) for the rest.
     """
-    shared = in_both(source, target)
+    # Classes with rows in both domains alone couple them.
+    shared = (source.class_counts > 0) & (target.class_counts > 0)
     solved_source = source.solve(target.class_counts, shared)
     solved_target = target.solve(source.class_counts, shared)
     A, B = psd_factor(solved_source.overlap), psd_factor(solved_target.overlap)
@@ -386,11 +384,6 @@ def _scaled(
         rows_target=target.rows(V * factors),
         expand_sources=tuple(partial(side.expand, U * factors) for side, U in sources),
     )
-
-
-def in_both(source: AnySide, target: AnySide) -> NDArray[np.bool_]:
-    """Return the classes with rows in both domains, which alone couple them."""
-    return (source.class_counts > 0) & (target.class_counts > 0)
 
 
 def useful_number(n_components: int | None, eigenvalues: Float) -> int:

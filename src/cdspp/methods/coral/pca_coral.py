@@ -71,8 +71,7 @@ class PCACoral(ConfidentClassifier):
     _parameter_constraints = {"n_components": [COUNT], "C": [POSITIVE]}
 
     def __init__(self, n_components: int = 50, C: float = 1.0) -> None:
-        self.n_components = n_components
-        self.C = C
+        self.n_components, self.C = n_components, C
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:

@@ -112,11 +112,8 @@ class DAMASup(SubspaceRecogniser):
         n_neighbors: int = 5,
         eigenvector_scaling: str = "metric",
     ) -> None:
-        self.alpha = alpha
-        self.mu = mu
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.eigenvector_scaling = eigenvector_scaling
+        self.alpha, self.mu, self.n_components = alpha, mu, n_components
+        self.n_neighbors, self.eigenvector_scaling = n_neighbors, eigenvector_scaling
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
@@ -256,8 +253,7 @@ class DAMAPlus(DAMASup):
         keep_projections: bool = False,
     ) -> None:
         super().__init__(alpha, mu, n_components, n_neighbors, eigenvector_scaling)
-        self.max_iter = max_iter
-        self.keep_projections = keep_projections
+        self.max_iter, self.keep_projections = max_iter, keep_projections
 
     def _fit_prepared(self, sources: list[Domain], problem: Problem) -> list[Round]:
         X_unlabelled = problem.X_unlabelled
@@ -265,9 +261,8 @@ class DAMAPlus(DAMASup):
         def fit_predict(selected: Int, codes: Int) -> Round:
             X = np.vstack([problem.X_labelled, X_unlabelled[selected]])
             self._fit_target(sources, X, np.concatenate([problem.y_labelled, codes]))
-            kept = None
-            if self.keep_projections:
-                kept = self.projection_source_, self.projection_
+            both = self.projection_source_, self.projection_
+            kept = both if self.keep_projections else None
             return replace(self._single_round(X_unlabelled), projections=kept)
 
         return selective_pseudo_labelling(fit_predict, int(self.max_iter))

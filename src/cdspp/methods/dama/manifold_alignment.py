@@ -114,7 +114,10 @@ def align(
     sizes = counts(np.concatenate([domain.known for domain in domains]), n_classes)
     by_domain = [class_sums(d.rows[d.labelled], d.known, n_classes) for d in domains]
     sums = np.hstack(by_domain).T  # in place of every class matrix of size n x n
-    similar = _similar(domains, sizes, sums, mu)
+    # The Laplacian of the pairs of equal class is ``diag(size of the class) - Y Y^T``.
+    blocks = (mu * each.geometry + each.scatter(sizes[each.known]) for each in domains)
+    similar = np.asfortranarray(linalg.block_diag(*blocks))
+    similar = linalg.blas.dsyrk(-1.0, sums, beta=1.0, c=similar, overwrite_c=1)
     size = len(similar)
     diagonal(similar)[:] += alpha
     if n_components is not None and n_components > size:
@@ -125,8 +128,8 @@ def align(
         )
     kept = min(n_components or n_classes, size)
     few = kept < sizes.sum() < FEW_ROWS * size
+    solve = _solve_by_rows if few else _solve_by_coordinates
     try:
-        solve = _solve_by_rows if few else _solve_by_coordinates
         values, P = solve(domains, sizes, sums, similar, kept)
     except linalg.LinAlgError as error:
         raise MethodFailed(
@@ -184,16 +187,6 @@ def _solve_by_rows(
         return _solve_by_coordinates(domains, sizes, sums, similar, kept)
     P = linalg.solve_triangular(U, V @ (W / np.sqrt(values)), check_finite=False)
     return values, P
-
-
-def _similar(domains: Domains, sizes: Float, sums: Float, mu: float) -> Float:
-    """Return the upper triangle of the matrix on the right, without alpha.
-
-    The Laplacian of the pairs of equal class is ``diag(size of the class) - Y Y^T``.
-    """
-    blocks = (mu * each.geometry + each.scatter(sizes[each.known]) for each in domains)
-    matrix = np.asfortranarray(linalg.block_diag(*blocks))
-    return np.asarray(linalg.blas.dsyrk(-1.0, sums, beta=1.0, c=matrix, overwrite_c=1))
 
 
 def _differing(domains: Domains, sizes: Float, sums: Float) -> Float:

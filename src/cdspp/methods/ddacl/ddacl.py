@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -107,7 +107,7 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
     identifier = "ddacl"
     display_name = "DDACL"
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         "beta": [NON_NEGATIVE],
         "tau": [NON_NEGATIVE],
         "ridge": [POSITIVE],
@@ -337,9 +337,8 @@ class Reduced:
     """
 
     def __init__(self, rows: Float, projection: Float) -> None:
-        self.rows, self.projection = rows, projection
+        self.rows, self.projection, n = rows, projection, len(rows)
         self._basis: Float | None = None
-        n = len(rows)
         if n + 1 >= rows.shape[1]:
             return
         basis, triangle = linalg.qr(rows.T, mode="economic", check_finite=False)

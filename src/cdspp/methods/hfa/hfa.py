@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -240,7 +240,7 @@ class HFA(HeterogeneousClassifier):
     display_name = "HFA"
     supervised = True
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         "trace_bound": [POSITIVE],
         "C_source": [POSITIVE],
         "C_target": [POSITIVE],
@@ -250,9 +250,6 @@ class HFA(HeterogeneousClassifier):
         "tol": [NON_NEGATIVE],
         "svm_tol": [POSITIVE],
     }
-
-    n_columns_: Int
-    _values: TargetExpansion
 
     def __init__(
         self,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -182,8 +182,7 @@ class LabellingMachine(AugmentedMachine):
         guesses = ratio_labels(values, self._expected)
         labels = np.concatenate([self._labels[:n_known, 0], guesses])
         signed = labels * dual
-        added = self._add(signed, self._kernels.shifted @ signed - signed.sum())
-        if added:
+        if added := self._add(signed, self._kernels.shifted @ signed - signed.sum()):
             self._labels = np.column_stack([self._labels, labels])
         return added
 
@@ -293,7 +292,7 @@ class SHFA(HFA):
     display_name = "SHFA"
     supervised = False
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         **HFA._parameter_constraints,
         "prior": [StrOptions({"uniform", "labelled"}), "array-like"],
         "C_unlabelled": [POSITIVE],
@@ -329,11 +328,10 @@ class SHFA(HFA):
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         expected = self._expected_counts(problem)
-        X_target = np.vstack([problem.X_labelled, problem.X_unlabelled])
-        target = GaussianKernel(row_normalise(X_target))
-        source = GaussianKernel(row_normalise(problem.X_source))
-        K = linalg.block_diag(source.gram, target.gram)
         parts = problem.X_source, problem.X_labelled, problem.X_unlabelled
+        source = GaussianKernel(row_normalise(parts[0]))
+        target = GaussianKernel(row_normalise(np.vstack(parts[1:])))
+        K = linalg.block_diag(source.gram, target.gram)
         costs = self.C_source, self.C_target, self.C_unlabelled
         n_source, n_known = len(parts[0]), len(parts[0]) + len(parts[1])
         kernels = LabellingKernels(
@@ -365,7 +363,6 @@ class SHFA(HFA):
         return ExactSolver(n) if exact else partial(one_class, tol=self.svm_tol)
 
     def _expected_counts(self, problem: Problem) -> Float:
-        """Return how many unlabelled rows each class is expected to have."""
         n_classes, n_unlabelled = problem.n_classes, len(problem.X_unlabelled)
         if isinstance(self.prior, str):
             sizes = counts(problem.y_labelled, n_classes)

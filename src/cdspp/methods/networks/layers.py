@@ -60,11 +60,10 @@ class Site:
     """
 
     def __init__(self, device: str, random_state: Any, *, double: bool = False) -> None:
-        if isinstance(random_state, Integral):
-            seed = int(random_state)
-        else:
-            seed = int(check_random_state(random_state).randint(2**31 - 1))
-        self.generator = torch.Generator(device="cpu").manual_seed(seed)
+        seed = random_state
+        if not isinstance(seed, Integral):
+            seed = check_random_state(seed).randint(2**31 - 1)
+        self.generator = torch.Generator(device="cpu").manual_seed(int(seed))
         self.dtype = torch.float64 if double else torch.float32
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -90,8 +89,7 @@ class Site:
 
     def place(self, values: Float | Tensor) -> Tensor:
         """Copy an array or tensor to the device."""
-        tensor = torch.from_numpy(values) if isinstance(values, np.ndarray) else values
-        return tensor.to(device=self.device, dtype=self.dtype, copy=True)
+        return torch.as_tensor(values).to(self.device, self.dtype, copy=True)
 
     def parameter(self, values: Float | Tensor) -> Tensor:
         """Copy first values to the device, to be trained."""
@@ -164,8 +162,7 @@ class Layer:
 
     def __call__(self, X: Tensor) -> Tensor:
         """Return the output for rows."""
-        outputs = product(X, self.weight, self.bias)
-        return functional.leaky_relu_(outputs, LEAKY_SLOPE)
+        return functional.leaky_relu_(product(X, self.weight, self.bias), LEAKY_SLOPE)
 
     def inputs(self, X: Float) -> Float:
         """Return the rows themselves, which the layer takes."""
@@ -199,8 +196,7 @@ class RowLayer:
 
     def inputs(self, X: Float) -> Float:
         """Return what the layer takes for rows: their products with all rows."""
-        products = X @ self._rows.T + 1.0
-        return products.astype(self._first.weight.dtype)
+        return (X @ self._rows.T + 1.0).astype(self._first.weight.dtype)
 
     def __call__(self, X: Tensor) -> Tensor:
         """Return the layer's output for all rows."""

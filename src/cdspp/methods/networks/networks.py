@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib.util
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -117,26 +116,16 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
     needs_torch = True
     sums_rows: ClassVar[bool] = False  # a first layer may be a `RowLayer`
 
+    max_iter: int
     loss_curve_: list[float]
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         "n_components": [COUNT],
         "learning_rate": [POSITIVE],
         "max_iter": [COUNT],
         "device": [str],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        n_components: int,
-        learning_rate: float,
-        max_iter: int,
-        device: str,
-        random_state: Any,
-    ) -> None:
-        self.n_components, self.learning_rate = n_components, learning_rate
-        self.max_iter, self.device, self.random_state = max_iter, device, random_state
 
     @classmethod
     def cost(cls, size: Any, n_components: int | None = None) -> tuple[float, float]:

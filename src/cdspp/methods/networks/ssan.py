@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 from sklearn.utils._param_validation import Interval
 
@@ -93,7 +92,7 @@ class SSAN(NetworkClassifier):
     display_name = "SSAN"
     sums_rows = True
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         **NetworkClassifier._parameter_constraints,
         "temperature": [POSITIVE],
         "alpha": [Interval(Real, 0, 1, closed="both")],
@@ -115,9 +114,10 @@ class SSAN(NetworkClassifier):
         device: str = "auto",
         random_state: Any = None,
     ) -> None:
-        super().__init__(n_components, learning_rate, max_iter, device, random_state)
-        self.temperature, self.weight_decay = temperature, weight_decay
+        self.n_components, self.temperature = n_components, temperature
         self.alpha, self.beta, self.gamma = alpha, beta, gamma
+        self.learning_rate, self.weight_decay = learning_rate, weight_decay
+        self.max_iter, self.device, self.random_state = max_iter, device, random_state
 
     def _train(self, problem: Problem) -> Trained:
         from cdspp.methods.networks.alignment_network import AlignmentNetwork

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from cdspp.methods.base import Problem
 from cdspp.methods.networks.networks import NetworkClassifier, Trained
@@ -77,7 +76,7 @@ class STN(NetworkClassifier):
     identifier = "stn"
     display_name = "STN"
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         **NetworkClassifier._parameter_constraints,
         "beta": [NON_NEGATIVE],
         "tau": [NON_NEGATIVE],
@@ -93,8 +92,9 @@ class STN(NetworkClassifier):
         device: str = "auto",
         random_state: Any = None,
     ) -> None:
-        super().__init__(n_components, learning_rate, max_iter, device, random_state)
-        self.beta, self.tau = beta, tau
+        self.n_components, self.beta, self.tau = n_components, beta, tau
+        self.learning_rate, self.max_iter = learning_rate, max_iter
+        self.device, self.random_state = device, random_state
 
     def _train(self, problem: Problem) -> Trained:
         from cdspp.methods.networks.soft_transfer_network import SoftTransferNetwork
@@ -169,7 +169,7 @@ class JMEA(STN):
     display_name = "JMEA"
     in_compare = False
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         **STN._parameter_constraints,
         "target_weight": [NON_NEGATIVE],
         "second_weight": [NON_NEGATIVE],

@@ -153,11 +153,8 @@ class PA(TransductiveClassifier):
         # the graph; principal axes of the wider domain and of all rows together.
         n = size.n_source + size.n_target
         width = min(size.d_source, size.d_target)
-        sides = [(n, width)]
-        if size.d_source != size.d_target:
-            source = size.n_source, size.d_source
-            target = size.n_target, size.d_target
-            sides.append(source if size.d_source > width else target)
+        domains = (size.n_source, size.d_source), (size.n_target, size.d_target)
+        sides = [(n, width), *(side for side in domains if side[1] > width)]
         codings = n * (3.2e-3 + 2e-5 * min(100, width))
         axes = 7e-11 * sum(min(side) ** 2 * sum(side) for side in sides)
         seconds = 0.3 + codings + 3e-8 * n**2 + 0.016 * size.n_classes + axes
@@ -214,16 +211,14 @@ def _narrow(X: Float, width: int, n_fitted: int | None = None) -> Float:
     if X.shape[1] == width:
         return X
     axes = principal_axes(X[:n_fitted], width)
-    if n_fitted is not None:
-        axes = _filled(axes, width)
-    scores = X @ axes
+    scores = X @ (axes if n_fitted is None else _filled(axes, width))
     return np.pad(scores, ((0, 0), (0, width - scores.shape[1])))
 
 
 def _filled(axes: Float, width: int) -> Float:
     """Return `width` orthonormal columns: `axes`, then the first features."""
-    features = np.eye(len(axes), width)
-    rest = np.linalg.qr(np.hstack([axes, features]))[0][:, axes.shape[1] : width]
+    basis = np.linalg.qr(np.hstack([axes, np.eye(len(axes), width)]))[0]
+    rest = basis[:, axes.shape[1] : width]
     return np.hstack([axes, rest * column_signs(rest)])
 
 

@@ -47,13 +47,11 @@ class FeatureSignSearch:
     """
 
     def __init__(self, gram: Float, gamma: float, cap: int) -> None:
-        n_atoms = len(gram)
         self._gram, self._gamma, self._cap = np.asfortranarray(gram), gamma, cap
-        self._inverse = np.zeros((n_atoms, n_atoms), order="F")
-        self._idle = np.ones(n_atoms)
-        self._codes = np.zeros(n_atoms)
-        self._signs = np.zeros(n_atoms)
-        self._gradient = np.zeros(n_atoms)
+        self._inverse = np.zeros(gram.shape, order="F")
+        self._idle = np.ones(len(gram))
+        zeros = (np.zeros(len(gram)) for _ in range(3))
+        self._codes, self._signs, self._gradient = zeros
 
     def solve(self, shift: float, linear: Float, start: Float | None = None) -> Float:
         """Return the codes for a positive `shift` c and `linear` h.
@@ -71,8 +69,7 @@ class FeatureSignSearch:
                 continue
             if not 0 < self._n_active <= self._cap:
                 break
-            optimal = self._settle()
-            if not optimal:
+            if not (optimal := self._settle()):
                 break
         return self._codes
 
@@ -233,10 +230,8 @@ class _DualPoint:
     """
 
     def __init__(self, gram: Float, products: Float, multipliers: Float) -> None:
-        matrix = gram + np.diag(multipliers)
-        factor = linalg.cho_factor(matrix, check_finite=False)
-        self.multipliers = multipliers
-        identity = np.eye(len(matrix))
+        factor = linalg.cho_factor(gram + np.diag(multipliers), check_finite=False)
+        self.multipliers, identity = multipliers, np.eye(len(gram))
         self.inverse: Float = linalg.cho_solve(factor, identity, check_finite=False)
         self.atoms: Float = linalg.cho_solve(factor, products, check_finite=False)
         self.value = float(np.vdot(products, self.atoms) + multipliers.sum())

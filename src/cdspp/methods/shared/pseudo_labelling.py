@@ -29,8 +29,7 @@ def select_confident(
     chosen = np.zeros(len(prediction), dtype=bool)
     for group in np.unique(groups):
         members = np.flatnonzero(groups == group)
-        ascending = np.sort(confidence[members])
-        m = len(members)
+        ascending, m = np.sort(confidence[members]), len(members)
         # Evaluated in floating point on purpose: the integer quotient selects
         # differently for some sizes and misses the authors' results.
         threshold = ascending[min(m - 1, int(np.floor(m * (1.0 - share))))]

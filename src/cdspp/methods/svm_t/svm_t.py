@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +75,7 @@ class SVMT(HeterogeneousClassifier):
     supervised = True
     uses_source = False
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         "strategy": [StrOptions({"platt", "decision", "ovo"})],
         "l2": ["boolean"],
         "C": [POSITIVE],

@@ -6,9 +6,9 @@ domains, mean discrepancy and centring, have rank one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
@@ -105,7 +105,7 @@ class TIT(SubspaceMethod):
     identifier = "tit"
     display_name = "TIT"
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         "n_components": [COUNT],
         "alpha": [POSITIVE],
         "beta": [NON_NEGATIVE],
@@ -135,9 +135,9 @@ class TIT(SubspaceMethod):
         sides = [(size.n_source, size.d_source), (size.n_target, size.d_target)]
         seconds, squares = 0.03, 0.0
         for n, d in sides:
-            by_features = d <= 0.75 * n
-            rank = d if by_features else n
-            work = 5.0 * d**3 + 3.0 * n * d**2 if by_features else 4.0 * n**3
+            rank, work = n, 4.0 * n**3
+            if d <= NARROW * n:
+                rank, work = d, 5.0 * d**3 + 3.0 * n * d**2
             seconds += n * d * min(n, d) / 7.5e9 + 5 * (work / 4e10 + 1.8e-7 * rank**2)
             squares += rank**2
         n_trained = size.n_source + size.n_labelled
@@ -159,16 +159,14 @@ class TIT(SubspaceMethod):
         for iteration in range(1, self.max_iter + 1):
             codes = np.concatenate([problem.y_labelled, prediction])
             own_sizes = counts(codes, problem.n_classes)
-            graphs = (
-                class_graph(source, y_source, own_sizes, k),
-                class_graph(target, codes, sizes, k),
-            )
-            A_source, A_target = solve_alignment(blocks, graphs, weights, *options)
+            graph = class_graph(source, y_source, own_sizes, k)
+            graphs = graph, class_graph(target, codes, sizes, k)
+            coefficients = solve_alignment(blocks, graphs, weights, *options)
             # The inverse of G: the 2-norms of the rows, slightly enlarged.
-            squares = [np.einsum("ij,ij->i", A, A) for A in (A_source, A_target)]
+            squares = [np.einsum("ij,ij->i", A, A) for A in coefficients]
             weights = [np.sqrt(square + EPSILON) for square in squares]
-            self.projection_source_ = source.T @ A_source
-            self.projection_ = target.T @ A_target
+            self.projection_source_ = source.T @ coefficients[0]
+            self.projection_ = target.T @ coefficients[1]
             Z_source = source @ self.projection_source_
             Z = np.vstack([Z_source, labelled @ self.projection_])
             self._learn(Z, np.concatenate([y_source, problem.y_labelled]))
@@ -311,13 +309,11 @@ class _Reduced:
         self._h = h / (length or 1.0)
         self._shrink = 1.0 - np.sqrt(max(0.0, 1.0 - length**2))
 
-    def _split(self, V: Float) -> list[Float]:
-        return np.split(V, [len(self._S[0])])
-
     def eliminate(self, X: Float) -> list[Float]:
         """Return, by domain, ``N^{-1} K H w = N_0^{-1} K Q c`` of eigenvectors `X`."""
         C = self._centre(X)
-        return self._split(C - np.multiply.outer(self._e, self._s @ C / self._rho))
+        C = C - np.multiply.outer(self._e, self._s @ C / self._rho)
+        return np.split(C, [len(self._S[0])])
 
     def leading(self, k: int) -> Float:
         """Return the eigenvectors of the `k` largest eigenvalues in magnitude."""
@@ -345,7 +341,7 @@ class _Reduced:
         return values, vectors
 
     def _blockwise(self, V: Float) -> Float:
-        V_source, V_target = self._split(V)
+        V_source, V_target = np.split(V, [len(self._S[0])])
         return np.concatenate([self._S[0] @ V_source, self._S[1] @ V_target])
 
     def _centre(self, V: Float) -> Float:
