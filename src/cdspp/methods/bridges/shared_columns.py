@@ -88,8 +88,7 @@ class SharedColumns(JointMachine):
             given = 'shared_columns="same-names"'
             raise lacks(self, "shared columns", given, "--shared")
         self.columns_source_, self.columns_ = bridge.source, bridge.target
-        every = np.arange(problem.X_labelled.shape[1])
-        self._own = np.setdiff1d(every, bridge.target)
+        self._own = np.setdiff1d(np.arange(problem.X_labelled.shape[1]), bridge.target)
 
     def _prepare_source(self, X: Any) -> Any:
         shared = X[:, self.columns_source_]

@@ -111,8 +111,7 @@ class LandmarkProgram:
         slopes = np.einsum("de,em->dm", self.between_domains, sums.sum(axis=1))[:, None]
         slopes = slopes + np.einsum("cde,ecm->dcm", self.within_classes, sums)
         slopes = slopes.reshape(n_groups, m)[self.groups]
-        product = np.einsum("ij,ij->i", self.rows, slopes)
-        return np.asarray(product + self.curvature * x)
+        return np.asarray(np.einsum("ij,ij->i", self.rows, slopes) + self.curvature * x)
 
 
 @dataclass(frozen=True, eq=False)

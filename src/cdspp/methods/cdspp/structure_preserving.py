@@ -171,8 +171,7 @@ class Side:
             1.0, coupling.T, self.indicator.T, trans=1, beta=1.0, c=S, overwrite_c=True
         )
         diagonal(S)[:] += self.alpha
-        factor = linalg.cho_factor(S, overwrite_a=True, check_finite=False)
-        return factor, scale, shift
+        return linalg.cho_factor(S, overwrite_a=True, check_finite=False), scale, shift
 
 
 def _regularised_factor(K: Float, M: Float, alpha: float) -> Factor:
@@ -254,8 +253,7 @@ def side_of(parts: Sequence[RowsInUse], n_classes: int, alpha: float) -> AnySide
         for chunk, _ in part.chunks():
             rows[start : start + len(chunk)] = chunk
             start += len(chunk)
-    codes = np.concatenate([part.codes for part in parts])
-    return Side(rows, codes, n_classes, alpha)
+    return Side(rows, np.concatenate([part.codes for part in parts]), n_classes, alpha)
 
 
 def require_room(rows: Any) -> None:

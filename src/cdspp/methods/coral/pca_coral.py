@@ -77,8 +77,7 @@ class PCACoral(ConfidentClassifier):
     def cost(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
         seconds, megabytes = 0.01, 0.0
-        domains = (size.n_source, size.d_source), (size.n_target, size.d_target)
-        for n, d in domains:
+        for n, d in ((size.n_source, size.d_source), (size.n_target, size.d_target)):
             least = min(n, d)
             seconds += 1e-10 * n * d * least + 4e-10 * least**3
             megabytes += 8e-6 * (n * d + 3 * least**2)

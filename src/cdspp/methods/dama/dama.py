@@ -120,9 +120,8 @@ class DAMASup(SubspaceRecogniser):
         """Return about how many seconds a fit takes, and MB beside the data."""
 
         def domain(n: float, d: int) -> float:
-            m = min(n, d)
             products = 5.1e-11 * n**2 * d
-            products += 1.1e-10 * (n * m**2 + (n < d) * d * n**2 / 2)
+            products += 1.1e-10 * (n * min(n, d) ** 2 + (n < d) * d * n**2 / 2)
             graph: float = 3.5e-8 * n**2 + 2e-8 * n * size.n_classes
             return products + graph
 

@@ -202,11 +202,10 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         means = stacked_means([known, (problem.X_unlabelled, codes)], n_classes)
         target = Reduced(np.vstack([problem.X_labelled, means]), self.projection_)
         source = (problem.X_source, problem.y_source)
-        labelled = (target.rows[:n_labelled], problem.y_labelled)
         y_target = np.concatenate([problem.y_labelled, codes])
         norm = _discrepancy_norm(problem.y_source, y_target, n_classes)
         self._placed, projection = self._minimise(
-            [source, labelled],
+            [source, (target.rows[:n_labelled], problem.y_labelled)],
             (self._placed, target.projection),
             means=(stacked_means([source], n_classes), target.rows[n_labelled:]),
             attraction=self.beta / norm,
@@ -268,8 +267,7 @@ class AlignmentObjective:
         of_biases[:] = 0.0
         value = 0.5 * self.ridge * float(vector @ vector - biases @ biases)
         for (X, codes), P, slope in zip(self.domains, projections, slopes, strict=True):
-            scores = X @ (P @ weights.T) + biases
-            loss, errors = _cross_entropy(scores, codes)
+            loss, errors = _cross_entropy(X @ (P @ weights.T) + biases, codes)
             if not np.isfinite(loss):
                 return np.nan, gradient
             value += loss

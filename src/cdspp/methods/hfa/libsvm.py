@@ -53,8 +53,7 @@ def _routine() -> Callable[..., tuple[Float, float]]:
 
 def _probe(solve: Callable[..., tuple[Float, float]]) -> list[tuple[bytes, float]]:
     """Return machines of a small problem with bounds that bind and others."""
-    rng = np.random.default_rng(0)
-    rows = rng.standard_normal((12, 4))
+    rows = np.random.default_rng(0).standard_normal((12, 4))
     kernel = rows @ rows.T + np.eye(12)
     y = np.where(np.arange(12) % 3 == 0, 1.0, -1.0)
     two = solve(kernel, 1e-3, y, sample_weight=np.linspace(0.1, 2.0, 12))

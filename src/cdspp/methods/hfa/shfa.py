@@ -80,8 +80,7 @@ def _solve_on(Q: Float, support: NDArray[np.bool_]) -> tuple[Float, Int]:
     except linalg.LinAlgError as error:
         raise MethodFailed("the kernel is singular: choose lower costs") from error
     v[rows] = linalg.cho_solve(factor, np.ones(len(rows)), check_finite=False)
-    slack = Q @ v - 1.0
-    return v, np.flatnonzero(np.where(support, v < 0, slack < -TOLERANCE))
+    return v, np.flatnonzero(np.where(support, v < 0, Q @ v - 1.0 < -TOLERANCE))
 
 
 def ratio_labels(values: Float, expected: float) -> Float:
@@ -170,8 +169,7 @@ class LabellingMachine(AugmentedMachine):
         norms = np.einsum("um,um->m", guesses, among @ guesses)
         norms += 2.0 * guesses.T @ (shifted[rows, :n_known] @ known)
         norms += known @ (shifted[:n_known, :n_known] @ known)
-        alignments = np.einsum("im,im->m", self._columns, signed)
-        return np.asarray(alignments**2 + norms)
+        return np.asarray(np.einsum("im,im->m", self._columns, signed) ** 2 + norms)
 
     def extend(self, solution: Solution) -> bool:
         """Add the labelling with the largest coordinate of ``root (a * y)``."""
@@ -214,9 +212,8 @@ class LabellingMachine(AugmentedMachine):
         values = self._expansions @ (solution.weights * alignments)
         values += mean[-len(values) :]
         # What all rows with a dual variable above zero reach on average.
-        support = np.flatnonzero(solution.dual)
         Q = self._quadratic(solution.weights)
-        margin = float(np.mean(Q[support] @ solution.dual))
+        margin = float(np.mean(Q[np.flatnonzero(solution.dual)] @ solution.dual))
         return values / margin, float(mean.sum()) / margin
 
 

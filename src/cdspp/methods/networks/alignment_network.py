@@ -137,8 +137,7 @@ def _draw_encoder(X: Float, n_components: int, site: Site) -> Encoder:
     n, d = X.shape
     hidden = (d + n_components) // 2
     first, second = _draw_layers(site, (d, hidden), (hidden, n_components))
-    summed = rows_cost_less(n, d)
-    lower = RowLayer(*first, site, X) if summed else Layer(*first, site)
+    lower = RowLayer(*first, site, X) if rows_cost_less(n, d) else Layer(*first, site)
     return Encoder(lower, Layer(*second, site), LENGTH_FLOOR)
 
 

@@ -89,7 +89,8 @@ class Site:
 
     def place(self, values: Float | Tensor) -> Tensor:
         """Copy an array or tensor to the device."""
-        return torch.as_tensor(values).to(self.device, self.dtype, copy=True)
+        tensor = torch.from_numpy(values) if isinstance(values, np.ndarray) else values
+        return tensor.to(device=self.device, dtype=self.dtype, copy=True)
 
     def parameter(self, values: Float | Tensor) -> Tensor:
         """Copy first values to the device, to be trained."""

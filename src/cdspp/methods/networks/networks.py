@@ -134,8 +134,7 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
         defaults = defaults_of(cls)
         k = n_components or defaults["n_components"]
         products = trained = held = 0
-        domains = (size.n_source, size.d_source), (size.n_target, size.d_target)
-        for n, d in domains:
+        for n, d in ((size.n_source, size.d_source), (size.n_target, size.d_target)):
             hidden = (d + k) // 2
             summed = cls.sums_rows and rows_cost_less(n, d)
             products += n * hidden * ((2 * n if summed else 4 * d) + 6 * k)

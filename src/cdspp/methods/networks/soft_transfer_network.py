@@ -81,8 +81,7 @@ class SoftTransferNetwork(Network):
         logits = self.classifier(torch.cat([Z_source, Z_target]))
         log_probabilities = logits.log_softmax(dim=1)
         fit = cross_entropy(log_probabilities[: len(known)], known)
-        share = iteration / model.max_iter
-        softly = share * log_probabilities[len(known) :].exp()
+        softly = iteration / model.max_iter * log_probabilities[len(known) :].exp()
         gaps: Tensor = model.beta * mean_gaps(Z_source, Z_target, softly, batch)
         return fit + gaps
 

@@ -162,8 +162,7 @@ class FeatureSignSearch:
 
     def _drop_zeros(self) -> None:
         """Let go, and deflate the inverse, where a coefficient has become zero."""
-        active = self._idle == 0
-        for leaving in np.flatnonzero(active & (np.abs(self._codes) < ZERO)):
+        for leaving in np.flatnonzero((self._idle == 0) & (np.abs(self._codes) < ZERO)):
             self._codes[leaving] = 0.0
             self._idle[leaving] = 1.0
             self._n_active -= 1

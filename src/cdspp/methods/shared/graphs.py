@@ -38,8 +38,7 @@ def _heat_kernel_graph(X: Float, n_neighbors: int) -> sparse.csr_array:
         rows, columns = np.nonzero(_nearest(distances, min(n_neighbors + 1, n)))
         pairs.append((start + rows, columns, distances[rows, columns]))
     rows, columns, lengths = map(np.concatenate, zip(*pairs, strict=True))
-    bandwidth = total / n**2
-    scale = 2.0 * bandwidth**2 or 1.0
+    scale = 2.0 * (total / n**2) ** 2 or 1.0
     kept = rows != columns
     weights = np.exp(-(lengths[kept] ** 2) / scale)
     graph = sparse.csr_array((weights, (rows[kept], columns[kept])), shape=(n, n))

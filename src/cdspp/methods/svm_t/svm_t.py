@@ -212,5 +212,4 @@ def libsvm_folds(n: int) -> list[NDArray[np.intp]]:
     for place, number in enumerate(gnu_random(n)):
         other = place + number % (n - place)
         order[[place, other]] = order[[other, place]]
-    borders = [fold * n // N_FOLDS for fold in range(1, N_FOLDS)]
-    return np.split(order, borders)
+    return np.split(order, [fold * n // N_FOLDS for fold in range(1, N_FOLDS)])

@@ -132,9 +132,8 @@ class TIT(SubspaceMethod):
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
         """Return about how many seconds a fit takes, and MB beside the data."""
-        sides = [(size.n_source, size.d_source), (size.n_target, size.d_target)]
         seconds, squares = 0.03, 0.0
-        for n, d in sides:
+        for n, d in ((size.n_source, size.d_source), (size.n_target, size.d_target)):
             rank, work = n, 4.0 * n**3
             if d <= NARROW * n:
                 rank, work = d, 5.0 * d**3 + 3.0 * n * d**2
@@ -158,8 +157,7 @@ class TIT(SubspaceMethod):
         rounds = []
         for iteration in range(1, self.max_iter + 1):
             codes = np.concatenate([problem.y_labelled, prediction])
-            own_sizes = counts(codes, problem.n_classes)
-            graph = class_graph(source, y_source, own_sizes, k)
+            graph = class_graph(source, y_source, counts(codes, problem.n_classes), k)
             graphs = graph, class_graph(target, codes, sizes, k)
             coefficients = solve_alignment(blocks, graphs, weights, *options)
             # The inverse of G: the 2-norms of the rows, slightly enlarged.
