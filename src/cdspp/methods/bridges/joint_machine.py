@@ -22,9 +22,6 @@ from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
 
 __all__ = ["JointMachine", "LinearMachine", "lacks", "stacked", "unit_rows"]
 
-# The labelled target rows together weigh this share of the source, or their number.
-TARGET_SHARE = 0.25
-
 
 def unit_rows(X: Any) -> Any:
     """Return rows of unit length, sparse ones as CSR; a zero row stays zero."""
@@ -124,7 +121,7 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
             X = stacked([parts.X_source, parts.X_labelled, X_unlabelled[selected]])
             n_target = X.shape[0] - n_source
             weights = np.ones(X.shape[0])
-            weights[n_source:] = max(TARGET_SHARE * n_source, n_target) / n_target
+            weights[n_source:] = max(0.25 * n_source, n_target) / n_target
             y = np.concatenate([parts.y_source, parts.y_labelled, codes])
             self._machine = LinearMachine.fit(X, y, parts.n_classes, self.C, weights)
             found = self._machine.probabilities(X_unlabelled)

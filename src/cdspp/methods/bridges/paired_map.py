@@ -18,8 +18,6 @@ from cdspp.methods.shared.constraints import COUNT
 
 __all__ = ["PairedMap", "PairedMapPlus", "Procrustes", "ridge_map"]
 
-# A singular value below this share of the largest is rounding error of a zero.
-RELATIVE_TOLERANCE = 1e-10
 # Of the mean squared singular value of the paired source rows.
 PENALTIES = np.logspace(-3, 2, 11)
 
@@ -211,5 +209,5 @@ class Procrustes(PairedMap):
     def _learn(self, A: Float, B: Float) -> None:
         U, values, Vt = linalg.svd(A.T @ B, full_matrices=False, check_finite=False)
         # Of fewer pairs than features, what is left over could turn anywhere.
-        rank = int(np.sum(values > RELATIVE_TOLERANCE * values[0]))
+        rank = int(np.sum(values > 1e-10 * values[0]))
         self.map_, self.penalty_ = U[:, :rank] @ Vt[:rank], 0.0

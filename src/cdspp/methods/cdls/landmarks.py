@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -29,7 +30,6 @@ ACCEPTABLE = 1e-6  # Enough where rounding lets these sink no further.
 MAX_STEPS = 50
 TO_THE_BOUNDARY = 0.995
 SMALLEST = 1e-20  # Distance to the bounds at least; below, quotients overflow.
-MAX_ANCHORS = 500
 MOVED = 1e-6  # A smaller change of all weights from one anchor to the next is none.
 
 
@@ -114,8 +114,7 @@ class LandmarkProgram:
         return np.asarray(np.einsum("ij,ij->i", self.rows, slopes) + self.curvature * x)
 
 
-@dataclass(frozen=True, eq=False)
-class _Block:
+class _Block(NamedTuple):
     """The samples of one class, by domain, in the equations of a step.
 
     `matrix` is their part of the Hessian without the low-rank term, with the penalty of
@@ -249,8 +248,7 @@ def _cholesky(matrix: Float, added: Float) -> Float:
     raise MethodFailed("the landmark weights' quadratic program is not convex enough")
 
 
-@dataclass(eq=False)
-class _Iterate:
+class _Iterate(NamedTuple):
     """Weights `x`, multipliers of ``0 <= x``, of ``x <= 1`` and of the equalities."""
 
     x: Float
@@ -292,7 +290,7 @@ def solve_landmarks(program: LandmarkProgram) -> Float:
     x = np.full(len(program.rows), program.delta)
     largest = float(np.einsum("ij,ij->i", program.rows, program.rows).max())
     curvature = 1e-2 * float(np.abs(program.within_classes).max()) * largest
-    for _ in range(MAX_ANCHORS):
+    for _ in range(500):
         # The objective plus ``curvature * |x - anchor|^2 / 2``.
         linear, total = program.linear - curvature * x, program.curvature + curvature
         found = _minimise(replace(program, linear=linear, curvature=total))

@@ -223,7 +223,6 @@ class CDSPPSup(SubspaceRecogniser):
         given: list[RowsInUse],
         placed: list[RowsInUse],
     ) -> None:
-        """Fit the classifier on rows of sources and projected ones of the target."""
         if projection.rows_target is not None:
             placed = [RowsInUse(projection.rows_target, sides[-1].codes)]
         sources = zip(given, projection.rows_sources, strict=True)

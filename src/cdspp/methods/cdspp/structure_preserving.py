@@ -57,8 +57,7 @@ class ClosedForm(NamedTuple):
     rows: Callable[[Float], Float | None]
 
 
-@dataclass(frozen=True, eq=False)
-class Inverse:
+class Inverse(NamedTuple):
     """``K^{-1}`` by a factor of K, or of ``R R^T + alpha I`` for ``R = L^{1/2} X``."""
 
     factor: Factor

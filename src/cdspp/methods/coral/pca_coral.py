@@ -93,8 +93,7 @@ class PCACoral(ConfidentClassifier):
         source = theirs.transform(problem.X_source)[:, : self._width] * self.scale_
         X = np.vstack([row_normalise(source), self._reduced(problem.X_labelled)])
         codes = np.concatenate([problem.y_source, problem.y_labelled])
-        weights = np.ones(len(X))
-        self._machine = LinearMachine.fit(X, codes, problem.n_classes, self.C, weights)
+        self._machine = LinearMachine.fit(X, codes, problem.n_classes, self.C)
         return []
 
     def _reduced(self, X: Float) -> Float:

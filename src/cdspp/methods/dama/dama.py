@@ -155,16 +155,10 @@ class DAMASup(SubspaceRecogniser):
         return []
 
     def _fit_target(self, sources: list[Domain], X: Float, codes: Int) -> None:
-        """Fit projections and classifier on the sources and the target rows in use."""
-        target = Domain(X, codes, int(self.n_neighbors))
-        n_classes = len(self.classes_)
+        target, n_classes = Domain(X, codes, int(self.n_neighbors)), len(self.classes_)
+        options = float(self.alpha), float(self.mu), self.n_components
         projections, self.eigenvalues_ = align(
-            [*sources, target],
-            n_classes,
-            alpha=float(self.alpha),
-            mu=float(self.mu),
-            n_components=self.n_components,
-            scaling=self.eigenvector_scaling,
+            [*sources, target], n_classes, *options, self.eigenvector_scaling
         )
         *of_sources, self.projection_ = projections
         self.projection_source_ = one_or_list(of_sources)

@@ -91,7 +91,6 @@ Domains = Sequence[Domain]
 def align(
     domains: Domains,
     n_classes: int,
-    *,
     alpha: float,
     mu: float,
     n_components: int | None,

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -28,9 +28,6 @@ __all__ = ["HFA", "AugmentedMachine", "GaussianKernel", "Solution", "add_columns
 
 log = logging.getLogger(__name__)
 
-# Rows of unit length with a mean squared distance below this differ by rounding alone.
-ROUNDING = 1e-13
-
 
 class GaussianKernel:
     """Gaussian kernel of unit rows; gamma is one over the mean squared distance."""
@@ -38,7 +35,8 @@ class GaussianKernel:
     def __init__(self, X: Float) -> None:
         distances = squared_distances(X, X)
         mean = distances.mean()
-        self.X, self.gamma = X, 1.0 / mean if mean > ROUNDING else 0.0
+        # Rows of unit length with a smaller one differ by rounding alone.
+        self.X, self.gamma = X, 1.0 / mean if mean > 1e-13 else 0.0
         distances *= -self.gamma
         self.gram: Float = np.exp(distances, out=distances)
 
@@ -59,8 +57,7 @@ class TargetExpansion:
         return np.asarray((kernel @ self.coefficients + self.intercepts).argmax(axis=1))
 
 
-@dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(NamedTuple):
     """A machine for fixed weights; `strengths` are ``a^T B_m a`` of its dual a."""
 
     weights: Float

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,13 +26,8 @@ from cdspp.methods.shared.constraints import POSITIVE
 
 __all__ = ["SHFA"]
 
-# A share times a number of rows this close to an integer is meant to be one.
-COUNTING = 1e-9
-TOLERANCE = 1e-10
 # Rounds without progress before rows are swapped one at a time.
 PATIENCE = 3
-# Exchanges allowed for each row before rounding is to blame.
-EXCHANGES = 10
 # Candidate labellings are scored this many at a time.
 CHUNK = 256
 
@@ -51,9 +45,9 @@ class ExactSolver:
 
     def __call__(self, Q: Float) -> Float:
         """Return the minimiser for a positive definite `Q`, but for rounding."""
-        support = self._support
+        support = self._support.copy()
         fewest, patience = len(Q) + 1, PATIENCE
-        for _ in range(EXCHANGES * len(Q)):
+        for _ in range(10 * len(Q)):  # beyond these rounding is to blame
             v, wrong = _solve_on(Q, support)
             if not len(wrong):
                 self._support = support
@@ -63,7 +57,6 @@ class ExactSolver:
             elif patience:
                 patience -= 1
             swapped = wrong if patience else wrong[-1:]
-            support = support.copy()
             support[swapped] = ~support[swapped]
         raise MethodFailed("principal pivoting does not settle: choose lower costs")
 
@@ -80,7 +73,7 @@ def _solve_on(Q: Float, support: NDArray[np.bool_]) -> tuple[Float, Int]:
     except linalg.LinAlgError as error:
         raise MethodFailed("the kernel is singular: choose lower costs") from error
     v[rows] = linalg.cho_solve(factor, np.ones(len(rows)), check_finite=False)
-    return v, np.flatnonzero(np.where(support, v < 0, Q @ v - 1.0 < -TOLERANCE))
+    return v, np.flatnonzero(np.where(support, v < 0, Q @ v - 1.0 < -1e-10))
 
 
 def ratio_labels(values: Float, expected: float) -> Float:
@@ -106,8 +99,7 @@ def _positive_sums(values: Float, expected: float) -> Float:
     return np.asarray(ordered.sum(axis=1) - few * (high - low) * ordered[:, 0])
 
 
-@dataclass(frozen=True, eq=False)
-class LabellingKernels:
+class LabellingKernels(NamedTuple):
     """What the machines of all classes share, rows being source, labelled, unlabelled.
 
     `shifted` is the kernel plus one; the kernel of `root` measures labellings.
@@ -378,6 +370,5 @@ class SHFA(HFA):
                     "Divide them by their sum."
                 )
         expected = np.minimum(shares, 1.0) * n_unlabelled
-        whole = np.round(expected)
-        close = np.abs(expected - whole) < COUNTING
-        return np.asarray(np.where(close, whole, expected))
+        whole = np.round(expected)  # of a share times a number of rows, but rounding
+        return np.asarray(np.where(np.abs(expected - whole) < 1e-9, whole, expected))

@@ -28,9 +28,7 @@ from cdspp.methods.networks.networks import Trained, rows_cost_less
 __all__ = ["AlignmentNetwork"]
 
 LENGTH_FLOOR = 1e-12
-CENTRE_FLOOR = 1e-8
 PROBABILITY_FLOOR = 1e-5
-MOMENTUM = 0.9
 REVERSAL_RATE = 5.0
 
 
@@ -49,7 +47,7 @@ class AlignmentNetwork(Network):
         optimiser = torch.optim.SGD(
             [values for layer in network.layers for values in layer.parameters],
             lr=model.learning_rate,
-            momentum=MOMENTUM,
+            momentum=0.9,
             nesterov=True,
             weight_decay=model.weight_decay,
             fused=site.fuses,
@@ -120,7 +118,7 @@ def _centroid_loss(
     target_sums = batch.Y_labelled.T @ Z_labelled
     centres = (source_sums + target_sums) / (n_source + n_target)[:, None]
     # An unlabelled row counts where the network and the nearest centre agree.
-    units = functional.normalize(centres.detach(), dim=1, eps=CENTRE_FLOOR)
+    units = functional.normalize(centres.detach(), dim=1, eps=1e-8)
     nearest = (Z_unlabelled.detach() @ units.T).argmax(dim=1)
     predicted = O_target[n_labelled:].argmax(dim=1)
     indicator = functional.one_hot(predicted, len(centres))

@@ -6,9 +6,8 @@ decides the result. Each step is that of the search as published, but cheaper.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,6 @@ MAX_STEPS = 1000
 ZERO = 2.2e-16
 DUAL_START = 5.0
 DUAL_FLOOR = 1e-12
-MAX_NEWTON_STEPS = 100
-MAX_HALVINGS = 50
 SUFFICIENT = 1e-4
 
 
@@ -60,17 +57,11 @@ class FeatureSignSearch:
         """
         self._shift, self._linear = shift, linear
         self._begin(start)
-        optimal = False
-        for turn in range(MAX_STEPS):
-            first_of_warm = turn == 0 and start is not None
-            if (first_of_warm or not self._activate()) and optimal:
+        optimal = not self._n_active or self._settle()
+        for _ in range(start is not None, MAX_STEPS):
+            if not (optimal and self._activate() and self._n_active <= self._cap):
                 break
-            if first_of_warm and not self._n_active:
-                continue
-            if not 0 < self._n_active <= self._cap:
-                break
-            if not (optimal := self._settle()):
-                break
+            optimal = self._settle()
         return self._codes
 
     def _begin(self, start: Float | None) -> None:
@@ -172,8 +163,7 @@ class FeatureSignSearch:
             self._inverse[:, leaving] = 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class CodingProblem:
+class CodingProblem(NamedTuple):
     """Samples X (n, n_features) to be coded, by the objective of `PA`.
 
     M there is the outer product of `contrast` e with itself: the mean code of one
@@ -252,13 +242,13 @@ def _dual_atoms(gram: Float, products: Float) -> Float:
     # Relative to the codes' size, so that the matrix can always be factored.
     floor = max(DUAL_FLOOR, 1e-15 * np.trace(gram))
     point = at(np.full(len(gram), max(DUAL_START, floor)))
-    for _ in range(MAX_NEWTON_STEPS):
+    for _ in range(100):
         gradient = 1.0 - np.einsum("ij,ij->i", point.atoms, point.atoms)
         free = (point.multipliers > floor) | (gradient <= 0)
         if not free.any() or np.abs(gradient[free]).max() < 1e-9:
             break
         step = point.newton_step(gradient, free)
-        for halvings in range(MAX_HALVINGS):
+        for halvings in range(50):
             lower = at(np.maximum(point.multipliers + 0.5**halvings * step, floor))
             expected = gradient @ (lower.multipliers - point.multipliers)
             if lower.value <= point.value + SUFFICIENT * expected:

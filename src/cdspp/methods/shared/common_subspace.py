@@ -113,7 +113,6 @@ class CommonSpaceMethod(
 
     @property
     def _n_features_out(self) -> int:
-        """Width of the common space."""
         row = self._prepare_target(np.zeros((1, self.n_features_in_)))
         return int(self._place_target(row).shape[1])
 

@@ -25,6 +25,5 @@ def require_every_class(problem: Problem, classes: NDArray[Any]) -> None:
     """Check that each class has a source row and a labelled target row."""
     sides = ((problem.y_source, "source"), (problem.y_labelled, "labelled target"))
     for codes, side in sides:
-        missing = np.flatnonzero(counts(codes, problem.n_classes) == 0)
-        if len(missing):
+        if len(missing := np.flatnonzero(counts(codes, problem.n_classes) == 0)):
             raise MethodFailed(f"class {classes[missing[0]]} has no {side} row")

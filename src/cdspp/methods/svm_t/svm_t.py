@@ -129,7 +129,6 @@ class SVMT(HeterogeneousClassifier):
             return OneVersusOne.of(machine.fit(gram, labels))
 
     def _out_of_fold(self, gram: Float, second: NDArray[np.bool_]) -> Float:
-        """Return decision values of rows by machines that did not see them."""
         values = np.empty(len(second))
         grouped = np.argsort(second, kind="stable")
         folds = [grouped[fold] for fold in libsvm_folds(len(second))]

@@ -214,7 +214,7 @@ class KernelBlock:
     r"""One domain's block of the Gram matrix K in orthonormal coordinates Q.
 
     The `basis` (n, r) is Q, with ``K = Q Q^T K``; None stands for the identity, where
-    the number of features is not much below n. The `image` is ``K Q``.
+    the number of features is not much below n. `image` is ``K Q``, `ones` ``Q^T 1``.
     """
 
     def __init__(self, X: Float) -> None:
@@ -223,10 +223,8 @@ class KernelBlock:
         if X.shape[1] <= NARROW * len(X):
             self.basis, other = linalg.qr(X, mode="economic", check_finite=False)
         self.image = X @ other.T
-
-    def compress(self, V: Float) -> Float:
-        """Return ``Q^T V``."""
-        return V if self.basis is None else np.asarray(self.basis.T @ V)
+        ones = np.ones(len(X))
+        self.ones: Float = ones if self.basis is None else self.basis.T @ ones
 
     def resolve(
         self, J: sparse.csr_array, weights: Float, alpha: float
@@ -297,7 +295,7 @@ class _Reduced:
     def __init__(self, blocks: Sequence[KernelBlock], S: Sequence[Float]) -> None:
         sizes = [len(block.image) for block in blocks]
         self.n, self._S = sum(sizes), S
-        ones = [block.compress(np.ones(len(block.image))) for block in blocks]
+        ones = [block.ones for block in blocks]
         difference = np.concatenate([ones[0] / sizes[0], -ones[1] / sizes[1]])
         self._e = difference / np.sqrt(1.0 / sizes[0] + 1.0 / sizes[1])
         self._s = self._blockwise(self._e)
