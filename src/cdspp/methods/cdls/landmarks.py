@@ -30,7 +30,6 @@ ACCEPTABLE = 1e-6  # Enough where rounding lets these sink no further.
 MAX_STEPS = 50
 TO_THE_BOUNDARY = 0.995
 SMALLEST = 1e-20  # Distance to the bounds at least; below, quotients overflow.
-MOVED = 1e-6  # A smaller change of all weights from one anchor to the next is none.
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,7 +297,7 @@ def solve_landmarks(program: LandmarkProgram) -> Float:
             curvature *= 4.0
             continue
         change, x = float(np.abs(found - x).max()), found
-        if change < MOVED:
+        if change < 1e-6:
             return x
     raise MethodFailed("the landmark weights did not converge")
 

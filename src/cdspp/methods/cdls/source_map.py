@@ -25,8 +25,7 @@ class Goals(NamedTuple):
     mean: Float
 
 
-@dataclass(frozen=True, eq=False)
-class ProjectedTarget:
+class ProjectedTarget(NamedTuple):
     """Target rows in the principal subspace of dimension m, class codes of some."""
 
     labelled: Float

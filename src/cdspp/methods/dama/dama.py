@@ -125,19 +125,15 @@ class DAMASup(SubspaceRecogniser):
             graph: float = 3.5e-8 * n**2 + 2e-8 * n * size.n_classes
             return products + graph
 
-        def pencil(r: float, m: float) -> float:
-            if m < FEW_ROWS * r:
-                return 3e-11 * (r**3 / 3 + r**2 * m + r * m**2 + 2 * m**3)
-            return 1.3e-10 * r**3
-
         rank_source = min(size.n_source, size.d_source)
         seconds, largest = 0.004 + domain(size.n_source, size.d_source), 0.0
         for shares in cls._shares:
             n, n_labelled = (size.n_labelled + s * size.n_unlabelled for s in shares)
-            rank = rank_source + min(n, size.d_target)
+            r, m = rank_source + min(n, size.d_target), size.n_source + n_labelled
+            few = 3e-11 * (r**3 / 3 + r**2 * m + r * m**2 + 2 * m**3)
             seconds += domain(n, size.d_target)
-            seconds += pencil(rank, size.n_source + n_labelled)
-            largest = max(largest, rank)
+            seconds += few if m < FEW_ROWS * r else 1.3e-10 * r**3
+            largest = max(largest, r)
         members = (size.n_source + size.n_target) * size.n_classes
         return seconds, 40.0 + 33e-6 * largest**2 + 8e-6 * members
 

@@ -26,7 +26,6 @@ __all__ = ["FEW_ROWS", "Domain", "align"]
 
 # Below this ratio of labelled rows to coordinates the rows make the smaller problem.
 FEW_ROWS = 0.75
-LAPACK_BLOCK = 64  # columns that it reflects at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +63,7 @@ class Domain:
             return P
         whole = np.zeros((self.X.shape[1], P.shape[1]), order="F")
         whole[: len(P)] = P
-        space = max(1, LAPACK_BLOCK * P.shape[1])
+        space = max(1, 64 * P.shape[1])  # LAPACK reflects 64 columns at a time
         found, *_ = linalg.lapack.dormqr("L", "N", *reflections, whole, space)
         return np.asarray(found)
 

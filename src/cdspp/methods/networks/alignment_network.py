@@ -28,8 +28,6 @@ from cdspp.methods.networks.networks import Trained, rows_cost_less
 __all__ = ["AlignmentNetwork"]
 
 LENGTH_FLOOR = 1e-12
-PROBABILITY_FLOOR = 1e-5
-REVERSAL_RATE = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +52,7 @@ class AlignmentNetwork(Network):
         )
 
         def loss(iteration: int) -> Tensor:
-            reversal = math.tanh(REVERSAL_RATE * iteration / model.max_iter)
+            reversal = math.tanh(5.0 * iteration / model.max_iter)
             return network.loss(batch, reversal, model)
 
         return network.trained(train(loss, optimiser, model.max_iter))
@@ -80,7 +78,7 @@ class AlignmentNetwork(Network):
         hard = cross_entropy(O_labelled.log_softmax(dim=1), batch.Y_labelled)
         # The cross entropy with the source's mean prediction for each class.
         softly = (O_source / model.temperature).softmax(dim=1)
-        logarithms = (O_labelled.softmax(dim=1) + PROBABILITY_FLOOR).log()
+        logarithms = (O_labelled.softmax(dim=1) + 1e-5).log()
         expected = class_means(batch.Y_source, softly)
         soft = -(expected * class_means(batch.Y_labelled, logarithms)).sum()
         gaps: Tensor = model.beta * _centroid_loss(Z_source, Z_target, O_target, batch)

@@ -21,9 +21,6 @@ __all__ = ["CodingProblem", "FeatureSignSearch", "fit_dictionary", "random_dicti
 
 MAX_STEPS = 1000
 ZERO = 2.2e-16
-DUAL_START = 5.0
-DUAL_FLOOR = 1e-12
-SUFFICIENT = 1e-4
 
 
 def random_dictionary(n_features: int, n_atoms: int, random: Any) -> Float:
@@ -240,8 +237,8 @@ def _dual_atoms(gram: Float, products: Float) -> Float:
     """Return the atoms, as rows, at the minimum of the dual, by projected Newton."""
     at = partial(_DualPoint, gram, products)
     # Relative to the codes' size, so that the matrix can always be factored.
-    floor = max(DUAL_FLOOR, 1e-15 * np.trace(gram))
-    point = at(np.full(len(gram), max(DUAL_START, floor)))
+    floor = max(1e-12, 1e-15 * np.trace(gram))
+    point = at(np.full(len(gram), max(5.0, floor)))
     for _ in range(100):
         gradient = 1.0 - np.einsum("ij,ij->i", point.atoms, point.atoms)
         free = (point.multipliers > floor) | (gradient <= 0)
@@ -251,7 +248,7 @@ def _dual_atoms(gram: Float, products: Float) -> Float:
         for halvings in range(50):
             lower = at(np.maximum(point.multipliers + 0.5**halvings * step, floor))
             expected = gradient @ (lower.multipliers - point.multipliers)
-            if lower.value <= point.value + SUFFICIENT * expected:
+            if lower.value <= point.value + 1e-4 * expected:
                 break
         else:
             break

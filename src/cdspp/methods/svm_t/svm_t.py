@@ -19,7 +19,6 @@ from cdspp.methods.shared.one_versus_one import OneVersusOne
 __all__ = ["SVMT", "fit_sigmoid", "gnu_random", "libsvm_folds"]
 
 # Of Platt scaling, LIBSVM's own.
-SMALLEST_PROBABILITY = 1e-7
 N_FOLDS, MAX_STEPS = 5, 100
 GRADIENT_STOP, RIDGE, SMALLEST_STEP = 1e-5, 1e-12, 1e-10
 
@@ -150,7 +149,7 @@ class SVMT(HeterogeneousClassifier):
         scores = np.column_stack([m.decision_values(kernel) for m in self._machines])
         if self.strategy == "platt":
             slopes, offsets = np.array(self._sigmoids).T
-            most = np.log(1.0 / SMALLEST_PROBABILITY - 1.0)
+            most = np.log(1.0 / 1e-7 - 1.0)  # no probability below 1e-7
             scores = np.clip(-(slopes * scores + offsets), -most, most)
         return self._present[(self._signs * scores).argmax(axis=1)], None
 

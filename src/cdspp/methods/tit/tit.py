@@ -30,8 +30,6 @@ NARROW = 0.75
 LANCZOS_FROM = 5
 # |1 / phi| below this share of the largest is rounding error of a zero.
 RELATIVE_TOLERANCE = 1e-13
-# Inside the root that weighs the rows of A: a zero row keeps a finite weight.
-EPSILON = 2.2e-16
 
 
 class TIT(SubspaceMethod):
@@ -159,12 +157,11 @@ class TIT(SubspaceMethod):
             codes = np.concatenate([problem.y_labelled, prediction])
             graph = class_graph(source, y_source, counts(codes, problem.n_classes), k)
             graphs = graph, class_graph(target, codes, sizes, k)
-            coefficients = solve_alignment(blocks, graphs, weights, *options)
-            # The inverse of G: the 2-norms of the rows, slightly enlarged.
-            squares = [np.einsum("ij,ij->i", A, A) for A in coefficients]
-            weights = [np.sqrt(square + EPSILON) for square in squares]
-            self.projection_source_ = source.T @ coefficients[0]
-            self.projection_ = target.T @ coefficients[1]
+            A = solve_alignment(blocks, graphs, weights, *options)
+            # The inverse of G: the 2-norms of the rows, and a little for a zero row.
+            weights = [np.sqrt(np.einsum("ij,ij->i", B, B) + 2.2e-16) for B in A]
+            self.projection_source_ = source.T @ A[0]
+            self.projection_ = target.T @ A[1]
             Z_source = source @ self.projection_source_
             Z = np.vstack([Z_source, labelled @ self.projection_])
             self._learn(Z, np.concatenate([y_source, problem.y_labelled]))
