@@ -37,11 +37,6 @@ class CurveScores:
     collapsed: NDArray[np.bool_]
 
     @property
-    def parameter(self) -> str:
-        """What varies."""
-        return self.plan.parameter
-
-    @property
     def tasks(self) -> tuple[str, ...]:
         """Tasks in table order."""
         return self.plan.tasks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -12,17 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis.paired import (
-    INTERVAL_TRIALS,
-    PairedGain,
-    Stratum,
-    by_class,
-    crossed_gain,
-    gain_of,
-    paired_gain,
-)
+from cdspp.analysis import paired
 from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd, summarise
-from cdspp.analysis.verdicts import COLLAPSED, Verdict, agreed, judge_pair, judge_tasks
+from cdspp.analysis.verdicts import (
+    COLLAPSED,
+    Gains,
+    Verdict,
+    agreed,
+    judge_pair,
+    judge_tasks,
+)
 from cdspp.core.names import (
     ALONE,
     AVERAGE,
@@ -98,10 +97,9 @@ class Contest:
     def _values(self) -> dict[str, Floats]:
         """Scores of rows by tasks and trials, averages over tasks among them."""
         summary = self.summary
-        scores = summary.accuracy, summary.class_accuracy, summary.macro_f1
-        names = ("accuracy", "balanced_accuracy", "macro_f1")
-        both = zip(names, scores, strict=True)
-        return {name: summary.with_average(values)[1] for name, values in both}
+        scores = {"accuracy": summary.accuracy, "macro_f1": summary.macro_f1}
+        scores["balanced_accuracy"] = summary.class_accuracy
+        return {name: summary.with_average(of)[1] for name, of in scores.items()}
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield a record a task and rival, by `COMPARISON_COLUMNS` and more."""
@@ -140,14 +138,14 @@ class Contest:
                 record[f"{prefix or 'accuracy_'}verdict"] = verdict.word
             yield record
 
-    def _gain(self, rival: _Rival, at: int, prefix: str = "") -> PairedGain:
+    def _gain(self, rival: _Rival, at: int, prefix: str = "") -> paired.PairedGain:
         values = self._values[f"{prefix}accuracy"]
-        plain = paired_gain(values[self.place, at], values[rival.place, at])
+        plain = paired.paired_gain(values[self.place, at], values[rival.place, at])
         if self.by_row is None or not plain.trials:
             return plain
         pair = self.row, self.summary.rows[rival.place]
         tasks = self.summary.tasks[self._chosen(at)]
-        return crossed_gain(row_strata(self.by_row, pair, tasks, bool(prefix)))
+        return paired.crossed_gain(row_strata(self.by_row, pair, tasks, bool(prefix)))
 
     def _chosen(self, at: int) -> slice:
         """Return the task at a position, beyond them all that are averaged."""
@@ -166,7 +164,7 @@ class Contest:
         return found
 
     def _verdicts(
-        self, gains: Sequence[Mapping[str, PairedGain]], collapsed: Sequence[set[str]]
+        self, gains: Sequence[Gains], collapsed: Sequence[set[str]]
     ) -> list[Verdict]:
         """Judge the tasks together, and the average over them alone."""
         bridged, margin = bool(self.row.bridge), self.summary.plan.margin / 100
@@ -189,13 +187,13 @@ class Contest:
     def _over_domains(self, rival: _Rival, task: str, trials: int) -> dict[str, float]:
         """Return the interval of an average over the means of target domains."""
         low = high = np.nan
-        if task == AVERAGE and trials >= INTERVAL_TRIALS:
+        if task == AVERAGE and trials >= paired.INTERVAL_TRIALS:
             means = defaultdict(list)
             sides = self.summary.accuracy[[self.place, rival.place]]
             for name, ours, theirs in zip(self.summary.tasks, *sides, strict=True):
-                gain = paired_gain(ours, theirs).gain
+                gain = paired.paired_gain(ours, theirs).gain
                 means[task_domains(name).target].append(gain)
-            found = gain_of([float(np.mean(each)) for each in means.values()])
+            found = paired.gain_of([float(np.mean(each)) for each in means.values()])
             if found.trials >= _FEWEST_DOMAINS:
                 low, high = found.interval()
         return {"domain_low": low, "domain_high": high}
@@ -203,7 +201,7 @@ class Contest:
 
 def row_strata(
     by_row: RowScores, pair: tuple[Row, Row], tasks: Sequence[str], balanced: bool
-) -> list[Stratum]:
+) -> list[paired.Stratum]:
     """Return gains by row over tasks, a stratum a target domain, or class of it."""
     found: dict[str, Floats] = {}
     classes = {}
@@ -217,10 +215,10 @@ def row_strata(
         n_trials = min(len(known), n_trials)
         found[target] = known[:n_trials] + difference[:n_trials]
     n_trials = min(map(len, found.values()))
-    whole = {k: Stratum(1 / len(tasks), v[:n_trials]) for k, v in found.items()}
+    whole = {k: paired.Stratum(1 / len(tasks), v[:n_trials]) for k, v in found.items()}
     if not balanced:
         return list(whole.values())
-    return [s for k, part in whole.items() for s in by_class(part, classes[k])]
+    return [s for k, part in whole.items() for s in paired.by_class(part, classes[k])]
 
 
 class _LeaveOneOut(Contest):

@@ -90,7 +90,7 @@ def _record(
     along = {
         value: accuracies
         for curve in curves
-        if curve.parameter in tried
+        if curve.plan.parameter in tried
         for known, by_value in zip(curve.rows, curve.accuracy, strict=True)
         if (known.method, known.state) == (row.method, state)
         for value, accuracies in zip(curve.values, by_value.mean(axis=0), strict=True)

@@ -8,18 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cdspp.analysis import verdicts
 from cdspp.analysis.rivals import ALL_COLUMNS, Contest
 from cdspp.analysis.summary import summarise
-from cdspp.analysis.verdicts import (
-    ALPHA,
-    DEPENDS,
-    HELPS,
-    HURTS,
-    STATEMENTS,
-    UNDECIDED,
-    agreed,
-    holm,
-)
 from cdspp.core.names import AVERAGE, REFERENCE, SELECTED, PathLike
 from cdspp.core.wording import STATE_TITLES
 from cdspp.methods import method_class
@@ -151,9 +142,10 @@ def pair_verdict(comparison: Any) -> str:
 
     No state alone is sure where the verdict over all of them depends on the measure.
     """
-    word = agreed(comparison.pair, comparison.balanced_pair)
-    open_over_all = comparison.state and comparison.verdict == DEPENDS
-    return DEPENDS if open_over_all and word in (HELPS, HURTS) else word
+    word = verdicts.agreed(comparison.pair, comparison.balanced_pair)
+    open_over_all = comparison.state and comparison.verdict == verdicts.DEPENDS
+    sure = word in (verdicts.HELPS, verdicts.HURTS)
+    return verdicts.DEPENDS if open_over_all and sure else word
 
 
 def matrix(comparisons: pd.DataFrame, *, corrected: bool) -> pd.DataFrame:
@@ -180,14 +172,14 @@ def _over_methods(averages: pd.DataFrame) -> pd.DataFrame:
         rows = zip(found["row"], averages[word], strict=True)
         found[word] = [words.get(row, known) for row, known in rows]
     both = zip(found["accuracy_verdict"], found["balanced_verdict"], strict=True)
-    return found.assign(verdict=[agreed(*words) for words in both])
+    return found.assign(verdict=[verdicts.agreed(*words) for words in both])
 
 
 def _correct(
     found: pd.DataFrame, family: pd.DataFrame, word: str, p_values: Iterable[str]
 ) -> None:
     """Take words from a family of comparisons that Holm's correction does not leave."""
-    asked = family[family[word].isin(STATEMENTS)]
-    for said, name in zip((HELPS, HURTS), p_values, strict=True):
-        lost = np.array(holm(asked[name].tolist())) >= ALPHA
-        found.loc[asked.index[lost & (asked[word] == said)], word] = UNDECIDED
+    asked = family[family[word].isin(verdicts.STATEMENTS)]
+    for said, name in zip((verdicts.HELPS, verdicts.HURTS), p_values, strict=True):
+        lost = np.array(verdicts.holm(asked[name].tolist())) >= verdicts.ALPHA
+        found.loc[asked.index[lost & (asked[word] == said)], word] = verdicts.UNDECIDED

@@ -111,7 +111,6 @@ def _lack(row: Row, average: Floats, asked: int) -> str:
 
 
 def _percent(values: Floats) -> str:
-    """Write the mean of accuracies in percent, missing ones left out."""
     return f"{100 * float(np.nanmean(values)):.1f} %"
 
 
@@ -189,7 +188,7 @@ def _course(
     evidence: Evidence, parameter: str, method: str, rival: str | None = None
 ) -> _Course:
     name = _NAMES.get(parameter, parameter.replace("_", " "))
-    curves = [curve for curve in evidence.curves if curve.parameter == parameter]
+    curves = [curve for curve in evidence.curves if curve.plan.parameter == parameter]
     if not curves:
         raise NotTestable(f"no curve over {name} in this study")
     curve = curves[0]
@@ -211,7 +210,6 @@ def _course(
 
 
 def _averages(curve: CurveScores, method: str) -> tuple[Row, Floats]:
-    """Return a row and its average over tasks, by value and trial."""
     row = _row(curve.rows, method, "along that curve")
     return row, curve.accuracy[curve.rows.index(row)].mean(axis=0)
 

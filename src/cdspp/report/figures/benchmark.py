@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd
+from cdspp.analysis.summary import Floats, Summary, mean_sd
 from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.report.figures import style
 
@@ -75,17 +75,12 @@ def draw_iterations(summary: Summary, outputs: style.Outputs) -> None:
             figure.legend(handles, labels, loc="outside upper center", ncols=columns)
 
 
-def _unusable(summary: Summary, row: int, task: str) -> bool:
-    """Whether so many fits have collapsed that the row is no result on the task."""
-    return summary.collapsed_share(row, task) > MOST_COLLAPSED
-
-
 def _method_panel(axes: Axes, summary: Summary, task: str, values: Floats) -> None:
     means = np.array([100 * mean_sd(of_row)[0] for of_row in values])
     far = style.far_below(means)
     for place, row in enumerate(summary.rows):
         text, colour = f"◂ {means[place]:.0f}", style.style_of(row.key).colour
-        if np.isfinite(means[place]) and _unusable(summary, place, task):
+        if np.isfinite(means[place]) and summary.unusable(place, task):
             text, colour = f"({means[place]:.0f})", style.MUTED
         elif not far[place]:
             style.dots(axes, row.key, values[place], place)
@@ -110,9 +105,8 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
     rows = [summary.rows[i] for i in places]
     last = np.array([100 * mean_sd(summary.accuracy[i, task])[0] for i in places])
     far = style.far_below(last)
-    unusable = np.array(
-        [_unusable(summary, i, summary.tasks[task]) for i in places], bool
-    )
+    name = summary.tasks[task]
+    unusable = np.array([summary.unusable(i, name) for i in places], bool)
     for height, i in enumerate(np.flatnonzero(far | unusable).tolist()):
         where: Any = {"transform": axes.transAxes, "collapsed": bool(unusable[i])}
         style.note_far(axes, rows[i], last[[i]], height, **where)

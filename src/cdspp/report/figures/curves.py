@@ -24,11 +24,6 @@ from cdspp.study.plan import BRIDGED, SHARED_ALONE, Row
 __all__ = ["draw_bridges", "draw_curves"]
 
 _MAIN: dict[str, Any] = {"color": "#dde1e6", "lw": 5, "zorder": 1}
-_REASON: dict[str, Any] = {
-    **{"color": style.MUTED, "fontsize": 8, "rotation": 90, "ha": "center"},
-    "va": "bottom",
-    "bbox": style.ON_LINES,
-}
 _DASHES: Any = ("solid", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
 
 
@@ -36,9 +31,9 @@ def draw_curves(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
     """Draw the figures of a benchmark's curves, by their names: labels, sensitivity."""
     for kind, paths in style.by_kind(outputs, (LABELS, "sensitivity")).items():
         if kind == LABELS:
-            _draw_labels([c for c in curves if c.parameter == LABELS], paths)
+            _draw_labels([c for c in curves if c.plan.parameter == LABELS], paths)
         else:
-            options = [c for c in curves if c.parameter not in (LABELS, PAIRS)]
+            options = [c for c in curves if c.plan.parameter not in (LABELS, PAIRS)]
             _draw_sensitivity(options, paths)
 
 
@@ -115,8 +110,10 @@ def _label_panel(
     for value in {v for v, name in curve.plan.dropped if task in (name, AVERAGE)}:
         if value in curve.values:
             reason = "not for every task" if task == AVERAGE else "no test sample left"
-            where: Any = {"transform": axes.get_xaxis_transform()}
-            axes.text(value, 0.03, reason, **where, **_REASON)
+            upright: Any = {"fontsize": 8, "rotation": 90, "ha": "center"}
+            upright |= {"color": style.MUTED, "va": "bottom", "bbox": style.ON_LINES}
+            where = axes.get_xaxis_transform()
+            axes.text(value, 0.03, reason, transform=where, **upright)
     _scale(axes, curve)
     style.quiet(axes, grid="y")
     return max(int(apart.sum()), int(far[~apart].sum(axis=0).max(initial=0)))
@@ -162,7 +159,7 @@ def _draw_sensitivity(curves: Sequence[CurveScores], outputs: style.Outputs) -> 
     ) as (figure, panels):
         for axes, curve in zip(panels, curves, strict=True):
             _sensitivity_panel(axes, curve, looks)
-            axes.set_xlabel(parameter_title(curve.parameter))
+            axes.set_xlabel(parameter_title(curve.plan.parameter))
         low, high = figure.axes[0].get_ylim()
         # Curves that vary by less than ten points look flat.
         flat = max(0.0, 10.0 - (high - low)) / 2
@@ -248,8 +245,8 @@ def draw_bridges(
         shared: Any = {"squeeze": False, "width_ratios": [1.25, 1], "sharey": "row"}
         grid = figure.subplots(len(parts), 2, **shared)
         for panels, (summary, curves) in zip(grid, parts, strict=True):
-            pairs = next(curve for curve in curves if curve.parameter == PAIRS)
-            of_labels = [curve for curve in curves if curve.parameter == LABELS]
+            pairs = next(curve for curve in curves if curve.plan.parameter == PAIRS)
+            of_labels = [curve for curve in curves if curve.plan.parameter == LABELS]
             title = f"{summary.plan.title}: {task_title(pairs.tasks[0])}"
             panels[0].set_title(style.plain_text(title), fontweight="bold", loc="left")
             _pair_panel(panels[0], summary, pairs)
@@ -303,5 +300,5 @@ def _beside_pairs(axes: Axes, curve: CurveScores, methods: Sequence[str]) -> Non
 def _bridge_axis(axes: Axes, values: Sequence[float], curve: CurveScores) -> None:
     axes.set_xticks(values, [value_text(value) for value in values])
     axes.minorticks_off()
-    axes.set_xlabel(parameter_title(curve.parameter))
+    axes.set_xlabel(parameter_title(curve.plan.parameter))
     style.quiet(axes, grid="y")

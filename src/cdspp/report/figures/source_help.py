@@ -12,15 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
+from cdspp.analysis import source_help
 from cdspp.analysis.answers import verdict_of
 from cdspp.analysis.paired import PairedGain
-from cdspp.analysis.source_help import (
-    by_task,
-    matrix,
-    of_reference,
-    pair_verdict,
-    rivals_of,
-)
 from cdspp.analysis.summary import Summary
 from cdspp.analysis.verdicts import (
     COLLAPSED,
@@ -70,7 +64,8 @@ def draw_source_help(
     outputs: style.Outputs,
 ) -> None:
     """Draw baseline, states and reference of every task, or of many their gains."""
-    groups = [by_task(of_reference(found)) for found in comparisons]
+    ours = map(source_help.of_reference, comparisons)
+    groups = list(map(source_help.by_task, ours))
     if not few_tasks([summary.plan for summary in summaries]):
         _draw_gains(summaries, groups, outputs)
         return
@@ -143,9 +138,8 @@ def _gain_text(axes: Axes, comparisons: pd.DataFrame | None, y: float) -> None:
 
 def _hardest(comparisons: pd.DataFrame) -> Any | None:
     """Return the comparison with the state over which the gain is least sure."""
-    states = comparisons[comparisons["state"]]
-    found = states[states["rival"] == states["hardest"]]
-    return None if found.empty else found.iloc[0]
+    hardest = comparisons["rival"] == comparisons["hardest"]
+    return next(comparisons[comparisons["state"] & hardest].itertuples(), None)
 
 
 def _draw_gains(
@@ -163,8 +157,17 @@ def _draw_gains(
         figure.supxlabel("gain, points", fontsize=9)
         found = [each for group in groups for each in group.values()]
         names = [name for each in found for name in each[~each["state"]]["rival_name"]]
-        baseline = next(iter(names), "")
-        figure.legend(handles=_handles(baseline), loc="outside upper center", ncols=4)
+        over = [f"over {style.figure_name(name)}" for name in names[:1]]
+        kinds = [
+            *((text, _BASELINE, "s", "white") for text in over),
+            ("over the hardest state: helps", *_look(HELPS)),
+            *((word, *_look(word)) for word in (EQUAL, UNDECIDED, HURTS)),
+        ]
+        handles = [
+            Line2D([], [], label=label, color=colour, marker=marker, mfc=face, ls="")
+            for label, colour, marker, face in kinds
+        ]
+        figure.legend(handles=handles, loc="outside upper center", ncols=4)
 
 
 def _gain_panel(axes: Axes, groups: Mapping[str, pd.DataFrame]) -> None:
@@ -188,22 +191,7 @@ def _gain(axes: Axes, gain: PairedGain, y: float, look: tuple[str, str, str]) ->
     axes.plot([100 * gain.gain], [y], marker, color=colour, markersize=4, mfc=face)
 
 
-def _handles(baseline: str) -> list[Line2D]:
-    kinds = [
-        (f"over {style.figure_name(baseline)}", _BASELINE, "s", "white"),
-        ("over the hardest state: helps", *_look(HELPS)),
-        (EQUAL, *_look(EQUAL)),
-        ("undecided", *_look("")),
-        (HURTS, *_look(HURTS)),
-    ]
-    return [
-        Line2D([], [], label=label, color=colour, marker=marker, mfc=face, ls="")
-        for label, colour, marker, face in kinds[0 if baseline else 1 :]
-    ]
-
-
 def _look(found: str) -> tuple[str, str, str]:
-    """Return colour, marker and fill of a verdict."""
     colour = VERDICT_COLOURS.get(found, style.MUTED)
     return colour, _MARKERS.get(found, "v"), colour
 
@@ -216,12 +204,12 @@ def draw_source_states(
     """Draw methods by source states: gains of the real source, averaged over tasks."""
     # A method that ran in no state has nothing to show here.
     matrices = [
-        matrix(found, corrected=plan.holm_over_methods)
+        source_help.matrix(found, corrected=plan.holm_over_methods)
         for found, plan in zip(comparisons, plans, strict=True)
     ]
     groups = [found[found["state"]] for found in matrices]
     lengths = [max(1, group["row"].nunique()) for group in groups]
-    widest = max((len(rivals_of([group])) for group in groups), default=0)
+    widest = max((len(source_help.rivals_of([group])) for group in groups), default=0)
     # Narrow, so that a telephone shows it without shrinking the numbers.
     room: Any = {"line": 0.245, "frame": 0.75, "rest": 0.3}
     room |= {"width": max(5.0, 1.6 + 0.62 * widest)}
@@ -231,15 +219,13 @@ def draw_source_states(
         for group, axes in zip(groups, panels, strict=True):
             _matrix(axes, group)
         signs = ", ".join(f"{sign} {_WORDS[word]}" for word, sign in _SIGNS.items())
-        text = (
-            f"gain in accuracy over this state, points, and by both measures:\n{signs}"
-        )
-        figure.supxlabel(text, fontsize=8.5)
+        text = "gain in accuracy over this state, points, and by both measures:"
+        figure.supxlabel(f"{text}\n{signs}", fontsize=8.5)
 
 
 def _matrix(axes: Axes, comparisons: pd.DataFrame) -> None:
     names = comparisons.drop_duplicates("row").set_index("row")["display_name"]
-    states = rivals_of([comparisons])
+    states = source_help.rivals_of([comparisons])
     for y, (_, found) in enumerate(comparisons.groupby("row", sort=False)):
         known = {pair.rival: pair for pair in found.itertuples()}
         for x, state in enumerate(states):
@@ -257,7 +243,7 @@ def _matrix(axes: Axes, comparisons: pd.DataFrame) -> None:
 def _cell(axes: Axes, x: int, y: int, pair: Any | None) -> None:
     word, text = TOO_FEW, DASH
     if pair is not None and not math.isnan(pair.gain):
-        word, gain = pair_verdict(pair), in_points(pair.gain, sign=True)
+        word, gain = source_help.pair_verdict(pair), in_points(pair.gain, sign=True)
         text = f"{_SIGNS.get(word, '')} {gain}".strip()
         text = f"({gain})" if word in (TOO_FEW, COLLAPSED) else text
     fill, ink = _CELLS[word]

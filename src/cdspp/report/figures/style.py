@@ -60,7 +60,6 @@ Outputs = Sequence[PathLike]
 
 INK = "#22262b"
 MUTED = "#6b7280"
-GRID = "#e4e6e9"
 WIDTH = 7.4
 TITLE_WIDTH = 20  # letters of a line of a title
 DASHES = (0, (4, 2))
@@ -138,36 +137,25 @@ CLASS_COLOURS = (
 _SETTINGS: Any = {
     "font.family": ["sans-serif"],
     "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 9,
     "mathtext.default": "regular",
     # Subscripts of methods need it; all other texts go through `plain_text`.
     "text.parse_math": True,
     "text.usetex": False,
-    "axes.titlesize": 9,
-    "axes.titleweight": "normal",
-    "axes.titlelocation": "left",
-    "axes.labelsize": 9,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": "#b9bdc3",
-    "axes.linewidth": 0.8,
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "text.color": INK,
-    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), 9),
-    **dict.fromkeys(("xtick.color", "ytick.color"), INK),
+    **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize"), 9),
+    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 9),
+    **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color"), INK),
+    **{"ytick.color": INK, "axes.edgecolor": "#b9bdc3", "grid.color": "#e4e6e9"},
+    **dict.fromkeys(("axes.linewidth", "grid.linewidth"), 0.8),
     **dict.fromkeys(("xtick.major.size", "ytick.major.size"), 0),
-    "grid.color": GRID,
-    "grid.linewidth": 0.8,
-    "legend.frameon": False,
-    "legend.fontsize": 9,
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right", "legend.frameon"), False),
+    **{"axes.titleweight": "normal", "axes.titlelocation": "left"},
+    "axes.axisbelow": True,
     "lines.linewidth": 1.5,
     "pdf.fonttype": 42,  # text stays text, in fonts that the file holds
     "svg.fonttype": "none",
     "svg.hashsalt": "cdspp",
-    "figure.facecolor": "white",
+    **dict.fromkeys(("figure.facecolor", "axes.facecolor"), "white"),
     "figure.constrained_layout.wspace": 0.04,
-    "axes.facecolor": "white",
 }
 
 # What would differ between equal figures, by their forms.

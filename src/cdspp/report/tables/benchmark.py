@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from cdspp.analysis.curves import CurveScores, parameter_title, value_text
-from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd, n_present
+from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
 from cdspp.core.names import AVERAGE, BASELINE
 from cdspp.core.wording import DASH, counted, in_points, percent, task_title
 from cdspp.methods import method_class
@@ -126,7 +126,7 @@ def _iteration_table(summary: Summary) -> Table:
     for i in summary.iterative():
         row = summary.rows[i]
         ran = [step for step in steps if np.isfinite(curves[i, ..., step]).any()]
-        unusable = _FALLEN * (summary.collapsed_share(i, AVERAGE) > MOST_COLLAPSED)
+        unusable = _FALLEN * summary.unusable(i, AVERAGE)
         for place, step in enumerate(ran):
             name = Cell("" if place else row.display_name, note=unusable, name=True)
             unusable = ""  # said once
@@ -161,10 +161,10 @@ def _curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
     scores = [
         _score(
             *(curve.rows[row], accuracy[row, task, value], tasks[task], curve.tasks),
-            collapsed=bool(unusable[row, task, value]),
+            bool(unusable[row, task, value]),
         )
         | {"benchmark": plan.benchmark, "asked": asked, "value": curve.values[value]}
-        | {"curve": curve.plan.identifier, "parameter": curve.parameter}
+        | {"curve": curve.plan.identifier, "parameter": curve.plan.parameter}
         for row, task, value in np.ndindex(accuracy.shape[:3])
     ]
     cells = _cells(scores, itemgetter("task", "value"))
@@ -179,7 +179,7 @@ def _curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
             lines.append(Line((name, Cell(title), *numbers), block))
     return Table(
         name=f"curve-{curve.plan.identifier}_{plan.benchmark}",
-        title=f"{plan.title}: accuracy by {parameter_title(curve.parameter)}",
+        title=f"{plan.title}: accuracy by {parameter_title(curve.plan.parameter)}",
         caption=f"{_curve_caption(curve)} {plan.protocol}",
         columns=("Method", "Task", *map(value_text, curve.values)),
         lines=tuple(lines),
@@ -194,7 +194,7 @@ def _curve_caption(curve: CurveScores) -> str:
     parts = [
         "Percent, mean (standard deviation, n − 1) over "
         f"{counted(curve.plan.trials_asked, 'trial')}. "
-        f"Columns: {parameter_title(curve.parameter)}."
+        f"Columns: {parameter_title(curve.plan.parameter)}."
     ]
     if curve.main is not None:
         value = value_text(curve.main)
@@ -206,7 +206,7 @@ def _curve_caption(curve: CurveScores) -> str:
     elif len(curve.rows) > 1:
         parts.append(_BOLD.format("of a task and value"))
     known = (method_class(row.method).option_notes for row in curve.rows)
-    for note in dict.fromkeys(notes.get(curve.parameter, "") for notes in known):
+    for note in dict.fromkeys(notes.get(curve.plan.parameter, "") for notes in known):
         parts.append(note.format(n_classes=curve.plan.n_classes))
     if curve.plan.dropped:
         groups = groupby(sorted(curve.plan.dropped), key=lambda pair: pair[0])
@@ -225,23 +225,17 @@ def _scores(summary: Summary, values: Floats) -> list[Score]:
     """Return the scores of `values` by row, task and trial, and of their average."""
     plan, (tasks, padded) = summary.plan, summary.with_average(values)
     return [
-        _score(row, padded[i, place], task, summary.tasks, collapsed=collapsed)
+        _score(row, padded[i, place], task, summary.tasks, summary.unusable(i, task))
         | {"benchmark": plan.benchmark, "title": task_title(task)}
         | {"kind": _block(row).lower(), "shortened": row.shortened}
         | {"expected_trials": row.trials_asked, "asked": plan.trials_asked}
         for place, task in enumerate(tasks)
         for i, row in enumerate(summary.rows)
-        for collapsed in [summary.collapsed_share(i, task) > MOST_COLLAPSED]
     ]
 
 
 def _score(
-    row: Row,
-    values: Floats,
-    task: str,
-    tasks: Sequence[str],
-    *,
-    collapsed: bool = False,
+    row: Row, values: Floats, task: str, tasks: Sequence[str], collapsed: bool
 ) -> Score:
     """Return the score of a row by trial, on a task or their average, and its notes."""
     mean, sd, ran = _moments(values[: row.trials_asked])
