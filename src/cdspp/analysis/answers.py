@@ -107,9 +107,7 @@ def answer(comparisons: pd.DataFrame) -> str:
 
 def reference_answer(comparisons: pd.DataFrame) -> str:
     """Answer for the reference by its defaults; then what selection changes."""
-    default, selected = (
-        of_reference(comparisons, selected=chosen) for chosen in (False, True)
-    )
+    default, selected = (of_reference(comparisons, selected=s) for s in (False, True))
     if not comparisons["state"].any():
         return "Not asked: no other source state was run."
     if not default["state"].any():
@@ -163,10 +161,9 @@ def _bridges(averages: pd.DataFrame) -> str:
     """Say by bridge what methods reach through it, and what the target alone does."""
     reached: dict[str, list[str]] = {}
     alone = []
-    for average in by_default(averages):
+    bridged = (averages["bridge"] != "") & averages["accuracy"].notna()
+    for average in by_default(averages[bridged]):
         first = average.iloc[0]
-        if not first["bridge"] or math.isnan(first["accuracy"]):
-            continue
         name = str(first["display_name"]).rstrip("*")
         text = f"{name} {in_points(first['accuracy'])} % ({first['verdict']})"
         reached.setdefault(str(first["bridge"]), []).append(text)
@@ -259,8 +256,13 @@ def _numbers(average: pd.DataFrame) -> str:
         if state in rows
     ]
     text = f": {', '.join(parts)}" if parts else ""
-    missed = _missed(average) if word == UNDECIDED else ""
-    return text + missed + _remarks(rows)
+    if word == UNDECIDED:
+        least = float(average["detectable"].iloc[0])
+        room = 1 - float(average[average["state"]]["rival_accuracy"].max())
+        found = f"a gain of {in_points(least)} points would be found in 4 of 5 such"
+        none = "there is no room for a gain that these trials would find"
+        text += f"; {none}" if least > room else f"; {found} studies"
+    return text + _remarks(rows)
 
 
 def _by_measure(average: pd.DataFrame, rows: Mapping[Any, Any]) -> str:
@@ -273,16 +275,6 @@ def _by_measure(average: pd.DataFrame, rows: Mapping[Any, Any]) -> str:
         f"({in_points(rival.gain, sign=True)} points over {over}), "
         f"{first['balanced_verdict']} by balanced accuracy "
         f"({in_points(rival.balanced_gain, sign=True)} points)"
-    )
-
-
-def _missed(average: pd.DataFrame) -> str:
-    """Say what the trials could have shown, where they show nothing."""
-    least = float(average["detectable"].iloc[0])
-    if least > 1 - float(average[average["state"]]["rival_accuracy"].max()):
-        return "; there is no room for a gain that these trials would find"
-    return (
-        f"; a gain of {in_points(least)} points would be found in 4 of 5 such studies"
     )
 
 

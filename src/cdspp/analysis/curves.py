@@ -37,6 +37,11 @@ class CurveScores:
     collapsed: NDArray[np.bool_]
 
     @property
+    def parameter(self) -> str:
+        """What varies."""
+        return self.plan.parameter
+
+    @property
     def tasks(self) -> tuple[str, ...]:
         """Tasks in table order."""
         return self.plan.tasks
@@ -89,13 +94,11 @@ def arrange_curves(scores: pd.DataFrame, plan: BenchmarkPlan) -> list[CurveScore
 
 def _arrange(scores: pd.DataFrame, curve: CurvePlan, column: str) -> Floats:
     by_value = []
-    for entry in curve.values:
-        rows = [
-            replace(r, setting=in_state(entry.setting, r.state)) for r in curve.rows
-        ]
+    for step in curve.values:
+        rows = [replace(r, setting=in_state(step.setting, r.state)) for r in curve.rows]
         size = curve.trials_asked
         found = last_scores(scores, rows, curve.tasks, size, column=column)
-        found[:, [task not in entry.tasks for task in curve.tasks]] = np.nan
+        found[:, [task not in step.tasks for task in curve.tasks]] = np.nan
         by_value.append(found)
     arranged = np.stack(by_value, axis=2)
     for row, of_row in zip(curve.rows, arranged, strict=True):

@@ -90,7 +90,7 @@ def _record(
     along = {
         value: accuracies
         for curve in curves
-        if curve.plan.parameter in tried
+        if curve.parameter in tried
         for known, by_value in zip(curve.rows, curve.accuracy, strict=True)
         if (known.method, known.state) == (row.method, state)
         for value, accuracies in zip(curve.values, by_value.mean(axis=0), strict=True)
@@ -131,5 +131,4 @@ def _words(comparisons: pd.DataFrame, row: Row) -> dict[str, str]:
     keys = {"verdict": row.method, "selected_verdict": row.key}
     if not method_class(row.method).uses_source:
         return dict.fromkeys(keys, "")
-    forms = {name: of_method(comparisons, key) for name, key in keys.items()}
-    return {name: verdict_of(form) for name, form in forms.items()}
+    return {name: verdict_of(of_method(comparisons, key)) for name, key in keys.items()}

@@ -91,12 +91,11 @@ class Summary:
         """Return tasks and `values` of rows by tasks, the average appended."""
         return with_average(self.tasks, values)
 
-    def unusable(self, row: int, task: str) -> bool:
-        """Tell whether too many trials of a row collapsed, on a task or on all."""
+    def collapsed_share(self, row: int, task: str) -> float:
+        """Return the share of a row's trials that collapsed, on a task or on all."""
         chosen = [task not in self.tasks or task == other for other in self.tasks]
         ran = np.isfinite(self.accuracy[row, chosen])
-        fell = self.collapsed[row, chosen][ran]
-        return bool(ran.any() and fell.mean() > MOST_COLLAPSED)
+        return float(self.collapsed[row, chosen][ran].mean()) if ran.any() else 0.0
 
     def of_all_tasks(self) -> Summary:
         """Leave out settings that run some of the tasks only."""

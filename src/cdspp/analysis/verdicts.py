@@ -138,7 +138,6 @@ def _silence(task: Gains, collapsed: bool) -> str:
 
 
 def _without(task: Gains) -> list[PairedGain]:
-    """Return the gains over the states without a source that were run."""
     return [task[state] for state in WITHOUT_SOURCE if state in task]
 
 

@@ -112,11 +112,9 @@ def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Read
 
 
 def _effect(plan: BenchmarkPlan, entry: ReadingPlan, gain: PairedGain) -> Reading:
-    record = {"benchmark": plan.benchmark, "title": plan.title, "effect": gain.gain}
-    record |= {
-        name: getattr(gain, name) for name in ("low", "high", "losses", "trials")
-    }
-    return {**record, "tasks": len(entry.tasks)}
+    own = {name: getattr(gain, name) for name in ("low", "high", "losses", "trials")}
+    named = {"benchmark": plan.benchmark, "title": plan.title, "effect": gain.gain}
+    return {**named, **own, "tasks": len(entry.tasks)}
 
 
 def measure_choices(
@@ -183,11 +181,9 @@ def build_deviation_table(
 
 def _switch(deviation: Reading) -> str:
     """Write the options of a deviation as in a configuration."""
-    given = {
-        name: str(value).lower() if isinstance(value, bool) else value
-        for name, value in (deviation["options"] or {}).items()
-    }
-    return ", ".join(f"{name}: {value}" for name, value in given.items())
+    given = (deviation["options"] or {}).items()
+    words = ((n, str(v).lower() if isinstance(v, bool) else v) for n, v in given)
+    return ", ".join(f"{name}: {value}" for name, value in words)
 
 
 def _deviation_line(each: Any, *, first: bool) -> Line:

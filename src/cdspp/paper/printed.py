@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -269,6 +270,7 @@ def _fewer(trials: int) -> str:
 def build_printed_table(cells: pd.DataFrame) -> Table:
     """Build the table ``printed`` of the cells that `compare_printed` returned."""
     found = Counter(cells["verdict"])
+    blocks = (block for _, block in cells.groupby("benchmark", sort=False))
     compared = len(cells) - found[NOT_RUN]
     counts = f"None of the {len(cells)} printed cells could be compared in this study."
     if compared:
@@ -285,11 +287,7 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
             *("Benchmark", "Method", "Task", "Verdict"),
             *("Printed", "Reproduced", "Difference"),
         ),
-        lines=tuple(
-            line
-            for _, block in cells.groupby("benchmark", sort=False)
-            for line in _block_lines(block)
-        ),
+        lines=tuple(chain.from_iterable(map(_block_lines, blocks))),
         data=cells,
         text_columns=4,
         prose=(0, 3),

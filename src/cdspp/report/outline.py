@@ -81,7 +81,6 @@ def few_tasks(plans: Sequence[BenchmarkPlan]) -> bool:
 
 
 def _varied(plan: BenchmarkPlan) -> set[str]:
-    """Return what varies along the curves of a benchmark."""
     return {curve.parameter for curve in plan.curves}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError
+from cdspp.core.names import PathLike
 
 __all__ = ["Results", "load_results"]
 
@@ -64,7 +64,7 @@ def _numbers(texts: pd.Series) -> pd.Series:
         return texts
 
 
-def load_results(folder: str | os.PathLike[str]) -> Results:
+def load_results(folder: PathLike) -> Results:
     """Load the results of a study as data frames.
 
     Parameters
@@ -85,10 +85,9 @@ def load_results(folder: str | os.PathLike[str]) -> Results:
     root = Path(folder)
     scores = {file.stem: read_scores(file) for file in score_files(root)}
     tables = [root / f"tables/source-help_{name}.csv" for name in scores]
-    records = records_of(root)
     return Results(
         scores=pd.concat(scores, names=["benchmark"]).reset_index(level=0),
-        fits=read_fit_records(records).outcomes,
+        fits=read_fit_records(records_of(root)).outcomes,
         comparisons=pd.concat(map(read_comparisons, tables), ignore_index=True),
         folder=root,
     )

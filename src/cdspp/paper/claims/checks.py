@@ -188,7 +188,7 @@ def _course(
     evidence: Evidence, parameter: str, method: str, rival: str | None = None
 ) -> _Course:
     name = _NAMES.get(parameter, parameter.replace("_", " "))
-    curves = [curve for curve in evidence.curves if curve.plan.parameter == parameter]
+    curves = [curve for curve in evidence.curves if curve.parameter == parameter]
     if not curves:
         raise NotTestable(f"no curve over {name} in this study")
     curve = curves[0]
@@ -336,7 +336,6 @@ def _as_noise(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
 
 
 def _kept(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
-    """Say how much of each gain over the baseline is there without any source."""
     gains = answers.without_source(comparisons)
     if not gains:
         raise NotTestable("the baseline does not run in this study")

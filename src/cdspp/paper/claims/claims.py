@@ -39,11 +39,16 @@ __all__ = [
 ]
 
 PAPER, OURS = "paper", "ours"
+_ASKED = {OURS: " (our question)"}
 CLAIM_COLUMNS = ("claim", "text", "kind", "benchmark", "verdict", "numbers", "rule")
 _WORDS = (
     "Supported: these data show what is claimed; contrary: they show the opposite; "
     f"too few trials: fewer than {MIN_TRIALS}, or trials that do not settle it; by "
     "construction: it follows from the algorithm and cannot fail, so it is not counted."
+)
+_APART = (
+    "These data are not the paper's, so a claim that they contradict is not refuted "
+    "there."
 )
 
 
@@ -102,10 +107,8 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
     return Table(
         "claims-overview",
         "What the paper claims, and what these data say",
-        f"{_counts(findings)} Each claim, in our words, is put to every benchmark by a "
-        f"fixed rule. {_WORDS} A dash: no number of this study speaks to it. These "
-        "data are not the paper's, so a claim that they contradict is not refuted "
-        "there. What the paper claims of time stands beside the measured seconds.",
+        f"{_opening(findings)}. {_WORDS} A dash: no number of this study speaks to it. "
+        f"{_APART} What the paper claims of time stands beside the measured seconds.",
         columns=("Claim", *findings["benchmark"].unique()),
         lines=tuple(_overview_line(group) for _, group in groups),
         data=findings[["claim", "text", "kind", "benchmark", "verdict"]],
@@ -114,10 +117,9 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
 
 
 def _overview_line(findings: pd.DataFrame) -> Line:
-    """Return the claim, why it cannot fail, and all verdicts."""
     known = findings[findings["verdict"] == BY_CONSTRUCTION]["rule"]
     first = findings.iloc[0]
-    claim = Cell(first["text"] + _asked(first["kind"]), note="".join(known[:1]))
+    claim = Cell(first["text"] + _ASKED.get(first["kind"], ""), note="".join(known[:1]))
     shown = (
         Cell(DASH if verdict == UNTESTABLE else verdict, bold=verdict == SUPPORTED)
         for verdict in findings["verdict"]
@@ -125,13 +127,11 @@ def _overview_line(findings: pd.DataFrame) -> Line:
     return Line((claim, *shown))
 
 
-def _counts(findings: pd.DataFrame) -> str:
+def _opening(findings: pd.DataFrame) -> str:
     tally, words = Counter(findings["verdict"]), (SUPPORTED, CONTRARY, TOO_FEW)
-    return f"In all, {', '.join(f'{tally[word]} {word}' for word in words)}."
-
-
-def _asked(kind: str) -> str:
-    return " (our question)" if kind == OURS else ""
+    counts = ", ".join(f"{tally[word]} {word}" for word in words)
+    rule = "Each claim, in our words, is put to every benchmark by a fixed rule"
+    return f"In all, {counts}. {rule}"
 
 
 def build_claims_table(findings: pd.DataFrame) -> Table:
@@ -140,9 +140,7 @@ def build_claims_table(findings: pd.DataFrame) -> Table:
     return Table(
         "claims",
         "The numbers behind each verdict",
-        f"{_counts(findings)} Each claim, in our words, is put to every benchmark by a "
-        f"fixed rule (in small print). {_WORDS} These data are not the paper's, so a "
-        "claim that they contradict is not refuted there.",
+        f"{_opening(findings)} (in small print). {_WORDS} {_APART}",
         columns=("Claim", "Benchmark", "Verdict", "Numbers"),
         lines=tuple(line for _, group in groups for line in _lines(group)),
         data=findings,
@@ -190,7 +188,7 @@ def _lines(findings: pd.DataFrame) -> list[Line]:
     together = len(distinct) == 1 < len(findings)
     lines: list[Line] = []
     for finding in (distinct if together else findings).itertuples():
-        claim = Cell(finding.text + _asked(finding.kind), note=finding.rule)
+        claim = Cell(finding.text + _ASKED.get(finding.kind, ""), note=finding.rule)
         cells = (
             Cell("") if lines else claim,
             Cell("all" if together else finding.benchmark),

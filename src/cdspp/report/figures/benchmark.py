@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from cdspp.analysis.summary import Floats, Summary, mean_sd
+from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd
 from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.report.figures import style
 
@@ -47,11 +47,9 @@ def draw_methods(summary: Summary, outputs: style.Outputs) -> None:
 
 def draw_iterations(summary: Summary, outputs: style.Outputs) -> None:
     """Draw accuracy by iteration, a panel a task, a line a method that iterates."""
-    summary = summary.of_rows(
-        i
-        for i, row in enumerate(summary.rows)
-        if row.kind != "variant" and row.key not in summary.plan.states
-    )
+    hidden, rows = {"variant", *summary.plan.states}, summary.rows
+    shown = [i for i, r in enumerate(rows) if hidden.isdisjoint((r.kind, r.key))]
+    summary = summary.of_rows(shown)
     crowded = len(summary.iterative()) > 6  # bands
     n_columns = max(1, min(len(summary.tasks), 2 if crowded else 4))
     width = style.WIDTH if n_columns > 1 else 5.0
@@ -75,12 +73,16 @@ def draw_iterations(summary: Summary, outputs: style.Outputs) -> None:
             figure.legend(handles, labels, loc="outside upper center", ncols=columns)
 
 
+def _unusable(summary: Summary, row: int, task: str) -> bool:
+    return summary.collapsed_share(row, task) > MOST_COLLAPSED
+
+
 def _method_panel(axes: Axes, summary: Summary, task: str, values: Floats) -> None:
     means = np.array([100 * mean_sd(of_row)[0] for of_row in values])
     far = style.far_below(means)
     for place, row in enumerate(summary.rows):
         text, colour = f"◂ {means[place]:.0f}", style.style_of(row.key).colour
-        if np.isfinite(means[place]) and summary.unusable(place, task):
+        if np.isfinite(means[place]) and _unusable(summary, place, task):
             text, colour = f"({means[place]:.0f})", style.MUTED
         elif not far[place]:
             style.dots(axes, row.key, values[place], place)
@@ -106,7 +108,7 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
     last = np.array([100 * mean_sd(summary.accuracy[i, task])[0] for i in places])
     far = style.far_below(last)
     name = summary.tasks[task]
-    unusable = np.array([summary.unusable(i, name) for i in places], bool)
+    unusable = np.array([_unusable(summary, i, name) for i in places], bool)
     for height, i in enumerate(np.flatnonzero(far | unusable).tolist()):
         where: Any = {"transform": axes.transAxes, "collapsed": bool(unusable[i])}
         style.note_far(axes, rows[i], last[[i]], height, **where)

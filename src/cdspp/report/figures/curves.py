@@ -23,6 +23,8 @@ from cdspp.study.plan import BRIDGED, SHARED_ALONE, Row
 
 __all__ = ["draw_bridges", "draw_curves"]
 
+Flags = NDArray[np.bool_]
+
 _MAIN: dict[str, Any] = {"color": "#dde1e6", "lw": 5, "zorder": 1}
 _DASHES: Any = ("solid", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
 
@@ -31,9 +33,9 @@ def draw_curves(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
     """Draw the figures of a benchmark's curves, by their names: labels, sensitivity."""
     for kind, paths in style.by_kind(outputs, (LABELS, "sensitivity")).items():
         if kind == LABELS:
-            _draw_labels([c for c in curves if c.plan.parameter == LABELS], paths)
+            _draw_labels([c for c in curves if c.parameter == LABELS], paths)
         else:
-            options = [c for c in curves if c.plan.parameter not in (LABELS, PAIRS)]
+            options = [c for c in curves if c.parameter not in (LABELS, PAIRS)]
             _draw_sensitivity(options, paths)
 
 
@@ -73,7 +75,7 @@ def _columns(n_cells: int) -> int:
     return 2 if n_cells == 4 else max(1, min(3, n_cells))
 
 
-def _by_task(curve: CurveScores) -> list[tuple[str, Floats, NDArray[np.bool_]]]:
+def _by_task(curve: CurveScores) -> list[tuple[str, Floats, Flags]]:
     """Return by task, the average last, accuracy by row, value and trial, and falls."""
     tasks, accuracy = curve.with_average()
     by_row = (accuracy, curve.unusable())
@@ -81,11 +83,7 @@ def _by_task(curve: CurveScores) -> list[tuple[str, Floats, NDArray[np.bool_]]]:
 
 
 def _label_panel(
-    axes: Axes,
-    curve: CurveScores,
-    task: str,
-    values: Floats,
-    unusable: NDArray[np.bool_],
+    axes: Axes, curve: CurveScores, task: str, values: Floats, unusable: Flags
 ) -> int:
     """Draw one panel; return the number of names one above another at its bottom."""
     weight = "bold" if task == AVERAGE else "normal"
@@ -99,12 +97,10 @@ def _label_panel(
         row = curve.rows[i]
         leading = row.role == REFERENCE and row.state == REAL
         look: dict[str, Any] = {"linewidth": 1.1, "markersize": 3.8, "zorder": 2}
-        if leading:
-            look = {"linewidth": 1.8, "zorder": 3}
-        if row.role == BASELINE:
-            look["linestyle"] = style.DASHES
-        near = np.where(far[i, :, None], np.nan, values[i])
+        look = {"linewidth": 1.8, "zorder": 3} if leading else look
+        look |= {"linestyle": style.DASHES} if row.role == BASELINE else {}
         look["unusable"] = unusable[i]
+        near = np.where(far[i, :, None], np.nan, values[i])
         style.draw_line(axes, row, curve.values, near, band=leading, **look)
     _note_below(axes, curve, means, far, apart, unusable)
     for value in {v for v, name in curve.plan.dropped if task in (name, AVERAGE)}:
@@ -123,9 +119,9 @@ def _note_below(
     axes: Axes,
     curve: CurveScores,
     means: Floats,
-    far: NDArray[np.bool_],
-    apart: NDArray[np.bool_],
-    unusable: NDArray[np.bool_],
+    far: Flags,
+    apart: Flags,
+    unusable: Flags,
 ) -> None:
     """Write the names of what is far below: at its value, or once where it is apart."""
     last = len(curve.values) - 1
@@ -159,7 +155,7 @@ def _draw_sensitivity(curves: Sequence[CurveScores], outputs: style.Outputs) -> 
     ) as (figure, panels):
         for axes, curve in zip(panels, curves, strict=True):
             _sensitivity_panel(axes, curve, looks)
-            axes.set_xlabel(parameter_title(curve.plan.parameter))
+            axes.set_xlabel(parameter_title(curve.parameter))
         low, high = figure.axes[0].get_ylim()
         # Curves that vary by less than ten points look flat.
         flat = max(0.0, 10.0 - (high - low)) / 2
@@ -245,8 +241,8 @@ def draw_bridges(
         shared: Any = {"squeeze": False, "width_ratios": [1.25, 1], "sharey": "row"}
         grid = figure.subplots(len(parts), 2, **shared)
         for panels, (summary, curves) in zip(grid, parts, strict=True):
-            pairs = next(curve for curve in curves if curve.plan.parameter == PAIRS)
-            of_labels = [curve for curve in curves if curve.plan.parameter == LABELS]
+            pairs = next(curve for curve in curves if curve.parameter == PAIRS)
+            of_labels = [curve for curve in curves if curve.parameter == LABELS]
             title = f"{summary.plan.title}: {task_title(pairs.tasks[0])}"
             panels[0].set_title(style.plain_text(title), fontweight="bold", loc="left")
             _pair_panel(panels[0], summary, pairs)
@@ -300,5 +296,5 @@ def _beside_pairs(axes: Axes, curve: CurveScores, methods: Sequence[str]) -> Non
 def _bridge_axis(axes: Axes, values: Sequence[float], curve: CurveScores) -> None:
     axes.set_xticks(values, [value_text(value) for value in values])
     axes.minorticks_off()
-    axes.set_xlabel(parameter_title(curve.plan.parameter))
+    axes.set_xlabel(parameter_title(curve.parameter))
     style.quiet(axes, grid="y")

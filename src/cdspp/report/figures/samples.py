@@ -30,7 +30,6 @@ _GROUPS: Mapping[str, Mapping[str, Any]] = {
     "unlabelled": {"marker": "o", "s": 9, "alpha": 0.75, "linewidths": 0},
     "labelled": {"marker": "*", "s": 75, "edgecolors": style.INK, "linewidths": 0.6},
 }
-_DOTS: Mapping[str, Any] = {"color": style.MUTED, "linestyle": "none"}
 
 
 def draw_showcase(
@@ -118,7 +117,7 @@ def draw_subspace(
     labels["unlabelled"] = labels["labelled"] = labels_by_id(target_labels)
     pairs = zip(map(str, shown["group"]), map(str, shown["id"]), strict=True)
     shown["class"] = np.asarray(
-        [labels.get(group, {}).get(name, "") for group, name in pairs]
+        [labels.get(of, {}).get(name, "") for of, name in pairs]
     )
     steps = np.unique(shown["iteration"])
     # The first and the last have a panel in any case.
@@ -158,32 +157,27 @@ def _subspace_panel(axes: Axes, shown: Mapping[str, NDArray[Any]], step: int) ->
     # One square view over all panels, with a margin.
     low, high = shown["xy"].min(axis=0), shown["xy"].max(axis=0)
     centre, half = (low + high) / 2, 0.53 * float((high - low).max() or 1.0)
-    low, high = centre - half, centre + half
-    axes.set_xlim(low[0], high[0])
-    axes.set_ylim(low[1], high[1])
-    axes.set(aspect="equal", xticks=[], yticks=[])
+    x, y = np.transpose([centre - half, centre + half])
+    axes.set(xlim=x, ylim=y, aspect="equal", xticks=[], yticks=[])
     axes.spines[:].set_visible(True)
 
 
 def _class_colours(classes: NDArray[Any]) -> dict[str, Any]:
     names = sorted(set(classes.tolist()) - {""})
-    if len(names) <= len(style.CLASS_COLOURS):
-        colours: dict[str, Any] = dict(zip(names, style.CLASS_COLOURS, strict=False))
-    else:
-        wheel = colormaps["turbo"](np.linspace(0.03, 0.97, len(names)))
-        colours = dict(zip(names, map(tuple, wheel), strict=True))
-    return {**colours, "": style.MUTED}
+    colours: Sequence[Any] = style.CLASS_COLOURS
+    if len(names) > len(colours):
+        turbo = colormaps["turbo"](np.linspace(0.03, 0.97, len(names)))
+        colours = list(map(tuple, turbo))
+    return {**dict(zip(names, colours, strict=False)), "": style.MUTED}
 
 
 def _subspace_legend(figure: Figure, shown: Mapping[str, NDArray[Any]]) -> None:
-    groups = (
-        ("source", "s", 5, style.MUTED),
-        ("labelled target", "*", 9, style.INK),
-        ("unlabelled target", "o", 5, style.MUTED),
-    )
+    dots: Any = {"color": style.MUTED, "linestyle": "none", "markersize": 5}
+    star = dots | {"marker": "*", "markersize": 9, "mec": style.INK}
     handles = [
-        Line2D([], [], marker=marker, markersize=size, mec=edge, label=name, **_DOTS)
-        for name, marker, size, edge in groups
+        Line2D([], [], label="source", marker="s", **dots),
+        Line2D([], [], label="labelled target", **star),
+        Line2D([], [], label="unlabelled target", marker="o", **dots),
     ]
     figure.legend(handles=handles, loc="outside upper left", ncols=3)
     colours = _class_colours(shown["class"])

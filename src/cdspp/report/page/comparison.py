@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from cdspp.core.names import ALONE, MATCHED, REAL
+from cdspp.core.names import ALONE, MATCHED, REAL, PathLike
 from cdspp.core.whole_files import atomic
 from cdspp.report.page.page import environment, unbroken
 from cdspp.report.tables.source_help import comparison_table
@@ -24,9 +23,7 @@ _DRAWN = {REAL: "with the source", ALONE: "without", MATCHED: "without, matched"
 _LEFT, _RIGHT = 250, 690  # ends of the axis, in units of the chart
 
 
-def write_comparison(
-    found: Comparison, rows: list[str], output: str | os.PathLike[str]
-) -> None:
+def write_comparison(found: Comparison, rows: list[str], output: PathLike) -> None:
     """Write a comparison as a single HTML file; `rows` tell what was read, by file."""
     template = environment().get_template("comparison.html.j2")
     page = template.render(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from cdspp.analysis.answers import answer
 from cdspp.analysis.fit_records import failures_of_scores, versions_note
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.core.errors import DataError
+from cdspp.core.names import PathLike
 from cdspp.core.wording import DASH, aligned, marks, percent
 from cdspp.report.tables.contents import untrained_text
 from cdspp.stages.artifacts import read_csv
@@ -26,7 +26,7 @@ _WHY = (
 )
 
 
-def headline(results_dir: str | os.PathLike[str]) -> str:
+def headline(results_dir: PathLike) -> str:
     """Write the overview, the answers and failures, and where the page is."""
     folder = Path(results_dir)
     path = folder / "tables" / "overview.csv"

@@ -86,15 +86,12 @@ def unbroken(page: str) -> str:
 def _findings(
     plans: Sequence[BenchmarkPlan], files: Mapping[str, Path]
 ) -> dict[str, Any]:
-    """Return what the page says of all benchmarks."""
     rows = [row for plan in plans for row in plan.main_rows]
     informed = [row.display_name for row in rows if row.kind == "informed"]
     pairs, cards = [], {}
     for plan in plans:
-        gains, contents = (
-            files.get(f"{table}_{plan.benchmark}.csv")
-            for table in ("source-help", "contents")
-        )
+        gains = files.get(f"source-help_{plan.benchmark}.csv")
+        contents = files.get(f"contents_{plan.benchmark}.csv")
         found = read_comparisons(gains) if gains else no_comparisons()
         pairs.append((plan.title, found))
         untrained = untrained_text(contents) if contents else ""
@@ -236,8 +233,7 @@ class _Embedder:
 def inline_svg(text: str, *, prefix: str, label: str) -> Markup:
     """Make an SVG file part of a page: own identifiers, own styles, no addresses."""
     text = text[text.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r"<style[^>]*>.*?</style>", "", text, flags=re.DOTALL)
+    text = re.sub(r"<(metadata|style)\b.*?</\1>", "", text, flags=re.DOTALL)
     text = re.sub(r'\s(?:xmlns(?::\w+)?|version)="[^"]*"', "", text)
     text = text.replace("xlink:href=", "href=")
     text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", text)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from cdspp.analysis.curves import CurveScores, parameter_title, value_text
-from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
+from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd, n_present
 from cdspp.core.names import AVERAGE, BASELINE
 from cdspp.core.wording import DASH, counted, in_points, percent, task_title
 from cdspp.methods import method_class
@@ -89,15 +89,12 @@ def build_overview(summaries: Sequence[Summary]) -> Table:
 def _common(summaries: Sequence[Summary]) -> list[Summary]:
     """Leave out other settings of methods that not every benchmark has."""
     keys = [{row.key for row in summary.rows} for summary in summaries]
-    everywhere = set.intersection(*keys) if keys else set()
-    return [
-        summary.of_rows(
-            i
-            for i, row in enumerate(summary.rows)
-            if row.kind != "variant" or row.key in everywhere
-        )
-        for summary in summaries
+    common = set.intersection(*keys) if keys else set()
+    shown = [
+        [i for i, r in enumerate(s.rows) if r.kind != "variant" or r.key in common]
+        for s in summaries
     ]
+    return [s.of_rows(places) for s, places in zip(summaries, shown, strict=True)]
 
 
 def _below_baseline(scores: Sequence[Score]) -> list[str]:
@@ -126,7 +123,7 @@ def _iteration_table(summary: Summary) -> Table:
     for i in summary.iterative():
         row = summary.rows[i]
         ran = [step for step in steps if np.isfinite(curves[i, ..., step]).any()]
-        unusable = _FALLEN * summary.unusable(i, AVERAGE)
+        unusable = _FALLEN * (summary.collapsed_share(i, AVERAGE) > MOST_COLLAPSED)
         for place, step in enumerate(ran):
             name = Cell("" if place else row.display_name, note=unusable, name=True)
             unusable = ""  # said once
@@ -164,7 +161,7 @@ def _curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
             bool(unusable[row, task, value]),
         )
         | {"benchmark": plan.benchmark, "asked": asked, "value": curve.values[value]}
-        | {"curve": curve.plan.identifier, "parameter": curve.plan.parameter}
+        | {"curve": curve.plan.identifier, "parameter": curve.parameter}
         for row, task, value in np.ndindex(accuracy.shape[:3])
     ]
     cells = _cells(scores, itemgetter("task", "value"))
@@ -179,7 +176,7 @@ def _curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
             lines.append(Line((name, Cell(title), *numbers), block))
     return Table(
         name=f"curve-{curve.plan.identifier}_{plan.benchmark}",
-        title=f"{plan.title}: accuracy by {parameter_title(curve.plan.parameter)}",
+        title=f"{plan.title}: accuracy by {parameter_title(curve.parameter)}",
         caption=f"{_curve_caption(curve)} {plan.protocol}",
         columns=("Method", "Task", *map(value_text, curve.values)),
         lines=tuple(lines),
@@ -194,7 +191,7 @@ def _curve_caption(curve: CurveScores) -> str:
     parts = [
         "Percent, mean (standard deviation, n − 1) over "
         f"{counted(curve.plan.trials_asked, 'trial')}. "
-        f"Columns: {parameter_title(curve.plan.parameter)}."
+        f"Columns: {parameter_title(curve.parameter)}."
     ]
     if curve.main is not None:
         value = value_text(curve.main)
@@ -206,7 +203,7 @@ def _curve_caption(curve: CurveScores) -> str:
     elif len(curve.rows) > 1:
         parts.append(_BOLD.format("of a task and value"))
     known = (method_class(row.method).option_notes for row in curve.rows)
-    for note in dict.fromkeys(notes.get(curve.plan.parameter, "") for notes in known):
+    for note in dict.fromkeys(notes.get(curve.parameter, "") for notes in known):
         parts.append(note.format(n_classes=curve.plan.n_classes))
     if curve.plan.dropped:
         groups = groupby(sorted(curve.plan.dropped), key=lambda pair: pair[0])
@@ -225,12 +222,13 @@ def _scores(summary: Summary, values: Floats) -> list[Score]:
     """Return the scores of `values` by row, task and trial, and of their average."""
     plan, (tasks, padded) = summary.plan, summary.with_average(values)
     return [
-        _score(row, padded[i, place], task, summary.tasks, summary.unusable(i, task))
+        _score(row, padded[i, place], task, summary.tasks, collapsed)
         | {"benchmark": plan.benchmark, "title": task_title(task)}
         | {"kind": _block(row).lower(), "shortened": row.shortened}
         | {"expected_trials": row.trials_asked, "asked": plan.trials_asked}
         for place, task in enumerate(tasks)
         for i, row in enumerate(summary.rows)
+        for collapsed in [summary.collapsed_share(i, task) > MOST_COLLAPSED]
     ]
 
 
@@ -286,7 +284,6 @@ def _grid_table(
     headings: Mapping[tuple[str, str], str],
     scores: Sequence[Score],
 ) -> Table:
-    """Build a table: supervised, semi-supervised, controls, other settings."""
     rows: dict[str, Row] = {}
     fewer: dict[str, set[int]] = defaultdict(set)
     for score in scores:

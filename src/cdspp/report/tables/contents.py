@@ -126,9 +126,8 @@ def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         f"{_TREATMENT[plan.overlap]}"
     )
     if shared.empty:
-        caption = (
-            "None: no test sample of any task and trial is a labelled source sample."
-        )
+        none = "no test sample of any task and trial is a labelled source sample."
+        caption = f"None: {none}"
     elif len(shared) < len(overlap):
         caption += " No other task shares a sample in any trial."
     columns = {

@@ -103,10 +103,10 @@ def build_task_table(
     """Build the table ``source-help_<benchmark>``: the CSV has all methods."""
     ours = source_help.of_reference(comparisons)
     rivals = source_help.rivals_of([ours])
-    lines = []
-    for task, found in source_help.by_task(ours).items():
-        cells = (Cell(task_title(task)), *_numbers(found, rivals), _verdict(found))
-        lines.append(Line(cells))
+    lines = (
+        Line((Cell(task_title(task)), *_numbers(found, rivals), _verdict(found)))
+        for task, found in source_help.by_task(ours).items()
+    )
     over = [f"Over {name}" for name in rivals.values()]
     return Table(
         f"source-help_{benchmark}",
@@ -180,20 +180,17 @@ def _gain(comparison: Any | None) -> Cell:
         return Cell(DASH)
     word, ends = source_help.pair_verdict(comparison), (comparison.low, comparison.high)
     cell = effect_cell(comparison.gain, *ends, bold=word in _BOLD)
-    notes = [cell.note] * bool(cell.note)
+    notes = [cell.note]
     if not math.isnan(comparison.domain_low):
         low, high = in_points(comparison.domain_low), in_points(comparison.domain_high)
         notes.append(f"domains {low} to {high}")
-    if word == verdicts.COLLAPSED:
-        notes.append("collapsed or diverged")
-    elif word == verdicts.TOO_FEW:
-        notes.append(counted(comparison.trials, "trial"))
-    elif word == verdicts.DEPENDS:
-        notes.append(word)
+    remarks = {verdicts.COLLAPSED: "collapsed or diverged", verdicts.DEPENDS: word}
+    remarks[verdicts.TOO_FEW] = counted(comparison.trials, "trial")
+    notes.append(remarks.get(word, ""))
     if comparison.one_decides:
         least = in_points(comparison.least, sign=True)
         notes.append(f"one trial decides, the least is {least}")
-    return replace(cell, note=", ".join(notes))
+    return replace(cell, note=", ".join(filter(None, notes)))
 
 
 def _verdict(found: pd.DataFrame, alone: str = "") -> Cell:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from cdspp.core.errors import DataError
+from cdspp.core.names import PathLike
 from cdspp.core.whole_files import atomic
 from cdspp.core.wording import DASH, in_points, split_name, visible
 
@@ -305,9 +305,7 @@ _FORMS: Mapping[str, Callable[[Table], str]] = {
 }
 
 
-def write_tables(
-    tables: Sequence[Table], outputs: Sequence[str | os.PathLike[str]]
-) -> None:
+def write_tables(tables: Sequence[Table], outputs: Sequence[PathLike]) -> None:
     """Write tables to files: the stem is a table's name, the suffix its form."""
     known = {table.name: table for table in tables}
     files = [Path(output) for output in outputs]

@@ -65,7 +65,6 @@ def build_times_table(times: pd.DataFrame) -> Table:
 
 
 def _caveats(time: Any) -> list[str]:
-    """Say what is missing, in a few words each."""
     found = []
     if 0 < time.tasks < time.n_tasks:
         found.append(f"{time.tasks} of {time.n_tasks} tasks")
