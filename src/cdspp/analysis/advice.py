@@ -176,7 +176,6 @@ def _finding(found: HoldOut, judged: Judged, wanted: float) -> str:
 
 
 def _power(found: HoldOut, judged: Judged, wanted: float) -> str:
-    """Say which gain these rows would find, and how many rows one would need."""
     least = float(judged.verdicts["detectable"].min())
     if math.isnan(least):
         return ""
@@ -208,13 +207,11 @@ def _collapses(found: HoldOut) -> str:
         shares = (s for fit, s in found.collapsed.items() if fit.method == name)
         if share := max(shares, default=0.0):
             texts.append(f"{method_class(name).display_name} {100 * share:.0f} %")
-    return (
-        f"fits that failed, collapsed or diverged: {', '.join(texts)}" if texts else ""
-    )
+    listed = ", ".join(texts)
+    return listed and f"fits that failed, collapsed or diverged: {listed}"
 
 
 def _doubled(found: HoldOut, judged: Judged) -> str:
-    """Say what twice the labels would give, with the source and without."""
     known = judged.verdicts[judged.verdicts["verdict"] != COLLAPSED]
     alone = judged.best_alone
     if not alone:
@@ -235,7 +232,6 @@ def _doubled(found: HoldOut, judged: Judged) -> str:
 
 
 def _tried(judged: Judged, which: str) -> str:
-    """Name what was tried: one method, or any or each of some."""
     if len(judged.verdicts) == 1:
         return str(judged.verdicts["display_name"].iloc[0])
     return f"{which} of {counted(len(judged.verdicts), 'method')}"

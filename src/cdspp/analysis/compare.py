@@ -346,7 +346,6 @@ class _Fits:
     failures: dict[str, str] = field(default_factory=dict)
 
     def notes(self) -> Iterator[str]:
-        """Say which rows are subsampled, which state is none, and why fits failed."""
         sizes = {
             "labelled target rows": len(self.problem.labelled),
             "unlabelled target rows": len(self.problem.unlabelled),
@@ -363,7 +362,6 @@ class _Fits:
         yield self.problem.note
 
     def held_out(self, fit: Fit) -> tuple[Floats, float]:
-        """Return which held-out rows are right, and the share of useless fits."""
         labelled = self.problem.labelled
         right = np.full((len(self.folds), len(labelled)), np.nan)
         collapsed = 0
@@ -378,7 +376,6 @@ class _Fits:
         return right, collapsed / len(self.folds)
 
     def _fitted(self, number: int, fit: Fit) -> tuple[Any, Scaling]:
-        """Return a fitted method, none where it fails, and how rows are scaled."""
         problem, (train, _) = self.problem, self.folds[number]
         used = np.concatenate([rows[: fit.labels] for rows in train])
         rng = generator("compare", self.seed, number, "unlabelled")

@@ -90,7 +90,6 @@ def _compare(arguments: argparse.Namespace) -> str:
 def _next_step(
     arguments: argparse.Namespace, found: Comparison, dropped: Sequence[str]
 ) -> str:
-    """Return the command of the recommended fit."""
     from cdspp.analysis.advice import scale_to_try
     from cdspp.analysis.decision import USE
 

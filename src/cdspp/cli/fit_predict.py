@@ -101,10 +101,8 @@ def _fit(arguments: argparse.Namespace) -> str:
     counts = Counter(str(warning.message) for warning in caught)
     texts += [f"note: {said}{f' ({n} times)' * (n > 1)}" for said, n in counts.items()]
     if arguments.strict and model.collapsed_:
-        fault = (
-            f"--strict: the fit is of no use ({model.collapsed_}), no file is written"
-        )
-        return command.answer("\n".join([*texts, fault]), failed=True)
+        fault = f"the fit is of no use ({model.collapsed_}), no file is written"
+        return command.answer("\n".join([*texts, f"--strict: {fault}"]), failed=True)
     last = model.history_[-1]
     ids = [k for k, label in zip(target.ids, target.labels, strict=True) if not label]
     rows.write_predictions(arguments.output, ids, last.prediction, last.confidence)
@@ -261,14 +259,9 @@ def add_fit_and_predict(commands: Any) -> None:
     fit = command.add_command(commands, "fit", _fit, text, f"{FILES}\n{FIT_EXAMPLES}")
     add = fit.add_argument
     add("--method", default="cdspp", help="see `cdspp methods` (%(default)s)")
-    add(
-        "--option",
-        action="append",
-        default=[],
-        type=_option,
-        metavar="NAME=VALUE",
-        help="an option of the method, for instance alpha=1; may be repeated",
-    )
+    note = "an option of the method, for instance alpha=1; may be repeated"
+    form = {"type": _option, "metavar": "NAME=VALUE"}
+    add("--option", action="append", default=[], help=note, **form)
     without = "labelled source rows; without them the method learns from the target"
     add("--source", metavar="FILE", help=without)
     add("--target", required=True, metavar="FILE", help="target rows")

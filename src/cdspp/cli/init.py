@@ -178,7 +178,6 @@ def _by_domain(
 def _table_faults(
     tables: Sequence[tuple[str, str]], names: Sequence[str]
 ) -> Iterator[str]:
-    """Yield domains without a name of their own."""
     for (given, path), domain in zip(tables, names, strict=True):
         if not domain:
             yield f"--table {given}={path}: {NEEDED}, got {given!r}. Choose a name."
@@ -188,7 +187,6 @@ def _table_faults(
 
 
 def _size_faults(sizes: Sizes, chosen: Chosen) -> Iterator[str]:
-    """Yield faults of a study from one domain to another."""
     if len(sizes) < 2:
         domains = ", ".join(sizes) or "none"
         yield f"expected two domains or more, a source and a target, got {domains}."

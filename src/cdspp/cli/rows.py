@@ -19,7 +19,7 @@ import pandas as pd
 from cdspp.core.errors import DataError, LabelWarning
 from cdspp.core.labels import require_common, require_distinct
 from cdspp.core.memory import available_megabytes, memory_text
-from cdspp.core.names import ERROR, PCA, STANDARDISE_EACH, PathLike
+from cdspp.core.names import PCA, STANDARDISE_EACH, PathLike
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.whole_files import atomic
 from cdspp.core.wording import counted, duration, shortened
@@ -79,16 +79,13 @@ def read_both(
         if copied := read[1].copies(target) or target.copies(read[1]):
             warnings.warn(copied, LabelWarning, stacklevel=2)
         read[1].require_labels()
-        known = {rows.path: filter(None, rows.labels) for rows in read}
-        require_common(known)
+        require_common({rows.path: filter(None, rows.labels) for rows in read})
     impute = arguments.impute
     fill = partial(complete, impute=impute)
     target, *sources = _whole(gathered(fill, ((rows,) for rows in read)))
-    bridge: dict[str, Any] = {}
-    notes: list[str] = []
     if not sources:
-        return target, None, bridge, notes
-    [source] = sources
+        return target, None, {}, []
+    [source], bridge, notes = sources, dict[str, Any](), list[str]()
     shared, note, factors = shared_columns(arguments.shared, source, target)
     source = replace(source, X=source.X * factors)
     if SHARED in kinds and shared:
@@ -145,30 +142,18 @@ def columns_of(
         getattr(arguments, f"{role}_{option}", None) or getattr(arguments, option)
         for option in ("label", "id")
     )
-    return Columns(
-        label,
-        id_,
-        drop=tuple(arguments.drop),
-        required=required,
-        encoding=arguments.encoding,
-        decimal=arguments.decimal,
-        categories=arguments.categories or ERROR,
-        dates=arguments.dates or ERROR,
-        date_format=arguments.date_format,
-        vectorise=arguments.vectorise,
-    )
+    options = "encoding", "decimal", "categories", "dates", "date_format", "vectorise"
+    given = {name: value for name in options if (value := getattr(arguments, name))}
+    return Columns(label, id_, tuple(arguments.drop), required, **given)
 
 
 def tell(target: DomainRows, source: DomainRows | None) -> list[str]:
     """Describe rows, labels and features of both files, and their common classes."""
-    if source is None:
-        return [target.described("target")]
-    ours, theirs = ({x for x in rows.labels if x} for rows in (target, source))
-    common = f"{len(ours & theirs)} in common"
-    return [
-        target.described("target"),
-        f"{source.described('source')}; classes: {common}",
-    ]
+    lines = [target.described("target")]
+    if source is not None:
+        n_common = len({*target.labels} & {*source.labels} - {""})
+        lines.append(f"{source.described('source')}; classes: {n_common} in common")
+    return lines
 
 
 def drift_notes(rows: DomainRows, ranges: Any, n_fit: int) -> Iterator[str]:

@@ -74,9 +74,8 @@ class Meter:
     def __str__(self) -> str:
         """Write counts, seconds and what is left, as if all jobs were alike."""
         passed = time.monotonic() - self.began
-        what = (
-            f"{self.done} of {self.total} jobs" if self.total else "reading the study"
-        )
+        jobs = f"{self.done} of {self.total} jobs"
+        what = jobs if self.total else "reading the study"
         left = (self.total - self.done) * passed / max(self.done, 1)
         ending = f", about {duration(left)} left" * (ENOUGH <= self.done < self.total)
         return f"{what}, {duration(passed)}{ending}"
@@ -222,9 +221,8 @@ def add_run(commands: Any) -> None:
     """Add ``cdspp run`` to the commands."""
     text = "run a study, from its file to the report"
     run = command.add_study_command(commands, "run", _run, text, HELP)
-    run.usage = (
-        "cdspp run [-h] [--cores N] [--strict] [STUDY_FILE ...] [-- SNAKEMAKE ...]"
-    )
+    words = "[-h] [--cores N] [--strict] [STUDY_FILE ...] [-- SNAKEMAKE ...]"
+    run.usage = f"cdspp run {words}"
     note = "jobs at a time (all cores)"
     run.add_argument("--cores", type=_cores, metavar="N", help=note)
     command.add_strict(run)

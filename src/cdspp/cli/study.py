@@ -269,7 +269,6 @@ def _export(arguments: argparse.Namespace) -> str:
 
 
 def _check_made(paths: Iterable[str], chosen: Sequence[str]) -> None:
-    """Raise DataError with the command that makes all that is not there yet."""
     lacking = [path for path in paths if not Path(path).is_file()]
     if lacking:
         # By name: a view may rest on another, where the rule of both would stop.
@@ -282,7 +281,6 @@ def _check_made(paths: Iterable[str], chosen: Sequence[str]) -> None:
 
 
 def _blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
-    """Yield each task with what its fits read, block by block."""
     from cdspp.stages.trials import TaskFiles
     from cdspp.study.files import files_of_fit
 

@@ -68,7 +68,6 @@ def _group_memory() -> float | None:
 
 
 def _text(path: Path) -> str:
-    """Return the text of a file, none where it cannot be read."""
     try:
         return path.read_text(encoding="ascii")
     except (OSError, ValueError):

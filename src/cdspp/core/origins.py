@@ -12,12 +12,7 @@ from cdspp.core.names import PathLike
 from cdspp.core.provenance import file_digest
 from cdspp.core.whole_files import read_json, write_json
 
-__all__ = [
-    "check_origins",
-    "origin_fault",
-    "origin_path",
-    "record_origin",
-]
+__all__ = ["check_origins", "origin_fault", "origin_path", "record_origin"]
 
 NO_RECORD = "the record beside it, of what made it, is missing or damaged"
 
@@ -32,10 +27,9 @@ def record_origin(path: PathLike, made_of: str, inputs: Mapping[str, str]) -> No
 
     `made_of` is a digest of options, seed and code, `inputs` has digests by path.
     """
-    record = {"file": Path(path).as_posix(), "sha256": file_digest(path)}
-    write_json(
-        origin_path(path), {**record, "made_of": made_of, "inputs": dict(inputs)}
-    )
+    known = {"file": Path(path).as_posix(), "sha256": file_digest(path)}
+    recipe = {"made_of": made_of, "inputs": dict(inputs)}
+    write_json(origin_path(path), {**known, **recipe})
 
 
 def check_origins(digests: Mapping[str, str]) -> None:
@@ -72,7 +66,6 @@ def origin_fault(path: PathLike, known: dict[str, str], job: str = "") -> str:
 
 
 def _read_origin(path: PathLike) -> dict[str, Any] | None:
-    """Return the record of a file, None where it is missing or damaged."""
     try:
         record = read_json(origin_path(path))
     except DataError:

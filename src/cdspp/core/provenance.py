@@ -178,7 +178,6 @@ def data_digest(folder: PathLike) -> str:
 
 
 def _module(name: str) -> tuple[frozenset[str], str]:
-    """Return the modules that a module imports, of its folder, and its code."""
     file, own = _source_file(name), _is_own(name)
     if file is None and own:
         raise ModuleNotFoundError(f"{PACKAGE} has no module {name!r}")
@@ -204,7 +203,6 @@ def _source_file(name: str) -> Path | None:
 
 @cache
 def _distributions(name: str) -> str:
-    """Return names and versions of the distributions of an installed module."""
     package = name.partition(".")[0]
     names = metadata.packages_distributions().get(package, [package])
     return " ".join(f"{name}=={_version(name)}" for name in sorted(set(names)))

@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
@@ -133,11 +133,10 @@ def read_mark(path: Path) -> RunMark | None:
     except FileNotFoundError:
         return None
     with stream:
-        try:
+        free = False
+        with suppress(BlockingIOError):
             fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
             free = True
-        except BlockingIOError:
-            free = False
         try:
             mark = json.load(stream)
         except ValueError:  # killed while it was written
@@ -231,7 +230,6 @@ def _locks(folder: Path) -> list[Path]:
 
 
 def _remove_stale(folder: Path) -> str:
-    """Remove locks that no run holds; return a note on locks for the user."""
     locks, marks = _locks(folder), read_marks(folder)
     if living := [str(mark) for mark in marks if mark.lives]:
         return LIVES.format(runs=", ".join(living)) if locks else ""
@@ -253,14 +251,11 @@ def _loaded() -> set[str]:
 
 def _state(file: str) -> tuple[int, int] | None:
     """Return when a file was written, and its size; None where it is gone."""
-    try:
-        found = os.stat(file)
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
+    place = _place(file)
+    return place and (place[0], place[2])
 
 
-def _place(file: str) -> tuple[int, ...] | None:
+def _place(file: str) -> tuple[int, int, int, int] | None:
     """Return what a file cannot keep when it is written or replaced."""
     try:
         found = os.stat(file)

@@ -358,7 +358,6 @@ def read_fetched(path: str | Path) -> Mapping[str, Any]:
 
 
 def _check_index(index: Index) -> None:
-    """Raise DataError where an index is not whole, or a file of it does not exist."""
     name, kinds = f"data set {index.dataset}", ", ".join(KINDS)
     if index.kind not in KINDS:
         raise DataError(f"{name}: kind must be one of {kinds}, got {index.kind!r}.")

@@ -256,7 +256,6 @@ def sole_user(path: Path) -> Iterator[bool]:
 
 
 def _held(lock: Path, what: str) -> int:
-    """Return the handle of a lock file that nobody else holds."""
     while True:
         handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
         try:

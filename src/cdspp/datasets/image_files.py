@@ -158,7 +158,6 @@ def write_parquet_images(
 
 
 def _rows(path: Path, images: ImageSet, folders: Names) -> Iterator[tuple[str, str]]:
-    """Give the folder of each row's image, and the name it had where it was made."""
     domains = images.domains_by(folders)
     with _opened(path, path.name, path) as file:
         table = file.read(columns=list(COLUMNS[1:])).to_pylist()

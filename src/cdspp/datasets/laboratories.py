@@ -26,7 +26,6 @@ class _Laboratories(Dataset):
     columns: Mapping[str, slice]
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
-        """Write the columns of each domain, and return its rows."""
         import cdspp.core.light_sklearn  # noqa: F401
 
         # isort: split

@@ -174,7 +174,6 @@ class _Resource:
         return {}
 
     def get(self, what: str) -> dict[str, str]:
-        """Follow the first way that succeeds; return the origin of each download."""
         reasons: list[str] = []
         for way in self.ways:
             shutil.rmtree(self.work, ignore_errors=True)
@@ -204,7 +203,6 @@ class _Resource:
         return {archive.name: origin}
 
     def _take(self, way: _Way, path: Path) -> None:
-        """Unpack an archive: its images, or its members."""
         name, made = way.downloads[0].name, self.work / "out"
         if self.images is not None and way.tree is not None:
             place = self.images.wanted(way.tree, way.folders)

@@ -16,12 +16,7 @@ from cdspp.core.errors import BridgeWarning, DataError
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets.table_columns import number
 from cdspp.datasets.table_files import Columns
-from cdspp.datasets.table_rows import (
-    TABLE_SPECIFIC,
-    DomainRows,
-    complete,
-    read_domain,
-)
+from cdspp.datasets.table_rows import TABLE_SPECIFIC, DomainRows, complete, read_domain
 
 __all__ = ["in_order", "read_pairs", "shared_columns"]
 
@@ -61,7 +56,6 @@ def shared_columns(
 
 
 def _same_names(asked: str | None, source: DomainRows, target: DomainRows) -> list[str]:
-    """Return the features of both tables, none where unasked names only count."""
     theirs = set(target.features)
     same = [name for name in source.features if name in theirs]
     specific = source.table_specific | target.table_specific
@@ -83,7 +77,6 @@ def _same_names(asked: str | None, source: DomainRows, target: DomainRows) -> li
 def _named_pair(
     text: str, source: DomainRows, target: DomainRows
 ) -> tuple[int, int, float]:
-    """Return the places of a pair of columns, and the factor of the second."""
     names, times = [name.strip() for name in text.split("=")], 1.0
     if len(names) == 2 and names[1] not in target.features and "*" in names[1]:
         names[1], _, times_text = map(str.strip, names[1].rpartition("*"))

@@ -167,13 +167,13 @@ def column_kind(cells: pd.Series) -> str:
     present = [cell for cell in values if not is_null(cell)]
     if present and all(str(cell).strip().lower() in _WORDS for cell in present):
         return BOOLEAN
-    if 2 * sum(map(_is_number, present)) >= len(present):
+    unread = (c for c in present if math.isnan(number(c)))
+    if 2 * sum(math.isnan(number(c, ",")) for c in unread) <= len(present):
         return NUMBER
     return DATE if all(map(_is_date, present)) else TEXT
 
 
 def _floats(values: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Return cells as floats where NumPy can read all of them."""
     found = np.empty(len(values))
     try:
         found[:] = values
@@ -237,10 +237,6 @@ def number(cell: Any, decimal: str = ".") -> float:
         return float(cell)
     except (TypeError, ValueError):
         return math.nan
-
-
-def _is_number(cell: Any) -> bool:
-    return not (math.isnan(number(cell, ",")) and math.isnan(number(cell)))
 
 
 def _numbers(cells: pd.Series, decimal: str) -> NDArray[np.float64]:

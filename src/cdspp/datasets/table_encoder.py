@@ -143,7 +143,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._vectoriser = self._fitted_vectoriser(X)
 
     def _fitted_vectoriser(self, X: pd.DataFrame) -> Any:
-        """Return skrub's encoder of text and dates, None where nothing is for it."""
         rest = self._left_to_library(X)
         if rest is None or [*column_faults(self.columns_, X)]:
             return None
@@ -211,7 +210,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def columns_in(self, X: Any, decimal: str | None = None) -> list[EncodedColumn]:
         """Return the columns as a table has them, which may write numbers otherwise."""
         check_is_fitted(self)
-        _require_columns([c.name for c in self.columns_], [*map(str, X)])
+        given, known = [*map(str, X)], {c.name: c for c in self.columns_}
+        there = {*given}
+        if gone := [name for name in known if name not in there]:
+            extra = [name for name in given if name not in known]
+            near = {name: f" ({k!r}?)" for name in gone if (k := nearest(name, extra))}
+            shown = [f"{name!r}{near.get(name, '')}" for name in gone]
+            text = f"{counted(len(gone), 'column')} of the fit: {shortened(shown, 5)}"
+            more = f"; has {shortened([*map(repr, extra)], 5)} besides" if extra else ""
+            raise DataError(f"the table lacks {text}{more}. Rename or add them.")
         return kinds.with_signs(self.columns_, X, decimal)
 
     def encode(self, X: Any, columns: Sequence[EncodedColumn]) -> NDArray[np.float64]:
@@ -297,16 +304,3 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         encoder._name_columns()
         encoder._vectoriser = None
         return encoder
-
-
-def _require_columns(known: Sequence[str], given: Sequence[str]) -> None:
-    """Raise DataError where columns are missing, with the nearest there is."""
-    there = {*given}
-    if gone := [name for name in known if name not in there]:
-        fitted = {*known}
-        extra = [name for name in given if name not in fitted]
-        near = {name: f" ({k!r}?)" for name in gone if (k := nearest(name, extra))}
-        shown = [f"{name!r}{near.get(name, '')}" for name in gone]
-        text = f"{counted(len(gone), 'column')} of the fit: {shortened(shown, 5)}"
-        more = f"; has {shortened([*map(repr, extra)], 5)} besides" if extra else ""
-        raise DataError(f"the table lacks {text}{more}. Rename or add them.")

@@ -164,7 +164,6 @@ def _separator(path: Path, encoding: str, label: str) -> str:
 
 
 def _text_cells(path: Path, encoding: str, separator: str) -> pd.DataFrame:
-    """Return all cells as they stand there, the header first, without blank lines."""
     import pandas as pd
 
     try:

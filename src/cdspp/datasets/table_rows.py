@@ -278,7 +278,6 @@ def _dropped(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str,
 def _feature_names(
     header: Sequence[str], path: str, columns: Columns, dropped: Collection[str]
 ) -> list[str]:
-    """Return the columns that are features, none of which looks like another part."""
     others = {*columns.named.values(), *dropped}
     features = [name for name in header if name not in others]
     for name in features:
@@ -294,7 +293,6 @@ def _feature_names(
 
 
 def _learned(cells: pd.DataFrame, path: str, columns: Columns) -> TableEncoder:
-    """Return how features become numbers; DataError names all that cannot."""
     # Not above: it needs scikit-learn, and most jobs read no table.
     from cdspp.datasets.table_encoder import TableEncoder
 
@@ -310,7 +308,6 @@ def _learned(cells: pd.DataFrame, path: str, columns: Columns) -> TableEncoder:
 
 
 def _fault_text(faults: Sequence[tuple[EncodedColumn, str]]) -> str:
-    """Name the faults of columns, and a remedy for each kind."""
     found = [column for column, _ in faults]
     refused = {column.kind for column in found if column.form == ERROR}
     refused |= {column.sign for column in found} & {kinds.AMBIGUOUS}

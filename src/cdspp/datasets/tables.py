@@ -336,18 +336,8 @@ def read_table(
     """
     import pandas as pd
 
-    columns = Columns(
-        label=label,
-        id=id,
-        drop=tuple(drop),
-        required=("label", "id"),
-        encoding=encoding,
-        decimal=decimal,
-        categories=categories,
-        dates=dates,
-        date_format=date_format,
-        vectorise=vectorise,
-    )
+    required, encodings = ("label", "id"), (categories, dates, date_format, vectorise)
+    columns = Columns(label, id, tuple(drop), required, encoding, decimal, *encodings)
     try:
         rows = complete(read_domain(Path(path), columns, encoder), impute=impute)
     except DataError as error:
