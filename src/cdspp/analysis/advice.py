@@ -99,7 +99,6 @@ def of_twice_the_labels(found: HoldOut, fit: Fit) -> float:
 
 
 def _plain_choice(found: HoldOut) -> str:
-    """Return the method without a source whose fits fail or collapse least."""
     states = {name: ALONE if name in found.asked else REAL for name in found.methods}
     alone = {name: Fit(name, state, found.labels) for name, state in states.items()}
     forms = [name for name in alone if method_class(name).without_source_of]

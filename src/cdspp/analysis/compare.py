@@ -251,7 +251,6 @@ def _problem(X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str) -> _P
 
 
 def _unshared(source: SourceDomain, X: Any, lost: bool) -> str:
-    """Say which columns could be shared by their names, or that scaling loses all."""
     if lost:
         return "principal components leave no columns to share; scale otherwise"
     ours, theirs = column_names(source.X), column_names(X)

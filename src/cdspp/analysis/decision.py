@@ -293,16 +293,13 @@ def _verdicts(found: HoldOut, own: Gains, rivals: Gains, margin: float) -> pd.Da
 
 def _by_measure(
     gains: Gains, margin: float, unusable: Sequence[bool]
-) -> list[tuple[Verdict, Verdict]]:
-    plain, balanced = (
-        judge_tasks(
-            [{key: both[at] for key, both in own.items()} for own in gains.values()],
-            margin=margin,
-            collapsed=unusable,
-        )
+) -> list[tuple[Verdict, ...]]:
+    measures = (
+        [{key: both[at] for key, both in own.items()} for own in gains.values()]
         for at in (0, 1)
     )
-    return list(zip(plain, balanced, strict=True))
+    judged = (judge_tasks(each, margin=margin, collapsed=unusable) for each in measures)
+    return list(zip(*judged, strict=True))
 
 
 def _p_lost(rivals: Mapping[str, Both]) -> float:

@@ -211,7 +211,6 @@ def _in_order(
 
 
 def _kept(path: str, kept: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    """Return the encoder, the names of other columns and the means of a model file."""
     from cdspp.datasets.table_encoder import TableEncoder
 
     means, columns = kept.get("means"), kept.get("columns", (None, None, ()))

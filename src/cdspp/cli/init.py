@@ -111,8 +111,7 @@ def look_at_tables(
     chosen: Chosen = (None, None),
 ) -> FoundData:
     """Look at tables, each with its domain and format; DataError lists all faults."""
-    from cdspp.cli.rows import gathered
-    from cdspp.datasets.table_rows import read_domain, require_dropped
+    from cdspp.datasets.table_rows import gathered, read_domain, require_dropped
 
     names = [as_name(given) for given, _ in tables]
     paths = [path for _, path in tables]

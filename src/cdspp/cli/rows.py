@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -28,6 +28,7 @@ from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import (
     DomainRows,
     complete,
+    gathered,
     read_domain,
     require_dropped,
     require_own_files,
@@ -43,7 +44,6 @@ __all__ = [
     "columns_of",
     "drift_notes",
     "expected_cost",
-    "gathered",
     "read_both",
     "refuse_memory",
     "scaled",
@@ -111,19 +111,6 @@ def _unit_notes(
         pair = f"{names[0][ours[0]]}={names[1][theirs[0]]}*NUMBER"
         options = f"--shared {pair}, --scale {STANDARDISE_EACH} or --shared none"
         yield f"note: {words}: {options}."
-
-
-def gathered(
-    make: Callable[..., DomainRows], files: Iterable[tuple[Any, ...]]
-) -> tuple[list[DomainRows], list[str]]:
-    """Return the rows that are made of files, and the faults of all."""
-    found, faults = [], []
-    for each in files:
-        try:
-            found.append(make(*each))
-        except DataError as error:
-            faults.append(str(error))
-    return found, faults
 
 
 def _whole(made: tuple[list[DomainRows], list[str]]) -> list[DomainRows]:

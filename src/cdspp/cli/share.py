@@ -193,7 +193,6 @@ def _requirements(records: FitRecords) -> str:
 
 
 def _files_of(folder: Path) -> Iterator[Path]:
-    """Yield the files of a study, and those of its run that its report rests on."""
     from cdspp.analysis.digests import REPORT, read_digests
 
     results, run = folder.parent, folder.parents[1]
@@ -230,7 +229,6 @@ def verify_archive(archive: Path, check: Check) -> tuple[list[str], str, str]:
 
 
 def _check_members(archive: Path, room: int) -> tuple[set[str], list[str], str]:
-    """Return the listed members of an archive, their faults, and what was checked."""
     with zipfile.ZipFile(archive) as opened:
         sizes = {each.filename: each.file_size for each in opened.infolist()}
         if (total := sum(sizes.values())) > room:

@@ -121,7 +121,6 @@ def _summary(arguments: argparse.Namespace) -> str:
 
 
 def _study_and_results(given: str) -> tuple[Study | None, Path]:
-    """Return the study of a file, and its results; None with a folder of results."""
     if Path(given).suffix not in STUDY_FILES:
         return None, Path(given)
     study = read_study([given])
@@ -144,7 +143,6 @@ def _verify(arguments: argparse.Namespace) -> str:
 def _checked(
     folder: Path, stale: Iterable[tuple[str, str]] | None = None
 ) -> tuple[list[str], str, str]:
-    """Return the faults in a folder of results, what was checked, and failed fits."""
     from cdspp.analysis.fit_records import failures_of_scores
     from cdspp.analysis.verify import verify
 

@@ -212,7 +212,6 @@ def _copy(where: Path, path: Path) -> None:
 
 
 def _places(file: RemoteFile, mirror: str | None) -> Iterator[tuple[Path | str, str]]:
-    """Yield the paths and addresses where a file may be, each with its origin."""
     if mirror:
         folder = _place(mirror)
         if isinstance(folder, Path) and not folder.is_dir():

@@ -54,7 +54,6 @@ class _Way:
 
     @property
     def files(self) -> dict[str, RemoteFile]:
-        """The files that it gives, by path, without images."""
         if self.kind == "files":
             return {file.name: file for file in self.downloads}
         return {name: RemoteFile.from_entry({"name": name}) for name in self.members}

@@ -105,7 +105,6 @@ def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
 
 
 def _opened(path: Path, encoding: str | None) -> Any:
-    """Open a file, perhaps compressed, as text, or as bytes without an encoding."""
     opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
     text = {} if encoding is None else {"encoding": encoding, "newline": ""}
     return opener(path, "rt" if text else "rb", **text)
@@ -186,7 +185,6 @@ def _text_cells(path: Path, encoding: str, separator: str) -> pd.DataFrame:
 def _check_records(
     path: Path, encoding: str, separator: str, open_quote: bool = False
 ) -> None:
-    """Raise DataError at the first record that is not like the header."""
     quote = "Remove it, or double it where it is part of a cell."
     csv.field_size_limit(2**31 - 1)  # a stray quote may take in a whole file
     width = number = line = after = 0

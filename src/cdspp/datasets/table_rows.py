@@ -7,7 +7,7 @@ import math
 import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -34,6 +34,7 @@ __all__ = [
     "TABLE_SPECIFIC",
     "DomainRows",
     "complete",
+    "gathered",
     "read_domain",
     "require_dropped",
     "require_own_files",
@@ -190,6 +191,19 @@ def read_domain(
     if not rows.X.size:
         raise DataError(f"{path}: expected rows of features, found none.")
     return rows
+
+
+def gathered(
+    make: Callable[..., DomainRows], files: Iterable[tuple[Any, ...]]
+) -> tuple[list[DomainRows], list[str]]:
+    """Return the rows that are made of files, and the faults of all."""
+    found, faults = [], []
+    for each in files:
+        try:
+            found.append(make(*each))
+        except DataError as error:
+            faults.append(str(error))
+    return found, faults
 
 
 def _from_table(

@@ -28,6 +28,7 @@ from cdspp.datasets.table_rows import (
     TABLE_SPECIFIC,
     DomainRows,
     complete,
+    gathered,
     read_domain,
     require_dropped,
     require_own_files,
@@ -192,18 +193,14 @@ class TablesDataset(Dataset):
     @cached_property
     def _rows(self) -> dict[str, DomainRows]:
         require_own_files(self.tables)
-        found, faults = dict[str, DomainRows](), []
         with keep_labels(*self.kept):
-            for name in self.tables:
-                try:
-                    found[name] = self._read(name)
-                except DataError as error:
-                    faults.append(_in_a_study(str(error)))
+            read, faults = gathered(self._read, ((name,) for name in self.tables))
             if faults:
-                raise DataError(" ".join(faults))
+                raise DataError(" ".join(map(_in_a_study, faults)))
+            found = dict(zip(self.tables, read, strict=True))
             require_distinct({name: rows.labels for name, rows in found.items()})
         try:
-            require_dropped(self.drop, list(found.values()))
+            require_dropped(self.drop, read)
         except DataError as error:
             raise DataError(_in_a_study(str(error))) from error
         return found
@@ -223,7 +220,6 @@ class TablesDataset(Dataset):
 
 
 def _notes_on_columns(name: str, read: Sequence[DomainRows]) -> Iterator[str]:
-    """Yield sentences on features of equal names, and on tables of equal rows."""
     counts = Counter(feature for rows in read for feature in rows.features)
     specific = frozenset[str]().union(*(rows.table_specific for rows in read))
     if apart := [k for k in counts if k in specific and counts[k] > 1]:
