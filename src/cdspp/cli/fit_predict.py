@@ -259,7 +259,7 @@ def add_fit_and_predict(commands: Any) -> None:
     add = fit.add_argument
     add("--method", default="cdspp", help="see `cdspp methods` (%(default)s)")
     note = "an option of the method, for instance alpha=1; may be repeated"
-    form = {"type": _option, "metavar": "NAME=VALUE"}
+    form: dict[str, Any] = {"type": _option, "metavar": "NAME=VALUE"}
     add("--option", action="append", default=[], help=note, **form)
     without = "labelled source rows; without them the method learns from the target"
     add("--source", metavar="FILE", help=without)
