@@ -189,7 +189,7 @@ def test_an_encoding_that_is_fitted_by_table_is_not_shared(
     with pytest.warns(
         BridgeWarning, match=f"not shared: .*{name}.* for one table only"
     ):
-        places, _ = shared_columns(None, one, other)
+        places, *_ = shared_columns(None, one, other)
     shared = {one.features[k] for k, _ in places or ()}
     apart = {each for each in one.features if each.startswith(name)}
     assert apart

@@ -198,7 +198,7 @@ def _in_order(
     """Return rows with the columns of the fit, by name where both have names."""
     from cdspp.datasets.table_bridge import in_order
 
-    if target.records and target.encoder is None:
+    if target.records and not kept.get("encoder"):
         target.require_names()
     known = kept.get("features") or tuple(getattr(model, "feature_names_in_", ()))
     if known and target.features:

@@ -157,10 +157,10 @@ class DomainRows:
 
     def place(self, row: int, column: int) -> str:
         """Say where a number stands in the file."""
-        name = f"column {self.features[column]!r}" if self.features else ""
-        if not self.records:
-            return f"{self.path}: row {row + 1}, {name or f'feature {column + 1}'}"
-        return f"{self.path}: record {self.records[row]}, {name}"
+        if not self.features:
+            return f"{self.path}: row {row + 1}, feature {column + 1}"
+        where = f"record {self.records[row]}" if self.records else f"row {row + 1}"
+        return f"{self.path}: {where}, column {self.features[column]!r}"
 
 
 def read_domain(
