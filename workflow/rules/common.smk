@@ -33,8 +33,8 @@ from cdspp.study.files import (
 from cdspp.study.guest_sections import guest_classes
 from cdspp.study.layers import layered, merge_files
 from cdspp.study.plan import plan_of
-from cdspp.study.recipes import file_recipe
 from cdspp.study.renewal import (
+    file_recipe,
     foreign_files,
     force,
     job_record,

@@ -12,8 +12,7 @@ from cdspp.analysis.references import configuration_as_run
 from cdspp.core.errors import DataError
 from cdspp.study.files import REPORT
 from cdspp.study.model import Study
-from cdspp.study.recipes import file_recipe
-from cdspp.study.renewal import foreign_files, outdated_fits
+from cdspp.study.renewal import file_recipe, foreign_files, outdated_fits
 
 __all__ = ["stale_files"]
 

@@ -1,4 +1,4 @@
-"""Files that a run makes again though Snakemake would not.
+"""What makes each file of a study, and files that a run makes again for that alone.
 
 Snakemake compares options, code and inputs with records of its own, in ``.snakemake``.
 Without one, as in a copy without hidden files, it takes any file for what it should be.
@@ -14,15 +14,22 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import DataError
+from cdspp.core.names import MAIN
 from cdspp.core.origins import origin_fault
+from cdspp.core.provenance import code_digest
 from cdspp.core.run_marks import FOLDER
 from cdspp.core.wording import counted
-from cdspp.stages.fit_files import ExpectedFits, read_record
+from cdspp.datasets import dataset_recipe
+from cdspp.datasets.base import digests_path
+from cdspp.features import extractor_class, own_digests
+from cdspp.methods import method_module
+from cdspp.stages.fit_files import ExpectedFits, content_digest, read_record
 from cdspp.study.files import FIT, SCORES, files_after_fits, files_before_fits
 from cdspp.study.fit_jobs import expected_fits
 from cdspp.study.model import Study
 
 __all__ = [
+    "file_recipe",
     "force",
     "foreign_files",
     "job_record",
@@ -31,10 +38,57 @@ __all__ = [
     "unrecorded_files",
 ]
 
-
 WITH_ORIGIN = ("scores", "scores by row", "subspaces")  # of the files after fits
 # Written beside an output, and no output of a rule: Snakemake never records them.
 BESIDE = ("contents.json", "digests.json", "index.sha256")
+
+
+def file_recipe(study: Study, file: str) -> str:
+    """Return a digest of the options, seed, code and own files that make a file.
+
+    It is named as the rules name it. Fits have recipes of their own (`expected_fits`).
+    """
+    parts: list[Any] = []
+    match Path(file).parts:
+        case "data", name, _:
+            known, memory = study.datasets[name], digests_path("data", name)
+            made = dataset_recipe(name, known.own, known.entry, memory)
+            parts = [made, code_digest("cdspp.stages.data", made["module"])]
+        case _, "labels", _, _:
+            parts = [code_digest("cdspp.stages.data")]
+        case _, "codebooks", _, name:
+            parts = _of_view(study, name.partition(".")[0])
+        case _, "features", dataset, name:
+            domain, view, _ = name.split(".")
+            entry = study.views[view]
+            own = own_digests(entry.extractor, entry.domain_options(domain))
+            parts = [entry.scale, own, study.datasets[dataset].storage(entry, domain)]
+            parts += _of_view(study, view, domain)
+        case _, _, "splits" | "test-shares" as kind, benchmark, *names, _:
+            parts = [code_digest("cdspp.stages.splits")]
+            if names[1:] == ["pairs"]:
+                parts += [study.seed]
+            elif kind == "splits":
+                dataset = study.benchmarks[benchmark].dataset
+                parts += [dataset, study.draw(benchmark, *names)]
+        case _, _, "subspace", benchmark, _:
+            method = study.shown_method()
+            parts = [method, study.overlap(benchmark, MAIN), study.numeric_threads]
+            parts += [study.method_options(method, MAIN)]
+            parts += [code_digest("cdspp.stages.subspace", method_module(method))]
+        case _, _, "scores", name:
+            fits = expected_fits(study, name.partition(".")[0])
+            parts = [fits, code_digest("cdspp.stages.score")]
+    return content_digest(parts)
+
+
+def _of_view(study: Study, name: str, domain: str = "") -> list[Any]:
+    """Return what decides the features of a domain, or the codebook of a view."""
+    view = study.views[name]
+    options = view.domain_options(domain or view.options["codebook_domain"])
+    module = extractor_class(view.extractor).__module__
+    code = code_digest("cdspp.stages.features", module)
+    return [view.extractor, options, study.numeric_threads, code]
 
 
 def unrecorded_files(study: Study) -> list[str]:
@@ -46,7 +100,7 @@ def unrecorded_files(study: Study) -> list[str]:
     for name in study.datasets:
         files += Path("data", name).glob("*.json")
     outputs = (str(path) for path in files if path.name not in BESIDE)
-    return [path for path in outputs if not _recorded(path)]
+    return [path for path in outputs if _record_of(path) is None]
 
 
 def foreign_files(
@@ -68,21 +122,20 @@ def foreign_files(
 
 def job_record(file: str) -> str | None:
     """Return Snakemake's record of the job that made a file; None without one."""
-    return _record_of(file).read_text(errors="replace") if _recorded(file) else None
+    path = _record_of(file)
+    return None if path is None else path.read_text(errors="replace")
 
 
-def _recorded(file: str) -> bool:
-    """Whether Snakemake has a record of a file."""
-    return Path(FOLDER, "metadata").is_dir() and _record_of(file).exists()
-
-
-def _record_of(file: str) -> Path:
-    """Return where Snakemake's record of a file lies, named by the file's path."""
+def _record_of(file: str) -> Path | None:
+    """Return Snakemake's record of a file, if there is one: its name is the path."""
     place = Path(FOLDER, "metadata")
+    if not place.is_dir():
+        return None
     longest = os.pathconf(place, "PC_NAME_MAX") - 1
     name = urlsafe_b64encode(file.encode()).decode()
     parts = [name[i : i + longest] for i in range(0, len(name), longest)]
-    return place.joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1])
+    path = place.joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1])
+    return path if path.exists() else None
 
 
 def outdated_fits(study: Study, *, scored: bool = True) -> Iterator[tuple[str, str]]:
