@@ -135,7 +135,6 @@ class _Fits:
             self._read(file, changed)
 
     def _read(self, file: Path, changed: Container[Path]) -> None:
-        """Score a fit that is as its record says."""
         key = fit_key(file)
         try:
             fit = read_fit(file)
@@ -206,11 +205,7 @@ def _by_trial(rows: Iterable[tuple[Any, ...]]) -> dict[Trial, Rows]:
 
 
 def _used(fits: _Fits, found: dict[Trial, Rows]) -> set[FitKey]:
-    """Return the fits that the scores are of.
-
-    Blocks of another size may lie beside those of the study: a fit of which the scores
-    have some trials only is used where no other one has these.
-    """
+    """Return the fits that the scores are of; some in part, in blocks of other size."""
     given = fits.rows.items()
     whole = {key for key, rows in given if rows and rows.keys() <= found.keys()}
     covered = {trial for key in whole for trial in fits.rows[key]}
@@ -242,7 +237,6 @@ def _score_faults(
 
 
 def _difference(found: Sequence[Any], expected: Sequence[Any]) -> str:
-    """Say how rows of a trial differ from those that its fit gives."""
     if not expected:
         return "it has scores, but no fit"
     if len(found) != len(expected):

@@ -47,7 +47,6 @@ __all__ = [
 Columns = Mapping[str, str]
 
 SHIPPED = "Take it from the repository again."  # remedy for a file that no study makes
-_PARQUET = b"PAR1"  # how such a file opens
 
 LABEL_COLUMNS: Columns = {"id": "string", "label": "string", "position": "int32"}
 SPLIT_COLUMNS: Columns = {
@@ -157,11 +156,9 @@ def write_rows(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = pa.schema(
-        {name: pa.type_for_alias(kind) for name, kind in columns.items()}
-    )
+    types = {name: pa.type_for_alias(kind) for name, kind in columns.items()}
     with atomic(path) as temporary:
-        pq.write_table(pa.table(dict(values), schema=schema), temporary)
+        pq.write_table(pa.table(dict(values), schema=pa.schema(types)), temporary)
 
 
 def read_rows(path: PathLike, columns: Columns) -> dict[str, np.ndarray]:
@@ -174,7 +171,7 @@ def read_rows(path: PathLike, columns: Columns) -> dict[str, np.ndarray]:
     import pyarrow.parquet as pq
 
     what = f"a Parquet file with the columns {', '.join(columns)}"
-    check_opening(path, what, _PARQUET)
+    check_opening(path, what, b"PAR1")
     try:
         table = pq.read_table(path, columns=list(columns))
         kinds = {name: table.schema.field(name).type for name in columns}
@@ -207,10 +204,8 @@ def read_csv(path: PathLike, types: Columns, remedy: str = "") -> pd.DataFrame:
     try:
         found = pd.read_csv(path, dtype="str", keep_default_na=False, encoding="utf-8")
         if lacking := [name for name in types if name not in found]:
-            every = len(lacking) == len(types)
-            raise ValueError(
-                "it has none of them" if every else f"it lacks {', '.join(lacking)}"
-            )
+            some = f"it lacks {', '.join(lacking)}"
+            raise ValueError(some if lacking != [*types] else "it has none of them")
         return found[list(types)].apply(lambda texts: _typed(texts, types))
     except (OSError, ValueError) as error:
         what = f"a CSV file with the columns {', '.join(types)}"

@@ -17,8 +17,6 @@ from cdspp.stages.artifacts import LABEL_COLUMNS, write_rows
 
 __all__ = ["prepare_dataset", "write_labels"]
 
-PUBLISHED_SPLITS = "published-splits.json"
-
 
 def prepare_dataset(
     *,
@@ -38,22 +36,18 @@ def prepare_dataset(
     entries = {} if catalogue is None else load_catalogue(Path(catalogue))
     dataset = open_dataset(name, own, entries.get(name))
     if catalogue is not None and isinstance(dataset, PublishedDataset):
-        _check_published(dataset, Path(catalogue).with_name(PUBLISHED_SPLITS))
+        # The published splits, drawn again; the features must fit them later.
+        digests = read_json(Path(catalogue).with_name("published-splits.json"))
+        for role, domains in digests.get(name, {}).items():
+            for domain, stored in domains.items():
+                where = f"data set {name}, domain {domain} as {role}"
+                labels = published_labels(dataset.entry, domain)
+                check_published_splits(where, labels, dataset.classes, stored)
     index = dataset.prepare(target.parent)
     if own is None:
         check_catalogued(index, entries)
     elif "class" in own:
         dataset.check_contents(index)
-
-
-def _check_published(dataset: PublishedDataset, digests: Path) -> None:
-    """Regenerate the published splits and compare; the features must fit them later."""
-    name = dataset.identifier
-    for role, domains in read_json(digests).get(name, {}).items():
-        for domain, stored in domains.items():
-            where = f"data set {name}, domain {domain} as {role}"
-            labels = published_labels(dataset.entry, domain)
-            check_published_splits(where, labels, dataset.classes, stored)
 
 
 def write_labels(index_path: PathLike, domain: str, output: PathLike) -> None:

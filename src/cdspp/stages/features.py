@@ -45,13 +45,14 @@ def build_codebook(
         raise made.refuse("codebook_domain", "the name of a domain")
     content = _matching_index(index, made)
     domain = made.codebook_domain
-    _load(made)
+    made.load()  # only libraries that are loaded can be limited
+    log_ready()
     with limit_threads(numeric_threads):
         words = made.fit_codebook(_files(content, domain, fetched))
     content.check(domain)
     names = [f"word-{number}" for number in range(len(words))]
     record = _record(made, dataset=content.dataset, domain=domain)
-    _write(output, words, names, record)
+    _write(output, Features(words, np.asarray(names, np.str_), record))
 
 
 def extract_view(
@@ -86,7 +87,8 @@ def extract_view(
         (name,) = read_fetched(Path(weights))["files"]
         options = {**options, "weights": str(Path(weights).parent / str(name))}
     made, columns, more = make_extractor(extractor, **options), None, dict[str, Any]()
-    _load(made)
+    made.load()  # as above
+    log_ready()
     with limit_threads(numeric_threads):
         if isinstance(made, ViewExtractor):
             X, ids, record = _from_view(made, view)
@@ -103,21 +105,13 @@ def extract_view(
             ids = content.ids(domain)
             record = _record(made, dataset=content.dataset, domain=domain, **more)
         if scale != NO_SCALE:
-            X = _scaled(X, scale, f"{extractor}, domain {domain}")
+            try:
+                X = fit_scaling(scale, X).apply(X)
+            except DataError as error:
+                raise DataError(f"{extractor}, domain {domain}: {error}") from error
             record["scale"] = scale
-    _write(output, X, ids, record, None if scale == PCA else columns)
-
-
-def _load(extractor: Extractor) -> None:
-    extractor.load()  # only libraries that are loaded can be limited
-    log_ready()
-
-
-def _scaled(X: Any, scale: str, what: str) -> Any:
-    try:
-        return fit_scaling(scale, X).apply(X)
-    except DataError as error:
-        raise DataError(f"{what}: {error}") from error
+    kept = None if scale == PCA else columns
+    _write(output, Features(X, np.asarray(ids, np.str_), record, kept))
 
 
 def _files(index: Index, domain: str, fetched: PathLike | None) -> list[Path]:
@@ -180,12 +174,6 @@ def _record(extractor: Extractor, **found: Any) -> dict[str, Any]:
     }
 
 
-def _write(
-    output: PathLike,
-    X: Any,
-    ids: Sequence[str],
-    record: Mapping[str, Any],
-    columns: Any = None,
-) -> None:
-    require_finite(X, ids, str(output))
-    write_features(output, Features(X, np.asarray(ids, np.str_), record, columns))
+def _write(output: PathLike, features: Features) -> None:
+    require_finite(features.X, features.ids, str(output))
+    write_features(output, features)

@@ -128,11 +128,7 @@ def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
 def _identity(
     task_block: TaskBlock, fit: Fit, inputs: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the part of a record that is known before the fit.
-
-    The path of a fit repeats some of it, so that `cdspp.stages.fit_files` detects a
-    file in another one's place.
-    """
+    """Return what a record says before the fit; its path repeats some, as a check."""
     files = ("predictions", "record")
     member = {name: value for name, value in vars(fit).items() if name not in files}
     return {
@@ -149,7 +145,6 @@ def _identity(
 
 
 def _make_fit(task_block: TaskBlock, fit: Fit, content: Mapping[str, Any]) -> None:
-    """Fit every trial of a block and write predictions and record."""
     rows: dict[str, list[Any]] = {name: [] for name in FIT_COLUMNS}
     outcomes: list[dict[str, Any]] = []
     run = _taken(task_block, content["setting"]) or partial(_run, task_block, fit)
@@ -204,7 +199,6 @@ def _taken(task_block: TaskBlock, setting: str) -> Callable[[Trial], Made] | Non
 
 
 def _run(task_block: TaskBlock, fit: Fit, trial: Trial) -> Made:
-    """Fit a method to a trial, by options of the trial, the study and the grid."""
     axes = task_block.seed, task_block.benchmark, task_block.task, trial.number
     state = SourceState(**fit.source)
     given = seed_option(fit.method, integer_seed(fit.method, *axes))

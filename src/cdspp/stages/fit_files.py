@@ -305,7 +305,6 @@ def _check_rows(
 def _check_trial(
     file: Path, ids: NDArray[Any], iterations: NDArray[Any], outcome: Mapping[str, Any]
 ) -> None:
-    """Check that each round of a trial predicts exactly the test samples, once each."""
     trial, tested = outcome["trial"], outcome["tested"]
     rounds = rows_by_round(iterations)
     if len(rounds) != outcome["rounds"]:
@@ -333,7 +332,6 @@ def rows_by_round(iterations: NDArray[Any]) -> dict[int, NDArray[np.intp]]:
 
 
 def _checked(file: Path, content: Any, needed: Sequence[str]) -> dict[str, Any]:
-    """Return a part of a record that has all needed keys."""
     known: dict[str, Any] = content if isinstance(content, dict) else {}
     if lacking := [name for name in needed if name not in known]:
         wrong = f"it does not tell {', '.join(lacking)}, so it is of an older version"

@@ -84,10 +84,9 @@ def _write_features(folder: Path, path: Path) -> None:
     features = read_features(path)
     X = features.X if isinstance(features.X, np.ndarray) else features.X.toarray()
     columns = {f"x{number}": column for number, column in enumerate(X.T)}
+    rows = pd.DataFrame({"id": features.ids.astype("str"), **columns})
     with atomic(output) as temporary:
-        pd.DataFrame({"id": features.ids.astype("str"), **columns}).to_parquet(
-            temporary, index=False
-        )
+        rows.to_parquet(temporary, index=False)
 
 
 def foreign_places(path: PathLike) -> dict[str, list[Any]]:
@@ -116,9 +115,8 @@ def _read(path: PathLike, names: Collection[str]) -> pd.DataFrame:
         else:
             found = list(pd.read_csv(path, nrows=0).columns)
     except (OSError, ValueError) as error:
-        raise DataError(
-            f"{path}: expected a Parquet or CSV file of predictions ({error})."
-        ) from error
+        wrong = f"expected a Parquet or CSV file of predictions ({error})."
+        raise DataError(f"{path}: {wrong}") from error
     if lacking := [name for name in COLUMNS if name not in found]:
         raise DataError(
             f"{path}: lacks {', '.join(lacking)}. Expected the columns "
@@ -134,9 +132,8 @@ def _numbers(path: PathLike, values: pd.Series, kind: str) -> pd.Series:
     try:
         return values.astype(kind)
     except (TypeError, ValueError) as error:
-        raise DataError(
-            f"{path}: expected a number in each row of {values.name}, got {error}."
-        ) from error
+        wrong = f"expected a number in each row of {values.name}, got {error}."
+        raise DataError(f"{path}: {wrong}") from error
 
 
 def read_foreign(
@@ -182,10 +179,7 @@ def take_trial(
 
 
 def _round(predictions: pd.DataFrame, path: PathLike, trial: Trial) -> Round:
-    """Return the predictions of a trial in the order of its unlabelled rows.
-
-    Samples that the trial does not test are left out.
-    """
+    """Return the predictions of the rows that a trial tests, in their order."""
     here = predictions[predictions["trial"] == trial.number]
     if here.empty:
         name = Path(path).name
@@ -202,9 +196,8 @@ def _round(predictions: pd.DataFrame, path: PathLike, trial: Trial) -> Round:
             f"without a prediction, {here.index[without][0]} first. Expected one for "
             "each that cdspp export-splits names."
         )
-    known = {str(label) for label in [*np.asarray(trial.source.y), *trial.y]} - {
-        str(UNLABELLED)
-    }
+    known = {str(label) for label in [*np.asarray(trial.source.y), *trial.y]}
+    known -= {str(UNLABELLED)}
     if unknown := set(here["predicted"]) - known:
         raise DataError(
             f"{where}: {sorted(unknown)[0]!r} is no class. Expected "

@@ -31,8 +31,7 @@ def vote(predictions: pd.DataFrame) -> pd.DataFrame:
     )
     trials = rows.groupby("id").size()
     best = votes.drop_duplicates("id").set_index("id")
-    best["trials"] = trials
-    best["agreement"] = best["size"] / trials
+    best = best.assign(trials=trials, agreement=best["size"] / trials)
     found = best.rename(columns={"mean": "confidence"}).reset_index()
     return found[["id", "predicted", "agreement", "trials", "confidence"]]
 

@@ -33,9 +33,8 @@ class RowScoreWriter:
         # By id: its place among the rows that have a label, and that label.
         self._rows: dict[str, dict[str, tuple[int, str]]] = {}
         for domain, labels in truth.items():
-            known = [(key, label) for key, label in labels.items() if label]
-            places = enumerate(known)
-            self._rows[domain] = {key: (place, label) for place, (key, label) in places}
+            known = enumerate((key, label) for key, label in labels.items() if label)
+            self._rows[domain] = {key: (place, label) for place, (key, label) in known}
         self._trials: dict[tuple[str, str, str], dict[int, NDArray[np.int8]]] = {}
 
     def add(self, fit: FitFile) -> None:

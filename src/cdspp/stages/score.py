@@ -14,16 +14,10 @@ from numpy.typing import NDArray
 from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike, task_domains
 from cdspp.stages.artifacts import SCORE_COLUMNS, labels_by_id, write_rows
-from cdspp.stages.fit_files import (
-    Expected,
-    FitFile,
-    read_expected_fits,
-    rows_by_round,
-)
+from cdspp.stages.fit_files import Expected, FitFile, read_expected_fits, rows_by_round
 from cdspp.stages.row_scores import RowScoreWriter
 
 __all__ = ["accuracies", "score_fit", "write_scores"]
-
 
 log = logging.getLogger(__name__)
 

@@ -62,8 +62,14 @@ def select_options(
         given = replace(trial, X=trial.X[train], y=trial.y[train])
         sources = state.of_all(trial.sources, given.labelled, axes)
         for place, point in enumerate(points):
-            model = build(**point)
-            right[place] += _hits(model, given, trial, test, sources)
+            with warnings.catch_warnings(action="ignore", category=CollapseWarning):
+                try:
+                    model = fitted(build(**point), given, sources)
+                except MethodFailed:
+                    right[place] = -np.inf
+                    continue
+            hits = model.predict(trial.X[test]) == trial.y[test]
+            right[place] += np.count_nonzero(hits)
     if np.isneginf(right).all():
         return {}
     own = build().get_params()
@@ -83,21 +89,3 @@ def fitted(
     if model.uses_source and not model.several_sources:
         model = SourceVote(model)
     return model.fit(trial.X, trial.y, source=sources)
-
-
-def _hits(
-    model: HeterogeneousClassifier,
-    given: Trial,
-    trial: Trial,
-    test: Any,
-    sources: list[SourceDomain],
-) -> float:
-    """Return the number of held-out rows predicted rightly; -inf where a fit fails."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CollapseWarning)
-        try:
-            made = fitted(model, given, sources)
-        except MethodFailed:
-            return -np.inf
-    predicted = made.predict(trial.X[test])
-    return float(np.count_nonzero(predicted == trial.y[test]))

@@ -54,8 +54,6 @@ def derangement(
 
 
 class _Draw(NamedTuple):
-    """The input of a state."""
-
     source: SourceDomain
     labelled: SourceDomain
     rng: np.random.Generator
@@ -144,23 +142,19 @@ def bridge_states(source: SourceDomain) -> list[str]:
 
     A single column or pair cannot be shuffled.
     """
-    parts = {SHUFFLED_COLUMNS: source.shared_columns, SHUFFLED_PAIRS: None}
-    if source.paired_rows is not None:
-        parts[SHUFFLED_PAIRS] = source.paired_rows[0]
+    pairs = None if source.paired_rows is None else source.paired_rows[0]
+    parts = {SHUFFLED_COLUMNS: source.shared_columns, SHUFFLED_PAIRS: pairs}
     return [name for name, part in parts.items() if (n_rows(part) or 0) > 1]
 
 
 def _bridged(
     state: str, changed: SourceDomain | None, given: _Draw
 ) -> SourceDomain | None:
-    """Return a changed source with the bridge of the real one.
-
-    Target rows that stand for the source share columns and pairs with themselves.
-    """
+    """Return a changed source with the bridge of the real one."""
     bridge = {kind: getattr(given.source, kind) for kind in (SHARED, PAIRS)}
     if not any(part is not None for part in bridge.values()):
         return changed
-    if state in WITHOUT_SOURCE:
+    if state in WITHOUT_SOURCE:  # target rows, which share all with themselves
         changed = changed or given.labelled
         if bridge[SHARED] is not None:
             bridge[SHARED] = [(column, column) for _, column in bridge[SHARED]]
@@ -225,10 +219,8 @@ class SourceState:
         domains = task_domains(axes[2]).sources
         for number, (domain, source) in enumerate(zip(domains, sources, strict=True)):
             more = (number,) if number else ()
-            if self.domain in ("", domain):
-                found.append(self.of(source, labelled, *axes, *more))
-            else:
-                found.append(source)
+            ours = self.domain in ("", domain)
+            found.append(self.of(source, labelled, *axes, *more) if ours else source)
         return [source for source in found if source is not None]
 
     def of(

@@ -88,7 +88,6 @@ def write_subspace(
 def _arrays(
     method: str, options: Mapping[str, Any], trial: Trial
 ) -> dict[str, NDArray[Any]]:
-    """Fit a trial and return its subspace as `SUBSPACE_ARRAYS`."""
     extra = {"final_fit": True} if "final_fit" in option_defaults(method) else {}
     model = make(method, **{**options, "keep_projections": True, **extra})
     with keep_labels(*trial.classes):

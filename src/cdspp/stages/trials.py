@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
@@ -91,9 +91,8 @@ class TaskFiles:
     def of(cls, **files: PathLike) -> TaskFiles:
         """Return the files of these names, those of further sources among them."""
         known = {each.name for each in fields(cls)}
-        own = {name: path for name, path in files.items() if name in known}
-        more = {name: path for name, path in files.items() if name not in known}
-        return cls(**own, more=more)
+        own = {name: files.pop(name) for name in known & files.keys()}
+        return cls(**own, more=files)
 
     def by_name(self) -> dict[str, PathLike]:
         """Return all files by their names."""
@@ -102,10 +101,9 @@ class TaskFiles:
 
     def of_sources(self) -> list[tuple[PathLike, PathLike]]:
         """Return features and split of each source."""
-        numbers = range(2, 2 + len(self.more) // 2)
         more = [
             (self.more[f"source_features_{k}"], self.more[f"source_split_{k}"])
-            for k in numbers
+            for k in range(2, 2 + len(self.more) // 2)
         ]
         return [(self.source_features, self.source_split), *more]
 
@@ -133,7 +131,8 @@ def read_trials(
     target, given = _read_domain(files.target_features, files.target_split, keep_sparse)
     asked = bridge or {}
     shared = _shared_columns(files, source, target, asked.get(SHARED))
-    pairs = _Pairs(files, source, target, asked[PAIRS]) if asked.get(PAIRS) else None
+    count = asked.get(PAIRS)
+    pairs = _pair_reader(files, source, target, count) if count else None
     for number in np.unique(given["trial"]):
         drawn = [(X, _of_trial(split, number)) for X, split in read]
         ids = tuple(left["id"] for _, left in drawn)
@@ -145,7 +144,7 @@ def read_trials(
             right = {name: values[kept] for name, values in right.items()}
             labelled = labelled[kept]
         none = np.empty(0, object), None
-        paired_ids, paired = pairs.of(number, *ids, right["id"]) if pairs else none
+        paired_ids, paired = pairs(number, *ids, right["id"]) if pairs else none
         bridged: dict[str, Any] = {SHARED: shared, PAIRS: paired}
         yield Trial(
             number=int(number),
@@ -188,7 +187,6 @@ def _of_trial(
 def _shared_columns(
     files: TaskFiles, source: Features, target: Features, asked: Any
 ) -> list[tuple[int, int]] | None:
-    """Return the places of the shared columns on both sides."""
     if not asked:
         return None
     paths = files.source_features, files.target_features
@@ -212,33 +210,29 @@ def _shared_columns(
     return [(ours[name], theirs[other]) for name, other in asked]
 
 
-class _Pairs:
-    """Paired rows by trial: samples that are in both views, and in no split."""
+def _pair_reader(
+    files: TaskFiles, source: Features, target: Features, number: int
+) -> Callable[..., tuple[NDArray[Any], tuple[Any, Any]]]:
+    """Return a reader of ids and rows of pairs, by trial and the ids of its splits."""
+    assert files.pairs is not None
+    every = read_rows(files.pairs, PAIR_COLUMNS)
+    sides = [
+        (features.X, {name: row for row, name in enumerate(features.ids.tolist())})
+        for features in (source, target)
+    ]
 
-    def __init__(
-        self, files: TaskFiles, source: Features, target: Features, number: int
-    ) -> None:
-        assert files.pairs is not None
-        self.path, self.number = files.pairs, number
-        self.drawn = read_rows(files.pairs, PAIR_COLUMNS)
-        self.sides = [
-            (features.X, {name: row for row, name in enumerate(features.ids.tolist())})
-            for features in (source, target)
-        ]
-
-    def of(
-        self, trial: int, *taken: NDArray[Any]
-    ) -> tuple[NDArray[Any], tuple[Any, Any]]:
-        """Return ids and rows of the pairs; the splits of the trial take other ids."""
-        drawn = self.drawn["id"][self.drawn["trial"] == trial][: self.number]
+    def read(trial: int, *taken: NDArray[Any]) -> tuple[NDArray[Any], tuple[Any, Any]]:
+        drawn = every["id"][every["trial"] == trial][:number]
         ids = drawn.tolist()
-        known = all(name in rows for name in ids for _, rows in self.sides)
+        known = all(name in rows for name in ids for _, rows in sides)
         apart = all({*ids}.isdisjoint(names) for names in taken)
-        if len(ids) < self.number or not known or not apart:
+        if len(ids) < number or not known or not apart:
             raise DataError(
-                f"{self.path}, trial {trial}: expected {self.number} paired samples "
-                f"in both views that are in no split, got {len(ids)}. Delete it and "
-                "run again, or lower paired_rows."
+                f"{files.pairs}, trial {trial}: expected {number} paired samples in "
+                f"both views that are in no split, got {len(ids)}. Delete it and run "
+                "again, or lower paired_rows."
             )
-        ours, theirs = (X[[rows[name] for name in ids]] for X, rows in self.sides)
+        ours, theirs = (X[[rows[name] for name in ids]] for X, rows in sides)
         return drawn, (ours, theirs)
+
+    return read
