@@ -31,12 +31,10 @@ from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.stages.source_states import SourceState
 from cdspp.study.guest_sections import GuestSection
 from cdspp.study.known_names import Faults, KnownNames, unknown, unknown_of
-from cdspp.study.model import PUBLISHED
+from cdspp.study.model import PUBLISHED, Config
 from cdspp.study.settings import in_state, setting_of_value, task_names, without
 
 __all__ = ["cross_faults", "run_faults"]
-
-Config = Mapping[str, Any]
 
 VIEWS = ("source_view", "target_view")
 OWN_BENCHMARKS = (
@@ -44,7 +42,6 @@ OWN_BENCHMARKS = (
     "views, or add the views of config.yaml to yours."
 )
 DIFFERENCES = ("source", "options", "labels", "overlap")
-SECTIONS = ("datasets", "views", "benchmarks", "methods", "settings", "curves")
 
 
 def cross_faults(known: KnownNames, guests: Sequence[GuestSection]) -> list[str]:
@@ -61,10 +58,10 @@ def cross_faults(known: KnownNames, guests: Sequence[GuestSection]) -> list[str]
 
 
 def _repeated(known: KnownNames) -> Faults:
-    for section in SECTIONS:
-        names = known.names(section)
-        for name in sorted({name for name in names if names.count(name) > 1}):
-            yield f"{section}: the id {name!r} is there more than once."
+    for section in ("datasets", "views", "benchmarks", "methods", "settings", "curves"):
+        for name, count in sorted(Counter(known.names(section)).items()):
+            if count > 1:
+                yield f"{section}: the id {name!r} is there more than once."
 
 
 def _view_faults(known: KnownNames) -> Faults:
@@ -97,7 +94,6 @@ def _view_faults(known: KnownNames) -> Faults:
 
 
 def _weight_faults(known: KnownNames) -> Faults:
-    """Yield the files of weights that are not there, each once."""
     lost: dict[str, str] = {}
     for where, view in known.entries("views"):
         extractor = view["extractor"]
@@ -133,8 +129,13 @@ def _options_by_domain(view: Config) -> Iterator[dict[str, Any]]:
 
 
 def _benchmark_faults(known: KnownNames) -> Faults:
+    ours = "benchmarks" in known.inherited and "views" not in known.inherited
     for where, entry in known.entries("benchmarks"):
-        yield from _missing_views(known, where, entry)
+        remedy = f" {OWN_BENCHMARKS}" * ours  # said once
+        for key in VIEWS:
+            for fault in known.missing(f"{where}.{key}", "views", entry[key]):
+                yield fault + remedy
+                remedy = ""
         left_out, dataset = entry.get("leave_out", []), entry["dataset"]
         yield from unknown_of(f"{where}.leave_out", left_out, available())
         if dataset not in known.datasets:
@@ -150,18 +151,7 @@ def _benchmark_faults(known: KnownNames) -> Faults:
         yield from known.size_faults(f"{where}.labels", entry, entry["labels"])
 
 
-def _missing_views(known: KnownNames, where: str, entry: Config) -> Faults:
-    """Yield the views that a benchmark names and nobody gives, with a remedy."""
-    ours = "benchmarks" in known.inherited and "views" not in known.inherited
-    remedy = f" {OWN_BENCHMARKS}" if ours else ""
-    for key in VIEWS:
-        for fault in known.missing(f"{where}.{key}", "views", entry[key]):
-            yield fault + remedy
-            remedy = ""
-
-
 def _domains_of(known: KnownNames, entry: Config, key: str) -> tuple[str, ...]:
-    """Return the domains of a benchmark that the view of a key serves."""
     tasks = task_names(entry, known.datasets[entry["dataset"]].class_sizes)
     return role_domains(tasks)[key.removesuffix("_view")]
 
@@ -194,7 +184,6 @@ def _kind_faults(known: KnownNames, where: str, entry: Config, key: str) -> Faul
 def _option_domain_faults(
     known: KnownNames, where: str, entry: Config, key: str
 ) -> Faults:
-    """Yield the domains that an option given by domain leaves out."""
     domains = _domains_of(known, entry, key)
     name: str | None = entry[key]
     while name in known.views:
@@ -245,7 +234,6 @@ def _class_faults(known: KnownNames, where: str, entry: Config) -> Faults:
 
 
 def _bridge_faults(known: KnownNames, where: str, entry: Config) -> Faults:
-    """Yield the reasons why the domains of a benchmark cannot share its bridge."""
     bridge, dataset = entry["bridge"], known.datasets[entry["dataset"]]
     if not {SHARED, PAIRS} & {*bridge}:
         yield f"{where}: nothing is shared; give {SHARED} or {PAIRS}."
@@ -263,10 +251,8 @@ def _bridge_faults(known: KnownNames, where: str, entry: Config) -> Faults:
         extractor = view.get("extractor", "")
         if not _is_sound(extractor):
             continue
-        if (
-            not features.extractor_class(extractor).names_columns
-            or view.get("scale") == PCA
-        ):
+        named = features.extractor_class(extractor).names_columns
+        if not named or view.get("scale") == PCA:
             yield (
                 f"{where}.{SHARED}: the columns of view {name} ({extractor}) have no "
                 "names; give one of texts or tables, without pca: view: ..."
@@ -318,7 +304,6 @@ def _own_view_faults(known: KnownNames, where: str, method: Config) -> Faults:
 
 
 def _option_faults(where: str, method: str, options: Config) -> Faults:
-    """Yield the faults of options of a method: their names or values."""
     known = option_defaults(method)
     foreign = [option for option in options if option not in known]
     for option in foreign:
@@ -332,7 +317,6 @@ def _option_faults(where: str, method: str, options: Config) -> Faults:
 
 
 def _bridge_use_faults(known: KnownNames, where: str, method: Config) -> Faults:
-    """Yield that a method uses no such part of a bridge, or needs one in vain."""
     usable = method_class(method["id"]).bridges
     chosen = method.get("bridges", usable)
     yield from unknown_of(f"{where}.bridges", chosen, usable)
@@ -346,7 +330,6 @@ def _bridge_use_faults(known: KnownNames, where: str, method: Config) -> Faults:
 
 
 def _role_faults(known: KnownNames) -> Faults:
-    """Yield the faults of the methods that are named as reference and baseline."""
     if not known.methods.keys() <= set(available()):
         return  # these faults come first
     for role in (REFERENCE, BASELINE):
@@ -358,7 +341,6 @@ def _role_faults(known: KnownNames) -> Faults:
 
 
 def _run_section_faults(known: KnownNames, guests: Sequence[GuestSection]) -> Faults:
-    """Yield the faults of runs beside the main one."""
     for where, setting in known.entries("settings"):
         yield from _setting_faults(known, where, setting)
     for where, curve in known.entries("curves"):
@@ -384,7 +366,11 @@ def _setting_faults(known: KnownNames, where: str, setting: Config) -> Faults:
         SourceState(**setting.get("source", {}))
     except ValueError as error:
         yield f"{where}.source: {error}"
-    yield from _source_domain_faults(known, where, setting)
+    domain = setting.get("source", {}).get("domain")
+    tasks = known.tasks(known.ran(setting))
+    if domain is not None and tasks is not None:
+        sources = role_domains(tasks)["source"]
+        yield from unknown_of(f"{where}.source.domain", [domain], sources)
     yield from run_faults(known, where, setting, setting["methods"])
     for name in _runnable(known, setting["methods"]):
         yield from _option_faults(f"{where}.options", name, setting.get("options", {}))
@@ -392,15 +378,6 @@ def _setting_faults(known: KnownNames, where: str, setting: Config) -> Faults:
         if known.domains(name) is not None:
             entry, labels = known.benchmarks[name], setting["labels"]
             yield from known.size_faults(f"{where}.labels", entry, labels)
-
-
-def _source_domain_faults(known: KnownNames, where: str, setting: Config) -> Faults:
-    """Yield the domain of a setting's source that is no source of any of its tasks."""
-    domain = setting.get("source", {}).get("domain")
-    tasks = known.tasks(known.ran(setting))
-    if domain is not None and tasks is not None:
-        sources = role_domains(tasks)["source"]
-        yield from unknown_of(f"{where}.source.domain", [domain], sources)
 
 
 def _curve_faults(known: KnownNames, where: str, curve: Config) -> Faults:
@@ -444,7 +421,6 @@ def _runnable(known: KnownNames, methods: Iterable[str]) -> list[str]:
 def _foreign_faults(
     known: KnownNames, where: str, method: Config, settings: Iterable[str]
 ) -> Faults:
-    """Yield the names in a file of predictions that the study does not have."""
     # Not above: it needs pandas, and few studies have such a file.
     from cdspp.stages.foreign import foreign_places
 
@@ -453,15 +429,14 @@ def _foreign_faults(
     except DataError as error:
         yield f"{where}: {error}"
         return
-    ran = [name for name in known.ran(method) if name in known.benchmarks]
     asked = {"tasks": found["task"], "trials": max(found["trial"], default=1)}
-    yield from run_faults(known, where, {**asked, "benchmarks": ran}, ())
+    asked["benchmarks"] = [b for b in known.ran(method) if b in known.benchmarks]
+    yield from run_faults(known, where, asked, ())
     yield from known.missing(f"{where}.benchmark", "benchmarks", *found["benchmark"])
     yield from unknown_of(f"{where}.setting", found["setting"], settings)
 
 
 def _setting_names(known: KnownNames, guests: Sequence[GuestSection]) -> list[str]:
-    """Return the names of all settings, of main, curves and guests, too."""
     names = [MAIN, *known.names("settings"), *known.states]
     if any("grid" in entry for _, entry in known.entries("methods")):
         names += [in_state(SELECTED, state) for state in (REAL, *known.states)]

@@ -107,8 +107,7 @@ def problem_size(study: Study, key: FitKey) -> Size:
             taken.append((rows, d_target if name == MATCHED else width))
     # Without any source the labelled target rows serve.
     n_rows, widths = zip(*(taken or [(n_labelled, d_target)]), strict=True)
-    sides = [(source, views["source"]) for source in sources]
-    sides.append((target, views["target"]))
+    sides = [(target, views["target"]), *((s, views["source"]) for s in sources)]
     return Size(
         name=f"{benchmark}, {task}",
         n_classes=len(sizes),

@@ -125,9 +125,9 @@ def files_after_fits(
     """Return the files that follow from the fits of a study, by stage."""
     known, names = {"study": study.name}, study.benchmarks
     shown = {  # by the kinds of `cdspp.report.outline.KINDS`
-        "tables": (tables, TABLE_FORMS),
-        "figures": (figures, FIGURE_FORMS),
-        "timings": (timings, TABLE_FORMS),
+        "tables": product(tables, TABLE_FORMS),
+        "figures": product(figures, FIGURE_FORMS),
+        "timings": product(timings, TABLE_FORMS),
     }
     return {
         "scores": [SCORES.format(**known, benchmark=b) for b in names],
@@ -139,11 +139,8 @@ def files_after_fits(
         ],
         "predictions": [file for b in names for file in prediction_files(study, b)],
         **{
-            kind: [
-                SHOWN.format(**known, kind=kind, name=name, form=form)
-                for name, form in product(every, forms)
-            ]
-            for kind, (every, forms) in shown.items()
+            kind: [SHOWN.format(**known, kind=kind, name=n, form=f) for n, f in every]
+            for kind, every in shown.items()
         },
         "report": [REPORT.format(**known)],
     }

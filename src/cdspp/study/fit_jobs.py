@@ -185,11 +185,9 @@ def forecast_text(study: Study) -> str:
     _, fits, hours, memory = zip(*rows.values(), strict=True)
     rows["all"] = [jobs, sum(fits), sum(hours), max(memory)]
     width = max(14, *map(len, rows))
+    head = f"{'method':{width}}{'jobs':>7}{'fits':>8}{'core-hours':>12}{'peak MB':>10}"
     lines = [
-        f"{'method':{width}}{'jobs':>7}{'fits':>8}{'core-hours':>12}{'peak MB':>10}"
-    ]
-    lines += [
         f"{name:{width}}{row[0]:7.0f}{row[1]:8.0f}{row[2]:12.2f}{row[3]:10.0f}"
         for name, row in rows.items()
     ]
-    return "\n".join([*lines, "", FORECAST_NOTE])
+    return "\n".join([head, *lines, "", FORECAST_NOTE])

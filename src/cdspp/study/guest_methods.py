@@ -59,10 +59,17 @@ def _said(entry: Config) -> dict[str, Any]:
 
 def _fault(name: str, entry: Config) -> str:
     set_guests({name: _said(entry)})
+    rng = np.random.default_rng(0)
+    classes = np.repeat(np.arange(3), 6)
+    X_source = rng.standard_normal((18, 4)) + 5 * np.eye(3, 4)[classes]
+    X = rng.standard_normal((18, 5)) + 5 * np.eye(3, 5)[classes]
+    y = np.where(np.arange(18) % 2, classes, UNLABELLED)
     try:
         known = option_defaults(name)  # others are refused elsewhere
-        given = entry.get("options", {})
-        _fit_toy(name, {k: v for k, v in given.items() if k in known})
+        given = {k: v for k, v in entry.get("options", {}).items() if k in known}
+        with warnings.catch_warnings(action="ignore"):
+            model = make(name, **{**seed_option(name, 0), **given})
+            model.fit(X, y, source=SourceDomain(X_source, classes))
     except ConfigError as error:
         return str(error)
     except Exception as error:
@@ -72,15 +79,3 @@ def _fault(name: str, entry: Config) -> str:
             "without a label, and predict."
         )
     return ""
-
-
-def _fit_toy(name: str, options: Config) -> None:
-    rng = np.random.default_rng(0)
-    classes = np.repeat(np.arange(3), 6)
-    X_source = rng.standard_normal((18, 4)) + 5 * np.eye(3, 4)[classes]
-    X = rng.standard_normal((18, 5)) + 5 * np.eye(3, 5)[classes]
-    y = np.where(np.arange(18) % 2, classes, UNLABELLED)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = make(name, **{**seed_option(name, 0), **options})
-        model.fit(X, y, source=SourceDomain(X_source, classes))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.names import BASELINE, REFERENCE, role_domains
 from cdspp.methods import available, method_class
-from cdspp.study.model import StudyDataset
+from cdspp.study.model import Config, StudyDataset
 from cdspp.study.settings import task_names
 
 __all__ = [
@@ -24,11 +24,8 @@ __all__ = [
     "unknown_of",
 ]
 
-Config = Mapping[str, Any]
 Faults = Iterator[str]
 Cut = Callable[[Config, "Scissors", Collection[str]], dict[str, Any]]
-# Without these an entry would seem to run everywhere, and be blamed for it.
-SCOPE = frozenset({"benchmarks", "tasks"})
 LEFT_OUT = "left out what this study has no methods, benchmarks or tasks for"
 SHOWN = 100  # letters of a value in a message, from either side
 
@@ -75,7 +72,8 @@ def _sound_part(config: Config, rules: Config, errors: Iterable[Any]) -> Sound:
     for section, value in config.items():
         known = rules["properties"].get(section)
         if known is not None and "items" in known and isinstance(value, list):
-            vital = {"", *SCOPE, *known["items"]["required"]}
+            # Without its scope an entry would seem to run everywhere, and be blamed.
+            vital = {"", "benchmarks", "tasks", *known["items"]["required"]}
             kept[section] = []
             for i, entry in enumerate(value):
                 bad = wrong.get(place := f"{section}[{i}]", set())
@@ -161,12 +159,10 @@ class KnownNames:
 
     def missing(self, where: str, section: str, *names: str) -> Faults:
         """Yield the names that a section lacks."""
-        states = section == "source_states"
-        known = self.states if states else self.names(section)
-        if section == "datasets":
-            known = [*self.datasets, *known]
+        known = self.states if section == "source_states" else self.names(section)
+        shipped = self.datasets if section == "datasets" else ()
         if section not in self.sound.unnamed:
-            yield from unknown_of(where, names, known)
+            yield from unknown_of(where, names, [*shipped, *known])
 
     def root(self, view: str) -> str | None:
         """Return the view made of files on which a view rests, None in a circle."""
@@ -285,8 +281,7 @@ class Scissors:
             if "states" in cut:
                 cut["states"] = [s for s in cut["states"] if s in self.known.states]
             if isinstance(view := cut.get("source_view"), Mapping):
-                own = {k: v for k, v in view.items() if k in self.benchmarks}
-                cut["source_view"] = own
+                cut["source_view"] = {b: view[b] for b in view if b in self.benchmarks}
             kept.append(cut)
         self.methods = {entry["id"]: entry for entry in kept}
         return kept
@@ -303,9 +298,8 @@ class Scissors:
         """Return settings or curves with the methods and tasks that there are."""
         kept = []
         for entry in self.config.get(section, []):
-            if (cut := self.cut_scope(section, entry)) is None:
-                continue
-            if methods := self.present(section, cut, entry["methods"]):
+            cut = self.cut_scope(section, entry)
+            if cut and (methods := self.present(section, cut, entry["methods"])):
                 kept.append({**cut, "methods": methods})
         return kept
 

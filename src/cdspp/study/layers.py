@@ -57,7 +57,8 @@ def layered(
     preset = merge_files([known[name]]) if name in known else {}  # the schema names it
     config = _merged(_merged(below, preset), own)
     given = [key for key in ("methods", "add") if isinstance(config.get(key), list)]
-    config |= {key: _entries(config[key]) for key in given}
+    for key in given:  # some may be given by their name alone
+        config[key] = [{"id": x} if isinstance(x, str) else x for x in config[key]]
     if len(given) == 2:  # as above
         config["methods"] = _with_added(config["methods"], config.pop("add"))
     if replaced := [key for key in preset if key in own]:
@@ -67,11 +68,6 @@ def layered(
     # Equal sections count as inherited, for many a study file is a copy that was cut.
     inherited = (key for key in below if own.get(key, below[key]) == below[key])
     return Layers(config, frozenset(inherited) - {*preset}, tuple(notes))
-
-
-def _entries(methods: list[Any]) -> list[Any]:
-    """Return the entries of methods, some of which may be given by their name alone."""
-    return [{"id": entry} if isinstance(entry, str) else entry for entry in methods]
 
 
 def _with_added(methods: list[Any], added: list[Any]) -> list[Any]:
@@ -109,8 +105,6 @@ def _merged(below: Config, above: Config) -> dict[str, Any]:
     """Return the keys of both: mappings are merged, all else is replaced."""
     found = copy.deepcopy(dict(below))
     for key, value in above.items():
-        if isinstance(value, Mapping) and isinstance(found.get(key), Mapping):
-            found[key] = _merged(found[key], value)
-        else:
-            found[key] = copy.deepcopy(value)
+        both = isinstance(value, Mapping) and isinstance(found.get(key), Mapping)
+        found[key] = _merged(found[key], value) if both else copy.deepcopy(value)
     return found

@@ -13,6 +13,7 @@ from cdspp.methods import option_defaults
 
 __all__ = [
     "Benchmark",
+    "Config",
     "StudyDataset",
     "Method",
     "RunDescription",
@@ -26,6 +27,7 @@ __all__ = [
     "of_entry",
 ]
 
+Config = Mapping[str, Any]
 Made = TypeVar("Made", "View", "Benchmark", "Method", "Setting")
 
 # How labelled samples are drawn; `PUBLISHED` is also the extractor of ready-made views.

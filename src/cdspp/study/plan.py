@@ -40,7 +40,6 @@ METHOD, INFORMED, BRIDGED, CONTROL = "method", "informed", "bridged", "control"
 VARIANT, STATE, CHOOSING = "variant", "state", "selected"
 LEFT_OUT = "left-out"  # one of several sources
 KINDS = METHOD, INFORMED, BRIDGED, CONTROL, VARIANT, STATE, CHOOSING, LEFT_OUT
-HIDDEN = STATE, CHOOSING, LEFT_OUT  # shown by gains alone
 
 SHARED_ALONE = "shared columns"  # the bridge of a row that uses no pairs
 
@@ -159,7 +158,7 @@ class BenchmarkPlan:
     @property
     def shown_rows(self) -> tuple[Row, ...]:
         """The rows of the tables of accuracies: all but methods in other states."""
-        return tuple(row for row in self.rows if row.kind not in HIDDEN)
+        return tuple(r for r in self.rows if r.kind not in (STATE, CHOOSING, LEFT_OUT))
 
     @property
     def main_rows(self) -> list[Row]:
@@ -206,6 +205,8 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
     shown = study.shown_method()
     ran = study.setting_methods(benchmark, MAIN)
     rows = sorted(_rows(study, benchmark), key=lambda row: KINDS.index(row.kind))
+    ran_in = study.setting_methods
+    states = (s for s in study.states if study.setting_tasks(benchmark, s))
     return BenchmarkPlan(
         study=study.name,
         benchmark=benchmark,
@@ -220,7 +221,7 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         rows=tuple(rows),
         curves=tuple(_curves(study, benchmark)),
         showcase=Showcase(entry.showcase, shown) if shown in ran else None,
-        states=tuple(s for s in study.states if _has_state(study, benchmark, s)),
+        states=tuple(s for s in states if s not in SHUFFLED or ran_in(benchmark, s)),
         margin=study.margin,
         holm_over_methods=study.holm_over_methods,
         guests=study.guests.get(benchmark, {}),
@@ -231,13 +232,7 @@ def _rows_of(values: Mapping[str, Any]) -> dict[str, tuple[Row, ...]]:
     return {"rows": tuple(Row(**row) for row in values["rows"])}
 
 
-def _has_state(study: Study, benchmark: str, state: str) -> bool:
-    runs = state not in SHUFFLED or bool(study.setting_methods(benchmark, state))
-    return runs and bool(study.setting_tasks(benchmark, state))
-
-
 def _rows(study: Study, benchmark: str) -> Iterator[Row]:
-    """Yield a row a setting and method, but for those of curves and guests."""
     for cell in study.cells(benchmark):
         setting = study.settings[cell.setting]
         if setting.tasks.get(benchmark) and not (setting.of_curve or setting.guest):

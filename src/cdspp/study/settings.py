@@ -26,6 +26,7 @@ from cdspp.methods.bridge import PAIRS, SAME_NAMES, SHARED
 from cdspp.study.model import (
     SEEDED,
     Benchmark,
+    Config,
     Curve,
     CurveValue,
     Method,
@@ -46,7 +47,6 @@ __all__ = [
     "without",
 ]
 
-Config = Mapping[str, Any]
 Benchmarks = Mapping[str, Benchmark]
 Tasks = dict[str, tuple[str, ...]]  # by benchmark
 
@@ -74,10 +74,9 @@ def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Stud
     curves = tuple(_curve_of(entry, study) for entry in config.get("curves", []))
     benchmarks, methods = study.benchmarks, study.methods
     main = Setting(MAIN, tuple(methods), chosen_tasks({}, benchmarks))
-    states = [_state_setting(study, state, methods) for state in study.states]
     settings = [
         main,
-        *states,
+        *(_state_setting(study, state, methods) for state in study.states),
         *_selected_settings(config, study, main),
         *_left_out_settings(study),
         *(_setting_of(entry, benchmarks) for entry in config.get("settings", [])),
@@ -90,15 +89,14 @@ def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Stud
 
 def _setting_of(entry: Config, benchmarks: Benchmarks) -> Setting:
     source = {"name": REAL, **entry.get("source", {})}
-    made = {"methods": tuple(entry["methods"]), "source": source}
     tasks = chosen_tasks(entry, benchmarks)
     if domain := source.get("domain"):
         tasks = _tasks_with(domain, tasks)
-    return of_entry(Setting, entry, tasks=tasks, **made)
+    methods = tuple(entry["methods"])
+    return of_entry(Setting, entry, tasks=tasks, methods=methods, source=source)
 
 
 def _tasks_with(domain: str, tasks: Tasks) -> Tasks:
-    """Return the tasks that have a domain as a source, by benchmark."""
     found = {
         name: tuple(task for task in some if domain in task_domains(task).sources)
         for name, some in tasks.items()
@@ -112,11 +110,8 @@ def _left_out_settings(study: Study) -> Iterator[Setting]:
         name: tuple(filter(several_sources, benchmark.tasks))
         for name, benchmark in study.benchmarks.items()
     }
-    methods = tuple(
-        name
-        for name, method in study.methods.items()
-        if method.states and not method.predictions
-    )
+    ran = (m for m in study.methods.values() if m.states and not m.predictions)
+    methods = tuple(method.identifier for method in ran)
     every = (task for some in tasks.values() for task in some)
     for domain in role_domains(every)["source"] if methods else ():
         source = {"name": ALONE, "domain": domain}
@@ -130,7 +125,6 @@ def without(domain: str) -> str:
 
 
 def _is_control(study: Study, state: str, benchmark: Benchmark) -> bool:
-    """Whether a source state is a control on a benchmark."""
     if state in SHUFFLED:
         return _n_exchanged(study, state, benchmark) > 1
     # Two classes, swapped, are the mirrored problem, of equal answers.
@@ -165,19 +159,15 @@ def _selected_settings(
     choosing = {name: method for name, method in study.methods.items() if method.grid}
     if not choosing:
         return
-    settings = [replace(main, methods=tuple(choosing))]
-    for state in study.states:
-        setting = _state_setting(study, state, choosing)
-        if setting.methods or state not in SHUFFLED:
-            settings.append(setting)
+    states = (_state_setting(study, state, choosing) for state in study.states)
+    ran = (each for each in states if each.methods or each.identifier not in SHUFFLED)
     trials = config.get("selection", {}).get("trials")
-    for each in settings:
+    for each in (replace(main, methods=tuple(choosing)), *ran):
         name = in_state(SELECTED, each.source["name"])
         yield replace(each, identifier=name, trials=trials, selects=True)
 
 
 def _state_setting(study: Study, state: str, methods: Mapping[str, Method]) -> Setting:
-    """Return the setting that runs methods in a source state."""
     # A method that has a stand-in without a source is not fitted twice there.
     twice = stand_ins(methods) if state == ALONE else {}
     chosen = (name for name, method in methods.items() if state in method.states)
@@ -219,7 +209,6 @@ def setting_of_value(curve: str, value: float) -> str:
 
 
 def _curve_of(entry: Config, study: Study) -> Curve:
-    """Return the curve that an entry of `curves` describes."""
     parameter, benchmarks = entry["parameter"], study.benchmarks
     chosen = chosen_tasks(entry, benchmarks)
     if parameter == PAIRS:  # of benchmarks that have them, up to as many as there are
