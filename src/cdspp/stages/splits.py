@@ -108,9 +108,10 @@ def write_split(
         rows["trial"] += [trial] * len(taken)
         rows["id"] += ids[taken].tolist()
         rows["row"] += taken.tolist()
-        given = np.isin(taken, drawn)  # no other label leaves here
+        given, known = np.isin(taken, drawn), found[taken]
+        known[~given] = None  # no other label leaves here
         rows["role"] += np.where(given, drawn_role, UNLABELLED_ROLE).tolist()
-        rows["label"] += np.where(given, found[taken], None).tolist()
+        rows["label"] += known.tolist()
     write_rows(output, SPLIT_COLUMNS, rows)
 
 
