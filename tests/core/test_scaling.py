@@ -66,5 +66,7 @@ def test_what_cannot_be_scaled_is_refused() -> None:
         fit_scaling("pca", np.ones((4, 3)))
     with pytest.raises(DataError, match="would fill a sparse matrix of shape"):
         fit_scaling("standardise", sparse.csr_array(FULL))
-    with pytest.raises(ConfigError, match="one of none, .*, pca, standardise-each, got"):
+    with pytest.raises(
+        ConfigError, match="one of none, .*, pca, standardise-each, got"
+    ):
         fit_scaling("standardize", FULL)

@@ -42,7 +42,6 @@ example:
 
 def _compare(arguments: argparse.Namespace) -> str:
     from cdspp.analysis.compare import compare
-    from cdspp.analysis.verdicts import COLLAPSED
     from cdspp.cli import rows
     from cdspp.core.scaling import Scaling
 
@@ -66,14 +65,21 @@ def _compare(arguments: argparse.Namespace) -> str:
         progress=logging.getLogger(__name__).info,
     )
     found = replace(found, next_step=_next_step(arguments, found, target.dropped))
-    if arguments.csv:
-        with atomic(arguments.csv) as temporary:
-            found.gains.to_csv(temporary, index=False)
     # Each fit learns its own scaling, so that the line has no numbers of it.
     kind = arguments.scale
     said = "PCA in each fit" if kind == PCA else str(Scaling(kind, target.X.shape[1]))
     read = (replace(each, scaling=said) for each in (target, source))
     head = [*rows.tell(*read), *notes, *filter(None, [found.note])]
+    return _answer(arguments, found, head)
+
+
+def _answer(arguments: argparse.Namespace, found: Comparison, head: list[str]) -> str:
+    """Write what is asked for, and return the answer below the lines on the files."""
+    from cdspp.analysis.verdicts import COLLAPSED
+
+    if arguments.csv:
+        with atomic(arguments.csv) as temporary:
+            found.gains.to_csv(temporary, index=False)
     text = [*head, "", *_table(found), "", found.sentence]
     if arguments.page:
         from cdspp.report.page.comparison import write_comparison

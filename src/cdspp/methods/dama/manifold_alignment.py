@@ -130,9 +130,8 @@ def align(
     try:
         values, P = solve(domains, sizes, sums, similar, kept)
     except linalg.LinAlgError as error:
-        raise MethodFailed(
-            f"the eigenproblem is not definite with alpha={alpha:g} ({error})"
-        ) from error
+        text = f"the eigenproblem is not definite with alpha={alpha:g} ({error})"
+        raise MethodFailed(text) from error
     values, P = values[::-1], P[:, ::-1]
     if scaling == "unit":
         P = P / np.sqrt((P**2).sum(axis=0))
