@@ -1,11 +1,12 @@
-"""Whether what lies in the folder of a study is what was computed."""
+"""Whether the files of a study are what was computed, and what it asks for now."""
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from cdspp.analysis.digests import REPORT, changed_files, read_digests
 from cdspp.analysis.fit_records import mixed_versions
+from cdspp.analysis.references import configuration_as_run
 from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core.errors import DataError
 from cdspp.core.names import (
@@ -28,8 +30,11 @@ from cdspp.core.wording import counted
 from cdspp.stages.artifacts import SCORE_COLUMNS, SPLIT_COLUMNS, labels_by_id, read_rows
 from cdspp.stages.fit_files import FitFile, read_fit, unnumbered
 from cdspp.stages.score import score_fit
+from cdspp.study import files as study_files
+from cdspp.study.model import Study
+from cdspp.study.renewal import file_recipe, foreign_files, outdated_fits
 
-__all__ = ["verify"]
+__all__ = ["stale_files", "verify"]
 
 Trial = tuple[str, str, str, int]  # setting, task, method, trial
 Rows = list[tuple[Any, ...]]
@@ -52,7 +57,7 @@ def verify(
 
     Fits are checked against records, paths, features and splits; scores against fits
     and labels; all files of the report against the digests that it states. `stale`
-    has the files that are not what a study asks for now (`cdspp.analysis.stale`).
+    has the files that are not what a study asks for now (`stale_files`).
     """
     root = Path(folder)
     if root.name in ("", ".."):  # such as ``.``, which is not the folder's name
@@ -60,9 +65,8 @@ def verify(
     files = score_files(root)
     stated = read_digests(root / REPORT)
     changed = dict(changed_files(root, stated))
-    faults: list[str] = []
+    faults, jobs = list[str](), list[Mapping[str, Any]]()
     n_fits = n_trials = unused = 0
-    jobs: list[Mapping[str, Any]] = []
     for file in files:
         fits = _Fits(root, file.stem, changed, stated.values())
         faults += fits.faults
@@ -89,8 +93,26 @@ def verify(
     ]
     apart = f" {counted(unused, 'fit')} of these in no score." * bool(unused)
     result = counted(len(faults), "difference") if faults else "all as computed"
-    text = f"Checked {', '.join(checked)}: {result}.{apart}"
-    return faults, text + _unchecked(root, stated) + NO_STUDY * (stale is None)
+    text = f"Checked {', '.join(checked)}: {result}.{apart}{_unchecked(root, stated)}"
+    return faults, text + NO_STUDY * (stale is None)
+
+
+def stale_files(study: Study) -> Iterator[tuple[str, str]]:
+    """Yield files that a run would make again, and why; those that follow are left out.
+
+    What the study asks for is compared with the configuration of its report and with
+    the records of files and fits: the user's own files and code count, too. Snakemake's
+    records are not needed.
+    """
+    report = Path(study_files.REPORT.format(study=study.name))
+    with suppress(DataError):  # no report yet
+        shown = configuration_as_run(report.parents[1])
+        asked = json.loads(json.dumps(study.run_description().config))
+        keys = sorted(k for k in asked | shown if asked.get(k) != shown.get(k))
+        if keys:
+            yield str(report), f"it is of a study with other {', '.join(keys)}"
+    yield from foreign_files(study, partial(file_recipe, study))
+    yield from outdated_fits(study)
 
 
 def _unchecked(root: Path, stated: Iterable[str]) -> str:

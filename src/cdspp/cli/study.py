@@ -128,7 +128,7 @@ def _study_and_results(given: str) -> tuple[Study | None, Path]:
 
 
 def _verify(arguments: argparse.Namespace) -> str:
-    from cdspp.analysis.stale import stale_files
+    from cdspp.analysis.verify import stale_files
 
     study, folder = _study_and_results(arguments.study)
     if study is None and folder.suffix == ".zip":
@@ -160,7 +160,7 @@ def status_text(files: Sequence[str], *, strict: bool = False) -> str:
     If `strict`, print it and exit with code 1 where fits or other jobs failed.
     """
     from cdspp.analysis.fit_records import versions_note
-    from cdspp.analysis.stale import stale_files
+    from cdspp.analysis.verify import stale_files
     from cdspp.report.outline import KINDS, outline_names
     from cdspp.study.files import FIT, files_after_fits, files_before_fits
     from cdspp.study.plan import plan_of

@@ -45,8 +45,7 @@ def build_codebook(
         raise made.refuse("codebook_domain", "the name of a domain")
     content = _matching_index(index, made)
     domain = made.codebook_domain
-    made.load()  # only libraries that are loaded can be limited
-    log_ready()
+    _load(made)
     with limit_threads(numeric_threads):
         words = made.fit_codebook(_files(content, domain, fetched))
     content.check(domain)
@@ -87,8 +86,7 @@ def extract_view(
         (name,) = read_fetched(Path(weights))["files"]
         options = {**options, "weights": str(Path(weights).parent / str(name))}
     made, columns, more = make_extractor(extractor, **options), None, dict[str, Any]()
-    made.load()  # as above
-    log_ready()
+    _load(made)
     with limit_threads(numeric_threads):
         if isinstance(made, ViewExtractor):
             X, ids, record = _from_view(made, view)
@@ -105,13 +103,22 @@ def extract_view(
             ids = content.ids(domain)
             record = _record(made, dataset=content.dataset, domain=domain, **more)
         if scale != NO_SCALE:
-            try:
-                X = fit_scaling(scale, X).apply(X)
-            except DataError as error:
-                raise DataError(f"{extractor}, domain {domain}: {error}") from error
+            X = _scaled(X, scale, f"{extractor}, domain {domain}")
             record["scale"] = scale
-    kept = None if scale == PCA else columns
-    _write(output, Features(X, np.asarray(ids, np.str_), record, kept))
+    names = None if scale == PCA else columns
+    _write(output, Features(X, np.asarray(ids, np.str_), record, names))
+
+
+def _load(made: Extractor) -> None:
+    made.load()  # only libraries that are loaded can be limited
+    log_ready()
+
+
+def _scaled(X: Any, scale: str, what: str) -> Any:
+    try:
+        return fit_scaling(scale, X).apply(X)
+    except DataError as error:
+        raise DataError(f"{what}: {error}") from error
 
 
 def _files(index: Index, domain: str, fetched: PathLike | None) -> list[Path]:

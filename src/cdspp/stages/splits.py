@@ -100,7 +100,6 @@ def write_split(
         return (order[p] for p in draw_published(found[order], per_class, trial, **how))
 
     rows: dict[str, list[Any]] = {name: [] for name in SPLIT_COLUMNS}
-    drawn_role = SOURCE if role == SOURCE else LABELLED
     for trial in trials_of_block(block):
         drawn, rest = draw(trial)
         used = drawn if role == SOURCE else np.concatenate([drawn, rest])
@@ -108,11 +107,18 @@ def write_split(
         rows["trial"] += [trial] * len(taken)
         rows["id"] += ids[taken].tolist()
         rows["row"] += taken.tolist()
-        given, known = np.isin(taken, drawn), found[taken]
-        known[~given] = None  # no other label leaves here
-        rows["role"] += np.where(given, drawn_role, UNLABELLED_ROLE).tolist()
-        rows["label"] += known.tolist()
+        _append_labels(rows, found[taken], np.isin(taken, drawn), role)
     write_rows(output, SPLIT_COLUMNS, rows)
+
+
+def _append_labels(
+    rows: dict[str, list[Any]], labels: Any, given: NDArray[np.bool_], role: str
+) -> None:
+    """Append roles and labels; a label leaves here where it is `given` alone."""
+    labels[~given] = None
+    name = SOURCE if role == SOURCE else LABELLED
+    rows["role"] += np.where(given, name, UNLABELLED_ROLE).tolist()
+    rows["label"] += labels.tolist()
 
 
 def write_pairs(*, index: PathLike, output: PathLike, block: str, seed: int) -> None:

@@ -69,6 +69,9 @@ class Trial:
         return {*self.source_labels, *self.y} - {UNLABELLED}
 
 
+NO_PAIRS = np.empty(0, object), None
+
+
 @dataclass(frozen=True)
 class TaskFiles:
     """The files that a fit reads of a task: views and splits, no test label.
@@ -131,8 +134,8 @@ def read_trials(
     target, given = _read_domain(files.target_features, files.target_split, keep_sparse)
     asked = bridge or {}
     shared = _shared_columns(files, source, target, asked.get(SHARED))
-    count = asked.get(PAIRS)
-    pairs = _pair_reader(files, source, target, count) if count else None
+    n = asked.get(PAIRS)
+    pairs = _pair_reader(files, source, target, n) if n else None
     for number in np.unique(given["trial"]):
         drawn = [(X, _of_trial(split, number)) for X, split in read]
         ids = tuple(left["id"] for _, left in drawn)
@@ -143,8 +146,7 @@ def read_trials(
             kept = labelled | ~np.isin(right["id"].astype(str), sources)
             right = {name: values[kept] for name, values in right.items()}
             labelled = labelled[kept]
-        none = np.empty(0, object), None
-        paired_ids, paired = pairs(number, *ids, right["id"]) if pairs else none
+        paired_ids, paired = pairs(number, *ids, right["id"]) if pairs else NO_PAIRS
         bridged: dict[str, Any] = {SHARED: shared, PAIRS: paired}
         yield Trial(
             number=int(number),
