@@ -51,7 +51,7 @@ def build_codebook(
     content.check(domain)
     names = [f"word-{number}" for number in range(len(words))]
     record = _record(made, dataset=content.dataset, domain=domain)
-    _write(output, Features(words, np.asarray(names, np.str_), record))
+    _write(output, words, names, record)
 
 
 def extract_view(
@@ -105,8 +105,7 @@ def extract_view(
         if scale != NO_SCALE:
             X = _scaled(X, scale, f"{extractor}, domain {domain}")
             record["scale"] = scale
-    names = None if scale == PCA else columns
-    _write(output, Features(X, np.asarray(ids, np.str_), record, names))
+    _write(output, X, ids, record, None if scale == PCA else columns)
 
 
 def _load(made: Extractor) -> None:
@@ -181,6 +180,8 @@ def _record(extractor: Extractor, **found: Any) -> dict[str, Any]:
     }
 
 
-def _write(output: PathLike, features: Features) -> None:
-    require_finite(features.X, features.ids, str(output))
-    write_features(output, features)
+def _write(
+    output: PathLike, X: Any, ids: Sequence[str], record: Any, columns: Any = None
+) -> None:
+    require_finite(X, ids, str(output))
+    write_features(output, Features(X, np.asarray(ids, np.str_), record, columns))
