@@ -9,11 +9,18 @@ from __future__ import annotations
 
 import sys
 
-__all__: list[str] = []
+__all__ = ["load_sklearn"]
 
-if not {"pandas", "sklearn"} & set(sys.modules):
+
+def load_sklearn() -> None:
+    """Import scikit-learn without pandas, where neither is imported yet."""
+    if {"pandas", "sklearn"} & set(sys.modules):
+        return
     sys.modules["pandas"] = None  # type: ignore[assignment]
     try:
         import sklearn.utils.fixes  # noqa: F401
     finally:
         del sys.modules["pandas"]
+
+
+load_sklearn()
