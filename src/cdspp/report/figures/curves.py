@@ -205,7 +205,6 @@ def _sensitivity_handles(
 
 
 def _by_name(panels: Sequence[Axes]) -> dict[str, Line2D]:
-    """Return one of the lines of each method, by its name."""
     lines: dict[str, Any] = {}
     for axes in panels:
         handles, names = axes.get_legend_handles_labels()
