@@ -96,7 +96,7 @@ def test_every_derangement_of_four_is_equally_likely() -> None:
 @pytest.mark.parametrize("n", [0, 1])
 def test_one_class_cannot_be_swapped(n: int) -> None:
     with pytest.raises(DataError, match=f"two source classes at least, got {n}"):
-        derangement(n, np.random.default_rng(0))
+        derangement(n, np.random.default_rng(0), "swapped: two source classes")
 
 
 def test_a_source_of_one_class_is_refused_where_classes_are_swapped() -> None:

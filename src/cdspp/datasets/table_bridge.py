@@ -134,7 +134,6 @@ def read_pairs(
 
 
 def _like(rows: DomainRows, domain: DomainRows, impute: bool) -> DomainRows:
-    """Return rows with the features of a domain, in its order."""
     n, width = rows.X.shape[1], domain.X.shape[1]
     if rows.features and domain.features:
         rows = in_order(rows, domain.features, domain.path)

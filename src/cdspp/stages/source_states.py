@@ -39,7 +39,7 @@ __all__ = ["BRIDGE_STATES", "STATES", "SourceState", "bridge_states", "derangeme
 
 
 def derangement(
-    n: int, rng: np.random.Generator, needs: str = f"{SWAPPED} needs two source classes"
+    n: int, rng: np.random.Generator, needs: str = "there have to be two"
 ) -> NDArray[np.intp]:
     """Draw one of the permutations of `n` that leave nothing in its place, uniformly.
 
@@ -80,7 +80,8 @@ def _none_matched(given: _Draw) -> SourceDomain:
 
 def _swapped_classes(given: _Draw) -> SourceDomain:
     classes, codes = np.unique(np.asarray(given.source.y), return_inverse=True)
-    renamed = classes[derangement(len(classes), given.rng)]
+    needs = f"{SWAPPED} needs two source classes"
+    renamed = classes[derangement(len(classes), given.rng, needs)]
     return SourceDomain(given.source.X, renamed[codes])
 
 
