@@ -56,18 +56,13 @@ LABELS_ALONE += ("dama-plus", "cdspp-pca")
 
 @dataclass(frozen=True)
 class Result:
-    """A sentence of a page, the numbers in it, and the condition that its words state.
-
-    A `pending` sentence rests on numbers that no table has yet; it is no longer pending
-    once one has.
-    """
+    """A sentence of a page, the numbers in it, and the condition that its words state."""
 
     page: str
     text: str
     numbers: Callable[[Numbers], Sequence[Any]] = lambda n: ()
     holds: Callable[[Numbers], object] = lambda n: True
     rests_on: str = "docs/results/embedded.csv"
-    pending: bool = False
 
     def filled(self, numbers: Numbers) -> str:
         """Return the text with the numbers of today."""
