@@ -56,7 +56,7 @@ LABELS_ALONE += ("dama-plus", "cdspp-pca")
 
 @dataclass(frozen=True)
 class Result:
-    """A sentence of a page, the numbers in it, and the condition that its words state."""
+    """A sentence of a page, its numbers, and the condition that its words state."""
 
     page: str
     text: str
