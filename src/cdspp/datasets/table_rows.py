@@ -125,8 +125,8 @@ class DomainRows:
         if not same or self.X.shape[1] != other.X.shape[1]:
             return ""
         theirs = other.X[:, other.places(self.features) or ...]
-        known = {hash(row.tobytes()) for row in self.X}
-        found = [key for row in theirs if (key := hash(row.tobytes())) in known]
+        known = {hash(row.tobytes()) for row in self.X + 0.0}  # -0.0 is 0.0
+        found = [k for row in theirs + 0.0 if (k := hash(row.tobytes())) in known]
         # Of few values, equal rows are met by chance.
         if len(found) < 0.9 * len(theirs) or 2 * len({*found}) < len(theirs):
             return ""
