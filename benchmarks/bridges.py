@@ -23,7 +23,7 @@ import pandas as pd
 from benchmarks.planted import Planted
 from benchmarks.verdict_cases import LABELLED
 from cdspp.analysis.compare import compare
-from cdspp.analysis.decision import USE
+from cdspp.analysis.explanation import USE
 from cdspp.core.provenance import limit_threads
 from cdspp.core.scaling import fit_scaling
 from cdspp.core.seeding import generator
@@ -137,11 +137,12 @@ def _used(request: tuple[str, int, int]) -> tuple[bool, bool, float]:
     with limit_threads(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = [
-            compare(X, y, source=each, seed=request[2])
+            compare(X, y, source=each, seed=request[2], why=True).explanation
             for each in (source, source.with_bridges(()))
         ]
+        used = [each is not None and each.decision == USE for each in found]
         gain = _true_gain(X, y, truth, source)
-    return found[0].decision == USE, found[1].decision == USE, gain
+    return used[0], used[1], gain
 
 
 def _true_gain(X: Float, y: Int, truth: Int, source: SourceDomain) -> float:

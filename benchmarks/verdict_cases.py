@@ -201,7 +201,7 @@ def judge_comparison(number: int, geometry: str, n_labelled: int) -> dict[str, A
     Returns
     -------
     dict
-        What was asked, and the decision of `compare` with its usual methods.
+        What was asked, and the decision of `compare` by its tests of the usual methods.
     """
     per_class, (planted_geometry, spread) = LABELLED[n_labelled], COMPARED[geometry]
     sizes = {"n_source": 20, "d_source": 50, "d_target": 40, "n_latent": 6}
@@ -218,9 +218,10 @@ def judge_comparison(number: int, geometry: str, n_labelled: int) -> dict[str, A
     # Labelled rows of a class come first; of the smaller classes some are left out.
     kept = problem.unlabelled | (rank < np.array(per_class)[problem.truth])
     rows = problem.X[kept], problem.y[kept]
-    found = compare(*rows, source=problem.source, seed=number)
+    found = compare(*rows, source=problem.source, seed=number, why=True)
     asked = {"number": number, "geometry": geometry, "n_labelled": n_labelled}
-    return {**asked, "decision": found.decision}
+    assert found.explanation is not None
+    return {**asked, "decision": found.explanation.decision}
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from benchmarks.populations import (
     plain_and_crossed,
 )
 from benchmarks.verdict_cases import LABELLED, SCENARIOS
-from cdspp.analysis.decision import USE
+from cdspp.analysis.explanation import USE
 from cdspp.analysis.paired import Stratum
 from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS
 from cdspp.core.errors import DataError

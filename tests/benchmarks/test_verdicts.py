@@ -30,7 +30,7 @@ from benchmarks.verdicts import (
     verdicts_table,
     word_rates,
 )
-from cdspp.analysis.decision import ALONE_BETTER, CANNOT_TELL, USE
+from cdspp.analysis.explanation import ALONE_BETTER, CANNOT_TELL, USE
 from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS, STATEMENTS, UNDECIDED
 from cdspp.core.errors import DataError
 from cdspp.core.names import ALONE, REAL

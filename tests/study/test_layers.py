@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,9 @@ from support.study_files import ROOT, load_own
 
 from cdspp import SourceDomain
 from cdspp.analysis.compare import usual_methods
+from cdspp.analysis.hold_outs import Problem
 from cdspp.core.errors import ConfigError
+from cdspp.core.scaling import fit_scaling
 from cdspp.study.layers import Layers, layered, merge_files
 
 PRESETS = ROOT / "resources/presets"
@@ -99,7 +100,8 @@ def test_the_quick_preset_has_few_methods_all_states_and_nothing_else() -> None:
 def test_the_quick_preset_has_the_methods_of_compare_at_the_size_of_a_task() -> None:
     codes = np.concatenate([np.arange(30) % 10, np.full(420, -1)])
     source = SourceDomain(np.zeros((200, 200)), np.zeros(200))
-    problem = SimpleNamespace(X=np.zeros((450, 50)), codes=codes, source=source)
+    X = np.zeros((450, 50))
+    problem = Problem(X, codes, np.arange(10), source, fit_scaling("none", X))
     quick = yaml.safe_load((PRESETS / "quick.yaml").read_text())
     usual = {*usual_methods(problem), "cdspp-pca"}
     assert {m["id"] for m in quick["methods"]} == usual

@@ -21,6 +21,7 @@ __all__ = [
     "add_force",
     "add_impute",
     "add_joining",
+    "add_labelled",
     "add_strict",
     "add_study_command",
     "answer",
@@ -162,6 +163,13 @@ def add_joining(parser: argparse.ArgumentParser, scale: str) -> None:
         "file), or to at most 50 principal components (%(default)s)"
     )
     add("--scale", choices=(*SCALES, STANDARDISE_EACH), default=scale, help=text)
+
+
+def add_labelled(parser: argparse.ArgumentParser, what: str = "") -> None:
+    """Add the option that reads rows to label again, with labels filled in."""
+    text = f"{what}these labels join the fit; of several files, the oldest first"
+    add = parser.add_argument
+    add("--labelled", action="append", default=[], metavar="FILE", help=text)
 
 
 def check_outputs(

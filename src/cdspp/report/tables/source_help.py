@@ -20,7 +20,7 @@ from cdspp.stages.selection import FOLDS
 from cdspp.study.plan import BenchmarkPlan
 
 if TYPE_CHECKING:
-    from cdspp.analysis.decision import Comparison
+    from cdspp.analysis.explanation import Explanation
 
 __all__ = [
     "build_matrix_table",
@@ -210,15 +210,13 @@ def _verdict(found: pd.DataFrame, alone: str = "") -> Cell:
     return Cell(word, bold=word in _BOLD, note=note)
 
 
-def comparison_table(found: Comparison) -> Table:
-    """Build the table of a comparison: a line a method, a column a source state."""
+def comparison_table(found: Explanation, accuracies: pd.DataFrame) -> Table:
+    """Build the table of an explanation: a line a method, a column a source state."""
     states = list(dict.fromkeys(found.gains["state"]))
     gains = {(gain.method, gain.state): gain for gain in found.gains.itertuples()}
     words = dict(found.verdicts[["method", "verdict"]].itertuples(index=False))
-    whole = found.accuracies[found.accuracies["state"] == REAL]
-    most = whole.groupby("method", sort=False)["labels"].idxmax()
     lines = []
-    for entry in whole.loc[most].itertuples():
+    for entry in accuracies[accuracies["state"] == REAL].itertuples():
         word = words.get(entry.method, "no source")
         cells = (
             Cell(entry.display_name, name=True),

@@ -1,21 +1,20 @@
-"""From held-out rows to a decision, on rows whose truth is set."""
+"""From held-out rows to tests against every control, on rows whose truth is set."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
-from cdspp.analysis.advice import conclude, of_twice_the_labels
-from cdspp.analysis.decision import (
+from cdspp.analysis.explanation import (
     ALONE_BETTER,
     CANNOT_TELL,
     USE,
-    Comparison,
-    Fit,
-    HoldOut,
+    Explanation,
+    HeldOut,
+    explain,
 )
+from cdspp.analysis.hold_outs import Fit
 from cdspp.analysis.summary import Floats
 from cdspp.core.names import ALONE, MATCHED, REAL
 
@@ -29,21 +28,21 @@ def rows(share: float) -> Floats:
 
 def held_out(
     cdspp: tuple[float, float], svm_t: float, collapsed: float = 0.0, n_classes: int = 2
-) -> HoldOut:
+) -> HeldOut:
     shares = {
-        Fit("svm-t", REAL, 4): svm_t,
-        Fit("cdspp", REAL, 4): cdspp[0],
-        Fit("cdspp", ALONE, 4): cdspp[1],
-        Fit("cdspp", MATCHED, 4): cdspp[1],
+        Fit("svm-t", REAL): svm_t,
+        Fit("cdspp", REAL): cdspp[0],
+        Fit("cdspp", ALONE): cdspp[1],
+        Fit("cdspp", MATCHED): cdspp[1],
     }
-    share = dict.fromkeys(shares, 0.0) | {Fit("cdspp", REAL, 4): collapsed}
+    share = dict.fromkeys(shares, 0.0) | {Fit("cdspp", REAL): collapsed}
     right = {fit: rows(value) for fit, value in shares.items()}
     classes = np.arange(N) % n_classes
-    return HoldOut(classes, 4, 4, ["svm-t", "cdspp"], right, share)
+    return HeldOut(classes, ["svm-t", "cdspp"], right, share, {})
 
 
-def told(found: HoldOut, wanted: float = 0.05) -> Comparison:
-    return conclude(found, 0.01, wanted, "none")
+def told(found: HeldOut, wanted: float = 0.05) -> Explanation:
+    return explain(found, ["cdspp"], 0.01, wanted)
 
 
 def test_a_method_that_the_source_helps_is_not_used_where_another_is_better_alone() -> (
@@ -62,42 +61,47 @@ def test_a_collapse_withholds_the_word_from_a_tenth_of_the_fits_on() -> None:
     found = told(held_out((0.9, 0.5), 0.5, collapsed=0.2))
     assert found.decision == CANNOT_TELL
     assert found.verdicts["verdict"].tolist() == ["collapsed"]
-    assert "collapsed or diverged: CDSPP. Scale" in found.finding
-    assert found.note == "fits that failed, collapsed or diverged: CDSPP 20 %"
+    assert found.finding.endswith("failed, collapsed or diverged: CDSPP.")
+    assert not found.settled
 
 
 def test_rows_too_few_for_a_verdict_are_counted_and_not_called_a_collapse() -> None:
     found = held_out((0.9, 0.5), 0.5)
     few = {fit: right[:, :4] for fit, right in found.right.items()}
     found = told(replace(found, classes=found.classes[:4], right=few))
-    assert found.finding == (
-        "Cannot tell: label 5 rows at least. Until then SVM_t without the source is "
-        "the plain choice."
-    )
+    assert found.finding == "Cannot tell: label 5 rows at least."
     assert found.decision == CANNOT_TELL
-    assert "cdspp.make('svm-t')" in found.next_step
+    assert not found.settled
 
 
-def test_after_a_collapse_that_no_scale_is_left_for_the_next_step_is_a_fit() -> None:
+def test_the_candidate_chosen_beforehand_is_tested_by_itself() -> None:
     found = held_out((0.9, 0.5), 0.5)
-    fallen = replace(found, collapsed=dict.fromkeys(found.right, 1.0))
-    again = conclude(fallen, 0.01, 0.05, "standardise")
-    assert again.next_step == "cdspp.compare(X, y, source=source, scale='pca')"
-    assert again.method == ""
-    last = conclude(fallen, 0.01, 0.05, "pca")
-    assert last.finding.startswith("Cannot tell: all fits without a source have failed")
-    assert "cdspp.make('svm-t')" in last.next_step
+    assert told(found).settled
+    assert told(found).tested == "cdspp"
+    assert told(found).p_value < 1e-4
+    lost = told(held_out((0.60, 0.35), 0.75))
+    assert not lost.settled
+    assert lost.p_value > 0.9
+    assert not explain(found, ["paired-map-plus"], 0.01, 0.05).settled
+
+
+def test_where_all_fits_have_collapsed_no_method_is_named() -> None:
+    found = held_out((0.9, 0.5), 0.5)
+    fallen = told(replace(found, collapsed=dict.fromkeys(found.right, 1.0)))
+    assert fallen.finding.startswith("Cannot tell: all fits without a source failed")
+    assert fallen.method == ""
+    assert not fallen.settled
 
 
 def test_no_gain_is_asked_for_that_cannot_be_had() -> None:
     noisy = held_out((0.95, 0.97), 0.97)
-    noisy.right[Fit("cdspp", REAL, 4)][:] = np.roll(rows(0.95), 30, axis=1)
+    noisy.right[Fit("cdspp", REAL)][:] = np.roll(rows(0.95), 30, axis=1)
     text = told(noisy).finding
     assert "even a gain of 3.0 points, all that SVM_t leaves, in less than" in text
     assert "one of 3.0 takes about" in text
     perfect = held_out((0.99, 0.98), 1.0)
     assert "SVM_t is right on all of 100 labelled rows" in told(perfect).finding
-    perfect.right[Fit("svm-t", REAL, 4)][0, 0] = 0.0  # in one of six repeats
+    perfect.right[Fit("svm-t", REAL)][0, 0] = 0.0  # in one of six repeats
     assert (
         "SVM_t is right on 99.8 % of 100 labelled rows, which leaves less than one row "
         "for a gain"
@@ -109,7 +113,7 @@ def test_no_gain_is_asked_for_that_cannot_be_had() -> None:
 def test_twice_the_rows_find_a_gain_smaller_by_the_root_of_two() -> None:
     """So a quarter of the gain takes sixteen times the rows."""
     noisy = held_out((0.62, 0.6), 0.6)
-    noisy.right[Fit("cdspp", REAL, 4)][:] = np.roll(rows(0.62), 20, axis=1)
+    noisy.right[Fit("cdspp", REAL)][:] = np.roll(rows(0.62), 20, axis=1)
     found = told(noisy, wanted=0.04)
     assert found.decision == CANNOT_TELL
     least = found.verdicts["detectable"].item()
@@ -124,25 +128,14 @@ def test_classes_of_unequal_size_have_to_agree_with_rows() -> None:
     classes = (np.arange(N) >= 90).astype(int)
     real, alone = np.zeros((6, N)), np.zeros((6, N))
     real[:, :50], alone[:, 90:] = 1.0, 1.0
-    right = {fit: alone for fit in found.right} | {Fit("cdspp", REAL, 4): real}
-    unequal = HoldOut(classes, 4, 4, found.methods, right, found.collapsed)
+    right = {fit: alone for fit in found.right} | {Fit("cdspp", REAL): real}
+    unequal = replace(found, classes=classes, right=right)
     assert told(unequal).decision != USE
     assert told(unequal).verdicts["verdict"].tolist() == ["depends on the measure"]
 
 
-def test_twice_the_labels_add_half_of_what_the_last_doubling_added() -> None:
-    found = held_out((0.8, 0.5), 0.5)
-    half = Fit("cdspp", REAL, 2)
-    right = {**found.right, half: rows(0.7)}
-    shares = {**found.collapsed, half: 0.0}
-    both = HoldOut(found.classes, 4, 4, found.methods, right, shares)
-    assert of_twice_the_labels(both, Fit("cdspp", REAL, 4)) == pytest.approx(0.05)
-    assert np.isnan(of_twice_the_labels(both, Fit("svm-t", REAL, 4)))
-    assert "about +5.0 points to CDSPP with the source" in told(both).finding
-
-
 def test_a_rival_that_mostly_fails_keeps_no_other_from_its_word() -> None:
     found = held_out((0.9, 0.5), 0.5)
-    found.right[Fit("svm-t", REAL, 4)][:, 3:] = np.nan
+    found.right[Fit("svm-t", REAL)][:, 3:] = np.nan
     assert told(found).decision == USE
     assert "svm-t" not in found.alone

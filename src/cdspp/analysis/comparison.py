@@ -1,0 +1,368 @@
+"""The answer of `compare`: a bet, its evidence, and what to do next."""
+
+from __future__ import annotations
+
+import textwrap
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from cdspp.analysis.best_bet import (
+    BRIDGE,
+    LEAST_GAIN,
+    LEVEL,
+    REFERENCE,
+    SETTLED,
+    Posterior,
+)
+from cdspp.analysis.explanation import ALONE_BETTER, CANNOT_TELL, USE, Explanation
+from cdspp.analysis.paired import PairedGain
+from cdspp.analysis.rows_to_label import SignTest
+from cdspp.core.names import (
+    MOST_COMPONENTS,
+    NO_SCALE,
+    PCA,
+    STANDARDISE,
+    STANDARDISE_EACH,
+    UNIT,
+)
+from cdspp.core.wording import aligned, counted, in_points
+from cdspp.methods import method_class
+
+__all__ = ["SCHEMA_VERSION", "Comparison", "python_lines"]
+
+SCHEMA_VERSION = 1  # of `Comparison.to_dict`
+# How scikit-learn scales rows as each scale does.
+SCALERS = {
+    UNIT: "preprocessing.Normalizer()",
+    STANDARDISE: "preprocessing.StandardScaler()",
+    STANDARDISE_EACH: "preprocessing.StandardScaler()",
+    PCA: f"decomposition.PCA(min({MOST_COMPONENTS}, *{{}}.shape))",
+}
+_NO_BRIDGE = (
+    "With two classes and no bridge, labels by themselves transfer almost nothing. "
+    "Look for columns that both tables measure, or for objects that both describe. "
+    "Another classifier of the target alone, svm-t for instance, may gain more than "
+    "any source, but few labels do not show it."
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """The answer of `compare`; gains are fractions over `target-only`.
+
+    Attributes
+    ----------
+    best_bet : str
+        The method to deploy: one that uses the source, or `target-only`.
+    candidate : str
+        The method that `expected_gain`, `interval`, `probability` and `disagreement`
+        belong to: the bet, or the best candidate with the source where the bet is
+        `target-only`.
+    expected_gain : float
+        Posterior mean of the gain in accuracy (`cdspp.analysis.best_bet`).
+    interval : tuple of float
+        Its 80 % interval.
+    probability : float
+        The probability that the candidate is better than `target-only`.
+    evidence : str
+        "open"; "likely": the bet is the better side with a probability of 0.65 or more;
+        "settled": a test on rows labelled on purpose, or one asked for by `why`, says
+        so at 5 %.
+    disagreement : float
+        The share of unlabelled rows that the candidate and `target-only` label
+        differently; the gain cannot be larger.
+    candidates : DataFrame
+        By method: the kind of information it uses, `accuracy` on held-out rows,
+        expected gain, its interval (`low`, `high`), the `probability` that it is
+        better, that it loses a point or more (`loss`), and the share of `degenerate`
+        fits.
+    rows_to_label : DataFrame
+        Unlabelled rows on which both disagree, in random order, with both labels.
+    n_labelled, n_unlabelled, fewest, repeats : int
+        Labelled and unlabelled rows, labelled rows of the smallest class, and hold-outs
+        that were run; none if a class has one labelled row.
+    test : SignTest or None
+        The test on rows labelled on purpose, the bet's count first.
+    explanation : Explanation or None
+        Tests against every control, with ``why=True``.
+    accuracies : DataFrame
+        By method and source state, mean accuracy on held-out rows; of all states with
+        ``why=True``.
+    next_steps : tuple of str
+        What to type to deploy the bet, and to settle it.
+    note : str
+        Remarks on rows and fits; often empty.
+    """
+
+    best_bet: str
+    candidate: str
+    posterior: Posterior
+    evidence: str
+    disagreement: float
+    candidates: pd.DataFrame
+    accuracies: pd.DataFrame
+    rows_to_label: pd.DataFrame
+    n_labelled: int
+    n_unlabelled: int
+    fewest: int
+    repeats: int
+    two_classes: bool
+    test: SignTest | None = None
+    explanation: Explanation | None = None
+    next_steps: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def expected_gain(self) -> float:
+        """Posterior mean of the candidate's gain over `target-only`."""
+        return self.posterior.mean
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 80 % interval of the gain."""
+        return self.posterior.interval
+
+    @property
+    def probability(self) -> float:
+        """The probability that the candidate is better than `target-only`."""
+        return self.posterior.probability
+
+    @property
+    def uses_source(self) -> bool:
+        """Whether the bet uses the source."""
+        return method_class(self.best_bet).uses_source
+
+    @property
+    def lines(self) -> list[str]:
+        """The bet, its evidence, and what would settle it: a sentence or two each."""
+        return [self._bet_line(), self._evidence_line(), self._settle_line()]
+
+    def _bet_line(self) -> str:
+        name = method_class(self.best_bet).display_name
+        low, high = (in_points(end, sign=True) for end in self.interval)
+        numbers = (
+            f"{in_points(self.expected_gain, sign=True)} points ({100 * LEVEL:.0f} % "
+            f"interval {low} to {high})"
+        )
+        better = f"better with a probability of {100 * self.probability:.0f} %"
+        if self.best_bet == self.candidate:
+            how = "with the source" if self.uses_source else "without the source"
+            return (
+                f"Best bet: {name}, {how}. Its expected gain over the target alone is "
+                f"{numbers}; it is {better}."
+            )
+        other = method_class(self.candidate).display_name
+        return (
+            f"Best bet: {name}, without the source. The best candidate with it is "
+            f"{other}: {numbers}, {better}."
+        )
+
+    def _evidence_line(self) -> str:
+        text = f"Evidence: {self.evidence}"
+        other = "no other row" if not self.disagreement else f"{self._share} of the"
+        differ = f"the two fits label {other} unlabelled rows differently"
+        if self.test is not None:
+            return f"{text}. {self._test_words(self.test)}"
+        if self.evidence == SETTLED and self.explanation is not None:
+            name = method_class(self.explanation.tested).display_name
+            said = f"{name} beats every method without a source"
+            return f"{text}: {said} (p = {self.explanation.p_value:.2g}); {differ}."
+        if not self.repeats:
+            return (
+                f"{text}, because a class has one labelled row: nothing was "
+                f"cross-validated, and the figures are what is expected beforehand; "
+                f"{differ}."
+            )
+        rows = counted(self.n_labelled, "labelled row")
+        lost = f"a loss of {100 * LEAST_GAIN:.0f} point or more has a probability of"
+        return (
+            f"{text}, from {rows}. {lost[0].upper()}{lost[1:]} "
+            f"{100 * self.posterior.loss:.0f} %; {differ}."
+        )
+
+    @property
+    def _share(self) -> str:
+        return f"{in_points(self.disagreement)} %"
+
+    def _test_words(self, test: SignTest) -> str:
+        names = [self.candidate, REFERENCE]
+        first, second = (method_class(name).display_name for name in names)
+        counts = (
+            f"Of {counted(test.n_rows, 'row')} labelled on purpose only {first} is "
+            f"right on {test.first}, only {second} on {test.second} (sign test, "
+            f"p = {test.p_value:.2g})"
+        )
+        last = "This test is final: labels added to the file join the next fit only."
+        word = "" if test.winner is not None else ", which settles nothing"
+        return f"{counts}{word}. {last}"
+
+    def _settle_line(self) -> str:
+        if not len(self.rows_to_label):
+            return (
+                "To settle it: nothing, for both fits label every unlabelled row alike."
+            )
+        if self.evidence == SETTLED:
+            return "Label other rows only if the rows to come differ from these."
+        return (
+            "To settle it: label the first rows on which both disagree, in their "
+            "order; 20 suffice in about half of all cases."
+        )
+
+    def grid(self) -> list[list[str]]:
+        """Return the table of candidates as text, a heading first."""
+        heading = ["Method", "Uses", "Accuracy, %", "Gain", "80 % interval"]
+        cells = [[*heading, "P(better)", "P(loss)", ""]]
+        for row in self.candidates.itertuples():
+            bet = "<- bet" if row.method == self.best_bet else ""
+            name, kind = str(row.display_name), str(row.information)
+            accuracy = "" if pd.isna(row.accuracy) else in_points(row.accuracy)
+            if pd.isna(row.expected_gain):
+                why = "degenerate" if row.method != REFERENCE else ""
+                cells.append([name, kind, accuracy, why, "", "", "", bet])
+                continue
+            ends = (in_points(end, sign=True) for end in (row.low, row.high))
+            gain = in_points(row.expected_gain, sign=True)
+            shares = [f"{100 * p:.0f} %" for p in (row.probability, row.loss)]
+            numbers = [gain, " to ".join(ends), *shares]
+            cells.append([name, kind, accuracy, *numbers, bet])
+        return cells
+
+    @property
+    def remarks(self) -> list[str]:
+        """Sentences beyond the answer: two classes without a bridge, rows and fits."""
+        bridged = (self.candidates["information"] == BRIDGE).any()
+        texts = [_NO_BRIDGE] if self.two_classes and not bridged else []
+        if self.explanation is not None:
+            texts.append(self.explanation.finding)
+        return [*texts, *filter(None, [self.note])]
+
+    def __repr__(self) -> str:
+        """Show the answer, the candidates and what to type; it fills one screen."""
+        steps = [textwrap.indent(step, "    ") for step in self.next_steps]
+        parts = ["\n".join(self.lines), "\n".join(aligned(self.grid()))]
+        return "\n\n".join([*parts, "\n\n".join(steps), *self.remarks])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        heading, *lines = self.grid()
+        frame = pd.DataFrame(lines, columns=heading)
+        said = "<br>".join(map(escape, self.lines))
+        steps = "".join(f"<pre>{escape(step)}</pre>" for step in self.next_steps)
+        remarks = "".join(f"<p>{escape(text)}</p>" for text in self.remarks)
+        return f"<p>{said}</p>{frame.to_html(index=False)}{steps}{remarks}"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the candidates as a data frame, the bet marked by `best_bet`."""
+        return self.candidates.assign(
+            best_bet=self.candidates["method"] == self.best_bet
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as values of JSON, by `SCHEMA_VERSION`."""
+        low, high = self.interval
+        test = self.test
+        candidates = self.candidates.astype(object).where(self.candidates.notna(), None)
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "best_bet": self.best_bet,
+            "uses_source": self.uses_source,
+            "candidate": self.candidate,
+            "expected_gain": self.expected_gain,
+            "interval": [low, high],
+            "interval_level": LEVEL,
+            "probability": self.probability,
+            "probability_of_loss": self.posterior.loss,
+            "evidence": self.evidence,
+            "disagreement": self.disagreement,
+            "n_labelled": self.n_labelled,
+            "n_unlabelled": self.n_unlabelled,
+            "fewest_labels_of_a_class": self.fewest,
+            "repeats": self.repeats,
+            "candidates": candidates.to_dict("records"),
+            "rows_to_label": len(self.rows_to_label),
+            "test": None
+            if test is None
+            else {**test._asdict(), "p_value": test.p_value, "winner": test.winner},
+            "finding": self.explanation.finding if self.explanation else None,
+            "next_steps": list(self.next_steps),
+            "remarks": self.remarks,
+        }
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the expected gain of each candidate with its 80 % interval, in points.
+
+        Returns the Matplotlib axes, new ones if none are given.
+        """
+        import matplotlib.pyplot as plt
+
+        drawn = self.candidates[self.candidates["expected_gain"].notna()][::-1]
+        if axes is None:
+            _, axes = plt.subplots(figsize=(6.5, 1.2 + 0.4 * len(drawn)))
+        mean = 100 * drawn["expected_gain"].to_numpy()
+        ends = 100 * drawn[["low", "high"]].to_numpy().T
+        axes.errorbar(mean, drawn["display_name"], xerr=abs(ends - mean), fmt="o")
+        axes.axvline(0.0, color="grey", linewidth=0.8)
+        axes.set_xlabel("expected gain over the target alone, points (80 % interval)")
+        axes.margins(y=0.2)
+        return axes
+
+    def _deprecated(self, name: str, instead: str) -> None:
+        text = f"Comparison.{name} goes with the next release; use {instead}."
+        warnings.warn(text, DeprecationWarning, stacklevel=3)
+
+    @property
+    def decision(self) -> str:
+        """Deprecated: "use", "train on the target alone" or "cannot tell"."""
+        self._deprecated("decision", "best_bet and evidence")
+        if self.explanation is not None:
+            return self.explanation.decision
+        if self.evidence != SETTLED:
+            return CANNOT_TELL
+        return USE if self.uses_source else ALONE_BETTER
+
+    @property
+    def method(self) -> str:
+        """Deprecated: the bet."""
+        self._deprecated("method", "best_bet")
+        return self.best_bet
+
+    @property
+    def gain(self) -> PairedGain | None:
+        """Deprecated: the shrunken gain of a winner, with ``why=True``."""
+        self._deprecated("gain", "expected_gain and interval")
+        return self.explanation.gain if self.explanation else None
+
+    @property
+    def sentence(self) -> str:
+        """Deprecated: the answer, and what to type next."""
+        self._deprecated("sentence", "lines and next_steps")
+        return " ".join([*self.lines[:2], "Next:", self.next_steps[0]])
+
+
+def python_lines(method: str, scale: str) -> str:
+    """Return Python that fits a method, and scales new rows as those of the fit."""
+    cls = method_class(method)
+    made, uses = f"cdspp.make({method!r})", cls.uses_source
+    if scale == NO_SCALE:
+        return f"model = {made}.fit(X, y{', source=source' if uses else ''})"
+    module, _, scaler = SCALERS[scale].partition(".")
+    theirs = f"{scaler.format('source.X')}.fit_transform(source.X)"
+    learn = f"scaled = cdspp.SourceDomain({theirs}, source.y)"
+    if uses and cls.bridges:  # shared columns may be scaled as in the source
+        function = f"cdspp.methods.problem.scale_domains({scale!r}, X, source)"
+        learn = f"scaling, scaled = {function}"
+        module = "preprocessing"
+        scaler = "FunctionTransformer(scaling.apply, validate=True)"
+    routed = f", {cls.__name__.lower()}__source=scaled" if uses else ""
+    lines = [
+        "from sklearn.pipeline import make_pipeline",
+        f"from sklearn.{module} import {scaler.partition('(')[0]}",
+        *([learn] if uses else []),
+        f"model = make_pipeline({scaler.format('X')}, {made})",
+        f"model.fit(X, y{routed})",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,315 @@
+"""Repeated hold-outs of labelled target rows, and the fits behind `compare`.
+
+No fit sees held-out rows, not even without their labels.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_array
+
+from cdspp.analysis.summary import Floats
+from cdspp.core.errors import (
+    BridgeWarning,
+    CollapseWarning,
+    CostWarning,
+    DataError,
+    LabelWarning,
+    MethodFailed,
+)
+from cdspp.core.labels import require_common
+from cdspp.core.names import PCA, REAL
+from cdspp.core.scaling import Scaling, fit_scaling
+from cdspp.core.seeding import generator, integer_seed
+from cdspp.core.wording import counted, shortened
+from cdspp.methods import make, method_class, seed_option
+from cdspp.methods.base import UNLABELLED, Int, SourceDomain
+from cdspp.methods.bridge import PAIRS, SHARED, column_names, read_bridge
+from cdspp.methods.labels import check_classes, compare_classes, read_labels
+from cdspp.methods.problem import number_errors
+from cdspp.stages.source_states import SourceState
+from cdspp.study.cost import Size
+
+__all__ = ["Fit", "Fold", "HoldOuts", "Problem", "make_folds"]
+
+# Costs are reported before all fits, degenerate fits after them.
+REPORTED_ELSEWHERE = BridgeWarning, CollapseWarning, CostWarning, LabelWarning
+
+# One repeat: labelled rows to fit on, by class and in random order, and rows to test.
+Fold: TypeAlias = tuple[list[Int], Int]
+
+
+class Fit(NamedTuple):
+    """A method, and the source state in which it is fitted in each repeat."""
+
+    method: str
+    state: str = REAL
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Target rows with class codes, -1 without a label; the source is scaled."""
+
+    X: Floats
+    codes: Int
+    classes: NDArray[Any]
+    source: SourceDomain
+    scaling: Scaling
+    note: str = ""
+
+    @classmethod
+    def of(
+        cls, X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str
+    ) -> Problem:
+        """Validate rows and labels; DataError names what cannot be compared."""
+        with number_errors(X, "X"):
+            rows: Floats = check_array(X, dtype=np.float64, input_name="X")
+        with number_errors(source.X, "source.X"):
+            theirs: Floats = check_array(
+                source.X, dtype=np.float64, input_name="source.X"
+            )
+        labels, labelled = read_labels(y)
+        source_labels, known = read_labels(source.y)
+        if not known.all() or len(labelled) != len(rows):
+            raise DataError(
+                "compare: expected a label for each source row and an entry of y for "
+                f"each of {len(rows)} target rows, got {int(known.sum())} of "
+                f"{len(known)} and {len(labelled)}."
+            )
+        require_common({"y": labels, "source.y": source_labels})
+        check_classes(labels)
+        check_classes(source_labels, "source.y")
+        compare_classes(labels, source_labels, "compare")
+        classes = np.unique(np.concatenate([labels, source_labels]))
+        codes = np.full(len(rows), UNLABELLED, dtype=np.intp)
+        codes[labelled] = np.searchsorted(classes, labels)
+        scaling = fit_scaling(scale, theirs)
+        coded = SourceDomain(
+            scaling.apply(theirs), np.searchsorted(classes, source_labels)
+        )
+        bridge = read_bridge(source, (theirs, rows), (source.X, X), check_array)
+        shared = list(zip(bridge.source.tolist(), bridge.target.tolist(), strict=True))
+        if shared and scale != PCA:
+            coded = replace(coded, shared_columns=shared)
+        if bridge.n_pairs:
+            pairs = scaling.apply(bridge.pairs_source), bridge.pairs_target
+            coded = replace(coded, paired_rows=pairs)
+        note = _unused_columns(source, X, bool(shared) and scale == PCA)
+        return cls(rows, codes, classes, coded, scaling, note)
+
+    @property
+    def labelled(self) -> Int:
+        """Places of the labelled rows."""
+        return np.flatnonzero(self.codes != UNLABELLED)
+
+    @property
+    def unlabelled(self) -> Int:
+        """Places of the unlabelled rows."""
+        return np.flatnonzero(self.codes == UNLABELLED)
+
+    @property
+    def two_classes(self) -> bool:
+        """Whether the source has two classes, so that swapping them mirrors them."""
+        return len(np.unique(np.asarray(self.source.y))) == 2
+
+    @property
+    def fewest(self) -> int:
+        """Labelled rows of the class that has fewest."""
+        return int(np.unique(self.codes[self.labelled], return_counts=True)[1].min())
+
+    @property
+    def bridge(self) -> dict[str, str]:
+        """The kinds of bridge at hand, each with its size in words."""
+        phrases = {}
+        if self.source.shared_columns is not None:
+            n_shared = len(self.source.shared_columns)
+            phrases[SHARED] = counted(n_shared, "shared column")
+        if self.source.paired_rows is not None:
+            phrases[PAIRS] = counted(len(self.source.paired_rows[0]), "paired row")
+        return phrases
+
+    def with_labels(self, places: Int, codes: Int) -> Problem:
+        """Return the problem with more labelled rows."""
+        more = self.codes.copy()
+        more[places] = codes
+        return replace(self, codes=more)
+
+    def size(self, max_rows: int | None = None) -> Size:
+        """Return the size of a fit, with `max_rows` of each kind at most."""
+        n_source, d_source = np.shape(self.source.X)
+        n_labelled, n_unlabelled = len(self.labelled), len(self.unlabelled)
+        most = max_rows or max(n_source, n_unlabelled)
+        return Size(
+            name="own",
+            n_classes=len(np.unique(self.codes[self.labelled])),
+            n_source=min(n_source, most),
+            d_source=d_source,
+            n_labelled=min(n_labelled, max_rows or n_labelled),
+            n_unlabelled=min(n_unlabelled, most),
+            d_target=self.X.shape[1],
+        )
+
+
+def _unused_columns(source: SourceDomain, X: Any, lost: bool) -> str:
+    if lost:
+        return "principal components leave no columns to share; scale otherwise"
+    ours, theirs = column_names(source.X), column_names(X)
+    if source.shared_columns is not None or ours is None or theirs is None:
+        return ""
+    both = [name for name in ours if name in set(theirs)]
+    if not both:
+        return ""
+    have = "has" if len(both) == 1 else "have"
+    return (
+        f"{counted(len(both), 'column')} {have} the same name in both domains: "
+        f"{shortened(both)}; SourceDomain(..., shared_columns='same-names') uses that"
+    )
+
+
+def make_folds(
+    problem: Problem, repeats: int, share: float, max_rows: int, seed: int
+) -> list[Fold]:
+    """Hold a share of the labelled rows of each class out, all of them in turn."""
+    rng = generator("compare", seed)
+    n_labelled = len(problem.labelled)
+    train: list[list[Int]] = [[] for _ in range(repeats)]
+    test: list[list[Int]] = [[] for _ in range(repeats)]
+    for code in np.unique(problem.codes[problem.labelled]):
+        rows = np.flatnonzero(problem.codes == code)
+        n_parts = min(len(rows), max(2, round(1 / share)))
+        parts: list[Int] = []
+        while len(parts) < repeats:
+            parts += np.array_split(rng.permutation(rows), n_parts)
+        for number, held in enumerate(parts[:repeats]):
+            test[number].append(held)
+            others = rng.permutation(np.setdiff1d(rows, held))
+            train[number].append(others[: math.ceil(len(rows) * max_rows / n_labelled)])
+    return list(zip(train, map(np.concatenate, test), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class HoldOuts:
+    """Fits on the rows that a fold leaves, scaled by these rows only; each runs once.
+
+    `failures` has the first reason for which a method failed.
+    """
+
+    problem: Problem
+    folds: Sequence[Fold]
+    scale: str
+    max_rows: int
+    seed: int
+    failures: dict[str, str] = field(default_factory=dict)
+    _correct: dict[tuple[Fit, int], tuple[Floats, bool]] = field(default_factory=dict)
+
+    def notes(self) -> Iterator[str]:
+        """Yield remarks on the rows of the fits, and on methods that failed."""
+        sizes = {
+            "labelled target rows": len(self.problem.labelled),
+            "unlabelled target rows": len(self.problem.unlabelled),
+            "source rows": len(np.asarray(self.problem.source.y)),
+        }
+        cut = [f"{n} {what}" for what, n in sizes.items() if n > self.max_rows]
+        if cut:
+            rows = f"{', '.join(cut[:-1])} and {cut[-1]}" if cut[1:] else cut[0]
+            yield f"of {rows} at most about {self.max_rows} are in each fit"
+        for method, reason in self.failures.items():
+            yield f"{method_class(method).display_name} failed: {reason}"
+        if self.problem.note:
+            yield self.problem.note
+
+    def correct(self, fit: Fit, repeats: int) -> Floats:
+        """Return which labelled rows are predicted rightly, by repeat and row.
+
+        NaN where a row is not held out, or the method failed.
+        """
+        return np.array([self._repeat(fit, number)[0] for number in range(repeats)])
+
+    def degenerate(self, fit: Fit, repeats: int) -> float:
+        """Return the share of fits that collapsed, diverged or failed."""
+        found = [self._repeat(fit, number)[1] for number in range(repeats)]
+        return sum(found) / len(found) if found else 0.0
+
+    def _repeat(self, fit: Fit, number: int) -> tuple[Floats, bool]:
+        if (fit, number) not in self._correct:
+            train, test = self.folds[number]
+            labelled = self.problem.labelled
+            row = np.full(len(labelled), np.nan)
+            used = np.concatenate(train)
+            model, scaling = self._fitted(self.problem, fit, used, number)
+            if model is not None:
+                predicted = model.predict(scaling.apply(self.problem.X[test]))
+                right = predicted == self.problem.codes[test]
+                row[np.searchsorted(labelled, test)] = right
+            self._correct[fit, number] = row, model is None or bool(model.collapsed_)
+        return self._correct[fit, number]
+
+    def final(self, problem: Problem, method: str) -> Int | None:
+        """Return the codes of all unlabelled rows by a fit on all labelled ones.
+
+        Where rows are many, a sample takes part in the fit. None: the method failed.
+        """
+        used = problem.labelled
+        if len(used) > self.max_rows:
+            rng = generator("compare", self.seed, "final", "labelled")
+            used = np.sort(rng.permutation(used)[: self.max_rows])
+        model, scaling = self._fitted(problem, Fit(method), used, len(self.folds))
+        if model is None:
+            return None
+        places, step = problem.unlabelled, self.max_rows
+        if len(places) <= step:
+            return np.asarray(model.transduction_[len(used) :])
+        parts = [places[k : k + step] for k in range(0, len(places), step)]
+        found = [model.predict(scaling.apply(problem.X[part])) for part in parts]
+        return np.concatenate(found)
+
+    def _fitted(
+        self, problem: Problem, fit: Fit, used: Int, number: int
+    ) -> tuple[Any, Scaling]:
+        """Return a model fitted on labelled rows `used`; None where it failed."""
+        rng = generator("compare", self.seed, number, "unlabelled")
+        others = np.sort(rng.permutation(problem.unlabelled)[: self.max_rows])
+        rows = np.concatenate([used, others])
+        whole = self._source(number).with_bridges(method_class(fit.method).bridges)
+        scaling = fit_scaling(self.scale, problem.X[rows])
+        if whole.shared_columns is not None:
+            theirs, ours = np.transpose(whole.shared_columns)
+            scaling = scaling.with_columns_of(problem.scaling, ours, theirs)
+        if whole.paired_rows is not None:
+            left, right = whole.paired_rows
+            whole = replace(whole, paired_rows=(left, scaling.apply(right)))
+        labelled = SourceDomain(scaling.apply(problem.X[used]), problem.codes[used])
+        axes = (self.seed, "compare", "own", number)
+        source = SourceState(fit.state).of(whole, labelled, *axes)
+        drawn = integer_seed(fit.method, self.seed, "compare", number)
+        model = make(fit.method, **seed_option(fit.method, drawn))
+        with warnings.catch_warnings():
+            for category in REPORTED_ELSEWHERE:
+                warnings.simplefilter("ignore", category)
+            try:
+                X = scaling.apply(problem.X[rows])
+                return model.fit(X, problem.codes[rows], source=source), scaling
+            except MethodFailed as error:
+                self.failures.setdefault(fit.method, str(error))
+                return None, scaling
+
+    def _source(self, number: int) -> SourceDomain:
+        """Return the source of a repeat: where it is large, a share of each class."""
+        source = self.problem.source
+        X, y = np.asarray(source.X), np.asarray(source.y)
+        if len(y) <= self.max_rows:
+            return source
+        rng = generator("compare", self.seed, number, "source")
+        kept = []
+        for code in np.unique(y):
+            rows = rng.permutation(np.flatnonzero(y == code))
+            kept.append(rows[: math.ceil(len(rows) * self.max_rows / len(y))])
+        chosen = np.sort(np.concatenate(kept))
+        return replace(source, X=X[chosen], y=y[chosen])

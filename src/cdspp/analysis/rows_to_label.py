@@ -1,0 +1,171 @@
+"""Which rows to label next, and what their labels settle between two fits.
+
+Where two fits agree, a label says nothing about their difference. Rows to label are
+therefore drawn from those where the bet and `target-only` disagree, in random order, so
+that any first part of them is a random sample of these rows: a sign test on it holds.
+They are no random sample of the target, and are never held out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import bdtrc
+
+from cdspp.analysis.hold_outs import Problem
+from cdspp.analysis.verdicts import ALPHA
+from cdspp.core.errors import DataError
+from cdspp.core.seeding import generator
+from cdspp.methods.base import Int
+from cdspp.methods.labels import read_labels
+
+__all__ = ["TESTED", "LabelledRows", "SignTest", "draw_rows", "read_labelled"]
+
+ROW, LABEL, TESTED, MADE_OF = "row", "label", "tested", "made_of"
+
+
+class SignTest(NamedTuple):
+    """The labels of `n_rows` rows on which two fits disagree, and what they settle.
+
+    `first` and `second` count the rows that only that fit labels rightly. `winner` is
+    the place of the fit that is right more often than chance explains: 0, 1, or None.
+    """
+
+    n_rows: int
+    first: int
+    second: int
+
+    @property
+    def p_value(self) -> float:
+        """The chance of such a lead, or a larger one, between equally good fits."""
+        most, n = max(self.first, self.second), self.first + self.second
+        return float(bdtrc(most - 1, n, 0.5)) if most else 1.0
+
+    @property
+    def winner(self) -> int | None:
+        """The place of the fit that wins the exact one-sided test at 5 %."""
+        if self.p_value > ALPHA:
+            return None
+        return 0 if self.first > self.second else 1
+
+
+class LabelledRows(NamedTuple):
+    """Labels of rows that were drawn, as places and class codes, and their test."""
+
+    places: Int
+    codes: Int
+    test: SignTest
+
+
+def draw_rows(problem: Problem, fits: Mapping[str, Int], seed: int) -> pd.DataFrame:
+    """Return the unlabelled rows that two fits label differently, in random order.
+
+    Columns are `order`, the `row` of X, the label by each fit, an empty `label` to fill
+    in, `tested`, and `made_of`: digests of both tables and both fits.
+    """
+    first, second = fits.values()
+    places = np.flatnonzero(first != second)
+    places = generator("compare", seed, "rows to label").permutation(places)
+    labels = {
+        name: problem.classes[codes[places]].astype(object)
+        for name, codes in fits.items()
+    }
+    columns = {
+        "order": np.arange(1, len(places) + 1),
+        ROW: problem.unlabelled[places],
+        **labels,
+        LABEL: "",
+        TESTED: "",
+        MADE_OF: _made_of(problem, fits),
+    }
+    return pd.DataFrame(columns)
+
+
+def _made_of(problem: Problem, fits: Mapping[str, Int]) -> str:
+    bridge = problem.source.shared_columns, problem.source.paired_rows or ()
+    parts = {
+        "source": (problem.source.X, problem.source.y, repr(bridge[0]), *bridge[1]),
+        "target": (problem.X, problem.codes, str(problem.classes.tolist())),
+        **{name: (codes,) for name, codes in fits.items()},
+    }
+    return " ".join(f"{name}:{_digest(part)}" for name, part in parts.items())
+
+
+def _digest(parts: Sequence[Any]) -> str:
+    found = hashlib.sha256()
+    for part in parts:
+        text = isinstance(part, str)
+        found.update(part.encode() if text else np.ascontiguousarray(part).tobytes())
+    return found.hexdigest()[:16]
+
+
+def read_labelled(
+    given: pd.DataFrame, drawn: pd.DataFrame, problem: Problem
+) -> LabelledRows:
+    """Return the labels that a user filled in, checked against the rows that are drawn.
+
+    The test counts the unbroken run of labels from the top; rows that a test has
+    counted before are the only ones that it ever counts.
+
+    Raises
+    ------
+    DataError
+        The rows were drawn from other tables or fits, were changed, or have a label
+        that is no class.
+    """
+    rows = _in_order(given, drawn)
+    labels, known = read_labels(rows[LABEL].tolist())
+    by_name = {str(label): code for code, label in enumerate(problem.classes.tolist())}
+    unknown = [str(label) for label in labels if str(label) not in by_name]
+    if unknown:
+        raise DataError(
+            f"rows to label: {unknown[0]!r} is not one of the classes "
+            f"{', '.join(by_name)}. Write a class as it is in the tables."
+        )
+    codes = np.full(len(rows), -1)
+    codes[known] = [by_name[str(label)] for label in labels]
+    tested = rows[TESTED].astype(str).str.strip().ne("").to_numpy()
+    run = tested if tested.any() else np.logical_and.accumulate(known)
+    by_fit = [
+        rows[name].astype(str).map(by_name).to_numpy()[run] == codes[run]
+        for name in _fit_names(drawn)
+    ]
+    first, second = by_fit
+    test = SignTest(int(run.sum()), int(sum(first > second)), int(sum(second > first)))
+    return LabelledRows(rows[ROW].to_numpy()[known], codes[known], test)
+
+
+def _fit_names(drawn: pd.DataFrame) -> list[str]:
+    fixed = ("order", ROW, LABEL, TESTED, MADE_OF)
+    return [name for name in drawn.columns if name not in fixed]
+
+
+def _in_order(given: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
+    """Return the given rows in the order of the draw; DataError where they differ."""
+    if lacking := [name for name in drawn.columns if name not in given.columns]:
+        raise DataError(
+            f"rows to label: no column {lacking[0]!r}. Fill labels into the rows that "
+            "compare drew, and leave the other columns as they are."
+        )
+    rows = given.sort_values("order", kind="stable").reset_index(drop=True)
+    if rows.empty or not rows[MADE_OF].isin(drawn[MADE_OF].head(1)).all():
+        wanted = dict.fromkeys(drawn[MADE_OF].head(1))
+        seen = {*" ".join(rows[MADE_OF].astype(str)).split()}
+        others = [part for part in " ".join(wanted).split() if part not in seen]
+        what = ", ".join(part.partition(":")[0] for part in others) or "the fits"
+        raise DataError(
+            f"rows to label: these rows were drawn for another {what}. Compare the "
+            "same tables with the same options, or draw new rows."
+        )
+    fixed = ["order", ROW, *_fit_names(drawn)]
+    expected = drawn.head(len(rows))[fixed].astype(str)
+    if not rows[fixed].astype(str).equals(expected):
+        raise DataError(
+            "rows to label: rows are missing, or cells other than labels have "
+            "changed. Take the rows as compare drew them, and fill in labels only."
+        )
+    return rows
