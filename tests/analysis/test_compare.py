@@ -289,7 +289,7 @@ def test_a_collapse_is_named_with_another_scale_and_takes_no_bet() -> None:
     found = compare(X[1::2, 7:], labels, scale="none", why=True, **given)
     assert found.best_bet == REFERENCE
     assert "CDSPP 100 %" in found.note
-    assert "try scale='standardise'" in found.note
+    assert "try the scale standardise" in found.note
     why = explained(found)
     assert set(why.verdicts["verdict"]) == {"collapsed"}
     assert "collapsed or diverged: CDSPP_sup, CDSPP" in why.finding

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import re
 import shlex
 import sys
@@ -18,63 +19,132 @@ import pytest
 from support.page_reader import read_page
 
 import cdspp.report
-from benchmarks.planted import Planted
+from benchmarks.planted import Planted, PlantedProblem
 from cdspp.__main__ import main
-from cdspp.analysis.advice import scale_to_try
-from cdspp.analysis.decision import CANNOT_TELL, USE
-from cdspp.cli.compare import COLUMNS, _next_step
+from cdspp.analysis.compare import scale_to_try
+from cdspp.cli.compare import COLUMNS, _next_steps
 from cdspp.core.errors import DataError
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> list[str]:
-    problem = Planted(n_classes=4, n_labelled=4).draw(0)
+def write_files(problem: PlantedProblem, folder: Path) -> None:
+    """Write the two tables of a problem, target.csv and source.csv."""
     labels = [f"c{code}" if code >= 0 else "" for code in problem.y]
     target = pd.DataFrame(problem.X).assign(label=labels)
     source = pd.DataFrame(problem.source.X).assign(
         label=[f"c{k}" for k in problem.source.y]
     )
-    target.to_csv(tmp_path / "target.csv", index=False)
-    source.to_csv(tmp_path / "source.csv", index=False)
+    target.to_csv(folder / "target.csv", index=False)
+    source.to_csv(folder / "source.csv", index=False)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    problem = Planted(n_classes=4, n_labelled=4).draw(0)
+    write_files(problem, tmp_path)
     paths = [str(tmp_path / f"{name}.csv") for name in ("source", "target")]
     return ["compare", "--source", paths[0], "--target", paths[1]]
 
 
-def test_a_line_a_method_and_a_sentence_are_printed(
+def test_the_answer_comes_first_then_a_table_and_two_commands(
+    files: list[str], tmp_path: Path, capsys: Any
+) -> None:
+    csv, page = tmp_path / "candidates.csv", tmp_path / "compare.html"
+    told = tmp_path / "answer.json"
+    chosen = ["--method", "cdspp-sup", "--csv", str(csv), "--json", str(told)]
+    assert main([*files, *chosen, "--page", str(page)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("Best bet: ")
+    assert said[1].startswith("Evidence: ")
+    assert said[2].startswith(("To settle it: ", "Both fits label "))
+    assert said[4].split()[:3] == ["Method", "Uses", "Accuracy,"]
+    assert {line.split()[0] for line in said[5:8]} == {
+        *("CDSPP", "CDSPP_sup", "target-only")
+    }
+    assert max(map(len, said[4:8])) <= 100
+    assert said[9].startswith("  cdspp fit --method ")
+    assert said[10].endswith(" --method cdspp-sup --rows-to-label rows-to-label.csv")
+    assert said[12].startswith("target: 64 rows, 16 labelled in 4 classes")
+    assert said[13].startswith("source: 80 rows, 80 labelled in 4 classes")
+    assert all("columns standardised" in line for line in said[12:14])
+    assert said[-1] == f"Page: {page}"
+    text, _ = read_page(page)
+    assert all(escape(line.strip()) in text for line in (*said[:3], *said[9:11]))
+    assert text.count("<circle") == 2
+    assert "Why: every method" not in text
+    assert "http" not in text.partition("</head>")[2]
+    assert len(pd.read_csv(csv)) == 3
+    answer = json.loads(told.read_text())
+    assert answer["schema_version"] == 1
+    assert answer["next_steps"] == [line.strip() for line in said[9:11]]
+
+
+def test_why_adds_the_controls_to_terminal_page_and_table(
     files: list[str], tmp_path: Path, capsys: Any
 ) -> None:
     csv, page = tmp_path / "gains.csv", tmp_path / "compare.html"
-    chosen = ["--method", "svm-t", "--method", "cdspp", "--repeats", "5"]
+    chosen = ["--method", "svm-t", "--method", "cdspp", "--repeats", "5", "--why"]
     assert main([*files, *chosen, "--csv", str(csv), "--page", str(page)]) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith("target: 64 rows, 16 labelled in 4 classes")
-    assert said[1].startswith("source: 80 rows, 80 labelled in 4 classes")
-    assert all("columns standardised" in line for line in said[:2])
-    assert said[3].split()[:3] == ["Method", "Accuracy", "Verdict"]
-    assert said[4].startswith("SVM_t")
-    assert "no source" in said[4]
-    assert said[5].startswith("CDSPP")
-    assert said[-2].startswith(("Use the source", "Train on", "Cannot tell"))
-    assert said[-1] == f"Page: {page}"
-    finding, _, step = said[-2].partition(" Next: ")
-    text, _ = read_page(page)
-    assert escape(finding) in text
-    assert escape(step.strip("`")) in text
-    assert text.count("<circle") == 4
-    assert escape(said[0]) in text
-    assert "Over swapped classes" in text
-    assert "http" not in text.partition("</head>")[2]
+    assert any(line.startswith("CDSPP") and "helps" in line for line in said) or any(
+        line.startswith("CDSPP") and "undecided" in line for line in said
+    )
+    heading = next(line for line in said if "Verdict" in line)
+    assert "Over swapped classes" in heading
     gains = pd.read_csv(csv)
     assert gains["state"].nunique() == 7
     assert np.isfinite(gains["low"]).all()
+    text, _ = read_page(page)
+    assert "Why: every method" in text
+    assert "Over swapped classes" in text
 
 
-def test_too_few_labels_are_one_line_and_exit_code_2(
+def test_labels_of_rows_settle_the_bet_and_join_the_fit(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    size = {"n_classes": 8, "n_labelled": 2, "n_unlabelled": 30, "spread": 1.4}
+    problem = Planted("shared", **size).draw(1)
+    write_files(problem, tmp_path)
+    files = ["--source", "source.csv", "--target", "target.csv"]
+    assert main(["compare", *files, "--rows-to-label", "rows.csv", "--rows", "9"]) == 0
+    step = capsys.readouterr().out.splitlines()
+    again = next(line for line in step if line.endswith("--labelled rows.csv"))
+    rows = pd.read_csv("rows.csv", dtype=str, keep_default_na=False)
+    assert list(rows.columns[:2]) == ["order", "id"]
+    assert list(rows.columns[-3:]) == ["label", "tested", "made_of"]
+    assert len(rows) == 9
+    candidate = rows.columns[2]
+    rows.loc[:5, "label"] = rows.loc[:5, candidate]
+    rows.to_csv("rows.csv", index=False)
+    assert main(shlex.split(again)[1:]) == 0
+    said = capsys.readouterr().out
+    assert "Evidence: settled. Of 6 rows labelled on purpose only" in said
+    kept = pd.read_csv("rows.csv", dtype=str, keep_default_na=False)
+    assert kept["tested"].tolist() == ["yes"] * 6 + [""] * 3
+    kept.loc[6:, "label"] = "c0"  # later labels join the fit only
+    kept.to_csv("rows.csv", index=False)
+    assert main(shlex.split(again)[1:]) == 0
+    assert "Of 6 rows labelled on purpose" in capsys.readouterr().out
+    fit = next(line for line in said.splitlines() if line.startswith("  cdspp fit"))
+    assert f"--method {candidate}" in fit
+    assert main(shlex.split(fit)[1:]) == 0
+    assert "25 labelled" in capsys.readouterr().out
+    predicted = pd.read_csv("predictions.csv", dtype=str)
+    assert not set(predicted["id"]) & set(kept["id"])
+    kept.loc[0, "label"] = "cat"
+    kept.to_csv("rows.csv", index=False)
+    assert main([*shlex.split(fit)[1:], "--force"]) == 2
+    assert "rows.csv: 'cat' is no class of the tables" in capsys.readouterr().err
+
+
+def test_one_label_of_a_class_is_an_open_bet(
     files: list[str], tmp_path: Path, capsys: Any
 ) -> None:
     (tmp_path / "target.csv").write_text("a,label\n1,c0\n2,c1\n3,\n")
-    assert main(files) == 2
-    assert "every class needs two labelled target rows" in capsys.readouterr().err
+    assert main(files) == 0
+    said = capsys.readouterr().out
+    assert "Best bet: target-only, without the source." in said
+    assert "Evidence: open, because a class has one labelled row" in said
 
 
 def test_files_are_read_as_fit_reads_them(
@@ -105,7 +175,7 @@ def test_the_table_and_the_sentence_need_no_optional_package(
         monkeypatch.delitem(sys.modules, name)
     chosen = ["--method", "cdspp", "--repeats", "5"]
     assert main([*files, *chosen]) == 0
-    assert capsys.readouterr().out.splitlines()[3].startswith("Method")
+    assert capsys.readouterr().out.splitlines()[4].startswith("Method")
     hidden, found = {"jinja2", "torch"}, importlib.util.find_spec
     monkeypatch.setattr(
         "importlib.util.find_spec", lambda name: None if name in hidden else found(name)
@@ -123,21 +193,31 @@ def test_the_table_and_the_sentence_need_no_optional_package(
     )
 
 
+def deploy(said: str) -> str:
+    """Return the command that fits the bet."""
+    return next(line for line in said.splitlines() if line.startswith("  cdspp fit"))
+
+
 def test_the_next_step_is_a_command_that_runs(
     files: list[str], tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    chosen = ["--method", "svm-t", "--method", "cdspp", "--repeats", "5"]
-    assert main([*files, *chosen]) == 0
-    step = capsys.readouterr().out.rpartition(" Next: ")[2].strip().strip("`")
+    assert main([*files, "--repeats", "5"]) == 0
+    step = deploy(capsys.readouterr().out)
     assert "--scale standardise" in step
     monkeypatch.chdir(tmp_path)
     assert main(shlex.split(step)[1:]) == 0
     assert len(pd.read_csv("predictions.csv")) == 48
+    assert Path("model.npz").is_file()
 
 
 def test_the_next_step_without_a_source_names_no_column_of_the_source_alone(
     files: list[str], tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    source = tmp_path / "source.csv"  # labels that say nothing
+    table = pd.read_csv(source)
+    table.assign(label=table["label"].sample(frac=1, random_state=0).tolist()).to_csv(
+        source, index=False
+    )
     for name, text in (("source", "remark"), ("target", "ward")):
         path = tmp_path / f"{name}.csv"
         pd.read_csv(path).rename(columns={"label": name}).assign(**{text: "x"}).to_csv(
@@ -145,16 +225,16 @@ def test_the_next_step_without_a_source_names_no_column_of_the_source_alone(
         )
     names = ["--source-label", "source", "--target-label", "target"]
     left_out = ["--drop", "rem*", "--drop", "ward", "--drop", "text"]
-    chosen = ["--method", "svm-t", "--method", "cdls-sup", "--repeats", "5"]
-    assert main([*files, *chosen, *names, *left_out, "--seed", "1"]) == 0
-    step = capsys.readouterr().out.rpartition(" Next: ")[2].strip().strip("`")
+    assert main([*files, *names, *left_out, "--seed", "1"]) == 0
+    step = deploy(capsys.readouterr().out)
+    assert "--method target-only" in step
     assert "--source" not in step
     assert "--target-label target --drop ward --drop text" in step
     monkeypatch.chdir(tmp_path)
     assert main(shlex.split(step)[1:]) == 0
 
 
-def test_the_next_step_has_the_columns_and_the_source_that_were_asked_for() -> None:
+def test_the_next_steps_have_the_columns_and_the_source_that_were_asked_for() -> None:
     others = dict.fromkeys(name.replace("-", "_") for name in COLUMNS)
     given = others | {"label": "kind", "target_id": "nr", "categories": "one-hot"}
     arguments = argparse.Namespace(
@@ -167,39 +247,43 @@ def test_the_next_step_has_the_columns_and_the_source_that_were_asked_for() -> N
         impute=True,
         shared="a=b",
         paired=["p.csv", "q.csv"],
+        labelled=[],
+        method=["tit"],
+        repeats=9,
+        seed=0,
+        rows_to_label=None,
     )
-    found: Any = SimpleNamespace(decision=USE, method="cdspp")
-    assert _next_step(arguments, found, ()) == (
-        "cdspp fit --method cdspp --scale pca --source 'a b.csv' --target t.csv "
-        "--label kind --target-id nr --categories one-hot --drop x --keep-label NA "
-        "--impute --shared a=b --paired p.csv q.csv --output predictions.csv"
+    found: Any = SimpleNamespace(
+        uses_source=True,
+        best_bet="cdspp",
+        evidence="open",
+        rows_to_label=pd.DataFrame([1]),
     )
-    collapsed: Any = SimpleNamespace(
-        decision=CANNOT_TELL,
-        method="",
-        verdicts=pd.DataFrame({"verdict": ["collapsed"]}),
+    target: Any = SimpleNamespace(dropped=())
+    files = (
+        "--source 'a b.csv' --target t.csv --label kind --target-id nr --categories "
+        "one-hot --drop x --keep-label NA --impute --shared a=b --paired p.csv q.csv"
     )
-    arguments.scale = "none"
-    assert _next_step(arguments, collapsed, ()).startswith(
-        "cdspp compare --scale standardise --source 'a b.csv' --target t.csv"
-    )
+    assert [*_next_steps(arguments, found, target)] == [
+        f"cdspp fit --method cdspp --scale pca {files} --output predictions.csv "
+        "--model model.npz",
+        f"cdspp compare {files} --scale pca --method tit --repeats 9 --rows-to-label "
+        "rows-to-label.csv",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("verdict", "scale", "next_scale"),
+    ("scale", "other"),
     [
-        ("collapsed", "none", "standardise"),
-        ("collapsed", "standardise", "pca"),
-        ("collapsed", "standardise-each", "pca"),
-        ("collapsed", "pca", "pca"),
-        ("too few trials", "unit", "unit"),
+        ("none", "standardise"),
+        ("unit", "standardise"),
+        ("standardise", "pca"),
+        ("standardise-each", "pca"),
+        ("pca", "pca"),
     ],
 )
-def test_after_a_collapse_the_next_step_scales_otherwise(
-    verdict: str, scale: str, next_scale: str
-) -> None:
-    verdicts = pd.DataFrame({"verdict": [verdict]})
-    assert scale_to_try(verdicts, scale) == next_scale
+def test_after_a_collapse_another_scale_is_named(scale: str, other: str) -> None:
+    assert scale_to_try(scale) == other
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_new_rows_are_read_with_the_decimal_sign_that_is_asked_for(
     assert run("fit", *how, **files) == 2
     assert "(name the decimal sign by --decimal)" in capsys.readouterr().err
     assert run("fit", *how, "--decimal", ",", **files) == 0
-    *_, step = capsys.readouterr().out.splitlines()
+    *_, step, _ = capsys.readouterr().out.splitlines()
     assert step.endswith("--output more.csv --decimal ,")
     assert pd.read_csv(files["output"])["predicted"].tolist() == kinds[8:].tolist()
     files |= {"model": tmp_path / "model.npz", "target": tmp_path / "new.csv"}

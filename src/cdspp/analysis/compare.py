@@ -344,7 +344,7 @@ def _degenerate_note(runs: HoldOuts, found: Comparison) -> Iterator[str]:
     text = f"fits that failed, collapsed or diverged: {', '.join(texts)}"
     most = max(shares.values()) > MOST_COLLAPSED
     other = scale_to_try(runs.scale) if most else runs.scale
-    yield text if other == runs.scale else f"{text}; try scale={other!r}"
+    yield text if other == runs.scale else f"{text}; try the scale {other}"
 
 
 def scale_to_try(scale: str) -> str:

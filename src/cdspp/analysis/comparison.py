@@ -162,14 +162,14 @@ class Comparison:
 
     def _evidence_line(self) -> str:
         text = f"Evidence: {self.evidence}"
-        other = "no other row" if not self.disagreement else f"{self._share} of the"
-        differ = f"the two fits label {other} unlabelled rows differently"
+        share = f"{in_points(self.disagreement)} % of the unlabelled rows"
+        differ = f"the two fits label {share} differently"
         if self.test is not None:
             return f"{text}. {self._test_words(self.test)}"
         if self.evidence == SETTLED and self.explanation is not None:
             name = method_class(self.explanation.tested).display_name
-            said = f"{name} beats every method without a source"
-            return f"{text}: {said} (p = {self.explanation.p_value:.2g}); {differ}."
+            p_value = f"p = {self.explanation.p_value:.2g}"
+            return f"{text}: {name} beats every method without a source ({p_value})."
         if not self.repeats:
             return (
                 f"{text}, because a class has one labelled row: nothing was "
@@ -177,15 +177,11 @@ class Comparison:
                 f"{differ}."
             )
         rows = counted(self.n_labelled, "labelled row")
-        lost = f"a loss of {100 * LEAST_GAIN:.0f} point or more has a probability of"
         return (
-            f"{text}, from {rows}. {lost[0].upper()}{lost[1:]} "
-            f"{100 * self.posterior.loss:.0f} %; {differ}."
+            f"{text}, from {rows}. The probability of a loss of "
+            f"{100 * LEAST_GAIN:.0f} point or more is {100 * self.posterior.loss:.0f} "
+            f"%; {differ}."
         )
-
-    @property
-    def _share(self) -> str:
-        return f"{in_points(self.disagreement)} %"
 
     def _test_words(self, test: SignTest) -> str:
         names = [self.candidate, REFERENCE]
@@ -202,7 +198,7 @@ class Comparison:
     def _settle_line(self) -> str:
         if not len(self.rows_to_label):
             return (
-                "To settle it: nothing, for both fits label every unlabelled row alike."
+                "Both fits label every unlabelled row alike: either will do for these."
             )
         if self.evidence == SETTLED:
             return "Label other rows only if the rows to come differ from these."

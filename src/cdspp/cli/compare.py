@@ -64,7 +64,7 @@ def compare_files(
     """Return the answer for two files, their rows, and lines that describe them."""
     from cdspp.analysis.compare import compare
     from cdspp.cli import rows
-    from cdspp.cli.rows_to_label import read_rows
+    from cdspp.cli.rows_to_label import mark_tested, read_rows
     from cdspp.core.scaling import Scaling
 
     target, source, bridge, notes = rows.read_both(arguments, BRIDGES)
@@ -86,6 +86,8 @@ def compare_files(
             seed=arguments.seed,
             progress=logging.getLogger(__name__).info,
         )
+    if found.test is not None:
+        mark_tested(arguments.labelled[-1], found.test)
     found = replace(found, next_steps=tuple(_next_steps(arguments, found, target)))
     # Each fit learns its own scaling, so that the line has no numbers of it.
     kind = arguments.scale
@@ -102,7 +104,7 @@ def _answer(
 ) -> str:
     """Write the files that were asked for; return the answer, its reasons below."""
     from cdspp.analysis.summary import MOST_COLLAPSED
-    from cdspp.cli.rows_to_label import mark_tested, write_rows
+    from cdspp.cli.rows_to_label import write_rows
 
     steps = [f"  {step}" for step in found.next_steps]
     text = [*found.lines, "", *aligned(found.grid()), "", *steps, ""]
@@ -120,8 +122,6 @@ def _answer(
         rows = found.rows_to_label.head(arguments.rows)
         write_rows(arguments.rows_to_label, rows, target)
         text.append(f"{len(rows)} rows to label: {arguments.rows_to_label}")
-    if found.test is not None:
-        mark_tested(arguments.labelled[-1], found.test)
     if arguments.page:
         from cdspp.report.page.comparison import write_comparison
 

@@ -10,13 +10,15 @@ import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cdspp.cli import command
+from cdspp.cli.fit_reason import changes, last_fit, reason_words
 from cdspp.core.errors import ConfigError, CostWarning, DataError, UnitWarning
-from cdspp.core.names import NO_SCALE
+from cdspp.core.names import STANDARDISE
 from cdspp.core.wording import counted
 
 if TYPE_CHECKING:
@@ -45,6 +47,9 @@ output file:
 """
 
 FIT_EXAMPLES = """\
+Without --method the best bet of `cdspp compare` is fitted; without a source,
+target-only.
+
 examples:
   cdspp fit --source photos.csv --target sketches.csv --output predictions.csv
   cdspp fit --source genes.tsv.gz --target scans.xlsx --label tissue --id patient \\
@@ -79,15 +84,48 @@ def _option(text: str) -> tuple[str, Any]:
 
 def _fit(arguments: argparse.Namespace) -> str:
     from cdspp.cli import rows
+    from cdspp.cli.rows_to_label import join_labels
 
-    reads = ["source", "target", "paired"]
+    reads = ["source", "target", "paired", "labelled"]
     command.check_outputs(arguments, ["output", "model"], reads)
+    before = last_fit(arguments.model, arguments.output)
+    texts, reason = _chosen(arguments)
     model = _model(arguments)
     read, source_rows, bridge, notes = rows.read_both(arguments, model.bridges)
+    read = join_labels(read, source_rows, arguments.labelled)
+    reason["labelled"] = sum(map(bool, read.labels))
     target, source_rows, source, scaling = rows.scaled_both(
         arguments.scale, read, source_rows, bridge
     )
-    texts = [*rows.tell(target, source_rows), *notes]
+    texts += [*rows.tell(target, source_rows), *notes]
+    _fit_model(arguments, model, target, source_rows, source, texts)
+    if arguments.strict and model.collapsed_:
+        fault = f"the fit is of no use ({model.collapsed_}), no file is written"
+        return command.answer("\n".join([*texts, f"--strict: {fault}"]), failed=True)
+    last = model.history_[-1]
+    ids = [k for k, label in zip(target.ids, target.labels, strict=True) if not label]
+    texts += changes(before, reason, dict(zip(ids, last.prediction, strict=True)))
+    rows.write_predictions(arguments.output, ids, last.prediction, last.confidence)
+    if arguments.model:
+        _keep(arguments, model, read, scaling, reason)
+        texts.append(f"model: {arguments.model}")
+    if not ids:
+        texts.append("note: every target row has a label, so there is none to predict.")
+    texts.append(f"{counted(len(ids), 'prediction')}: {arguments.output}")
+    return "\n".join([*texts, *_next_step(arguments, model)])
+
+
+def _fit_model(
+    arguments: argparse.Namespace,
+    model: Any,
+    target: DomainRows,
+    source_rows: DomainRows | None,
+    source: Any,
+    texts: list[str],
+) -> None:
+    """Fit the model, unless it needs too much memory; its warnings join the texts."""
+    from cdspp.cli import rows
+
     options = dict(arguments.option)
     cost = rows.expected_cost(arguments.method, target, source_rows, options)
     if not arguments.anyway:
@@ -100,19 +138,30 @@ def _fit(arguments: argparse.Namespace) -> str:
             model.fit(target.X, target.labels, source=source)
     counts = Counter(str(warning.message) for warning in caught)
     texts += [f"note: {said}{f' ({n} times)' * (n > 1)}" for said, n in counts.items()]
-    if arguments.strict and model.collapsed_:
-        fault = f"the fit is of no use ({model.collapsed_}), no file is written"
-        return command.answer("\n".join([*texts, f"--strict: {fault}"]), failed=True)
-    last = model.history_[-1]
-    ids = [k for k, label in zip(target.ids, target.labels, strict=True) if not label]
-    rows.write_predictions(arguments.output, ids, last.prediction, last.confidence)
-    if arguments.model:
-        _keep(arguments, model, read, scaling)
-        texts.append(f"model: {arguments.model}")
-    if not ids:
-        texts.append("note: every target row has a label, so there is none to predict.")
-    texts.append(f"{counted(len(ids), 'prediction')}: {arguments.output}")
-    return "\n".join([*texts, *_next_step(arguments, model)])
+
+
+def _chosen(arguments: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
+    """Choose the method where none is given; return lines on it, and the reason."""
+    from cdspp.analysis.best_bet import REFERENCE
+    from cdspp.cli.compare import compare_files
+
+    reason: dict[str, Any] = {"date": date.today().isoformat()}
+    if arguments.method:
+        return [], reason | {"method": arguments.method}
+    if arguments.option:
+        raise ConfigError("--option needs --method: options belong to one method.")
+    before = "(0.2.0 took --method cdspp --scale none)"
+    if not arguments.source:
+        arguments.method = REFERENCE
+        how = f"Method: {REFERENCE}, for there is no source; --scale {arguments.scale}"
+        return [f"{how} {before}."], reason | {"method": REFERENCE}
+    asked = {"method": [], "why": False, "repeats": 15, "seed": 0, "rows_to_label": ""}
+    found, *_ = compare_files(argparse.Namespace(**{**vars(arguments), **asked}))
+    arguments.method = found.best_bet
+    reason |= {"method": found.best_bet, "candidate": found.candidate}
+    reason |= {"probability": found.probability, "evidence": found.evidence}
+    how = f"Method: {found.best_bet}, the bet; --scale {arguments.scale} {before}."
+    return [*found.lines[:2], how], reason
 
 
 def _next_step(arguments: argparse.Namespace, model: Any) -> list[str]:
@@ -121,10 +170,11 @@ def _next_step(arguments: argparse.Namespace, model: Any) -> list[str]:
         return []
     if not arguments.model:
         return ["To label new rows later, fit again with --model FILE --force"]
+    again = "When more rows have labels, fit again with --force: it says what changed"
     files = ["--model", arguments.model, "--target", "new.csv", "--output", "more.csv"]
     files += ["--impute"] * arguments.impute
     files += ["--decimal", arguments.decimal] if arguments.decimal else []
-    return [f"To label new rows: {shlex.join(['cdspp', 'predict', *files])}"]
+    return [f"To label new rows: {shlex.join(['cdspp', 'predict', *files])}", again]
 
 
 def _model(arguments: argparse.Namespace) -> Any:
@@ -145,7 +195,11 @@ def _model(arguments: argparse.Namespace) -> Any:
 
 
 def _keep(
-    arguments: argparse.Namespace, model: Any, read: DomainRows, scaling: Any
+    arguments: argparse.Namespace,
+    model: Any,
+    read: DomainRows,
+    scaling: Any,
+    reason: Mapping[str, Any],
 ) -> None:
     from cdspp.cli.rows import columns_of
     from cdspp.methods.model_file import save_model
@@ -158,6 +212,7 @@ def _keep(
         "ranges": np.array([read.X.min(axis=0), read.X.max(axis=0)]),
         "columns": (how.label, how.id, how.drop),
         "encoder": json.dumps(read.encoder.to_dict()) if read.encoder else "",
+        "reason": json.dumps(reason),
     }
     save_model(arguments.model, model, extras)
 
@@ -181,7 +236,8 @@ def _predict(arguments: argparse.Namespace) -> str:
     confidence = None
     if hasattr(model, "predict_proba"):
         confidence = model.predict_proba(target.X).max(axis=1)
-    texts = [target.described("target"), *notes]
+    reason = reason_words(arguments.model, kept.get("reason"))
+    texts = [*reason, target.described("target"), *notes]
     if said := find_collapse(predicted, len(model.classes_), {}).sentence:
         texts.append(f"note: the model {said}")
         if arguments.strict:
@@ -257,7 +313,7 @@ def add_fit_and_predict(commands: Any) -> None:
     text = "fit a method and predict the unlabelled target rows"
     fit = command.add_command(commands, "fit", _fit, text, f"{FILES}\n{FIT_EXAMPLES}")
     add = fit.add_argument
-    add("--method", default="cdspp", help="see `cdspp methods` (%(default)s)")
+    add("--method", help="see `cdspp methods` (the best bet of `cdspp compare`)")
     note = "an option of the method, for instance alpha=1; may be repeated"
     form: dict[str, Any] = {"type": _option, "metavar": "NAME=VALUE"}
     add("--option", action="append", default=[], help=note, **form)
@@ -268,7 +324,8 @@ def add_fit_and_predict(commands: Any) -> None:
     add("--model", metavar="FILE", help="also save the model, for `cdspp predict`")
     command.add_force(fit)
     command.add_strict(fit, "the fit collapses or diverges; then write no file")
-    command.add_joining(fit, NO_SCALE)
+    command.add_labelled(fit)
+    command.add_joining(fit, STANDARDISE)
     anyway = "fit even where the forecast exceeds the free memory"
     add("--anyway", action="store_true", help=anyway)
     text = "label target rows with a model that `cdspp fit --model` saved"

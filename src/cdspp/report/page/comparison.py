@@ -52,13 +52,13 @@ def _chart(found: Comparison) -> dict[str, Any]:
     drawn = found.candidates[found.candidates["expected_gain"].notna()]
     ends = [0.0, *drawn["low"], *drawn["high"]]
     step = 5 if 100 * (max(ends) - min(ends)) <= 40 else 10
-    least = step * math.floor(100 * min(ends) / step)
-    most = step * math.ceil(100 * max(ends) / step)
-    width = max(most - least, 1)
+    least: int = step * math.floor(100 * min(ends) / step)
+    most: int = step * math.ceil(100 * max(ends) / step)
+    width: int = max(most - least, 1)
 
     def place(gain: float) -> float:
-        at = _LEFT + (_RIGHT - _LEFT) * (100 * float(gain) - least) / width
-        return round(at, 1)
+        share: float = (100 * gain - least) / width
+        return round(_LEFT + (_RIGHT - _LEFT) * share, 1)
 
     return {
         "rows": list(drawn.itertuples()),
