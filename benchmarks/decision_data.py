@@ -60,8 +60,8 @@ class Sides(NamedTuple):
 
 def _codes(labels: Sequence[str], classes: Sequence[str]) -> Int:
     places = {name: code for code, name in enumerate(classes)}
-    found = [places.get(name, UNLABELLED) for name in labels]
-    return np.array(found, dtype=np.intp)
+    codes = [places.get(name, UNLABELLED) for name in labels]
+    return np.array(codes, dtype=np.intp)
 
 
 def _components(X: Float, n_components: int) -> Float:
@@ -70,7 +70,7 @@ def _components(X: Float, n_components: int) -> Float:
 
 
 def _latent(X: Any, n_components: int) -> Float:
-    """Return latent components of sparse rows, found without labels."""
+    """Return latent components of sparse rows, without labels."""
     from sklearn.decomposition import TruncatedSVD
 
     reducer = TruncatedSVD(n_components, random_state=0)
@@ -84,22 +84,22 @@ def docs_and_code(by_words: bool) -> Sides:
     Columns are the most frequent words of each side, of which many are in both, or
     latent components without anything in common.
     """
-    made, extractor = make_dataset("docs-to-code"), _extractor("text")
+    data, extractor = make_dataset("docs-to-code"), _extractor("text")
     X, names, codes = [], [], []
     with TemporaryDirectory() as folder:
-        index = made.prepare(Path(folder, made.identifier))
-        for domain in made.domains:
+        index = data.prepare(Path(folder, data.identifier))
+        for domain in data.domains:
             weights, words = extractor.extract_named(index.files(domain))
-            found = _codes(index.labels(domain), made.classes)
-            known = np.flatnonzero(found != UNLABELLED)
-            codes.append(found[known])
+            own = _codes(index.labels(domain), data.classes)
+            rows = np.flatnonzero(own != UNLABELLED)
+            codes.append(own[rows])
             if by_words:
                 counts = np.asarray((weights > 0).sum(axis=0)).ravel()
                 kept = np.sort(np.argsort(-counts, kind="stable")[:N_WORDS])
                 names.append(words[kept].tolist())
-                X.append(weights[:, kept].toarray().astype(float)[known])
+                X.append(weights[:, kept].toarray().astype(float)[rows])
             else:
-                X.append(_latent(weights, N_COMPONENTS)[known])
+                X.append(_latent(weights, N_COMPONENTS)[rows])
     shared = None
     if by_words:
         places = {word: k for k, word in enumerate(names[1])}
@@ -119,11 +119,11 @@ def embedded_digits() -> Sides:
 
     The network is untrained; its activations are reduced to 50 components.
     """
-    made = make_dataset("digits")
+    data = make_dataset("digits")
     words = _extractor("visual-words", codebook_domain="print")
     network = _extractor("cnn")
     with TemporaryDirectory() as folder:
-        index = made.prepare(Path(folder, made.identifier))
+        index = data.prepare(Path(folder, data.identifier))
         prints, sketches = index.files("print"), index.files("sketch")
         counts = words.extract(prints, words.fit_codebook(prints)).astype(float)
         components = _components(network.extract(sketches), 50)
@@ -133,13 +133,13 @@ def embedded_digits() -> Sides:
         for k, sample in enumerate(index.samples("sketch"))
         if sample.paired
     ]
-    first, second = (_codes(index.labels(d), made.classes) for d in ("print", "sketch"))
+    first, second = (_codes(index.labels(d), data.classes) for d in ("print", "sketch"))
     return _with_pairs((counts, components), (first, second), np.array(both))
 
 
 def _with_pairs(X: tuple[Float, Float], codes: tuple[Int, Int], both: Int) -> Sides:
     """Part rows of classes from those of pairs, whose places `both` gives."""
-    ours, theirs = (np.flatnonzero(found != UNLABELLED) for found in codes)
+    ours, theirs = (np.flatnonzero(side != UNLABELLED) for side in codes)
     return Sides(
         (X[0][ours], X[1][theirs]),
         (codes[0][ours], codes[1][theirs]),

@@ -96,17 +96,17 @@ class Family:
         DataError: the data are not at hand.
         """
         rng = generator("decisions", self.name, number)
-        made = self.make(rng, number)
+        draw = self.make(rng, number)
         if self.state == NOISE:
-            return made._replace(source=_noise(made.source, rng))
+            return draw._replace(source=_noise(draw.source, rng))
         if self.state == OTHER_CLASSES:
-            return _other_classes(made)
-        known = made.y != UNLABELLED
-        labelled = SourceDomain(made.X[known], made.y[known])
+            return _other_classes(draw)
+        with_label = draw.y != UNLABELLED
+        labelled = SourceDomain(draw.X[with_label], draw.y[with_label])
         axes = "decisions", self.name, number
-        source = SourceState(self.state).of(made.source, labelled, *axes)
+        source = SourceState(self.state).of(draw.source, labelled, *axes)
         assert source is not None
-        return made._replace(source=source)
+        return draw._replace(source=source)
 
 
 def _noise(source: SourceDomain, rng: np.random.Generator) -> SourceDomain:
