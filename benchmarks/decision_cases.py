@@ -1,0 +1,207 @@
+"""Draws of `benchmarks.decision_families`, as `compare` answers them and as they are.
+
+Started as a module this answers requests in a process of its own;
+`benchmarks.decisions` asks and counts.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from benchmarks.decision_families import DRAWS, FAMILIES, Draw
+from benchmarks.labelling import simulate_labelling
+from cdspp.analysis.compare import compare, usual_methods
+from cdspp.analysis.decision import USE
+from cdspp.core.errors import DataError, MethodFailed
+from cdspp.core.names import ALONE, REAL, STANDARDISE
+from cdspp.core.scaling import fit_scaling
+from cdspp.methods import make, method_class, seed_option
+from cdspp.methods.base import UNLABELLED, Int
+from cdspp.methods.problem import scale_domains
+
+__all__ = ["ALWAYS", "deployed", "judge_draw", "judge_draws"]
+
+ALWAYS = "target-only"
+FURTHER = "cdspp-bridge"  # in hindsight, too, where there is a bridge
+WITH_SOURCE = "+source"
+
+
+def deployed(method: str, with_source: bool = True) -> str:
+    """Return the name of a fit: of a method, and of the source where it uses one.
+
+    >>> deployed("cdspp"), deployed("cdspp", False), deployed("svm-t")
+    ('cdspp+source', 'cdspp', 'svm-t')
+    """
+    return method + WITH_SOURCE * (with_source and method_class(method).uses_source)
+
+
+def judge_draws(
+    family: str, numbers: Sequence[int], before: int = DRAWS, coda: str = ""
+) -> list[dict[str, Any]]:
+    """Judge draws of a family as `judge_draw` does, the first ones as in 0.2.0, too.
+
+    Where its data are not at hand, the only record says what is `missing`.
+    """
+    records = []
+    for number in numbers:
+        try:
+            draw = FAMILIES[family].draw(number)
+        except (DataError, ImportError) as error:
+            reason = str(error).splitlines()[0]
+            return [{"family": family, "missing": reason}]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            record = judge_draw(draw, number, before=number < before, coda=coda)
+        records.append({"family": family, "number": number, **record})
+    return records
+
+
+def judge_draw(
+    draw: Draw, seed: int, *, before: bool = True, coda: str = ""
+) -> dict[str, Any]:
+    """Ask `compare` as a user would, and fit every candidate for the truth.
+
+    Parameters
+    ----------
+    draw : Draw
+        Rows, labels and the truth behind them.
+    seed : int
+        Seed of the comparison.
+    before : bool, default=True
+        Whether to ask for the answer of 0.2.0 as well.
+    coda : str, default=""
+        A checkout of CODA, whose choice of rows takes part in the labelling.
+
+    Returns
+    -------
+    dict
+        The `candidates` with their gains; the fit that the bet deploys (`bet`); the
+        accuracy of every candidate on unlabelled rows (`truth`); processor `seconds` of
+        the answer; the `labelling`, of nothing where the bet is `target-only`; and what
+        `_as_before` returns.
+    """
+    rows = draw.X, draw.y
+    answer, seconds = _answered(*rows, source=draw.source, seed=seed)
+    bet = deployed(answer.best_bet)
+    names = dict.fromkeys([*_hindsight(draw), *map(deployed, answer.candidates.method)])
+    predicted = {name: _predicted(draw, draw.y, name) for name in names}
+    hidden = draw.truth[draw.y == UNLABELLED]
+    return {
+        "n_labelled": int(np.sum(draw.y != UNLABELLED)),
+        "n_classes": len(np.unique(draw.truth)),
+        "candidates": json.loads(answer.candidates.to_json(orient="records")),
+        "bet": bet,
+        "truth": {name: float(np.mean(p == hidden)) for name, p in predicted.items()},
+        "seconds": seconds,
+        "labelling": _labelled(draw, bet, seed, coda) if bet != ALWAYS else [],
+        **(_as_before(draw, seed) if before else {}),
+    }
+
+
+def _as_before(draw: Draw, seed: int) -> dict[str, Any]:
+    """Return the answer of 0.2.0, and what its best cross-validated mean deploys.
+
+    The fits are `before`, by its `decision` and next command, and `best_mean`; the
+    processor seconds of the answer are `seconds_before`.
+    """
+    options = {"source": draw.source, "seed": seed, "why": True}
+    whole, seconds = _answered(draw.X, draw.y, **options)
+    answer = whole.explanation
+    return {
+        "decision": answer.decision,
+        "before": deployed(answer.method, answer.decision == USE),
+        "best_mean": _best_mean(answer.accuracies),
+        "seconds_before": seconds,
+    }
+
+
+def _answered(*rows: Any, **options: Any) -> tuple[Any, float]:
+    """Return the answer of `compare`, and its processor seconds."""
+    start = time.process_time()
+    answer = compare(*rows, **options)
+    return answer, time.process_time() - start
+
+
+def _hindsight(draw: Draw) -> list[str]:
+    """Return the candidates of 0.2.0, with the source and without, and one more."""
+    codes, source = draw.y, draw.source
+    problem = SimpleNamespace(X=draw.X, codes=codes, source=source)
+    bridged = source.shared_columns is not None or source.paired_rows is not None
+    usual = [*usual_methods(problem), *[FURTHER] * bridged]
+    # Without a source, what uses a bridge joins the target to itself.
+    alone = [name for name in usual if not method_class(name).bridges]
+    return [*map(deployed, usual), *(deployed(name, False) for name in alone)]
+
+
+def _best_mean(accuracies: Any) -> str:
+    """Return the fit of the best mean among all that could be deployed."""
+    whole = accuracies["labels"] == accuracies["labels"].max()
+    fits = accuracies[whole].dropna(subset=["mean"])
+    states = [
+        (fit.mean, deployed(fit.method, fit.state == REAL))
+        for fit in fits.itertuples()
+        if fit.state == REAL
+        or (fit.state == ALONE and not method_class(fit.method).bridges)
+    ]
+    return max(states)[1]
+
+
+def _fitted(draw: Draw, y: Int, name: str) -> tuple[Any, Any]:
+    """Fit a deployed method as `cdspp fit` does; return it and the scaled rows."""
+    method = name.removesuffix(WITH_SOURCE)
+    if name == method:
+        scaling, source = fit_scaling(STANDARDISE, draw.X), None
+    else:
+        scaling, source = scale_domains(STANDARDISE, draw.X, draw.source)
+    X = scaling.apply(draw.X)
+    model = make(method, **seed_option(method, 0))
+    return model.fit(X, y, source=source), X
+
+
+def _predicted(draw: Draw, y: Int, name: str) -> Int:
+    """Return codes for the rows that the draw hides; -1 where the method fails."""
+    hidden = draw.y == UNLABELLED
+    try:
+        model, _ = _fitted(draw, y, name)
+    except MethodFailed:
+        return np.full(int(hidden.sum()), UNLABELLED)
+    codes: Int = model.transduction_[hidden]
+    return codes
+
+
+def _labelled(draw: Draw, bet: str, seed: int, coda: str) -> list[dict[str, Any]]:
+    hidden = np.flatnonzero(draw.y == UNLABELLED)
+    n_classes = len(np.unique(draw.truth))
+    scores = []
+    for name in (bet, ALWAYS):
+        model, X = _fitted(draw, draw.y, name)
+        if hasattr(model, "predict_proba"):
+            scores.append(model.predict_proba(X[hidden]))
+        else:
+            scores.append(np.eye(n_classes)[model.transduction_[hidden]])
+
+    def refitted(revealed: Int) -> list[Int]:
+        y = draw.y.copy()
+        y[hidden[revealed]] = draw.truth[hidden[revealed]]
+        return [_predicted(draw, y, name) for name in (bet, ALWAYS)]
+
+    return simulate_labelling(
+        [_predicted(draw, draw.y, name) for name in (bet, ALWAYS)],
+        scores,
+        draw.truth[hidden],
+        refitted,
+        seed=seed,
+        coda=coda,
+    )
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(judge_draws(**json.loads(sys.argv[1]))))

@@ -1,0 +1,66 @@
+"""What an answer of `compare` takes, with its explanation and without, by rows."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from benchmarks.measure import Rows, Size, Work, measure
+from cdspp.analysis.compare import compare
+
+__all__ = ["SIZES", "bench_cost", "prepare"]
+
+BET, WHY = "bet", "why"  # without an explanation, and with that of 0.2.0
+N_SHARED = 3
+# Labelled and unlabelled target rows.
+SIZES = ((12, 1000), (100, 1000), (1000, 1000), (100, 100_000))
+LIMIT = 3600.0
+
+
+def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
+    """Return the answer `name` on rows of which three columns are shared, to time."""
+    shared = [(column, column) for column in range(N_SHARED)]
+    source = replace(rows.source(), shared_columns=shared)
+
+    def work() -> Mapping[str, Any]:
+        start = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compare(rows.X_target, rows.y_target, source=source, why=name == WHY)
+        return {"processor": time.process_time() - start}
+
+    return work
+
+
+def bench_cost(
+    sizes: Sequence[tuple[int, int]] = SIZES,
+    *,
+    progress: Callable[[str], None] = lambda text: None,
+) -> list[dict[str, Any]]:
+    """Measure both answers in processes of their own with one thread.
+
+    Parameters
+    ----------
+    sizes : sequence of pairs
+        Labelled and unlabelled target rows.
+    progress : callable, optional
+        Told what is about to be measured.
+
+    Returns
+    -------
+    list of dict
+        By size `n_labelled` and `n_unlabelled`; and of `bet` and `why` the seconds of
+        `processor` and clock (`seconds`), and `peak_memory_mb`.
+    """
+    costs = []
+    for n_labelled, n_unlabelled in sizes:
+        size = Size("own", 4, 500, 50, n_labelled, n_unlabelled, 40)
+        cost: dict[str, Any] = {"n_labelled": n_labelled, "n_unlabelled": n_unlabelled}
+        for name in (BET, WHY):
+            progress(f"{n_labelled} labelled rows of {n_unlabelled}: {name}")
+            cost[name] = measure(f"{__name__}:{name}", size, limit=LIMIT)
+        costs.append(cost)
+    return costs

@@ -1,0 +1,209 @@
+"""Data of `benchmarks.decision_families`: objects described in two ways, by class.
+
+Each function reads or makes its data anew in a process, once. What is not made from
+scikit-learn, SciPy and the package is fetched, or read from the mirror CDSPP_MIRROR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cdspp.datasets import make_dataset
+from cdspp.datasets.base import read_fetched
+from cdspp.datasets.catalogue import load_catalogue, published_storage
+from cdspp.datasets.published import published_labels
+from cdspp.datasets.readers import read_matrix
+from cdspp.datasets.resources import fetch_resource
+from cdspp.features import make_extractor
+from cdspp.methods.base import UNLABELLED, Float, Int
+
+__all__ = [
+    "Sides",
+    "docs_and_code",
+    "embedded_digits",
+    "photographs",
+    "requests",
+]
+
+CATALOGUE = Path(__file__).parents[1] / "resources" / "datasets.yaml"
+FIRST_INTENTS = 110
+N_WORDS = 300  # most frequent words of each side, where words are the columns
+N_COMPONENTS = 60
+
+
+class Sides(NamedTuple):
+    """Rows of two domains.
+
+    Attributes
+    ----------
+    X : tuple of two ndarrays of shape (n, d)
+        Rows of the source and of the target, which have different features.
+    codes : tuple of two ndarrays of shape (n,)
+        Codes of their classes.
+    pairs : tuple of two ndarrays, optional
+        Further objects described in both ways, without a class.
+    shared : list of pairs, optional
+        Columns that both domains have, as numbers.
+    """
+
+    X: tuple[Float, Float]
+    codes: tuple[Int, Int]
+    pairs: tuple[Float, Float] | None = None
+    shared: list[tuple[int, int]] | None = None
+
+
+def _codes(labels: Sequence[str], classes: Sequence[str]) -> Int:
+    places = {name: code for code, name in enumerate(classes)}
+    codes = [places.get(name, UNLABELLED) for name in labels]
+    return np.array(codes, dtype=np.intp)
+
+
+def _components(X: Float, n_components: int) -> Float:
+    reducer: Any = make_extractor("pca", n_components=n_components)
+    return np.asarray(reducer.reduce(X)[0], dtype=float)
+
+
+def _latent(X: Any, n_components: int) -> Float:
+    """Return latent components of sparse rows, without labels."""
+    from sklearn.decomposition import TruncatedSVD
+
+    reducer = TruncatedSVD(n_components, random_state=0)
+    return np.asarray(reducer.fit_transform(X), dtype=float)
+
+
+@cache
+def docs_and_code(by_words: bool) -> Sides:
+    """Return docstrings of SciPy and bodies of other functions, by subpackage.
+
+    Columns are the most frequent words of each side, of which many are in both, or
+    latent components without anything in common.
+    """
+    data, extractor = make_dataset("docs-to-code"), _extractor("text")
+    X, names, codes = [], [], []
+    with TemporaryDirectory() as folder:
+        index = data.prepare(Path(folder, data.identifier))
+        for domain in data.domains:
+            weights, words = extractor.extract_named(index.files(domain))
+            own = _codes(index.labels(domain), data.classes)
+            rows = np.flatnonzero(own != UNLABELLED)
+            codes.append(own[rows])
+            if by_words:
+                counts = np.asarray((weights > 0).sum(axis=0)).ravel()
+                kept = np.sort(np.argsort(-counts, kind="stable")[:N_WORDS])
+                names.append(words[kept].tolist())
+                X.append(weights[:, kept].toarray().astype(float)[rows])
+            else:
+                X.append(_latent(weights, N_COMPONENTS)[rows])
+    shared = None
+    if by_words:
+        places = {word: k for k, word in enumerate(names[1])}
+        shared = [(k, places[w]) for k, w in enumerate(names[0]) if w in places]
+    return Sides((X[0], X[1]), (codes[0], codes[1]), shared=shared)
+
+
+def _extractor(name: str, **options: Any) -> Any:
+    extractor = make_extractor(name, **options)
+    extractor.load()
+    return extractor
+
+
+@cache
+def embedded_digits() -> Sides:
+    """Return digits of `config.yaml`: prints by visual words, sketches by a network.
+
+    The network is untrained; its activations are reduced to 50 components.
+    """
+    data = make_dataset("digits")
+    words = _extractor("visual-words", codebook_domain="print")
+    network = _extractor("cnn")
+    with TemporaryDirectory() as folder:
+        index = data.prepare(Path(folder, data.identifier))
+        prints, sketches = index.files("print"), index.files("sketch")
+        counts = words.extract(prints, words.fit_codebook(prints)).astype(float)
+        components = _components(network.extract(sketches), 50)
+    places = {sample.id: k for k, sample in enumerate(index.samples("print"))}
+    both = [
+        (places[sample.id], k)
+        for k, sample in enumerate(index.samples("sketch"))
+        if sample.paired
+    ]
+    first, second = (_codes(index.labels(d), data.classes) for d in ("print", "sketch"))
+    return _with_pairs((counts, components), (first, second), np.array(both))
+
+
+def _with_pairs(X: tuple[Float, Float], codes: tuple[Int, Int], both: Int) -> Sides:
+    """Part rows of classes from those of pairs, whose places `both` gives."""
+    ours, theirs = (np.flatnonzero(side != UNLABELLED) for side in codes)
+    return Sides(
+        (X[0][ours], X[1][theirs]),
+        (codes[0][ours], codes[1][theirs]),
+        (X[0][both[:, 0]], X[1][both[:, 1]]),
+    )
+
+
+@cache
+def requests() -> Sides:
+    """Return requests of the first intents of CLINC150, as an old and a new model do.
+
+    The old model is latent components of words, the new one of character n-grams; the
+    requests that both describe are pairs.
+    """
+    entry = load_catalogue(CATALOGUE)["clinc150"]
+    first = entry["classes"][:FIRST_INTENTS]
+    # The first texts of each intent are the pairs, in the order of intents.
+    each, more = divmod(entry["paired"], len(entry["classes"]))
+    n_pairs = sum(each + (number < more) for number in range(len(first)))
+    models = {
+        "old": (_extractor("text"), 100),
+        "new": (
+            _extractor("text", tokens="characters", ngram=4, max_features=5000),
+            150,
+        ),
+    }
+    X, codes, n_own = [], [], []
+    with TemporaryDirectory() as folder:
+        record = _fetched("clinc150", "texts", folder)
+        for domain, (extractor, n_components) in models.items():
+            paths = read_fetched(record)["images"][domain]
+            labels = published_labels(entry, domain)
+            own = [k for k, label in enumerate(labels) if label in first]
+            kept = [*own, *range(len(labels), len(labels) + n_pairs)]
+            weights = extractor.extract([record.parent / paths[k] for k in kept])
+            X.append(_latent(weights, n_components))
+            codes.append(_codes([*labels, *[""] * n_pairs], first)[kept[: len(own)]])
+            n_own.append(len(own))
+    (old, new), (n_old, n_new) = X, n_own
+    pairs = old[n_old:], new[n_new:]
+    return Sides((old[:n_old], new[:n_new]), (codes[0], codes[1]), pairs)
+
+
+def _fetched(dataset: str, resource: str, folder: str) -> Path:
+    """Return the record of a resource that was fetched into a folder."""
+    record = Path(folder, dataset, f"{resource}.fetched.json")
+    fetch_resource(
+        dataset=dataset, resource=resource, catalogue=CATALOGUE, output=record
+    )
+    return record
+
+
+@cache
+def photographs(source: tuple[str, str], target: tuple[str, str]) -> Sides:
+    """Return published features of Office-Caltech, by (view, domain), reduced."""
+    (ours, first), (theirs, second) = map(_published, (source, target))
+    return Sides((ours, theirs), (first, second))
+
+
+def _published(side: tuple[str, str]) -> tuple[Float, Int]:
+    entry = load_catalogue(CATALOGUE)["office-caltech-10"]
+    storage: Any = published_storage(entry, *side)
+    with TemporaryDirectory() as folder:
+        record = _fetched("office-caltech-10", storage["resource"], folder)
+        path = record.parent / storage["file"]
+        X, names = read_matrix(path, storage, entry["classes"])
+    return _components(X, N_COMPONENTS), _codes(names.tolist(), entry["classes"])

@@ -1,0 +1,189 @@
+"""The results of `benchmarks.decisions` as tables of text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from benchmarks.decision_cases import ALWAYS
+from benchmarks.decisions import (
+    BEFORE,
+    BET,
+    SHIPPED,
+    bet_of,
+    calibration,
+    coverage,
+    intervals,
+    outcomes,
+    policies,
+    power,
+)
+from benchmarks.labelling import labelling_rows
+from cdspp.core.wording import DASH, aligned, in_points
+
+__all__ = ["cost_table", "decisions_table"]
+
+Record = Mapping[str, Any]
+
+WANTED_RATIO, WANTED_MISLED, WANTED_COVERAGE = 0.85, 1 / 30, (0.75, 0.92)
+
+
+def decisions_table(records: Sequence[Record]) -> str:
+    """Return the results of `bench_decisions`: families reported, then set aside."""
+    missing = [record for record in records if "missing" in record]
+    reasons = dict.fromkeys((r["family"], r["missing"]) for r in missing)
+    lines = [f"left out: {family} ({reason})" for family, reason in reasons]
+    whole = [record for record in records if "missing" not in record]
+    for title, set_aside in (("Families", False), ("Families set aside", True)):
+        part = [record for record in whole if record["set_aside"] == set_aside]
+        if part:
+            count = len({record["family"] for record in part})
+            lines += ["", f"{title}: {count}, {len(part)} draws", *_group(part)]
+    return "\n".join([*lines, ""])
+
+
+def _group(records: Sequence[Record]) -> Iterator[str]:
+    results = outcomes(records)
+    table = policies(results)
+    yield from _titled("Regret in points, and bets", _policy_grid(table))
+    yield from _wanted(table[table["policy"] == BET].iloc[0], records)
+    yield from _titled("Regret by family", _family_grid(results))
+    yield from _titled("Share that uses the source, by its true gain", _power(records))
+    gains = intervals(records)
+    bins = calibration(gains[gains["largest"]])
+    yield from _titled("P(better) of the likeliest candidate", _chances(bins))
+    draws = [
+        {**entry, "hindsight": max(record["truth"].values())}
+        for record in records
+        for entry in record["labelling"]
+    ]
+    if draws:
+        means = labelling_rows(pd.DataFrame(draws))
+        title = f"Rows to label next, in {means['draws'].max()} draws with a bet"
+        yield from _titled(title, _labelling_grid(means))
+    yield from _seconds(records)
+
+
+def _titled(title: str, grid: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield from ("", title, *(f"  {line}" for line in aligned(grid)))
+
+
+def _points(value: float, *, sign: bool = False) -> str:
+    return DASH if math.isnan(value) else in_points(value, sign=sign)
+
+
+def _share(value: float) -> str:
+    return DASH if math.isnan(value) else f"{100 * value:.0f} %"
+
+
+def _policy_grid(table: pd.DataFrame) -> list[list[str]]:
+    heads = ["", "draws", "all", "good", "bad", "median family", "to target-only"]
+    grid = [[*heads, "bets", "false", "worst", "on bad sources"]]
+    for row in table.itertuples():
+        regrets = map(_points, (row.all, row.good, row.bad, row.median))
+        ratio = f"{row.ratio:.2f} ({row.low:.2f} to {row.high:.2f})"
+        counts = [f"{row.bets}", f"{row.false}", _points(row.worst, sign=True)]
+        misled = f"{row.misled} of {row.n_bad}"
+        grid.append([row.policy, f"{row.draws}", *regrets, ratio, *counts, misled])
+    return grid
+
+
+def _family_grid(results: pd.DataFrame) -> list[list[str]]:
+    shown = [
+        policy for policy in (ALWAYS, BET, BEFORE) if policy in {*results["policy"]}
+    ]
+    grid = [["", *shown, "source"]]
+    for family, part in results.groupby("family", sort=False):
+        means = part.groupby("policy")["regret"].mean().reindex(shown)
+        source = "bad" if part["bad"].any() else "good"
+        grid.append([str(family), *map(_points, means), source])
+    return grid
+
+
+def _wanted(bet: Any, records: Sequence[Record]) -> Iterator[str]:
+    gains = intervals(records)
+    inside, count = coverage(gains)
+    of_best, n_best = coverage(gains[gains["largest"]])
+    least, most = WANTED_COVERAGE
+    misled = bet["misled"] / bet["n_bad"] if bet["n_bad"] else 0.0
+    same = sum(bet_of(SHIPPED, record) == record["bet"] for record in records)
+    wanted = [
+        (
+            f"regret over that of target-only {bet['ratio']:.2f}",
+            WANTED_RATIO,
+            bet.ratio,
+        ),
+        (
+            f"bets on bad sources {bet['misled']} of {bet['n_bad']}",
+            WANTED_MISLED,
+            misled,
+        ),
+    ]
+    yield ""
+    for text, bound, value in wanted:
+        yield f"{text}, wanted at most {bound:.2g}: {_kept(value <= bound)}"
+    yield (
+        f"80 % intervals hold the truth in {_share(inside)} of {count} (of the largest "
+        f"gains {_share(of_best)} of {n_best}), wanted {_share(least)} to "
+        f"{_share(most)}: {_kept(least <= inside <= most)}"
+    )
+    yield f"the rule, worked out again, bets the same in {same} of {len(records)} draws"
+
+
+def _kept(holds: bool) -> str:
+    return "kept" if holds else "NOT KEPT"
+
+
+def _power(records: Sequence[Record]) -> list[list[str]]:
+    grid = [["true gain, points", "draws", "the bet", "0.2.0"]]
+    for row in power(records).itertuples():
+        band = f"{in_points(row.least)} to {in_points(row.most)}"
+        grid.append([band, f"{row.draws}", _share(row.bet), _share(row.before)])
+    return grid
+
+
+def _chances(bins: pd.DataFrame) -> list[list[str]]:
+    grid = [["P(better)", "cases", "said", "came"]]
+    for row in bins.itertuples():
+        band = f"{row.least:.2f} to {row.most:.2f}"
+        grid.append([band, f"{row.cases}", _share(row.said), _share(row.came)])
+    return grid
+
+
+def _labelling_grid(means: pd.DataFrame) -> list[list[str]]:
+    heads = ["", "labels", "settled", "wrongly", "regret after", "fitted again"]
+    grid = [heads]
+    for row in means.itertuples():
+        shares = [_share(row.settled), f"{100 * row.wrong:.1f} %"]
+        regrets = [_points(row.regret), _points(row.refitted)]
+        grid.append([row.rule, f"{row.revealed}", *shares, *regrets])
+    return grid
+
+
+def _seconds(records: Sequence[Record]) -> Iterator[str]:
+    times = pd.DataFrame(records)
+    text = f"processor seconds an answer, median: {times['seconds'].median():.1f}"
+    if "seconds_before" in times:
+        both = times.dropna(subset=["seconds_before"])
+        ratio = (both["seconds"] / both["seconds_before"]).median()
+        before = both["seconds_before"].median()
+        text += f"; in 0.2.0 {before:.1f}, median of ratios {ratio:.2f}"
+    yield from ("", text)
+
+
+def cost_table(costs: Sequence[Record]) -> str:
+    """Return the results of `benchmarks.decision_cost.bench_cost` as a table."""
+    heads = ["labelled", "unlabelled", "seconds", "with why", "ratio", "MB", "with why"]
+    grid = [heads]
+    for cost in costs:
+        bet, why = cost["bet"], cost["why"]
+        ratio = bet["processor"] / why["processor"]
+        seconds = [f"{each['processor']:.1f}" for each in (bet, why)]
+        memory = [f"{each['peak_memory_mb']:.0f}" for each in (bet, why)]
+        rows = [f"{cost[key]}" for key in ("n_labelled", "n_unlabelled")]
+        grid.append([*rows, *seconds, f"{ratio:.2f}", *memory])
+    title = "Processor seconds an answer, and peak memory beside the rows"
+    return "\n".join([title, *(f"  {line}" for line in aligned(grid)), ""])

@@ -1,0 +1,365 @@
+"""What one loses by following `compare`: regret over families of problems.
+
+Each draw of `benchmarks.decision_families` is answered by `compare` as a user would ask
+it, and every candidate is fitted, so that the best in hindsight is known. The *regret*
+of a policy is the accuracy of that candidate on unlabelled rows, less that of what the
+policy deploys. Other rules than the one of `compare` are worked out from the same
+cross-validated gains. `benchmarks.decision_cases` makes and judges the draws.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.decision_cases import ALWAYS, FURTHER, deployed
+from benchmarks.decision_families import DRAWS, FAMILIES
+from benchmarks.measure import ask_process
+from cdspp.core.seeding import generator
+from cdspp.methods import method_class
+
+__all__ = [
+    "RULES",
+    "Rule",
+    "bench_decisions",
+    "bet_of",
+    "calibration",
+    "coverage",
+    "intervals",
+    "outcomes",
+    "policies",
+    "power",
+]
+
+Record = Mapping[str, Any]
+
+PER_PROCESS = 3
+BET, BEFORE, BEST_MEAN = "the bet", "0.2.0's answer", "best mean of 0.2.0"
+BEST_OF_BETS = "best mean of the bet's candidates"
+FALSE = 0.01  # a bet that is so much worse than `target-only` is false
+NOMINAL = 1.2815515655446004  # standard deviations from the middle to 80 %
+BANDS = (-np.inf, 0.01, 0.05, 0.1, np.inf)  # of true gains
+CHANCES = (0.0, 0.35, 0.5, 0.65, 0.8, 1.0)  # of P(better), the last with its end
+RESAMPLES = 4000
+DRAW = ["family", "number"]
+KNOWN = [*DRAW, "bad", "set_aside"]
+
+
+class Prior(NamedTuple):
+    """Mean and standard deviation of true gains over `target-only`."""
+
+    mean: float
+    sd: float
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule that bets on the candidate of largest posterior mean.
+
+    Attributes
+    ----------
+    bridged : float
+        Prior deviation of methods that use the bridge.
+    least : float
+        Posterior mean from which it bets.
+    pseudo_rows : float
+        Rows of variance 0.2 that are added to the labelled ones.
+    without : str
+        A candidate that is left out.
+    """
+
+    bridged: float = 0.1
+    least: float = 0.01
+    pseudo_rows: float = 10.0
+    without: str = ""
+
+    def prior(self, method: str) -> Prior:
+        """Return the prior of a method's gain, by the information that it uses."""
+        if method_class(method).bridges:
+            return Prior(0.0, self.bridged)
+        return Prior(-0.01, 0.04) if method == "cdspp" else Prior(-0.03, 0.05)
+
+
+SHIPPED = Rule()
+RULES: Mapping[str, Rule] = {
+    f"without {FURTHER}": Rule(without=FURTHER),
+    "bridges: prior deviation 5": Rule(bridged=0.05),
+    "bridges: prior deviation 15": Rule(bridged=0.15),
+    "bet from a mean of 0": Rule(least=0.0),
+    "no pseudo-rows": Rule(pseudo_rows=0.0),
+}
+
+
+def bench_decisions(
+    families: Sequence[str] = (),
+    *,
+    draws: int = DRAWS,
+    before: int = DRAWS,
+    coda: str = "",
+    workers: int = 2,
+    progress: Callable[[str], None] = lambda text: None,
+) -> list[dict[str, Any]]:
+    """Judge draws of families.
+
+    Parameters
+    ----------
+    families : sequence of str
+        Names of `FAMILIES`; all by default.
+    draws : int, default=6
+        Draws of each family.
+    before : int, default=6
+        Draws of each family that are answered as in 0.2.0, too, which takes most of
+        the time.
+    coda : str, default=""
+        Folder of CODA's code, which then takes part in the labelling.
+    workers : int, default=2
+        Processes at a time, each with one BLAS thread; results are the same for any.
+    progress : callable, optional
+        Told what is about to be run.
+
+    Returns
+    -------
+    list of dict
+        What `benchmarks.decision_cases.judge_draws` returns, with what is known of the
+        family.
+
+    Raises
+    ------
+    RuntimeError
+        A process failed.
+    """
+    numbers = [range(draws)[k : k + PER_PROCESS] for k in range(0, draws, PER_PROCESS)]
+    requests = [
+        {"family": family, "numbers": list(part), "before": before, "coda": coda}
+        for family in families or FAMILIES
+        for part in numbers
+    ]
+
+    def ask(request: dict[str, Any]) -> list[dict[str, Any]]:
+        progress(f"{request['family']}: draws {request['numbers']}")
+        name = f"Family {request['family']}"
+        module = "benchmarks.decision_cases"
+        records: list[dict[str, Any]] = ask_process(module, json.dumps(request), name)
+        return records
+
+    with ThreadPoolExecutor(workers) as pool:
+        parts = list(pool.map(ask, requests))
+    of_family = {
+        n: {"bad": f.bad, "set_aside": f.set_aside} for n, f in FAMILIES.items()
+    }
+    return [{**record, **of_family[record["family"]]} for p in parts for record in p]
+
+
+def bet_of(rule: Rule, record: Record) -> str:
+    """Return the fit that a rule deploys, from the gains and intervals of a draw.
+
+    The gain `g` over `target-only` is the difference of accuracies; its squared error
+    follows from the interval, which is that of the posterior under `SHIPPED`.
+    """
+    accuracies = {c["method"]: c["accuracy"] for c in record["candidates"]}
+    means = {}
+    for entry in record["candidates"]:
+        method = entry["method"]
+        if method in (ALWAYS, rule.without) or entry["low"] is None:
+            continue
+        sd = (entry["high"] - entry["low"]) / (2 * NOMINAL)
+        error = 1 / (1 / sd**2 - 1 / SHIPPED.prior(method).sd ** 2)
+        error = _with_pseudo_rows(error, record["n_labelled"], rule.pseudo_rows)
+        prior = rule.prior(method)
+        share = prior.sd**2 / (prior.sd**2 + error)
+        gain = accuracies[method] - accuracies[ALWAYS]
+        means[method] = share * gain + (1 - share) * prior.mean
+    best = max(means, key=means.__getitem__, default=ALWAYS)
+    return deployed(best) if means.get(best, -np.inf) >= rule.least else ALWAYS
+
+
+def _with_pseudo_rows(error: float, n: int, pseudo_rows: float) -> float:
+    """Return a squared error with another number of pseudo-rows than `SHIPPED` has."""
+    usual = SHIPPED.pseudo_rows
+    variance = (error * n / 2 * (n + usual) - usual * 0.2) / n
+    both = n * max(variance, 0.0) + pseudo_rows * 0.2
+    return 2 / n * both / (n + pseudo_rows)
+
+
+def outcomes(records: Sequence[Record]) -> pd.DataFrame:
+    """Return what each policy deploys in each draw, and what that costs.
+
+    Returns
+    -------
+    DataFrame
+        By `family`, `number` and `policy`: the fit `deployed`, its `regret`, its `gain`
+        over `target-only`, and whether the source is `bad` and the family `set_aside`.
+    """
+    rows = []
+    for record in records:
+        truth = record["truth"]
+        draw = {key: record[key] for key in KNOWN}
+        for policy, name in _deployed(record):
+            regret = max(truth.values()) - truth[name]
+            gain = truth[name] - truth[ALWAYS]
+            row = {"policy": policy, "deployed": name, "regret": regret, "gain": gain}
+            rows.append({**draw, **row})
+    return pd.DataFrame(rows)
+
+
+def _deployed(record: Record) -> Iterator[tuple[str, str]]:
+    """Yield policies and the fits that they deploy."""
+    yield ALWAYS, ALWAYS
+    yield BET, record["bet"]
+    for policy, key in ((BEFORE, "before"), (BEST_MEAN, "best_mean")):
+        if record.get(key):
+            yield policy, record[key]
+    accuracies = {c["method"]: c["accuracy"] or 0.0 for c in record["candidates"]}
+    yield BEST_OF_BETS, deployed(max(accuracies, key=accuracies.__getitem__))
+    for policy, rule in RULES.items():
+        yield policy, bet_of(rule, record)
+
+
+def policies(results: pd.DataFrame) -> pd.DataFrame:
+    """Return the regret of each policy, beside that of `target-only` on equal draws.
+
+    Parameters
+    ----------
+    results : DataFrame
+        What `outcomes` returned, of some families.
+
+    Returns
+    -------
+    DataFrame
+        By `policy`: `draws`; mean regret of `all` draws, of those with a `good` and a
+        `bad` source; the `median` of means by family; the `ratio` to `target-only` with
+        its interval of 95 % over resampled families (`low`, `high`); the `bets` on
+        another fit; those that are `false`, and the `worst` gain of one; and bets that
+        use a source although it is bad (`misled`, of `n_bad` draws).
+    """
+    always = results[results["policy"] == ALWAYS].set_index(DRAW)["regret"]
+    rows = []
+    for policy, part in results.groupby("policy", sort=False):
+        own = part.set_index(DRAW)
+        base = always[own.index]
+        bets = own[own["deployed"] != ALWAYS]
+        with_source = own["deployed"].str.endswith("+source")
+        low, high = _ratio_interval(own["regret"], base)
+        means = own.groupby("bad")["regret"].mean()
+        row = {
+            "policy": policy,
+            "draws": len(own),
+            "all": own["regret"].mean(),
+            "good": means.get(False, np.nan),
+            "bad": means.get(True, np.nan),
+            "median": own["regret"].groupby("family").mean().median(),
+            "ratio": own["regret"].sum() / base.sum() if base.sum() else np.nan,
+            "low": low,
+            "high": high,
+            "bets": len(bets),
+            "false": int((bets["gain"] < -FALSE).sum()),
+            "worst": bets["gain"].min() if len(bets) else np.nan,
+            "misled": int((own["bad"] & with_source).sum()),
+            "n_bad": int(own["bad"].sum()),
+        }
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _ratio_interval(own: pd.Series, base: pd.Series) -> tuple[float, float]:
+    """Return 95 % of the ratio of sums over resampled families, of paired draws."""
+    sums = pd.DataFrame({"own": own, "base": base}).groupby("family").sum().to_numpy()
+    rng = generator("decisions", "bootstrap")
+    chosen = rng.integers(len(sums), size=(RESAMPLES, len(sums)))
+    ours, theirs = sums[chosen].sum(axis=1).T
+    ratios = ours[theirs > 0] / theirs[theirs > 0]
+    if not len(ratios):
+        return np.nan, np.nan
+    low, high = np.quantile(ratios, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def intervals(records: Sequence[Record]) -> pd.DataFrame:
+    """Return the gains that `compare` expects of candidates, and the true ones.
+
+    Returns
+    -------
+    DataFrame
+        By draw and `method`: `expected`, `low`, `high`, `probability`, the `true` gain
+        over `target-only`, and whether its expected gain is the `largest`.
+    """
+    rows = []
+    for record in records:
+        truth = record["truth"]
+        others = [c for c in record["candidates"] if c["method"] != ALWAYS]
+        others = [c for c in others if c["expected_gain"] is not None]
+        best = max(others, key=lambda c: c["expected_gain"], default=None)
+        for entry in others:
+            row = {
+                **{key: record[key] for key in KNOWN},
+                **{k: entry[k] for k in ("method", "low", "high", "probability")},
+                "expected": entry["expected_gain"],
+                "true": truth[deployed(entry["method"])] - truth[ALWAYS],
+                "largest": entry is best,
+            }
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def coverage(gains: pd.DataFrame) -> tuple[float, int]:
+    """Return the share of intervals that hold the true gain, and their number."""
+    inside = (gains["low"] <= gains["true"]) & (gains["true"] <= gains["high"])
+    return float(inside.mean()), len(gains)
+
+
+def calibration(gains: pd.DataFrame) -> pd.DataFrame:
+    """Return how often the gain is above zero, by P(better); zero counts half.
+
+    Returns
+    -------
+    DataFrame
+        By bin of P(better), from `least` to `most`: the number `cases`, the mean `said`
+        and the share that `came`.
+    """
+    place = np.searchsorted(CHANCES[1:-1], gains["probability"], side="right")
+    came = (gains["true"] > 0) + 0.5 * (gains["true"] == 0)
+    rows = []
+    for k in range(len(CHANCES) - 1):
+        here = place == k
+        said = gains["probability"][here].mean()
+        bounds = {"least": CHANCES[k], "most": CHANCES[k + 1]}
+        counts = {"cases": int(here.sum()), "said": said, "came": came[here].mean()}
+        rows.append({**bounds, **counts})
+    return pd.DataFrame(rows)
+
+
+def power(records: Sequence[Record]) -> pd.DataFrame:
+    """Return how often a policy uses the source, by what the source truly gives.
+
+    Returns
+    -------
+    DataFrame
+        By band of the best true gain over `target-only` among the bet's candidates,
+        from `least` to `most`: `draws`, and the share that uses the source by the bet
+        (`bet`) and by the answer of 0.2.0 (`before`).
+    """
+    rows = []
+    for record in records:
+        names = [deployed(c["method"]) for c in record["candidates"]]
+        best = max(record["truth"][name] for name in names if name != ALWAYS)
+        used = [str(record.get(k) or "").endswith("+source") for k in ("bet", "before")]
+        answered = 1.0 if record.get("before") else np.nan
+        rows.append((best - record["truth"][ALWAYS], used[0], used[1] * answered))
+    draws = pd.DataFrame(rows, columns=["gain", "bet", "before"])
+    place = np.searchsorted(BANDS[1:-1], draws["gain"], side="right")
+    bands = [
+        {
+            "least": BANDS[k],
+            "most": BANDS[k + 1],
+            "draws": int(np.sum(place == k)),
+            **draws.loc[place == k, ["bet", "before"]].mean(),
+        }
+        for k in range(len(BANDS) - 1)
+    ]
+    return pd.DataFrame(bands)

@@ -1,0 +1,208 @@
+"""Which rows to label next, to see whether the bet or `target-only` is better.
+
+Both fits stay as they are, and labels of some rows are revealed. An exact sign test on
+revealed rows where exactly one fit is right settles the question at 5 %, one-sided in
+either direction; the winner is deployed, and the bet until there is one. Then the same
+with both methods fitted again, on the revealed labels as well.
+
+CODA (J. Kay et al., ICCV 2025) chooses rows by their expected information on which
+model is best. Its authors' code takes part if a checkout of it is at hand; none of it
+is in this repository.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binom
+
+from cdspp.core.seeding import generator, integer_seed
+from cdspp.methods.base import Float, Int
+
+__all__ = [
+    "CODA",
+    "DISAGREEING",
+    "RANDOM",
+    "REVEALED",
+    "UNCERTAIN",
+    "labelling_rows",
+    "simulate_labelling",
+    "winner",
+]
+
+REVEALED = (5, 10, 20)
+LEVEL = 0.05
+SURE = 0.95  # of CODA's chance that a model is best, where that settles the question
+ORDERS, REFITTED = 100, 3  # random orders with the fits kept, and fitted again
+DISAGREEING, RANDOM, UNCERTAIN = "disagreeing rows", "random rows", "uncertain rows"
+CODA, CODA_CHOICE = "CODA, sign test", "CODA, its choice"
+BET, ALONE, OPEN = 0, 1, -1
+
+
+class _Plan(NamedTuple):
+    """Rows in the order in which they are labelled, for a rule that chooses them.
+
+    `choices` has what settles the question, by the number of labels, and what is
+    deployed; without any it is the sign test.
+    """
+
+    rule: str
+    rows: Int
+    choices: dict[int, tuple[int, int]] | None = None
+
+
+def winner(bet_right: Any, alone_right: Any) -> int:
+    """Return which fit the sign test settles on: 0 the bet, 1 the other, -1 neither.
+
+    >>> winner([1, 1, 1, 1, 1], [0, 0, 0, 0, 0]), winner([1, 1, 1, 1], [0, 0, 0, 0])
+    (0, -1)
+    """
+    bet, alone = np.asarray(bet_right, bool), np.asarray(alone_right, bool)
+    wins, losses = int(np.sum(bet & ~alone)), int(np.sum(alone & ~bet))
+    # The chance of so many, or more, of the rows where one is right.
+    chances = binom.sf([wins - 1, losses - 1], wins + losses, 0.5)
+    return int(np.argmin(chances)) if chances.min() <= LEVEL else OPEN
+
+
+def simulate_labelling(
+    predicted: Sequence[Int],
+    scores: Sequence[Float],
+    truth: Int,
+    refitted: Callable[[Int], Sequence[Int]],
+    *,
+    seed: int,
+    coda: str = "",
+) -> list[dict[str, Any]]:
+    """Reveal labels of rows that several rules choose.
+
+    Parameters
+    ----------
+    predicted : two ndarrays of shape (n,)
+        Codes that the bet and `target-only` give to unlabelled rows.
+    scores : two ndarrays of shape (n, n_classes)
+        Their class probabilities.
+    truth : ndarray of shape (n,)
+        The true codes.
+    refitted : callable
+        Returns both predictions after fits on the labels of some rows as well.
+    seed : int
+        Seed of random orders.
+    coda : str, default=""
+        Folder of CODA's code.
+
+    Returns
+    -------
+    list of dict
+        By rule, number `revealed`, and whether both are `refitted`: the shares
+        `settled` and `wrong` (settled on the fit that is right less often), and the
+        mean `accuracy` of what is deployed. Revealed rows count as right where both are
+        fitted again.
+    """
+    right = [np.asarray(codes == truth) for codes in predicted]
+    means = [each.mean() for each in right]
+    plans, records = Counter[str](), []
+    for plan in _plans(predicted, scores, truth, seed, coda):
+        plans[plan.rule] += 1
+        for revealed in REVEALED:
+            rows = plan.rows[:revealed]
+            best = winner(*(each[rows] for each in right))
+            chosen = BET if best == OPEN else best
+            if plan.choices is not None:
+                best, chosen = plan.choices[revealed]
+            record = {
+                "rule": plan.rule,
+                "revealed": revealed,
+                "settled": best != OPEN,
+                "wrong": best != OPEN and means[best] < means[1 - best],
+                "accuracy": means[chosen],
+            }
+            if plans[plan.rule] <= REFITTED:
+                again = refitted(rows)[chosen] == truth
+                again[rows] = True
+                record["accuracy_refitted"] = again.mean()
+            records.append(record)
+    groups = pd.DataFrame(records).groupby(["rule", "revealed"], sort=False)
+    means_of_rules: list[dict[str, Any]] = (
+        groups.mean().reset_index().to_dict("records")
+    )
+    return means_of_rules
+
+
+def _plans(
+    predicted: Sequence[Int],
+    scores: Sequence[Float],
+    truth: Int,
+    seed: int,
+    coda: str,
+) -> Iterator[_Plan]:
+    rng = generator("labelling", seed)
+    differ = np.flatnonzero(predicted[BET] != predicted[ALONE])
+    for _ in range(ORDERS):
+        yield _Plan(DISAGREEING, rng.permutation(differ)[: max(REVEALED)])
+    for _ in range(ORDERS):
+        yield _Plan(RANDOM, rng.permutation(len(truth))[: max(REVEALED)])
+    ranked = np.sort(scores[ALONE], axis=1)
+    margins = ranked[:, -1] - ranked[:, -2]
+    yield _Plan(UNCERTAIN, np.argsort(margins, kind="stable")[: max(REVEALED)])
+    if coda:
+        rows, choices = _chosen_by_coda(coda, np.stack(scores), truth, seed)
+        yield _Plan(CODA, rows)
+        yield _Plan(CODA_CHOICE, rows, choices)
+
+
+def _chosen_by_coda(
+    folder: str, scores: Float, truth: Int, seed: int
+) -> tuple[Int, dict[int, tuple[int, int]]]:
+    """Return rows in the order of CODA's authors, and what they would settle on."""
+    sys.path.insert(0, folder)
+    # Nothing else of this package is needed, which shows progress.
+    sys.modules.setdefault("tqdm", SimpleNamespace(tqdm=iter))  # type: ignore[arg-type]
+    import torch
+    from coda.coda import CODA as Selector  # type: ignore[import-not-found]
+
+    random.seed(integer_seed("coda", seed))
+    preds = torch.as_tensor(scores, dtype=torch.float32)
+    selector = Selector(SimpleNamespace(preds=preds))
+    rows, choices = [], {}
+    for revealed in range(1, max(REVEALED) + 1):
+        if selector.unlabeled_idxs:
+            row, chance = selector.get_next_item_to_label()
+            selector.add_label(row, int(truth[row]), chance)
+            rows.append(row)
+        if revealed in REVEALED:
+            chances = selector.get_pbest().ravel()
+            chosen = int(chances.argmax())
+            settled = chosen if float(chances.max()) >= SURE else OPEN
+            choices[revealed] = settled, chosen
+    return np.array(rows, dtype=np.intp), choices
+
+
+def labelling_rows(draws: pd.DataFrame) -> pd.DataFrame:
+    """Return means over draws, by rule and number of revealed labels.
+
+    Parameters
+    ----------
+    draws : DataFrame
+        The records of `simulate_labelling` with `hindsight`, the best accuracy of the
+        draw.
+
+    Returns
+    -------
+    DataFrame
+        The shares `settled` and `wrong`, and the regrets, `refitted` and not, with the
+        number of `draws`.
+    """
+    regrets = draws.assign(
+        regret=draws["hindsight"] - draws["accuracy"],
+        refitted=draws["hindsight"] - draws["accuracy_refitted"],
+    )
+    groups = regrets.groupby(["rule", "revealed"], sort=False)
+    means = groups[["settled", "wrong", "regret", "refitted"]].mean()
+    return means.assign(draws=groups.size()).reset_index()

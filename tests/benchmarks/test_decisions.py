@@ -1,0 +1,417 @@
+"""Families of problems, and what is said of decisions on them."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections import Counter
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks import decision_cases
+from benchmarks.decision_cases import ALWAYS, judge_draw, judge_draws
+from benchmarks.decision_data import Sides
+from benchmarks.decision_families import (
+    DRAWS,
+    FAMILIES,
+    LABELLED,
+    NOISE,
+    OTHER_CLASSES,
+    PERMUTED,
+    Draw,
+    Family,
+    _sampled,
+)
+from benchmarks.decision_tables import decisions_table
+from benchmarks.decisions import (
+    NOMINAL,
+    RULES,
+    SHIPPED,
+    Rule,
+    bench_decisions,
+    bet_of,
+    calibration,
+    coverage,
+    intervals,
+    outcomes,
+    policies,
+    power,
+)
+from benchmarks.labelling import (
+    DISAGREEING,
+    RANDOM,
+    labelling_rows,
+    simulate_labelling,
+    winner,
+)
+from benchmarks.planted import Planted
+from cdspp.analysis.decision import CANNOT_TELL
+from cdspp.core.errors import DataError
+from cdspp.core.names import ALONE, REAL, SHUFFLED_COLUMNS, SHUFFLED_PAIRS, SWAPPED
+from cdspp.methods.base import SourceDomain
+
+BRIDGED = "shared-columns-plus"
+
+
+def test_a_third_of_the_families_of_each_group_have_bad_sources() -> None:
+    groups = Counter((f.set_aside, f.bad) for f in FAMILIES.values())
+    assert groups == {
+        (False, False): 7,
+        (False, True): 5,
+        (True, False): 4,
+        (True, True): 2,
+    }
+
+
+@pytest.mark.parametrize("number", range(DRAWS))
+def test_labels_of_a_draw_are_hidden_but_for_a_few_of_each_class(number: int) -> None:
+    draw = FAMILIES["wine"].draw(number)
+    kept = draw.y != -1
+    assert np.array_equal(draw.y[kept], draw.truth[kept])
+    n_labelled = LABELLED[number % 4]
+    assert np.bincount(draw.y[kept]).tolist() == [n_labelled] * 3
+
+
+def four_classes(number: int, *, sizes: int = 9) -> Sides:
+    """Return sides of four classes, with columns and pairs that say which they are."""
+    codes = np.repeat(np.arange(4), sizes)
+    rng = np.random.default_rng(number)
+    X = 100.0 * codes[:, None] + rng.standard_normal((len(codes), 3))
+    pairs = np.arange(30.0).reshape(10, 3)
+    return Sides((X, X[:, :2]), (codes, codes), (pairs, pairs[:, :2]), [(0, 0), (1, 1)])
+
+
+def family(state: str = REAL, *, sizes: int = 9) -> Family:
+    def make(rng: np.random.Generator, number: int) -> Draw:
+        load = lambda: four_classes(number, sizes=sizes)  # noqa: E731
+        return _sampled(rng, number, load=load, most=(6, 8), n_pairs=5)
+
+    return Family("made", make, state)
+
+
+def test_of_a_small_class_half_of_the_rows_keep_their_labels() -> None:
+    draw = family(sizes=5).draw(3)
+    assert np.bincount(draw.y[draw.y != -1]).tolist() == [2] * 4
+
+
+def parts(source: Any) -> list[Any]:
+    return [source.X, source.y, source.shared_columns, *(source.paired_rows or ())]
+
+
+@pytest.mark.parametrize("state", [REAL, NOISE, PERMUTED, SWAPPED, OTHER_CLASSES])
+def test_equal_numbers_give_equal_draws_and_others_do_not(state: str) -> None:
+    one, same, other = (family(state).draw(number) for number in (1, 1, 2))
+    for ours, theirs in zip(one[:3], same[:3], strict=True):
+        assert np.array_equal(ours, theirs)
+    for ours, theirs in zip(parts(one.source), parts(same.source), strict=True):
+        assert np.array_equal(ours, theirs)
+    assert not np.array_equal(one.X, other.X)
+
+
+def test_bad_sources_are_what_they_are_called() -> None:
+    real = family().draw(0)
+    bad = {
+        state: family(state).draw(0)
+        for state in (NOISE, PERMUTED, SWAPPED, SHUFFLED_COLUMNS, SHUFFLED_PAIRS)
+    }
+    for draw in bad.values():
+        assert np.array_equal(draw.X, real.X)
+        assert np.array_equal(draw.y, real.y)
+    X, y = np.asarray(real.source.X), np.asarray(real.source.y)
+    means = np.array([bad[NOISE].source.X[y == code].mean() for code in range(4)])
+    assert np.ptp(means) < 200 < np.ptp([X[y == code].mean() for code in range(4)])
+    permuted = np.asarray(bad[PERMUTED].source.y)
+    assert sorted(permuted) == sorted(y)
+    assert len({*zip(y, permuted, strict=True)}) > 4
+    swapped = {*zip(y, np.asarray(bad[SWAPPED].source.y), strict=True)}
+    assert len(swapped) == 4
+    assert not any(ours == theirs for ours, theirs in swapped)
+    assert bad[SHUFFLED_COLUMNS].source.shared_columns == [(0, 1), (1, 0)]
+    ours, theirs = bad[SHUFFLED_PAIRS].source.paired_rows
+    assert not np.any(np.all(ours[:, :2] == theirs, axis=1))
+
+
+def test_other_classes_bear_the_names_of_those_of_the_target() -> None:
+    draw = family(OTHER_CLASSES).draw(0)
+    assert np.unique(draw.truth).tolist() == [0, 1]
+    assert np.rint(draw.X[:, 0] / 100).tolist() == draw.truth.tolist()
+    theirs = np.rint(np.asarray(draw.source.X)[:, 0] / 100)
+    assert theirs.tolist() == [code + 2 for code in draw.source.y]
+
+
+def test_digits_share_a_stripe_of_pixels() -> None:
+    draw = FAMILIES["digits"].draw(0)
+    assert draw.X.shape == (600, 40)
+    ours, theirs = zip(*draw.source.shared_columns, strict=True)
+    assert ours == tuple(range(24, 40))
+    assert theirs == tuple(range(16))
+
+
+def entry(method: str, gains: Any, rule: Rule = SHIPPED) -> dict[str, Any]:
+    """Return a candidate as the rule judges the differences of its rows."""
+    d = np.asarray(gains, dtype=float)
+    n, prior = len(d), rule.prior(method)
+    extra = rule.pseudo_rows
+    error = 2 / n * (n * d.var() + extra * 0.2) / (n + extra)
+    variance = 1 / (1 / error + 1 / prior.sd**2)
+    mean = variance * (d.mean() / error + prior.mean / prior.sd**2)
+    return {
+        "method": method,
+        "accuracy": 0.5 + d.mean(),
+        "expected_gain": mean,
+        "low": mean - NOMINAL * variance**0.5,
+        "high": mean + NOMINAL * variance**0.5,
+        "probability": 0.5,
+    }
+
+
+def record(*entries: dict[str, Any], **more: Any) -> dict[str, Any]:
+    alone = {"method": ALWAYS, "accuracy": 0.5}
+    alone |= dict.fromkeys(("expected_gain", "low", "high", "probability"))
+    return {"candidates": [alone, *entries], "n_labelled": 20, **more}
+
+
+@pytest.mark.parametrize("name", ["shipped", *RULES])
+def test_other_rules_are_worked_out_from_the_intervals(name: str) -> None:
+    rule = RULES.get(name, SHIPPED)
+    rng = np.random.default_rng(0)
+    bets = set()
+    for _ in range(40):
+        gains = {
+            method: rng.choice([-1, 0, 0, 0, 1], 20) + rng.uniform(-0.1, 0.1)
+            for method in ("cdspp", BRIDGED, "cdspp-bridge")
+        }
+        means = {
+            method: entry(method, d, rule)["expected_gain"]
+            for method, d in gains.items()
+            if method != rule.without
+        }
+        best = max(means, key=means.__getitem__)
+        expected = f"{best}+source" if means[best] >= rule.least else ALWAYS
+        given = record(*(entry(method, d) for method, d in gains.items()))
+        assert bet_of(rule, given) == expected
+        bets.add(expected)
+    assert len(bets) > 1
+
+
+def outcome(family: str, number: int, bet: str, truth: Any, **more: Any) -> Any:
+    about = {"family": family, "number": number, "bad": False, "set_aside": False}
+    accuracies = dict(zip((ALWAYS, "cdspp+source", "svm-t"), truth, strict=True))
+    candidate = entry("cdspp", [0.0] * 20)
+    return record(candidate, **about, bet=bet, truth=accuracies) | more
+
+
+RECORDS = [
+    outcome("a", 0, "cdspp+source", (0.5, 0.6, 0.4), before="svm-t"),
+    outcome("a", 1, ALWAYS, (0.5, 0.6, 0.7), before=ALWAYS),
+    outcome("b", 0, "cdspp+source", (0.5, 0.3, 0.5), before="cdspp+source", bad=True),
+]
+
+
+def test_regrets_and_bets_worked_by_hand() -> None:
+    results = policies(outcomes(RECORDS)).set_index("policy")
+    bet, always = results.loc["the bet"], results.loc[ALWAYS]
+    assert always["all"] == pytest.approx((0.1 + 0.2 + 0.0) / 3)
+    assert bet["all"] == pytest.approx((0.0 + 0.2 + 0.2) / 3)
+    assert bet["good"] == pytest.approx(0.1)
+    assert bet["bad"] == pytest.approx(0.2)
+    assert bet["median"] == pytest.approx((0.1 + 0.2) / 2)
+    assert bet["ratio"] == pytest.approx(4 / 3)
+    assert bet["worst"] == pytest.approx(-0.2)
+    assert bet[["bets", "false", "misled", "n_bad"]].tolist() == [2, 1, 1, 1]
+    assert results.loc["0.2.0's answer", "bets"] == 2
+
+
+def test_a_policy_is_compared_on_the_draws_that_it_answers() -> None:
+    records = [*RECORDS, outcome("b", 1, ALWAYS, (0.0, 1.0, 0.0))]
+    before = policies(outcomes(records)).set_index("policy").loc["0.2.0's answer"]
+    assert before["draws"] == 3
+    assert before["ratio"] == pytest.approx((0.2 + 0.2 + 0.2) / 0.3)
+
+
+def test_families_are_resampled_whole_and_draws_stay_paired() -> None:
+    # In every draw the bet has half the regret, however much that is.
+    draws = [
+        outcome(name, k, "cdspp+source", (0.5, 0.6, 0.7))
+        for name in "abc"
+        for k in range(2)
+    ]
+    bet = policies(outcomes(draws)).set_index("policy").loc["the bet"]
+    assert bet[["low", "ratio", "high"]].tolist() == pytest.approx([0.5] * 3)
+    mixed = [*draws[:2], *(draw | {"bet": ALWAYS} for draw in draws[2:])]
+    bet = policies(outcomes(mixed)).set_index("policy").loc["the bet"]
+    assert bet[["low", "high"]].tolist() == pytest.approx([0.5, 1.0])
+    assert bet["ratio"] == pytest.approx(5 / 6)
+
+
+def test_coverage_and_calibration_worked_by_hand() -> None:
+    results = pd.DataFrame(
+        {
+            "low": [-0.1, 0.0, 0.02, 0.1],
+            "high": [0.1, 0.02, 0.04, 0.2],
+            "true": [0.0, 0.02, 0.1, 0.0],
+            "probability": [0.5, 0.7, 0.75, 0.8],
+        }
+    )
+    assert coverage(results) == (0.5, 4)
+    bins = calibration(results).set_index("least")
+    assert bins["cases"].tolist() == [0, 0, 1, 2, 1]
+    assert bins["came"].tolist()[2:] == [0.5, 1.0, 0.5]
+    assert bins.loc[0.65, "said"] == pytest.approx(0.725)
+
+
+def test_true_gains_and_their_bands() -> None:
+    gains = intervals(RECORDS)
+    assert gains["true"].tolist() == pytest.approx([0.1, 0.1, -0.2])
+    assert gains["largest"].all()
+    truths = [(0.5, 0.47, 0.5), (0.5, 0.53, 0.5), (0.5, 0.58, 0.5)]
+    draws = [outcome("a", k, "cdspp+source", t) for k, t in enumerate(truths)]
+    draws[1] |= {"bet": ALWAYS, "before": "cdspp+source"}
+    bands = power(draws)
+    assert bands["draws"].tolist() == [1, 1, 1, 0]
+    assert bands["bet"].tolist()[:3] == [1.0, 0.0, 1.0]
+    assert bands["before"].isna().tolist() == [True, False, True, True]
+    assert bands["before"][1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("wins", "losses", "settled"),
+    [(5, 0, 0), (4, 0, -1), (7, 1, 0), (6, 1, -1), (1, 7, 1), (0, 0, -1)],
+)
+def test_five_in_a_row_settle_and_seven_of_eight(
+    wins: int, losses: int, settled: int
+) -> None:
+    bet = [1] * wins + [0] * losses + [1, 0]
+    alone = [0] * wins + [1] * losses + [1, 0]
+    assert winner(bet, alone) == settled
+
+
+def labelled(bet_right: int) -> pd.DataFrame:
+    """Simulate 200 rows, of which the fits disagree on 20, the bet often right."""
+    truth = np.zeros(200, dtype=int)
+    bet, alone = truth.copy(), truth.copy()
+    alone[:bet_right] = 1
+    bet[bet_right:20] = 1
+    scores = np.tile([0.6, 0.4], (200, 1))
+
+    def refitted(rows: Any) -> list[Any]:
+        return [np.ones(200, dtype=int), truth]
+
+    records = simulate_labelling([bet, alone], [scores] * 2, truth, refitted, seed=0)
+    return pd.DataFrame(records).set_index(["rule", "revealed"])
+
+
+def test_labels_of_disagreeing_rows_settle_what_random_ones_leave_open() -> None:
+    results = labelled(20)
+    assert results.loc[DISAGREEING]["settled"].tolist() == [1.0, 1.0, 1.0]
+    assert results.loc[(RANDOM, 20), "settled"] < 0.2
+    assert (results["wrong"] == 0).all()
+    assert results.loc[(DISAGREEING, 5), "accuracy"] == 1.0
+    # The bet, fitted again, is right on none of the other rows.
+    assert results.loc[(DISAGREEING, 5), "accuracy_refitted"] == pytest.approx(5 / 200)
+
+
+def test_a_worse_bet_is_left_for_target_only() -> None:
+    results = labelled(0).loc[(DISAGREEING, 5)]
+    assert results[["settled", "wrong", "accuracy"]].tolist() == [1.0, 0.0, 1.0]
+    mixed = labelled(9).loc[DISAGREEING]
+    assert 0 < mixed.loc[5, "wrong"] < mixed.loc[5, "settled"] < 0.2
+
+
+def test_regrets_after_labels_are_means_over_draws() -> None:
+    lines = {"rule": [RANDOM] * 2, "revealed": [5] * 2, "settled": [1.0, 0.0]}
+    regrets = {"accuracy": [0.5, 0.7], "accuracy_refitted": [0.9, 0.7]}
+    draws = pd.DataFrame(lines | regrets).assign(wrong=0.0, hindsight=[0.6, 0.8])
+    [row] = labelling_rows(draws).to_dict("records")
+    assert row["draws"] == 2
+    assert row["settled"] == 0.5
+    assert row["regret"] == pytest.approx(0.1)
+    assert row["refitted"] == pytest.approx(-0.1)
+
+
+def answer(
+    X: Any, y: Any, *, source: SourceDomain, seed: int, why: bool = False
+) -> Any:
+    """Return an answer of the form that `compare` gives."""
+    given = record(entry("cdspp", [1.0] * 12))["candidates"]
+    explanation = None
+    if why:
+        keys = ["method", "state", "labels", "mean"]
+        fits = [
+            ("cdspp", REAL, 3, 0.5),
+            ("cdspp", ALONE, 3, 0.6),
+            ("cdspp", ALONE, 2, 0.9),
+            ("cdspp", "noise", 3, 0.8),
+            ("svm-t", REAL, 3, np.nan),
+        ]
+        accuracies = pd.DataFrame(fits, columns=keys)
+        explanation = SimpleNamespace(
+            decision=CANNOT_TELL, method="svm-t", accuracies=accuracies
+        )
+    candidates = pd.DataFrame(given)
+    return SimpleNamespace(
+        candidates=candidates, best_bet="cdspp", explanation=explanation
+    )
+
+
+def planted_draw() -> Draw:
+    sizes = {"n_source": 5, "d_source": 8, "d_target": 6, "n_latent": 3}
+    planted = Planted("shared", n_classes=2, n_labelled=3, n_unlabelled=9, **sizes)
+    problem = planted.draw(0)
+    return Draw(problem.X, problem.y, problem.truth, problem.source)
+
+
+def test_a_draw_is_answered_and_every_candidate_fitted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(decision_cases, "compare", answer)
+    monkeypatch.setattr("benchmarks.labelling.ORDERS", 2)
+    results = judge_draw(planted_draw(), 0)
+    assert results["n_labelled"] == 6
+    assert results["bet"] == "cdspp+source"
+    # As its decision says, without the source; and of all fits that are the target's.
+    assert results["before"] == "svm-t"
+    assert results["best_mean"] == "cdspp"
+    assert {"cdspp+source", "cdspp", "svm-t", ALWAYS} <= set(results["truth"])
+    assert all(0 <= value <= 1 for value in results["truth"].values())
+    assert {line["rule"] for line in results["labelling"]} >= {DISAGREEING, RANDOM}
+    about = {"family": "planted", "number": 0, "bad": False, "set_aside": True}
+    table = decisions_table([{**results, **about}])
+    assert "Families set aside: 1, 1 draws" in table
+    assert "0.2.0's answer" in table
+    monkeypatch.setattr(decision_cases, "_labelled", lambda *given: [])
+    fewer = judge_draw(planted_draw(), 0, before=False)
+    assert "before" not in fewer
+    assert "0.2.0's answer" not in decisions_table([{**fewer, **about}])
+
+
+def test_a_family_without_data_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(rng: np.random.Generator, number: int) -> Draw:
+        raise DataError("x.mat could not be fetched. Tried:\n  nowhere")
+
+    lost = replace(FAMILIES["wine"], make=missing)
+    monkeypatch.setitem(decision_cases.FAMILIES, "wine", lost)
+    [record] = judge_draws("wine", [0, 1])
+    assert record == {"family": "wine", "missing": "x.mat could not be fetched. Tried:"}
+    line = decisions_table([{**record, "bad": False, "set_aside": False}])
+    assert line.startswith("left out: wine (x.mat could not be fetched. Tried:)")
+
+
+def test_every_family_is_asked_for_all_its_draws(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def ask(module: str, request: str, told: str) -> Any:
+        asked = inspect.signature(judge_draws).bind(**json.loads(request)).arguments
+        return [{**asked, "number": number} for number in asked["numbers"]]
+
+    monkeypatch.setattr("benchmarks.decisions.ask_process", ask)
+    records = bench_decisions(["wine", "cancer, noise"], draws=4, before=1)
+    draws = [(r["family"], r["number"], r["bad"]) for r in records]
+    wine = [("wine", number, False) for number in range(4)]
+    assert draws == [*wine, *(("cancer, noise", number, True) for number in range(4))]
+    assert {record["before"] for record in records} == {1}
