@@ -11,7 +11,6 @@ import sys
 import time
 import warnings
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,8 @@ import numpy as np
 from benchmarks.decision_families import DRAWS, FAMILIES, Draw
 from benchmarks.labelling import simulate_labelling
 from cdspp.analysis.compare import compare, usual_methods
-from cdspp.analysis.decision import USE
+from cdspp.analysis.explanation import USE
+from cdspp.analysis.hold_outs import Problem
 from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.names import ALONE, REAL, STANDARDISE
 from cdspp.core.scaling import fit_scaling
@@ -112,13 +112,15 @@ def _as_before(draw: Draw, seed: int) -> dict[str, Any]:
     The fits are `before`, by its `decision` and next command, and `best_mean`; the
     processor seconds of the answer are `seconds_before`.
     """
+    problem = Problem.of(draw.X, draw.y, draw.source, STANDARDISE)
     options = {"source": draw.source, "seed": seed, "why": True}
+    options["methods"] = usual_methods(problem)
     whole, seconds = _answered(draw.X, draw.y, **options)
     answer = whole.explanation
     return {
         "decision": answer.decision,
-        "before": deployed(answer.method, answer.decision == USE),
-        "best_mean": _best_mean(answer.accuracies),
+        "before": deployed(answer.method or ALWAYS, answer.decision == USE),
+        "best_mean": _best_mean(whole.accuracies),
         "seconds_before": seconds,
     }
 
@@ -132,10 +134,10 @@ def _answered(*rows: Any, **options: Any) -> tuple[Any, float]:
 
 def _hindsight(draw: Draw) -> list[str]:
     """Return the candidates of 0.2.0, with the source and without, and one more."""
-    codes, source = draw.y, draw.source
-    problem = SimpleNamespace(X=draw.X, codes=codes, source=source)
-    bridged = source.shared_columns is not None or source.paired_rows is not None
-    usual = [*usual_methods(problem), *[FURTHER] * bridged]
+    problem = Problem.of(draw.X, draw.y, draw.source, STANDARDISE)
+    usual = usual_methods(problem)
+    if problem.bridge:
+        usual.append(FURTHER)
     # Without a source, what uses a bridge joins the target to itself.
     alone = [name for name in usual if not method_class(name).bridges]
     return [*map(deployed, usual), *(deployed(name, False) for name in alone)]
@@ -143,8 +145,7 @@ def _hindsight(draw: Draw) -> list[str]:
 
 def _best_mean(accuracies: Any) -> str:
     """Return the fit of the best mean among all that could be deployed."""
-    whole = accuracies["labels"] == accuracies["labels"].max()
-    fits = accuracies[whole].dropna(subset=["mean"])
+    fits = accuracies.dropna(subset=["mean"])
     states = [
         (fit.mean, deployed(fit.method, fit.state == REAL))
         for fit in fits.itertuples()

@@ -40,6 +40,8 @@ __all__ = [
 Record = Mapping[str, Any]
 
 PER_PROCESS = 3
+# With 110 classes the answer of 0.2.0 takes eight minutes: one draw of these families.
+SLOW, SLOW_BEFORE = "requests", 1
 BET, BEFORE, BEST_MEAN = "the bet", "0.2.0's answer", "best mean of 0.2.0"
 BEST_OF_BETS = "best mean of the bet's candidates"
 FALSE = 0.01  # a bet that is so much worse than `target-only` is false
@@ -137,6 +139,7 @@ def bench_decisions(
     numbers = [range(draws)[k : k + PER_PROCESS] for k in range(0, draws, PER_PROCESS)]
     requests = [
         {"family": family, "numbers": list(part), "before": before, "coda": coda}
+        | ({"before": min(before, SLOW_BEFORE)} if family.startswith(SLOW) else {})
         for family in families or FAMILIES
         for part in numbers
     ]

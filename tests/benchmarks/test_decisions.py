@@ -6,7 +6,6 @@ import inspect
 import json
 from collections import Counter
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import pandas as pd
 import pytest
 
 from benchmarks import decision_cases
-from benchmarks.decision_cases import ALWAYS, judge_draw, judge_draws
+from benchmarks.decision_cases import ALWAYS, deployed, judge_draw, judge_draws
 from benchmarks.decision_data import Sides
 from benchmarks.decision_families import (
     DRAWS,
@@ -50,10 +49,9 @@ from benchmarks.labelling import (
     winner,
 )
 from benchmarks.planted import Planted
-from cdspp.analysis.decision import CANNOT_TELL
+from cdspp import compare
 from cdspp.core.errors import DataError
-from cdspp.core.names import ALONE, REAL, SHUFFLED_COLUMNS, SHUFFLED_PAIRS, SWAPPED
-from cdspp.methods.base import SourceDomain
+from cdspp.core.names import REAL, SHUFFLED_COLUMNS, SHUFFLED_PAIRS, SWAPPED
 
 BRIDGED = "shared-columns-plus"
 
@@ -334,31 +332,6 @@ def test_regrets_after_labels_are_means_over_draws() -> None:
     assert row["refitted"] == pytest.approx(-0.1)
 
 
-def answer(
-    X: Any, y: Any, *, source: SourceDomain, seed: int, why: bool = False
-) -> Any:
-    """Return an answer of the form that `compare` gives."""
-    given = record(entry("cdspp", [1.0] * 12))["candidates"]
-    explanation = None
-    if why:
-        keys = ["method", "state", "labels", "mean"]
-        fits = [
-            ("cdspp", REAL, 3, 0.5),
-            ("cdspp", ALONE, 3, 0.6),
-            ("cdspp", ALONE, 2, 0.9),
-            ("cdspp", "noise", 3, 0.8),
-            ("svm-t", REAL, 3, np.nan),
-        ]
-        accuracies = pd.DataFrame(fits, columns=keys)
-        explanation = SimpleNamespace(
-            decision=CANNOT_TELL, method="svm-t", accuracies=accuracies
-        )
-    candidates = pd.DataFrame(given)
-    return SimpleNamespace(
-        candidates=candidates, best_bet="cdspp", explanation=explanation
-    )
-
-
 def planted_draw() -> Draw:
     sizes = {"n_source": 5, "d_source": 8, "d_target": 6, "n_latent": 3}
     planted = Planted("shared", n_classes=2, n_labelled=3, n_unlabelled=9, **sizes)
@@ -369,17 +342,17 @@ def planted_draw() -> Draw:
 def test_a_draw_is_answered_and_every_candidate_fitted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(decision_cases, "compare", answer)
     monkeypatch.setattr("benchmarks.labelling.ORDERS", 2)
-    results = judge_draw(planted_draw(), 0)
+    draw = planted_draw()
+    found = compare(draw.X, draw.y, source=draw.source)
+    results = judge_draw(draw, 0)
     assert results["n_labelled"] == 6
-    assert results["bet"] == "cdspp+source"
-    # As its decision says, without the source; and of all fits that are the target's.
-    assert results["before"] == "svm-t"
-    assert results["best_mean"] == "cdspp"
+    assert results["bet"] == deployed(found.best_bet)
+    assert [c["method"] for c in results["candidates"]] == ["cdspp", ALWAYS]
+    assert bet_of(SHIPPED, results) == results["bet"]
+    assert {results["before"], results["best_mean"]} <= set(results["truth"])
     assert {"cdspp+source", "cdspp", "svm-t", ALWAYS} <= set(results["truth"])
     assert all(0 <= value <= 1 for value in results["truth"].values())
-    assert {line["rule"] for line in results["labelling"]} >= {DISAGREEING, RANDOM}
     about = {"family": "planted", "number": 0, "bad": False, "set_aside": True}
     table = decisions_table([{**results, **about}])
     assert "Families set aside: 1, 1 draws" in table
