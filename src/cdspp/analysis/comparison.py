@@ -33,6 +33,7 @@ from cdspp.methods import method_class
 
 __all__ = ["SCHEMA_VERSION", "Comparison", "python_lines"]
 
+FEWEST_ROWS = 5  # with which a sign test can reach 5 %
 SCHEMA_VERSION = 1  # of `Comparison.to_dict`
 # How scikit-learn scales rows as each scale does.
 SCALERS = {
@@ -196,15 +197,19 @@ class Comparison:
         return f"{counts}{word}. {last}"
 
     def _settle_line(self) -> str:
-        if not len(self.rows_to_label):
-            return (
-                "Both fits label every unlabelled row alike: either will do for these."
-            )
+        n_rows = len(self.rows_to_label)
+        if not n_rows:
+            return "Both fits label every unlabelled row alike: either will do."
         if self.evidence == SETTLED:
             return "Label other rows only if the rows to come differ from these."
+        if n_rows < FEWEST_ROWS:
+            return (
+                f"The choice matters for {counted(n_rows, 'unlabelled row')} only, too "
+                "few for a test: either fit will do."
+            )
         return (
-            "To settle it: label the first rows on which both disagree, in their "
-            "order; 20 suffice in about half of all cases."
+            f"To settle it: label rows on which both disagree ({n_rows} do), from the "
+            f"top of their random order; {FEWEST_ROWS} at least, 20 if you can."
         )
 
     def grid(self) -> list[list[str]]:

@@ -14,7 +14,7 @@ from cdspp.cli import command
 from cdspp.core.errors import UnitWarning
 from cdspp.core.names import PCA, STANDARDISE
 from cdspp.core.whole_files import atomic, write_json
-from cdspp.core.wording import aligned
+from cdspp.core.wording import aligned, counted
 
 if TYPE_CHECKING:
     from cdspp.analysis.comparison import Comparison
@@ -121,7 +121,8 @@ def _answer(
     if arguments.rows_to_label:
         rows = found.rows_to_label.head(arguments.rows)
         write_rows(arguments.rows_to_label, rows, target)
-        text.append(f"{len(rows)} rows to label: {arguments.rows_to_label}")
+        many = counted(len(rows), "row")
+        text.append(f"{many} to label: {arguments.rows_to_label}")
     if arguments.page:
         from cdspp.report.page.comparison import write_comparison
 
