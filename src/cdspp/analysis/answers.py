@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.paired import PairedGain
 from cdspp.analysis.rivals import ALL_COLUMNS
 from cdspp.analysis.source_help import by_default, matrix, of_reference, on_average
 from cdspp.analysis.verdicts import (
@@ -23,6 +22,7 @@ from cdspp.analysis.verdicts import (
     STATEMENTS,
     TOO_FEW,
     UNDECIDED,
+    PairedGain,
 )
 from cdspp.core.names import ALONE, AVERAGE, CLASS_NOISE, MATCHED, REFERENCE
 from cdspp.core.wording import counted, in_points, sentence

@@ -26,7 +26,6 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis.paired import PairedGain, gain_of
 from cdspp.analysis.summary import MOST_COLLAPSED, Floats
 from cdspp.analysis.verdicts import (
     ALPHA,
@@ -35,8 +34,10 @@ from cdspp.analysis.verdicts import (
     HELPS,
     HURTS,
     MIN_TRIALS,
+    PairedGain,
     Verdict,
     agreed,
+    gain_of,
     holm,
     judge_tasks,
 )
@@ -248,7 +249,7 @@ def shrunk(gain: PairedGain) -> PairedGain:
 
     Examples
     --------
-    >>> from cdspp.analysis.paired import PairedGain
+    >>> from cdspp.analysis.verdicts import PairedGain
     >>> round(shrunk(PairedGain(0.1, 0.07, 0, 15, df=14)).gain, 3)
     0.05
     """

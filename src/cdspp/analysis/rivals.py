@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis import paired
+from cdspp.analysis import verdicts as rule
 from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd, summarise
 from cdspp.analysis.verdicts import (
     COLLAPSED,
@@ -138,14 +138,14 @@ class Contest:
                 record[f"{prefix or 'accuracy_'}verdict"] = verdict.word
             yield record
 
-    def _gain(self, rival: _Rival, at: int, prefix: str = "") -> paired.PairedGain:
+    def _gain(self, rival: _Rival, at: int, prefix: str = "") -> rule.PairedGain:
         values = self._values[f"{prefix}accuracy"]
-        plain = paired.paired_gain(values[self.place, at], values[rival.place, at])
+        plain = rule.paired_gain(values[self.place, at], values[rival.place, at])
         if self.by_row is None or not plain.trials:
             return plain
         pair = self.row, self.summary.rows[rival.place]
         tasks = self.summary.tasks[self._chosen(at)]
-        return paired.crossed_gain(row_strata(self.by_row, pair, tasks, bool(prefix)))
+        return rule.crossed_gain(row_strata(self.by_row, pair, tasks, bool(prefix)))
 
     def _chosen(self, at: int) -> slice:
         """Return the task at a position, beyond them all that are averaged."""
@@ -187,13 +187,13 @@ class Contest:
     def _over_domains(self, rival: _Rival, task: str, trials: int) -> dict[str, float]:
         """Return the interval of an average over the means of target domains."""
         low = high = np.nan
-        if task == AVERAGE and trials >= paired.INTERVAL_TRIALS:
+        if task == AVERAGE and trials >= rule.INTERVAL_TRIALS:
             means = defaultdict(list)
             sides = self.summary.accuracy[[self.place, rival.place]]
             for name, ours, theirs in zip(self.summary.tasks, *sides, strict=True):
-                gain = paired.paired_gain(ours, theirs).gain
+                gain = rule.paired_gain(ours, theirs).gain
                 means[task_domains(name).target].append(gain)
-            found = paired.gain_of([float(np.mean(each)) for each in means.values()])
+            found = rule.gain_of([float(np.mean(each)) for each in means.values()])
             if found.trials >= _FEWEST_DOMAINS:
                 low, high = found.interval()
         return {"domain_low": low, "domain_high": high}
@@ -201,7 +201,7 @@ class Contest:
 
 def row_strata(
     by_row: RowScores, pair: tuple[Row, Row], tasks: Sequence[str], balanced: bool
-) -> list[paired.Stratum]:
+) -> list[rule.Stratum]:
     """Return gains by row over tasks, a stratum a target domain, or class of it."""
     found: dict[str, Floats] = {}
     classes = {}
@@ -215,10 +215,10 @@ def row_strata(
         n_trials = min(len(known), n_trials)
         found[target] = known[:n_trials] + difference[:n_trials]
     n_trials = min(map(len, found.values()))
-    whole = {k: paired.Stratum(1 / len(tasks), v[:n_trials]) for k, v in found.items()}
+    whole = {k: rule.Stratum(1 / len(tasks), v[:n_trials]) for k, v in found.items()}
     if not balanced:
         return list(whole.values())
-    return [s for k, part in whole.items() for s in paired.by_class(part, classes[k])]
+    return [s for k, part in whole.items() for s in rule.by_class(part, classes[k])]
 
 
 class _LeaveOneOut(Contest):
