@@ -9,8 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.rivals import ALL_COLUMNS
-from cdspp.analysis.source_help import by_default, matrix, of_reference, on_average
+from cdspp.analysis.source_help import (
+    ALL_COLUMNS,
+    by_default,
+    matrix,
+    of_reference,
+    on_average,
+)
 from cdspp.analysis.verdicts import (
     COLLAPSED,
     DEPENDS,
