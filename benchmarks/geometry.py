@@ -19,9 +19,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.planted import Planted, PlantedProblem
-from cdspp.analysis.paired import paired_gain
 from cdspp.analysis.summary import mean_sd
-from cdspp.analysis.verdicts import ALPHA, HELPS, judge_pair
+from cdspp.analysis.verdicts import ALPHA, HELPS, judge_pair, paired_gain
 from cdspp.core.errors import CollapseWarning, MethodFailed
 from cdspp.core.provenance import limit_threads
 from cdspp.core.seeding import integer_seed

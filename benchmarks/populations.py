@@ -13,8 +13,18 @@ from typing import Any
 import numpy as np
 
 from benchmarks.planted import GEOMETRIES, Planted, PlantedProblem
-from cdspp.analysis.paired import PairedGain, Stratum, by_class, crossed_gain, gain_of
-from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, agreed, judge_tasks
+from cdspp.analysis.verdicts import (
+    EQUAL,
+    HELPS,
+    HURTS,
+    PairedGain,
+    Stratum,
+    agreed,
+    by_class,
+    crossed_gain,
+    gain_of,
+    judge_tasks,
+)
 from cdspp.core.names import ALONE, REAL, SWAPPED, WITHOUT_SOURCE
 from cdspp.core.seeding import generator
 from cdspp.methods import make

@@ -20,8 +20,7 @@ from scipy.special import ndtri
 from benchmarks.planted import Planted
 from benchmarks.populations import MARGIN, judge_population
 from cdspp.analysis.compare import compare
-from cdspp.analysis.paired import PairedGain, Stratum, crossed_gain
-from cdspp.analysis.verdicts import judge_tasks
+from cdspp.analysis.verdicts import PairedGain, Stratum, crossed_gain, judge_tasks
 from cdspp.core.names import ALONE, REAL
 from cdspp.core.seeding import generator
 from cdspp.methods.base import Float

@@ -33,8 +33,7 @@ from benchmarks.populations import (
 )
 from benchmarks.verdict_cases import LABELLED, SCENARIOS
 from cdspp.analysis.explanation import USE
-from cdspp.analysis.paired import Stratum
-from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS
+from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS, Stratum
 from cdspp.core.errors import DataError
 from cdspp.core.names import ALONE, MAIN
 from cdspp.stages.row_scores import RowScores

@@ -18,14 +18,13 @@ from cdspp.analysis.answers import (
     tally,
     verdict_of,
 )
-from cdspp.analysis.paired import gain_of
 from cdspp.analysis.source_help import (
     by_task,
     compare_with_rivals,
     matrix,
     no_comparisons,
 )
-from cdspp.analysis.verdicts import agreed
+from cdspp.analysis.verdicts import agreed, gain_of
 
 Gains = dict[str, Any]
 SURE = 0.001  # a standard error, in fractions; one of SHAKY leaves all open

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cdspp.analysis.paired import PairedGain, Stratum, by_class, crossed_gain, gain_of
+from cdspp.analysis.verdicts import PairedGain, Stratum, by_class, crossed_gain, gain_of
 
 NAN = float("nan")
 

@@ -8,7 +8,7 @@ from support.score_data import Cells, as_frame
 
 from benchmarks.planted import Planted
 from cdspp import CDSPP
-from cdspp.analysis.rivals import compare_without_each
+from cdspp.analysis.source_help import compare_without_each
 from cdspp.report.tables.source_help import build_several_table
 from cdspp.report.tables.table import to_markdown
 

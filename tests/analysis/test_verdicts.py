@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cdspp.analysis.paired import PairedGain, gain_of
 from cdspp.analysis.verdicts import (
     COLLAPSED,
     DEPENDS,
@@ -20,8 +19,10 @@ from cdspp.analysis.verdicts import (
     NOT_ASKED,
     TOO_FEW,
     UNDECIDED,
+    PairedGain,
     Verdict,
     agreed,
+    gain_of,
     holm,
     judge_pair,
     judge_tasks,

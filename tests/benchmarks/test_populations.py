@@ -15,8 +15,7 @@ from benchmarks.populations import (
     plain_and_crossed,
     population,
 )
-from cdspp.analysis.paired import Stratum
-from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS
+from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, Stratum
 from cdspp.core.names import ALONE, REAL, SWAPPED
 from cdspp.stages.source_states import STATES
 

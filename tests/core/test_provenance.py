@@ -72,7 +72,7 @@ def test_the_digest_of_a_script_is_that_of_what_it_imports(library: Path) -> Non
     before = provenance.script_digest(script)
     append(script, "print(compare_with_rivals)\n")
     assert provenance.script_digest(script) == before
-    append(library / "analysis" / "paired.py", "\nextra = 1\n")
+    append(library / "analysis" / "verdicts.py", "\nextra = 1\n")
     provenance.code_digest.cache_clear()
     assert provenance.script_digest(script) != before
 

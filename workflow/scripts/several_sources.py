@@ -1,6 +1,6 @@
 """Write the table of several sources: each of them left out."""
 
-from cdspp.analysis.rivals import compare_without_each
+from cdspp.analysis.source_help import compare_without_each
 from cdspp.analysis.summary import read_scores
 from cdspp.core.jobs import job
 from cdspp.report.tables.source_help import build_several_table

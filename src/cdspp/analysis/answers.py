@@ -9,9 +9,13 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.paired import PairedGain
-from cdspp.analysis.rivals import ALL_COLUMNS
-from cdspp.analysis.source_help import by_default, matrix, of_reference, on_average
+from cdspp.analysis.source_help import (
+    ALL_COLUMNS,
+    by_default,
+    matrix,
+    of_reference,
+    on_average,
+)
 from cdspp.analysis.verdicts import (
     COLLAPSED,
     DEPENDS,
@@ -23,6 +27,7 @@ from cdspp.analysis.verdicts import (
     STATEMENTS,
     TOO_FEW,
     UNDECIDED,
+    PairedGain,
 )
 from cdspp.core.names import ALONE, AVERAGE, CLASS_NOISE, MATCHED, REFERENCE
 from cdspp.core.wording import counted, in_points, sentence

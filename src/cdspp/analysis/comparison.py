@@ -18,8 +18,8 @@ from cdspp.analysis.best_bet import (
     Posterior,
 )
 from cdspp.analysis.explanation import ALONE_BETTER, CANNOT_TELL, USE, Explanation
-from cdspp.analysis.paired import PairedGain
 from cdspp.analysis.rows_to_label import SignTest
+from cdspp.analysis.verdicts import PairedGain
 from cdspp.core.names import (
     MOST_COMPONENTS,
     NO_SCALE,

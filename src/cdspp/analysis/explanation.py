@@ -27,7 +27,6 @@ import pandas as pd
 
 from cdspp.analysis.answers import interval_text
 from cdspp.analysis.hold_outs import Fit
-from cdspp.analysis.paired import PairedGain, gain_of
 from cdspp.analysis.summary import MOST_COLLAPSED, Floats, mean_sd
 from cdspp.analysis.verdicts import (
     ALPHA,
@@ -36,8 +35,10 @@ from cdspp.analysis.verdicts import (
     HELPS,
     HURTS,
     MIN_TRIALS,
+    PairedGain,
     Verdict,
     agreed,
+    gain_of,
     holm,
     judge_pair,
     judge_tasks,
@@ -252,7 +253,7 @@ def shrunk(gain: PairedGain) -> PairedGain:
 
     Examples
     --------
-    >>> from cdspp.analysis.paired import PairedGain
+    >>> from cdspp.analysis.verdicts import PairedGain
     >>> round(shrunk(PairedGain(0.1, 0.07, 0, 15, df=14)).gain, 3)
     0.05
     """

@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from cdspp.analysis import verdicts
-from cdspp.analysis.rivals import ALL_COLUMNS, Contest
-from cdspp.analysis.summary import summarise
-from cdspp.core.names import AVERAGE, REFERENCE, SELECTED, PathLike
+from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd, summarise
+from cdspp.analysis.verdicts import Gains, PairedGain, Stratum, Verdict
+from cdspp.core.names import (
+    ALONE,
+    AVERAGE,
+    BASELINE,
+    MAIN,
+    REFERENCE,
+    SELECTED,
+    PathLike,
+    role_domains,
+    several_sources,
+    task_domains,
+)
 from cdspp.core.wording import STATE_TITLES
 from cdspp.methods import method_class
 from cdspp.stages.artifacts import read_csv
 from cdspp.stages.row_scores import RowScores
-from cdspp.study.plan import BRIDGED, CHOOSING, METHOD, BenchmarkPlan
+from cdspp.study.plan import BRIDGED, CHOOSING, METHOD, BenchmarkPlan, Row
+from cdspp.study.settings import in_state, without
 
 __all__ = [
+    "ALL_COLUMNS",
     "COMPARISON_COLUMNS",
     "by_default",
     "by_task",
     "compare_with_rivals",
+    "compare_without_each",
     "matrix",
     "no_comparisons",
     "of_method",
@@ -31,8 +49,11 @@ __all__ = [
     "pair_verdict",
     "read_comparisons",
     "rivals_of",
+    "row_strata",
 ]
 
+# What a bridged method has to beat, too: the target alone, on all of its columns.
+ALL_COLUMNS = "all-columns"
 COMPARISON_COLUMNS = {
     name: kind
     for kind, names in (
@@ -55,6 +76,19 @@ COMPARISON_COLUMNS = {
     )
     for name in names.split()
 }
+_OF_GAIN = (
+    *("gain", "low", "high", "p_above", "p_below"),
+    *("losses", "trials", "least", "one_decides"),
+)
+_OF_VERDICT = ("p_helps", "p_hurts", "hardest", "detectable")
+# Columns of what each of several sources adds.
+_OF_SOURCES = (
+    *("benchmark", "task", "row", "display_name", "rival", "accuracy"),
+    *("rival_accuracy", "gain", "low", "high", "trials", "p_helps", "p_hurts"),
+    "accuracy_verdict",
+)
+_MEASURES = ("", "balanced_")  # before the names of columns
+_FEWEST_DOMAINS = 4  # fewer target domains do not speak for others
 
 
 def compare_with_rivals(
@@ -69,23 +103,212 @@ def compare_with_rivals(
     Without scores by test row errors hold for other labels of the same rows.
     """
     summary = summarise(scores, plan, plan.rows)
-    return _typed(
+    records = (
         record
         for place, row in enumerate(plan.rows)
         if row.kind in (METHOD, BRIDGED, CHOOSING)
         and method_class(row.method).uses_source
-        for record in Contest(row, place, summary, by_row).records()
+        for record in SampleComparison(row, place, summary, by_row).records()
     )
+    found = pd.DataFrame(records, columns=list(COMPARISON_COLUMNS))
+    return found.astype(COMPARISON_COLUMNS)
+
+
+class _Rival(NamedTuple):
+    """The baseline, the method itself in another state, or `ALL_COLUMNS`, by key."""
+
+    key: str
+    name: str
+    state: bool
+    place: int
+
+
+@dataclass(frozen=True, eq=False)
+class SampleComparison:
+    """A row of a summary against its rivals, on each task and on their average."""
+
+    row: Row
+    place: int
+    summary: Summary
+    by_row: RowScores | None
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Yield a record per task and rival, by `COMPARISON_COLUMNS`."""
+        tasks, rivals = list(self._values["accuracy"]), self._rivals
+        margin = self.summary.plan.margin / 100
+        collapsed = [{r.key for r in rivals if self.collapsed(r, t)} for t in tasks]
+        measured = {}
+        for prefix in _MEASURES:
+            gains = [{r.key: self.gain(r, t, prefix) for r in rivals} for t in tasks]
+            measured[prefix] = gains, self._verdicts(gains, collapsed)
+        for (at, task), rival in product(enumerate(tasks), rivals):
+            record, words = self.names_and_means(rival, task), []
+            for prefix, (gains, judged) in measured.items():
+                gain = gains[at][rival.key]
+                record |= _columns(gain, judged[at], prefix)
+                pair = verdicts.judge_pair(gain, margin)
+                pair = verdicts.COLLAPSED if rival.key in collapsed[at] else pair
+                record[f"{prefix}pair"] = pair
+                words.append(judged[at].word)
+            if task == AVERAGE and record["trials"] >= verdicts.INTERVAL_TRIALS:
+                record |= self._over_domains(rival)
+            yield record | {"verdict": verdicts.agreed(*words)}
+
+    @cached_property
+    def _rivals(self) -> list[_Rival]:
+        summary, row, found = self.summary, self.row, []
+        places = {(r.setting, r.method): i for i, r in enumerate(summary.rows)}
+        for at, other in enumerate(summary.rows):
+            if row.method == other.stands_for:  # one fit, under another name
+                twin = places.get((row.setting, other.method), at)
+                places[in_state(row.setting, ALONE), row.method] = twin
+        if (own := summary.place(BASELINE)) is not None:
+            baseline = summary.rows[own]
+            found.append(_Rival(baseline.key, baseline.display_name, False, own))
+        for at, other in enumerate(summary.rows if row.bridge else ()):
+            if other.setting == MAIN and method_class(other.method).without_source_of:
+                found.append(_Rival(ALL_COLUMNS, other.display_name, False, at))
+        for state in summary.plan.states:
+            place = places.get((in_state(row.setting, state), row.method))
+            if place is not None:
+                found.append(_Rival(state, state, True, place))
+        return found
+
+    @cached_property
+    def _values(self) -> dict[str, dict[str, Floats]]:
+        """Scores by measure and task, the average among them, by row and trial."""
+        summary, found = self.summary, {}
+        measures = summary.accuracy, summary.class_accuracy, summary.macro_f1
+        names = "accuracy", "balanced_accuracy", "macro_f1"
+        for name, scores in zip(names, measures, strict=True):
+            tasks, values = summary.with_average(scores)
+            found[name] = dict(zip(tasks, values.swapaxes(0, 1), strict=True))
+        return found
+
+    def names_and_means(self, rival: _Rival, task: str) -> dict[str, Any]:
+        """Return the columns that say what is compared, and mean scores of both."""
+        row, plan = self.row, self.summary.plan
+        record = {
+            **{"benchmark": plan.benchmark, "title": plan.title, "row": row.key},
+            "display_name": row.display_name + row.marks,
+            **{"role": row.role, "bridge": row.bridge, "task": task},
+            **{"rival": rival.key, "rival_name": rival.name, "state": rival.state},
+        }
+        for name, values in self._values.items():
+            record[name] = mean_sd(values[task][self.place])[0]
+            record[f"rival_{name}"] = mean_sd(values[task][rival.place])[0]
+        return record
+
+    def gain(self, rival: _Rival, task: str, prefix: str = "") -> PairedGain:
+        """Return the gain over a rival on a task, with errors over rows if known."""
+        values = self._values[f"{prefix}accuracy"][task]
+        plain = verdicts.paired_gain(values[self.place], values[rival.place])
+        if self.by_row is None or not plain.trials:
+            return plain
+        pair = self.row, self.summary.rows[rival.place]
+        tasks = [each for each in self.summary.tasks if task in (each, AVERAGE)]
+        return verdicts.crossed_gain(row_strata(self.by_row, pair, tasks, bool(prefix)))
+
+    def collapsed(self, rival: _Rival, task: str) -> bool:
+        """Whether too many fits of the rival have collapsed, or of the method."""
+        summary, places = self.summary, [self.place, rival.place]
+        tasks = [task in (each, AVERAGE) for each in summary.tasks]
+        both = np.isfinite(summary.accuracy[places][:, tasks]).all(axis=0)
+        sides = summary.collapsed[places][:, tasks] & both
+        return bool(sides.sum(axis=(1, 2)).max() / max(both.sum(), 1) > MOST_COLLAPSED)
+
+    def _verdicts(
+        self, gains: Sequence[Gains], collapsed: Sequence[set[str]]
+    ) -> list[Verdict]:
+        """Judge the tasks together, and the average over them alone."""
+        bridged, margin = bool(self.row.bridge), self.summary.plan.margin / 100
+        states = [rival.key for rival in self._rivals if rival.state or bridged]
+        asked = [{state: gain[state] for state in states} for gain in gains]
+        excluded = [not unusable.isdisjoint(states) for unusable in collapsed]
+        n_tasks = len(self.summary.tasks)
+        return [
+            verdict
+            for part in (slice(n_tasks), slice(n_tasks, None))
+            for verdict in verdicts.judge_tasks(
+                asked[part], margin=margin, collapsed=excluded[part]
+            )
+        ]
+
+    def _over_domains(self, rival: _Rival) -> dict[str, float]:
+        """Return the interval of an average over the means of target domains."""
+        means = defaultdict(list)
+        sides = self.summary.accuracy[[self.place, rival.place]]
+        for task, *values in zip(self.summary.tasks, *sides, strict=True):
+            means[task_domains(task).target].append(verdicts.paired_gain(*values).gain)
+        found = verdicts.gain_of([float(np.mean(each)) for each in means.values()])
+        if found.trials < _FEWEST_DOMAINS:
+            return {}
+        low, high = found.interval()
+        return {"domain_low": low, "domain_high": high}
+
+
+def compare_without_each(
+    scores: pd.DataFrame, plan: BenchmarkPlan, by_row: RowScores | None = None
+) -> pd.DataFrame:
+    """Return gains by task and source; p values are Holm's over a task's sources."""
+    summary = summarise(scores, plan, plan.rows)
+    places = {(row.setting, row.method): i for i, row in enumerate(plan.rows)}
+    tasks = list(filter(several_sources, plan.tasks))
+    domains = role_domains(tasks)["source"]
+    records = []
+    for row, task in product(plan.main_rows, tasks):
+        place = places[row.setting, row.method]
+        comparison = SampleComparison(row, place, summary, by_row)
+        rivals = [
+            _Rival(name, name, True, places[key])
+            for name in domains
+            if name in task_domains(task).sources
+            and (key := (without(name), row.method)) in places
+        ]
+        gains = [comparison.gain(rival, task) for rival in rivals]
+        judged = verdicts.judge_tasks(
+            [{ALONE: gain} for gain in gains],
+            margin=plan.margin / 100,
+            collapsed=[comparison.collapsed(rival, task) for rival in rivals],
+        )
+        for rival, gain, verdict in zip(rivals, gains, judged, strict=True):
+            means = comparison.names_and_means(rival, task)
+            records.append(means | _columns(gain, verdict))
+    names = {"rival": "source", "rival_accuracy": "accuracy_without"}
+    found = pd.DataFrame(records, columns=list(_OF_SOURCES))
+    return found.rename(columns=names | {"accuracy_verdict": "verdict"})
+
+
+def _columns(gain: PairedGain, verdict: Verdict, prefix: str = "") -> dict[str, Any]:
+    """Return the columns of a gain, and of the verdict on its task."""
+    found = {prefix + name: getattr(gain, name) for name in _OF_GAIN}
+    found |= {prefix + name: getattr(verdict, name) for name in _OF_VERDICT}
+    return found | {f"{prefix or 'accuracy_'}verdict": verdict.word}
+
+
+def row_strata(
+    by_row: RowScores, pair: tuple[Row, Row], tasks: Sequence[str], balanced: bool
+) -> list[Stratum]:
+    """Return gains by row over tasks, a stratum a target domain, or class of it."""
+    right = {t: [by_row.right(r.setting, t, r.method) for r in pair] for t in tasks}
+    n_trials = min(len(trials) for both in right.values() for trials in both)
+    sums: dict[str, Floats] = {}
+    classes = {}
+    for task, (ours, theirs) in right.items():
+        target = task_domains(task).target
+        sums[target] = sums.get(target, 0.0) + ours[:n_trials] - theirs[:n_trials]
+        classes[target] = by_row.classes(task)
+    whole = {key: Stratum(1 / len(tasks), values) for key, values in sums.items()}
+    if not balanced:
+        return list(whole.values())
+    return [
+        s for key, part in whole.items() for s in verdicts.by_class(part, classes[key])
+    ]
 
 
 def no_comparisons() -> pd.DataFrame:
     """Return comparisons of nothing."""
-    return _typed([])
-
-
-def _typed(records: Iterable[dict[str, Any]]) -> pd.DataFrame:
-    frame = pd.DataFrame(records, columns=list(COMPARISON_COLUMNS))
-    return frame.astype(COMPARISON_COLUMNS)
+    return pd.DataFrame(columns=list(COMPARISON_COLUMNS)).astype(COMPARISON_COLUMNS)
 
 
 def read_comparisons(path: PathLike) -> pd.DataFrame:
@@ -124,8 +347,7 @@ def rivals_of(groups: Iterable[pd.DataFrame]) -> dict[str, str]:
     """Return the titles of the rivals that occur, but for `ALL_COLUMNS`."""
     found: dict[str, str] = {}
     for group in groups:
-        pairs = group.drop_duplicates("rival")
-        found |= dict(zip(pairs["rival"], pairs["rival_name"], strict=True))
+        found |= dict(zip(group["rival"], group["rival_name"], strict=True))
     found.pop(ALL_COLUMNS, None)
     others = {key: name for key, name in found.items() if key not in STATE_TITLES}
     return others | {key: name for key, name in STATE_TITLES.items() if key in found}
@@ -133,8 +355,8 @@ def rivals_of(groups: Iterable[pd.DataFrame]) -> dict[str, str]:
 
 def on_average(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Return the comparisons of the average over tasks, or of the only task."""
-    tasks = by_task(comparisons)
-    return tasks.get(AVERAGE, comparisons) if len(tasks) != 1 else comparisons
+    average = comparisons[comparisons["task"] == AVERAGE]
+    return average if len(average) else comparisons
 
 
 def pair_verdict(comparison: Any) -> str:
@@ -154,32 +376,30 @@ def matrix(comparisons: pd.DataFrame, *, corrected: bool) -> pd.DataFrame:
     found = pd.concat(parts, ignore_index=True) if parts else no_comparisons()
     if not corrected or found.empty:
         return found
-    bridged = found["bridge"] != ""
-    families = (found[bridged == flag] for flag in (False, True))
-    return pd.concat([_over_methods(family) for family in families]).sort_index()
+    families = found.groupby(found["bridge"] != "")
+    return pd.concat([_over_methods(family) for _, family in families]).sort_index()
 
 
 def _over_methods(averages: pd.DataFrame) -> pd.DataFrame:
-    found = averages.copy()
-    for prefix in ("", "balanced_"):
-        pairs = f"{prefix}p_above", f"{prefix}p_below"
+    """Return averages whose words hold after Holm's correction over methods."""
+    found, first = averages.copy(), averages[averages["state"]].drop_duplicates("row")
+    for prefix in _MEASURES:
+        pair, word = f"{prefix}pair", f"{prefix or 'accuracy_'}verdict"
         for _, family in averages.groupby("rival", sort=False):
-            _correct(found, family, f"{prefix}pair", pairs)
-        word, p_values = f"{prefix or 'accuracy_'}verdict", ("p_helps", "p_hurts")
-        first = averages[averages["state"]].drop_duplicates("row")
-        _correct(found, first, word, tuple(f"{prefix}{name}" for name in p_values))
-        words = dict(zip(first["row"], found.loc[first.index, word], strict=True))
-        rows = zip(found["row"], averages[word], strict=True)
-        found[word] = [words.get(row, known) for row, known in rows]
+            p_values = f"{prefix}p_above", f"{prefix}p_below"
+            found.loc[family.index, pair] = _corrected(family, pair, p_values)
+        words = _corrected(first, word, (f"{prefix}p_helps", f"{prefix}p_hurts"))
+        by_row = words.set_axis(first["row"])
+        found[word] = found["row"].map(by_row).fillna(averages[word])
     both = zip(found["accuracy_verdict"], found["balanced_verdict"], strict=True)
     return found.assign(verdict=[verdicts.agreed(*words) for words in both])
 
 
-def _correct(
-    found: pd.DataFrame, family: pd.DataFrame, word: str, p_values: Iterable[str]
-) -> None:
-    """Take words from a family of comparisons that Holm's correction does not leave."""
-    asked = family[family[word].isin(verdicts.STATEMENTS)]
-    for said, name in zip((verdicts.HELPS, verdicts.HURTS), p_values, strict=True):
-        lost = np.array(verdicts.holm(asked[name].tolist())) >= verdicts.ALPHA
-        found.loc[asked.index[lost & (asked[word] == said)], word] = verdicts.UNDECIDED
+def _corrected(family: pd.DataFrame, word: str, p_values: tuple[str, str]) -> pd.Series:
+    """Return the words of a family of comparisons that Holm's correction leaves."""
+    words = family[word].copy()
+    judged = family[words.isin(verdicts.STATEMENTS)]
+    for reported, name in zip((verdicts.HELPS, verdicts.HURTS), p_values, strict=True):
+        lost = np.array(verdicts.holm(judged[name].tolist())) >= verdicts.ALPHA
+        words[judged.index[lost & (judged[word] == reported)]] = verdicts.UNDECIDED
+    return words

@@ -1,8 +1,26 @@
-"""Did the source help? The rule, from paired gains to a verdict, and nothing else.
+r"""Did the source help? How sure a gain is, and the verdict that gains lead to.
 
-A method is run with the real source and with others in its place: its *source states*.
-The gains of the real one over each, on paired trials, are judged by Student's t with
-standard errors over trials and target rows (`cdspp.analysis.paired`):
+**How sure a gain is.** A gain is a mean difference over paired trials, judged by
+Student's t: a percentile bootstrap of ten trials is too narrow. With two trials t is
+12.7, so that fewer than `INTERVAL_TRIALS` have no interval. Trials share their test
+rows: their scatter covers only other labelled samples of the same rows.
+
+For other target rows, too, let ``D[t, i]`` be the difference of two fits on row i in
+trial t, 1, 0 or -1, and missing where the row is labelled. With trial means `c`, row
+means `r` and residuals `e` of the two-way layout, the variance of the mean is by
+moments
+
+.. math::
+
+    v = \max(v_t + v_r - v_e, \; v_t, \; v_r), \qquad
+    v_t = \frac{s^2(c)}{T}, \quad v_r = \frac{s^2(r)}{n}, \quad
+    v_e = \frac{s^2(e)}{\text{cells}}
+
+with Satterthwaite's degrees of freedom, T - 1 at least. Rows come in *strata* whose
+means add up: target domains of several tasks, and for balanced accuracy their classes.
+
+**The verdict.** A method is run with the real source and with others in its place: its
+*source states*. The gains of the real one over each are judged with these errors:
 
 * *helps*: better than every state, by the largest one-sided p value (5 %, Holm). A
   method that uses a bridge must beat the baseline and target-only as well.
@@ -14,18 +32,26 @@ standard errors over trials and target rows (`cdspp.analysis.paired`):
 Holm's correction covers the tasks of a benchmark, and in a matrix the methods. Where
 accuracy and balanced accuracy have different words, the verdict *depends on the
 measure*. Too few trials have none, and neither have collapsed or diverged fits.
+
+References
+----------
+Searle, Casella and McCulloch, Variance Components, Wiley 1992,
+doi:10.1002/9780470316856. Owen, The pigeonhole bootstrap, Annals of Applied Statistics
+1 (2007), doi:10.1214/07-AOAS122.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtr, stdtrit
 
-from cdspp.analysis.paired import ZERO, PairedGain
+from cdspp.analysis.summary import Floats, mean_sd, present
 from cdspp.core.names import WITHOUT_SOURCE
 
 __all__ = [
@@ -35,28 +61,42 @@ __all__ = [
     "EQUAL",
     "HELPS",
     "HURTS",
+    "INTERVAL_TRIALS",
     "MIN_TRIALS",
     "NOT_ASKED",
     "RULE",
     "STATEMENTS",
     "TOO_FEW",
     "UNDECIDED",
+    "ZERO",
+    "PairedGain",
+    "Stratum",
     "Verdict",
     "agreed",
+    "by_class",
+    "crossed_gain",
+    "gain_of",
     "holm",
+    "interval_note",
     "judge_pair",
     "judge_tasks",
+    "mean_interval",
+    "paired_gain",
 ]
 
-Gains: TypeAlias = Mapping[str, PairedGain]  # of the real source, over each state
+Gains: TypeAlias = Mapping[str, "PairedGain"]  # of the real source, over each state
 
 HELPS, HURTS, EQUAL, UNDECIDED = "helps", "hurts", "equal", "undecided"
 DEPENDS = "depends on the measure"
 STATEMENTS = (HELPS, HURTS, EQUAL, UNDECIDED, DEPENDS)
 TOO_FEW, COLLAPSED, NOT_ASKED = "too few trials", "collapsed", "not asked"
-MIN_TRIALS = 5
-ALPHA = 0.05
+ALPHA, LEVEL = 0.05, 0.95
 POWER = 0.8  # with which a detectable gain would be called *helps*
+MIN_TRIALS, INTERVAL_TRIALS = 5, 3  # the fewest that have a verdict, and an interval
+# Standard deviations from the median, estimated by the median absolute deviation.
+OUTLIER, OUTLIER_TRIALS = 5.0, 5
+# Differences of equal fractions may leave a trace of rounding.
+ZERO = 1e-12
 RULE = (
     "The source helps where the method does better with it than in every other source "
     "state: the largest one-sided p value of Student's t is below 5 % after Holm's "
@@ -70,6 +110,156 @@ RULE = (
     "rows, it helps where the method also does better than the baseline and than the "
     "target alone, on all columns of the target."
 )
+
+
+@dataclass(frozen=True)
+class PairedGain:
+    """How much one row is better than another, trial by trial, as a fraction.
+
+    `gain` is the mean difference, `error` its standard error with `df` degrees of
+    freedom, `losses` counts negative differences. `one_decides` where a one-sided test
+    at 5 % changes without the trial farthest from the median, if that is an outlier.
+    `row` is the weight of one test row in a trial, 0 where rows are not known.
+    """
+
+    gain: float
+    error: float
+    losses: int
+    trials: int
+    least: float = math.nan
+    one_decides: bool = False
+    df: float = math.nan
+    row: float = 0.0
+
+    def interval(self, level: float = LEVEL) -> tuple[float, float]:
+        """Return the t interval of the gain; NaN from too few trials."""
+        if self.trials < INTERVAL_TRIALS:
+            return math.nan, math.nan
+        half = self.quantile((1 + level) / 2) * self.error
+        return self.gain - half, self.gain + half
+
+    def quantile(self, probability: float) -> float:
+        """Return a quantile of the t distribution that belongs to the error."""
+        return float(stdtrit(self.df, probability))
+
+    @property
+    def low(self) -> float:
+        """Lower end of the 95 % interval."""
+        return self.interval()[0]
+
+    @property
+    def high(self) -> float:
+        """Upper end of the 95 % interval."""
+        return self.interval()[1]
+
+    @property
+    def p_above(self) -> float:
+        """One-sided p value against a mean difference of zero or less."""
+        if self.error <= ZERO:
+            return 0.0 if self.gain > ZERO else 1.0
+        return float(stdtr(self.df, -self.gain / self.error))
+
+    @property
+    def p_below(self) -> float:
+        """One-sided p value against a mean difference of zero or more."""
+        return replace(self, gain=-self.gain).p_above
+
+
+def paired_gain(values: ArrayLike, rival: ArrayLike) -> PairedGain:
+    """Return the gain of accuracies by trial over others on the same splits."""
+    return gain_of(np.asarray(values, float) - np.asarray(rival, float))
+
+
+def gain_of(differences: ArrayLike, *, resolution: float = 0.0) -> PairedGain:
+    """Return the gain of the differences of trials; missing ones are left out.
+
+    The standard error is `resolution` at least, as 1 / n of n rows: that no trial tells
+    two rivals apart does not say that they are equal to the last row.
+    """
+    found = present(differences)
+    gain = _gain_of_all(found, resolution)
+    if gain.trials < OUTLIER_TRIALS:
+        return gain
+    far = np.abs(found - np.median(found))
+    if far.max() <= OUTLIER * 1.4826 * np.median(far):
+        return gain
+    others = _gain_of_all(np.delete(found, far.argmax()), resolution)
+    words = {_word(each.p_above, each.p_below) for each in (gain, others)}
+    return replace(gain, one_decides=len(words) > 1)
+
+
+def _gain_of_all(found: Floats, resolution: float) -> PairedGain:
+    mean, sd = mean_sd(found)
+    losses = int(np.count_nonzero(found < -ZERO))
+    error = max(sd * (1 / max(found.size, 1)) ** 0.5, resolution)
+    least = float(found.min()) if found.size else math.nan
+    return PairedGain(mean, error, losses, found.size, least, df=found.size - 1.0)
+
+
+def mean_interval(values: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
+    """Return the t interval of a mean accuracy, cut at 0 and 1; NaN from few trials."""
+    low, high = np.clip(gain_of(values).interval(level), 0.0, 1.0)
+    return float(low), float(high)
+
+
+def interval_note(trials: Iterable[int]) -> str:
+    """Return what a caption says of means of so many trials that lack an interval."""
+    lacking = any(0 < number < INTERVAL_TRIALS for number in trials)
+    return f" Fewer than {INTERVAL_TRIALS} trials have no interval." if lacking else ""
+
+
+class Stratum(NamedTuple):
+    """Differences by trial and row (NaN if missing), and the weight of their mean."""
+
+    weight: float
+    values: Floats
+
+
+def by_class(stratum: Stratum, codes: NDArray[np.integer]) -> list[Stratum]:
+    """Split rows by their class codes; classes that a trial does not test are out."""
+    ran = np.isfinite(stratum.values).any(axis=1)
+    parts = [stratum.values[:, codes == code] for code in np.unique(codes)]
+    whole = [part for part in parts if np.isfinite(part[ran]).any(axis=1).all()]
+    return [Stratum(stratum.weight / len(whole), part) for part in whole]
+
+
+def crossed_gain(strata: Sequence[Stratum]) -> PairedGain:
+    """Return the mean difference with its standard error over trials and rows."""
+    shared = np.all([np.isfinite(v).any(axis=1) for _, v in strata], axis=0)
+    parts = [Stratum(w, v[shared]) for w, v in strata]
+    # Rows that no trial tests are left out.
+    parts = [Stratum(w, v[:, np.isfinite(v).any(axis=0)]) for w, v in parts]
+    by_trial = np.sum([w * np.nanmean(v, axis=1) for w, v in parts], axis=0)
+    # What a test row weighs in a trial bounds the error; the heaviest counts.
+    weights = [w / np.isfinite(v).sum(axis=1).mean() for w, v in parts if v.size]
+    row = max(weights, default=math.inf)
+    plain = gain_of(by_trial, resolution=row / max(len(by_trial), 1) ** 0.5)
+    if plain.trials < 2:
+        return plain
+    of_trials = float(by_trial.var(ddof=1)) / plain.trials
+    whole, residuals = zip(*map(_spread, parts), strict=True)
+    most = max((part for part, _ in whole if not math.isnan(part)), default=0.0)
+    # A stratum of a single row gets the largest row part of the others.
+    rows = [(most, 1.0) if math.isnan(part) else (part, df) for part, df in whole]
+    of_rows, residual = (sum(part for part, _ in each) for each in (rows, residuals))
+    variance = max(of_trials + of_rows - residual, of_trials, of_rows)
+    spread = [(of_trials, plain.df), *rows, *residuals]
+    below = sum(part**2 / df for part, df in spread if part > 0 and df > 0)
+    df = max(variance**2 / below, plain.df) if below else plain.df
+    return replace(plain, error=max(plain.error, variance**0.5), df=df, row=row)
+
+
+def _spread(part: Stratum) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return variance and df that rows, and residuals, add; NaN of a single row."""
+    values = part.weight * part.values
+    n_trials, n_rows = values.shape
+    of_trial, of_row = np.nanmean(values, axis=1), np.nanmean(values, axis=0)
+    n_cells = int(np.isfinite(values).sum())
+    left = values - of_trial[:, None] - of_row + np.nanmean(of_trial)
+    df = n_cells - n_trials - n_rows + 1
+    residual = float(np.nansum(left**2)) / df / n_cells if df > 0 else 0.0
+    rows = float(of_row.var(ddof=1)) / n_rows if n_rows > 1 else math.nan
+    return (rows, n_rows - 1.0), (residual, float(df))
 
 
 @dataclass(frozen=True)
@@ -92,44 +282,27 @@ def judge_tasks(
 ) -> list[Verdict]:
     """Judge the tasks of a benchmark together; the margin is a fraction."""
     unusable = collapsed or [False] * len(tasks)
-    reasons = [_silence(*pair) for pair in zip(tasks, unusable, strict=True)]
-    asked = [task for task, word in zip(tasks, reasons, strict=True) if not word]
-    helps = holm([max(gain.p_above for gain in task.values()) for task in asked])
-    below = [[gain.p_below for gain in _without(task)] for task in asked]
-    hurts = holm([max(values, default=1.0) for values in below])
-    judged = zip(asked, helps, hurts, strict=True)
-    found = (_verdict(*each, margin, len(asked)) for each in judged)
-    return [Verdict(word) if word else next(found) for word in reasons]
+    found = [Verdict(_no_verdict(*pair)) for pair in zip(tasks, unusable, strict=True)]
+    places = [place for place, verdict in enumerate(found) if not verdict.word]
+    alone = [[g for s, g in tasks[i].items() if s in WITHOUT_SOURCE] for i in places]
+    helps = holm([max(g.p_above for g in tasks[i].values()) for i in places])
+    hurts = holm([max((g.p_below for g in gains), default=1.0) for gains in alone])
+    judged = zip(places, alone, helps, hurts, strict=True)
+    for place, without, p_helps, p_hurts in judged:
+        task = tasks[place]
+        hardest = max(task, key=lambda state: (task[state].p_above, -task[state].gain))
+        detectable = max(
+            (gain.quantile(1 - ALPHA / len(places)) + gain.quantile(POWER)) * gain.error
+            for gain in task.values()
+        )
+        equal = bool(without) and all(_within(gain, margin) for gain in without)
+        word = _word(p_helps, p_hurts, equal)
+        found[place] = Verdict(word, p_helps, p_hurts, hardest, detectable)
+    return found
 
 
-def agreed(word: str, balanced: str) -> str:
-    """Return the verdict from the words of both measures."""
-    return word if word == balanced else DEPENDS
-
-
-def judge_pair(gain: PairedGain, margin: float) -> str:
-    """Judge one gain alone: `HELPS` is better than this state, `HURTS` worse."""
-    if gain.trials < MIN_TRIALS:
-        return TOO_FEW
-    if gain.p_above < ALPHA:
-        return HELPS
-    if gain.p_below < ALPHA:
-        return HURTS
-    return EQUAL if _within(gain, margin) else UNDECIDED
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Correct p values for their number by Holm's step-down procedure."""
-    values = np.asarray(p_values, dtype=float)
-    order = np.argsort(values, kind="stable")
-    steps = values[order] * np.arange(len(values), 0, -1)
-    corrected = np.empty_like(values)
-    corrected[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return [float(value) for value in corrected]
-
-
-def _silence(task: Gains, collapsed: bool) -> str:
-    """Return why nothing is said of a task; empty where something is."""
+def _no_verdict(task: Gains, collapsed: bool) -> str:
+    """Return why a task has no verdict; empty where it has one."""
     if not task:
         return NOT_ASKED
     if min(gain.trials for gain in task.values()) < MIN_TRIALS:
@@ -137,28 +310,19 @@ def _silence(task: Gains, collapsed: bool) -> str:
     return COLLAPSED if collapsed else ""
 
 
-def _without(task: Gains) -> list[PairedGain]:
-    return [task[state] for state in WITHOUT_SOURCE if state in task]
+def judge_pair(gain: PairedGain, margin: float) -> str:
+    """Judge one gain alone: `HELPS` is better than this state, `HURTS` worse."""
+    if gain.trials < MIN_TRIALS:
+        return TOO_FEW
+    return _word(gain.p_above, gain.p_below, _within(gain, margin))
 
 
-def _verdict(
-    task: Gains, p_helps: float, p_hurts: float, margin: float, n_tasks: int
-) -> Verdict:
-    hardest = max(task, key=lambda state: (task[state].p_above, -task[state].gain))
-    detectable = max(
-        (gain.quantile(1 - ALPHA / n_tasks) + gain.quantile(POWER)) * gain.error
-        for gain in task.values()
-    )
-    without = _without(task)
+def _word(p_helps: float, p_hurts: float, equal: bool = False) -> str:
     if p_helps < ALPHA:
-        word = HELPS
-    elif p_hurts < ALPHA:
-        word = HURTS
-    elif without and all(_within(gain, margin) for gain in without):
-        word = EQUAL
-    else:
-        word = UNDECIDED
-    return Verdict(word, p_helps, p_hurts, hardest, detectable)
+        return HELPS
+    if p_hurts < ALPHA:
+        return HURTS
+    return EQUAL if equal else UNDECIDED
 
 
 def _within(gain: PairedGain, margin: float) -> bool:
@@ -170,3 +334,16 @@ def _within(gain: PairedGain, margin: float) -> bool:
     unseen = replace(gain, error=math.hypot(gain.error, 3**0.5 * gain.row))
     low, high = unseen.interval(1 - 2 * ALPHA)
     return -margin - ZERO < low and high < margin + ZERO
+
+
+def agreed(word: str, balanced: str) -> str:
+    """Return the verdict from the words of both measures."""
+    return word if word == balanced else DEPENDS
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Correct p values for their number by Holm's step-down procedure."""
+    values = np.asarray(p_values, dtype=float)
+    order = np.argsort(values, kind="stable")
+    steps = np.maximum.accumulate(values[order] * np.arange(len(values), 0, -1))
+    return [float(value) for value in np.minimum(steps, 1.0)[np.argsort(order)]]

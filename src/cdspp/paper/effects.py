@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.paired import ZERO, PairedGain, interval_note, paired_gain
 from cdspp.analysis.summary import Floats, last_scores
+from cdspp.analysis.verdicts import ZERO, PairedGain, interval_note, paired_gain
 from cdspp.core.errors import DataError
 from cdspp.core.names import MAIN, PathLike
 from cdspp.core.wording import DASH, counted

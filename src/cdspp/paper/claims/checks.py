@@ -12,10 +12,19 @@ import pandas as pd
 
 from cdspp.analysis import answers, verdicts
 from cdspp.analysis.curves import CurveScores, value_text
-from cdspp.analysis.paired import ZERO, PairedGain, paired_gain
 from cdspp.analysis.source_help import by_default, of_reference, on_average
 from cdspp.analysis.summary import Floats, mean_sd, n_present
-from cdspp.analysis.verdicts import COLLAPSED, EQUAL, HELPS, HURTS, MIN_TRIALS, TOO_FEW
+from cdspp.analysis.verdicts import (
+    COLLAPSED,
+    EQUAL,
+    HELPS,
+    HURTS,
+    MIN_TRIALS,
+    TOO_FEW,
+    ZERO,
+    PairedGain,
+    paired_gain,
+)
 from cdspp.core.names import ALONE, CLASS_NOISE, LABELS
 from cdspp.core.wording import counted, in_points
 from cdspp.paper.claims.evidence import (

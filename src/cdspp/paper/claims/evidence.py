@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 
 from cdspp.analysis.curves import CurveScores, arrange_curves
-from cdspp.analysis.paired import PairedGain, crossed_gain, paired_gain
-from cdspp.analysis.rivals import row_strata
-from cdspp.analysis.source_help import read_comparisons
+from cdspp.analysis.source_help import read_comparisons, row_strata
 from cdspp.analysis.summary import Floats, Summary, read_scores, summarise
+from cdspp.analysis.verdicts import PairedGain, crossed_gain, paired_gain
 from cdspp.core.names import PathLike
 from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import METHOD, BenchmarkPlan, Row

@@ -14,7 +14,6 @@ from matplotlib.patches import Rectangle
 
 from cdspp.analysis import source_help
 from cdspp.analysis.answers import verdict_of
-from cdspp.analysis.paired import PairedGain
 from cdspp.analysis.summary import Summary
 from cdspp.analysis.verdicts import (
     COLLAPSED,
@@ -24,6 +23,7 @@ from cdspp.analysis.verdicts import (
     HURTS,
     TOO_FEW,
     UNDECIDED,
+    PairedGain,
 )
 from cdspp.core.names import AVERAGE, BASELINE, REAL, REFERENCE
 from cdspp.core.wording import DASH, STATE_TITLES, in_points

@@ -20,8 +20,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from cdspp.analysis.paired import mean_interval
 from cdspp.analysis.summary import Floats, mean_sd
+from cdspp.analysis.verdicts import mean_interval
 from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike, several_sources
 from cdspp.core.whole_files import atomic

@@ -21,9 +21,8 @@ from markupsafe import Markup, escape
 from cdspp.analysis import answers
 from cdspp.analysis.digests import stated_digests, write_page
 from cdspp.analysis.fit_records import read_fit_records
-from cdspp.analysis.paired import INTERVAL_TRIALS
 from cdspp.analysis.source_help import no_comparisons, of_reference, read_comparisons
-from cdspp.analysis.verdicts import RULE
+from cdspp.analysis.verdicts import INTERVAL_TRIALS, RULE
 from cdspp.core.names import BASELINE, REFERENCE, PathLike
 from cdspp.core.wording import in_points, sentence, task_title
 from cdspp.report import outline

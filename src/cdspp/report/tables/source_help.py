@@ -11,8 +11,8 @@ import pandas as pd
 
 from cdspp.analysis import source_help, verdicts
 from cdspp.analysis.answers import gain_without_source, tally, verdict_of
-from cdspp.analysis.paired import interval_note
 from cdspp.analysis.selection import without_grid
+from cdspp.analysis.verdicts import interval_note
 from cdspp.core.names import REAL
 from cdspp.core.wording import DASH, STATE_TITLES, counted, in_points, task_title
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell, fraction_cell

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cdspp.analysis.paired import (
+from cdspp.analysis.verdicts import (
     INTERVAL_TRIALS,
     gain_of,
     mean_interval,
