@@ -4,7 +4,5 @@ import sys
 
 from cdspp.cli.main import main
 
-__all__ = ["main"]
-
 if __name__ == "__main__":
     sys.exit(main())

@@ -14,23 +14,6 @@ from cdspp.core.errors import ConfigError
 from cdspp.core.names import CATEGORIES, DATES, SCALES, STANDARDISE_EACH, VECTORISERS
 from cdspp.core.whole_files import same_file
 
-__all__ = [
-    "STUDY_EXTRA",
-    "add_columns",
-    "add_command",
-    "add_force",
-    "add_impute",
-    "add_joining",
-    "add_labelled",
-    "add_strict",
-    "add_study_command",
-    "answer",
-    "check_outputs",
-    "missing_package",
-    "need_package",
-    "positive_integer",
-]
-
 # The smallest extra that brings a package which only some commands and methods use.
 EXTRAS = {
     **dict.fromkeys(("jinja2", "markupsafe", "matplotlib"), "report"),

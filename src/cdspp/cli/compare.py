@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from cdspp.analysis.comparison import Comparison
     from cdspp.datasets.table_rows import DomainRows
 
-__all__ = ["BRIDGES", "add_compare", "compare_files"]
-
 BRIDGES = ("shared_columns", "paired_rows")
 # Options on columns, which hold for the next command, too.
 COLUMNS = (

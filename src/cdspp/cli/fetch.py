@@ -10,8 +10,6 @@ from cdspp.cli.command import STUDY_EXTRA, add_command
 from cdspp.core.errors import DataError
 from cdspp.study.workflow_files import workflow_folder
 
-__all__ = ["add_fetch"]
-
 log = logging.getLogger(__name__)
 
 FETCH_HELP = """\

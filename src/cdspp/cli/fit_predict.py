@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from cdspp.datasets.table_encoder import TableEncoder
     from cdspp.datasets.table_rows import DomainRows
 
-__all__ = ["FILES", "add_fit_and_predict"]
-
 FILES = """\
 input files:
   A table with a header: .csv, .tsv, .txt (also with semicolons or tabs, which the

@@ -11,8 +11,6 @@ from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike
 from cdspp.core.wording import counted
 
-__all__ = ["LastFit", "changes", "last_fit", "reason_words"]
-
 
 class LastFit(NamedTuple):
     """The reason of a model that a fit replaces, and its predictions by identifier."""

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from cdspp.datasets.table_files import Columns
     from cdspp.datasets.table_rows import DomainRows
 
-__all__ = ["FoundData", "add_init", "as_name", "look_at_tables", "study_text"]
-
 INIT_HELP = """\
 Reads the data, writes NAME.yaml with comments, and checks it as `cdspp plan` does.
 If anything is wrong, it writes no file.

@@ -19,8 +19,6 @@ from cdspp.core.faults import memory_words, out_of_memory
 from cdspp.core.labels import keep_labels
 from cdspp.core.version import VERSION
 
-__all__ = ["main", "run_command"]
-
 DESCRIPTION = """\
 Heterogeneous domain adaptation: a labelled source domain helps to label a target domain
 that has few labels and other features.

@@ -40,20 +40,6 @@ from cdspp.methods.size import LONG_SECONDS
 if TYPE_CHECKING:
     from cdspp.study.cost import Cost
 
-__all__ = [
-    "columns_of",
-    "drift_notes",
-    "expected_cost",
-    "read_both",
-    "refuse_memory",
-    "scaled",
-    "scaled_both",
-    "source_of",
-    "tell",
-    "announced",
-    "write_predictions",
-]
-
 ROLES = ("source", "target")
 # Of files to predict, how many may be said to drift by chance; of rows, a share.
 FALSE_ALARM, FEWEST_OUTSIDE = 0.01, 0.1

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from cdspp.analysis.rows_to_label import SignTest
     from cdspp.datasets.table_rows import DomainRows
 
-__all__ = ["join_labels", "mark_tested", "read_rows", "write_rows"]
-
 ID = "id"
 
 

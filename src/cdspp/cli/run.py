@@ -20,8 +20,6 @@ from cdspp.core.faults import writing_fault
 from cdspp.core.wording import duration
 from cdspp.study.workflow_files import found_file, workflow_folder
 
-__all__ = ["add_run", "split_rest"]
-
 HELP = """\
 Calls Snakemake, which writes data, results and logs here. Without a study file it runs
 the embedded study. After an interruption the same command resumes it; after a change it

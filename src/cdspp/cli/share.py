@@ -28,8 +28,6 @@ from cdspp.study.workflow_files import workflow_folder
 if TYPE_CHECKING:
     from cdspp.analysis.fit_records import FitRecords
 
-__all__ = ["add_share", "verify_archive"]
-
 FOLDER, FOLDER_HELP = "RESULTS_FOLDER", "for instance results/embedded"
 CITE_HELP = """\
 Prints the publication of each method, data set and package behind the fits. For your

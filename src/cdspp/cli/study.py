@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from cdspp.study.model import Study
     from cdspp.study.progress import Progress
 
-__all__ = ["add_plan", "add_study_commands", "read_layers", "read_study", "status_text"]
-
 log = logging.getLogger(__name__)
 
 PLAN_HELP = """\

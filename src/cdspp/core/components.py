@@ -14,8 +14,6 @@ from cdspp.core.linalg import column_signs
 from cdspp.core.matrix import is_sparse, require_finite
 from cdspp.core.storage import storable
 
-__all__ = ["PrincipalComponents", "principal_components"]
-
 LARGEST_GRAM = 5000
 FIRST_GUESS = 64
 

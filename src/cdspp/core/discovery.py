@@ -17,16 +17,6 @@ from typing import Any, NamedTuple, cast
 
 from cdspp.core.errors import ConfigError
 
-__all__ = [
-    "check_options",
-    "defaults_of",
-    "did_you_mean",
-    "find_identifiers",
-    "load_class",
-    "load_named_class",
-    "offered",
-]
-
 
 class Found(NamedTuple):
     """Where a class is declared: its module below the package, and its name."""

@@ -13,18 +13,6 @@ from tempfile import TemporaryFile
 from cdspp.core.errors import USER_ERRORS, DiskFullError, NotWritableError
 from cdspp.core.names import PathLike
 
-__all__ = [
-    "brief",
-    "crash_words",
-    "job_words",
-    "memory_words",
-    "out_of_memory",
-    "stops_job",
-    "tell_fault",
-    "write_errors",
-    "writing_fault",
-]
-
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _PERMIT = "Allow it (chmod, chown) or choose another folder, and run again."
 _REFUSED = {

@@ -18,8 +18,6 @@ from cdspp.core.names import PathLike
 from cdspp.core.origins import check_origins, record_origin
 from cdspp.core.run_marks import guard_job, guarded
 
-__all__ = ["job", "log_ready", "processor_time"]
-
 log = logging.getLogger(__name__)
 
 READY = re.compile(r"ready after ([0-9.]+) s of processor time")

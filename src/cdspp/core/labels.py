@@ -15,23 +15,6 @@ import numpy as np
 
 from cdspp.core.errors import DataError
 
-__all__ = [
-    "ALIKE",
-    "NULL_WORDS",
-    "UNLABELLED",
-    "as_text",
-    "is_missing",
-    "keep_labels",
-    "listed",
-    "lookalikes",
-    "nearest",
-    "no_common_class",
-    "null_words",
-    "one_class",
-    "require_common",
-    "require_distinct",
-]
-
 UNLABELLED = -1
 # What pandas reads as missing, NaT and the question mark; in small letters.
 NULL_WORDS = frozenset(

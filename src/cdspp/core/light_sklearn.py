@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["load_sklearn"]
-
 
 def load_sklearn() -> None:
     """Import scikit-learn without pandas, where neither is imported yet."""

@@ -6,22 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-__all__ = [
-    "add_symmetric_product",
-    "class_sums",
-    "column_signs",
-    "counts",
-    "diagonal",
-    "one_hot",
-    "principal_axes",
-    "psd_factor",
-    "row_normalise",
-    "scaled_on_both_sides",
-    "softmax",
-    "squared_distances",
-    "symmetric_product",
-]
-
 Float = NDArray[np.float64]
 Int = NDArray[np.intp]
 

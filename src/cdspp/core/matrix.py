@@ -11,8 +11,6 @@ from scipy import sparse
 
 from cdspp.core.errors import DataError
 
-__all__ = ["is_sparse", "require_finite", "squared_lengths", "stored_share"]
-
 SHOWN = 5
 
 

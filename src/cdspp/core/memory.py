@@ -8,8 +8,6 @@ from pathlib import Path
 
 from cdspp.core.errors import DataError
 
-__all__ = ["available_megabytes", "require_memory", "memory_text"]
-
 # The control groups of this process, and where all of them lie.
 OWN_GROUPS, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 STATE = "memory.stat"  # of a group: file cache counts as used, and can be given back

@@ -7,50 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = [
-    "ALONE",
-    "AVERAGE",
-    "BASELINE",
-    "CATEGORIES",
-    "CLASS_NOISE",
-    "DATES",
-    "ERROR",
-    "LABELLED",
-    "LABELS",
-    "MAIN",
-    "MATCHED",
-    "MOST_COMPONENTS",
-    "NO_SCALE",
-    "ONE_HOT",
-    "PARTS",
-    "PCA",
-    "PathLike",
-    "REAL",
-    "REFERENCE",
-    "SCALES",
-    "SELECTED",
-    "SHUFFLED_COLUMNS",
-    "SHUFFLED_PAIRS",
-    "SKRUB",
-    "SOURCE",
-    "SOURCE_STATES",
-    "STANDARDISE",
-    "STANDARDISE_EACH",
-    "SWAPPED",
-    "UNIT",
-    "UNLABELLED_ROLE",
-    "UNTRAINED",
-    "VECTORISERS",
-    "WITHOUT_SOURCE",
-    "FitKey",
-    "fit_key",
-    "role_domains",
-    "several_sources",
-    "task_domains",
-    "trials_of_block",
-    "within_domain",
-]
-
 PathLike = str | os.PathLike[str]
 
 MAIN = "main"  # the setting from which all others differ

@@ -12,8 +12,6 @@ from cdspp.core.names import PathLike
 from cdspp.core.provenance import file_digest
 from cdspp.core.whole_files import read_json, write_json
 
-__all__ = ["check_origins", "origin_fault", "origin_path", "record_origin"]
-
 NO_RECORD = "the record beside it, of what made it, is missing or damaged"
 
 

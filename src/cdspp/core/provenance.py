@@ -21,22 +21,6 @@ from typing import Any
 
 from cdspp.core.names import PathLike
 
-__all__ = [
-    "Usage",
-    "code_digest",
-    "data_digest",
-    "file_digest",
-    "hardware",
-    "ids_digest",
-    "limit_threads",
-    "measured",
-    "numeric",
-    "own_modules",
-    "peak_memory_mb",
-    "script_digest",
-    "versions",
-]
-
 PACKAGE = "cdspp"
 INSTALLED = {"site-packages", "dist-packages"}
 NUMERIC = ("numpy", "scipy", "scikit-learn", "torch")

@@ -13,8 +13,6 @@ import numpy as np
 
 from cdspp.core.matrix import is_sparse
 
-__all__ = ["computed_once", "sharing"]
-
 T = TypeVar("T")
 
 # Results kept at a time, the latest used ones: a graph or components of both domains

@@ -28,20 +28,6 @@ from cdspp.core.errors import StaleJobError
 from cdspp.core.names import PathLike
 from cdspp.core.provenance import file_digest
 
-__all__ = [
-    "FOLDER",
-    "OUTLIVING",
-    "RunMark",
-    "announce",
-    "check_run",
-    "code_state",
-    "guard_job",
-    "guarded",
-    "input_digest",
-    "mark_run",
-    "read_marks",
-]
-
 State = Mapping[str, tuple[int, int]]
 
 log = logging.getLogger(__name__)

@@ -7,8 +7,6 @@ import json
 
 import numpy as np
 
-__all__ = ["generator", "integer_seed"]
-
 
 def generator(*axes: str | int) -> np.random.Generator:
     """Return the random stream of the given names, for instance (seed, task, trial)."""

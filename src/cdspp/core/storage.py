@@ -21,8 +21,6 @@ from cdspp.core.faults import brief, out_of_memory
 from cdspp.core.names import PathLike
 from cdspp.core.whole_files import atomic
 
-__all__ = ["Packer", "read_parts", "storable", "unpack", "write_parts"]
-
 T = TypeVar("T")
 
 _KINDS: dict[str, type] = {}

@@ -23,17 +23,6 @@ from cdspp.core.faults import write_errors
 from cdspp.core.names import PathLike
 from cdspp.core.run_marks import check_run
 
-__all__ = [
-    "BROKEN",
-    "atomic",
-    "check_opening",
-    "read_arrays",
-    "read_json",
-    "same_file",
-    "unreadable",
-    "write_json",
-]
-
 # Errors at reading a file that is cut short, of another kind, or handmade.
 BROKEN = (
     *(OSError, ValueError, TypeError, LookupError, EOFError),

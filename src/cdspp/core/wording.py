@@ -8,22 +8,6 @@ from collections.abc import Sequence
 
 from cdspp.core.names import AVERAGE, MATCHED, SOURCE_STATES
 
-__all__ = [
-    "aligned",
-    "DASH",
-    "STATE_TITLES",
-    "counted",
-    "duration",
-    "in_points",
-    "marks",
-    "percent",
-    "sentence",
-    "shortened",
-    "split_name",
-    "task_title",
-    "visible",
-]
-
 DASH = "–"
 # Categories of letters that no font draws or SVG file may hold.
 _UNSEEN = {"Cc", "Cn", "Cs", "Zl", "Zp"}

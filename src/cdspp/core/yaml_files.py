@@ -10,8 +10,6 @@ import yaml
 from cdspp.core.errors import ConfigError
 from cdspp.core.names import PathLike
 
-__all__ = ["read_yaml"]
-
 # Anchors can make gigabytes of a few lines; the largest study file has 2000 values.
 MOST_VALUES = 1_000_000
 

@@ -18,8 +18,6 @@ from typing import IO
 from cdspp.core.errors import DataError
 from cdspp.core.faults import tell_fault
 
-__all__ = ["DAMAGE", "Wanted", "damaged", "extract", "matches"]
-
 Wanted = Callable[[str], str | None]
 
 CHUNK = 1 << 20

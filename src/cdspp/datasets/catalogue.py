@@ -13,16 +13,6 @@ from cdspp.core.errors import DataError
 from cdspp.core.provenance import file_digest
 from cdspp.datasets.base import KINDS, Index
 
-__all__ = [
-    "REMEDY",
-    "check_catalogued",
-    "checks_of",
-    "load_catalogue",
-    "published_storage",
-    "refuse_unknown_keys",
-    "unfit",
-]
-
 Entry = Mapping[str, Any]
 
 log = logging.getLogger(__name__)

@@ -11,8 +11,6 @@ import scipy  # loads ndimage where it is used
 
 from cdspp.datasets.base import Dataset, Sample
 
-__all__ = ["Digits"]
-
 SIDE = 64
 EVERY = 17  # image of a class is drawn in all looks
 # How hard each look is was set by hand, to come near the accuracies of a prototype: at

@@ -12,8 +12,6 @@ import scipy
 
 from cdspp.datasets.base import Dataset, Sample, opaque_id
 
-__all__ = ["DocsToCode"]
-
 SHORTEST_DOCSTRING = 200
 FEWEST_STATEMENTS = 3
 EVERY = 4  # function of a class is described in both ways

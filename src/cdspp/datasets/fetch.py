@@ -24,17 +24,6 @@ from cdspp.core.provenance import versions
 from cdspp.core.whole_files import atomic
 from cdspp.datasets.catalogue import refuse_unknown_keys
 
-__all__ = [
-    "KEPT",
-    "Check",
-    "RemoteFile",
-    "digest_of",
-    "fetch_file",
-    "in_mirror",
-    "sole_user",
-    "verify_file",
-]
-
 Check = Callable[[Path], object]
 
 log = logging.getLogger(__name__)

@@ -17,8 +17,6 @@ from cdspp.datasets.archives import Wanted, matches
 from cdspp.datasets.fetch import RemoteFile, verify_file
 from cdspp.datasets.folder import SUFFIXES
 
-__all__ = ["ImageSet", "check_parquet", "manifest_rows", "write_parquet_images"]
-
 Names = Mapping[str, str]  # of the folders of domains, where they have others
 
 FOLDER = "images"

@@ -9,8 +9,6 @@ import numpy as np
 
 from cdspp.datasets.base import ROWS_NAME, Dataset, Sample, opaque_id
 
-__all__ = ["LaboratoriesCancer", "LaboratoriesWine"]
-
 
 class _Laboratories(Dataset):
     """A table whose rows are dealt out to two domains, which have other columns.

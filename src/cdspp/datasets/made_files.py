@@ -27,8 +27,6 @@ from cdspp.core.whole_files import atomic, read_json
 from cdspp.datasets.base import ROWS_NAME
 from cdspp.datasets.catalogue import unfit
 
-__all__ = ["make_files"]
-
 Entry = Mapping[str, Any]
 Paths = dict[str, list[str]]
 

@@ -24,14 +24,6 @@ from numpy.typing import ArrayLike, NDArray
 from cdspp.core.errors import DataError
 from cdspp.datasets.base import Dataset, Sample, opaque_id
 
-__all__ = [
-    "PublishedDataset",
-    "check_published_splits",
-    "draw_published",
-    "packed_digest",
-    "published_labels",
-]
-
 DECISIVE = ("kind", "classes", "class_sizes", "order", "paired")
 TRIALS = 10  # for which the authors stored masks
 Rows = NDArray[np.intp]

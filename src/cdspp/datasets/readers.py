@@ -20,8 +20,6 @@ from cdspp.core.errors import DataError
 from cdspp.core.matrix import is_sparse, require_finite
 from cdspp.datasets.catalogue import REMEDY, refuse_unknown_keys, unfit
 
-__all__ = ["check_storage", "read_matrix"]
-
 Storage = Mapping[str, Any]
 Content = tuple[Any, np.ndarray]
 

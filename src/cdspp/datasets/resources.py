@@ -26,8 +26,6 @@ from cdspp.datasets.fetch import Check, RemoteFile, in_mirror
 from cdspp.datasets.image_files import FOLDER, ImageSet, manifest_rows
 from cdspp.datasets.made_files import make_files
 
-__all__ = ["fetch_resource"]
-
 Entry = Mapping[str, Any]
 
 log = logging.getLogger(__name__)

@@ -18,8 +18,6 @@ from cdspp.datasets.table_columns import number
 from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import TABLE_SPECIFIC, DomainRows, complete, read_domain
 
-__all__ = ["in_order", "read_pairs", "shared_columns"]
-
 SAME_NAMES, NONE = "same-names", "none"
 Rows = NDArray[np.float64]
 Places = list[tuple[int, int]]

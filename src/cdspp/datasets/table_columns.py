@@ -19,27 +19,6 @@ from cdspp.core.wording import shortened
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "AMBIGUOUS",
-    "BOOLEAN",
-    "DATE",
-    "ISO",
-    "NESTED",
-    "NUMBER",
-    "SEPARATOR",
-    "TEXT",
-    "TOO_MANY",
-    "EncodedColumn",
-    "column_faults",
-    "column_kind",
-    "date_form",
-    "days_of",
-    "is_null",
-    "number",
-    "texts",
-    "with_signs",
-]
-
 NUMBER, BOOLEAN, TEXT, DATE, NESTED = "number", "boolean", "text", "date", "nested"
 REFUSED = {TEXT: "text", DATE: "dates", NESTED: "lists or dictionaries"}
 ISO, AMBIGUOUS = "ISO8601", "ambiguous order"

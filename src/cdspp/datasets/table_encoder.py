@@ -22,8 +22,6 @@ from cdspp.datasets.table_columns import EncodedColumn, column_faults, texts
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["NOT_KEPT", "TableEncoder"]
-
 NOT_KEPT = (
     "a model file keeps no encoder of skrub. Leave --model out, or encode text and "
     "dates by --categories and --dates."

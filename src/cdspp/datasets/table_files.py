@@ -31,8 +31,6 @@ from cdspp.datasets.table_columns import SEPARATOR
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Arrays", "Columns", "no_column", "read_file"]
-
 Arrays = dict[str, NDArray[Any]]
 
 UTF8, WINDOWS = "utf-8-sig", "cp1252"

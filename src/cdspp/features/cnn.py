@@ -21,8 +21,6 @@ from cdspp.features.base import FileExtractor, read_image
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Cnn", "load_torchvision"]
-
 logger = logging.getLogger(__name__)
 
 

@@ -17,8 +17,6 @@ from cdspp.datasets.base import ROWS_NAME
 from cdspp.datasets.readers import read_matrix
 from cdspp.features.base import Extractor
 
-__all__ = ["Published", "TableColumns"]
-
 MISMATCH = (
     "this copy is ordered or labelled differently, its results cannot be paired with "
     "the published trials. Fetch it from another source of the catalogue."

@@ -15,8 +15,6 @@ from scipy import sparse
 from cdspp.core.errors import DataError
 from cdspp.features.base import FileExtractor
 
-__all__ = ["Text"]
-
 logger = logging.getLogger(__name__)
 
 TOKEN_PATTERNS = {"letters": r"[^\W\d_]{2,}", "words": r"[^\W\d]\w+"}

@@ -12,8 +12,6 @@ from cdspp.core.components import principal_components
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.features.base import ViewExtractor
 
-__all__ = ["Pca", "SharesZscore"]
-
 
 @dataclass(frozen=True)
 class Pca(ViewExtractor):

@@ -13,8 +13,6 @@ import numpy as np
 from cdspp.core.errors import DataError
 from cdspp.features.base import WordExtractor, read_image
 
-__all__ = ["VisualWords"]
-
 logger = logging.getLogger(__name__)
 
 PROGRESS_EVERY = 128

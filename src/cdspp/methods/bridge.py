@@ -18,19 +18,6 @@ from cdspp.core.file_rows import FileRows, chunks_of, mapped
 from cdspp.core.matrix import is_sparse
 from cdspp.core.wording import counted
 
-__all__ = [
-    "PAIRS",
-    "SAME_NAMES",
-    "SHARED",
-    "Bridge",
-    "check_bridge",
-    "column_names",
-    "n_rows",
-    "read_bridge",
-    "row_keys",
-    "spread_words",
-]
-
 SAME_NAMES = "same-names"
 SHARED, PAIRS = "shared_columns", "paired_rows"  # as in `bridges` of a method
 SIDES = "source", "target"

@@ -21,8 +21,6 @@ from cdspp.methods import is_own, method_class
 from cdspp.methods.base import HeterogeneousClassifier
 from cdspp.methods.guests import class_path
 
-__all__ = ["check_keepable", "load_model", "read_model", "save_model"]
-
 FORMAT, SCHEMA = "cdspp model", 1
 WHAT = "a model that `cdspp fit --model` wrote"
 _ESTIMATOR = "method"

@@ -12,8 +12,6 @@ from sklearn.model_selection import StratifiedKFold
 from cdspp.methods.labels import read_labels
 from cdspp.methods.problem import Int
 
-__all__ = ["LabelledKFold", "labelled_accuracy"]
-
 
 class LabelledKFold(StratifiedKFold):
     """Stratified folds of the labelled rows; unlabelled ones are in every training set.

@@ -12,8 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from cdspp.methods.base import Float, HeterogeneousClassifier, Round, Sources
 from cdspp.methods.labels import read_labels
 
-__all__ = ["SourceVote"]
-
 
 class SourceVote(ClassifierMixin, BaseEstimator):
     """Several sources for a method that takes one: a fit for each, and their vote.

@@ -19,15 +19,6 @@ from cdspp.paper.readings import PaperPlan, ReadingPlan
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell
 from cdspp.study.plan import BenchmarkPlan, Row
 
-__all__ = [
-    "build_choices_table",
-    "build_deviation_table",
-    "measure_choices",
-    "measure_effects",
-    "read_choices",
-    "read_deviations",
-]
-
 Reading = Mapping[str, Any]  # a deviation or a choice, as it stands in its list
 
 _DEVIATION = {"id", "method", "topic", "paper", "code", "default", "options"}

@@ -17,8 +17,6 @@ from cdspp.study.model import Benchmark, Setting, Study
 from cdspp.study.plan import BenchmarkPlan
 from cdspp.study.settings import chosen_tasks
 
-__all__ = ["Paper"]
-
 Config = Mapping[str, Any]
 
 

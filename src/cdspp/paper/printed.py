@@ -25,19 +25,6 @@ from cdspp.report.tables.table import Cell, Line, Table
 from cdspp.stages.artifacts import SHIPPED, read_csv
 from cdspp.study.plan import BenchmarkPlan, Row
 
-__all__ = [
-    "EXACT",
-    "Printed",
-    "build_printed_counts",
-    "build_printed_table",
-    "cell_verdict",
-    "compare_printed",
-    "paper_seconds",
-    "paper_times",
-    "printed_verdict",
-    "read_printed",
-]
-
 PRINTED_TRIALS = 10
 RULE = (
     "A cell is exact where our ten trials have the printed mean and standard deviation "

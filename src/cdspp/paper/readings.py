@@ -7,8 +7,6 @@ from typing import Self
 
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["NAME", "READINGS", "PaperPlan", "ReadingPlan"]
-
 NAME = "paper"
 # Keys of a configuration that name other readings, and what opens their settings.
 READINGS = {"deviations": "deviation", "choices": "choice"}

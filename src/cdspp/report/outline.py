@@ -15,22 +15,6 @@ from cdspp.methods.bridge import PAIRS
 from cdspp.study.guest_sections import guest_classes
 from cdspp.study.plan import CHOOSING, LEFT_OUT, BenchmarkPlan
 
-__all__ = [
-    "KINDS",
-    "DETAILS",
-    "FIGURE",
-    "Fold",
-    "Item",
-    "Part",
-    "TABLE",
-    "TIMING",
-    "few_tasks",
-    "has_pairs",
-    "item_names",
-    "outline",
-    "outline_names",
-]
-
 DETAILS, AUDIT = "Details", "Audit"
 KINDS = TABLE, FIGURE, TIMING = ("table", "figure", "timing")
 

@@ -24,26 +24,6 @@ from cdspp.core.whole_files import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "FIT_COLUMNS",
-    "LABEL_COLUMNS",
-    "PAIR_COLUMNS",
-    "SCORE_COLUMNS",
-    "SHARE_COLUMNS",
-    "SHIPPED",
-    "SPLIT_COLUMNS",
-    "SUBSPACE_ARRAYS",
-    "Features",
-    "labels_by_id",
-    "read_csv",
-    "read_features",
-    "read_frame",
-    "read_rows",
-    "read_subspace",
-    "write_features",
-    "write_rows",
-]
-
 Columns = Mapping[str, str]
 
 SHIPPED = "Take it from the repository again."  # remedy for a file that no study makes

@@ -15,8 +15,6 @@ from cdspp.datasets.catalogue import check_catalogued, load_catalogue
 from cdspp.datasets.published import check_published_splits, published_labels
 from cdspp.stages.artifacts import LABEL_COLUMNS, write_rows
 
-__all__ = ["prepare_dataset", "write_labels"]
-
 
 def prepare_dataset(
     *,

@@ -20,8 +20,6 @@ from cdspp.features.base import Extractor, FileExtractor, ViewExtractor, WordExt
 from cdspp.features.given import Published, TableColumns
 from cdspp.stages.artifacts import Features, read_features, write_features
 
-__all__ = ["build_codebook", "extract_view"]
-
 
 def build_codebook(
     *,

@@ -47,8 +47,6 @@ from cdspp.stages.selection import fitted, select_options
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
-__all__ = ["Fit", "TaskBlock", "fit_block"]
-
 Made = tuple[dict[str, Any], Sequence[Round]]  # a trial in the record; its rounds
 
 log = logging.getLogger(__name__)

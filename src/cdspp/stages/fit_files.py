@@ -22,23 +22,6 @@ from cdspp.core.provenance import file_digest, ids_digest, numeric, versions
 from cdspp.core.whole_files import read_json, write_json
 from cdspp.stages.artifacts import FIT_COLUMNS, read_rows
 
-__all__ = [
-    "DoneTrials",
-    "Expected",
-    "ExpectedFits",
-    "FitFile",
-    "content_digest",
-    "fit_recipe",
-    "input_files",
-    "is_made",
-    "read_expected_fits",
-    "read_fit",
-    "read_record",
-    "rows_by_round",
-    "unnumbered",
-    "write_record",
-]
-
 # The keys that a record and each of its trials must have to be checked.
 RECORDED = (
     *(*FitKey._fields, "dataset", "overlap", "inputs", "predictions", "trials"),

@@ -19,8 +19,6 @@ from cdspp.methods.collapse import find_collapse
 from cdspp.stages.artifacts import read_features
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
-__all__ = ["export_benchmark", "foreign_places", "read_foreign", "take_trial"]
-
 COLUMNS = ("task", "trial", "id", "predicted")
 # Those of one benchmark, or of the main run, need not say so.
 NARROWER = ("benchmark", "setting")

@@ -12,8 +12,6 @@ from cdspp.core.whole_files import atomic
 from cdspp.stages.artifacts import labels_by_id
 from cdspp.stages.fit_files import read_fit
 
-__all__ = ["vote", "write_predictions"]
-
 
 def vote(predictions: pd.DataFrame) -> pd.DataFrame:
     """Return for each row the label that most trials predict, ties to the first name.

@@ -17,8 +17,6 @@ from cdspp.core.names import PathLike, task_domains
 from cdspp.core.whole_files import atomic, read_arrays
 from cdspp.stages.fit_files import FitFile
 
-__all__ = ["RowScoreWriter", "RowScores"]
-
 _CLASSES = "classes"
 _UNTESTED = -1
 

@@ -17,8 +17,6 @@ from cdspp.stages.artifacts import SCORE_COLUMNS, labels_by_id, write_rows
 from cdspp.stages.fit_files import Expected, FitFile, read_expected_fits, rows_by_round
 from cdspp.stages.row_scores import RowScoreWriter
 
-__all__ = ["accuracies", "score_fit", "write_scores"]
-
 log = logging.getLogger(__name__)
 
 UNSCORED = -1

@@ -17,8 +17,6 @@ from cdspp.methods.source_vote import SourceVote
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import Trial
 
-__all__ = ["FOLDS", "fitted", "grid_options", "select_options"]
-
 FOLDS = 3
 Grid = Mapping[str, Sequence[Any]]
 

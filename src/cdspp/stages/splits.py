@@ -36,8 +36,6 @@ from cdspp.stages.artifacts import (
     write_rows,
 )
 
-__all__ = ["draw_seeded", "write_pairs", "write_split", "write_test_shares"]
-
 
 def draw_seeded(
     labels: NDArray[Any],

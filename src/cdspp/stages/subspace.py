@@ -21,8 +21,6 @@ from cdspp.methods.base import UNLABELLED, HeterogeneousClassifier
 from cdspp.stages.artifacts import SUBSPACE_ARRAYS
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
-__all__ = ["fixed_view", "write_subspace"]
-
 Float = NDArray[np.float64]
 
 log = logging.getLogger(__name__)

@@ -22,8 +22,6 @@ from cdspp.stages.artifacts import (
     read_rows,
 )
 
-__all__ = ["TaskFiles", "Trial", "read_trials"]
-
 
 @dataclass(frozen=True, eq=False)
 class Trial:

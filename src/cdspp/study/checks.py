@@ -34,8 +34,6 @@ from cdspp.study.known_names import Faults, KnownNames, unknown, unknown_of
 from cdspp.study.model import PUBLISHED, Config
 from cdspp.study.settings import in_state, setting_of_value, task_names, without
 
-__all__ = ["cross_faults", "run_faults"]
-
 VIEWS = ("source_view", "target_view")
 OWN_BENCHMARKS = (
     "The benchmark is that of config.yaml: give benchmarks of your own with your "

@@ -12,29 +12,6 @@ from cdspp.methods.bridge import PAIRS
 from cdspp.stages.fit_files import input_files
 from cdspp.study.model import Study
 
-__all__ = [
-    "CODEBOOK",
-    "FEATURES",
-    "FIGURE_FORMS",
-    "FIT",
-    "FIT_LOG",
-    "INDEX",
-    "LABELS",
-    "PAIR_SPLIT",
-    "REPORT",
-    "ROW_SCORES",
-    "SCORES",
-    "SHARES",
-    "SPLIT",
-    "SUBSPACE",
-    "TABLE_FORMS",
-    "files_after_fits",
-    "files_before_fits",
-    "files_of_fit",
-    "input_patterns",
-    "prediction_files",
-]
-
 INDEX = "data/{dataset}/index.json"
 LABELS = "results/labels/{dataset}/{domain}.parquet"
 CODEBOOK = "results/codebooks/{dataset}/{view}.npz"

@@ -16,19 +16,6 @@ from cdspp.study.cost import Cost, Request, cell_cost
 from cdspp.study.files import FIT_LOG, input_patterns
 from cdspp.study.model import Study
 
-__all__ = [
-    "FitGroup",
-    "FitJob",
-    "expected_fits",
-    "fit_groups",
-    "fit_jobs",
-    "fit_member",
-    "fit_request",
-    "forecast_text",
-    "longest_seconds",
-    "travels_alone",
-]
-
 # Methods share a job as long as its fits are expected to take no more: starting a
 # process takes a second, and a cluster is not to wait for what could run side by side.
 SHARED_SECONDS = 40.0

@@ -13,8 +13,6 @@ from cdspp.methods import available, make, option_defaults, seed_option, set_gue
 from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.guests import PREDICTIONS
 
-__all__ = ["welcome_guests"]
-
 Config = Mapping[str, Any]
 SAID = ("display_name", "kind", "seconds", "preprocessing")
 # What belongs to a method that is fitted here.

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from cdspp.study.known_names import KnownNames, Scissors
     from cdspp.study.model import Benchmark, Setting, Study
 
-__all__ = ["GuestSection", "guest_classes"]
-
 OFFERED = "cdspp.sections"  # group of entry points of installed packages
 BUILT_IN = ("cdspp.paper.guest:Paper",)
 

@@ -13,17 +13,6 @@ from cdspp.methods import available, method_class
 from cdspp.study.model import Config, StudyDataset
 from cdspp.study.settings import task_names
 
-__all__ = [
-    "Faults",
-    "KnownNames",
-    "Scissors",
-    "Sound",
-    "check_schema",
-    "cut_inherited",
-    "unknown",
-    "unknown_of",
-]
-
 Faults = Iterator[str]
 Cut = Callable[[Config, "Scissors", Collection[str]], dict[str, Any]]
 LEFT_OUT = "left out what this study has no methods, benchmarks or tasks for"

@@ -11,22 +11,6 @@ from cdspp.core.names import MAIN, NO_SCALE, REAL, FitKey, role_domains, task_do
 from cdspp.datasets.catalogue import published_storage
 from cdspp.methods import option_defaults
 
-__all__ = [
-    "Benchmark",
-    "Config",
-    "StudyDataset",
-    "Method",
-    "RunDescription",
-    "PUBLISHED",
-    "SEEDED",
-    "Setting",
-    "Study",
-    "Curve",
-    "CurveValue",
-    "View",
-    "of_entry",
-]
-
 Config = Mapping[str, Any]
 Made = TypeVar("Made", "View", "Benchmark", "Method", "Setting")
 

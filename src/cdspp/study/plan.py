@@ -23,19 +23,6 @@ from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.study.model import Curve, CurveValue, Setting, Study
 from cdspp.study.settings import SHUFFLED, stand_ins
 
-__all__ = [
-    "BRIDGED",
-    "CHOOSING",
-    "LEFT_OUT",
-    "METHOD",
-    "SHARED_ALONE",
-    "STATE",
-    "BenchmarkPlan",
-    "CurvePlan",
-    "Row",
-    "plan_of",
-]
-
 METHOD, INFORMED, BRIDGED, CONTROL = "method", "informed", "bridged", "control"
 VARIANT, STATE, CHOOSING = "variant", "state", "selected"
 LEFT_OUT = "left-out"  # one of several sources

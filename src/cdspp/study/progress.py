@@ -18,8 +18,6 @@ from cdspp.study.files import FIT, SUBSPACE
 from cdspp.study.fit_jobs import FitJob, fit_jobs
 from cdspp.study.model import Study
 
-__all__ = ["STATES", "Progress", "missing_files", "read_log", "study_progress"]
-
 STATES = DONE, FAILED, RUNNING, MISSING = ("done", "failed", "running", "missing")
 
 # What `cdspp.core.jobs` says in a log: ready, finished, or how the job failed.

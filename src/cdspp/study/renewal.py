@@ -28,16 +28,6 @@ from cdspp.study.files import FIT, SCORES, files_after_fits, files_before_fits
 from cdspp.study.fit_jobs import expected_fits
 from cdspp.study.model import Study
 
-__all__ = [
-    "file_recipe",
-    "force",
-    "foreign_files",
-    "job_record",
-    "outdated_fits",
-    "renewal_notes",
-    "unrecorded_files",
-]
-
 WITH_ORIGIN = ("scores", "scores by row", "subspaces")  # of the files after fits
 # Written beside an output, and no output of a rule: Snakemake never records them.
 BESIDE = ("contents.json", "digests.json", "index.sha256")

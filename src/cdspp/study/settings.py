@@ -35,18 +35,6 @@ from cdspp.study.model import (
     of_entry,
 )
 
-__all__ = [
-    "SHUFFLED",
-    "bridge_state_notes",
-    "chosen_tasks",
-    "in_state",
-    "setting_of_value",
-    "stand_ins",
-    "task_names",
-    "with_settings",
-    "without",
-]
-
 Benchmarks = Mapping[str, Benchmark]
 Tasks = dict[str, tuple[str, ...]]  # by benchmark
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from cdspp.core.names import PathLike
 
-__all__ = ["found_file", "study_command", "told_file", "workflow_folder"]
-
 
 def workflow_folder() -> Path:
     """Return the folder of Snakefile, config.yaml, workflow and resources.

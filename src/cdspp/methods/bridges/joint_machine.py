@@ -20,8 +20,6 @@ from cdspp.methods.shared.common_subspace import CommonSpaceMethod, of_all_class
 from cdspp.methods.shared.constraints import POSITIVE
 from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
 
-__all__ = ["JointMachine", "LinearMachine", "lacks", "stacked", "unit_rows"]
-
 
 def unit_rows(X: Any) -> Any:
     """Return rows of unit length, sparse ones as CSR; a zero row stays zero."""

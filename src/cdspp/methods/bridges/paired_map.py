@@ -16,8 +16,6 @@ from cdspp.methods.bridges.joint_machine import JointMachine, lacks, stacked, un
 from cdspp.methods.shared.common_subspace import components_of
 from cdspp.methods.shared.constraints import COUNT
 
-__all__ = ["PairedMap", "PairedMapPlus", "Procrustes", "ridge_map"]
-
 # Of the mean squared singular value of the paired source rows.
 PENALTIES = np.logspace(-3, 2, 11)
 

@@ -13,8 +13,6 @@ from cdspp.methods.bridge import SHARED, Bridge
 from cdspp.methods.bridges.joint_machine import JointMachine, lacks, stacked, unit_rows
 from cdspp.methods.shared.constraints import COUNT
 
-__all__ = ["EasyAdapt", "SharedColumns", "SharedColumnsPlus"]
-
 
 def _zeros(X: Any, width: int) -> Any:
     """Return as many rows of zeros as `X` has, sparse ones where it is sparse."""

@@ -22,8 +22,6 @@ from cdspp.methods.shared.common_subspace import SubspaceMethod
 from cdspp.methods.shared.constraints import COUNT, POSITIVE, require_every_class
 from cdspp.methods.shared.one_versus_one import LinearPairs, OneVersusOne
 
-__all__ = ["CDLS", "CDLSSup"]
-
 # A smaller weight is a zero that the interior-point method has not quite reached.
 NEGLIGIBLE = 1e-9
 

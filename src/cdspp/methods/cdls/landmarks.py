@@ -22,8 +22,6 @@ from cdspp.core.linalg import class_sums, counts, diagonal
 from cdspp.methods.base import Float, Int
 from cdspp.methods.cdls.source_map import ProjectedTarget
 
-__all__ = ["LandmarkProgram", "solve_landmarks"]
-
 TOLERANCE = 1e-10  # Residuals, as a share of the largest entry of the gradient.
 GAP_TOLERANCE = 1e-12  # Mean complementarity, likewise.
 ACCEPTABLE = 1e-6  # Enough where rounding lets these sink no further.

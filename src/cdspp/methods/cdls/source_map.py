@@ -13,8 +13,6 @@ from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import class_sums, counts, diagonal, one_hot, symmetric_product
 from cdspp.methods.base import Float, Int
 
-__all__ = ["Goals", "ProjectedTarget", "SourceMap"]
-
 
 class Goals(NamedTuple):
     """By class sums of the target's weighted rows, and both weights in these sums."""

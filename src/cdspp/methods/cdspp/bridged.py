@@ -21,8 +21,6 @@ from cdspp.methods.cdspp.structure_preserving import (
 )
 from cdspp.methods.shared.constraints import NON_NEGATIVE
 
-__all__ = ["CDSPPBridge"]
-
 
 class CDSPPBridge(CDSPP):
     r"""CDSPP with shared columns and paired rows (CDSPP+bridge).

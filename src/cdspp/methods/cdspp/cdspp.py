@@ -31,8 +31,6 @@ from cdspp.methods.shared.common_subspace import (
 from cdspp.methods.shared.constraints import COUNT
 from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
 
-__all__ = ["CDSPP", "CDSPPPCA", "CDSPPSup", "TargetOnly"]
-
 
 class CDSPPSup(SubspaceRecogniser):
     r"""Supervised cross-domain structure preserving projection (CDSPP_sup).

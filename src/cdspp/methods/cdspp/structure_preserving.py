@@ -26,19 +26,6 @@ from cdspp.core.linalg import (
 from cdspp.core.memory import require_memory
 from cdspp.methods.base import Float, Int
 
-__all__ = [
-    "AnySide",
-    "ChunkedSide",
-    "Projection",
-    "RowsInUse",
-    "Side",
-    "require_room",
-    "side_of",
-    "solve_projection",
-    "solve_several",
-    "useful_number",
-]
-
 # From this share of d on, rows in use are not solved for by rows: that reads their
 # Gram matrix in three more products, and needs them copied into one piece.
 NEARLY_ALL = 0.9

@@ -12,8 +12,6 @@ from cdspp.methods.bridges.joint_machine import LinearMachine
 from cdspp.methods.shared.common_subspace import components_of
 from cdspp.methods.shared.constraints import COUNT, POSITIVE
 
-__all__ = ["PCACoral"]
-
 
 class PCACoral(ConfidentClassifier):
     r"""Principal components of equal number, then correlation alignment (PCA+CORAL).

@@ -17,8 +17,6 @@ from cdspp.methods.shared.common_subspace import (
 from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE
 from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
 
-__all__ = ["DAMA", "DAMAPlus", "DAMASup"]
-
 
 class DAMASup(SubspaceRecogniser):
     r"""Supervised domain adaptation by manifold alignment (DAMA_sup).

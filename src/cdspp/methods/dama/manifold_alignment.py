@@ -22,8 +22,6 @@ from cdspp.core.linalg import (
 from cdspp.methods.base import UNLABELLED, Float, Int
 from cdspp.methods.shared.graphs import heat_kernel_graph, laplacian
 
-__all__ = ["FEW_ROWS", "Domain", "align"]
-
 # Below this ratio of labelled rows to coordinates the rows make the smaller problem.
 FEW_ROWS = 0.75
 

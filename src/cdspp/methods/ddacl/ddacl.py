@@ -21,8 +21,6 @@ from cdspp.methods.shared.constraints import (
     require_every_class,
 )
 
-__all__ = ["DDACL"]
-
 INITIAL_SCALE = 0.01
 
 

@@ -15,8 +15,6 @@ import numpy as np
 
 from cdspp.methods.base import Float
 
-__all__ = ["Objective", "minimise"]
-
 Objective = Callable[[Float], tuple[float, Float]]
 
 N_PAIRS = 4

@@ -24,8 +24,6 @@ from cdspp.methods.base import Float, HeterogeneousClassifier, Int, Problem, Rou
 from cdspp.methods.hfa.libsvm import two_sides
 from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE, POSITIVE
 
-__all__ = ["HFA", "AugmentedMachine", "GaussianKernel", "Solution", "add_columns"]
-
 log = logging.getLogger(__name__)
 
 

@@ -17,8 +17,6 @@ from sklearn.svm import SVC, OneClassSVM
 from cdspp.core.errors import MethodFailed
 from cdspp.methods.base import Float
 
-__all__ = ["one_class", "two_sides"]
-
 # The size, in MB, is the default of the public classes.
 OPTIONS = {"kernel": "precomputed", "cache_size": 200.0}
 C_SVC, ONE_CLASS = 0, 2

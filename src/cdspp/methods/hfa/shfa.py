@@ -24,8 +24,6 @@ from cdspp.methods.hfa.hfa import (
 from cdspp.methods.hfa.libsvm import one_class
 from cdspp.methods.shared.constraints import POSITIVE
 
-__all__ = ["SHFA"]
-
 # Rounds without progress before rows are swapped one at a time.
 PATIENCE = 3
 # Candidate labellings are scored this many at a time.

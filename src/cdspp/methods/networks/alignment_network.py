@@ -25,8 +25,6 @@ from cdspp.methods.networks.layers import (
 )
 from cdspp.methods.networks.networks import Trained, rows_cost_less
 
-__all__ = ["AlignmentNetwork"]
-
 LENGTH_FLOOR = 1e-12
 
 

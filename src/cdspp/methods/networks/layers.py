@@ -30,21 +30,6 @@ from cdspp.methods.networks.networks import (
     TrainedLayer,
 )
 
-__all__ = [
-    "FIRST_SCALE",
-    "Batch",
-    "Encoder",
-    "Layer",
-    "Network",
-    "RowLayer",
-    "Site",
-    "class_means",
-    "cross_entropy",
-    "laid_out",
-    "product",
-    "train",
-]
-
 log = logging.getLogger(__name__)
 
 FIRST_SCALE = 0.01

@@ -24,8 +24,6 @@ from cdspp.methods.networks.layers import (
 )
 from cdspp.methods.networks.networks import Trained
 
-__all__ = ["JointNetwork", "SoftTransferNetwork"]
-
 DECAY_RATES = (0.9, 0.999)
 EPSILON = 1e-8
 LENGTH_FLOOR = 1e-6

@@ -11,8 +11,6 @@ from cdspp.methods.base import Problem
 from cdspp.methods.networks.networks import NetworkClassifier, Trained
 from cdspp.methods.shared.constraints import NON_NEGATIVE, POSITIVE
 
-__all__ = ["SSAN"]
-
 
 class SSAN(NetworkClassifier):
     r"""Simultaneous semantic alignment network (SSAN).

@@ -8,8 +8,6 @@ from cdspp.methods.base import Problem
 from cdspp.methods.networks.networks import NetworkClassifier, Trained
 from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE
 
-__all__ = ["JMEA", "STN"]
-
 
 class STN(NetworkClassifier):
     r"""Soft transfer network (STN).

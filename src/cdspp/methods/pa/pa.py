@@ -21,8 +21,6 @@ from cdspp.methods.pa.sparse_coding import (
 from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE, POSITIVE
 from cdspp.methods.shared.graphs import heat_kernel_graph
 
-__all__ = ["PA"]
-
 # How far the number of active coefficients stays below features and atoms.
 CAP_MARGIN = 10
 

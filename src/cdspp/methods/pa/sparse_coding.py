@@ -17,8 +17,6 @@ from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import Float
 
-__all__ = ["CodingProblem", "FeatureSignSearch", "fit_dictionary", "random_dictionary"]
-
 MAX_STEPS = 1000
 ZERO = 2.2e-16
 

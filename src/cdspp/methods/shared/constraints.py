@@ -13,8 +13,6 @@ from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import counts
 from cdspp.methods.base import Problem
 
-__all__ = ["COUNT", "NON_NEGATIVE", "POSITIVE", "SHARE", "require_every_class"]
-
 COUNT = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NON_NEGATIVE = Interval(Real, 0, None, closed="left")

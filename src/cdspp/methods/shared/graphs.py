@@ -10,8 +10,6 @@ from cdspp.core.linalg import squared_distances
 from cdspp.core.reuse import computed_once
 from cdspp.methods.base import Float
 
-__all__ = ["heat_kernel_graph", "laplacian"]
-
 BLOCK = 512  # rows whose distances are held at a time
 
 

@@ -14,8 +14,6 @@ from cdspp.methods.base import Float, Int
 from cdspp.methods.labels import few_rows_a_class
 from cdspp.methods.shared.common_subspace import of_all_classes
 
-__all__ = ["LinearPairs", "OneVersusOne", "RadialMachine"]
-
 
 @storable
 @dataclass(frozen=True, eq=False)

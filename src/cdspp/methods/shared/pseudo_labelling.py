@@ -9,8 +9,6 @@ import numpy as np
 
 from cdspp.methods.base import Float, Int, Round
 
-__all__ = ["select_confident", "selective_pseudo_labelling"]
-
 
 def select_confident(
     prediction: Int, confidence: Float, share: float, *, per_class: bool = True

@@ -16,8 +16,6 @@ from cdspp.methods.labels import few_rows_a_class
 from cdspp.methods.shared.constraints import POSITIVE
 from cdspp.methods.shared.one_versus_one import OneVersusOne
 
-__all__ = ["SVMT", "fit_sigmoid", "gnu_random", "libsvm_folds"]
-
 # Of Platt scaling, LIBSVM's own.
 N_FOLDS, MAX_STEPS = 5, 100
 GRADIENT_STOP, RIDGE, SMALLEST_STEP = 1e-5, 1e-12, 1e-10

@@ -22,8 +22,6 @@ from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE, POSITIVE
 from cdspp.methods.shared.graphs import laplacian
 from cdspp.methods.svm_t.svm_t import SVMT
 
-__all__ = ["TIT"]
-
 # Below this ratio of features to rows the orthonormal basis saves more than it costs.
 NARROW = 0.75
 # Lanczos is worth its start-up beyond this many times the directions asked for.

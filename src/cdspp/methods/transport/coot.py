@@ -18,8 +18,6 @@ from cdspp.methods.transport.plans import (
     transport_library,
 )
 
-__all__ = ["COOT"]
-
 
 class COOT(PlanClassifier):
     r"""Co-optimal transport of rows and columns, with class costs (COOT).

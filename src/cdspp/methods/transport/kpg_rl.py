@@ -28,8 +28,6 @@ from cdspp.methods.transport.plans import (
     transport_library,
 )
 
-__all__ = ["KPGRL", "KPGRLGW", "KPGRLKP"]
-
 CHUNK = 1024  # rows whose distances are held at a time
 MOST_PIVOTS = 10_000_000  # of a linear program
 

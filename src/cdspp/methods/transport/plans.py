@@ -15,16 +15,6 @@ from cdspp.core.memory import require_memory
 from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
 from cdspp.methods.shared.constraints import require_every_class
 
-__all__ = [
-    "PlanClassifier",
-    "label_cost",
-    "potentials",
-    "relative",
-    "require_plan",
-    "sinkhorn",
-    "transport_library",
-]
-
 LARGEST = 1e50  # of the scalings, before the potentials take them in
 COPIES = 6  # of a plan that are held at once
 TOLERANCE = 1e-6  # of the row sums in total

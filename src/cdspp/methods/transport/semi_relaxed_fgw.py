@@ -19,8 +19,6 @@ from cdspp.methods.transport.plans import (
     transport_library,
 )
 
-__all__ = ["SemiRelaxedFGW"]
-
 
 class SemiRelaxedFGW(PlanClassifier):
     r"""Transport that keeps distances, with free source masses (srFGW).

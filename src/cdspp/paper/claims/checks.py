@@ -37,8 +37,6 @@ from cdspp.paper.claims.evidence import (
 )
 from cdspp.study.plan import METHOD, Row
 
-__all__ = ["CHECKS", "Kind", "judge", "judge_gain"]
-
 _TOLERANCE = 0.01  # largest difference of means that counts as flat
 _NAMES = {LABELS: "labels per class", "n_components": "d", "max_iter": "T"}
 

@@ -28,16 +28,6 @@ from cdspp.paper.claims.evidence import (
 )
 from cdspp.report.tables.table import Cell, Line, Table
 
-__all__ = [
-    "CLAIM_COLUMNS",
-    "Claim",
-    "build_claims_table",
-    "build_time_claims_table",
-    "build_verdicts_table",
-    "check_claims",
-    "read_claims",
-]
-
 PAPER, OURS = "paper", "ours"
 _ASKED = {OURS: " (our question)"}
 CLAIM_COLUMNS = ("claim", "text", "kind", "benchmark", "verdict", "numbers", "rule")

@@ -17,18 +17,6 @@ from cdspp.core.names import PathLike
 from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import METHOD, BenchmarkPlan, Row
 
-__all__ = [
-    "BY_CONSTRUCTION",
-    "CONTRARY",
-    "SUPPORTED",
-    "UNTESTABLE",
-    "Evidence",
-    "Judgement",
-    "NotTestable",
-    "Times",
-    "read_evidence",
-]
-
 SUPPORTED, CONTRARY = "supported", "contrary"
 BY_CONSTRUCTION = "by construction"
 UNTESTABLE = "cannot be tested here"  # not a word for a claim: there is none

@@ -13,8 +13,6 @@ from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd
 from cdspp.core.names import BASELINE, REFERENCE
 from cdspp.report.figures import style
 
-__all__ = ["draw_benchmark", "draw_iterations", "draw_methods"]
-
 
 def draw_benchmark(summary: Summary, outputs: style.Outputs) -> None:
     """Draw the figures of one benchmark that need its scores alone, by their names."""

@@ -21,8 +21,6 @@ from cdspp.methods.bridge import PAIRS
 from cdspp.report.figures import style
 from cdspp.study.plan import BRIDGED, SHARED_ALONE, Row
 
-__all__ = ["draw_bridges", "draw_curves"]
-
 Flags = NDArray[np.bool_]
 
 _MAIN: dict[str, Any] = {"color": "#dde1e6", "lw": 5, "zorder": 1}

@@ -22,8 +22,6 @@ from cdspp.stages.artifacts import labels_by_id, read_subspace
 from cdspp.stages.fit_files import read_fit
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["count_confusions", "draw_confusion", "draw_showcase", "draw_subspace"]
-
 _LONGEST = 32  # letters of a class
 _GROUPS: Mapping[str, Mapping[str, Any]] = {
     "source": {"marker": "s", "s": 9, "alpha": 0.4, "linewidths": 0},

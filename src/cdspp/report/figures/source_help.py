@@ -31,8 +31,6 @@ from cdspp.report.figures import style
 from cdspp.report.outline import few_tasks
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["draw_selections", "draw_source_help", "draw_source_states"]
-
 _PITCH = 1.6
 VERDICT_COLOURS = {HELPS: "#0067a8", HURTS: "#c9431d", EQUAL: "#22262b"}
 _MARKERS = {HELPS: "o", HURTS: "D", EQUAL: "s"}

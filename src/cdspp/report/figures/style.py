@@ -28,34 +28,6 @@ from cdspp.core.whole_files import atomic
 from cdspp.core.wording import split_name, task_title, visible
 from cdspp.study.plan import Row
 
-__all__ = [
-    "ALONE",
-    "CLASS_COLOURS",
-    "DASHES",
-    "INK",
-    "MUTED",
-    "ON_LINES",
-    "Outputs",
-    "RING",
-    "STYLES",
-    "WIDTH",
-    "Style",
-    "by_kind",
-    "canvas",
-    "dots",
-    "draw_line",
-    "equal_windows",
-    "far_below",
-    "figure_name",
-    "gridded",
-    "note_far",
-    "plain_text",
-    "quiet",
-    "stacked",
-    "style_of",
-    "task_text",
-]
-
 Outputs = Sequence[PathLike]
 
 INK = "#22262b"

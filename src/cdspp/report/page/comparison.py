@@ -18,8 +18,6 @@ from cdspp.stages.source_states import BRIDGE_STATES
 if TYPE_CHECKING:
     from cdspp.analysis.comparison import Comparison
 
-__all__ = ["write_comparison"]
-
 _LEFT, _RIGHT = 250, 690  # ends of the axis, in units of the chart
 
 

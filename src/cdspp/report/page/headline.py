@@ -14,8 +14,6 @@ from cdspp.core.wording import DASH, aligned, marks, percent
 from cdspp.report.tables.contents import untrained_text
 from cdspp.stages.artifacts import read_csv
 
-__all__ = ["headline"]
-
 _TYPES = {
     **dict.fromkeys(("benchmark", "title", "row", "display_name", "kind"), "str"),
     **{"shortened": "bool", "mean": "float64", "sd": "float64"},

@@ -33,8 +33,6 @@ from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["environment", "inline_svg", "unbroken", "write_report"]
-
 _FORMS = [f".{form}" for form in (*TABLE_FORMS, *FIGURE_FORMS)]
 
 

@@ -16,8 +16,6 @@ from cdspp.report.tables.table import Cell, Table, number_cell, to_fragment
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["describe_run"]
-
 
 def describe_run(
     records: FitRecords, plans: Sequence[BenchmarkPlan], study: RunDescription

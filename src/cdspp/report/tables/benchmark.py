@@ -20,8 +20,6 @@ from cdspp.methods import method_class
 from cdspp.report.tables.table import Cell, Line, Table
 from cdspp.study.plan import METHOD, BenchmarkPlan, Row
 
-__all__ = ["build_benchmark_tables", "build_curve_tables", "build_overview"]
-
 _PERCENT = "Percent, mean (standard deviation, n − 1) over trials."
 _BOLD = (
     "Bold: the highest number {}, if a method with all trials and without a bridge has "

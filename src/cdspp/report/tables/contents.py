@@ -17,14 +17,6 @@ from cdspp.report.tables.table import Cell, Table, fraction_cell, number_cell
 from cdspp.stages.artifacts import labels_by_id, read_csv, read_features
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = [
-    "build_contents_table",
-    "build_overlap_table",
-    "count_contents",
-    "count_overlap",
-    "untrained_text",
-]
-
 _RANDOM_WEIGHTS = "random weights"
 _TREATMENT = {
     "keep": "They stay in the test, as in the published trials.",

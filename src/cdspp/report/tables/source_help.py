@@ -22,14 +22,6 @@ from cdspp.study.plan import BenchmarkPlan
 if TYPE_CHECKING:
     from cdspp.analysis.explanation import Explanation
 
-__all__ = [
-    "build_matrix_table",
-    "build_selection_table",
-    "build_several_table",
-    "build_task_table",
-    "comparison_table",
-]
-
 _BOLD = {verdicts.HELPS, verdicts.HURTS}
 _GAIN = (
     "Accuracy with the real source minus that of the other, on equal splits, in "

@@ -19,22 +19,6 @@ from cdspp.core.names import PathLike
 from cdspp.core.whole_files import atomic
 from cdspp.core.wording import DASH, in_points, split_name, visible
 
-__all__ = [
-    "Cell",
-    "Line",
-    "Table",
-    "effect_cell",
-    "html_name",
-    "fraction_cell",
-    "number_cell",
-    "to_csv",
-    "to_fragment",
-    "to_html",
-    "to_latex",
-    "to_markdown",
-    "write_tables",
-]
-
 _LATEX = str.maketrans(
     {
         **{letter: rf"\{letter}" for letter in "&%$#_{}"},

@@ -11,8 +11,6 @@ from cdspp.analysis.fit_records import TIMED_TRIALS
 from cdspp.core.wording import DASH, counted, marks
 from cdspp.report.tables.table import Cell, Line, Table
 
-__all__ = ["build_times_table"]
-
 _CAPTION = (
     f"Processor seconds of {TIMED_TRIALS} trials, summed over the tasks of a "
     f"benchmark: for each task {TIMED_TRIALS} times the mean of the trials that "
