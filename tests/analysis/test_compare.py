@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from functools import cache
 from typing import Any
 
@@ -25,7 +26,7 @@ from cdspp.analysis.explanation import (
     Explanation,
 )
 from cdspp.analysis.hold_outs import Problem, make_folds
-from cdspp.core.errors import ConfigError, DataError, MethodFailed
+from cdspp.core.errors import ConfigError, DataError, MethodFailed, UnitWarning
 from cdspp.core.scaling import fit_scaling
 from cdspp.methods.problem import scale_domains
 
@@ -543,3 +544,13 @@ def test_classifiers_of_scikit_learn_are_controls_without_a_source() -> None:
     assert set(rivals) <= {"cdspp-sup", *controls.index}
     kinds = found.candidates.set_index("method")["information"]
     assert set(kinds[controls.index]) == {"no source"}
+
+
+def test_units_are_named_unless_each_domain_is_scaled_by_its_own_rows() -> None:
+    X, y, source = paired_problem()
+    shared = SourceDomain(100 * source.X, source.y, shared_columns=[(0, 0)])
+    with pytest.warns(UnitWarning, match="differ in spread"):
+        compare(X, y, source=shared, repeats=5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnitWarning)
+        compare(X, y, source=shared, repeats=5, scale="standardise-each")

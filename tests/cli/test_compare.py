@@ -256,8 +256,7 @@ def test_the_next_steps_have_the_columns_and_the_source_that_were_asked_for() ->
     found: Any = SimpleNamespace(
         uses_source=True,
         best_bet="cdspp",
-        evidence="open",
-        rows_to_label=pd.DataFrame([1]),
+        can_be_settled=True,
     )
     target: Any = SimpleNamespace(dropped=())
     files = (

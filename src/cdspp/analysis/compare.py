@@ -321,7 +321,7 @@ def _forecast(runs: HoldOuts, method: str, n_fits: int) -> str:
 
 def _settling_lines(found: Comparison, scale: str) -> Iterator[str]:
     """Yield Python that tests the bet on rows that the user labels."""
-    if found.evidence == SETTLED or found.rows_to_label.empty:
+    if not found.can_be_settled:
         return
     how = "" if scale == STANDARDISE else f", scale={scale!r}"
     yield (

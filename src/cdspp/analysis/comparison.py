@@ -137,6 +137,11 @@ class Comparison:
         return method_class(self.best_bet).uses_source
 
     @property
+    def can_be_settled(self) -> bool:
+        """Whether the bet is open to a test, and enough rows are there for one."""
+        return self.evidence != SETTLED and len(self.rows_to_label) >= FEWEST_ROWS
+
+    @property
     def lines(self) -> list[str]:
         """The bet, its evidence, and what would settle it: a sentence or two each."""
         return [self._bet_line(), self._evidence_line(), self._settle_line()]
@@ -217,7 +222,7 @@ class Comparison:
         heading = ["Method", "Uses", "Accuracy, %", "Gain", "80 % interval"]
         cells = [[*heading, "P(better)", "P(loss)", ""]]
         for row in self.candidates.itertuples():
-            bet = "<- bet" if row.method == self.best_bet else ""
+            bet = "← bet" if row.method == self.best_bet else ""
             name, kind = str(row.display_name), str(row.information)
             accuracy = "" if pd.isna(row.accuracy) else in_points(row.accuracy)
             if pd.isna(row.expected_gain):

@@ -23,9 +23,10 @@ from cdspp.core.errors import (
     DataError,
     LabelWarning,
     MethodFailed,
+    UnitWarning,
 )
 from cdspp.core.labels import require_common
-from cdspp.core.names import PCA, REAL
+from cdspp.core.names import PCA, REAL, STANDARDISE_EACH
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.seeding import generator, integer_seed
 from cdspp.core.wording import counted, shortened
@@ -94,7 +95,10 @@ class Problem:
         coded = SourceDomain(
             scaling.apply(theirs), np.searchsorted(classes, source_labels)
         )
-        bridge = read_bridge(source, (theirs, rows), (source.X, X), check_array)
+        with warnings.catch_warnings():
+            if scale == STANDARDISE_EACH:  # which units do not matter to
+                warnings.simplefilter("ignore", UnitWarning)
+            bridge = read_bridge(source, (theirs, rows), (source.X, X), check_array)
         shared = list(zip(bridge.source.tolist(), bridge.target.tolist(), strict=True))
         if shared and scale != PCA:
             coded = replace(coded, shared_columns=shared)

@@ -145,7 +145,7 @@ def _next_steps(
     words += ["--output", "predictions.csv"]
     words += [] if arguments.vectorise else ["--model", "model.npz"]
     yield shlex.join(words)
-    if found.evidence == "settled" or found.rows_to_label.empty:
+    if not found.can_be_settled:
         return
     words = ["cdspp", "compare", *_file_words(arguments, target, True)]
     words += [] if arguments.scale == STANDARDISE else ["--scale", arguments.scale]
