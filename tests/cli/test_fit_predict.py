@@ -6,7 +6,6 @@ import io
 import pickle
 import sys
 import warnings
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,12 @@ import pytest
 from support.toy_download import put
 from support.toy_problem import toy_problem
 
-from cdspp import CDSPP, SourceDomain, compare
+from cdspp import CDSPP, SourceDomain
 from cdspp.__main__ import main
 from cdspp.cli.rows import source_of
 from cdspp.core.scaling import fit_scaling
 from cdspp.datasets.table_rows import read_domain
 from cdspp.methods import make
-from cdspp.methods.problem import scale_domains
 
 NAMES = np.array(["ant", "bee", "cat", "dog"])
 PROBLEM = toy_problem(spread=0.3)
@@ -123,69 +121,6 @@ def test_without_a_source_the_target_stands_alone(folder: Path) -> None:
     assert run("fit", target=folder / "target.csv", output=folder / "out.csv") == 0
     expected = CDSPP().fit(PROBLEM.X, PROBLEM.y).history_[-1].prediction
     assert predicted(folder) == NAMES[expected].tolist()
-
-
-def test_without_a_method_the_bet_is_fitted_and_the_model_keeps_the_reason(
-    folder: Path, capsys: Any
-) -> None:
-    files = [f"--{name}={folder / name}.csv" for name in ("source", "target")]
-    written = [f"--output={folder}/out.csv", f"--model={folder}/model.npz"]
-    assert main(["fit", *files, *written]) == 0
-    said = capsys.readouterr().out.splitlines()
-    found = compare(
-        PROBLEM.X,
-        np.where(PROBLEM.unlabelled, "", NAMES[PROBLEM.truth]),
-        source=SourceDomain(PROBLEM.source.X, NAMES[PROBLEM.source.y]),
-    )
-    assert said[:2] == found.lines[:2]
-    assert said[2] == (
-        f"Method: {found.best_bet}, the bet; --scale standardise (0.2.0 took --method "
-        "cdspp --scale none)."
-    )
-    scaling, source = scale_domains("standardise", PROBLEM.X, PROBLEM.source)
-    model = make(found.best_bet)
-    model.fit(scaling.apply(PROBLEM.X), PROBLEM.y, source=source)
-    assert predicted(folder) == NAMES[model.history_[-1].prediction].tolist()
-    new = {"model": folder / "model.npz", "target": folder / "new.csv"}
-    assert run("predict", **new, output=folder / "new-labels.csv") == 0
-    shown = capsys.readouterr().out.splitlines()[0]
-    n_labelled = np.sum(~PROBLEM.unlabelled)
-    assert shown == (
-        f"model: {found.best_bet}, fitted on {date.today()} to {n_labelled} labelled "
-        f"rows; the best bet ({found.candidate} better than target-only with a "
-        f"probability of {100 * found.probability:.0f} %; evidence: {found.evidence})"
-    )
-
-
-def test_a_fit_with_more_labels_says_what_changed(folder: Path, capsys: Any) -> None:
-    written = [f"--output={folder}/out.csv", f"--model={folder}/model.npz"]
-    target = [f"--target={folder}/target.csv"]
-    assert main(["fit", *target, *written]) == 0
-    assert "Since" not in capsys.readouterr().out
-    table = pd.read_csv(folder / "target.csv", dtype=str, keep_default_na=False)
-    old = dict(zip(predicted(folder, "id"), predicted(folder), strict=True))
-    empty = np.flatnonzero(table["label"] == "")[:9]
-    table.loc[empty, "label"] = NAMES[PROBLEM.truth[empty]]
-    table.to_csv(folder / "target.csv", index=False)
-    source = [f"--source={folder}/source.csv"]
-    assert main(["fit", *source, *target, *written, "--force"]) == 0
-    said = capsys.readouterr().out
-    new = dict(zip(predicted(folder, "id"), predicted(folder), strict=True))
-    moved = sum(old[name] != label for name, label in new.items())
-    n_labelled = np.sum(~PROBLEM.unlabelled)
-    assert f"{n_labelled} to {n_labelled + 9} labelled rows; target-only to" in said
-    assert f"{moved} of {len(new)} predictions changed." in said
-    assert "Then: chosen by --method or for want of a source. Now: the best bet" in said
-
-
-def test_a_fit_without_a_source_is_of_the_target_alone(
-    folder: Path, capsys: Any
-) -> None:
-    target, output = f"--target={folder}/target.csv", f"--output={folder}/out.csv"
-    assert main(["fit", target, output]) == 0
-    assert "Method: target-only, for there is no source" in capsys.readouterr().out
-    assert main(["fit", target, output, "--force", "--option", "alpha=1"]) == 2
-    assert "--option needs --method" in capsys.readouterr().err
 
 
 def test_a_kept_model_predicts_new_rows(folder: Path) -> None:

@@ -161,8 +161,8 @@ def best_bet(found: Mapping[str, Posterior]) -> str:
     Else, or where no method has a posterior, it is the reference.
     """
     first = max(found, key=lambda name: found[name].mean, default=REFERENCE)
-    worth = first != REFERENCE and found[first].mean >= LEAST_GAIN
-    return first if worth else REFERENCE
+    enough = first != REFERENCE and found[first].mean >= LEAST_GAIN
+    return first if enough else REFERENCE
 
 
 def evidence(bet: str, gain: Posterior) -> str:

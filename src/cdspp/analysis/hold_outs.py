@@ -76,25 +76,9 @@ class Problem:
             theirs: Floats = check_array(
                 source.X, dtype=np.float64, input_name="source.X"
             )
-        labels, labelled = read_labels(y)
-        source_labels, known = read_labels(source.y)
-        if not known.all() or len(labelled) != len(rows):
-            raise DataError(
-                "compare: expected a label for each source row and an entry of y for "
-                f"each of {len(rows)} target rows, got {int(known.sum())} of "
-                f"{len(known)} and {len(labelled)}."
-            )
-        require_common({"y": labels, "source.y": source_labels})
-        check_classes(labels)
-        check_classes(source_labels, "source.y")
-        compare_classes(labels, source_labels, "compare")
-        classes = np.unique(np.concatenate([labels, source_labels]))
-        codes = np.full(len(rows), UNLABELLED, dtype=np.intp)
-        codes[labelled] = np.searchsorted(classes, labels)
+        codes, source_codes, classes = _coded(y, source.y, len(rows))
         scaling = fit_scaling(scale, theirs)
-        coded = SourceDomain(
-            scaling.apply(theirs), np.searchsorted(classes, source_labels)
-        )
+        coded = SourceDomain(scaling.apply(theirs), source_codes)
         with warnings.catch_warnings():
             if scale == STANDARDISE_EACH:  # which units do not matter to
                 warnings.simplefilter("ignore", UnitWarning)
@@ -159,6 +143,28 @@ class Problem:
             n_unlabelled=min(n_unlabelled, most),
             d_target=self.X.shape[1],
         )
+
+
+def _coded(
+    y: ArrayLike, y_source: ArrayLike, n_rows: int
+) -> tuple[Int, Int, NDArray[Any]]:
+    """Return class codes of target and source, and the classes of both."""
+    labels, labelled = read_labels(y)
+    source_labels, known = read_labels(y_source)
+    if not known.all() or len(labelled) != n_rows:
+        raise DataError(
+            f"compare: expected a label for each source row and an entry of y for each "
+            f"of {n_rows} target rows, got {int(known.sum())} of {len(known)} and "
+            f"{len(labelled)}."
+        )
+    require_common({"y": labels, "source.y": source_labels})
+    check_classes(labels)
+    check_classes(source_labels, "source.y")
+    compare_classes(labels, source_labels, "compare")
+    classes = np.unique(np.concatenate([labels, source_labels]))
+    codes = np.full(n_rows, UNLABELLED, dtype=np.intp)
+    codes[labelled] = np.searchsorted(classes, labels)
+    return codes, np.searchsorted(classes, source_labels), classes
 
 
 def _unused_columns(source: SourceDomain, X: Any, lost: bool) -> str:

@@ -1,7 +1,7 @@
 """Which rows to label next, and what their labels settle between two fits.
 
-Where two fits agree, a label says nothing about their difference. Rows to label are
-therefore drawn from those where the bet and `target-only` disagree, in random order, so
+A label tells two fits apart only where they disagree. Rows to label are therefore
+drawn from those where the bet and `target-only` disagree, in random order, so
 that any first part of them is a random sample of these rows: a sign test on it holds.
 They are no random sample of the target, and are never held out.
 """

@@ -1,0 +1,154 @@
+"""Hold-outs: which rows a fit sees, and by which rows it is scaled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support.paired_problem import paired_problem
+
+from benchmarks.planted import Planted
+from cdspp import CDSPP, SourceDomain, compare
+from cdspp.analysis.hold_outs import Problem, make_folds
+from cdspp.core.errors import ConfigError
+from cdspp.core.scaling import fit_scaling
+from cdspp.methods.problem import scale_domains
+
+
+def test_held_out_rows_are_in_no_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    from cdspp.methods.cdspp.cdspp import CDSPP
+
+    fitted: list[set[bytes]] = []
+    plain = CDSPP.fit, CDSPP.predict
+
+    def fit(self: CDSPP, X: Any, y: Any, *, source: Any = None) -> CDSPP:
+        fitted.append({row.tobytes() for row in X})
+        return plain[0](self, X, y, source=source)
+
+    def predict(self: CDSPP, X: Any) -> Any:
+        assert not fitted[-1] & {row.tobytes() for row in X}
+        return plain[1](self, X)
+
+    monkeypatch.setattr(CDSPP, "fit", fit)
+    monkeypatch.setattr(CDSPP, "predict", predict)
+    problem = Planted(n_classes=3, n_labelled=4).draw(0)
+    source = problem.source
+    given: Any = {"methods": ["cdspp"], "repeats": 5, "why": True}
+    compare(problem.X, problem.y, source=source, **given)
+    # Every state, target-only, and both once more on all labelled rows.
+    assert len(fitted) == 5 * (7 + 1) + 2
+
+
+def test_a_scale_is_learnt_from_the_rows_of_the_fit_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = Planted("shared", n_classes=3, n_labelled=3, n_unlabelled=5).draw(0)
+    learnt: list[np.ndarray] = []
+
+    def spy(kind: str, X: np.ndarray) -> Any:
+        learnt.append(X)
+        return fit_scaling(kind, X)
+
+    monkeypatch.setattr("cdspp.analysis.hold_outs.fit_scaling", spy)
+    source = problem.source
+    given: dict[str, Any] = {"source": source, "methods": ["cdspp"], "repeats": 5}
+    compare(problem.X, problem.y, scale="standardise", **given)
+    first, *others = learnt
+    assert first is not None
+    assert len(first) == len(problem.source.X)
+    # Of three labelled rows a class one is held out, in each of the five repeats.
+    *folds, _, last = others
+    assert {len(X) for X in folds} == {3 * 2 + 3 * 5}
+    assert len({X.tobytes() for X in folds}) == 5
+    assert len(last) == len(problem.X)
+    with pytest.raises(ConfigError, match="scale must be one of none, unit"):
+        compare(problem.X, problem.y, scale="log", **given)
+
+
+def test_of_very_many_rows_a_part_is_in_each_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = Planted("shared", n_classes=3, n_labelled=3, n_unlabelled=9).draw(0)
+    sizes: set[tuple[int, int]] = set()
+    fit = CDSPP.fit
+
+    def spy(self: CDSPP, X: np.ndarray, y: np.ndarray, source: Any) -> CDSPP:
+        sizes.add((len(X) - np.sum(y != -1), len(source.X) if source else 0))
+        assert source is None or set(source.y) == {0, 1, 2}
+        return fit(self, X, y, source=source)
+
+    monkeypatch.setattr(CDSPP, "fit", spy)
+    source = problem.source
+    given: dict[str, Any] = {"source": source, "methods": ["cdspp"], "repeats": 5}
+    found = compare(problem.X, problem.y, max_rows=12, **given)
+    n_source = len(problem.source.X)
+    assert sizes == {(12, 12)}
+    assert found.note.startswith(
+        f"of 27 unlabelled target rows and {n_source} source rows at most about 12 are "
+        "in each fit"
+    )
+    assert compare(problem.X, problem.y, **given).note == ""
+
+
+def test_of_very_many_labelled_rows_a_part_is_fitted_and_all_are_tested(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = Planted("shared", n_classes=3, n_labelled=10, n_unlabelled=3).draw(0)
+    sizes: list[int] = []
+    tested: list[int] = []
+    fit, predict = CDSPP.fit, CDSPP.predict
+
+    def spy(self: CDSPP, X: np.ndarray, y: np.ndarray, source: Any) -> CDSPP:
+        sizes.append(int(np.sum(y != -1)))
+        return fit(self, X, y, source=source)
+
+    def count(self: CDSPP, X: np.ndarray) -> np.ndarray:
+        tested.append(len(X))
+        return predict(self, X)
+
+    monkeypatch.setattr(CDSPP, "fit", spy)
+    monkeypatch.setattr(CDSPP, "predict", count)
+    given: dict[str, Any] = {"methods": ["cdspp"], "repeats": 5, "max_rows": 12}
+    found = compare(problem.X, problem.y, source=problem.source, **given)
+    assert (set(sizes), set(tested)) == ({12}, {6})
+    n_source = len(problem.source.X)
+    assert found.note.startswith(
+        f"of 30 labelled target rows and {n_source} source rows at most about 12 are "
+    )
+    again = compare(problem.X, problem.y, source=problem.source, **given)
+    assert str(again) == str(found)
+
+
+def test_rows_of_a_class_are_held_out_in_turn() -> None:
+    problem = Problem.of(
+        np.eye(17), [0] * 5 + [1] * 12, SourceDomain(np.eye(4), [0, 0, 1, 1]), "none"
+    )
+    folds = make_folds(problem, 10, 0.2, 2000, 0)
+    times = np.bincount(np.concatenate([test for _, test in folds]), minlength=17)
+    assert set(times) == {2}
+    for train, test in folds:
+        assert not set(test) & set(np.concatenate(train))
+
+
+def test_paired_rows_are_scaled_as_the_rows_of_their_domain() -> None:
+    X, _, source = paired_problem()
+    scaling, scaled = scale_domains("standardise", X, source)
+    np.testing.assert_allclose(scaled.X.std(axis=0), 1.0)
+    left, right = scaled.paired_rows
+    np.testing.assert_array_equal(right, scaling.apply(source.paired_rows[1]))
+    expected = fit_scaling("standardise", source.X).apply(source.paired_rows[0])
+    np.testing.assert_array_equal(left, expected)
+
+
+def test_shared_columns_are_scaled_as_in_the_source_or_each_by_its_rows() -> None:
+    rng = np.random.default_rng(0)
+    X, X_source = rng.normal(5.0, 2.0, size=(30, 3)), rng.normal(1.0, 3.0, size=(40, 2))
+    source = SourceDomain(X_source, np.arange(40) % 2, shared_columns=[(1, 2)])
+    rows = scale_domains("standardise", X, source)[0].apply(X)
+    mean, sd = X_source[:, 1].mean(), X_source[:, 1].std()
+    np.testing.assert_allclose(rows[:, 2], (X[:, 2] - mean) / sd)
+    np.testing.assert_allclose(rows[:, :2].mean(axis=0), 0.0, atol=1e-12)
+    each, other = scale_domains("standardise-each", X, source)
+    np.testing.assert_allclose(each.apply(X).mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(other.X.mean(axis=0), 0.0, atol=1e-12)
