@@ -181,6 +181,7 @@ def _predicted(draw: Draw, y: Int, name: str) -> Int:
 def _labelled(draw: Draw, bet: str, seed: int, coda: str) -> list[dict[str, Any]]:
     hidden = np.flatnonzero(draw.y == UNLABELLED)
     n_classes = len(np.unique(draw.truth))
+    plain = [_predicted(draw, draw.y, name) for name in (bet, ALWAYS)]
     scores = []
     for name in (bet, ALWAYS):
         model, X = _fitted(draw, draw.y, name)
@@ -189,13 +190,13 @@ def _labelled(draw: Draw, bet: str, seed: int, coda: str) -> list[dict[str, Any]
         else:
             scores.append(np.eye(n_classes)[model.transduction_[hidden]])
 
-    def refitted(revealed: Int) -> list[Int]:
+    def refitted(revealed: Int, chosen: int) -> Int:
         y = draw.y.copy()
         y[hidden[revealed]] = draw.truth[hidden[revealed]]
-        return [_predicted(draw, y, name) for name in (bet, ALWAYS)]
+        return _predicted(draw, y, (bet, ALWAYS)[chosen])
 
     return simulate_labelling(
-        [_predicted(draw, draw.y, name) for name in (bet, ALWAYS)],
+        plain,
         scores,
         draw.truth[hidden],
         refitted,

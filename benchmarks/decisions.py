@@ -40,8 +40,8 @@ __all__ = [
 Record = Mapping[str, Any]
 
 PER_PROCESS = 3
-# With 110 classes the answer of 0.2.0 takes eight minutes: one draw of these families.
-SLOW, SLOW_BEFORE = "requests", 1
+# Families whose fits take seconds, and the draws of them that 0.2.0 answers, too.
+SLOW = {"embedded": 1, "requests": 0}
 BET, BEFORE, BEST_MEAN = "the bet", "0.2.0's answer", "best mean of 0.2.0"
 BEST_OF_BETS = "best mean of the bet's candidates"
 FALSE = 0.01  # a bet that is so much worse than `target-only` is false
@@ -105,8 +105,10 @@ def bench_decisions(
     before: int = DRAWS,
     coda: str = "",
     workers: int = 2,
+    known: Sequence[Record] = (),
+    keep: Callable[[Sequence[Record]], None] = lambda records: None,
     progress: Callable[[str], None] = lambda text: None,
-) -> list[dict[str, Any]]:
+) -> list[Record]:
     """Judge draws of families.
 
     Parameters
@@ -117,46 +119,60 @@ def bench_decisions(
         Draws of each family.
     before : int, default=6
         Draws of each family that are answered as in 0.2.0, too, which takes most of
-        the time.
+        the time; of `SLOW` families fewer.
     coda : str, default=""
-        Folder of CODA's code, which then takes part in the labelling.
+        Folder of CODA's code, which then takes part in the labelling, but for `SLOW`
+        families.
     workers : int, default=2
         Processes at a time, each with one BLAS thread; results are the same for any.
+    known : sequence of dict
+        Results of an earlier run, whose draws are not run again.
+    keep : callable, optional
+        Receives all results so far whenever some are added.
     progress : callable, optional
-        Told what is about to be run.
+        Receives a line of text before draws are run.
 
     Returns
     -------
     list of dict
-        What `benchmarks.decision_cases.judge_draws` returns, with what is known of the
-        family.
+        What `benchmarks.decision_cases.judge_draws` returns, with facts on the family.
 
     Raises
     ------
     RuntimeError
         A process failed.
     """
+    records = [*known]
+    done = {(record["family"], record.get("number")) for record in records}
     numbers = [range(draws)[k : k + PER_PROCESS] for k in range(0, draws, PER_PROCESS)]
     requests = [
-        {"family": family, "numbers": list(part), "before": before, "coda": coda}
-        | ({"before": min(before, SLOW_BEFORE)} if family.startswith(SLOW) else {})
+        {"family": family, "numbers": missing} | _asked_too(family, before, coda)
         for family in families or FAMILIES
         for part in numbers
+        if (missing := [k for k in part if (family, k) not in done])
     ]
 
     def ask(request: dict[str, Any]) -> list[dict[str, Any]]:
         progress(f"{request['family']}: draws {request['numbers']}")
         name = f"Family {request['family']}"
         module = "benchmarks.decision_cases"
-        records: list[dict[str, Any]] = ask_process(module, json.dumps(request), name)
-        return records
+        results: list[dict[str, Any]] = ask_process(module, json.dumps(request), name)
+        return results
 
     with ThreadPoolExecutor(workers) as pool:
-        parts = list(pool.map(ask, requests))
-    of_family = {
-        n: {"bad": f.bad, "set_aside": f.set_aside} for n, f in FAMILIES.items()
-    }
-    return [{**record, **of_family[record["family"]]} for p in parts for record in p]
+        for results in pool.map(ask, requests):
+            for record in results:
+                family = FAMILIES[record["family"]]
+                facts = {"bad": family.bad, "set_aside": family.set_aside}
+                records.append({**record, **facts})
+            keep(records)
+    return records
+
+
+def _asked_too(family: str, before: int, coda: str) -> dict[str, Any]:
+    """Return the draws that 0.2.0 answers, and CODA's folder, by what they cost."""
+    slow = [number for name, number in SLOW.items() if family.startswith(name)]
+    return {"before": min([before, *slow]), "coda": "" if slow else coda}
 
 
 def bet_of(rule: Rule, record: Record) -> str:

@@ -75,7 +75,7 @@ def simulate_labelling(
     predicted: Sequence[Int],
     scores: Sequence[Float],
     truth: Int,
-    refitted: Callable[[Int], Sequence[Int]],
+    refitted: Callable[[Int, int], Int],
     *,
     seed: int,
     coda: str = "",
@@ -91,7 +91,7 @@ def simulate_labelling(
     truth : ndarray of shape (n,)
         The true codes.
     refitted : callable
-        Returns both predictions after fits on the labels of some rows as well.
+        Returns the predictions of a fit, 0 or 1, on the labels of some rows as well.
     seed : int
         Seed of random orders.
     coda : str, default=""
@@ -124,7 +124,7 @@ def simulate_labelling(
                 "accuracy": means[chosen],
             }
             if plans[plan.rule] <= REFITTED:
-                again = refitted(rows)[chosen] == truth
+                again = refitted(rows, chosen) == truth
                 again[rows] = True
                 record["accuracy_refitted"] = again.mean()
             records.append(record)

@@ -297,8 +297,8 @@ def labelled(bet_right: int) -> pd.DataFrame:
     bet[bet_right:20] = 1
     scores = np.tile([0.6, 0.4], (200, 1))
 
-    def refitted(rows: Any) -> list[Any]:
-        return [np.ones(200, dtype=int), truth]
+    def refitted(rows: Any, chosen: int) -> Any:
+        return (np.ones(200, dtype=int), truth)[chosen]
 
     records = simulate_labelling([bet, alone], [scores] * 2, truth, refitted, seed=0)
     return pd.DataFrame(records).set_index(["rule", "revealed"])
@@ -388,3 +388,17 @@ def test_every_family_is_asked_for_all_its_draws(
     wine = [("wine", number, False) for number in range(4)]
     assert draws == [*wine, *(("cancer, noise", number, True) for number in range(4))]
     assert {record["before"] for record in records} == {1}
+    kept: list[Any] = []
+    known = [{**record, "number": record["number"]} for record in records[:5]]
+    again = bench_decisions(
+        ["wine", "cancer, noise", "requests, 100 pairs"],
+        draws=4,
+        coda="there",
+        known=known,
+        keep=kept.append,
+    )
+    assert [(r["family"], r["number"]) for r in again[:5]] == [d[:2] for d in draws[:5]]
+    assert len(again) == 12
+    assert len(kept) == 3  # of calls: the rest of a family, and two of another
+    of_requests = {(r["before"], r["coda"]) for r in again[8:]}
+    assert of_requests == {(0, "")}
