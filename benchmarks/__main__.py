@@ -218,9 +218,7 @@ def _decisions(arguments: argparse.Namespace) -> str:
         before=arguments.before,
         coda=arguments.coda,
         workers=arguments.workers,
-        known=json.loads(Path(path).read_text())
-        if path and Path(path).exists()
-        else (),
+        known=json.loads(known),
         keep=partial(write_json, path) if path else (lambda records: None),
         progress=progress,
     )

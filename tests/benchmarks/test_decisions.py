@@ -399,6 +399,6 @@ def test_every_family_is_asked_for_all_its_draws(
     )
     assert [(r["family"], r["number"]) for r in again[:5]] == [d[:2] for d in draws[:5]]
     assert len(again) == 12
-    assert len(kept) == 3  # of calls: the rest of a family, and two of another
+    assert len(kept) == 4  # calls of three draws at most
     of_requests = {(r["before"], r["coda"]) for r in again[8:]}
     assert of_requests == {(0, "")}
