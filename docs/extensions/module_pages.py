@@ -91,11 +91,12 @@ def _top() -> str:
 
 
 def _analysis() -> list[str]:
-    """Return the modules of the room, the two that users ask first."""
-    found = [m.name for m in pkgutil.iter_modules(cdspp.analysis.__path__)]
-    first = ["compare", "verdicts"]
-    order = [*first, *(name for name in found if name not in first)]
-    return [f"cdspp.analysis.{name}" for name in order]
+    """Return the modules that list their public names, the ones for users first."""
+    names = [m.name for m in pkgutil.iter_modules(cdspp.analysis.__path__)]
+    first = ["compare", "comparison", "best_bet", "verdicts"]
+    order = [*first, *(name for name in names if name not in first)]
+    modules = [f"cdspp.analysis.{name}" for name in order]
+    return [n for n in modules if hasattr(importlib.import_module(n), "__all__")]
 
 
 def _modules(title: str, readers: str, modules: Sequence[str]) -> str:

@@ -32,17 +32,6 @@ from cdspp.analysis.verdicts import (
 from cdspp.core.names import ALONE, AVERAGE, CLASS_NOISE, MATCHED, REFERENCE
 from cdspp.core.wording import counted, in_points, sentence
 
-__all__ = [
-    "answer",
-    "gain_without_source",
-    "interval_text",
-    "overall_answer",
-    "reference_answer",
-    "tally",
-    "verdict_of",
-    "without_source",
-]
-
 _OVER = {
     ALONE: "over no source it gains",
     MATCHED: "over no source with matched class sizes",

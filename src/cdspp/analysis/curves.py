@@ -17,8 +17,6 @@ from cdspp.methods.bridge import PAIRS
 from cdspp.study.plan import STATE, BenchmarkPlan, CurvePlan, Row
 from cdspp.study.settings import in_state
 
-__all__ = ["CurveScores", "arrange_curves", "parameter_title", "value_text"]
-
 _TITLES = {
     LABELS: "labelled target samples per class",
     PAIRS: "paired rows without a label",

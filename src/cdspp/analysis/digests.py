@@ -14,15 +14,6 @@ from cdspp.core.whole_files import atomic
 from cdspp.core.wording import counted
 from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS
 
-__all__ = [
-    "REPORT",
-    "changed_files",
-    "changed_note",
-    "read_digests",
-    "stated_digests",
-    "write_page",
-]
-
 REPORT = "report/index.html"  # in the folder of a study
 
 NAMED = 3  # of changed files, in a note

@@ -20,19 +20,6 @@ from cdspp.core.wording import counted
 from cdspp.stages.fit_files import read_record
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = [
-    "OUTCOME_COLUMNS",
-    "TIMED_TRIALS",
-    "FitRecords",
-    "failure_text",
-    "failures_of_scores",
-    "measure_times",
-    "mixed_versions",
-    "read_fit_records",
-    "records_of",
-    "versions_note",
-]
-
 _MEASURED = tuple(Usage().as_dict())
 OUTCOME_COLUMNS = (
     *(*FitKey._fields, "trial", "status", "reason"),

@@ -38,8 +38,6 @@ from cdspp.methods.problem import number_errors
 from cdspp.stages.source_states import SourceState
 from cdspp.study.cost import Size
 
-__all__ = ["Fit", "Fold", "HoldOuts", "Problem", "make_folds"]
-
 # Costs are reported before all fits, degenerate fits after them.
 REPORTED_ELSEWHERE = BridgeWarning, CollapseWarning, CostWarning, LabelWarning
 

@@ -17,8 +17,6 @@ from cdspp.core.names import PathLike
 from cdspp.core.version import VERSION
 from cdspp.methods import available, method_class
 
-__all__ = ["configuration_as_run", "read_bibliography", "references_of"]
-
 # Every study is a run of it, which no record names.
 ALWAYS = ("cdspp", "snakemake")
 _CONFIGURATION = re.compile(r"<pre>(\{\n.*?\n\})</pre>", re.DOTALL)

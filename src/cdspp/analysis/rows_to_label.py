@@ -23,8 +23,6 @@ from cdspp.core.seeding import generator
 from cdspp.methods.base import Int
 from cdspp.methods.labels import read_labels
 
-__all__ = ["TESTED", "LabelledRows", "SignTest", "draw_rows", "read_labelled"]
-
 ROW, LABEL, TESTED, MADE_OF = "row", "label", "tested", "made_of"
 
 

@@ -19,8 +19,6 @@ from cdspp.methods import method_class
 from cdspp.study.plan import CHOOSING, METHOD, BenchmarkPlan, Row
 from cdspp.study.settings import in_state
 
-__all__ = ["compare_selections", "read_selections", "without_grid"]
-
 _COLUMNS = (
     *("benchmark", "title", "method", "display_name", "state"),
     *("default", "selected", "hindsight", "hindsight_value", "chosen"),

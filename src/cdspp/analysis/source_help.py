@@ -34,24 +34,6 @@ from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import BRIDGED, CHOOSING, METHOD, BenchmarkPlan, Row
 from cdspp.study.settings import in_state, without
 
-__all__ = [
-    "ALL_COLUMNS",
-    "COMPARISON_COLUMNS",
-    "by_default",
-    "by_task",
-    "compare_with_rivals",
-    "compare_without_each",
-    "matrix",
-    "no_comparisons",
-    "of_method",
-    "of_reference",
-    "on_average",
-    "pair_verdict",
-    "read_comparisons",
-    "rivals_of",
-    "row_strata",
-]
-
 # What a bridged method has to beat, too: the target alone, on all of its columns.
 ALL_COLUMNS = "all-columns"
 COMPARISON_COLUMNS = {

@@ -11,8 +11,6 @@ from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike
 from cdspp.stages.artifacts import SPLIT_COLUMNS, read_frame
 
-__all__ = ["Splits", "read_splits", "split_of"]
-
 Splits = Mapping[tuple[str, str], pd.DataFrame]
 
 

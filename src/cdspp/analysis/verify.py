@@ -34,8 +34,6 @@ from cdspp.study import files as study_files
 from cdspp.study.model import Study
 from cdspp.study.renewal import file_recipe, foreign_files, outdated_fits
 
-__all__ = ["stale_files", "verify"]
-
 Trial = tuple[str, str, str, int]  # setting, task, method, trial
 Rows = list[tuple[Any, ...]]
 
