@@ -148,7 +148,10 @@ default="standardise"
     if why and n_folds:
         tested = named or dict.fromkeys([*names, *usual_methods(problem)])
         found = _explained(runs, found, [*tested], (margin, wanted), progress)
-    steps = python_lines(found.best_bet, scale), *_settling_lines(found, scale)
+    deploy = python_lines(found.best_bet, scale)
+    if found.test is not None:
+        deploy = f"# first write the labels of these rows into y\n{deploy}"
+    steps = deploy, *_settling_lines(found, scale)
     note = "; ".join([*runs.notes(), *_degenerate_note(runs, found)])
     return replace(found, next_steps=steps, note=note)
 
