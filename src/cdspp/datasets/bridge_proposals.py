@@ -17,8 +17,6 @@ from cdspp.datasets.column_names import ColumnName, read_name
 from cdspp.datasets.table_columns import number
 from cdspp.datasets.table_rows import DomainRows
 
-__all__ = ["ColumnProposal", "common_ids", "propose_columns"]
-
 # Two classes in tables of scikit-learn are 0.79 apart at most; 5 is of methods.bridge.
 MOST_APART, SPREADS_APART = 0.85, 5.0
 # Content alone: as near as two samples of one distribution, and every other column of

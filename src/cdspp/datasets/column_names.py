@@ -7,8 +7,6 @@ import re
 from difflib import get_close_matches
 from typing import NamedTuple
 
-__all__ = ["ColumnName", "read_name"]
-
 # Of ten letters one may differ: colour and color, but not height and weight (0.83),
 # hypertension and hypotension (0.87). Short words are equal: heat is not wheat.
 SAME_WORD, SHORT = 0.88, 9
