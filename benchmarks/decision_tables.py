@@ -117,7 +117,8 @@ def _wanted(bet: Any, records: Sequence[Record]) -> Iterator[str]:
             bet.ratio,
         ),
         (
-            f"bets on bad sources {bet['misled']} of {bet['n_bad']}",
+            f"bets on bad sources {bet['misled']} of {bet['n_bad']}, of which "
+            f"{bet['lost']} lose more than a point",
             WANTED_MISLED,
             misled,
         ),

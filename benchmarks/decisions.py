@@ -255,7 +255,8 @@ def policies(results: pd.DataFrame) -> pd.DataFrame:
         `bad` source; the `median` of means by family; the `ratio` to `target-only` with
         its interval of 95 % over resampled families (`low`, `high`); the `bets` on
         another fit; those that are `false`, and the `worst` gain of one; and bets that
-        use a source although it is bad (`misled`, of `n_bad` draws).
+        use a source although it is bad (`misled`, of `n_bad` draws), and those of them
+        that lose more than a point (`lost`).
     """
     always = results[results["policy"] == ALWAYS].set_index(DRAW)["regret"]
     rows = []
@@ -280,6 +281,7 @@ def policies(results: pd.DataFrame) -> pd.DataFrame:
             "false": int((bets["gain"] < -FALSE).sum()),
             "worst": bets["gain"].min() if len(bets) else np.nan,
             "misled": int((own["bad"] & with_source).sum()),
+            "lost": int((own["bad"] & with_source & (own["gain"] < -FALSE)).sum()),
             "n_bad": int(own["bad"].sum()),
         }
         rows.append(row)

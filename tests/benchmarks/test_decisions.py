@@ -221,7 +221,7 @@ def test_regrets_and_bets_worked_by_hand() -> None:
     assert bet["median"] == pytest.approx((0.1 + 0.2) / 2)
     assert bet["ratio"] == pytest.approx(4 / 3)
     assert bet["worst"] == pytest.approx(-0.2)
-    assert bet[["bets", "false", "misled", "n_bad"]].tolist() == [2, 1, 1, 1]
+    assert bet[["bets", "false", "misled", "lost", "n_bad"]].tolist() == [2, 1, 1, 1, 1]
     assert results.loc["0.2.0's answer", "bets"] == 2
 
 

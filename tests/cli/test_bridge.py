@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -197,6 +198,74 @@ def test_paired_rows_are_converted_as_the_rows_of_the_source(capsys: Any) -> Non
         found.append(accuracy("o.csv"))
     assert found[1] > found[0] + 0.02
     assert "shared" not in capsys.readouterr().out
+
+
+@pytest.fixture
+def similar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write an equal name, two similar ones, and 25 objects that are in both files."""
+    rng = np.random.default_rng(0)
+    codes = np.arange(145) % 2
+    lengths = np.outer(codes, [12, -5]) + rng.normal([100, 30], [6, 2.5], (145, 2))
+    both = {"id": [f"p{3 * k}" for k in range(145)], "age": rng.normal(40, 9, 145)}
+    known = np.where(np.arange(145) % 9 < 2, codes.astype(str), "")
+    a = pd.DataFrame(both | {"length_mm": lengths[:, 0], "heigth_mm": lengths[:, 1]})
+    b = pd.DataFrame(both | {"Length (cm)": lengths[:, 0], "Breadth": lengths[:, 1]})
+    b["Length (cm)"] /= 10
+    a.assign(label=codes)[:85].to_csv(tmp_path / "a.csv", index=False)
+    b.assign(label=known)[60:].to_csv(tmp_path / "b.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def proposals(said: str) -> list[str]:
+    return [line for line in said.splitlines() if line.startswith("proposal: ")]
+
+
+@pytest.mark.usefixtures("similar")
+def test_compare_proposes_a_bridge_and_takes_none_in_silence(capsys: Any) -> None:
+    chosen = ["--method", "svm-t", "--method", "shared-columns", "--repeats", "5"]
+    assert main(["compare", *FILES, *chosen]) == 0
+    said = capsys.readouterr().out
+    assert "shared: 1 column has the same name in both: age" in said
+    length, ids = proposals(said)
+    option = "--shared 'same-names,length_mm=Length (cm)*10'"
+    assert length.startswith(f"proposal: {option}: similarity of names 1.00, distance")
+    assert ids.startswith("proposal: 25 ids are in both files, of 85 and 85 rows. If")
+    assert ids.endswith("add --paired pairs-a.csv pairs-b.csv")
+    assert main(["compare", *FILES, *chosen, *shlex.split(option)]) == 0
+    said = capsys.readouterr().out
+    assert proposals(said) == [ids]
+    assert "differ in spread" not in said
+
+
+@pytest.mark.usefixtures("similar")
+def test_a_fit_proposes_what_its_method_can_use(capsys: Any) -> None:
+    def fit(method: str, *more: str) -> list[str]:
+        how = ["--method", method, *more, "--output", "o.csv", "--force"]
+        assert main(["fit", *FILES, "--scale", "standardise", *how]) == 0
+        return proposals(capsys.readouterr().out)
+
+    assert not fit("cdspp")
+    assert ["--shared" in line for line in fit("cdspp-bridge")] == [True, False]
+    assert ["--shared" in line for line in fit("shared-columns")] == [True]
+    none = ["--shared", "none"]
+    assert ["--paired" in line for line in fit("cdspp-bridge", *none)] == [True]
+
+
+@pytest.mark.usefixtures("similar")
+def test_the_rows_of_common_ids_become_pairs_as_the_proposal_says(capsys: Any) -> None:
+    fit = ["fit", "--scale", "standardise", "--output", "o.csv", *FILES, "--method"]
+    assert main([*fit, "cdspp-bridge"]) == 0
+    *_, proposal = proposals(capsys.readouterr().out)
+    paired = shlex.split(proposal)[-3:]
+    tables = {name: pd.read_csv(name).set_index("id") for name in ("a.csv", "b.csv")}
+    common = tables["a.csv"].index.intersection(tables["b.csv"].index)
+    for name, moved in zip(tables, paired[1:], strict=True):
+        tables[name].loc[common].to_csv(moved)
+        tables[name].drop(common).to_csv(name)
+    assert main([*fit, "paired-map", *paired, "--force"]) == 0
+    said = capsys.readouterr()
+    assert "paired: 25 objects of 25 and 25" in said.out
+    assert "left out" not in said.out + said.err
 
 
 @pytest.mark.usefixtures("units")

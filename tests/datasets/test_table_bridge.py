@@ -35,6 +35,7 @@ def both(tmp_path: Path) -> tuple[DomainRows, DomainRows]:
         ("same-names", [(0, 2), (1, 0)]),
         ("none", None),
         ("age=years, slope=chol", [(0, 1), (2, 0)]),
+        ("slope=years, same-names", [(0, 2), (1, 0), (2, 1)]),
     ],
 )
 def test_columns_are_shared_as_asked(both: Any, asked: Any, expected: Any) -> None:

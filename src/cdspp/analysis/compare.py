@@ -148,7 +148,10 @@ default="standardise"
     if why and n_folds:
         tested = named or dict.fromkeys([*names, *usual_methods(problem)])
         found = _explained(runs, found, [*tested], (margin, wanted), progress)
-    steps = python_lines(found.best_bet, scale), *_settling_lines(found, scale)
+    deploy = python_lines(found.best_bet, scale)
+    if found.test is not None:
+        deploy = f"# first write the labels of these rows into y\n{deploy}"
+    steps = deploy, *_settling_lines(found, scale)
     note = "; ".join([*runs.notes(), *_degenerate_note(runs, found)])
     return replace(found, next_steps=steps, note=note)
 
@@ -333,16 +336,14 @@ def _settling_lines(found: Comparison, scale: str) -> Iterator[str]:
 
 def _degenerate_note(runs: HoldOuts, found: Comparison) -> Iterator[str]:
     """Yield which fits are of no use, and another scaling to try."""
-    shares: dict[str, float] = {}
-    for name, share in zip(
-        found.candidates["display_name"], found.candidates["degenerate"], strict=True
-    ):
-        shares[name] = share
-    texts = [f"{name} {100 * share:.0f} %" for name, share in shares.items() if share]
-    if not texts:
+    shares = found.candidates.set_index("display_name")["degenerate"]
+    if not shares.any():
         return
+    texts = [
+        f"{name} {100 * share:.0f} %" for name, share in shares[shares > 0].items()
+    ]
     text = f"fits that failed, collapsed or diverged: {', '.join(texts)}"
-    most = max(shares.values()) > MOST_COLLAPSED
+    most = shares.max() > MOST_COLLAPSED
     other = scale_to_try(runs.scale) if most else runs.scale
     yield text if other == runs.scale else f"{text}; try the scale {other}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 import warnings
 from dataclasses import dataclass
@@ -62,12 +63,8 @@ class Comparison:
         The method that `expected_gain`, `interval`, `probability` and `disagreement`
         belong to: the bet, or the best candidate with the source where the bet is
         `target-only`.
-    expected_gain : float
-        Posterior mean of the gain in accuracy (`cdspp.analysis.best_bet`).
-    interval : tuple of float
-        Its 80 % interval.
-    probability : float
-        The probability that the candidate is better than `target-only`.
+    posterior : Posterior
+        Of the candidate's gain (`cdspp.analysis.best_bet`).
     evidence : str
         "open"; "likely": the bet is the better side with a probability of 0.65 or more;
         "settled": a test on rows labelled on purpose, or one asked for by `why`, says
@@ -170,6 +167,8 @@ class Comparison:
         text = f"Evidence: {self.evidence}"
         share = f"{in_points(self.disagreement)} % of the unlabelled rows"
         differ = f"the two fits label {share} differently"
+        if math.isnan(self.disagreement):
+            differ = "one of the two fits failed on all rows"
         if self.test is not None:
             return f"{text}. {self._test_words(self.test)}"
         if self.evidence == SETTLED and self.explanation is not None:
@@ -203,6 +202,8 @@ class Comparison:
 
     def _settle_line(self) -> str:
         n_rows = len(self.rows_to_label)
+        if not self.n_unlabelled:
+            return "No row is unlabelled: the bet is for rows to come."
         if not n_rows:
             return "Both fits label every unlabelled row alike: either will do."
         if self.evidence == SETTLED:
@@ -270,7 +271,7 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as values of JSON, by `SCHEMA_VERSION`."""
         low, high = self.interval
-        test = self.test
+        test, unknown = self.test, math.isnan(self.disagreement)
         candidates = self.candidates.astype(object).where(self.candidates.notna(), None)
         return {
             "schema_version": SCHEMA_VERSION,
@@ -283,7 +284,7 @@ class Comparison:
             "probability": self.probability,
             "probability_of_loss": self.posterior.loss,
             "evidence": self.evidence,
-            "disagreement": self.disagreement,
+            "disagreement": None if unknown else self.disagreement,
             "n_labelled": self.n_labelled,
             "n_unlabelled": self.n_unlabelled,
             "fewest_labels_of_a_class": self.fewest,

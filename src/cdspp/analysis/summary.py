@@ -15,21 +15,6 @@ from cdspp.core.names import AVERAGE, MAIN, PathLike
 from cdspp.stages.artifacts import SCORE_COLUMNS, read_frame
 from cdspp.study.plan import BenchmarkPlan, Row
 
-__all__ = [
-    "MOST_COLLAPSED",
-    "Floats",
-    "Summary",
-    "last_scores",
-    "mean_sd",
-    "n_present",
-    "present",
-    "read_scores",
-    "read_summaries",
-    "score_files",
-    "summarise",
-    "with_average",
-]
-
 Floats = NDArray[np.float64]
 # Where more than this share of trials has collapsed, a row is no result.
 MOST_COLLAPSED = 0.1

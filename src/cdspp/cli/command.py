@@ -127,7 +127,7 @@ def add_joining(parser: argparse.ArgumentParser, scale: str) -> None:
     """Add the options on reading and joining the files of two domains."""
     add = parser.add_argument
     text = (
-        "columns with the same meaning and unit in both files: same-names, none, or "
+        "columns with the same meaning and unit in both files: none, or same-names and "
         "pairs a=b,c=d*10 of a source column and a target column, perhaps times the "
         "number that brings it to the source's unit (same-names where there are any)"
     )

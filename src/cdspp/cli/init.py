@@ -23,6 +23,7 @@ from cdspp.core.wording import counted
 from cdspp.study.workflow_files import study_command, workflow_folder
 
 if TYPE_CHECKING:
+    from cdspp.datasets.bridge_proposals import ColumnProposal
     from cdspp.datasets.table_files import Columns
     from cdspp.datasets.table_rows import DomainRows
 
@@ -51,7 +52,8 @@ KEPT = (
 class FoundData:
     """Images, texts or tables for a new study; `sizes` has source and target first.
 
-    `bridged` are methods that use columns of one name, if the tables share any.
+    `bridged` are methods that use columns of one name, the `equal` ones, if the tables
+    share any. Others are `similar`, and `n_paired` unlabelled ids are in all tables.
     """
 
     kind: str
@@ -59,6 +61,9 @@ class FoundData:
     entry: Mapping[str, Any]
     remarks: tuple[str, ...]
     bridged: tuple[str, ...] = ()
+    equal: tuple[str, ...] = ()
+    similar: tuple[ColumnProposal, ...] = ()
+    n_paired: int = 0
 
     def __str__(self) -> str:
         """Describe the data in lines."""
@@ -140,20 +145,28 @@ def look_at_tables(
         "drop": list(columns[0].drop),
         "impute": any(holes),
     }
-    return _with_bridge(FoundData("tables", sizes, _set(entry), tuple(texts)), read)
+    order = [read[names.index(k)] for k in _ordered(names, *chosen) if k in names]
+    return _with_bridge(FoundData("tables", sizes, _set(entry), tuple(texts)), order)
 
 
 def _with_bridge(found: FoundData, tables: Sequence[DomainRows]) -> FoundData:
-    """Add methods for columns of one name, if all tables share some."""
+    """Add what all tables share, and what the first, source and target, may share."""
     from cdspp.analysis.compare import BRIDGED
+    from cdspp.datasets.bridge_proposals import common_ids, propose_columns
     from cdspp.datasets.table_bridge import shared_columns
     from cdspp.methods.bridge import SHARED
 
     pairs = [shared_columns(None, *both)[:2] for both in combinations(tables, 2)]
-    if not all(places for places, _ in pairs):
-        return found
-    notes = (note.partition(" (--")[0] for _, note in pairs)
-    return replace(found, remarks=(*found.remarks, *notes), bridged=BRIDGED[SHARED])
+    shared = (pairs[0][0] if all(places for places, _ in pairs) else None) or []
+    if shared:
+        remarks = *found.remarks, *(note.partition(" (--")[0] for _, note in pairs)
+        bridged = *BRIDGED[SHARED], "cdspp-bridge"
+        found = replace(found, remarks=remarks, bridged=bridged)
+    equal = tuple(tables[0].features[place] for place, _ in shared)
+    similar = tuple(propose_columns(tables[0], tables[1], shared))
+    bare = ({k for k, y in zip(t.ids, t.labels, strict=True) if not y} for t in tables)
+    n_paired = len(common_ids(*tables).intersection(*bare))
+    return replace(found, equal=equal, similar=similar, n_paired=n_paired)
 
 
 def _set(entry: Mapping[str, Any]) -> dict[str, Any]:

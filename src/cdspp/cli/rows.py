@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import shlex
 import threading
 import time
 import warnings
@@ -11,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from cdspp.core.names import PCA, STANDARDISE_EACH, PathLike
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.whole_files import atomic
 from cdspp.core.wording import counted, duration, shortened
+from cdspp.datasets.bridge_proposals import common_ids, propose_columns
 from cdspp.datasets.table_bridge import read_pairs, shared_columns
 from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import (
@@ -34,7 +37,7 @@ from cdspp.datasets.table_rows import (
     require_own_files,
 )
 from cdspp.methods.base import SourceDomain
-from cdspp.methods.bridge import PAIRS, SHARED, spread_words
+from cdspp.methods.bridge import PAIRS, SAME_NAMES, SHARED, spread_words
 from cdspp.methods.size import LONG_SECONDS
 
 if TYPE_CHECKING:
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 ROLES = ("source", "target")
 # Of files to predict, how many may be said to drift by chance; of rows, a share.
 FALSE_ALARM, FEWEST_OUTSIDE = 0.01, 0.1
+MOST_PROPOSED = 5
 
 log = logging.getLogger(__name__)
 
@@ -85,6 +89,7 @@ def read_both(
         (left, right), note = read_pairs(arguments.paired, both, how, impute=impute)
         bridge[PAIRS] = left * factors, right
         notes.append(note)
+    notes += _proposals(arguments, kinds, (source, target), shared or [])
     return target, source, bridge, notes
 
 
@@ -97,6 +102,27 @@ def _unit_notes(
         pair = f"{names[0][ours[0]]}={names[1][theirs[0]]}*NUMBER"
         options = f"--shared {pair}, --scale {STANDARDISE_EACH} or --shared none"
         yield f"note: {words}: {options}."
+
+
+def _proposals(
+    arguments: argparse.Namespace,
+    kinds: Collection[str],
+    both: tuple[DomainRows, DomainRows],
+    shared: list[tuple[int, int]],
+) -> Iterator[str]:
+    """Name what else source and target may share, and the options for it."""
+    if SHARED in kinds and not arguments.shared and arguments.scale != PCA:
+        for each in propose_columns(*both, shared)[:MOST_PROPOSED]:
+            option = shlex.quote(f"{SAME_NAMES},{each}" if shared else str(each))
+            yield f"proposal: --shared {option}: {each.numbers}"
+    if PAIRS in kinds and not arguments.paired and (ids := common_ids(*both)):
+        paths = (Path(rows.path) for rows in both)
+        files = shlex.join(str(p.with_name(f"pairs-{p.name}")) for p in paths)
+        yield (
+            f"proposal: {len(ids)} ids are in both files, of {len(both[0].ids)} and "
+            f"{len(both[1].ids)} rows. If equal ids name one object, move these rows "
+            f"to files of their own, and add --paired {files}"
+        )
 
 
 def _whole(made: tuple[list[DomainRows], list[str]]) -> list[DomainRows]:

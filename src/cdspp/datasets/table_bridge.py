@@ -29,23 +29,22 @@ def shared_columns(
     """Return pairs of columns that both tables share, a note, and source factors.
 
     `asked` is "same-names", "none" or pairs ``a=b,c=d*10`` of a source and a target
-    column, perhaps times a number: in the source's unit. By default columns of equal
-    names are shared, unless these only count. Times its factor, each source column is
-    in the unit of the target.
+    column, perhaps times a number: in the source's unit; "same-names" may be among the
+    pairs. By default columns of equal names are shared, unless these only count. Times
+    its factor, each source column is in the unit of the target.
     """
     factors, note = np.ones(source.X.shape[1]), ""
-    if asked in (None, SAME_NAMES):
+    texts = re.split(r"\s*,\s*", asked or SAME_NAMES) if asked != NONE else []
+    pairs = [_named_pair(x, source, target) for x in texts if x != SAME_NAMES]
+    if SAME_NAMES in texts:
         both = _same_names(asked, source, target)
         places = zip(source.places(both), target.places(both), strict=True)
-        pairs = [(*pair, 1.0) for pair in places]
+        pairs = [*((*pair, 1.0) for pair in places), *pairs]
         have = "has" if len(both) == 1 else "have"
         note = (
             f"shared: {counted(len(both), 'column')} {have} the same name in both: "
             f"{shortened(both)} (--shared {NONE} leaves them apart)"
         )
-    else:
-        named = asked.split(",") if asked != NONE else []
-        pairs = [_named_pair(text, source, target) for text in named]
     if not pairs:
         return None, "", factors
     for column, _, times in pairs:

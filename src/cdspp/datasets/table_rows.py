@@ -64,10 +64,10 @@ class DomainRows:
 
     `X` (n, d) has NaN where a number is missing; `labels` are empty where a row has
     none, and `label` is their column, if there is one; `ids` are the row numbers from 1
-    where the file has none. `features` are empty where columns have no names; `records`
-    count the header; `dropped` are the columns to leave out that were there;
-    `null_words` are the words, counted, in place of labels; `width` is the number of
-    features in the file, where `scaling` left another.
+    where the file has none, and `is_index` if unnamed. `features` are empty where
+    columns have no names; `records` count the header; `dropped` are the columns to
+    leave out that were there; `null_words` are the words, counted, in place of labels;
+    `width` is the number of features in the file, where `scaling` left another.
     """
 
     path: str
@@ -77,6 +77,7 @@ class DomainRows:
     features: tuple[str, ...] = ()
     records: Sequence[int] = ()
     has_ids: bool = False
+    is_index: bool = False
     dropped: tuple[str, ...] = ()
     scaling: str = ""
     width: int = 0
@@ -240,6 +241,7 @@ def _from_table(
         features=tuple(encoder.get_feature_names_out()),
         records=[int(k) + 1 for k in rows.index],
         has_ids=has_ids,
+        is_index=has_ids and id_ not in table,
         dropped=matched,
         notes=(*notes, *encoder.notes(read), *unseen),
         null_words=null_words(labels),
