@@ -1,14 +1,19 @@
 """The embedding model has changed.
 
-The labelled archive is embedded by the old model, the new documents by the new one.
+Old and new embeddings of the same texts, labels on the old ones: which method to use?
 
-Nobody wants to label again, or to embed the whole archive again. A few documents that
-both models have embedded need no label, and they are a bridge: the script compares
-methods with 10 to 80 of them. The documents are docstrings of SciPy, the classes five
-of its modules; one new document of each has a label. The old model knows words, the new
-one runs of letters.
+The labelled archive is embedded by the old model, the new documents by the new one, and
+nobody wants to label again or to embed the whole archive again. A few documents that
+both models have embedded are the bridge, and need no label. The script gives `compare`
+10, 30 and 80 of them, in three draws, and counts the right labels of its best bet: with
+30, they are 89.6 % on average, and 77.9 % without the archive. The documents are
+docstrings of SciPy, the classes five of its modules; two new documents of each have a
+label. The old model knows words, the new one runs of letters. All columns of an
+embedding have one unit, so that `scale="none"` leaves them as they are.
+`cdspp run resources/studies/embedding-change.yaml` fetches CLINC150 and measures the
+same change in trials, by every method for paired documents.
 
-Picture: Accuracy on the new documents by the number of paired ones, over three draws.
+Picture: Right labels by the number of paired documents, over three draws.
 """
 
 import inspect
@@ -21,13 +26,12 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
-from cdspp import SourceDomain, make
+from cdspp import SourceDomain, compare, make
 
-METHODS = ["svm-t", "target-only", "cdspp", "cdspp-bridge", "paired-map-plus"]
 texts, labels = [], []
 for module in (linalg, ndimage, optimize, signal, special):
-    said = {inspect.getdoc(getattr(module, name)) or "" for name in module.__all__}
-    chosen = sorted({text[:1500] for text in said if len(text) > 200})[:50]
+    docs = {inspect.getdoc(getattr(module, name)) or "" for name in module.__all__}
+    chosen = sorted({text[:1500] for text in docs if len(text) > 200})[:50]
     texts += chosen
     labels += [module.__name__] * len(chosen)
 
@@ -42,22 +46,25 @@ old, new, labels = old[once], new[once], np.array(labels, dtype=object)[once]
 print(f"{len(old)} documents; old model {old.shape[1]} numbers, new {new.shape[1]}")
 
 rows = []
-for draw in range(3):
+for pairs, draw in [(pairs, draw) for pairs in (10, 30, 80) for draw in range(3)]:
     order = np.random.default_rng(draw).permutation(len(old))
-    both, archive, fresh = order[:80], order[80:160], order[160:]
-    truth = pd.Series(labels[fresh])
-    y = truth.where(truth.groupby(truth).cumcount() < 1)  # one label of each class
-    for pairs in (10, 30, 80):
-        bridge = (old[both[:pairs]], new[both[:pairs]])
-        source = SourceDomain(old[archive], labels[archive], paired_rows=bridge)
-        for method in METHODS:
-            found = make(method).fit(new[fresh], y, source=source).transduction_
-            right = 100 * (found == truth)[y.isna()].mean()
-            rows.append({"pairs": pairs, "method": method, "right": right})
-table = pd.DataFrame(rows).pivot_table("right", "pairs", "method", sort=False)
-print(table.round(1).to_string())
+    both, archive, X = order[:pairs], order[80:160], new[order[160:]]
+    truth = pd.Series(labels[order[160:]])
+    y = truth.where(truth.groupby(truth).cumcount() < 2)  # two labels of each class
+    bridge = (old[both], new[both])
+    source = SourceDomain(old[archive], labels[archive], paired_rows=bridge)
+    found = compare(X, y, source=source, scale="none")
+    fits = [make(name) for name in (found.best_bet, "target-only")]
+    answers = [fit.fit(X, y, source=source).transduction_ for fit in fits]
+    right = [100 * (answer == truth)[y.isna()].mean() for answer in answers]
+    rows.append([pairs, found.best_bet, found.evidence, *right])
+columns = ["pairs", "method", "evidence", "best bet", "target-only"]
+table = pd.DataFrame(rows, columns=columns)
+print(table.round(1).to_string(index=False), "\n")
+means = table.groupby("pairs")[columns[3:]].mean()
+print(means.round(1).to_string())
 
-axes = table.plot(marker="o", figsize=(7, 3.6), ylabel="right labels, percent")
-axes.set(xlabel="documents that both models have embedded", xticks=table.index)
+axes = means.plot(marker="o", figsize=(7, 3.6), ylabel="right labels, percent")
+axes.set(xlabel="documents that both models have embedded", xticks=means.index)
 plt.tight_layout()
 plt.savefig("embedding_change.png", dpi=120)

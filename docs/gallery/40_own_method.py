@@ -5,8 +5,8 @@ A class with `fit` and `predict` becomes a row of a study, beside all other meth
 The script writes such a class, the nearest class mean with a small vote of the source,
 and a study of it on the data that come with the package. `cdspp plan` tries the class
 on a toy problem and forecasts the cost; `cdspp run mine.yaml` runs the study. Before
-that, `compare` asks whether the class makes any use of its source, here on two tables
-of wines.
+that, `compare` names the best bet on two tables of wines, with the class among its
+candidates, and tests with `why=True` whether the class makes any use of its source.
 
 Picture: Gain of the real source over what may stand in its place, on held-out rows.
 """
@@ -54,12 +54,14 @@ wines = load_wine()
 y = np.where(np.arange(89) % 3 == 0, wines.target[1::2], -1)  # every third is known
 source = SourceDomain(wines.data[::2, 5:], wines.target[::2])
 methods = ["mine:Prototypes", "cdspp", "svm-t", "target-only"]
-found = compare(wines.data[1::2, :5], y, source=source, methods=methods, repeats=5)
+options = {"methods": methods, "repeats": 5, "why": True}
+found = compare(wines.data[1::2, :5], y, source=source, **options)
+print(f"best bet: {found.best_bet}, evidence: {found.evidence}\n")
+why = found.explanation
 columns = ["display_name", "accuracy", "alone", "verdict"]
-print(found.verdicts[columns].to_string(index=False, float_format="%.3f"))
-print(f"decision: {found.decision}\n")
+print(why.verdicts[columns].to_string(index=False, float_format="%.3f"), "\n")
 
-gains = 100 * found.gains.pivot_table("gain", "state", "method", sort=False)
+gains = 100 * why.gains.pivot_table("gain", "state", "method", sort=False)
 print(gains.round(1).to_string())
 gains.plot.barh(figsize=(7, 3.6), xlabel="gain of the real source, points", ylabel="")
 plt.tight_layout()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import pytest
 from support.verified_study import VerifiedStudy
 from support.written_study import write_page
@@ -116,6 +118,16 @@ def test_what_a_bundle_lacks_is_told_with_its_digest(
     code, said = verified(capsys)
     assert code == 0, said
     assert f"Compared {len(members()) - 1} members with SHA256SUMS: all as" in said
+
+
+def test_a_bundle_has_ids_and_labels_of_every_row(bundle: Callable[..., str]) -> None:
+    """So docs/guide/two-tables.md says, and that the tables are not in it."""
+    bundle()
+    found = members()
+    labels = pd.read_parquet(io.BytesIO(found["shop/results/labels/goods/web.parquet"]))
+    assert {"id", "label"} <= {*labels}
+    assert any(name.startswith("shop/results/features/") for name in found)
+    assert not {"shop/web.csv", "shop/texts/left/cup/a.txt"} & found.keys()
 
 
 def test_a_bundle_has_the_inputs_on_demand(bundle: Callable[..., str]) -> None:

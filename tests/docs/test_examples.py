@@ -17,31 +17,42 @@ def run(name: str, folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_two_tables_are_compared_fitted_and_predicted(
+def test_two_files_lead_to_labels_new_rows_and_a_settled_bet(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """The page includes the parts between these headings, and lines that open so."""
     run("two_tables.py", tmp_path)
-    told = capsys.readouterr().out
-    assert "\nCannot tell: " in told
-    shares = [float(share) for share in re.findall(r"([\d.]+) % right", told)]
+    printed = capsys.readouterr().out
+    steps = dict(part.split("\n", 1) for part in ("\n" + printed).split("\n# ")[1:])
+    assert "column 'comment' holds text" in steps["Look at the files"]
+    assert "\nBest bet: " in steps["Ask for the best bet"]
+    assert "\nEvidence: open" in steps["Ask for the best bet"]
+    assert "\n253 predictions" in steps["Fit, and label new rows"]
+    assert "\n20 rows to label: rows.csv\n\norder,id," in steps["Rows to label"]
+    settled = steps["Labels for these rows"].partition("\nMethod   ")[0]
+    assert "\nEvidence: settled" in settled
+    assert "\nSince " in steps["Fit again"]
+    assert "\nThese rows do not show " in steps["Why"]
+    assert "16 labelled rows detect" in steps["Why"]
+    assert "\nSince " in steps["More labels"]
+    shares = [int(number) for number in re.findall(r"# (\d+) of 100 new", printed)]
     assert len(shares) == 2
-    assert min(shares) > 85
-    target = pd.read_csv(tmp_path / "target.csv", index_col="id")
-    predicted = pd.read_csv(tmp_path / "predictions.csv", index_col="id")
-    assert list(predicted.index) == list(target.index[target["label"].isna()])
-    assert len(pd.read_csv(tmp_path / "more.csv")) == len(
-        pd.read_csv(tmp_path / "new.csv")
-    )
+    assert min(shares) > 75
+    assert (tmp_path / "answer.json").is_file()
 
 
-def test_the_two_tables_share_neither_wines_nor_columns(tmp_path: Path) -> None:
+def test_the_two_tables_are_as_the_page_describes_them(tmp_path: Path) -> None:
+    """Neither biopsies nor columns are in both, but for the radius."""
     runpy.run_path(str(EXAMPLES / "two_tables.py"))["write_tables"](tmp_path)
-    names = ("source", "target", "new")
-    source, target, new = (pd.read_csv(tmp_path / f"{name}.csv") for name in names)
-    assert not set(source) & (set(target) - {"label"})
-    assert not set(target["id"]) & set(new["id"])
-    assert len(source) + len(target) + len(new) == 178
-    assert set(target["label"].value_counts()) == {4}
+    lab = pd.read_csv(tmp_path / "lab.csv", sep=";", decimal=",")
+    clinic, new = (pd.read_csv(tmp_path / f"{name}.csv") for name in ("clinic", "new"))
+    assert set(lab) & set(clinic) == {"case", "radius"}
+    assert not {*lab["case"]} & {*clinic["case"], *new["case"]}
+    assert not {*clinic["case"]} & {*new["case"]}
+    invented = {"case", "diagnosis", "received", "site", "seen", "smoker", "comment"}
+    assert [len(lab), len({*lab} - invented)] == [200, 20]
+    assert [len(clinic), len({*clinic} - invented - {"dx"})] == [269, 11]
+    assert set(clinic["dx"].value_counts()) == {8}
 
 
 def test_a_study_of_a_folder_of_images_is_valid_and_planned(
