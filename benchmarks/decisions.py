@@ -135,7 +135,7 @@ def bench_decisions(
     Returns
     -------
     list of dict
-        What `benchmarks.decision_cases.judge_draws` returns, with facts on the family.
+        What `benchmarks.decision_cases.judge_draws` returns, with the kind of family.
 
     Raises
     ------
@@ -163,8 +163,8 @@ def bench_decisions(
         for results in pool.map(ask, requests):
             for record in results:
                 family = FAMILIES[record["family"]]
-                facts = {"bad": family.bad, "set_aside": family.set_aside}
-                records.append({**record, **facts})
+                kind = {"bad": family.bad, "set_aside": family.set_aside}
+                records.append({**record, **kind})
             keep(records)
     return records
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rst import heading
 
 import cdspp
-import cdspp.analysis
 from cdspp.methods import estimators
 
 __all__ = ["pages"]
@@ -26,6 +24,13 @@ METHODS = (
     "cdspp.methods.labels",
     "cdspp.methods.collapse",
     "cdspp.methods.guests",
+)
+ANALYSIS = (
+    "cdspp.analysis.compare",
+    "cdspp.analysis.comparison",
+    "cdspp.analysis.best_bet",
+    "cdspp.analysis.explanation",
+    "cdspp.analysis.verdicts",
 )
 OTHERS = (
     "cdspp.core.errors",
@@ -72,7 +77,7 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
     """Yield name and text of each page."""
     yield "api/cdspp.rst", _top()
     yield "api/methods.rst", _modules("What methods share", WRITERS, METHODS)
-    yield "api/analysis.rst", _modules("Analysis", READERS, _analysis())
+    yield "api/analysis.rst", _modules("Analysis", READERS, ANALYSIS)
     yield "api/others.rst", _modules("Data, studies, errors", BUILDERS, OTHERS)
 
 
@@ -90,15 +95,6 @@ def _top() -> str:
     return "\n".join(parts)
 
 
-def _analysis() -> list[str]:
-    """Return the modules that list their public names, the ones for users first."""
-    names = [m.name for m in pkgutil.iter_modules(cdspp.analysis.__path__)]
-    first = ["compare", "comparison", "best_bet", "verdicts"]
-    order = [*first, *(name for name in names if name not in first)]
-    modules = [f"cdspp.analysis.{name}" for name in order]
-    return [n for n in modules if hasattr(importlib.import_module(n), "__all__")]
-
-
 def _modules(title: str, readers: str, modules: Sequence[str]) -> str:
     return "\n".join([heading(title), readers, *map(_module, modules)])
 
@@ -107,12 +103,14 @@ def _module(name: str) -> str:
     """Return a section of a module, without what is shown elsewhere."""
     elsewhere = {id(getattr(cdspp, other)) for other in (*_public(), *estimators())}
     module = importlib.import_module(name)
-    shown = ONLY.get(name, getattr(module, "__all__", ()))
+    listed = ONLY.get(name, getattr(module, "__all__", ()))
+    shown = listed or [member for member in vars(module) if not member.startswith("_")]
+    without_module = name if listed else ""  # numbers and text
     here = [
         member
         for member in shown
         if id(getattr(module, member)) not in elsewhere
-        and getattr(getattr(module, member), "__module__", name) == name
+        and getattr(getattr(module, member), "__module__", without_module) == name
     ]
     return (
         f"{heading(name, '-')}\n.. automodule:: {name}\n"

@@ -399,3 +399,17 @@ def test_units_are_named_unless_each_domain_is_scaled_by_its_own_rows() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnitWarning)
         compare(X, y, source=shared, repeats=5, scale="standardise-each")
+
+
+def test_another_scale_is_named_where_the_target_alone_is_better_with_it() -> None:
+    """Standardising gives columns of noise the weight of the first components."""
+    rng = np.random.default_rng(0)
+    centres, codes = 3 * rng.standard_normal((5, 4)), np.arange(300) % 5
+    signal = centres[codes] + rng.standard_normal((300, 4))
+    X = np.hstack([signal, 1e-3 * rng.standard_normal((300, 300))])
+    y = np.where(np.arange(300) < 50, codes, -1)
+    source = SourceDomain(signal, codes)
+    found = compare(X, y, source=source)
+    assert "with the scale none target-only is expected to gain +" in found.note
+    assert "with the scale" not in compare(X, y, source=source, scale="none").note
+    assert "with the scale" not in compare(signal, y, source=source).note

@@ -61,21 +61,23 @@ def test_the_answer_comes_first_then_a_table_and_two_commands(
         *("CDSPP", "CDSPP_sup", "target-only")
     }
     assert max(map(len, said[4:8])) <= 100
-    assert said[9].startswith("  cdspp fit --method ")
-    assert said[10].endswith(" --method cdspp-sup --rows-to-label rows-to-label.csv")
-    assert said[12].startswith("target: 64 rows, 16 labelled in 4 classes")
-    assert said[13].startswith("source: 80 rows, 80 labelled in 4 classes")
-    assert all("columns standardised" in line for line in said[12:14])
+    assert said[9] == "To deploy it:"
+    assert said[10].startswith("  cdspp fit --method ")
+    assert said[11] == "To settle it, draw rows to label:"
+    assert said[12].endswith(" --method cdspp-sup --rows-to-label rows-to-label.csv")
+    assert said[14].startswith("target: 64 rows, 16 labelled in 4 classes")
+    assert said[15].startswith("source: 80 rows, 80 labelled in 4 classes")
+    assert all("columns standardised" in line for line in said[14:16])
     assert said[-1] == f"Page: {page}"
     text, _ = read_page(page)
-    assert all(escape(line.strip()) in text for line in (*said[:3], *said[9:11]))
+    assert all(escape(line.strip()) in text for line in (*said[:3], said[10], said[12]))
     assert text.count("<circle") == 2
     assert "Why: every method" not in text
     assert "http" not in text.partition("</head>")[2]
     assert len(pd.read_csv(csv)) == 3
     answer = json.loads(told.read_text())
     assert answer["schema_version"] == 1
-    assert answer["next_steps"] == [line.strip() for line in said[9:11]]
+    assert answer["next_steps"] == [said[k].strip() for k in (10, 12)]
 
 
 def test_why_adds_the_controls_to_terminal_page_and_table(
@@ -118,19 +120,28 @@ def test_labels_of_rows_settle_the_bet_and_join_the_fit(
     rows.to_csv("rows.csv", index=False)
     assert main(shlex.split(again)[1:]) == 0
     said = capsys.readouterr().out
-    assert "Evidence: settled. Of 6 rows labelled on purpose only" in said
+    assert "Evidence: settled. Of 6 rows that you labelled, only" in said
+    assert "rows.csv: the rows that the test counted are marked" in said
     kept = pd.read_csv("rows.csv", dtype=str, keep_default_na=False)
     assert kept["tested"].tolist() == ["yes"] * 6 + [""] * 3
     kept.loc[6:, "label"] = "c0"  # later labels join the fit only
     kept.to_csv("rows.csv", index=False)
     assert main(shlex.split(again)[1:]) == 0
-    assert "Of 6 rows labelled on purpose" in capsys.readouterr().out
+    assert "Of 6 rows that you labelled" in capsys.readouterr().out
     fit = next(line for line in said.splitlines() if line.startswith("  cdspp fit"))
     assert f"--method {candidate}" in fit
     assert main(shlex.split(fit)[1:]) == 0
     assert "25 labelled" in capsys.readouterr().out
     predicted = pd.read_csv("predictions.csv", dtype=str)
     assert not set(predicted["id"]) & set(kept["id"])
+    target = pd.read_csv("target.csv")
+    target.loc[target["label"].isna().idxmax(), "label"] = "c0"  # of other tables now
+    target.to_csv("target.csv", index=False)
+    assert main(shlex.split(again)[1:]) == 2
+    assert "drawn for another target" in capsys.readouterr().err
+    late = ["--labelled", "rows.csv", "--output", "late.csv"]
+    assert main(["fit", *files, *late]) == 0
+    assert "its labels join without a test" in capsys.readouterr().out
     kept.loc[0, "label"] = "cat"
     kept.to_csv("rows.csv", index=False)
     assert main([*shlex.split(fit)[1:], "--force"]) == 2

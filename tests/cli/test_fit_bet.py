@@ -69,7 +69,7 @@ def test_without_a_method_the_bet_is_fitted_and_the_model_keeps_the_reason(
     n_labelled = np.sum(~PROBLEM.unlabelled)
     assert shown == (
         f"model: {found.best_bet}, fitted on {date.today()} to {n_labelled} labelled "
-        f"rows; the best bet ({found.candidate} better than target-only with a "
+        f"rows; the best bet ({found.candidate} is better than target-only with a "
         f"probability of {100 * found.probability:.0f} %; evidence: {found.evidence})"
     )
 
@@ -90,9 +90,11 @@ def test_a_fit_with_more_labels_says_what_changed(folder: Path, capsys: Any) -> 
     new = dict(zip(predicted(folder, "id"), predicted(folder), strict=True))
     moved = sum(old[name] != label for name, label in new.items())
     n_labelled = np.sum(~PROBLEM.unlabelled)
-    assert f"{n_labelled} to {n_labelled + 9} labelled rows; target-only to" in said
+    assert (
+        f"{n_labelled} to {n_labelled + 9} labelled rows; still target-only; " in said
+    )
     assert f"{moved} of {len(new)} predictions changed." in said
-    assert "Then: chosen by --method or for want of a source. Now: the best bet" in said
+    assert "Then: chosen for want of a source. Now: the best bet" in said
 
 
 def test_a_fit_without_a_source_is_of_the_target_alone(

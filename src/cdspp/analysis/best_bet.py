@@ -33,22 +33,6 @@ from scipy.special import ndtr, ndtri
 from cdspp.methods import method_class
 from cdspp.methods.bridge import PAIRS, SHARED
 
-__all__ = [
-    "BRIDGE_CANDIDATES",
-    "LIKELY",
-    "OPEN",
-    "PRIORS",
-    "REFERENCE",
-    "SETTLED",
-    "Posterior",
-    "Prior",
-    "best_bet",
-    "default_candidates",
-    "evidence",
-    "information",
-    "posterior",
-]
-
 REFERENCE = "target-only"  # what every candidate is compared with
 # Candidates with the source: one for labels only, others by kind of bridge.
 LABELS_CANDIDATE = "cdspp"
@@ -107,13 +91,7 @@ class Posterior(NamedTuple):
 
 
 def default_candidates(bridge: Collection[str]) -> list[str]:
-    """Return the candidates for the kinds of bridge at hand, the likeliest first.
-
-    Examples
-    --------
-    >>> default_candidates([])
-    ['cdspp', 'target-only']
-    """
+    """Return the candidates for the kinds of bridge at hand, the likeliest first."""
     bridged = [name for kind in bridge for name in BRIDGE_CANDIDATES[kind]]
     plus = [name for name in bridged if name != "cdspp-bridge"]
     return [*dict.fromkeys([*plus, *bridged]), LABELS_CANDIDATE, REFERENCE]

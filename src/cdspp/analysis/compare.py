@@ -12,6 +12,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from cdspp.analysis.best_bet import (
+    LEAST_GAIN,
+    NO_SOURCE,
     OPEN,
     PRIORS,
     REFERENCE,
@@ -30,7 +32,16 @@ from cdspp.analysis.rows_to_label import SignTest, draw_rows, read_labelled
 from cdspp.analysis.summary import MOST_COLLAPSED, Floats
 from cdspp.analysis.verdicts import MIN_TRIALS
 from cdspp.core.errors import DataError
-from cdspp.core.names import PCA, REAL, STANDARDISE, STANDARDISE_EACH, SWAPPED
+from cdspp.core.names import (
+    NO_SCALE,
+    PCA,
+    REAL,
+    STANDARDISE,
+    STANDARDISE_EACH,
+    SWAPPED,
+    UNIT,
+)
+from cdspp.core.wording import in_points
 from cdspp.methods import available, method_class, name_of
 from cdspp.methods.base import SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED
@@ -152,7 +163,8 @@ default="standardise"
     if found.test is not None:
         deploy = f"# first write the labels of these rows into y\n{deploy}"
     steps = deploy, *_settling_lines(found, scale)
-    note = "; ".join([*runs.notes(), *_degenerate_note(runs, found)])
+    notes = [*_degenerate_note(runs, found), *_scale_note(runs, done)]
+    note = "; ".join([*runs.notes(), *notes])
     return replace(found, next_steps=steps, note=note)
 
 
@@ -168,8 +180,9 @@ def _gains(runs: HoldOuts, names: Sequence[str]) -> tuple[dict[str, Posterior], 
     means: list[list[float]] = []
     found = {name: posterior([], prior) for name, prior in priors.items()}
     for done in range(1, len(runs.folds) + 1):
+        alone = runs.correct(Fit(REFERENCE), done)
         found = {
-            name: posterior(differences(runs, name, done), prior)
+            name: posterior(differences(runs.correct(Fit(name), done), alone), prior)
             for name, prior in priors.items()
         }
         means.append([gain.mean for gain in found.values()])
@@ -180,9 +193,9 @@ def _gains(runs: HoldOuts, names: Sequence[str]) -> tuple[dict[str, Posterior], 
     return found, len(means)
 
 
-def differences(runs: HoldOuts, name: str, done: int) -> Floats:
-    """Return by labelled row the mean difference to the reference; NaN if untested."""
-    both = runs.correct(Fit(name), done) - runs.correct(Fit(REFERENCE), done)
+def differences(ours: Floats, theirs: Floats) -> Floats:
+    """Return by labelled row the mean difference over repeats; NaN if untested."""
+    both = ours - theirs
     tested = np.isfinite(both).sum(axis=0)
     total: Floats = np.nansum(both, axis=0)
     found = np.full(len(total), np.nan)
@@ -343,9 +356,22 @@ def _degenerate_note(runs: HoldOuts, found: Comparison) -> Iterator[str]:
         f"{name} {100 * share:.0f} %" for name, share in shares[shares > 0].items()
     ]
     text = f"fits that failed, collapsed or diverged: {', '.join(texts)}"
-    most = shares.max() > MOST_COLLAPSED
-    other = scale_to_try(runs.scale) if most else runs.scale
+    other = scale_to_try(runs.scale) if shares.max() > MOST_COLLAPSED else runs.scale
+    if other == PCA and SHARED in runs.problem.bridge:  # it leaves none to share
+        other = STANDARDISE_EACH
     yield text if other == runs.scale else f"{text}; try the scale {other}"
+
+
+def _scale_note(runs: HoldOuts, done: int) -> Iterator[str]:
+    """Yield scales with which the reference is expected to gain a point or more."""
+    fit = Fit(REFERENCE)
+    for scale in (UNIT, NO_SCALE) if done and runs.scale == STANDARDISE else ():
+        other = replace(runs, scale=scale, failures={}, _correct={})
+        gains = differences(other.correct(fit, done), runs.correct(fit, done))
+        gain = posterior(gains, PRIORS[NO_SOURCE]).mean
+        if gain >= LEAST_GAIN:
+            points = f"{in_points(gain, sign=True)} points"
+            yield f"with the scale {scale} {REFERENCE} is expected to gain {points}"
 
 
 def scale_to_try(scale: str) -> str:

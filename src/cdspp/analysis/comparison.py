@@ -32,8 +32,6 @@ from cdspp.core.names import (
 from cdspp.core.wording import aligned, counted, in_points
 from cdspp.methods import method_class
 
-__all__ = ["SCHEMA_VERSION", "Comparison", "python_lines"]
-
 FEWEST_ROWS = 5  # with which a sign test can reach 5 %
 SCHEMA_VERSION = 1  # of `Comparison.to_dict`
 # How scikit-learn scales rows as each scale does.
@@ -144,37 +142,44 @@ class Comparison:
         return [self._bet_line(), self._evidence_line(), self._settle_line()]
 
     def _bet_line(self) -> str:
-        name = method_class(self.best_bet).display_name
+        name, other = (
+            method_class(each).display_name for each in (self.best_bet, self.candidate)
+        )
         low, high = (in_points(end, sign=True) for end in self.interval)
         numbers = (
             f"{in_points(self.expected_gain, sign=True)} points ({100 * LEVEL:.0f} % "
             f"interval {low} to {high})"
         )
         better = f"better with a probability of {100 * self.probability:.0f} %"
+        how = "with the source" if self.uses_source else "without the source"
+        if self.test is not None and self.evidence == SETTLED:
+            return (
+                f"Best bet: {name}, {how}: your labels say so. Before them, the "
+                f"expected gain of {other} over the target alone was {numbers}."
+            )
         if self.best_bet == self.candidate:
-            how = "with the source" if self.uses_source else "without the source"
             return (
                 f"Best bet: {name}, {how}. Its expected gain over the target alone is "
                 f"{numbers}; it is {better}."
             )
-        other = method_class(self.candidate).display_name
         return (
-            f"Best bet: {name}, without the source. The best candidate with it is "
-            f"{other}: {numbers}, {better}."
+            f"Best bet: {name}, {how}. The best candidate with it is {other}: "
+            f"{numbers}, {better}."
         )
 
     def _evidence_line(self) -> str:
         text = f"Evidence: {self.evidence}"
+        name = method_class(self.candidate).display_name
         share = f"{in_points(self.disagreement)} % of the unlabelled rows"
-        differ = f"the two fits label {share} differently"
+        differ = f"{name} and target-only label {share} differently"
         if math.isnan(self.disagreement):
             differ = "one of the two fits failed on all rows"
         if self.test is not None:
             return f"{text}. {self._test_words(self.test)}"
         if self.evidence == SETTLED and self.explanation is not None:
-            name = method_class(self.explanation.tested).display_name
+            tested = method_class(self.explanation.tested).display_name
             p_value = f"p = {self.explanation.p_value:.2g}"
-            return f"{text}: {name} beats every method without a source ({p_value})."
+            return f"{text}: {tested} beats every method without a source ({p_value})."
         if not self.repeats:
             return (
                 f"{text}, because a class has one labelled row: nothing was "
@@ -182,23 +187,23 @@ class Comparison:
                 f"{differ}."
             )
         rows = counted(self.n_labelled, "labelled row")
-        return (
-            f"{text}, from {rows}. The probability of a loss of "
-            f"{100 * LEAST_GAIN:.0f} point or more is {100 * self.posterior.loss:.0f} "
-            f"%; {differ}."
+        lost = (
+            f" It loses {100 * LEAST_GAIN:.0f} point or more with a probability of "
+            f"{100 * self.posterior.loss:.0f} %."
         )
+        return f"{text}, from {rows}; {differ}.{lost if self.uses_source else ''}"
 
     def _test_words(self, test: SignTest) -> str:
         names = [self.candidate, REFERENCE]
         first, second = (method_class(name).display_name for name in names)
         counts = (
-            f"Of {counted(test.n_rows, 'row')} labelled on purpose only {first} is "
-            f"right on {test.first}, only {second} on {test.second} (sign test, "
+            f"Of {counted(test.n_rows, 'row')} that you labelled, only {first} is "
+            f"right on {test.first}, and only {second} on {test.second} (sign test, "
             f"p = {test.p_value:.2g})"
         )
         last = "This test is final: labels added to the file join the next fit only."
-        word = "" if test.winner is not None else ", which settles nothing"
-        return f"{counts}{word}. {last}"
+        open_ = ", which settles nothing" if test.winner is None else ""
+        return f"{counts}{open_}. {last}"
 
     def _settle_line(self) -> str:
         n_rows = len(self.rows_to_label)
@@ -239,18 +244,17 @@ class Comparison:
 
     @property
     def remarks(self) -> list[str]:
-        """Sentences beyond the answer: two classes without a bridge, rows and fits."""
+        """Sentences beyond the answer: a missing bridge, rows and fits."""
         bridged = (self.candidates["information"] == BRIDGE).any()
         texts = [_NO_BRIDGE] if self.two_classes and not bridged else []
-        if self.explanation is not None:
-            texts.append(self.explanation.finding)
         return [*texts, *filter(None, [self.note])]
 
     def __repr__(self) -> str:
         """Show the answer, the candidates and what to type; it fills one screen."""
         steps = [textwrap.indent(step, "    ") for step in self.next_steps]
         parts = ["\n".join(self.lines), "\n".join(aligned(self.grid()))]
-        return "\n\n".join([*parts, "\n\n".join(steps), *self.remarks])
+        why = [self.explanation.finding] if self.explanation else []
+        return "\n\n".join([*parts, "\n\n".join(steps), *why, *self.remarks])
 
     def _repr_html_(self) -> str:
         from html import escape

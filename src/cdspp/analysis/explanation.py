@@ -48,16 +48,6 @@ from cdspp.core.wording import counted, in_points
 from cdspp.methods import method_class
 from cdspp.methods.base import Int
 
-__all__ = [
-    "ALONE_BETTER",
-    "BEST_ALONE",
-    "CANNOT_TELL",
-    "USE",
-    "Explanation",
-    "HeldOut",
-    "explain",
-]
-
 USE, ALONE_BETTER, CANNOT_TELL = "use", "train on the target alone", "cannot tell"
 BEST_ALONE = "best without a source"  # the comparator next to the source states
 PRIOR_SD = 0.07  # of true gains: with it shrunk gains average near the truth
@@ -105,10 +95,7 @@ class Explanation:
 
     @property
     def settled(self) -> bool:
-        """Whether the candidate chosen beforehand beats every method without a source.
-
-        It is the only one that is tested, so that nothing is corrected.
-        """
+        """Whether the candidate chosen beforehand beats every method without a source."""
         return self.p_value < ALPHA
 
 

@@ -26,6 +26,10 @@ from cdspp.methods.labels import read_labels
 ROW, LABEL, TESTED, MADE_OF = "row", "label", "tested", "made_of"
 
 
+class OtherTables(DataError):
+    """Rows to label that were drawn for other tables or fits."""
+
+
 class SignTest(NamedTuple):
     """The labels of `n_rows` rows on which two fits disagree, and what they settle.
 
@@ -144,21 +148,21 @@ def _fit_names(drawn: pd.DataFrame) -> list[str]:
 
 def _in_order(given: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
     """Return the given rows in the order of the draw; DataError where they differ."""
+    made_of = dict.fromkeys(drawn[MADE_OF].head(1))
+    if MADE_OF in given and (given.empty or not given[MADE_OF].isin(made_of).all()):
+        seen = {*" ".join(given[MADE_OF].astype(str)).split()}
+        others = [part for part in " ".join(made_of).split() if part not in seen]
+        what = ", ".join(part.partition(":")[0] for part in others) or "the fits"
+        raise OtherTables(
+            f"rows to label: these rows were drawn for another {what}. Compare the "
+            "same tables with the same options, or draw new rows."
+        )
     if lacking := [name for name in drawn.columns if name not in given.columns]:
         raise DataError(
             f"rows to label: no column {lacking[0]!r}. Fill labels into the rows that "
             "compare drew, and leave the other columns as they are."
         )
     rows = given.sort_values("order", kind="stable").reset_index(drop=True)
-    if rows.empty or not rows[MADE_OF].isin(drawn[MADE_OF].head(1)).all():
-        wanted = dict.fromkeys(drawn[MADE_OF].head(1))
-        seen = {*" ".join(rows[MADE_OF].astype(str)).split()}
-        others = [part for part in " ".join(wanted).split() if part not in seen]
-        what = ", ".join(part.partition(":")[0] for part in others) or "the fits"
-        raise DataError(
-            f"rows to label: these rows were drawn for another {what}. Compare the "
-            "same tables with the same options, or draw new rows."
-        )
     fixed = ["order", ROW, *_fit_names(drawn)]
     expected = drawn.head(len(rows))[fixed].astype(str)
     if not rows[fixed].astype(str).equals(expected):

@@ -54,36 +54,6 @@ from scipy.special import stdtr, stdtrit
 from cdspp.analysis.summary import Floats, mean_sd, present
 from cdspp.core.names import WITHOUT_SOURCE
 
-__all__ = [
-    "ALPHA",
-    "COLLAPSED",
-    "DEPENDS",
-    "EQUAL",
-    "HELPS",
-    "HURTS",
-    "INTERVAL_TRIALS",
-    "MIN_TRIALS",
-    "NOT_ASKED",
-    "RULE",
-    "STATEMENTS",
-    "TOO_FEW",
-    "UNDECIDED",
-    "ZERO",
-    "PairedGain",
-    "Stratum",
-    "Verdict",
-    "agreed",
-    "by_class",
-    "crossed_gain",
-    "gain_of",
-    "holm",
-    "interval_note",
-    "judge_pair",
-    "judge_tasks",
-    "mean_interval",
-    "paired_gain",
-]
-
 Gains: TypeAlias = Mapping[str, "PairedGain"]  # of the real source, over each state
 
 HELPS, HURTS, EQUAL, UNDECIDED = "helps", "hurts", "equal", "undecided"

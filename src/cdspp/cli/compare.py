@@ -100,15 +100,40 @@ def _answer(
     target: DomainRows,
     head: list[str],
 ) -> str:
-    """Write the files that were asked for; return the answer, its reasons below."""
+    """Return the answer, its reasons below, and write the files that were asked for."""
     from cdspp.analysis.summary import MOST_COLLAPSED
+
+    text = [*found.lines, "", *aligned(found.grid()), ""]
+    settle = "To settle it, draw rows to label:"
+    if path := arguments.rows_to_label:
+        settle = f"To settle it, fill in the column label of {path}, then:"
+    for lead, step in zip(("To deploy it:", settle), found.next_steps, strict=False):
+        text += [lead, f"  {step}"]
+    text += ["", *head, *found.remarks]
+    if found.test is not None:
+        text.append(
+            f"{arguments.labelled[-1]}: the rows that the test counted are marked"
+        )
+    if found.explanation is not None:
+        text += ["", found.explanation.finding, "", *_controls(found)]
+    text += _write_files(arguments, found, target, head)
+    shares = found.candidates.set_index("display_name")["degenerate"]
+    useless = ", ".join(shares.index[shares > MOST_COLLAPSED])
+    failed = arguments.strict and useless
+    if failed:
+        text.append(f"--strict: fits of {useless} have failed, collapsed or diverged")
+    return command.answer("\n".join(text), failed=failed)
+
+
+def _write_files(
+    arguments: argparse.Namespace,
+    found: Comparison,
+    target: DomainRows,
+    head: list[str],
+) -> Iterator[str]:
+    """Write what the options ask for, and yield a line on some of it."""
     from cdspp.cli.rows_to_label import write_rows
 
-    steps = [f"  {step}" for step in found.next_steps]
-    text = [*found.lines, "", *aligned(found.grid()), "", *steps, ""]
-    text += [*head, *found.remarks]
-    if found.explanation is not None:
-        text += ["", *_controls(found)]
     if arguments.csv:
         why = found.explanation
         with atomic(arguments.csv) as temporary:
@@ -119,19 +144,12 @@ def _answer(
     if arguments.rows_to_label:
         rows = found.rows_to_label.head(arguments.rows)
         write_rows(arguments.rows_to_label, rows, target)
-        many = counted(len(rows), "row")
-        text.append(f"{many} to label: {arguments.rows_to_label}")
+        yield f"{counted(len(rows), 'row')} to label: {arguments.rows_to_label}"
     if arguments.page:
         from cdspp.report.page.comparison import write_comparison
 
         write_comparison(found, head, arguments.page)
-        text.append(f"Page: {arguments.page}")
-    shares = found.candidates.set_index("display_name")["degenerate"]
-    useless = ", ".join(shares.index[shares > MOST_COLLAPSED])
-    failed = arguments.strict and useless
-    if failed:
-        text.append(f"--strict: fits of {useless} have failed, collapsed or diverged")
-    return command.answer("\n".join(text), failed=failed)
+        yield f"Page: {arguments.page}"
 
 
 def _next_steps(

@@ -141,25 +141,33 @@ def _fit_model(
 def _chosen(arguments: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     """Choose the method where none is given; return lines on it, and the reason."""
     from cdspp.analysis.best_bet import REFERENCE
+    from cdspp.analysis.rows_to_label import OtherTables
     from cdspp.cli.compare import compare_files
 
     reason: dict[str, Any] = {"date": date.today().isoformat()}
     if arguments.method:
-        return [], reason | {"method": arguments.method}
+        return [], reason | {"method": arguments.method, "choice": "by --method"}
     if arguments.option:
         raise ConfigError("--option needs --method: options belong to one method.")
     before = "(0.2.0 took --method cdspp --scale none)"
     if not arguments.source:
         arguments.method = REFERENCE
         how = f"Method: {REFERENCE}, for there is no source; --scale {arguments.scale}"
-        return [f"{how} {before}."], reason | {"method": REFERENCE}
+        choice = {"method": REFERENCE, "choice": "for want of a source"}
+        return [f"{how} {before}."], reason | choice
     asked = {"method": [], "why": False, "repeats": 15, "seed": 0, "rows_to_label": ""}
-    found, *_ = compare_files(argparse.Namespace(**{**vars(arguments), **asked}))
+    options = {**vars(arguments), **asked}
+    try:
+        found, *_ = compare_files(argparse.Namespace(**options))
+        texts = []
+    except OtherTables:  # since when the tables have more labels
+        found, *_ = compare_files(argparse.Namespace(**options | {"labelled": []}))
+        texts = ["note: --labelled: of other tables, so its labels join without a test"]
     arguments.method = found.best_bet
     reason |= {"method": found.best_bet, "candidate": found.candidate}
     reason |= {"probability": found.probability, "evidence": found.evidence}
     how = f"Method: {found.best_bet}, the bet; --scale {arguments.scale} {before}."
-    return [*found.lines[:2], how], reason
+    return [*found.lines[:2], how, *texts], reason
 
 
 def _next_step(arguments: argparse.Namespace, model: Any) -> list[str]:

@@ -29,6 +29,7 @@ def last_fit(model: PathLike | None, output: PathLike) -> LastFit | None:
 
     try:
         reason = _read(read_model(model)[1].get("reason"))
+        [*reason_words(model, json.dumps(reason))]  # DataError where one is damaged
         table = pd.read_csv(output, dtype=str, keep_default_na=False)
         pairs = zip(table["id"], table["predicted"], strict=True)
     except (DataError, KeyError, OSError, ValueError):  # other files of these names
@@ -55,11 +56,13 @@ def reason_words(path: PathLike, text: Any) -> Iterator[str]:
 
 def _choice(reason: Mapping[str, Any]) -> str:
     if "probability" not in reason:
-        return "chosen by --method or for want of a source"
+        return f"chosen {reason['choice']}"
+    if reason["evidence"] == "settled":
+        return "the best bet (settled by a test)"
     share = f"{100 * float(reason['probability']):.0f} %"
     return (
-        f"the best bet ({reason.get('candidate')} better than target-only with a "
-        f"probability of {share}; evidence: {reason.get('evidence')})"
+        f"the best bet ({reason['candidate']} is better than target-only with a "
+        f"probability of {share}; evidence: {reason['evidence']})"
     )
 
 
@@ -72,9 +75,11 @@ def changes(
     old = before.reason
     both = [name for name in predictions if name in before.predictions]
     moved = sum(str(predictions[name]) != before.predictions[name] for name in both)
+    new = reason["method"]
+    method = f"still {new}" if old["method"] == new else f"{old['method']} to {new}"
     yield (
-        f"Since {old.get('date')}: {old.get('labelled')} to {reason['labelled']} "
-        f"labelled rows; {old.get('method')} to {reason['method']}; "
-        f"{moved} of {counted(len(both), 'prediction')} changed."
+        f"Since {old['date']}: {old['labelled']} to {reason['labelled']} labelled "
+        f"rows; {method}; {moved} of {counted(len(both), 'prediction')} changed."
     )
-    yield f"Then: {_choice(old)}. Now: {_choice(reason)}."
+    if _choice(old) != _choice(reason):
+        yield f"Then: {_choice(old)}. Now: {_choice(reason)}."
