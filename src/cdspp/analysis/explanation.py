@@ -95,7 +95,7 @@ class Explanation:
 
     @property
     def settled(self) -> bool:
-        """Whether the candidate chosen beforehand beats all methods without a source."""
+        """Whether the candidate chosen beforehand beats all without a source."""
         return self.p_value < ALPHA
 
 
