@@ -28,6 +28,7 @@ from support.result_sentences import (
     Result,
     gain,
 )
+from support.result_sentences_decisions import DECISIONS
 from support.result_sentences_selection import SELECTIONS
 
 __all__ = ["RESULTS"]
@@ -346,5 +347,6 @@ RESULTS = [
     *WHEN_TEXTS,
     *ERROR_RATES,
     *SELECTIONS,
+    *DECISIONS,
     *NEWER_METHODS,
 ]
