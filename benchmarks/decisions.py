@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,8 +21,19 @@ import pandas as pd
 from benchmarks.decision_cases import ALWAYS, FURTHER, deployed
 from benchmarks.decision_families import DRAWS, FAMILIES
 from benchmarks.measure import ask_process
+from cdspp.analysis.best_bet import (
+    BRIDGE,
+    BRIDGE_CANDIDATES,
+    LEAST_GAIN,
+    PRIORS,
+    PSEUDO_ROWS,
+    PSEUDO_VARIANCE,
+    TRAINING_SCATTER,
+    Posterior,
+    Prior,
+    information,
+)
 from cdspp.core.seeding import generator
-from cdspp.methods import method_class
 
 __all__ = [
     "RULES",
@@ -45,19 +56,11 @@ SLOW = {"embedded": 1, "requests": 0}
 BET, BEFORE, BEST_MEAN = "the bet", "0.2.0's answer", "best mean of 0.2.0"
 BEST_OF_BETS = "best mean of the bet's candidates"
 FALSE = 0.01  # a bet that is so much worse than `target-only` is false
-NOMINAL = 1.2815515655446004  # standard deviations from the middle to 80 %
 BANDS = (-np.inf, 0.01, 0.05, 0.1, np.inf)  # of true gains
 CHANCES = (0.0, 0.35, 0.5, 0.65, 0.8, 1.0)  # of P(better), the last with its end
 RESAMPLES = 4000
 DRAW = ["family", "number"]
 KNOWN = [*DRAW, "bad", "set_aside"]
-
-
-class Prior(NamedTuple):
-    """Mean and standard deviation of true gains over `target-only`."""
-
-    mean: float
-    sd: float
 
 
 @dataclass(frozen=True)
@@ -76,16 +79,16 @@ class Rule:
         A candidate that is left out.
     """
 
-    bridged: float = 0.1
-    least: float = 0.01
-    pseudo_rows: float = 10.0
+    bridged: float = PRIORS[BRIDGE].sd
+    least: float = LEAST_GAIN
+    pseudo_rows: float = PSEUDO_ROWS
     without: str = ""
 
     def prior(self, method: str) -> Prior:
         """Return the prior of a method's gain, by the information that it uses."""
-        if method_class(method).bridges:
-            return Prior(0.0, self.bridged)
-        return Prior(-0.01, 0.04) if method == "cdspp" else Prior(-0.03, 0.05)
+        kind = information(method, BRIDGE_CANDIDATES)
+        prior = PRIORS[kind]
+        return prior._replace(sd=self.bridged) if kind == BRIDGE else prior
 
 
 SHIPPED = Rule()
@@ -187,7 +190,8 @@ def bet_of(rule: Rule, record: Record) -> str:
         method = entry["method"]
         if method in (ALWAYS, rule.without) or entry["low"] is None:
             continue
-        sd = (entry["high"] - entry["low"]) / (2 * NOMINAL)
+        low, high = Posterior(0.0, 1.0).interval
+        sd = (entry["high"] - entry["low"]) / (high - low)
         error = 1 / (1 / sd**2 - 1 / SHIPPED.prior(method).sd ** 2)
         error = _with_pseudo_rows(error, record["n_labelled"], rule.pseudo_rows)
         prior = rule.prior(method)
@@ -201,9 +205,10 @@ def bet_of(rule: Rule, record: Record) -> str:
 def _with_pseudo_rows(error: float, n: int, pseudo_rows: float) -> float:
     """Return a squared error with another number of pseudo-rows than `SHIPPED` has."""
     usual = SHIPPED.pseudo_rows
-    variance = (error * n / 2 * (n + usual) - usual * 0.2) / n
-    both = n * max(variance, 0.0) + pseudo_rows * 0.2
-    return 2 / n * both / (n + pseudo_rows)
+    scattered = error * n / TRAINING_SCATTER * (n + usual)
+    variance = max((scattered - usual * PSEUDO_VARIANCE) / n, 0.0)
+    both = n * variance + pseudo_rows * PSEUDO_VARIANCE
+    return TRAINING_SCATTER / n * both / (n + pseudo_rows)
 
 
 def outcomes(records: Sequence[Record]) -> pd.DataFrame:

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom
 
+from cdspp.analysis.rows_to_label import SignTest
 from cdspp.core.seeding import generator, integer_seed
 from cdspp.methods.base import Float, Int
 
@@ -38,7 +38,6 @@ __all__ = [
 ]
 
 REVEALED = (5, 10, 20)
-LEVEL = 0.05
 SURE = 0.95  # of CODA's chance that a model is best, where that settles the question
 ORDERS, REFITTED = 100, 3  # random orders with the fits kept, and fitted again
 DISAGREEING, RANDOM, UNCERTAIN = "disagreeing rows", "random rows", "uncertain rows"
@@ -65,10 +64,8 @@ def winner(bet_right: Any, alone_right: Any) -> int:
     (0, -1)
     """
     bet, alone = np.asarray(bet_right, bool), np.asarray(alone_right, bool)
-    wins, losses = int(np.sum(bet & ~alone)), int(np.sum(alone & ~bet))
-    # The chance of so many, or more, of the rows where one is right.
-    chances = binom.sf([wins - 1, losses - 1], wins + losses, 0.5)
-    return int(np.argmin(chances)) if chances.min() <= LEVEL else OPEN
+    test = SignTest(len(bet), int(np.sum(bet & ~alone)), int(np.sum(alone & ~bet)))
+    return OPEN if test.winner is None else test.winner
 
 
 def simulate_labelling(
