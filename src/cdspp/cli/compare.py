@@ -52,14 +52,13 @@ def _compare(arguments: argparse.Namespace) -> str:
     command.check_outputs(arguments, outputs, inputs)
     if arguments.page:  # said before the fits, not after
         command.need_package("jinja2", "--page")
-    found, rows, head = compare_files(arguments)
-    return _answer(arguments, found, rows[0], head)
+    return _answer(arguments, *compare_files(arguments))
 
 
 def compare_files(
     arguments: argparse.Namespace,
-) -> tuple[Comparison, tuple[DomainRows, DomainRows], list[str]]:
-    """Return the answer for two files, their rows, and lines that describe them."""
+) -> tuple[Comparison, DomainRows, list[str]]:
+    """Return the answer for two files, the target, and lines that describe both."""
     from cdspp.analysis.compare import compare
     from cdspp.cli import rows
     from cdspp.cli.rows_to_label import mark_tested, read_rows
@@ -91,7 +90,7 @@ def compare_files(
     kind = arguments.scale
     said = "PCA in each fit" if kind == PCA else str(Scaling(kind, target.X.shape[1]))
     read = replace(target, scaling=said), replace(source, scaling=said)
-    return found, (target, source), [*rows.tell(*read), *notes]
+    return found, target, [*rows.tell(*read), *notes]
 
 
 def _answer(
