@@ -92,6 +92,20 @@ def test_a_number_of_unlabelled_samples_is_kept_per_class(
     assert rest.groupby(["trial", truth]).size().tolist() == [3] * 9
 
 
+@pytest.mark.parametrize("protocol", ["seeded", "published"])
+def test_more_labels_leave_the_same_unlabelled_samples(
+    labels: Path, protocol: str
+) -> None:
+    few, many = (
+        draw(labels, protocol=protocol, unlabelled=2, per_class=number)
+        for number in (1, 3)
+    )
+    rests = [
+        split[split["role"] == "unlabelled"]["id"].tolist() for split in (few, many)
+    ]
+    assert rests[0] == rests[1]
+
+
 def test_published_splits_are_those_of_the_rule_in_published_order(
     labels: Path,
 ) -> None:
