@@ -9,8 +9,6 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from cdspp.core.linalg import row_normalise
 
-__all__ = ["decision_values", "scalar_blocks", "scalar_kernel", "settled"]
-
 
 def scalar_kernel(A: np.ndarray, B: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return the Gaussian kernel of the page, one pair after another."""

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["are_mixed"]
-
 
 def are_mixed(labels: Sequence[str]) -> bool:
     """Return whether neighbours differ nearly as often as in a random order."""

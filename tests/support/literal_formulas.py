@@ -7,13 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "landmark_objective",
-    "literal_graph",
-    "literal_laplacian",
-    "literal_selection",
-]
-
 
 def literal_graph(X: np.ndarray, n_neighbors: int = 5) -> np.ndarray:
     """Return the heat kernel graph of nearest neighbours, pair by pair."""

@@ -6,8 +6,6 @@ import numpy as np
 
 from cdspp import SourceDomain
 
-__all__ = ["paired_problem"]
-
 
 def paired_problem() -> tuple[np.ndarray, np.ndarray, SourceDomain]:
     """Return ten classes that three labelled rows each hardly tell apart; 60 pairs."""

@@ -11,8 +11,6 @@ from support.score_data import as_frame
 
 from cdspp.analysis.summary import Summary, summarise
 
-__all__ = ["cell_of", "summary_of"]
-
 
 def summary_of(
     name: str | None,

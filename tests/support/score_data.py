@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,6 @@ import pandas as pd
 from support.report_data import scores_frame
 
 from cdspp.analysis.fit_records import OUTCOME_COLUMNS
-from cdspp.stages.artifacts import SCORE_COLUMNS, write_rows
-
-__all__ = ["NAN", "Cells", "Fallen", "as_frame", "as_outcomes", "write_cells"]
 
 NAN = float("nan")
 # By setting and method, by task: a number a trial; NaN for a failed one.
@@ -38,12 +34,6 @@ def as_outcomes(cells: Cells) -> pd.DataFrame:
     names = ("setting", "task", "method", "trial", "status", "cpu_seconds")
     frame = pd.DataFrame(_rows(cells), columns=names).fillna({"cpu_seconds": 99.0})
     return frame.assign(benchmark="digits").reindex(columns=list(OUTCOME_COLUMNS))
-
-
-def write_cells(path: Path, cells: Cells) -> Path:
-    """Write accuracies as a score file."""
-    write_rows(path, SCORE_COLUMNS, as_frame(cells))
-    return path
 
 
 def _rows(cells: Cells) -> Iterator[tuple[Any, ...]]:

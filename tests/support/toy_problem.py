@@ -11,22 +11,6 @@ from cdspp import SourceDomain
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import Problem
 
-__all__ = [
-    "SHAPES",
-    "WIDE",
-    "ToyProblem",
-    "doubled",
-    "renamed",
-    "scaled",
-    "shuffled",
-    "some_rows",
-    "some_source",
-    "stretched",
-    "toy_problem",
-    "turned",
-    "variant",
-]
-
 # More features than rows, so that the solver works on rows.
 WIDE: dict[str, Any] = {"d_source": 60, "d_target": 90}
 SHAPES: dict[str, dict[str, Any]] = {
