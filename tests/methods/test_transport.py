@@ -198,7 +198,7 @@ def test_shared_columns_decide_where_the_guide_weighs_next_to_nothing() -> None:
     model = KPGRLKP(alpha=0.99).fit(X, y, source=source)
     ties = np.array([model.plan_[:, codes[4:] == c].sum(axis=1) for c in range(4)])
     np.testing.assert_array_equal(ties.argmax(axis=0), codes)
-    with pytest.raises(ValueError, match="needs shared columns"):
+    with pytest.raises(ValueError, match="shared columns"):
         KPGRLKP().fit(X, y, source=SourceDomain(X_source, codes))
 
 
@@ -313,7 +313,7 @@ def test_plans_that_do_not_fit_into_memory_are_refused(
     monkeypatch.setattr(memory, "available_megabytes", lambda: 1e-3)
     problem = toy_problem()
     for model in (KPGRL(), COOT(), SemiRelaxedFGW()):
-        with pytest.raises(DataError, match=r"holds plans of \d+ x \d+ rows"):
+        with pytest.raises(DataError, match=r"plans.* \d+ x \d+ rows"):
             problem.fit(model)
 
 
@@ -388,7 +388,7 @@ def test_a_class_without_source_rows_has_no_plan() -> None:
     for model in (COOT(), SemiRelaxedFGW()):
         with (
             pytest.warns(LabelWarning),
-            pytest.raises(MethodFailed, match="class 1 has no source row"),
+            pytest.raises(MethodFailed, match="class 1 .*source row"),
         ):
             model.fit(problem.X, problem.y, source=source)
 

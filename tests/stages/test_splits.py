@@ -76,7 +76,7 @@ def test_a_source_class_that_is_too_small_gives_all_it_has(labels: Path) -> None
 
 
 def test_a_target_class_without_test_samples_is_refused(labels: Path) -> None:
-    message = r"5 labelled .* leave no test sample in b \(5\)"
+    message = r"5 labelled .*test sample.* \(5\)"
     with pytest.raises(DataError, match=message):
         draw(labels, per_class=5)
 
