@@ -101,7 +101,7 @@ def main(names: Sequence[str]) -> int:
         paths = sorted({path for fault in chosen for path in fault.test_paths})
         unchanged = _run_tests(root, paths)
         if unchanged.returncode != PASSED:
-            print(f"The tests fail without a fault:\n{unchanged.stdout}")
+            print("The tests fail without a fault:", unchanged.stdout, unchanged.stderr)
             return 1
         n_caught = 0
         for fault in chosen:

@@ -15,6 +15,7 @@ from cdspp import COOT, KPGRL, KPGRLGW, KPGRLKP, PCACoral, SemiRelaxedFGW, Sourc
 from cdspp.core import memory
 from cdspp.core.errors import DataError, LabelWarning, MethodFailed
 from cdspp.core.linalg import row_normalise
+from cdspp.methods.transport.kpg_rl import _step_length
 from cdspp.methods.transport.plans import COPIES, potentials, sinkhorn
 
 
@@ -155,6 +156,18 @@ def gromov_objective(
     distances = squares - 2 * ((left @ plan @ right) * plan).sum()
     guided = (model.plan_ * inner / inner.max()).sum()
     return float(model.alpha * distances + (1 - model.alpha) * guided)
+
+
+@pytest.mark.parametrize(
+    ("curvature", "slope", "length"),
+    [(2.0, -2.0, 0.5), (1.0, -4.0, 1.0), (1.0, 1.0, 0.0), (-1.0, 0.5, 1.0)],
+)
+def test_a_step_ends_where_the_objective_is_least(
+    curvature: float, slope: float, length: float
+) -> None:
+    places = np.linspace(0.0, 1.0, 101)
+    assert places[(curvature * places**2 + slope * places).argmin()] == length
+    assert _step_length(curvature, slope) == length
 
 
 @pytest.mark.parametrize(("seed", "alpha"), [(1, 0.5), (2, 0.5), (3, 0.8)])
