@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 from sklearn.ensemble import RandomForestClassifier
-from support.paired_problem import paired_problem
+from support.toy_problem import paired_problem
 
 import cdspp
 from benchmarks.planted import Planted

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.paired_problem import paired_problem
+from support.toy_problem import paired_problem
 
 from benchmarks.planted import Planted
 from cdspp import CDSPP, SourceDomain, compare

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from support.label_order import are_mixed
+from support.published_files import are_mixed
 from support.toy_download import contents, put
 
 from cdspp.core.errors import ConfigError, DataError

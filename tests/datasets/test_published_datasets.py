@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from support.label_order import are_mixed
+from support.published_files import are_mixed
 from support.toy_download import put
 
 from cdspp.core.errors import DataError

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import support.augmented_problems as shared
+import support.literal_formulas as shared
 from scipy.linalg import cholesky, pinv, solve_triangular, sqrtm
 from scipy.optimize import nnls
 from support.known_answers.known_problems import authors_problem
