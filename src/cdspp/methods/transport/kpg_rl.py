@@ -32,8 +32,8 @@ from cdspp.methods.transport.plans import (
 CHUNK = 1024  # rows whose distances are held at a time
 MOST_PIVOTS = 10_000_000  # of a linear program
 WITHOUT_EFFECT = (
-    "epsilon and max_iter of KPG-RL-GW have no effect, since its plan is exact, and the "
-    "next release removes them. Leave them out; n_steps limits the steps."
+    "epsilon and max_iter of KPG-RL-GW have no effect, since its plan is exact. Leave "
+    "them out, as the next release removes them; n_steps limits the steps."
 )
 
 
