@@ -45,7 +45,7 @@ def test_a_file_is_what_its_record_says(made: str) -> None:
 def test_a_job_refuses_a_file_in_the_place_of_another(made: str) -> None:
     make("other.npz", ["view.npz"])
     Path("other.npz").replace(made)
-    with pytest.raises(SystemExit, match=r"view\.npz: it is not the file that"):
+    with pytest.raises(SystemExit, match=r"view\.npz: .*file"):
         make("fit.json", [made])
     origin_path("other.npz").replace(origin_path(made))
     with pytest.raises(SystemExit, match=r"beside it is of other\.npz\. Delete it and"):
@@ -58,7 +58,7 @@ def test_a_damaged_record_is_said_to_be_damaged(made: str) -> None:
     for text in ("", "[]", '{"file": "view.npz"}', kept.replace("inputs", "input")):
         origin_path(made).write_text(text)
         assert "is missing or damaged" in origin_fault(made, {})
-        with pytest.raises(SystemExit, match=r"view\.npz: the record .* is missing or"):
+        with pytest.raises(SystemExit, match=r"view\.npz: the record .*missing"):
             make("fit.json", [made])
     origin_path(made).unlink()
     assert "is missing or damaged" in origin_fault(made, {})
@@ -91,7 +91,7 @@ def work(made: str, how: str) -> None:
 
 @pytest.mark.parametrize("how", ["written", "replaced", "removed"])
 def test_an_input_that_changes_ends_a_job_without_a_result(made: str, how: str) -> None:
-    with pytest.raises(SystemExit, match=r"view\.npz was replaced while a job worked"):
+    with pytest.raises(SystemExit, match=r"view\.npz .*replaced.*job"):
         work(made, how)
     assert not Path("fit.json").exists()
 

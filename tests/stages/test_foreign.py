@@ -106,11 +106,11 @@ def test_a_trial_without_predictions_has_failed(room: Room, exported: Path) -> N
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda t: t.iloc[1:], r"trial 1: 1 unlabelled row of 27 without a prediction"),
-        (lambda t: pd.concat([t, t.head(1)]), r"trial 1: right\d\d is predicted more"),
-        (lambda t: t.assign(predicted="d"), r"trial 1: 'd' is no class. Expected a, b"),
-        (lambda t: t.assign(trial="one"), "expected a number in each row of trial"),
-        (lambda t: t.drop(columns="id"), "lacks id. Expected the columns task, trial"),
+        (lambda t: t.iloc[1:], "trial 1: 1 unlabelled row.* 27 .*prediction"),
+        (lambda t: pd.concat([t, t.head(1)]), r"trial 1: right\d\d .*predicted"),
+        (lambda t: t.assign(predicted="d"), "trial 1: 'd' .*class. Expected a, b"),
+        (lambda t: t.assign(trial="one"), "number.*trial"),
+        (lambda t: t.drop(columns="id"), "lacks id. Expected .*columns task, trial"),
     ],
 )
 def test_what_does_not_fit_the_splits_is_refused(

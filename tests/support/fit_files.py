@@ -13,8 +13,6 @@ from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.stages.artifacts import FIT_COLUMNS, write_rows
 from cdspp.stages.fit_files import write_record
 
-__all__ = ["RECORDED", "RECORDED_OF_TRIAL", "write_fit"]
-
 # What a record says beside the identity of its fit, where no test looks at it.
 RECORDED: Mapping[str, Any] = {
     "dataset": "goods",

@@ -26,26 +26,6 @@ from cdspp.study.model import Benchmark, Method, Study, StudyDataset
 from cdspp.study.plan import BenchmarkPlan, Row, plan_of
 from cdspp.study.settings import with_settings
 
-__all__ = [
-    "CONTROLS",
-    "DIGIT_TASKS",
-    "FEW",
-    "METHODS",
-    "STATES",
-    "draw_comparisons",
-    "draw_summary",
-    "make_plan",
-    "place_of",
-    "score_rows",
-    "scores_frame",
-    "write_comparisons",
-    "write_fit_records",
-    "write_labels",
-    "write_row_scores",
-    "write_scores",
-    "write_showcase",
-]
-
 Entries = Sequence[Mapping[str, Any]]
 
 RESOURCES = Path(__file__).parents[2] / "resources"

@@ -28,8 +28,6 @@ from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
 from cdspp.study.settings import in_state
 
-__all__ = ["FORMS", "WrittenStudy", "write_page"]
-
 TABLE_FORMS = (".csv", ".md", ".tex", ".html")
 FIGURE_FORMS = (".svg", ".png", ".pdf")
 FORMS = {"table": TABLE_FORMS, "figure": FIGURE_FORMS, "timing": TABLE_FORMS}

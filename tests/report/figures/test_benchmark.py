@@ -187,7 +187,7 @@ def test_a_fit_that_is_not_what_its_record_says_is_refused(tmp_path: Path) -> No
     [fit] = paths["fits"]
     rows = pd.DataFrame(read_rows(fit, FIT_COLUMNS))
     write_rows(fit, FIT_COLUMNS, rows.assign(predicted="a"))
-    with pytest.raises(DataError, match="its content is not what its record"):
+    with pytest.raises(DataError, match="content.*record"):
         count_confusions([fit], paths["target_labels"])
 
 
@@ -212,10 +212,10 @@ def fewer_rows(path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "told"),
     [
-        (web_page, "it is a web page"),
-        (other_arrays, "it holds no group, id, xy"),
-        (cut_short, "it is damaged or foreign"),
-        (fewer_rows, "it holds arrays of the shapes"),
+        (web_page, "web page"),
+        (other_arrays, "group, id, xy"),
+        (cut_short, "damaged"),
+        (fewer_rows, "arrays of the shapes"),
     ],
 )
 def test_a_subspace_that_is_none_is_named(
@@ -230,7 +230,7 @@ def test_a_subspace_that_is_none_is_named(
 
 def test_labels_of_another_domain_are_refused(tmp_path: Path) -> None:
     paths = write_showcase(tmp_path, classes=("a", "b"), each=5)
-    with pytest.raises(DataError, match="no label for the sample t-a-3"):
+    with pytest.raises(DataError, match="label.*sample t-a-3"):
         count_confusions(paths["fits"], paths["source_labels"])
 
 

@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["ROOT", "may_state_a_result", "one_line", "result_pages", "sentences"]
-
 ROOT = Path(__file__).parents[2]
 # Pages that describe the past, or define words.
 APART = {"history.md", "vocabulary.md"}

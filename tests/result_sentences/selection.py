@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from support.result_numbers import Numbers
-from support.result_sentences import (
+from result_sentences.numbers import Numbers
+from result_sentences.sentences import (
     ALONE,
     DEPENDS,
     DIGITS,
@@ -17,8 +17,6 @@ from support.result_sentences import (
 )
 
 from cdspp.core.wording import in_points
-
-__all__ = ["SELECTIONS"]
 
 SELECTION = "docs/results/selection.csv"
 SELECTING = {

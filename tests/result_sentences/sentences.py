@@ -13,32 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from support.result_numbers import Numbers
+from result_sentences.numbers import Numbers
 
 from benchmarks.scale import scale_exponent
 from cdspp.core.wording import in_points
-
-__all__ = [
-    "ALONE",
-    "COSTS",
-    "DEPENDS",
-    "DIGITS",
-    "DOCS",
-    "HELP",
-    "HELPS",
-    "HURTS",
-    "NETS",
-    "NEWER",
-    "OFFICE",
-    "OPEN",
-    "OPENING",
-    "PLACES",
-    "TABLE",
-    "VERDICTS",
-    "WHEN_TEXTS",
-    "Result",
-    "gain",
-]
 
 README, INDEX = "README.md", "docs/index.md"
 WHEN, VERDICTS = "docs/guide/when.md", "docs/guide/verdicts.md"

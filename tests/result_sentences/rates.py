@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 
 import numpy as np
-from support.result_numbers import PRINTED_RATES, Numbers
-from support.result_sentences import (
+from result_sentences.decisions import DECISIONS
+from result_sentences.numbers import PRINTED_RATES, Numbers
+from result_sentences.selection import SELECTIONS
+from result_sentences.sentences import (
     ALONE,
     COSTS,
     DEPENDS,
@@ -28,10 +30,6 @@ from support.result_sentences import (
     Result,
     gain,
 )
-from support.result_sentences_decisions import DECISIONS
-from support.result_sentences_selection import SELECTIONS
-
-__all__ = ["RESULTS"]
 
 RATES = PRINTED_RATES
 SIZES = (6, 15, 60)

@@ -9,12 +9,10 @@ from typing import Any
 
 import pandas as pd
 import yaml
-from support.page_sentences import ROOT
+from result_sentences.pages import ROOT
 
 from benchmarks.results import read_numbers
 from cdspp.methods import method_class
-
-__all__ = ["PRINTED_RATES", "Numbers"]
 
 # What `python -m benchmarks verdicts` printed, which takes hours.
 PRINTED_RATES = "docs/results/verdicts.txt"

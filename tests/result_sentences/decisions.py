@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 
-from support.result_numbers import Numbers
-from support.result_sentences import VERDICTS, Result
-
-__all__ = ["DECISIONS"]
+from result_sentences.numbers import Numbers
+from result_sentences.sentences import VERDICTS, Result
 
 # What `python -m benchmarks decisions` printed, which takes two hours of a processor.
 PRINTED = "docs/results/decisions.txt"
