@@ -50,20 +50,20 @@ RESOURCES = TOP / "resources"
 CATALOGUE = RESOURCES / "datasets.yaml"
 PAPER = data_digest(RESOURCES / "paper")
 
-replaced = workflow.config_settings.replace_workflow_config
+given = workflow.config_settings
+study_files = [told_file(file) for file in given.configfiles]
 # The `config:` of a module statement is the study, whatever else the caller configures.
 is_module = workflow.modifier.skip_configfile
-study_files = [told_file(file) for file in workflow.config_settings.configfiles]
 COMMAND = "snakemake --cores 8" if is_module else study_command(study_files)
 
 try:
-    merge_files(workflow.config_settings.configfiles)  # Snakemake takes a key twice
-    layers = layered(
-        config if is_module else workflow.config_settings.overwrite_config,
-        base=None if replaced else TOP / "config.yaml",
-        presets=RESOURCES / "presets",
-        beside=None if is_module else "config.yaml",
-    )
+    if is_module:
+        own = config
+    else:  # read again: Snakemake accepts a key that is there twice
+        usual = [Path("config.yaml"), TOP / "config.yaml"]
+        files = given.configfiles or [next(filter(Path.is_file, usual))]
+        own = merge_files(files, given.config)
+    layers = layered(own, TOP)
     for note in layers.notes if workflow.is_main_process else ():
         logger.warning(note)
     study = load_study(
@@ -71,13 +71,12 @@ try:
         schema=TOP / "workflow/schemas/config.schema.yaml",
         catalogue=CATALOGUE,
         resources=RESOURCES,
-        inherited=layers.inherited,
         data="data",
     )
 except ConfigError as error:
     raise WorkflowError(str(error))
 
-config = {**config, **layers.config}  # the preset's keys, too; a caller keeps its own
+config = dict(layers.config)  # a caller keeps its own
 
 if workflow.is_main_process:  # each job reads this again
     # Before Snakemake takes its lock; kept until the end.

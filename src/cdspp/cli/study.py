@@ -74,16 +74,11 @@ STUDY_FILES = (".yaml", ".yml", ".json")
 
 
 def read_layers(files: Sequence[PathLike]) -> Layers:
-    """Return the keys of a study from its files and from those that ship."""
+    """Return the keys of the study of some files, by default of config.yaml."""
     from cdspp.study.layers import layered, merge_files
 
-    place = workflow_folder()
-    return layered(
-        merge_files([found_file(file) for file in files]),
-        base=place / "config.yaml",
-        presets=place / "resources/presets",
-        beside="config.yaml",
-    )
+    found = [found_file(file) for file in files or ["config.yaml"]]
+    return layered(merge_files(found), workflow_folder())
 
 
 def read_study(files: Sequence[PathLike]) -> Study:
@@ -98,7 +93,6 @@ def read_study(files: Sequence[PathLike]) -> Study:
         schema=place / "workflow/schemas/config.schema.yaml",
         catalogue=place / "resources/datasets.yaml",
         resources=place / "resources",
-        inherited=layers.inherited,
         data="data" if Path("data").is_dir() else None,
     )
     for note in study.notes:
