@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cdspp.stages.fit_files import write_record
 from support.toy_study import CONFIG, Project
 
 from cdspp.cli.study import status_text
-from cdspp.stages.fit_files import write_record
 
 pytestmark = pytest.mark.slow
 
