@@ -35,11 +35,13 @@ from cdspp.stages.artifacts import (
     unnumbered,
 )
 from cdspp.stages.score import score_fit
-from cdspp.study.stale import changed_files, read_stated
+from cdspp.study.stale import FOLLOWS, changed_files, read_stated
 
 Trial = tuple[str, str, str, int]  # setting, task, method, trial
 Rows = list[tuple[Any, ...]]
 
+# Why a run would make a file again that is as it was made.
+NO_FAULT = (FOLLOWS, MADE_BY_OLDER)
 # The files that every fit reads.
 READ = ("source_features", "target_features", "source_split", "target_split")
 # What a report names, as it lies in the folder of the study.
@@ -87,7 +89,7 @@ def verify(
         unused += len(fits.rows) - len(used)
         faults += _score_faults(file, fits, used, found)
     # What everything else rests on comes first.
-    since = {k: v for k, v in (stale or {}).items() if v != MADE_BY_OLDER}
+    since = {k: v for k, v in (stale or {}).items() if v not in NO_FAULT}
     first = [f"{path}: {text}. Run the study again." for path, text in since.items()]
     first += (f"{path}: {text}." for path, text in changed.items())
     mixed = mixed_versions(record.extra for record in records)

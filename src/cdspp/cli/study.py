@@ -165,7 +165,7 @@ def status_text(files: Sequence[str], *, strict: bool = False) -> str:
     from cdspp.study.files import FIT, files_after_fits, files_before_fits
     from cdspp.study.plan import plan_of
     from cdspp.study.progress import missing_files, study_progress
-    from cdspp.study.stale import notes, stale, unrecorded_files
+    from cdspp.study.stale import FOLLOWS, notes, stale, unrecorded_files
 
     study = read_study(files)
     plans = [plan_of(study, name) for name in study.benchmarks]
@@ -185,6 +185,7 @@ def status_text(files: Sequence[str], *, strict: bool = False) -> str:
         lines += [*_first(stopped), *filter(None, [writing_fault("logs")]), ""]
     found = stale(study)
     by_reason = _by_reason((reason, file) for file, reason in found.items())
+    by_reason.pop(FOLLOWS, None)
     for reason, places in by_reason.items():
         n_files = counted(len(places), "file")
         lines += [f"{n_files} to make again: {reason}", *_first(places), ""]

@@ -13,7 +13,7 @@ from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import partial
 from html import unescape
 from itertools import chain
 from pathlib import Path
@@ -27,6 +27,7 @@ from cdspp.core.files import (
     Expected,
     fault,
     read_json,
+    read_record,
     recipe,
     record_path,
     unreadable,
@@ -49,16 +50,15 @@ from cdspp.study.files import (
     SCORES,
     files_after_fits,
     files_before_fits,
-    files_of_fit,
 )
 from cdspp.study.fit_jobs import expected_fits
 from cdspp.study.model import Study
 
 REPORT_PAGE, DIGESTS = "report/index.html", "digests.json"  # of a study
-# Written beside the index of a data set, and no output of a rule: never recorded.
-BESIDE = ("contents.json", "digests.json")
+# Written beside an output, and no output of a rule (one by the older release).
+BESIDE = ("contents.json", "digests.json", "index.sha256")
 CODE_ALONE = (OTHER_CODE, MADE_BY_OLDER)
-MISSING, INPUTS = "not there yet", "a file that they read is made again"
+MISSING, FOLLOWS = "not there yet", "a file that it was made of is made again"
 NAMED = 3  # of changed files, in a note
 
 
@@ -118,19 +118,23 @@ def stale(
     *,
     quick: bool = False,
 ) -> dict[str, str]:
-    """Return the files that are not what the study asks for now, and why.
+    """Return the files that a run would make again where they lie, and why.
 
-    Causes come first, and files that follow from them are left out; files that are not
-    there are in no record. If `quick`, fits are not read again that were scored as the
-    study has them: of these Snakemake knows, but for predictions made elsewhere, which
-    may change and keep their time.
+    Causes come first, then what follows from them (`FOLLOWS`). If `quick`, fits are not
+    read again that were scored as the study has them: of these Snakemake knows, but for
+    predictions made elsewhere, which may change and keep their time.
     """
     made_of = recipe_of or partial(file_recipe, study)
     known, found = dict[str, str](), dict[str, str]()
 
     def check(files: Iterable[str], expected: Callable[[str], Expected]) -> None:
-        for file in files:
-            if Path(file).is_file() and (wrong := fault(file, expected(file), known)):
+        for file in filter(os.path.isfile, files):
+            wanted = expected(file)
+            wrong = fault(file, wanted, known)
+            if found and not wrong:
+                read = wanted.inputs.values() or read_record(file).inputs
+                wrong = "" if found.keys().isdisjoint(read) else FOLLOWS
+            if wrong:
                 found[file], known[file] = wrong, ""
 
     def own(file: str) -> Expected:
@@ -141,7 +145,7 @@ def stale(
     for benchmark in study.benchmarks:
         place = {"study": study.name, "benchmark": benchmark}
         scores = SCORES.format(**place)
-        there = quick and Path(scores).is_file()
+        there = quick and not found and Path(scores).is_file()
         as_scored = there and not fault(scores, own(scores), {**known})
         since = os.stat(scores).st_mtime_ns if as_scored else 0
         fits = [
@@ -166,9 +170,11 @@ def _fit_file(study: Study, key: FitKey) -> str:
 
 
 def _written(file: str) -> int:
-    """Return when a fit or its record was written last, in nanoseconds; 0 if never."""
-    both = (Path(file), record_path(file))
-    return max((p.stat().st_mtime_ns for p in both if p.is_file()), default=0)
+    """Return when a fit or its record was written last, in ns; 0 where one lacks."""
+    try:
+        return max(os.stat(p).st_mtime_ns for p in (file, record_path(file)))
+    except FileNotFoundError:
+        return 0
 
 
 def _other_keys(study: Study, root: Path) -> Iterator[str]:
@@ -205,28 +211,23 @@ def outlook(
 ) -> Outlook:
     """Return what a run would do with the fits of a study, at most.
 
-    A fit that reads a file which is made again is kept after all if that comes out
-    equal. With `reasons`, only fits that are stale for one of these are counted as run.
+    A fit that follows from other files is kept after all if these come out equal. With
+    `reasons`, only what runs for one of these is counted.
     """
-    found, stay, seconds = Counter[str](), 0, 0.0
-    there = cache(os.path.isfile)
+    stay, run, seconds = 0, Counter[str](), 0.0
     for key in chain.from_iterable(map(study.fits, study.benchmarks)):
         file, trials = _fit_file(study, key), {*trials_of_block(key.block)}
-        reason, kept = stale_files.get(file, ""), 0
-        if not reason and not (there(file) and there(str(record_path(file)))):
-            reason = MISSING
-            kept = len(trials & _trials_beside(file))
-        elif not reason:
-            read = files_of_fit(study, key).values()
-            if any(name in stale_files or not there(name) for name in read):
-                reason = INPUTS
-        if reason and (reasons is None or reason in reasons):
-            found[reason] += len(trials) - kept
-            seconds += (len(trials) - kept) * cell_cost(study, key).seconds
-            stay += kept
-        else:
+        reason = stale_files.get(file, "")
+        if not reason and not _written(file):
+            reason, beside = MISSING, _trials_beside(file)
+            stay += len(trials & beside)
+            trials -= beside
+        if not reason:
             stay += len(trials)
-    return Outlook(stay, +found, seconds / 3600)
+        elif reasons is None or reason in reasons:
+            run[reason] += len(trials)
+            seconds += len(trials) * cell_cost(study, key).seconds
+    return Outlook(stay, +run, seconds / 3600)
 
 
 def _trials_beside(file: str) -> set[int]:
@@ -245,9 +246,9 @@ def notes(
             f"Snakemake has no record of {files}: it makes them again, and reuses fits "
             "of equal inputs."
         )
-    if stale_files:
-        files = f"{counted(len(stale_files), 'file')} not as the study asks for"
-        first, reason = next(iter(stale_files.items()))
+    if causes := {k: v for k, v in stale_files.items() if v != FOLLOWS}:
+        files = f"{counted(len(causes), 'file')} not as the study asks for"
+        first, reason = next(iter(causes.items()))
         yield f"{files}, such as {first}: {reason}. A run makes them again."
     yield str(outlook(study, stale_files))
 
