@@ -14,10 +14,6 @@ if sys.getfilesystemencoding() != "utf-8":
 
 TOP = Path(str(workflow.current_basedir))  # also where workflow/Snakefile is run
 
-
-configfile: f"{TOP}/config.yaml"
-
-
 try:
     import cdspp.study.config
 except ImportError as error:

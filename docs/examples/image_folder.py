@@ -21,7 +21,7 @@ from sklearn.datasets import load_digits
 
 ROOT = Path(__file__).parents[2]
 PER_CLASS = 30  # images of each digit in each domain
-# What a study leaves out is that of config.yaml.
+# What a study leaves out is that of the preset.
 STUDY = """\
 study: my-digits
 preset: quick

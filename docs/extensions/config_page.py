@@ -1,4 +1,4 @@
-"""The reference of a study file, from the schema and from config.yaml."""
+"""The reference of a study file, from the schema, its defaults and config.yaml."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from rst import heading, indented, plain
 __all__ = ["pages"]
 
 SCHEMA = "workflow/schemas/config.schema.yaml"
+DEFAULTS = "resources/presets/default.yaml"
 INTRODUCTION = """\
 This page is for people who write a study file. It lists every key that the schema
-allows, with its type and its default. The default is the value in ``config.yaml``,
-which holds for every key that your file does not have; a list in your file replaces the
-list there. Within an entry, keys that are not required may be left out. ``cdspp plan``
-names all faults of a file at once.
+allows, with its type and its default, which holds where neither your file nor a preset
+that it names has the key; a list in your file replaces the list of a preset. Within an
+entry, keys that are not required may be left out. ``cdspp plan`` names all faults of a
+file at once.
 """
 WHOLE = """\
-The file with every value explained:
+The embedded study, with every value explained:
 
 .. literalinclude:: ../../config.yaml
    :language: yaml
@@ -32,7 +33,7 @@ Schema = Mapping[str, Any]
 def pages(root: Path) -> Iterator[tuple[str, str]]:
     """Yield name and text of the page."""
     schema = yaml.safe_load((root / SCHEMA).read_text(encoding="utf-8"))
-    values = yaml.safe_load((root / "config.yaml").read_text(encoding="utf-8"))
+    values = yaml.safe_load((root / DEFAULTS).read_text(encoding="utf-8"))
     parts = [heading("Keys of a study file"), INTRODUCTION]
     parts.append(heading("The study as a whole", "-"))
     sections = []

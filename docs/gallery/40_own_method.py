@@ -40,7 +40,7 @@ class Prototypes:
 ''')
 Path("mine.yaml").write_text("""\
 study: mine
-preset: quick
+preset: [embedded, quick]
 methods:
   - {id: prototypes, class: "mine:Prototypes"}
   - {id: svm-t}

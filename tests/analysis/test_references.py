@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from cdspp.analysis.references import (
-    configuration_as_run,
     docstrings_of,
     named_in,
     read_bibliography,
@@ -17,6 +16,7 @@ from cdspp.analysis.references import (
 from cdspp.core.errors import DataError
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.methods import available
+from cdspp.study.stale import configuration_as_run
 
 RESOURCES = Path(__file__).parents[2] / "resources"
 ENTRIES = read_bibliography(RESOURCES / "references.bib")

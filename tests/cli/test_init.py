@@ -16,7 +16,7 @@ from cdspp.cli.init import FoundData, look_at_tables, study_text
 from cdspp.cli.main import main
 from cdspp.core.errors import DataError
 from cdspp.datasets.table_files import Columns
-from cdspp.study.workflow_files import workflow_folder
+from cdspp.study.files import workflow_folder
 
 LAB = {"label": "abab", "f1": "1234", "f2": "5678"}
 FIELD = {"label": ["b", "a", "b", "a", ""], "g1": "12345"}
@@ -278,6 +278,21 @@ def test_columns_that_tables_share_become_a_bridge_with_its_methods(
     note = "benchmark mini, bridge: no method of the study uses shared_columns. These"
     assert caplog.text.count(note) == 1
     assert "shared-columns-plus" in caplog.messages[-1]
+
+
+def test_a_config_yaml_of_the_folder_is_a_study_only_where_none_is_named(
+    away: Path, capsys: Any
+) -> None:
+    Path("config.yaml").write_text("{study: here, preset: quick, trails: 3}")
+    photos = write_files(away / "photos", ".png", {"web": 30, "phone": 4})
+    assert main(["init", "mine", "--folder", str(photos)]) == 0
+    assert main(["plan", "mine.yaml"]) == 0
+    capsys.readouterr()
+    assert main(["plan"]) == 2
+    assert "unknown key 'trails': did you mean 'trials'" in capsys.readouterr().err
+    Path("config.yaml").unlink()
+    assert main(["plan"]) == 0  # the embedded study
+    assert "label-spreading" in capsys.readouterr().out
 
 
 def test_tables_without_a_column_in_common_get_no_bridge(away: Path) -> None:

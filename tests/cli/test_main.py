@@ -141,7 +141,9 @@ def test_a_study_file_without_keys_is_refused(
 def test_each_of_several_faults_has_a_line(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    (tmp_path / "mine.yaml").write_text("study: mine\ntrials: x\nblock_size: 0\n")
+    (tmp_path / "mine.yaml").write_text(
+        "study: mine\npreset: embedded\ntrials: x\nblock_size: 0\n"
+    )
     monkeypatch.chdir(repository)
     assert main(["plan", str(tmp_path / "mine.yaml")]) == 2
     head, *faults = capsys.readouterr().err.splitlines()[-3:]

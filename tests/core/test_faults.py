@@ -16,9 +16,8 @@ import pytest
 
 from cdspp.core.errors import DiskFullError, NotWritableError
 from cdspp.core.faults import out_of_memory, tell_fault
+from cdspp.core.files import atomic, write_json, write_parts
 from cdspp.core.jobs import job
-from cdspp.core.storage import write_parts
-from cdspp.core.whole_files import atomic, write_json
 from cdspp.report.figures.style import canvas
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
 from cdspp.stages.artifacts import LABEL_COLUMNS, Features, write_features, write_rows

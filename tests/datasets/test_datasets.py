@@ -16,7 +16,7 @@ from support.published_files import are_mixed
 from support.toy_download import contents, put
 
 from cdspp.core.errors import ConfigError, DataError
-from cdspp.core.whole_files import read_json, write_json
+from cdspp.core.files import read_json, write_json
 from cdspp.datasets import (
     Dataset,
     FolderDataset,

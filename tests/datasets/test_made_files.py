@@ -15,7 +15,7 @@ from support.loopback import Server
 from support.toy_download import Toy, make_zip
 
 from cdspp.core.errors import DataError
-from cdspp.core.whole_files import read_json, write_json
+from cdspp.core.files import read_json, write_json
 from cdspp.datasets import PublishedDataset
 from cdspp.datasets.base import read_fetched, read_index
 from cdspp.datasets.catalogue import checks_of, load_catalogue

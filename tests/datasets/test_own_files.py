@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from cdspp.core.errors import DataError
-from cdspp.core.whole_files import write_json
+from cdspp.core.files import write_json
 from cdspp.datasets import FolderDataset, base, dataset_recipe, own_dataset
 from cdspp.datasets.base import file_digests, read_index
 from cdspp.datasets.folder import check_images

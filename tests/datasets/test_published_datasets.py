@@ -12,7 +12,7 @@ from support.published_files import are_mixed
 from support.toy_download import put
 
 from cdspp.core.errors import DataError
-from cdspp.core.whole_files import read_json, write_json
+from cdspp.core.files import read_json, write_json
 from cdspp.datasets import PublishedDataset, dataset_recipe, open_dataset
 from cdspp.datasets.base import read_fetched, read_index, record_path
 from cdspp.datasets.catalogue import checks_of, load_catalogue, published_storage

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cdspp.core.errors import DataError
-from cdspp.core.whole_files import read_json
+from cdspp.core.files import read_json
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.published import (
     check_published_splits,

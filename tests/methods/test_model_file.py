@@ -20,8 +20,8 @@ from support.toy_problem import toy_problem
 import cdspp
 from cdspp import CDSPP, PA, SourceDomain, load_model, save_model
 from cdspp.core.errors import DataError
+from cdspp.core.files import read_parts, write_parts
 from cdspp.core.scaling import fit_scaling
-from cdspp.core.storage import read_parts, write_parts
 from cdspp.methods import available, method_class, method_module
 from cdspp.methods.model_file import read_model
 from cdspp.methods.shared.one_versus_one import OneVersusOne

@@ -18,8 +18,8 @@ from support.toy_problem import toy_problem
 
 from cdspp.cli.main import main
 from cdspp.core.errors import DataError
+from cdspp.core.files import read_parts
 from cdspp.core.scaling import fit_scaling
-from cdspp.core.storage import read_parts
 from cdspp.methods.model_file import read_model, save_model
 
 PROBLEM = toy_problem()

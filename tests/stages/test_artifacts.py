@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 from cdspp.core.errors import DataError
-from cdspp.core.whole_files import read_json, write_json
+from cdspp.core.files import read_json, write_json
 from cdspp.stages.artifacts import (
     LABEL_COLUMNS,
     SHIPPED,

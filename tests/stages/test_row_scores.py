@@ -10,7 +10,7 @@ import pytest
 
 from cdspp.core.errors import DataError
 from cdspp.core.names import FitKey
-from cdspp.stages.fit_files import FitFile
+from cdspp.stages.artifacts import FitFile
 from cdspp.stages.row_scores import RowScores, RowScoreWriter
 
 TRUTH = {"photo": {"p1": "cat", "p2": "dog", "p3": "", "p4": "cat"}}

@@ -12,7 +12,7 @@ from scipy import sparse
 from support.fit_room import Room
 
 from cdspp.core.errors import DataError
-from cdspp.core.whole_files import write_json
+from cdspp.core.files import write_json
 from cdspp.stages.artifacts import (
     PAIR_COLUMNS,
     Features,

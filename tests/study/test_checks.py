@@ -124,7 +124,6 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         ("curves.labels.parameter", "paired_rows", "cdspp.* paired_rows; leave"),
         ("methods.cdspp.options", {"alhpa": 1}, "did you mean 'alpha'"),
         ("methods.cdspp.options.alpha", -1.0, "'alpha' parameter of CDSPP"),
-        ("methods.cdspp.trials", 11, "11 is more than the study's 10 trials"),
         ("methods.cdspp.benchmarks", ["digit"], "did you mean 'digits'"),
         ("methods.cdspp.tasks", ["print_scetch"], "did you mean 'print_sketch'"),
         ("methods.cdspp.source_view", "sift", r"source_view: unknown name 'sift'"),
@@ -163,7 +162,6 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         ("curves.labels.methods", ["cdsp"], "did you mean 'cdspp"),
         ("curves.labels.benchmarks", ["digit"], "did you mean 'digits'"),
         ("curves.labels.tasks", ["print_photo"], "unknown name 'print_photo'"),
-        ("curves.labels.trials", 11, "11 is more than the study's 10"),
         ("curves.labels.id", "alpha", "called alpha-5"),
         ("deviations", [{"id": "no-centering"}], "'no-centring'"),
         ("deviations", [{"id": "no-centring", "tasks": "x"}], "a number or a"),
@@ -273,7 +271,7 @@ def test_a_role_is_that_of_a_method_of_the_study(
     embedded: dict[str, Any], own: dict[str, str], told: str
 ) -> None:
     with pytest.raises(ConfigError, match=told):
-        load(embedded | own, inherited=())
+        load(embedded | own)
 
 
 def test_every_fault_is_reported_at_once(config: dict[str, Any]) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from support.study_files import load, load_own, read_study
+from support.study_files import load, read_study
 
 from cdspp.core.discovery import defaults_of
 from cdspp.core.names import FitKey
@@ -64,8 +65,10 @@ def test_a_view_scaled_by_principal_components_has_at_most_50() -> None:
     assert (size.d_source, size.d_target) == (50, 50)
 
 
-def test_bags_of_words_are_counted_by_the_words_that_a_row_has() -> None:
-    study = load_own({})
+def test_bags_of_words_are_counted_by_the_words_that_a_row_has(
+    embedded: dict[str, Any],
+) -> None:
+    study = load(embedded)
     cell = ("docs-to-code", "main", "docs_code", "shared-columns-plus")
     size = size_of(study, *cell)
     assert size.density == 0.01

@@ -1,4 +1,4 @@
-"""Keys of a study file, of a preset and of config.yaml, and which of them hold."""
+"""Keys of a study file, of the presets that it names, and defaults."""
 
 from __future__ import annotations
 
@@ -8,17 +8,32 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from support.study_files import ROOT, load_own
+from support.study_files import ROOT, load, load_own
 
 from cdspp import SourceDomain
 from cdspp.analysis.compare import usual_methods
 from cdspp.analysis.hold_outs import Problem
 from cdspp.core.errors import ConfigError
 from cdspp.core.scaling import fit_scaling
+from cdspp.methods import method_class
 from cdspp.study.layers import Layers, layered, merge_files
 
 PRESETS = ROOT / "resources/presets"
 QUICK = {"study": "mine", "preset": "quick"}
+BRIDGED = ("shared-columns-plus", "paired-map-plus", "cdspp-bridge")
+DATA: dict[str, Any] = {
+    "views": [{"id": "tfidf", "extractor": "text"}],
+    "benchmarks": [
+        {
+            "id": "texts",
+            "dataset": "docs-to-code",
+            "source_view": "tfidf",
+            "target_view": "tfidf",
+            "tasks": ["docs_code"],
+            "labels": {"source": 20, "target": 3},
+        }
+    ],
+}
 STATES = {
     *("none", "none-matched", "swapped-classes"),
     *("permuted-labels", "class-noise", "noise"),
@@ -26,69 +41,106 @@ STATES = {
 }
 
 
-def layers(own: dict[str, Any], base: Path | None = ROOT / "config.yaml") -> Layers:
-    return layered(own, base=base, presets=PRESETS)
+SECTIONS = ("views", "benchmarks", "methods", "settings", "curves", "deviations")
+
+
+def layers(own: dict[str, Any]) -> Layers:
+    return layered(own, ROOT)
 
 
 def test_mappings_are_merged_and_lists_replaced() -> None:
     own = {"source_states": {"margin": 2}, "methods": [{"id": "cdspp"}]}
-    config = layers(own).config
+    config = layers(QUICK | own).config
     assert set(config["source_states"]["states"]) == STATES
     assert config["source_states"]["margin"] == 2
     assert config["methods"] == [{"id": "cdspp"}]
 
 
-def test_what_a_study_does_not_give_or_copies_is_inherited(
+def test_config_yaml_is_whole_and_has_the_default_of_every_key_that_has_one(
     embedded: dict[str, Any],
 ) -> None:
-    own = {"study": "mine", "methods": [], "curves": embedded["curves"]}
-    assert {"settings", "curves", "views"} < layers(own).inherited
-    assert not {"study", "methods"} & layers(own).inherited
+    found = layers(embedded).config
+    assert found == embedded
+    assert list(found) == list(embedded)
+    assert layers({}).config.items() < embedded.items()
 
 
-def test_without_a_study_file_config_yaml_is_the_study() -> None:
-    assert layers({}).inherited == frozenset()
-    assert layers({"study": "mine"}, None) == Layers({"study": "mine"})
+def test_a_study_without_a_preset_has_no_section_that_its_file_does_not_give() -> None:
+    assert not {*SECTIONS} & layers({"study": "mine"}).config.keys()
+    with pytest.raises(ConfigError) as refused:
+        load_own({"study": "mine", "methods": [{"id": "cdspp"}]})
+    message = str(refused.value)
+    assert message.startswith("1 fault in")
+    assert "missing views, benchmarks." in message
+    for file in [*PRESETS.glob("[!d]*.yaml"), Path("embedded")]:
+        assert file.stem in message
 
 
-def test_a_config_yaml_of_the_folder_is_the_first_study_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_embedded_study_is_a_preset_but_for_its_name(
+    embedded: dict[str, Any],
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("config.yaml").write_text("{study: here, trials: 3, seed: 7}")
-
-    def beside(own: dict[str, Any], base: Path | None) -> Layers:
-        return layered(own, base=base, presets=PRESETS, beside="config.yaml")
-
-    found = beside({"study": "mine", "trials": 4}, ROOT / "config.yaml")
-    held = [found.config[key] for key in ("study", "trials", "seed")]
-    assert held == ["mine", 4, 7]
-    assert {"methods", "settings"} < found.inherited
-    [note] = found.notes
-    assert note == "The study inherits from config.yaml in this folder."
-    assert beside({}, Path("config.yaml")).notes == ()
-    assert beside({}, None).config == {}
+    config = dict(layers({"preset": "embedded"}).config)
+    assert config.pop("preset") == "embedded"
+    assert config == {k: v for k, v in embedded.items() if k != "study"}
 
 
-def test_a_config_yaml_of_the_folder_lies_below_the_preset_of_a_study_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_of_several_presets_the_last_wins() -> None:
+    own = {"study": "mine", "preset": ["embedded", "quick"]}
+    study = load_own(own)
+    quick = yaml.safe_load((PRESETS / "quick.yaml").read_text())
+    assert list(study.methods) == [entry["id"] for entry in quick["methods"]]
+    assert set(study.benchmarks) == {"digits", "docs-to-code"}
+    assert study.curves == ()
+    turned = layers({**own, "preset": ["quick", "embedded"]}).config
+    assert turned["curves"]
+
+
+def test_the_preset_of_all_methods_has_those_of_config_yaml_that_need_no_bridge(
+    embedded: dict[str, Any],
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    base = ROOT / "config.yaml"
-    Path("config.yaml").write_text(base.read_text())  # as in a clone
+    preset = yaml.safe_load((PRESETS / "all-methods.yaml").read_text())
+    methods = [
+        entry
+        for entry in embedded["methods"]
+        if "class" in entry or not method_class(entry["id"]).bridges
+    ]
+    assert preset["methods"] == methods
+    for section in ("settings", "deviations"):
+        assert preset[section] == embedded[section]
+    curves = {entry["id"]: entry for entry in embedded["curves"]}
+    for entry in preset["curves"]:
+        chosen = [
+            name for name in curves[entry["id"]]["methods"] if name not in BRIDGED
+        ]
+        assert entry == curves[entry["id"]] | {"methods": chosen}
 
-    def beside(own: dict[str, Any]) -> Layers:
-        return layered(own, base=base, presets=PRESETS, beside="config.yaml")
 
-    assert beside(QUICK)[:2] == layers(QUICK)[:2]
-    Path("config.yaml").write_text("{preset: quick, trials: 3, methods: [svm-t]}")
-    config = beside({"study": "mine"}).config
-    assert (config["trials"], config["methods"]) == (3, [{"id": "svm-t"}])
-    assert beside({"preset": "quick"}).config["trials"] == 5
+def test_a_role_is_by_default_that_of_a_method_that_there_is() -> None:
+    study = load_own(QUICK | DATA)
+    assert (study.reference, study.baseline) == ("cdspp", "svm-t")
+    assert study.notes == ()
+    study = load_own(QUICK | DATA | {"methods": ["svm-t", "cdls"]})
+    assert (study.reference, study.baseline) == ("cdls", "svm-t")
+    assert study.notes == (
+        "reference: no method of the study is named; it is cdls, the first "
+        "semi-supervised method.",
+    )
+    with pytest.raises(ConfigError, match=r"reference: unknown name 'cdspp'"):
+        load_own(QUICK | DATA | {"methods": ["svm-t", "cdls"], "reference": "cdspp"})
+
+
+def test_fewer_trials_of_a_study_are_those_of_its_methods_and_runs(
+    embedded: dict[str, Any],
+) -> None:
+    study = load(embedded | {"trials": 2})
+    assert {method.trials for method in study.methods.values()} == {1, 2}
+    assert {curve.trials for curve in study.curves} == {2}
+    blocks = {key.block for name in study.benchmarks for key in study.fits(name)}
+    assert blocks == {"1-2"}
 
 
 def test_the_quick_preset_has_few_methods_all_states_and_nothing_else() -> None:
-    study = load_own(QUICK)
+    study = load_own(QUICK | DATA)
     assert study.trials == 5
     assert set(study.states) == STATES
     assert set(study.settings) == {"main", *STATES}
@@ -109,7 +161,7 @@ def test_the_quick_preset_has_the_methods_of_compare_at_the_size_of_a_task() -> 
 
 def test_a_study_file_wins_over_the_preset() -> None:
     own = {"trials": 2, "methods": [{"id": "svm-t"}, {"id": "cdspp"}]}
-    study = load_own(QUICK | own)
+    study = load_own(QUICK | DATA | own)
     assert (study.trials, list(study.methods)) == (2, ["svm-t", "cdspp"])
     assert set(study.states) == STATES
     assert layers(QUICK | own).notes == (
@@ -118,7 +170,7 @@ def test_a_study_file_wins_over_the_preset() -> None:
 
 
 def test_source_states_are_switched_off_as_other_sections_are() -> None:
-    study = load_own(QUICK | {"source_states": []})
+    study = load_own(QUICK | DATA | {"source_states": []})
     assert study.states == ()
     assert set(study.settings) == {"main"}
 
@@ -130,18 +182,23 @@ def test_a_study_file_that_is_not_there_is_named() -> None:
 
 def test_keys_that_lack_in_one_place_are_one_fault() -> None:
     with pytest.raises(ConfigError) as refused:
-        load_own({"study": "mine", "benchmarks": [{"id": "m"}]})
+        load_own(QUICK | DATA | {"benchmarks": [{"id": "m"}]})
     assert str(refused.value) == (
         "1 fault in the configuration:\n"
         "  - benchmarks[0]: missing dataset, source_view, target_view, tasks, labels."
     )
 
 
-def test_an_unknown_preset_is_named() -> None:
-    with pytest.raises(ConfigError, match=r"preset: 'quik' is not one of \['quick'\]"):
-        load_own({"preset": "quik"})
-    with pytest.raises(ConfigError, match="preset: 3 is not one of"):
-        load_own({"preset": 3})
+@pytest.mark.parametrize("preset", ["quik", ["embedded", "quik"]])
+def test_an_unknown_preset_is_named(preset: Any) -> None:
+    with pytest.raises(ConfigError, match="preset: .*'quik': did you mean 'quick'"):
+        load_own({"preset": preset})
+
+
+@pytest.mark.parametrize("preset", [3, None, [["quick"]], {"quick": 1}])
+def test_a_preset_that_is_no_name_is_refused(preset: Any) -> None:
+    with pytest.raises(ConfigError, match=r"preset: unknown name .*quick"):
+        load_own({"preset": preset})
 
 
 def test_added_methods_stand_beside_those_that_are_there() -> None:
@@ -155,12 +212,13 @@ def test_added_methods_stand_beside_those_that_are_there() -> None:
 
 
 def test_a_method_may_be_given_by_its_name_alone() -> None:
-    config = layers({"methods": ["svm-t", {"id": "cdspp"}], "add": ["pa"]}).config
+    own = {"methods": ["svm-t", {"id": "cdspp"}], "add": ["pa"]}
+    config = layers(own).config
     assert config["methods"] == [{"id": name} for name in ("svm-t", "cdspp", "pa")]
     with pytest.raises(ConfigError, match=r"methods.0..id: unknown name 'cdsp'"):
-        load_own({"methods": ["cdsp"]})
+        load_own(QUICK | DATA | {"methods": ["cdsp"]})
 
 
 def test_added_methods_that_are_no_list_are_named() -> None:
     with pytest.raises(ConfigError, match="add: 'pa' is not of type 'array'"):
-        load_own(QUICK | {"add": "pa"})
+        load_own(QUICK | DATA | {"add": "pa"})

@@ -1,16 +1,17 @@
 # What the files of rules share: the validated study, where its artifacts lie, what
 # wildcards may be. Functions are named after their value and stand where they are used.
 
+import os
 import re
+from functools import cache, partial
 from pathlib import Path
 
 from snakemake.logging import logger
 
-from cdspp.analysis.digests import changed_note
 from cdspp.core.errors import ConfigError
 from cdspp.core.names import MAIN, fit_key, task_domains
 from cdspp.core.provenance import code_digest, data_digest, script_digest
-from cdspp.core.run_marks import OUTLIVING, announce, code_state, mark_run
+from cdspp.core.run_lock import KEEP_FITS, OUTLIVING, announce, code_state, mark_run
 from cdspp.methods import method_module
 from cdspp.report.outline import KINDS, outline_names
 from cdspp.study.config import load_study
@@ -29,20 +30,20 @@ from cdspp.study.files import (
     files_after_fits,
     files_of_fit,
     prediction_files,
+    study_command,
+    told_file,
 )
 from cdspp.study.guest_sections import guest_classes
 from cdspp.study.layers import layered, merge_files
 from cdspp.study.plan import plan_of
-from cdspp.study.renewal import (
+from cdspp.study.stale import (
+    changed_note,
     file_recipe,
-    foreign_files,
-    force,
-    job_record,
-    outdated_fits,
-    renewal_notes,
+    notes,
+    remake_question,
+    stale,
     unrecorded_files,
 )
-from cdspp.study.workflow_files import study_command, told_file
 
 # No parameter holds a path of these, so that moving the folder is no change: scripts
 # find them beside themselves, and digests tell what they hold.
@@ -50,20 +51,20 @@ RESOURCES = TOP / "resources"
 CATALOGUE = RESOURCES / "datasets.yaml"
 PAPER = data_digest(RESOURCES / "paper")
 
-replaced = workflow.config_settings.replace_workflow_config
+given = workflow.config_settings
+study_files = [told_file(file) for file in given.configfiles]
 # The `config:` of a module statement is the study, whatever else the caller configures.
 is_module = workflow.modifier.skip_configfile
-study_files = [told_file(file) for file in workflow.config_settings.configfiles]
 COMMAND = "snakemake --cores 8" if is_module else study_command(study_files)
 
 try:
-    merge_files(workflow.config_settings.configfiles)  # Snakemake takes a key twice
-    layers = layered(
-        config if is_module else workflow.config_settings.overwrite_config,
-        base=None if replaced else TOP / "config.yaml",
-        presets=RESOURCES / "presets",
-        beside=None if is_module else "config.yaml",
-    )
+    if is_module:
+        own = config
+    else:  # read again: Snakemake accepts a key that is there twice
+        usual = [Path("config.yaml"), TOP / "config.yaml"]
+        files = given.configfiles or [next(filter(Path.is_file, usual))]
+        own = merge_files(files, given.config)
+    layers = layered(own, TOP)
     for note in layers.notes if workflow.is_main_process else ():
         logger.warning(note)
     study = load_study(
@@ -71,28 +72,42 @@ try:
         schema=TOP / "workflow/schemas/config.schema.yaml",
         catalogue=CATALOGUE,
         resources=RESOURCES,
-        inherited=layers.inherited,
         data="data",
     )
 except ConfigError as error:
     raise WorkflowError(str(error))
 
-config = {**config, **layers.config}  # the preset's keys, too; a caller keeps its own
+config = dict(layers.config)  # a caller keeps its own
+
+recipe_of = cache(partial(file_recipe, study))
+to_remake = set()  # files that are there, and made again where a run reaches them
 
 if workflow.is_main_process:  # each job reads this again
     # Before Snakemake takes its lock; kept until the end.
     own_mark = mark_run(code=code_state())
     announce(own_mark)
-    changed = changed_note(Path("results", study.name))
     backend = getattr(workflow.workflow_settings, "persistence_backend", "file")
-    recorded = str(backend) == "file"
-    unrecorded = unrecorded_files(study) if recorded else []
-    stale = dict(foreign_files(study, job_record if recorded else lambda file: ""))
-    stale |= outdated_fits(study, scored=False)
-    renewed = renewal_notes(unrecorded, stale)
-    for note in filter(None, (own_mark.note, changed, *renewed, *study.notes)):
+    unrecorded = unrecorded_files(study) if str(backend) == "file" else []
+    outdated = stale(study, recipe_of, quick=True)
+    to_remake = {*unrecorded, *outdated}
+    changed = changed_note(Path("results", study.name))
+    said = (own_mark.note, changed, *notes(study, outdated, unrecorded), *study.notes)
+    for note in filter(None, said):
         logger.warning(note)
-    force(workflow, [*unrecorded, *stale])
+    if os.environ.pop(KEEP_FITS, "") and not workflow.dryrun:
+        if question := remake_question(study, outdated):
+            raise WorkflowError(question)
+
+
+def no_input(wildcards):
+    """Return no input, and have Snakemake make again what a run reaches of some files.
+
+    The index of a data set has none, and everything rests on one, so that this is
+    called once the graph is there and before Snakemake asks which jobs are to be done.
+    The option --forcerun would take the files for targets, too.
+    """
+    workflow.dag.forcefiles.update(to_remake)
+    return []
 
 
 onstart:
@@ -108,7 +123,7 @@ EVERY_PLAN = [plan.as_dict() for plan in PLANS.values()]
 # that is a function of outputs, so it takes the path from the wildcards.
 def made_of(file):
     def recipe(wildcards):
-        return file_recipe(study, file.format(**wildcards))
+        return recipe_of(file.format(**wildcards))
 
     return recipe
 

@@ -20,7 +20,7 @@ from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.labels import no_common_class, require_distinct
 from cdspp.core.wording import counted
-from cdspp.study.workflow_files import study_command, workflow_folder
+from cdspp.study.files import study_command, workflow_folder
 
 if TYPE_CHECKING:
     from cdspp.datasets.bridge_proposals import ColumnProposal
@@ -258,7 +258,7 @@ def _flow(value: object) -> str:
 
 
 def _init(arguments: argparse.Namespace) -> str:
-    from cdspp.core.whole_files import atomic
+    from cdspp.core.files import atomic
 
     command.need_package("jinja2", "cdspp init", command.STUDY_EXTRA)
     name, path = arguments.name, Path(f"{arguments.name}.yaml")

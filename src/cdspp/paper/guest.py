@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from cdspp.paper.readings import NAME, READINGS, PaperPlan, ReadingPlan
 from cdspp.report.outline import DETAILS, TABLE, TIMING, Fold, Item, Part
 from cdspp.study.checks import run_faults
 from cdspp.study.guest_sections import GuestSection
-from cdspp.study.known_names import KnownNames, Scissors, unknown
+from cdspp.study.known_names import KnownNames, unknown
 from cdspp.study.model import Benchmark, Setting, Study
 from cdspp.study.plan import BenchmarkPlan
 from cdspp.study.settings import chosen_tasks
@@ -77,29 +77,6 @@ class Paper(GuestSection):
             }
             for section in READINGS
         }
-
-    def cut(
-        self, config: Config, scissors: Scissors, inherited: Collection[str]
-    ) -> dict[str, Any]:
-        """Return inherited deviations and choices, cut to the methods there are."""
-        return {
-            section: list(self._kept(section, config.get(section, []), scissors))
-            for section in READINGS
-            if section in inherited
-        }
-
-    def _kept(
-        self, section: str, entries: list[Config], scissors: Scissors
-    ) -> Iterator[Config]:
-        for entry in entries:
-            cut = scissors.cut_scope(section, entry)
-            if cut is None:
-                continue
-            if (reading := self.readings[section].get(cut["id"])) is not None:
-                cut["methods"] = scissors.present(section, cut, reading["methods"])
-                if not cut["methods"]:
-                    continue
-            yield cut
 
     def faults(self, known: KnownNames) -> Iterator[str]:
         """Yield readings and printed benchmarks that there are not."""

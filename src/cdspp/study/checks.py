@@ -35,10 +35,6 @@ from cdspp.study.model import PUBLISHED, Config
 from cdspp.study.settings import in_state, setting_of_value, task_names, without
 
 VIEWS = ("source_view", "target_view")
-OWN_BENCHMARKS = (
-    "The benchmark is that of config.yaml: give benchmarks of your own with your "
-    "views, or add the views of config.yaml to yours."
-)
 DIFFERENCES = ("source", "options", "labels", "overlap")
 
 
@@ -73,8 +69,7 @@ def _view_faults(known: KnownNames) -> Faults:
         if not there:
             yield unknown(place, extractor, features.available_extractors())
             continue
-        lost = where in known.sound.cut and "options" not in view
-        for options in [] if lost else _options_by_domain(view):
+        for options in _options_by_domain(view):
             try:
                 features.make_extractor(extractor, **options)
             except (TypeError, ValueError) as error:
@@ -127,13 +122,9 @@ def _options_by_domain(view: Config) -> Iterator[dict[str, Any]]:
 
 
 def _benchmark_faults(known: KnownNames) -> Faults:
-    ours = "benchmarks" in known.inherited and "views" not in known.inherited
     for where, entry in known.entries("benchmarks"):
-        remedy = f" {OWN_BENCHMARKS}" * ours  # said once
         for key in VIEWS:
-            for fault in known.missing(f"{where}.{key}", "views", entry[key]):
-                yield fault + remedy
-                remedy = ""
+            yield from known.missing(f"{where}.{key}", "views", entry[key])
         left_out, dataset = entry.get("leave_out", []), entry["dataset"]
         yield from unknown_of(f"{where}.leave_out", left_out, available())
         if dataset not in known.datasets:
@@ -320,7 +311,7 @@ def _bridge_use_faults(known: KnownNames, where: str, method: Config) -> Faults:
     yield from unknown_of(f"{where}.bridges", chosen, usable)
     ran = (known.benchmarks.get(name, {}) for name in known.ran(method))
     lacks = not any({*chosen} & {*entry.get("bridge", {})} for entry in ran)
-    if chosen and lacks and "benchmarks" not in known.sound.unnamed:
+    if chosen and lacks:
         yield (
             f"{where}.id: {method['id']} uses {' and '.join(sorted(chosen))}, which no "
             "benchmark gives it; add them to one: bridge: {...}."
@@ -358,7 +349,7 @@ def _run_section_faults(known: KnownNames, guests: Sequence[GuestSection]) -> Fa
 
 
 def _setting_faults(known: KnownNames, where: str, setting: Config) -> Faults:
-    if where not in known.sound.cut and not {*DIFFERENCES} & {*setting}:
+    if not {*DIFFERENCES} & {*setting}:
         yield f"{where}: nothing differs; give one of {', '.join(DIFFERENCES)}."
     try:
         SourceState(**setting.get("source", {}))
@@ -395,11 +386,11 @@ def _curve_faults(known: KnownNames, where: str, curve: Config) -> Faults:
 def run_faults(
     known: KnownNames, where: str, entry: Config, methods: Collection[str]
 ) -> Faults:
-    """Yield faults of the methods, benchmarks, tasks and trials that are named."""
+    """Yield faults of the methods, benchmarks and tasks that are named."""
     chosen, tasks = known.ran(entry), entry.get("tasks", [])
     yield from known.missing(f"{where}.methods", "methods", *methods)
     yield from known.missing(f"{where}.benchmarks", "benchmarks", *chosen)
-    for name in methods if "benchmarks" not in known.sound.unnamed else ():
+    for name in methods:
         runs_on = known.methods.get(name, {}).get("benchmarks", chosen)
         if not {*runs_on} & {*chosen}:
             text = f"runs on {', '.join(runs_on)} alone, the setting on"
@@ -407,9 +398,6 @@ def run_faults(
     there = known.tasks(chosen)
     if there is not None and not isinstance(tasks, int):
         yield from unknown_of(f"{where}.tasks", tasks, there)
-    if (trials := entry.get("trials", 1)) > known.trials:
-        more = f"{trials} is more than the study's {known.trials} trials"
-        yield f"{where}.trials: {more}."
 
 
 def _runnable(known: KnownNames, methods: Iterable[str]) -> list[str]:
@@ -427,9 +415,12 @@ def _foreign_faults(
     except DataError as error:
         yield f"{where}: {error}"
         return
-    asked = {"tasks": found["task"], "trials": max(found["trial"], default=1)}
-    asked["benchmarks"] = [b for b in known.ran(method) if b in known.benchmarks]
+    benchmarks = [b for b in known.ran(method) if b in known.benchmarks]
+    asked = {"tasks": found["task"], "benchmarks": benchmarks}
     yield from run_faults(known, where, asked, ())
+    trials, there = max(found["trial"], default=1), known.config["trials"]
+    if trials > there:
+        yield f"{where}.trials: {trials} is more than the study's {there} trials."
     yield from known.missing(f"{where}.benchmark", "benchmarks", *found["benchmark"])
     yield from unknown_of(f"{where}.setting", found["setting"], settings)
 

@@ -1,12 +1,13 @@
-"""From a configuration to a study: schema, cross-checks, all faults at once."""
+"""From a configuration to a study: first its schema, then all other checks."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.names import BASELINE, REFERENCE, several_sources
 from cdspp.datasets import Dataset, own_dataset
@@ -17,7 +18,7 @@ from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.study.checks import cross_faults
 from cdspp.study.guest_methods import welcome_guests
 from cdspp.study.guest_sections import GuestSection, guest_classes
-from cdspp.study.known_names import KnownNames, Sound, check_schema, cut_inherited
+from cdspp.study.known_names import KnownNames
 from cdspp.study.model import Benchmark, Method, Study, StudyDataset, View, of_entry
 from cdspp.study.settings import (
     SHUFFLED,
@@ -30,6 +31,11 @@ from cdspp.study.settings import (
 __all__ = ["load_study"]
 
 Config = Mapping[str, Any]
+SHOWN = 100  # letters of a value in a message, from either side
+NAME_A_PRESET = (
+    "Give them, or name presets that do, as in `preset: [embedded, quick]`: quick has "
+    "methods, all-methods more of them, with curves, embedded all keys of config.yaml."
+)
 
 
 def load_study(
@@ -38,7 +44,6 @@ def load_study(
     schema: str | Path,
     catalogue: str | Path,
     resources: str | Path,
-    inherited: Collection[str] = (),
     data: str | Path | None = None,
 ) -> Study:
     """Check a configuration and return the study it describes.
@@ -50,9 +55,6 @@ def load_study(
     schema, catalogue, resources : path
         JSON schema of the configuration, as YAML; catalogue of the data sets; folder of
         the files that the project ships for guest sections.
-    inherited : collection of str, default=()
-        Sections that are not the study's own (see `cdspp.study.layers.layered`), which
-        are cut to its methods and benchmarks.
     data : path, optional
         Folder of the data sets, which keeps the digests of the user's own files, so
         that none is read twice.
@@ -60,36 +62,75 @@ def load_study(
     Raises
     ------
     ConfigError
-        The message lists every fault found, one a line.
+        The message lists every fault found, one a line: those of the schema, or
+        if there is none, all others.
     """
     if (given := config.get("partial")) in ("true", "false"):  # of a command line
         config = {**config, "partial": given == "true"}
     if config.get("source_states") == []:  # off, as other sections are
         config = {**config, "source_states": {"states": []}}
-    asked = config
-    faults, sound = check_schema(config, schema)
-    faults += welcome_guests(sound.config)
-    datasets, more, notes = _datasets(sound, catalogue, data)
+    _refuse(schema_faults(config, schema))
     guests = tuple(section(Path(resources)) for section in guest_classes())
-    known = KnownNames(sound, datasets, inherited)
-    left_out: tuple[str, ...] = ()
-    if not sound.unnamed & {"methods", "benchmarks"}:  # known is what the study has
-        broken = {place.partition("[")[0] for place in sound.broken}
-        whole = {*inherited} - broken - sound.unnamed
-        config, left_out = cut_inherited(known, [guest.cut for guest in guests], whole)
-        known = KnownNames(sound._replace(config=config), datasets, inherited)
-    faults += [*more, *cross_faults(known, guests)]
+    faults = list(welcome_guests(config))
+    datasets, more, notes = _datasets(config, catalogue, data)
+    _refuse([*faults, *more, *cross_faults(KnownNames(config, datasets), guests)])
+    study = _build(config, datasets, guests, notes)
+    return replace(study, notes=(*study.notes, *_idle_bridges(study)))
+
+
+def _refuse(faults: Sequence[str]) -> None:
     if faults:
         lines = "\n".join(f"  - {fault}" for fault in faults)
         noun = "fault" if len(faults) == 1 else "faults"
         raise ConfigError(f"{len(faults)} {noun} in the configuration:\n{lines}")
-    study = _build(config, datasets, guests, (*notes, *left_out))
-    idle = () if "benchmarks" in inherited else _idle_bridges(study)
-    return replace(study, notes=(*study.notes, *idle), config=asked)
+
+
+def schema_faults(config: Config, schema: str | Path) -> list[str]:
+    """Return a sentence for each way in which a configuration breaks the schema."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
+
+    from cdspp.core.yaml_files import read_yaml
+
+    # JSON knows one kind of number, and 2.0 trials are two: a slip all the same.
+    kinds = Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _, value: type(value) is int
+    )
+    validator = extend(Draft202012Validator, type_checker=kinds)(read_yaml(schema))
+    errors = sorted(
+        validator.iter_errors(config), key=lambda e: list(map(str, e.absolute_path))
+    )
+    # Of keys that lack in one place, each is an error that names them all.
+    sentences = (sentence for error in errors for sentence in _sentences(error))
+    return list(dict.fromkeys(sentences))
+
+
+def _sentences(error: Any) -> Iterator[str]:
+    path = error.absolute_path
+    text = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in path)
+    where = f"{text.lstrip('.')}: " if text else ""
+    if error.validator == "additionalProperties":
+        known = error.schema["properties"]
+        for key in error.instance:
+            if key not in known:
+                yield f"{where}unknown key {key!r}{did_you_mean(key, known)}"
+    elif error.validator == "required":
+        missing = [key for key in error.validator_value if key not in error.instance]
+        remedy = f" {NAME_A_PRESET}" if not path and {*missing} - {"study"} else ""
+        yield f"{where}missing {', '.join(missing)}.{remedy}"
+    elif error.validator == "oneOf":
+        whole = "all" if "const" in error.validator_value[0] else "a number"
+        expected = f"expected {whole} or a list of <source>_<target>"
+        yield f"{where}{expected}, got {error.instance!r}."
+    else:
+        message = error.message
+        if len(message) > 2 * SHOWN:  # it starts with the value, and ends with the rule
+            message = f"{message[:SHOWN]} ... {message[-SHOWN:]}"
+        yield f"{where}{message}."
 
 
 def _datasets(
-    sound: Sound, catalogue: str | Path, data: str | Path | None
+    config: Config, catalogue: str | Path, data: str | Path | None
 ) -> tuple[dict[str, StudyDataset], list[str], list[str]]:
     """Return the data sets; faults of the user's folders, and notes on their files."""
     faults: list[str] = []
@@ -97,10 +138,8 @@ def _datasets(
     shipped = load_catalogue(catalogue).items()
     kept = {name: entry for name, entry in shipped if entry["kind"] in KINDS}
     datasets = {name: _of_catalogue(name, entry) for name, entry in kept.items()}
-    for i, entry in enumerate(sound.config.get("datasets", [])):
+    for i, entry in enumerate(config.get("datasets", [])):
         place = f"datasets[{i}]"
-        if place in sound.broken:
-            continue
         name = entry["id"]
         if name in datasets:
             faults.append(f"{place}.id: {name!r} is taken, choose another name.")
@@ -142,7 +181,7 @@ def _build(
     config: Config,
     datasets: Mapping[str, StudyDataset],
     guests: tuple[GuestSection, ...],
-    notes: tuple[str, ...],
+    notes: Sequence[str],
 ) -> Study:
     entries, states = config["benchmarks"], config.get("source_states", {})
     benchmarks = {entry["id"]: _benchmark(entry, datasets) for entry in entries}
@@ -160,6 +199,7 @@ def _build(
         methods=methods,
         settings={},
         notes=(*notes, *role_notes),
+        config=config,
         **roles,
         **{**given, **states, "states": tuple(states.get("states", ()))},
     )
@@ -225,7 +265,8 @@ def _method(
             tasks[place] = kept
     return of_entry(
         Method,
-        {"trials": config["trials"], **entry},
+        entry,
+        trials=min(entry.get("trials", config["trials"]), config["trials"]),
         tasks=tasks,
         source_views=dict.fromkeys(benchmarks, view) if isinstance(view, str) else view,
         bridges=bridges,

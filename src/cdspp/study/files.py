@@ -1,16 +1,18 @@
-"""Where the artifacts of a study lie, stage by stage, as the rules name them."""
+"""Where the files of a study lie, stage by stage, and those of the workflow."""
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, product
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cdspp.core.names import MAIN, FitKey
-from cdspp.features import extractor_class
-from cdspp.features.base import WordExtractor
-from cdspp.methods.bridge import PAIRS
-from cdspp.stages.fit_files import input_files
-from cdspp.study.model import Study
+from cdspp.core.names import MAIN, FitKey, PathLike
+
+if TYPE_CHECKING:
+    from cdspp.study.model import Study
 
 INDEX = "data/{dataset}/index.json"
 LABELS = "results/labels/{dataset}/{domain}.parquet"
@@ -30,11 +32,50 @@ SHOWN = "results/{study}/{kind}/{name}.{form}"
 TABLE_FORMS, FIGURE_FORMS = ("csv", "md", "tex", "html"), ("svg", "png", "pdf")
 
 
+def workflow_folder() -> Path:
+    """Return the folder of Snakefile, config.yaml, workflow and resources.
+
+    That is the top of the repository, or in an installed wheel a copy of it.
+    """
+    package = Path(__file__).parents[1]
+    top = package.parents[1]
+    if package.parent.name == "src" and (top / "Snakefile").is_file():
+        return top
+    return package / "_study"
+
+
+def found_file(path: PathLike) -> Path:
+    """Return a study file: that of the working folder, else one that ships."""
+    shipped = workflow_folder() / path
+    return shipped if shipped.is_file() and not Path(path).exists() else Path(path)
+
+
+def told_file(path: PathLike) -> str:
+    """Return a name of a study file by which `found_file` finds it anywhere."""
+    shipped = Path(path).resolve()
+    studies = workflow_folder().resolve() / "resources"
+    if shipped.is_relative_to(studies):
+        return shipped.relative_to(studies.parent).as_posix()
+    return os.path.relpath(path)
+
+
+def study_command(files: Sequence[PathLike], *options: str) -> str:
+    """Return the command that runs a study, with options of Snakemake.
+
+    >>> study_command(["mine.yaml"], "--dry-run")
+    'cdspp run mine.yaml --cores 8 -- --dry-run'
+    """
+    rest = ["--", *options] if options else []
+    return shlex.join(["cdspp", "run", *map(str, files), "--cores", "8", *rest])
+
+
 def input_patterns(study: Study, cell: FitKey) -> dict[str, str]:
     """Return the inputs of fits, by the names of `cdspp.stages.trials.TaskFiles`.
 
     ``{source}``, ``{target}`` and ``{block}`` stand for those of a fit.
     """
+    from cdspp.methods.bridge import PAIRS
+
     benchmark, setting, _, method, _ = cell
     dataset = study.benchmarks[benchmark].dataset
     files: dict[str, str] = {}
@@ -55,6 +96,8 @@ def input_patterns(study: Study, cell: FitKey) -> dict[str, str]:
 
 def files_of_fit(study: Study, key: FitKey) -> dict[str, str]:
     """Return the inputs of one fit, by the same names."""
+    from cdspp.stages.artifacts import input_files
+
     return input_files(input_patterns(study, key), key)
 
 
@@ -78,6 +121,9 @@ def files_before_fits(study: Study) -> dict[str, list[str]]:
 
 def _feature_files(study: Study, dataset: str, domain: str, name: str) -> Iterator[str]:
     """Yield the features of a view, after the view or the words that they rest on."""
+    from cdspp.features import extractor_class
+    from cdspp.features.base import WordExtractor
+
     view = study.views[name]
     if view.view is not None:
         yield from _feature_files(study, dataset, domain, view.view)

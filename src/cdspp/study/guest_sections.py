@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cdspp.core.discovery import load_class, offered
 
 if TYPE_CHECKING:
-    from cdspp.study.known_names import KnownNames, Scissors
+    from cdspp.study.known_names import KnownNames
     from cdspp.study.model import Benchmark, Setting, Study
 
 OFFERED = "cdspp.sections"  # group of entry points of installed packages
@@ -39,12 +39,6 @@ class GuestSection:
 
     def __init__(self, resources: Path) -> None:
         self.resources = resources
-
-    def cut(
-        self, config: Mapping[str, Any], scissors: Scissors, inherited: Collection[str]
-    ) -> dict[str, Any]:
-        """Return its inherited keys, cut to the methods and tasks of the study."""
-        return {}
 
     def faults(self, known: KnownNames) -> Iterable[str]:
         """Return the faults of its keys, a line each."""

@@ -1,4 +1,4 @@
-"""Where the keys of a study come from: config.yaml, a preset, files of its own."""
+"""Where the keys of a study come from: its files, presets that they name, defaults."""
 
 from __future__ import annotations
 
@@ -8,66 +8,75 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError
+from cdspp.core.names import BASELINE, REFERENCE
 
 __all__ = ["Layers", "layered", "merge_files"]
 
 Config = Mapping[str, Any]
+RUNS = ("settings", "curves", "deviations", "choices")  # they name methods
+EMBEDDED = "embedded"  # the study of config.yaml, as a preset
 
 
 class Layers(NamedTuple):
-    """A configuration, the keys that are config.yaml's, and sentences for the user."""
+    """A configuration, and sentences for the user."""
 
     config: Config
-    inherited: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
 
 
-def layered(
-    own: Config,
-    *,
-    base: str | Path | None,
-    presets: str | Path,
-    beside: str | Path | None = None,
-) -> Layers:
-    """Put the keys of a study over those of its preset and of config.yaml.
+def layered(own: Config, folder: str | Path) -> Layers:
+    """Put the keys of a study over those of the presets that it names, and defaults.
 
     Parameters
     ----------
     own : mapping
         Keys of the user, from study files and the command line.
-    base : path or None
-        The file on which every study rests; none where there is no such file.
-    presets : path
-        Folder of the presets, ``<name>.yaml``.
-    beside : path, optional
-        The first study file, below `own`, if it is there and not `base`; below the
-        preset, too, where `own` names that.
+    folder : path
+        That of the workflow, with ``config.yaml`` and ``resources/presets``.
+
+    Raises
+    ------
+    ConfigError
+        There is no preset of a name.
     """
-    below = merge_files([base]) if base is not None and Path(base).is_file() else {}
-    first, notes = Path(beside or ""), []
-    if base and first.is_file() and first.resolve() != Path(base).resolve():
-        notes = [f"The study inherits from {first} in this folder."]
-        if "preset" in own:
-            below = _merged(below, merge_files([first]))
-        else:
-            own = _merged(merge_files([first]), own)
-    name = own.get("preset", below.get("preset"))
-    known = {file.stem: file for file in Path(presets).glob("*.yaml")}
-    preset = merge_files([known[name]]) if name in known else {}  # the schema names it
-    config = _merged(_merged(below, preset), own)
-    given = [key for key in ("methods", "add") if isinstance(config.get(key), list)]
-    for key in given:  # some may be given by their name alone
-        config[key] = [{"id": x} if isinstance(x, str) else x for x in config[key]]
-    if len(given) == 2:  # as above
-        config["methods"] = _with_added(config["methods"], config.pop("add"))
-    if replaced := [key for key in preset if key in own]:
-        notes.append(f"The study replaces {', '.join(replaced)} of the preset {name}.")
-    if not own and not preset:  # config.yaml is the study
-        return Layers(config, notes=tuple(notes))
-    # Equal sections count as inherited, for many a study file is a copy that was cut.
-    inherited = (key for key in below if own.get(key, below[key]) == below[key])
-    return Layers(config, frozenset(inherited) - {*preset}, tuple(notes))
+    shipped = sorted(Path(folder, "resources/presets").glob("*.yaml"))
+    files = {file.stem: file for file in shipped}
+    defaults = merge_files([files.pop("default")])
+    files[EMBEDDED] = Path(folder, "config.yaml")
+    named = own.get("preset", [])
+    named = named if isinstance(named, list) else [named]
+    for name in named:
+        if name not in list(files):
+            near = did_you_mean(name, files)
+            raise ConfigError(
+                f"preset: unknown name {name!r}{near} There are {', '.join(files)}."
+            )
+    preset = merge_files([files[name] for name in named])
+    preset.pop("study", None)
+    merged = _merged(_merged(defaults, preset), own)
+    config = {key: merged[key] for key in (*own, *merged)}  # the file's keys first
+    for key in ("methods", "add"):  # some may be given by their name alone
+        if isinstance(entries := config.get(key), list):
+            config[key] = [{"id": x} if isinstance(x, str) else x for x in entries]
+    methods = config.get("methods")
+    if isinstance(methods, list) and isinstance(config.get("add"), list):
+        config["methods"] = methods = _with_added(methods, config.pop("add"))
+    known = set(map(_name, methods)) if isinstance(methods, list) else set()
+    for role in (REFERENCE, BASELINE):  # by default one of the methods that there are
+        if role not in own and config[role] not in known:
+            del config[role]
+    return Layers(config, _notes(own, preset, ", ".join(named)))
+
+
+def _notes(own: Config, preset: Config, name: str) -> tuple[str, ...]:
+    replaced = [key for key in preset if key in own]
+    left = [key for key in RUNS if preset.get(key) and key not in own]
+    if not replaced:
+        return ()
+    note = f"The study replaces {', '.join(replaced)} of the preset {name}"
+    return (f"{note}, and keeps {', '.join(left)}." if left else f"{note}.",)
 
 
 def _with_added(methods: list[Any], added: list[Any]) -> list[Any]:
@@ -83,8 +92,10 @@ def _name(entry: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
-def merge_files(files: Sequence[str | Path]) -> dict[str, Any]:
-    """Return the keys of YAML files as Snakemake merges them: later ones hold.
+def merge_files(
+    files: Sequence[str | Path], more: Config | None = None
+) -> dict[str, Any]:
+    """Return the keys of YAML files, and more, merged as Snakemake does: the last wins.
 
     ConfigError names a file that is no YAML, or holds no mapping of keys.
     """
@@ -98,7 +109,7 @@ def merge_files(files: Sequence[str | Path]) -> dict[str, Any]:
         if not isinstance(keys, Mapping):
             raise ConfigError(f"{file}: expected keys and values, as in config.yaml.")
         found = _merged(found, keys)
-    return found
+    return _merged(found, more or {})
 
 
 def _merged(below: Config, above: Config) -> dict[str, Any]:

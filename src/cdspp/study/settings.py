@@ -227,7 +227,7 @@ def _curve_of(entry: Config, study: Study) -> Curve:
         parameter=parameter,
         methods=tuple(methods),
         tasks=chosen,
-        trials=entry.get("trials", study.trials),
+        trials=min(entry.get("trials", study.trials), study.trials),
         values=values,
         dropped=dropped,
         states={name: _curve_states(entry, found) for name, found in methods.items()},

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike
 from cdspp.report.figures import style
-from cdspp.stages.artifacts import labels_by_id, read_subspace
-from cdspp.stages.fit_files import read_fit
+from cdspp.stages.artifacts import labels_by_id, read_fit, read_subspace
 from cdspp.study.plan import BenchmarkPlan
 
 _LONGEST = 32  # letters of a class

@@ -23,8 +23,8 @@ from numpy.typing import ArrayLike, NDArray
 from cdspp.analysis.summary import Floats, mean_sd
 from cdspp.analysis.verdicts import mean_interval
 from cdspp.core.errors import DataError
+from cdspp.core.files import atomic
 from cdspp.core.names import PathLike, several_sources
-from cdspp.core.whole_files import atomic
 from cdspp.core.wording import split_name, task_title, visible
 from cdspp.study.plan import Row
 

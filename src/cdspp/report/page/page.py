@@ -19,10 +19,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from cdspp.analysis import answers
-from cdspp.analysis.digests import stated_digests, write_page
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.source_help import no_comparisons, of_reference, read_comparisons
 from cdspp.analysis.verdicts import INTERVAL_TRIALS, RULE
+from cdspp.core.files import atomic
 from cdspp.core.names import BASELINE, REFERENCE, PathLike
 from cdspp.core.wording import in_points, sentence, task_title
 from cdspp.report import outline
@@ -32,6 +32,7 @@ from cdspp.report.tables.table import html_name
 from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
+from cdspp.study.stale import stated_digests, write_digests
 
 _FORMS = [f".{form}" for form in (*TABLE_FORMS, *FIGURE_FORMS)]
 
@@ -49,8 +50,10 @@ def write_report(
     """Write the report: a single HTML file that needs nothing else.
 
     `tables` and `figures` are any form of each; other forms are looked for beside it.
-    The page rests on `files`, and states the digest of each.
+    The page rests on `files`, and states the digest of each, as does a file beside it.
     """
+    page = Path(output)
+    digests = stated_digests(files, page.absolute().parents[2])
     shown = _files_beside([*tables, *figures])
     # All figures together, and each of them, may have so many bytes as SVG.
     n_figures = len({Path(figure).stem for figure in figures})
@@ -58,7 +61,7 @@ def write_report(
     context = {
         "study": study,
         "run": describe_run(read_fit_records(fit_records), plans, study),
-        "digests": stated_digests(files, Path(output).absolute().parents[2]),
+        "digests": digests.items(),
         **_findings(plans, shown),
     }
     templates = environment(plans)
@@ -67,12 +70,14 @@ def write_report(
     embedder = _Embedder(shown, max_bytes, *modules)
     sections = list(_sections(plans, embedder, templates, context))
     groups = groupby(sections, itemgetter("group"))
-    page = templates.get_template("page.html.j2").render(
+    text = templates.get_template("page.html.j2").render(
         context,
         sections=sections,
         contents=[(group, list(members)) for group, members in groups],
     )
-    write_page(Path(output), unbroken(page))
+    with atomic(page) as temporary:
+        temporary.write_text(unbroken(text), encoding="utf-8")
+    write_digests(page, study.config, digests)
 
 
 def unbroken(page: str) -> str:

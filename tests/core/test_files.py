@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from cdspp.core import whole_files
-from cdspp.core.whole_files import atomic
+from cdspp.core import files
+from cdspp.core.files import atomic
 
 
 def test_who_reads_during_a_write_sees_the_old_file_whole(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_what_another_machine_left_is_removed_after_a_day(
 ) -> None:
     target = tmp_path / "out.txt"
     left = kill_writer(target)
-    monkeypatch.setattr(whole_files, "HOST", "0" * 8)
+    monkeypatch.setattr(files, "HOST", "0" * 8)
     with atomic(target):
         assert left.exists()
     age(left, 90_000)

@@ -33,7 +33,9 @@ State = Mapping[str, tuple[int, int]]
 log = logging.getLogger(__name__)
 
 FOLDER, RUNS = ".snakemake", "cdspp-runs"
-RUN = "CDSPP_RUN"  # variable of the environment: the mark of the run
+# Variables of the environment: the mark of the run, and whether it may replace no fit
+# for changes of code alone.
+RUN, KEEP_FITS = "CDSPP_RUN", "CDSPP_KEEP_FITS"
 INSTALLED = ("site-packages", "dist-packages")
 HOUR = 3600.0
 NOBODY = "a run that left no mark"

@@ -9,9 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from cdspp.core.files import (
+    Expected,
+    fault,
+    recipe,
+    record_path,
+    write_json,
+    write_record,
+)
 from cdspp.core.jobs import job
-from cdspp.core.origins import origin_fault, origin_path
-from cdspp.core.whole_files import write_json
+
+RECIPE = Expected("recipe")
 
 
 @pytest.fixture(autouse=True)
@@ -37,9 +45,10 @@ def make(output: str, inputs: list[str]) -> None:
 
 
 def test_a_file_is_what_its_record_says(made: str) -> None:
-    assert not origin_fault(made, {})
+    assert not fault(made, RECIPE)
     make("reduced.npz", [made])
-    assert not origin_fault("reduced.npz", {})
+    assert not fault("reduced.npz", RECIPE)
+    assert fault(made, Expected("another")).startswith("other options, another seed")
 
 
 def test_a_job_refuses_a_file_in_the_place_of_another(made: str) -> None:
@@ -47,29 +56,42 @@ def test_a_job_refuses_a_file_in_the_place_of_another(made: str) -> None:
     Path("other.npz").replace(made)
     with pytest.raises(SystemExit, match=r"view\.npz: .*file"):
         make("fit.json", [made])
-    origin_path("other.npz").replace(origin_path(made))
+    record_path("other.npz").replace(record_path(made))
     with pytest.raises(SystemExit, match=r"beside it is of other\.npz\. Delete it and"):
         make("fit.json", [made])
     assert not Path("fit.json").exists()
 
 
 def test_a_damaged_record_is_said_to_be_damaged(made: str) -> None:
-    kept = origin_path(made).read_text()
+    kept = record_path(made).read_text()
     for text in ("", "[]", '{"file": "view.npz"}', kept.replace("inputs", "input")):
-        origin_path(made).write_text(text)
-        assert "is missing or damaged" in origin_fault(made, {})
+        record_path(made).write_text(text)
+        assert "is missing or damaged" in fault(made)
         with pytest.raises(SystemExit, match=r"view\.npz: the record .*missing"):
             make("fit.json", [made])
-    origin_path(made).unlink()
-    assert "is missing or damaged" in origin_fault(made, {})
+    record_path(made).write_text(kept.replace('"recipe"', '"another"'))
+    assert "record beside it was changed" in fault(made)
+    record_path(made).unlink()
+    assert "is missing or damaged" in fault(made)
 
 
 def test_a_file_is_at_fault_where_its_input_is_another(made: str) -> None:
     make("reduced.npz", [made])
     Path("index.json").write_text("2")
-    assert "made of another index.json than" in origin_fault(made, {})
-    # The view is named, and not what rests on it.
-    assert not origin_fault("reduced.npz", {})
+    known: dict[str, str] = {}
+    assert "made of another index.json than" in fault(made, RECIPE, known)
+    known[made] = ""  # the view is named, and not what rests on it
+    assert not fault("reduced.npz", RECIPE, known)
+
+
+def test_a_file_of_other_code_alone_is_said_to_be_such(made: str) -> None:
+    write_record(made, recipe(["seed", 1], "code"), {})
+    for choices, code, expected in (
+        (1, "code", ""),
+        (1, "edited", "other code made it"),
+        (2, "edited", "other options, another seed or other code made it"),
+    ):
+        assert fault(made, Expected(recipe(["seed", choices], code))) == expected
 
 
 def replace(name: str, how: str) -> None:
