@@ -31,7 +31,7 @@ from cdspp.report.tables.contents import untrained_text
 from cdspp.report.tables.table import html_name
 from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS
 from cdspp.study.model import RunDescription
-from cdspp.study.plan import BenchmarkPlan
+from cdspp.study.plan import Plans
 from cdspp.study.stale import stated_digests, write_digests
 
 _FORMS = [f".{form}" for form in (*TABLE_FORMS, *FIGURE_FORMS)]
@@ -39,7 +39,7 @@ _FORMS = [f".{form}" for form in (*TABLE_FORMS, *FIGURE_FORMS)]
 
 def write_report(
     *,
-    plans: Sequence[BenchmarkPlan],
+    plans: Plans,
     tables: Sequence[PathLike],
     figures: Sequence[PathLike],
     fit_records: Sequence[PathLike],
@@ -65,9 +65,8 @@ def write_report(
         **_findings(plans, shown),
     }
     templates = environment(plans)
-    names = ("embed.html.j2", "captions.html.j2")
-    modules = (templates.get_template(name).module for name in names)
-    embedder = _Embedder(shown, max_bytes, *modules)
+    frames = templates.get_template("embed.html.j2").module
+    embedder = _Embedder(shown, max_bytes, frames)
     sections = list(_sections(plans, embedder, templates, context))
     groups = groupby(sections, itemgetter("group"))
     text = templates.get_template("page.html.j2").render(
@@ -85,9 +84,7 @@ def unbroken(page: str) -> str:
     return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", page)
 
 
-def _findings(
-    plans: Sequence[BenchmarkPlan], files: Mapping[str, Path]
-) -> dict[str, Any]:
+def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
     rows = [row for plan in plans for row in plan.main_rows]
     informed = [row.display_name for row in rows if row.kind == "informed"]
     pairs, cards = [], {}
@@ -126,7 +123,7 @@ def _card(title: str, comparisons: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
+def environment(plans: Plans = ()) -> Environment:
     """Return the templates; `named` puts reference and baseline into a sentence."""
     templates = Environment(
         loader=PackageLoader(__package__, "templates"),
@@ -136,12 +133,9 @@ def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
         lstrip_blocks=True,
     )
     templates.globals["interval_trials"] = INTERVAL_TRIALS
-    shown = {}
-    for role in (REFERENCE, BASELINE):
-        found = [plan.role_name(role) for plan in plans]
-        shown[role] = Markup(html_name(next(filter(None, found), f"the {role}")))
+    fields = _fields(plans)
     templates.filters |= {
-        "named": lambda text: escape(text).format(**shown),
+        "named": lambda text: escape(text).format(**fields),
         "in_points": in_points,
         "method_name": lambda name: Markup(html_name(name)),
         "task_title": task_title,
@@ -150,8 +144,14 @@ def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
     return templates
 
 
+def _fields(plans: Plans) -> dict[str, str]:
+    fields = outline.caption_fields(plans)
+    names = {role: Markup(html_name(fields[role])) for role in (REFERENCE, BASELINE)}
+    return {**fields, **names}
+
+
 def _sections(
-    plans: Sequence[BenchmarkPlan],
+    plans: Plans,
     embedder: _Embedder,
     templates: Environment,
     context: Mapping[str, Any],
@@ -176,14 +176,14 @@ def _sections(
 
 
 def _folds(
-    part: outline.Part, plans: Sequence[BenchmarkPlan], embedder: _Embedder
+    part: outline.Part, plans: Plans, embedder: _Embedder
 ) -> list[tuple[outline.Fold | None, list[Markup]]]:
     """Return what a section shows, together by the heading that folds it away."""
     shown = [
         (item.fold, markup)
         for item in part.items
         for name in outline.item_names(item, plans)
-        if (markup := embedder.show(item.kind, name, plans))
+        if (markup := embedder.show(item, name, plans))
     ]
     groups = groupby(shown, key=itemgetter(0))
     return [(fold, [markup for _, markup in pairs]) for fold, pairs in groups]
@@ -203,15 +203,12 @@ class _Embedder:
     files: Mapping[str, Path]
     max_bytes: int
     frames: Any
-    captions: Any
 
-    def show(self, kind: str, name: str, plans: Sequence[BenchmarkPlan]) -> Markup:
-        """Show what `plans` have under a name."""
-        if kind == outline.FIGURE:
-            method = Markup(html_name(plans[0].role_name(REFERENCE)))
-            few, of = outline.few_tasks(plans), name.partition("_")[0]
-            caption = self.captions.caption(of, few, method, plans[0].showcase)
-            return self._figure(name, Markup(caption).strip())
+    def show(self, item: outline.Item, name: str, plans: Plans) -> Markup:
+        """Show what `plans` have of an item under a name."""
+        if item.kind == outline.FIGURE:
+            caption = Markup(item.caption_of(plans)).format(**_fields(plans))
+            return self._figure(name, caption)
         *downloads, fragment = (self.files.get(f"{name}.{f}") for f in TABLE_FORMS)
         if fragment is None:
             return Markup()

@@ -14,11 +14,11 @@ from cdspp.core.jobs import processor_time
 from cdspp.core.wording import duration
 from cdspp.report.tables.table import Cell, Table, number_cell, to_fragment
 from cdspp.study.model import RunDescription
-from cdspp.study.plan import BenchmarkPlan
+from cdspp.study.plan import Plans
 
 
 def describe_run(
-    records: FitRecords, plans: Sequence[BenchmarkPlan], study: RunDescription
+    records: FitRecords, plans: Plans, study: RunDescription
 ) -> dict[str, Any]:
     """Describe a run as the page shows it: jobs, failures, time, versions."""
     rows = [row for plan in plans for row in plan.rows if row.key == row.method]
