@@ -10,7 +10,7 @@ from snakemake.logging import logger
 
 from cdspp.core.errors import ConfigError
 from cdspp.core.names import MAIN, fit_key, task_domains
-from cdspp.core.provenance import code_digest, data_digest, script_digest
+from cdspp.core.provenance import code_digest, data_digest
 from cdspp.core.run_lock import KEEP_FITS, OUTLIVING, announce, code_state, mark_run
 from cdspp.methods import method_module
 from cdspp.report.outline import KINDS, outline_names
@@ -28,6 +28,7 @@ from cdspp.study.files import (
     SPLIT,
     SUBSPACE,
     files_after_fits,
+    fit_files,
     files_of_fit,
     prediction_files,
     study_command,
@@ -49,7 +50,6 @@ from cdspp.study.stale import (
 # find them beside themselves, and digests tell what they hold.
 RESOURCES = TOP / "resources"
 CATALOGUE = RESOURCES / "datasets.yaml"
-PAPER = data_digest(RESOURCES / "paper")
 
 given = workflow.config_settings
 study_files = [told_file(file) for file in given.configfiles]
@@ -128,9 +128,7 @@ def made_of(file):
     return recipe
 
 
-def script_code(name):
-    return script_digest(TOP / f"workflow/scripts/{name}.py")
-
+fits_of = partial(fit_files, study)  # of a benchmark
 
 # What follows from the fits, by stage.
 AFTER_FITS = files_after_fits(
@@ -140,11 +138,6 @@ AFTER_FITS = files_after_fits(
 # Data, features and labels serve all studies.
 FETCHED = "data/{dataset}/{resource}.fetched.json"
 EVERY_SCORES = expand(SCORES, benchmark=study.benchmarks, allow_missing=True)
-EVERY_ROW_SCORES = expand(ROW_SCORES, benchmark=study.benchmarks, allow_missing=True)
-COMPARISONS = "results/{study}/tables/source-help_{benchmark}"
-EVERY_COMPARISONS = expand(
-    f"{COMPARISONS}.csv", benchmark=study.benchmarks, allow_missing=True
-)
 
 IDENTIFIER = "[a-z0-9]+(?:-[a-z0-9]+)*"
 
@@ -173,44 +166,6 @@ def dataset_of(wildcards):
 
 def domain_labels(wildcards):
     return LABELS.format(dataset=dataset_of(wildcards), domain=wildcards.domain)
-
-
-def plan(wildcards):
-    return PLANS[wildcards.benchmark].as_dict()
-
-
-def main_splits(wildcards):
-    return [
-        SPLIT.format(
-            study=study.name,
-            benchmark=wildcards.benchmark,
-            setting=MAIN,
-            role=role,
-            domain=domain,
-            block=block,
-        )
-        for role, domains in study.roles(wildcards.benchmark).items()
-        for domain in domains
-        for block in study.blocks(study.trials)
-    ]
-
-
-def fits_of(benchmark):
-    files = [
-        FIT.format(study=study.name, **key._asdict()) for key in study.fits(benchmark)
-    ]
-    if study.partial:
-        files = [file for file in files if Path(f"{file}.parquet").exists()]
-    return files
-
-
-def main_records(wildcards):
-    return [
-        f"{file}.json"
-        for benchmark in study.benchmarks
-        for file in fits_of(benchmark)
-        if file.startswith(f"results/{study.name}/fits/{benchmark}/{MAIN}/")
-    ]
 
 
 def every_file(wildcards):

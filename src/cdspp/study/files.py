@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cdspp.core.names import MAIN, FitKey, PathLike
+from cdspp.core.names import MAIN, FitKey, PathLike, role_domains
 
 if TYPE_CHECKING:
     from cdspp.study.model import Study
@@ -29,6 +29,23 @@ ROW_SCORES = "results/{study}/scores/{benchmark}.npz"
 PREDICTIONS = "results/{study}/predictions/{benchmark}/{task}/{method}.csv"
 REPORT = "results/{study}/report/index.html"
 SHOWN = "results/{study}/{kind}/{name}.{form}"
+# What a table or figure may be made from, by name. Records, labels, features and splits
+# are of the main run; the last four are of the task that is shown in detail.
+INPUTS = {
+    "scores": SCORES,
+    "rows": ROW_SCORES,
+    "comparisons": "results/{study}/tables/source-help_{benchmark}.csv",
+    "selection": "results/{study}/tables/selection.csv",
+    "records": f"{FIT}.json",
+    "selecting_records": f"{FIT}.json",  # of settings that select hyper-parameters
+    "labels": LABELS,
+    "features": FEATURES,
+    "splits": SPLIT,
+    "fits": f"{FIT}.parquet",
+    "subspace": SUBSPACE,
+    "source_labels": LABELS,
+    "target_labels": LABELS,
+}
 TABLE_FORMS, FIGURE_FORMS = ("csv", "md", "tex", "html"), ("svg", "png", "pdf")
 
 
@@ -130,6 +147,53 @@ def _feature_files(study: Study, dataset: str, domain: str, name: str) -> Iterat
     elif issubclass(extractor_class(view.extractor), WordExtractor):
         yield CODEBOOK.format(dataset=dataset, view=name)
     yield FEATURES.format(dataset=dataset, domain=domain, view=name)
+
+
+def fit_files(
+    study: Study, benchmark: str, settings: Collection[str] | None = None
+) -> list[str]:
+    """Return fits of a benchmark without suffix; of a partial study, those made."""
+    chosen = study.settings if settings is None else settings
+    keys = (key for key in study.fits(benchmark) if key.setting in chosen)
+    files = (FIT.format(study=study.name, **key._asdict()) for key in keys)
+    return [f for f in files if not study.partial or Path(f"{f}.parquet").exists()]
+
+
+def item_inputs(
+    study: Study, names: Sequence[str], benchmarks: Sequence[str]
+) -> dict[str, list[str]]:
+    """Return what tables and figures of some benchmarks are made from, by `INPUTS`."""
+    found = {name: [_input(study, name, b) for b in benchmarks] for name in names}
+    return {name: list(dict.fromkeys(chain(*files))) for name, files in found.items()}
+
+
+def _input(study: Study, name: str, benchmark: str) -> list[str]:
+    entry = study.benchmarks[benchmark]
+    known = {"study": study.name, "benchmark": benchmark, "dataset": entry.dataset}
+    known |= {"task": entry.showcase, "setting": MAIN}
+    pairs = [(role, d) for role, found in study.roles(benchmark).items() for d in found]
+    values: Iterable[dict[str, str]] = [{}]
+    match name:
+        case "records":
+            return [f"{file}.json" for file in fit_files(study, benchmark, [MAIN])]
+        case "selecting_records":
+            chosen = [key for key, each in study.settings.items() if each.selects]
+            return [f"{file}.json" for file in fit_files(study, benchmark, chosen)]
+        case "fits":
+            method = study.shown_method()
+            values = ({"method": method, "block": b} for b in study.showcase_blocks())
+        case "splits":
+            spread = product(pairs, study.blocks(study.trials))
+            values = ({"role": r, "domain": d, "block": b} for (r, d), b in spread)
+        case "features":
+            views = sorted({(domain, entry.views[role]) for role, domain in pairs})
+            values = ({"domain": domain, "view": view} for domain, view in views)
+        case "labels":
+            values = ({"domain": d} for d in sorted({domain for _, domain in pairs}))
+        case "source_labels" | "target_labels":
+            domains = role_domains([entry.showcase])[name.removesuffix("_labels")]
+            values = ({"domain": domain} for domain in domains)
+    return [INPUTS[name].format(**known, **each) for each in values]
 
 
 def prediction_files(study: Study, benchmark: str) -> list[str]:

@@ -21,22 +21,23 @@ from support.report_data import (
     draw_summary,
     make_plan,
     write_labels,
+    write_scores,
     write_showcase,
 )
 
 from cdspp.core.errors import DataError
 from cdspp.methods import available, method_class
 from cdspp.report.figures.benchmark import (
-    draw_benchmark,
     draw_iterations,
     draw_methods,
+    write_benchmark,
 )
 from cdspp.report.figures.samples import (
     count_confusions,
     draw_confusion,
-    draw_showcase,
     draw_subspace,
 )
+from cdspp.report.figures.samples import write_showcase as write_showcase_figures
 from cdspp.report.figures.style import (
     CLASS_COLOURS,
     STYLES,
@@ -307,9 +308,12 @@ def test_the_figures_of_a_benchmark_and_its_showcase_go_by_their_names(
     plan = make_plan(tasks=DIGIT_TASKS[:1])
     kinds = ("methods", "iterations", "confusion", "subspace")
     outputs = [tmp_path / f"{kind}_digits.svg" for kind in kinds]
-    draw_benchmark(draw_summary(plan), outputs[:2])
+    scores = write_scores(tmp_path / "digits.parquet", plan)
+    write_benchmark([plan], [scores], outputs[:2])
     paths = write_showcase(tmp_path, classes=("a", "b"), each=6, steps=2)
-    draw_showcase(plan=plan, outputs=outputs[2:], **paths)
+    fits = paths.pop("fits")
+    lists = {name: [path] for name, path in paths.items()}
+    write_showcase_figures([plan], fits=fits, outputs=outputs[2:], **lists)
     telling = ["CDSPP+PCA", "iteration", "true class", "labelled target"]
     for part, output in zip(telling, outputs, strict=True):
         assert part in texts(output.read_text())

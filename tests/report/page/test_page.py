@@ -178,8 +178,9 @@ def test_every_method_by_every_state_is_a_section_of_its_own(page: Path) -> None
 def test_captions_tell_the_charts_of_few_and_of_many_tasks(tmp_path: Path) -> None:
     def shown(plan: BenchmarkPlan) -> str:
         study = WrittenStudy(tmp_path, [plan], {})
-        chart = tmp_path / "source-states.svg"  # and the opening one, of the same job
-        study.make_one("figure", chart.stem, [chart])
+        names = ("source-help", "source-states")  # of one job
+        charts = [tmp_path / f"{name}.svg" for name in names]
+        study.make_one("figure", names[0], charts)
         output = tmp_path / "results" / "embedded" / "report" / "index.html"
         write_page([plan], output, figures=sorted(tmp_path.glob("*.svg")))
         return read_page(output)[0]
