@@ -22,6 +22,7 @@ OTHERS = (
     *("snakemake", "torch", "torchvision", "yaml"),
 )
 
+PLUGIN = "snakemake_logger_plugin_cdspp"
 STUDY = {"Snakefile", "config.yaml", "envs", "profiles", "resources", "workflow"}
 # What git does not know either.
 MADE = (".git", ".venv", ".snakemake", ".*_cache", "__pycache__", "_build", "generated")
@@ -143,6 +144,24 @@ def test_the_wheel_has_every_file_of_package_and_study_and_no_other(
         if name.partition("/")[0] in STUDY:
             expected[f"_study/{name}"] = text
     assert contents(installed / "cdspp") == expected
+    assert contents(installed / PLUGIN) == contents(sdist / "src" / PLUGIN)
+    [facts] = installed.glob("*.dist-info")
+    assert {path.name for path in installed.iterdir()} == {"cdspp", PLUGIN, facts.name}
+
+
+def test_snakemake_finds_the_logger_in_an_installed_package_and_in_an_editable_one(
+    installed: Path, repository: Path, tmp_path: Path
+) -> None:
+    find = (
+        "import sys; from snakemake_interface_logger_plugins.registry import "
+        "LoggerPluginRegistry as Registry; Registry().get_plugin('cdspp');"
+        f"print(sys.modules['{PLUGIN}'].__file__, end='')"
+    )
+    command = [sys.executable, "-Pc", find]
+    for place in (installed, repository / "src"):
+        path = str(place) if place is installed else ""
+        expected = str(place / PLUGIN / "__init__.py")
+        assert run(command, tmp_path, PYTHONPATH=path) == expected
 
 
 def test_an_installed_package_writes_a_page_with_jinja2_alone(

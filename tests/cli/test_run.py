@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,35 +21,48 @@ from cdspp.cli import run
 from cdspp.cli.main import main
 from cdspp.core import faults
 
-SNAKEMAKE = """\
-Config file config.yaml is extended by additional config.
-The study replaces methods of the preset quick.
-Building DAG of jobs...
-total      8
-4 of 8 steps (50%) done
-"""
-FAILED = """\
-Error in rule score:
-    log: logs/toy/score.log (check log file(s) for error details)
-WorkflowError:
-At least one job did not complete successfully.
-"""
-LOCKED = """\
-LockException:
-Error: Directory cannot be locked.
-"""
+Event = dict[str, Any]
+
+
+def event(name: str | None, **fields: Any) -> Event:
+    """Return an event of Snakemake, as the logger plug-in writes it."""
+    return {"event": name, "level": "INFO", "message": "", "dryrun": False} | fields
+
+
+def error(name: str | None, message: str, **fields: Any) -> Event:
+    return event(name, level="ERROR", message=message, **fields)
+
+
+NOTE = event(None, level="WARNING", message="The study replaces methods.")
+STARTED = event("workflow_started")
+TOTAL = event("run_info", stats={"score": 8, "total": 8})
+BEGUN = [NOTE, STARTED, TOTAL, event("progress", done=4, total=8)]
+JOB_LOG = "logs/toy/score.log"
+FAILED = [
+    error("job_error", "Error in rule score", log=[JOB_LOG]),
+    error("error", "WorkflowError:\nAt least one job did not complete successfully."),
+]
+LOCKED = [error("error", "LockException:\nError: Directory cannot be locked.")]
 FULL_DEVICE = Path("/dev/full")
 LOG = "2026-01-01 00:00:00,000 cdspp.core.jobs a.npz: damaged\n"
+FINISHED = LOG.replace("a.npz: damaged", "finished after 1.0 s of processor time")
 
 
 @pytest.fixture
 def said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    """Return a function that runs what prints a text in place of Snakemake."""
+    """Return a function that runs what has some events in place of Snakemake."""
 
-    def run_saying(text: str, code: int) -> tuple[str, str]:
-        program = f"import sys; print({text!r}, end=''); sys.exit({code})"
+    def run_saying(
+        events: list[Event], code: int = 0, text: str = "", output: str = ""
+    ) -> tuple[str, str]:
+        lines = "".join(f"{json.dumps(each)}\n" for each in events)
+        program = (
+            f"import os, sys; open(os.environ[{run.EVENTS!r}], 'a').write({lines!r})\n"
+            f"print({text!r}, end='', file=sys.stderr)\n"
+            f"print({output!r}, end=''); sys.exit({code})"
+        )
         command = [sys.executable, "-c", program]
         monkeypatch.setattr(run, "_command", lambda arguments: command)
         try:
@@ -56,18 +72,26 @@ def said(
         assert ended == code
         shown = capsys.readouterr()
         [log] = Path("logs").glob("run-*.log")
-        assert log.read_text() == text
+        assert log.read_text() == text + output
         assert log.stem.endswith(f"-{os.getpid()}")  # a second run has another
-        assert f"Whole log: {log}" in shown.out + shown.err
+        assert output or f"Whole log: {log}" in shown.out + shown.err
         return shown.out, shown.err
 
     monkeypatch.chdir(tmp_path)
     return run_saying
 
 
-def test_a_run_shows_notes_counts_and_the_log(said) -> None:
-    out, err = said(SNAKEMAKE + "8 of 8 steps (100%) done\n", 0)
-    assert err == "The study replaces methods of the preset quick.\n"
+@pytest.fixture
+def job_log(tmp_path: Path) -> Path:
+    """Return the log of the job that failed."""
+    log = tmp_path / JOB_LOG
+    log.parent.mkdir(parents=True)
+    return log
+
+
+def test_a_run_shows_notes_and_counts(said) -> None:
+    out, err = said([*BEGUN, event("progress", done=8, total=8)])
+    assert err == "The study replaces methods.\n"
     assert re.match(r"8 of 8 jobs, \d+ s\. Whole log: logs/run-", out)
 
 
@@ -76,55 +100,137 @@ def test_names_of_files_are_utf_8_whatever_the_system_says(
 ) -> None:
     for name, value in {"LC_ALL": "C", "PYTHONUTF8": "0"}.items():
         monkeypatch.setenv(name, value)
-    said("ü\nNothing to be done (all files).\n", 0)  # ASCII could not print it
+    said([STARTED], text="ü\n")  # ASCII could not print it
 
 
 def test_a_run_without_jobs_says_so(said) -> None:
-    out, _ = said("Building DAG of jobs...\nNothing to be done (all files).\n", 0)
+    out, _ = said([STARTED])
     assert out.startswith("Nothing to be done. Whole log: ")
 
 
 def test_a_job_that_failed_is_explained_by_its_log_and_the_exit_code_stays(
-    said, tmp_path: Path
+    said, job_log: Path
 ) -> None:
-    log = tmp_path / "logs/toy/score.log"
-    log.parent.mkdir(parents=True)
-    log.write_text(LOG)
-    out, err = said(SNAKEMAKE + FAILED, 3)
+    job_log.write_text(LOG)
+    out, err = said([*BEGUN, *FAILED], 3)
     assert out == ""
     assert "Stopped after 4 of 8 jobs:\n" in err
     assert "  a.npz: damaged (logs/toy/score.log)\n" in err
 
 
+def test_a_job_that_a_second_attempt_finished_explains_no_failure(
+    said, job_log: Path
+) -> None:
+    job_log.write_text(FINISHED)
+    _, err = said([*BEGUN, *FAILED], 1)
+    assert JOB_LOG not in err
+    assert "  At least one job did not complete successfully.\n" in err
+
+
 @pytest.mark.skipif(not FULL_DEVICE.exists(), reason="needs a device that is full")
 def test_a_full_disk_is_named_where_logs_are_empty(
-    said, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    said, job_log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    log = tmp_path / "logs/toy/score.log"
-    log.parent.mkdir(parents=True)
-    log.touch()
-    _, err = said(SNAKEMAKE + FAILED, 1)
+    job_log.touch()
+    _, err = said([*BEGUN, *FAILED], 1)
     assert "jobs:\n  stopped before the end (logs/toy/score.log)\n" in err
-    for old in log.parent.parent.glob("run-*.log"):
+    for old in job_log.parent.parent.glob("run-*.log"):
         old.unlink()
     full = partial(FULL_DEVICE.open, "wb")
     monkeypatch.setattr(faults, "TemporaryFile", lambda dir: full())
-    _, err = said(SNAKEMAKE + FAILED, 1)
+    _, err = said([*BEGUN, *FAILED], 1)
     assert "jobs:\n  logs: no space left on this disk (No space left on device)." in err
 
 
-def test_other_failures_are_explained_by_the_last_lines(said) -> None:
-    _, err = said(SNAKEMAKE + LOCKED, 1)
+def test_other_failures_are_explained_by_the_errors_of_snakemake(said) -> None:
+    _, err = said([*BEGUN, *LOCKED], 1, text="Something else.\n")
     assert "jobs:\n  LockException:\n  Error: Directory cannot be locked.\n" in err
+    assert "Something else" not in err
 
 
-def test_what_is_no_run_shows_what_snakemake_answers(
-    said, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_failure_without_any_event_is_explained_by_the_last_lines(said) -> None:
+    _, err = said([], 2, text="usage: snakemake\nsnakemake: error: no such option\n")
+    assert "jobs:\n  usage: snakemake\n  snakemake: error: no such option\n" in err
+
+
+def test_what_is_no_run_shows_what_snakemake_answers(said) -> None:
+    out, _ = said([], text="Building DAG of jobs...\n", output="digraph {}\n")
+    assert out == "digraph {}\n"
+
+
+SNAKEFILE = """\
+from snakemake.logging import logger
+
+logger.warning("A note on the study.")
+
+rule all:
+    input: "a.done", "b.done"
+
+rule quick:
+    output: "{name}.done"
+    log: "logs/{name}.log"
+    message: "Fits of x, y: name {wildcards.name}"
+    shell: "echo printed; test -e ok || (echo '%s' > {log}; exit 1); touch {output}"
+"""
+
+
+@pytest.fixture
+def snakemake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """Return a function that runs Snakemake itself, on a small workflow."""
+    reason = "2026-01-01 00:00:00,000 cdspp.core.jobs a.npz: damaged"
+    (tmp_path / "Snakefile").write_text(SNAKEFILE % reason)
+    monkeypatch.chdir(tmp_path)
+
+    def run_words(*words: str) -> tuple[str, str]:
+        command = [sys.executable, "-m", "snakemake", "--cores", "1", "--keep-going"]
+        monkeypatch.setattr(
+            run, "_command", lambda arguments: [*command, "--logger", "cdspp", *words]
+        )
+        with suppress(SystemExit):
+            main(["run"])
+        shown = capsys.readouterr()
+        return shown.out, shown.err
+
+    return run_words
+
+
+def test_a_dry_run_is_a_table_of_rules_and_reasons(snakemake) -> None:
+    out, err = snakemake("--dry-run")
+    assert err == "A note on the study.\n"
+    assert out.startswith(
+        "rule    jobs  reason\n"
+        "quick      2  Missing output files\n"
+        "  Fits of x, y\n"
+        "all        1  Input files updated by another job\n"
+        "total      3\n\n"
+        "Nothing was run. Whole log: "
+    )
+    _, _, log = out.strip().rpartition(" ")
+    assert "Fits of x, y: name a" in Path(log).read_text()
+
+
+def test_snakemakes_own_events_give_counts_failures_and_what_is_left(
+    snakemake,
 ) -> None:
-    command = [sys.executable, "-c", "print('Building DAG of jobs...\\ndigraph {}')"]
-    monkeypatch.setattr(run, "_command", lambda arguments: command)
-    assert main(["run", "--", "--dag"]) == 0
-    assert capsys.readouterr().out == "digraph {}\n"
+    out, err = snakemake()
+    assert out == ""
+    assert "A note on the study.\nStopped after 0 of 3 jobs:\n" in err
+    assert "  a.npz: damaged (logs/a.log)\n  a.npz: damaged (logs/b.log)\n" in "".join(
+        sorted(err.splitlines(keepends=True))
+    )
+    Path("ok").touch()
+    assert snakemake()[0].startswith("3 of 3 jobs, ")
+    assert snakemake()[0].startswith("Nothing to be done. ")
+    assert snakemake("--dry-run", "--forcerun", "quick", "--", "a.done")[0].startswith(
+        "rule    jobs  reason\nquick      1  Forced execution\n"
+    )
+    assert snakemake("--list-rules")[0] == "all\nquick\n"
+    Path("Snakefile").write_text("rule all:\n    input: 'missing'\n")
+    _, err = snakemake()
+    assert "  MissingInputException in rule all" in err
+    assert "missing\n" in err
 
 
 def test_modules_of_the_working_folder_stand_in_for_none_of_a_run_or_its_jobs(
@@ -147,10 +253,10 @@ def test_the_time_left_is_told_once_some_jobs_are_done(
     monkeypatch.setattr(run.time, "monotonic", lambda: next(seconds))
     meter = run.Meter()
     assert str(meter) == "reading the study, 5 s"
-    meter.read("total   40")
-    meter.read("2 of 40 steps (5%) done")
+    meter.read(event("run_info", stats={"total": 40}))
+    meter.read(event("progress", done=2, total=40))
     assert str(meter) == "2 of 40 jobs, 20 s"
-    meter.read("10 of 40 steps (25%) done")
+    meter.read(event("progress", done=10, total=40))
     assert str(meter) == "10 of 40 jobs, 20 s, about 60 s left"
 
 
@@ -174,9 +280,9 @@ def test_an_interruption_reaches_the_command_which_ends_as_it_does(
     tmp_path: Path,
 ) -> None:
     program = (
-        "import time\n"
+        "import sys, time\n"
         "try:\n"
-        "    print('ready', flush=True); time.sleep(60)\n"
+        "    print('ready', file=sys.stderr); time.sleep(60)\n"
         "except KeyboardInterrupt:\n"
         "    print('ended properly'); raise SystemExit(7)\n"
     )

@@ -10,13 +10,14 @@ import pytest
 import yaml
 from support.study_files import ROOT, load, read_study
 
-from cdspp.core.names import FitKey, trials_of_block
+from cdspp.core.names import MAIN, FitKey, trials_of_block
 from cdspp.methods import method_class
 from cdspp.study.fit_jobs import (
     SHARED_SECONDS,
     FitGroup,
     fit_groups,
     forecast_text,
+    is_quick,
     job_cost,
 )
 from cdspp.study.model import Study
@@ -93,6 +94,22 @@ def test_methods_share_a_job_only_where_it_stays_short_and_without_torch(
         assert not any(method_class(name).needs_torch for name in group.methods)
 
 
+def test_rules_of_fits_say_benchmark_and_method_or_number_those_of_quick_ones(
+    study: Study, groups: list[FitGroup]
+) -> None:
+    names = [group.name for group in groups]
+    assert len(set(names)) == len(names)
+    for group in groups:
+        benchmark, setting, _, method, _ = group.members[0]
+        ending = "" if setting == MAIN else f"_{setting}"
+        wanted = f"fit_{benchmark}_{method}{ending}".replace("-", "_")
+        start = f"fit_{benchmark}_quick_".replace("-", "_")
+        if is_quick(study, group):
+            assert group.name.removeprefix(start).isdigit()
+        else:
+            assert [group.name, group.methods] == [wanted, (method,)]
+
+
 def test_quick_methods_in_all_states_are_one_job_a_task_and_block(
     config: dict[str, Any],
 ) -> None:
@@ -110,7 +127,9 @@ def test_quick_methods_in_all_states_are_one_job_a_task_and_block(
     assert all(len(group.tasks) == 4 for group in groups)
 
 
-def test_a_method_added_at_the_end_moves_no_other(embedded: dict[str, Any]) -> None:
+def test_a_method_added_at_the_end_moves_and_renames_no_other(
+    embedded: dict[str, Any],
+) -> None:
     added = next(entry for entry in embedded["methods"] if entry["id"] == "cdspp-pca")
     others = [entry for entry in embedded["methods"] if entry is not added]
     embedded["curves"] = []

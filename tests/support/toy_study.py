@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -127,21 +129,36 @@ class Project:
 
     def planned(self, *arguments: str) -> Plan:
         """Return the jobs that a run would do now."""
-        return Plan(self.snakemake("-n", "--cores", "2", *arguments))
+        words = ["--configfile", "toy.yaml", "--cores", "2", *arguments]
+        return planned(self.folder, *words)
 
 
+@dataclass(frozen=True)
 class Plan:
-    """Jobs that a dry run lists."""
+    """Jobs that a dry run lists, by rule, and the files that each makes."""
 
-    def __init__(self, output: str) -> None:
-        self.output = output
-        found = re.findall(r"^ *(?:local)?rule (\w+):", output, re.M)
-        # A rule of fits is named after its benchmark and a number.
-        names = ("fit" if name.startswith("fit_") else name for name in found)
-        self.rules = Counter(names)
-        made = re.findall(r"^ +output: (.*)$", output, re.M)
-        name = r"results/toy/fits/[\w-]+/([^\s,]+?)\.parquet"
-        # What each job of fits makes.
-        self.fits = [
-            found for found in (re.findall(name, each) for each in made) if found
-        ]
+    output: str
+    rules: Counter[str]
+    files: list[list[str]]
+
+    @property
+    def fits(self) -> list[list[str]]:
+        """What each job of fits makes."""
+        pattern = re.compile(r"results/toy/fits/[\w-]+/(.*)\.parquet")
+        matches = ([pattern.search(file) for file in made] for made in self.files)
+        fits = ([match[1] for match in made if match] for made in matches)
+        return [made for made in fits if made]
+
+
+def planned(folder: Path, *arguments: str) -> Plan:
+    """Return the jobs that Snakemake would do in a folder."""
+    events = folder / "events.jsonl"
+    events.unlink(missing_ok=True)
+    to_file = ("--logger", "cdspp", "--logger-cdspp-events", events.name)
+    code, output = run_warm(["snakemake", "-n", *to_file, *arguments], folder)
+    assert code == 0, output
+    lines = map(json.loads, events.read_text().splitlines())
+    jobs = [line for line in lines if line.get("event") == "job_info"]
+    # A rule of fits is named after its benchmark and methods.
+    rules = [re.sub("^fit_.*", "fit", job["rule_name"]) for job in jobs]
+    return Plan(output, Counter(rules), [job["output"] for job in jobs])

@@ -62,12 +62,17 @@ def fit_resource(name, group, wildcards, attempt):
     return getattr(fit_asks(group, wildcards.task, trials, attempt), name)
 
 
-for number, group in enumerate(fit_groups(study), start=1):
+def fit_message(group):
+    where = "task {wildcards.task}, trials {wildcards.block}"
+    return f"Fits of {', '.join(group.methods)}: {where}"
+
+
+for group in fit_groups(study):
     first = group.members[0]
 
     rule:
         name:
-            f"fit_{first.benchmark.replace('-', '_')}_{number}"
+            group.name
         input:
             unpack(partial(fit_input, group)),
         output:
@@ -93,6 +98,8 @@ for number, group in enumerate(fit_groups(study), start=1):
             benchmark=first.benchmark,
             study={"seed": study.seed, "numeric_threads": study.numeric_threads},
             members=[fit_member(study, cell) for cell in group.members],
+        message:
+            fit_message(group)
         script:
             "../scripts/fit.py"
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
-import re
+import select
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from cdspp.cli import command
@@ -35,18 +38,12 @@ examples:
 # pip dates files by the installation, and digests of the code are among the parameters,
 # so that the age of a script does not matter.
 TRIGGERS = ("mtime", "params", "input", "software-env")
-# Lines of Snakemake about itself, before those about the study.
-CHATTER = ("Using workflow specific profile", "Config file ", "Assuming unrestricted")
-OPENED = "Building DAG of jobs..."
+EVENTS = "SNAKEMAKE_LOGGER_CDSPP_EVENTS"  # the file that the logger writes to
 IDLE = "Nothing to be done"
-STEPS = re.compile(r"(\d+) of (\d+) steps \(")
-TOTAL = re.compile(r"total +(\d+)$")
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-FAULT = re.compile(r"^\w*(?:Error|Exception)\b", re.M)
-FAILED_LOG = re.compile(r"^ +log: (\S+) \(check log file", re.M)
 FRAME = '  File "'  # a place in the workflow, which the first line names
 ENOUGH = 3  # jobs after which the line has the time left
-PAUSE, APART = 0.2, 60.0  # seconds between looks at the log, and between plain lines
+PAUSE, APART = 0.2, 60.0  # seconds between updates of the line, and between plain lines
 SHOWN = 15  # lines that explain a failure
 
 
@@ -56,29 +53,47 @@ class Meter:
     def __init__(self) -> None:
         self.done = self.total = 0
         self.began = self.shown = time.monotonic()
-        self.opening, self.interrupted = True, False
+        self.started = self.dry = self.interrupted = False
+        self.stats: dict[str, int] = {}  # jobs by rule, and their total
+        self.reasons: dict[str, Counter[str]] = defaultdict(Counter)
+        self.messages: dict[str, str] = {}
+        self.failed_logs: dict[str, list[str]] = {}
+        self.errors: list[str] = []
         self.in_place = sys.stderr.isatty()
 
-    def read(self, line: str) -> None:
-        """Read a line of the log; print it if it is a note on the study."""
-        if found := STEPS.match(line):
-            self.done, self.total = map(int, found.groups())
-        elif found := TOTAL.match(line):
-            self.total, self.began = int(found[1]), time.monotonic()
-        elif line == OPENED or FAULT.match(line):
-            self.opening = False
-        elif self.opening and line and not line.startswith(CHATTER):
-            self.clear()
-            sys.stderr.write(f"{line}\n")
+    def read(self, event: Mapping[str, Any]) -> None:
+        """Read an event of Snakemake; print it if it is a note on the study."""
+        match event.get("event"), event["level"]:
+            case "workflow_started", _:
+                self.started, self.dry = True, event["dryrun"]
+            case "run_info", _:
+                self.stats, self.began = event["stats"], time.monotonic()
+                self.total = self.stats["total"]
+            case "progress", _:
+                self.done, self.total = event["done"], event["total"]
+            case "job_info", _:
+                rule, message = event["rule_name"], event["rule_msg"] or ""
+                # Files and parameters follow a colon, and further reasons those.
+                self.reasons[rule].update([event["reason"].partition(":")[0]])
+                self.messages[rule] = message.partition(":")[0]
+            case "job_error", _ if event["log"]:
+                self.failed_logs[event["log"][0]] = event["log"]
+            case _, "ERROR":
+                self.errors += event["message"].splitlines()
+            case None, "WARNING" if not self.total:
+                self.clear()
+                sys.stderr.write(f"{event['message']}\n")
 
     def __str__(self) -> str:
         """Write counts, seconds and what is left, as if all jobs were alike."""
         passed = time.monotonic() - self.began
-        jobs = f"{self.done} of {self.total} jobs"
-        what = jobs if self.total else "reading the study"
-        left = (self.total - self.done) * passed / max(self.done, 1)
-        ending = f", about {duration(left)} left" * (ENOUGH <= self.done < self.total)
-        return f"{what}, {duration(passed)}{ending}"
+        if not self.total:
+            return f"reading the study, {duration(passed)}"
+        text = f"{self.done} of {self.total} jobs, {duration(passed)}"
+        if not ENOUGH <= self.done < self.total:
+            return text
+        left = (self.total - self.done) * passed / self.done
+        return f"{text}, about {duration(left)} left"
 
     def show(self) -> None:
         """Print the line; once in a while where it cannot be replaced."""
@@ -111,21 +126,22 @@ def _run(arguments: argparse.Namespace) -> str:
     log = Path("logs", time.strftime(f"run-%Y%m%d-%H%M%S-{os.getpid()}.log"))
     log.parent.mkdir(exist_ok=True)
     meter = Meter()
-    code = _follow(_command(arguments), log, meter, remake=arguments.remake)
+    code, output = _follow(_command(arguments), log, meter, remake=arguments.remake)
     meter.clear()
-    text = log.read_text(encoding="utf-8", errors="replace")
     where = f"Whole log: {log}"
     if code:
         done = f"after {meter.done} of {meter.total} jobs"
         if meter.interrupted:
             lines = [f"Interrupted {done}. The same command resumes it.", where]
         else:
-            lines = [f"Stopped {done}:", *_reasons(text), where]
+            lines = [f"Stopped {done}:", *_reasons(meter, log), where]
         sys.stderr.write("\n".join(lines) + "\n")
         sys.exit(code)
-    if not meter.done and IDLE not in text:  # asked for something else than a run
-        return text.partition(f"{OPENED}\n")[2].rstrip() or where
-    said = f"{meter if meter.done else IDLE}. {where}"
+    if not meter.started:  # asked for something else than a run
+        return output.rstrip() or where
+    if meter.dry and meter.total:
+        return "\n".join([*_plan(meter), "", f"Nothing was run. {where}"])
+    said = f"{meter if meter.total else IDLE}. {where}"
     from cdspp.analysis.fit_records import failures_of_scores
 
     failed = failures_of_scores(folder.glob("scores/[!.]*.parquet"))
@@ -136,6 +152,18 @@ def _run(arguments: argparse.Namespace) -> str:
     elif failed:
         said = f"{failed} {said}"
     return command.answer(said, failed=arguments.strict and failed)
+
+
+def _plan(meter: Meter) -> Iterator[str]:
+    """Yield the lines of a table of the jobs that a run would do, by rule, and why."""
+    width = max(map(len, meter.stats))
+    yield f"{'rule':{width}}{'jobs':>7}  reason"
+    for rule, number in meter.stats.items():
+        reasons = meter.reasons[rule].items()
+        why = [f"{reason} ({n})" if n < number else reason for reason, n in reasons]
+        yield f"{rule:{width}}{number:7}  {', '.join(why)}".rstrip()
+        if methods := meter.messages.get(rule):
+            yield f"  {methods}"
 
 
 def _study_name(arguments: argparse.Namespace) -> str:
@@ -150,7 +178,7 @@ def _command(arguments: argparse.Namespace) -> list[str]:
     """Return the call of Snakemake; words of the user come last, so that they hold."""
     place = workflow_folder()
     profile, snakefile = place / "workflow/profiles/local", place / "Snakefile"
-    call = [sys.executable, "-m", "snakemake", "--quiet", "host"]
+    call = [sys.executable, "-m", "snakemake", "--quiet", "host", "--logger", "cdspp"]
     if arguments.file:
         call += ["--configfile", *(str(found_file(file)) for file in arguments.file)]
     call += ["--rerun-triggers", *TRIGGERS, "--workflow-profile", str(profile)]
@@ -161,8 +189,8 @@ def _command(arguments: argparse.Namespace) -> list[str]:
 
 def _follow(
     call: Sequence[str], log: Path, meter: Meter, *, remake: bool = False
-) -> int:
-    """Run a command, forward signals to its jobs, and return its exit code."""
+) -> tuple[int, str]:
+    """Run a command, forward signals to its jobs, and return exit code and output."""
 
     def forward(number: int, _: object) -> None:
         meter.interrupted = True
@@ -173,46 +201,62 @@ def _follow(
     # in for one that Snakemake imports, here or in a job on a cluster.
     settings = {**os.environ, "PYTHONUTF8": "1", "PYTHONSAFEPATH": "1"}
     settings |= {} if remake else {KEEP_FITS: "1"}
-    with log.open("wb") as stream:
+    reading, writing = os.pipe()
+    settings[EVENTS] = f"/dev/fd/{writing}"
+    with log.open("wb") as stream, TemporaryFile("w+b", dir=log.parent) as output:
         running = subprocess.Popen(
             call,
             stdin=subprocess.DEVNULL,
-            stdout=stream,
-            stderr=subprocess.STDOUT,
+            stdout=output,
+            stderr=stream,
             env=settings,
             process_group=0,
+            pass_fds=[writing],
         )
-    before = {number: signal.getsignal(number) for number in FORWARDED}
-    for number, handler in before.items():
-        if handler is not signal.SIG_IGN:  # as nohup asks
-            signal.signal(number, forward)
-    with log.open(encoding="utf-8", errors="replace") as written:
-        rest, ended = "", False
+        os.close(writing)
+        before = {number: signal.getsignal(number) for number in FORWARDED}
+        for number, handler in before.items():
+            if handler is not signal.SIG_IGN:  # as nohup asks
+                signal.signal(number, forward)
+        _listen(running, reading, meter)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        output.seek(0)
+        stream.write(text := output.read())
+    code = running.returncode
+    return code if code >= 0 else 128 - code, text.decode(errors="replace")
+
+
+def _listen(running: subprocess.Popen[bytes], reading: int, meter: Meter) -> None:
+    """Have the meter read the events of a process until it ends."""
+    rest, ended = b"", False
+    with open(reading, "rb", buffering=0) as events:
+        os.set_blocking(reading, False)
         while not ended:
             ended = running.poll() is not None  # what it wrote before is read then
-            *lines, rest = (rest + written.read()).split("\n")
+            *lines, rest = (rest + (events.read() or b"")).split(b"\n")
             for line in lines:
-                meter.read(line)
+                meter.read(json.loads(line))
             meter.show()
-            time.sleep(0 if ended else PAUSE)
-    for number, handler in before.items():
-        signal.signal(number, handler)
-    code = running.returncode
-    return code if code >= 0 else 128 - code
+            if not ended:
+                select.select([events], [], [], PAUSE)
 
 
-def _reasons(text: str) -> Iterator[str]:
-    """Yield the errors of the jobs of a failed run, else its last lines."""
-    from cdspp.study.progress import read_log
+def _reasons(meter: Meter, log: Path) -> Iterator[str]:
+    """Yield the errors of the jobs of a failed run, else those of Snakemake."""
+    from cdspp.study.progress import DONE, read_log
 
-    full = writing_fault("logs")
-    if logs := dict.fromkeys(FAILED_LOG.findall(text)):
-        for log in logs:
-            reason = read_log(log).reason or full or "stopped before the end"
-            yield f"  {reason} ({log})"
+    full, found = writing_fault("logs"), False
+    for path, logs in meter.failed_logs.items():
+        job = read_log(path)
+        if job.state != DONE:  # by a second attempt
+            found = True
+            reason = job.reason or full or "stopped before the end"
+            yield f"  {reason} ({', '.join(logs)})"
+    if found:
         return
-    found = FAULT.search(text)
-    lines = [*text[found.start() if found else 0 :].splitlines(), full]
+    text = log.read_text(encoding="utf-8", errors="replace")
+    lines = [*(meter.errors or text.splitlines()), full]
     yield from (f"  {line}" for line in lines[-SHOWN:] if line and FRAME not in line)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import groupby, product
+from itertools import count, groupby, product
 from typing import Any, NamedTuple
 
-from cdspp.core.names import FitKey, trials_of_block
+from cdspp.core.names import MAIN, FitKey, trials_of_block
 from cdspp.core.provenance import code_digest
 from cdspp.methods import method_class, method_module, outside_class
 from cdspp.stages.artifacts import ExpectedFits, fit_recipe
@@ -61,12 +61,14 @@ def expected_fits(study: Study, benchmark: str) -> ExpectedFits:
 class FitGroup:
     """Fits that read the same files: a job makes those of a task and block.
 
-    The members, cells of `Study.cells`, are of one method, or of several quick ones.
+    The members, cells of `Study.cells`, are of one method, or of several quick ones;
+    the name is that of their rule.
     """
 
     members: tuple[FitKey, ...]
     tasks: tuple[str, ...]
     blocks: tuple[str, ...]
+    name: str = ""
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -97,12 +99,27 @@ def fit_jobs(study: Study) -> Iterator[FitJob]:
 
 def fit_groups(study: Study) -> Iterator[FitGroup]:
     """Yield the groups of fits that share jobs; every fit is in one of them."""
+    order = list(study.methods)
     for benchmark in study.benchmarks:
+        groups: list[FitGroup] = []
         for (tasks, blocks, *_), cells in _reading_alike(study, benchmark).items():
             shared: list[FitGroup] = []
             for _, own in groupby(cells, key=lambda cell: cell.method):
                 _place(study, shared, FitGroup(tuple(own), tasks, blocks))
-            yield from shared
+            groups += shared
+        # A method that is added at the end opens the last groups, and renumbers none.
+        groups.sort(key=lambda group: order.index(group.methods[0]))
+        numbers = count(1)
+        for group in groups:
+            name = f"quick_{next(numbers)}" if is_quick(study, group) else _name(group)
+            rule = f"fit_{benchmark}_{name}".replace("-", "_")
+            yield replace(group, name=rule)
+
+
+def _name(group: FitGroup) -> str:
+    """Return the method of a group, and the setting where that is not the main one."""
+    _, setting, _, method, _ = group.members[0]
+    return method if setting == MAIN else f"{method}_{setting}"
 
 
 def _reading_alike(study: Study, benchmark: str) -> dict[tuple[Any, ...], list[FitKey]]:
@@ -119,12 +136,17 @@ def _reading_alike(study: Study, benchmark: str) -> dict[tuple[Any, ...], list[F
 
 def _place(study: Study, groups: list[FitGroup], alone: FitGroup) -> None:
     """Add the group of a method to the first with room, so that none moves for it."""
-    for i, group in enumerate(groups):  # torch takes memory that others do not need
+    for i, group in enumerate(groups):
         both = replace(group, members=(*group.members, *alone.members))
-        if not both.needs_torch and longest_seconds(study, both) <= SHARED_SECONDS:
+        if is_quick(study, both):
             groups[i] = both
             return
     groups.append(alone)
+
+
+def is_quick(study: Study, group: FitGroup) -> bool:
+    """Whether methods may share the jobs of a group: torch takes memory of its own."""
+    return not group.needs_torch and longest_seconds(study, group) <= SHARED_SECONDS
 
 
 def job_cost(study: Study, group: FitGroup, task: str, trials: int) -> Cost:
