@@ -98,14 +98,9 @@ def test_one_job_makes_the_items_of_a_function_by_benchmark() -> None:
     assert "table curve_docs" not in jobs
 
 
-def test_a_job_that_rests_on_data_gets_no_methods() -> None:
-    jobs = {job.name: job for job in item_jobs([make_plan()]) if job.kind == "table"}
-    [of_data], [of_scores] = (
-        jobs[name].plan_values() for name in ("contents_digits", "accuracy_digits")
-    )
-    assert of_data["rows"] == ()
-    assert of_data["tasks"] == of_scores["tasks"]
-    assert of_scores["rows"]
+def test_the_tables_of_data_need_no_more_than_data() -> None:
+    found = [job.name for job in item_jobs([make_plan()]) if job.of_data]
+    assert found == ["contents_digits"]
 
 
 def test_captions_are_those_of_the_page_or_what_opens_a_part_of_it() -> None:

@@ -139,7 +139,7 @@ class WrittenStudy:
         }
         params = SimpleNamespace(
             maker=job.maker.function,
-            plans=job.plan_values(),
+            plans=[plan.as_dict() for plan in job.plans],
             resources=dict.fromkeys(job.maker.resources, "digest"),
         )
         snakemake = SimpleNamespace(

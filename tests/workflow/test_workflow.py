@@ -392,7 +392,7 @@ def test_a_table_of_an_installed_package_is_one_module_and_one_line(
     package.joinpath("entry_points.txt").write_text(points)
     source.joinpath("hardest.py").write_text(module)
     try:
-        assert set(project.planned().rules) == {"table_hardest", "report_page", "all"}
+        assert project.planned().rules["table_hardest"] == 1
         project.snakemake("--cores", "2")
         assert not project.planned().rules
         source.joinpath("hardest.py").write_text(module.replace(":.1f", ":.2f"))

@@ -35,7 +35,13 @@ def item_files(job, name):
 
 
 def item_input(job, wildcards):
-    return item_inputs(study, job.maker.inputs, [plan.benchmark for plan in job.plans])
+    return item_inputs(study, job.maker.inputs, job.benchmarks)
+
+
+def plan_values(job):
+    if job.of_data:
+        return [plan.of_data().as_dict() for plan in job.plans]
+    return [known for known in EVERY_PLAN if known["benchmark"] in job.benchmarks]
 
 
 for job in item_jobs(list(PLANS.values())):
@@ -54,7 +60,7 @@ for job in item_jobs(list(PLANS.values())):
             "../../envs/environment.yaml"
         params:
             maker=job.maker.function,
-            plans=job.plan_values(),
+            plans=plan_values(job),
             resources={
                 name: resource_digest(RESOURCES / name) for name in job.maker.resources
             },

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any
 
 from cdspp.analysis.verdicts import INTERVAL_TRIALS
 from cdspp.core.names import BASELINE, LABELS, REFERENCE
@@ -90,11 +89,15 @@ class ItemJob:
     plans: Plans
     captions: dict[str, str] = field(default_factory=dict)
 
-    def plan_values(self) -> list[dict[str, Any]]:
-        """Return the plans as parameters, of what rests on data the part about data."""
-        of_data = set(self.maker.inputs) <= {"labels", "features", "splits"}
-        plans = (plan.of_data() if of_data else plan for plan in self.plans)
-        return [plan.as_dict() for plan in plans]
+    @property
+    def benchmarks(self) -> list[str]:
+        """The benchmarks of its plans."""
+        return [plan.benchmark for plan in self.plans]
+
+    @property
+    def of_data(self) -> bool:
+        """Whether it needs no more of the plans than what is about data."""
+        return set(self.maker.inputs) <= set(_OF_DATA)
 
 
 def _has(kind: str) -> Callable[[BenchmarkPlan], bool]:

@@ -188,7 +188,7 @@ def test_a_fit_that_is_not_what_its_record_says_is_refused(tmp_path: Path) -> No
     [fit] = paths["fits"]
     rows = pd.DataFrame(read_rows(fit, FIT_COLUMNS))
     write_rows(fit, FIT_COLUMNS, rows.assign(predicted="a"))
-    with pytest.raises(DataError, match="content.*record"):
+    with pytest.raises(DataError, match=r"1-2\.parquet.*Delete it"):
         count_confusions([fit], paths["target_labels"])
 
 
