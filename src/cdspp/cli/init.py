@@ -42,10 +42,7 @@ MOST_SOURCE, MOST_TARGET = 20, 3
 Sizes = Mapping[str, Mapping[str, int]]
 Chosen = tuple[str | None, str | None]  # source and target, as asked for
 # How tables are read, as a study file has it beside `drop`.
-KEPT = (
-    *("label", "id", "encoding", "decimal", "categories", "dates", "date_format"),
-    "vectorise",
-)
+KEPT = "label id encoding decimal categories dates date_format vectorise".split()
 
 
 @dataclass(frozen=True)
