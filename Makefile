@@ -35,6 +35,7 @@ lint: $(READY)
 	$(BIN)/snakefmt --check Snakefile workflow
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python docs/check_words.py
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -6,7 +6,7 @@ from shutil import copy2, copytree, ignore_patterns, rmtree
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-# As cdspp.study.workflow_files looks for it; MANIFEST.in brings them into an sdist.
+# As cdspp.study.files looks for it; MANIFEST.in brings them into an sdist.
 PLACE = "cdspp/_study"
 STUDY = ("Snakefile", "config.yaml", "envs", "profiles", "resources", "workflow")
 

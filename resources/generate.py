@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from cdspp.core.errors import DataError
-from cdspp.core.whole_files import atomic, write_json
+from cdspp.core.files import atomic, write_json
 from cdspp.datasets.archives import extract
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.fetch import RemoteFile, digest_of, verify_file

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 from sklearn.ensemble import RandomForestClassifier
-from support.paired_problem import paired_problem
+from support.toy_problem import paired_problem
 
 import cdspp
 from benchmarks.planted import Planted
@@ -204,7 +204,7 @@ def test_the_answers_of_the_last_release_are_deprecated(bridged: Comparison) -> 
         assert bridged.method == bridged.best_bet
     with pytest.warns(DeprecationWarning, match="use expected_gain"):
         assert bridged.gain is None
-    with pytest.warns(DeprecationWarning, match="use lines and next_steps"):
+    with pytest.warns(DeprecationWarning, match="lines.* next_steps"):
         assert bridged.lines[0] in bridged.sentence
 
 
@@ -324,9 +324,9 @@ def test_a_method_that_fails_takes_no_bet_and_gives_the_reason(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"repeats": 4}, "repeats must be 5 at least, got 4"),
-        ({"methods": ["pa"]}, "pa labels the rows it is fitted on"),
-        ({"y": [-1] * 6}, "y: no row has a label"),
+        ({"repeats": 4}, "repeats.* 5 at least, got 4"),
+        ({"methods": ["pa"]}, "labels.*fitted"),
+        ({"y": [-1] * 6}, "y: .*row.*label"),
         ({"y": [0, 0, 1]}, "of 6 target rows, got 4 of 4 and 3"),
     ],
 )
@@ -394,7 +394,7 @@ def test_classifiers_of_scikit_learn_are_controls_without_a_source() -> None:
 def test_units_are_named_unless_each_domain_is_scaled_by_its_own_rows() -> None:
     X, y, source = paired_problem()
     shared = SourceDomain(100 * source.X, source.y, shared_columns=[(0, 0)])
-    with pytest.warns(UnitWarning, match="differ in spread"):
+    with pytest.warns(UnitWarning, match="differ.*spread"):
         compare(X, y, source=shared, repeats=5)
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnitWarning)

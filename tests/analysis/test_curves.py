@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from support.curve_data import TASKS, curve_entry, curve_plan, curve_scores
 
@@ -40,6 +42,16 @@ def test_a_method_of_fewer_trials_counts_those_alone() -> None:
         [[3, 3, 3], [3, 3, 3]],
         [[2, 2, 2], [2, 2, 2]],
     ]
+
+
+def test_more_than_a_tenth_of_collapsed_trials_make_a_value_unusable() -> None:
+    plan = curve_plan(curve_entry(tasks=1, trials=20), trials=20)
+    curve = arranged(plan)
+    accuracy = np.full((2, 1, 3, 20), 0.5)
+    collapsed = np.zeros(accuracy.shape, dtype=bool)
+    collapsed[0, 0, 1, :2] = collapsed[1, 0, 2, :3] = True
+    found = replace(curve, accuracy=accuracy, collapsed=collapsed).unusable()
+    assert np.argwhere(found).tolist() == [[1, 0, 2]]
 
 
 def test_what_was_dropped_counts_for_its_task_and_the_average() -> None:

@@ -139,3 +139,21 @@ def test_a_rival_that_mostly_fails_keeps_no_other_from_its_word() -> None:
     found.right[Fit("svm-t", REAL)][:, 3:] = np.nan
     assert told(found).decision == USE
     assert "svm-t" not in found.alone
+
+
+def test_of_two_rivals_each_must_beat_a_method_at_half_the_level() -> None:
+    one = held_out((0.60, 0.35), 0.63)
+    [p_value] = {
+        max(g.p_below for g in both) for both in one.over_alone("cdspp").values()
+    }
+    assert 0.025 < p_value < 0.05
+    assert told(one).verdicts["out"].all()
+    other = Fit("target-only", REAL)
+    two = replace(
+        one,
+        methods=[*one.methods, other.method],
+        right={**one.right, other: one.right[Fit("svm-t", REAL)]},
+        collapsed={**one.collapsed, other: 0.0},
+    )
+    assert len(two.over_alone("cdspp")) == 2
+    assert not told(two).verdicts["out"].any()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from support.fit_files import rewrite_record
 from support.report_data import DIGIT_TASKS, make_plan, write_fit_records
 
 from cdspp.analysis.fit_records import mixed_versions, read_fit_records
-from cdspp.core.whole_files import read_json
-from cdspp.stages.fit_files import write_record
+from cdspp.core.files import read_json
 
 
 def test_outcomes_are_read_by_trial_with_what_they_belong_to(tmp_path: Path) -> None:
@@ -26,9 +26,9 @@ def test_what_was_not_measured_is_no_number(tmp_path: Path) -> None:
     (path,) = write_fit_records(
         tmp_path, make_plan(tasks=DIGIT_TASKS[:1], methods=("cdspp",))
     )
-    record = read_json(path)
-    record["trials"] = [t | {"cpu_seconds": None} for t in record["trials"]]
-    write_record(path, record)
+    extra = read_json(path)["extra"]
+    trials = [t | {"cpu_seconds": None} for t in extra["trials"]]
+    rewrite_record(path.with_suffix(".parquet"), extra={**extra, "trials": trials})
     spent = read_fit_records([path]).outcomes["cpu_seconds"]
     assert spent.dtype == "float64"
     assert spent.isna().all()
@@ -37,7 +37,8 @@ def test_what_was_not_measured_is_no_number(tmp_path: Path) -> None:
 def test_what_jobs_have_in_common_is_said_once(tmp_path: Path) -> None:
     paths = write_fit_records(tmp_path, make_plan(tasks=DIGIT_TASKS[:1]))
     assert read_fit_records(paths).common("seed") == 7
-    write_record(paths[0], read_json(paths[0]) | {"seed": 8})
+    extra = {**read_json(paths[0])["extra"], "seed": 8}
+    rewrite_record(paths[0].with_suffix(".parquet"), extra=extra)
     assert read_fit_records(paths).common("seed") == [8, 7]
     assert read_fit_records([]).common("seed") is None
     assert read_fit_records([]).outcomes.empty
@@ -49,7 +50,8 @@ def test_fits_of_different_versions_are_told_with_what_makes_them_alike(
     paths = write_fit_records(tmp_path, make_plan(tasks=DIGIT_TASKS[:1]))
     for path, numpy in zip(paths, ["2.3.1", *["2.4.0"] * len(paths)], strict=False):
         versions = {"numpy": numpy, "python": f"3.11.{len(numpy)}"}
-        write_record(path, read_json(path) | {"versions": versions})
+        extra = {**read_json(path)["extra"], "versions": versions}
+        rewrite_record(path.with_suffix(".parquet"), extra=extra)
     told = mixed_versions(read_fit_records(paths).jobs)
     assert f"numpy 2.3.1 (1 fit), 2.4.0 ({len(paths) - 1} fits)." in told
     assert "--forceall" in told

@@ -117,17 +117,17 @@ def test_a_second_file_is_a_new_batch(
     second = filled(again, {k: rows[again.candidate][k] for k in range(5)})
     both = ask(problem, first, second)
     assert both.test == SignTest(5, 5, 0)
-    with pytest.raises(DataError, match="drawn for another target"):
+    with pytest.raises(DataError, match="drawn.*target"):
         ask(problem, second)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"X": 1.0}, "drawn for another target"),
-        ({"source": 1.0}, "drawn for another source"),
-        ({"scale": "unit"}, "drawn for another source"),
-        ({"seed": 1}, "rows are missing, or cells other than labels"),
+        ({"X": 1.0}, "drawn.*target"),
+        ({"source": 1.0}, "drawn.*source"),
+        ({"scale": "unit"}, "drawn.*source"),
+        ({"seed": 1}, "rows.*missing, .*cells.*labels"),
     ],
 )
 def test_other_tables_or_options_are_refused(
@@ -145,11 +145,11 @@ def test_other_tables_or_options_are_refused(
 def test_changed_rows_are_refused(problem: PlantedProblem, found: Comparison) -> None:
     rows = filled(found, {0: 0})
     for changed in (rows.drop(index=0), rows.assign(row=rows["row"][::-1].tolist())):
-        with pytest.raises(DataError, match="rows are missing, or cells other"):
+        with pytest.raises(DataError, match="rows.*missing, .*cells"):
             ask(problem, changed)
     with pytest.raises(DataError, match="no column 'label'"):
         ask(problem, rows.drop(columns="label"))
-    with pytest.raises(DataError, match="'cat' is not one of the classes 0, 1, 2"):
+    with pytest.raises(DataError, match="'cat' .*classes 0, 1, 2"):
         ask(problem, filled(found, {0: "cat"}))
     shuffled = rows.sample(frac=1.0, random_state=0)  # as a spreadsheet sorts
     assert ask(problem, shuffled).test == ask(problem, rows).test

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -230,6 +231,16 @@ def test_the_border_itself_is_equal() -> None:
     still = {"noise": around(0.0)}
     assert judge({ALONE: gain_of(on), **still}).word == EQUAL
     assert judge({ALONE: gain_of(beyond), **still}).word == UNDECIDED
+
+
+@pytest.mark.parametrize("n_rows", [20, 500])
+def test_rows_that_no_trial_shows_widen_the_interval_of_equal(n_rows: int) -> None:
+    # Of n rows without a difference, three in n may differ: a variance of 3 / n^2.
+    gain = replace(around(0.0), row=1 / n_rows)
+    error = math.hypot(0.001, math.sqrt(3) / n_rows)
+    border = float(stats.t(9).ppf(0.95)) * error
+    assert judge_pair(gain, border * 1.001) == EQUAL
+    assert judge_pair(gain, border * 0.999) == UNDECIDED
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,9 @@ import pytest
 from support.fit_files import write_fit
 from support.verified_study import VerifiedStudy
 
-from cdspp.analysis.digests import changed_note, stated_digests, write_page
 from cdspp.analysis.verify import verify
 from cdspp.core.errors import DataError
-from cdspp.core.names import fit_key
-from cdspp.core.whole_files import read_json
+from cdspp.core.files import Expected, fault, read_json
 from cdspp.stages.artifacts import (
     FIT_COLUMNS,
     LABEL_COLUMNS,
@@ -23,7 +21,7 @@ from cdspp.stages.artifacts import (
     read_frame,
     write_rows,
 )
-from cdspp.stages.fit_files import Expected, ExpectedFits
+from cdspp.study.stale import changed_note, stated_digests, write_digests
 
 
 @pytest.fixture
@@ -52,7 +50,7 @@ def edit_scores(study: VerifiedStudy, trial: int, **values: object) -> None:
 
 
 def test_a_study_as_it_was_computed_has_no_fault(study: VerifiedStudy) -> None:
-    faulty, told = verify(study.root, [])
+    faulty, told = verify(study.root, {})
     assert faulty == []
     # Two methods, without a source and with noise, on two tasks.
     assert told == (
@@ -64,7 +62,7 @@ def test_a_study_as_it_was_computed_has_no_fault(study: VerifiedStudy) -> None:
 def test_without_a_study_file_verify_says_that_it_compares_with_none(
     study: VerifiedStudy,
 ) -> None:
-    told = verify(study.root)[1].removeprefix(verify(study.root, [])[1])
+    told = verify(study.root)[1].removeprefix(verify(study.root, {})[1])
     assert told.startswith(" Not compared with a study file")
 
 
@@ -107,7 +105,7 @@ def test_a_fit_in_the_place_of_another_is_named_once(
         study.fit("svm-t").with_suffix(f".{name}"),
         study.fit("cdspp").with_suffix(f".{name}"),
     )
-    named(study, rf"main/web_photo/cdspp/1-2\.{name}: ")
+    named(study, r"main/web_photo/cdspp/1-2\.parquet: ")
 
 
 def test_predictions_without_a_record_and_the_other_way_are_named(
@@ -115,8 +113,9 @@ def test_predictions_without_a_record_and_the_other_way_are_named(
 ) -> None:
     study.fit("svm-t").unlink()
     study.fit("cdspp").with_suffix(".json").unlink()
-    told = "No such file or directory. Run the study again"
-    named(study, rf"cdspp/1-2\.json: .*{told}", rf"svm-t/1-2\.parquet: .*{told}")
+    gone = "No such file or directory. Run the study again"
+    record = "the record beside it, of what made it, is missing"
+    named(study, rf"cdspp/1-2\.parquet: {record}", rf"svm-t/1-2\.parquet: .*{gone}")
 
 
 def test_test_samples_that_are_not_those_of_the_split_are_named(
@@ -164,16 +163,16 @@ def write_report(study: VerifiedStudy, *more: Path) -> list[Path]:
     figure.parent.mkdir(exist_ok=True)
     figure.write_text("<svg></svg>")
     files = [*more, study.scores, *sorted(study.root.glob("tables/*.csv")), figure]
-    pairs = stated_digests(files, study.results)
     page = study.root / "report/index.html"
-    stated = "".join(f"<dt>{a}</dt><dd>{b}</dd>" for a, b in pairs)
-    write_page(page, f"<html>{stated}</html>\n")
+    page.parent.mkdir(exist_ok=True)
+    page.write_text("<html></html>\n")
+    write_digests(page, {}, stated_digests(files, study.results))
     return files
 
 
 def test_what_a_report_names_is_compared_with_its_digests(study: VerifiedStudy) -> None:
     *_, figure = write_report(study)
-    faulty, told = verify(study.root, [])
+    faulty, told = verify(study.root, {})
     assert faulty == []
     assert told.endswith("scores, 6 digests in the report: all as computed.")
     figure.write_text("<svg>other</svg>")
@@ -181,7 +180,7 @@ def test_what_a_report_names_is_compared_with_its_digests(study: VerifiedStudy) 
     figure.unlink()
     named(study, r"methods_goods\.svg: the report was made of it, but it is gone. Run")
     study.table("other").write_text("a\n1\n")
-    assert verify(study.root, [])[1].endswith("name them: 1 file of tables.")
+    assert verify(study.root, {})[1].endswith("name them: 1 file of tables.")
 
 
 def test_a_file_of_another_program_is_named_and_never_to_be_deleted(
@@ -221,7 +220,7 @@ def test_a_report_that_is_cut_short_is_named(study: VerifiedStudy) -> None:
     write_report(study)
     page = study.root / "report/index.html"
     page.write_text(page.read_text()[:-20])
-    named(study, r"index\.html: it is no whole page\. Delete it and run the study")
+    named(study, r"index\.html: it is not the page .*cut\. Delete it and run the study")
     assert f"did not end: {page}. A run remakes" in changed_note(study.root)
 
 
@@ -229,37 +228,43 @@ def test_a_number_that_was_changed_on_the_page_is_named(study: VerifiedStudy) ->
     write_report(study)
     page = study.root / "report/index.html"
     page.write_text(page.read_text().replace("<html>", "<html>54.3"))
-    named(study, r"index\.html: it is not the page that its digest beside it")
+    named(study, r"index\.html: it is not the page that was written")
 
 
 def test_a_digit_that_was_changed_in_a_record_is_named(study: VerifiedStudy) -> None:
     record = study.fit().with_suffix(".json")
     record.write_text(record.read_text().replace('"dataset": "g', '"dataset": "b'))
-    named(study, r"1-2\.json: it was changed: its digest is not of what it says")
+    named(study, r"1-2\.parquet: the record beside it was changed: its digest is not")
 
 
 def test_what_a_study_has_otherwise_comes_first(study: VerifiedStudy) -> None:
     edit_scores(study, 2, accuracy=0.99)
-    found = verify(study.root, [("a.npz", "another b.npz made it")])[0]
+    found = verify(study.root, {"a.npz": "another b.npz made it"})[0]
     assert found[0] == "a.npz: another b.npz made it. Run the study again."
     assert len(found) == 2
 
 
 def test_fits_are_compared_with_a_configuration(study: VerifiedStudy) -> None:
-    record = read_json(study.fit().with_suffix(".json"))
-    split = str(study.split("target", "photo")).replace("photo", "{target}")
-    drawn = str(study.split("source", "web")).replace("web", "{source}")
-    key = fit_key(study.fit())
+    made_of = read_json(study.fit().with_suffix(".json"))["made_of"]
+    split, drawn = study.split("target", "photo"), study.split("source", "web")
     for recipe, path, expected in (
-        (record["made_of"], split, ""),
+        (made_of, split, ""),
         ("other", split, "other options, another seed or other code"),
-        (record["made_of"], drawn, "it is made of another target_split than"),
+        (made_of, drawn, f"it was made of another {drawn} than"),
     ):
-        known = ExpectedFits(
-            Expected({"main/cdspp": (recipe, 0)}, [{"target_split": path}])
-        )
-        assert known.wrong(key, record).startswith(expected)
-        assert bool(known.wrong(key, record)) == bool(expected)
+        wrong = fault(study.fit(), Expected(recipe, {"target_split": str(path)}))
+        assert wrong.startswith(expected)
+        assert bool(wrong) == bool(expected)
+
+
+def test_a_report_without_digests_beside_it_is_named(study: VerifiedStudy) -> None:
+    write_report(study)
+    beside = study.root / "report/digests.json"
+    for content in ("{", "{}"):
+        beside.write_text(content)
+        named(study, r"digests\.json: expected .*Delete it and run the study again")
+    beside.unlink()
+    named(study, r"digests\.json: expected .* Run the study again")
 
 
 def test_what_a_killed_job_left_half_written_is_no_fault(study: VerifiedStudy) -> None:
@@ -287,7 +292,7 @@ def test_what_fits_rest_on_is_named_once_and_sound_fits_are_not(
 
 
 def test_a_folder_without_scores_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="expected the folder of a study with scores"):
+    with pytest.raises(DataError, match="folder.*scores"):
         verify(tmp_path)
 
 

@@ -20,7 +20,7 @@ from support.written_study import write_page
 
 from cdspp.__main__ import main
 from cdspp.cli import share
-from cdspp.core.origins import record_origin
+from cdspp.core.files import write_record
 from cdspp.core.provenance import file_digest
 
 CONFIG: dict[str, Any] = {
@@ -58,7 +58,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     index.parent.mkdir(parents=True)
     index.write_text("{}")
     read = {"web.csv": file_digest(folder / "web.csv"), "gone.csv": GONE}
-    record_origin(index, "", read)
+    write_record(index, "", read)
     theirs = folder / "theirs.csv"  # which the report rests on
     theirs.write_text("id,predicted\n")
     files = [study.scores, theirs, *sorted(study.results.glob("[fl]*/goods/*.*"))]

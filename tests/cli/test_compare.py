@@ -301,13 +301,13 @@ def test_after_a_collapse_another_scale_is_named(scale: str, other: str) -> None
     [
         (
             ["M", "B"],
-            "'B' may be 'benign', 'M' may be 'malignant': write equal classes",
+            "'B' may be 'benign', 'M' may be 'malignant': write equal",
         ),
-        (["x", "y"], "no class in common: .* has the classes x, y, .* Write equal cl"),
-        (["", ""], "no row has a label, .* has the classes benign, malignant. Name"),
+        (["x", "y"], "classes x, y, .* Write equal cl"),
+        (["", ""], "label, .* classes benign, malignant. Name"),
         (
             ["benign", "benign"],
-            "all labelled rows are of the class 'benign', .* With one",
+            "labelled.*class 'benign', .* With one",
         ),
     ],
 )

@@ -16,7 +16,7 @@ from cdspp.cli.init import FoundData, look_at_tables, study_text
 from cdspp.cli.main import main
 from cdspp.core.errors import DataError
 from cdspp.datasets.table_files import Columns
-from cdspp.study.workflow_files import workflow_folder
+from cdspp.study.files import workflow_folder
 
 LAB = {"label": "abab", "f1": "1234", "f2": "5678"}
 FIELD = {"label": ["b", "a", "b", "a", ""], "g1": "12345"}

@@ -154,9 +154,9 @@ def test_rows_like_those_of_the_fit_raise_an_alarm_in_two_of_a_hundred_files_at_
     [
         (
             NAMES[:5],
-            r"features of shape \(5,\), expected a name of its own for each of",
+            r"features.*shape \(5,\), .*name",
         ),
-        (NAMES[[0, 0, 1, 2, 3, 4]], "expected a name of its own for each of the 6 col"),
+        (NAMES[[0, 0, 1, 2, 3, 4]], "name.* 6 col"),
     ],
 )
 def test_names_that_are_not_of_the_columns_are_refused(

@@ -106,9 +106,9 @@ def test_a_file_that_is_there_is_replaced_by_force_alone(
 
 
 def test_a_folder_with_an_input_is_never_an_output(away: Path) -> None:
-    with pytest.raises(ConfigError, match="which the same command reads"):
+    with pytest.raises(ConfigError, match="command reads"):
         check_outputs(Namespace(force=True), [away], [away / "t.csv"])
-    with pytest.raises(ConfigError, match="is there already"):
+    with pytest.raises(ConfigError, match="already.*--force"):
         check_outputs(Namespace(force=False), [away], [])
 
 

@@ -12,6 +12,7 @@ import mypy.api
 import pytest
 
 import cdspp
+from cdspp.core.discovery import load_function
 from cdspp.core.errors import ConfigError
 from cdspp.methods import available, estimators, make, method_class
 
@@ -136,3 +137,12 @@ def test_a_misspelt_method_or_option_is_corrected(
 ) -> None:
     with pytest.raises(ConfigError, match=re.escape(message)):
         make(name, **options)
+
+
+def test_a_function_is_found_by_its_path_and_the_nearest_one_is_named() -> None:
+    place = "cdspp.report.tables.benchmark:write_overview"
+    assert load_function(place).__name__ == "write_overview"
+    with pytest.raises(ConfigError, match=r"did you mean 'write_overview'"):
+        load_function(place.replace("view", "veiw"))
+    with pytest.raises(ConfigError, match=r"nothing_here"):
+        load_function("nothing_here:write")

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from cdspp.core.run_marks import mark_run, read_marks
+from cdspp.core.run_lock import mark_run, read_marks
 
 RUN = """
 import sys
-from cdspp.core.run_marks import mark_run
+from cdspp.core.run_lock import mark_run
 mark = mark_run(sys.argv[1])
 print("marked", flush=True)
 sys.stdin.read()

@@ -66,17 +66,6 @@ def test_an_import_inside_a_function_counts(library: Path) -> None:
     assert digests() != before
 
 
-def test_the_digest_of_a_script_is_that_of_what_it_imports(library: Path) -> None:
-    script = library.parent / "job.py"
-    script.write_text("from cdspp.analysis.source_help import compare_with_rivals\n")
-    before = provenance.script_digest(script)
-    append(script, "print(compare_with_rivals)\n")
-    assert provenance.script_digest(script) == before
-    append(library / "analysis" / "verdicts.py", "\nextra = 1\n")
-    provenance.code_digest.cache_clear()
-    assert provenance.script_digest(script) != before
-
-
 def test_one_walk_writes_a_syntax_tree_as_python_does() -> None:
     code = "import os as x\nasync def f(a, *, b=None) -> int: return a[1:] or not b\n"
     found: set[str] = set()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cdspp.core.reuse import MOST_KEPT, computed_once, sharing
+from cdspp.core.memory import MOST_KEPT, computed_once, sharing
 
 
 class Counted:

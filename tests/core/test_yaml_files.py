@@ -10,21 +10,21 @@ from cdspp.core.errors import ConfigError
 from cdspp.core.yaml_files import read_yaml
 
 FAULTS = [
-    (b"a: b: c\n", "mine.yaml, line 1: mapping values are not allowed here. Indent by"),
-    (b"a:\n\tb: 1\n", r"mine.yaml, line 2: .*'\\t' that cannot start any token"),
-    (b"a: [1\nb: 2\n", "line 2: while parsing a flow sequence, expected ',' or ']'"),
-    (b"a: 1\n--- \nb: 2\n", "line 2: expected a single document in the stream, but f"),
-    (b"a: !!python/object/apply:os.abort []\n", "line 1: could not determine a constr"),
+    (b"a: b: c\n", "mine.yaml, line 1: mapping.*allowed.* Indent by"),
+    (b"a:\n\tb: 1\n", r"mine.yaml, line 2: .*'\\t' .*token"),
+    (b"a: [1\nb: 2\n", "line 2: .*parsing.*sequence, expected ',' or ']'"),
+    (b"a: 1\n--- \nb: 2\n", "line 2: .*single.*stream, but f"),
+    (b"a: !!python/object/apply:os.abort []\n", "line 1: .*constr"),
     (
         b"a: 1\nb: {c: 1, d: 2,\n  c: 3}\n",
-        "line 3: the key 'c' is there twice, first i",
+        "line 3: the key 'c' .*twice, first i",
     ),
-    (b"a: *b\n", "line 1: found undefined alias 'b'"),
-    (b"a: &a [*a]\n", "anchors make over 1000000 values"),
-    (b"a: " + 3000 * b"[" + 3000 * b"]", "nested too deep"),
-    (b"a: \xff\n", "not a text file in UTF-8"),
+    (b"a: *b\n", "line 1: .*undefined alias 'b'"),
+    (b"a: &a [*a]\n", "anchors make.* 1000000 values"),
+    (b"a: " + 3000 * b"[" + 3000 * b"]", "nested.*deep"),
+    (b"a: \xff\n", "text file.* UTF-8"),
     (b"a: \0\n", r"not a YAML file \(unacceptable character #x0000"),
-    (b"? [a]\n: 1\n", "line 1: while constructing a mapping, found unhashable key"),
+    (b"? [a]\n: 1\n", "line 1: .*constructing.*mapping, .*unhashable key"),
 ]
 
 
@@ -42,7 +42,7 @@ def test_anchors_that_grow_are_refused_before_they_are_built(tmp_path: Path) -> 
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
     (tmp_path / "mine.yaml").write_text("\n".join(lines))
-    with pytest.raises(ConfigError, match="anchors make over"):
+    with pytest.raises(ConfigError, match="anchors make"):
         read_yaml(tmp_path / "mine.yaml")
 
 

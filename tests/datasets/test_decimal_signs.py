@@ -57,7 +57,7 @@ def test_every_form_of_a_number_is_read_or_asked_about(
     rows.to_csv(path, sep=separator, index=False)
     for decimal, expected in ((None, found), (",", comma), (".", point)):
         if expected is None:
-            asked = r"'a': '\S+' may be \S+ or \S+ \(name the decimal sign by decimal="
+            asked = r"'a': '\S+' may be \S+ or \S+ \(.*decimal sign.* decimal="
             with pytest.raises(DataError, match=asked):
                 read_table(path, decimal=decimal)
         else:
@@ -101,7 +101,7 @@ def test_rows_to_come_are_read_by_what_their_own_file_shows(tmp_path: Path) -> N
 def test_text_of_which_nearly_all_values_differ_is_no_one_hot(tmp_path: Path) -> None:
     notes = [f"note {k}" for k in range(30)]
     rows = pd.DataFrame({"note": notes, "site": ["A", "B"] * 15, "n": range(30)})
-    with pytest.raises(DataError, match="'note' holds 30 different values in 30 rows"):
+    with pytest.raises(DataError, match="'note' holds 30 different values.* 30 rows"):
         TableEncoder(categories="one-hot").fit(rows)
     path = tmp_path / "rows.csv"
     rows.to_csv(path, index=False)
@@ -139,9 +139,7 @@ def test_a_date_is_read_in_the_only_order_that_is_possible(
 )
 def test_a_date_of_several_possible_orders_is_asked_about(cells: list[str]) -> None:
     rows = pd.DataFrame({"seen": cells})
-    with pytest.raises(
-        DataError, match="may begin with the day, the month or the year"
-    ):
+    with pytest.raises(DataError, match="day, .*month.*year"):
         TableEncoder(dates="number").fit(rows)
     form = cells[0][-3].join(["%y", "%m", "%d"])
     found = TableEncoder(dates="number", date_format=form).fit_transform(rows)

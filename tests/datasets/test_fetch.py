@@ -98,8 +98,8 @@ def test_a_file_that_was_changed_on_disk_is_fetched_again(client: Client) -> Non
         ),
         ({"size": 19}, CONTENT[:7], "expected 19 bytes, got 7 bytes"),
         ({}, b"", "expected data, got 0 bytes"),
-        ({}, b"\n<!DOCTYPE HTML><title>Sign in", "got an HTML page, perhaps a quota"),
-        ({"md5": MD5}, b"<HTML>Too many users", "got an HTML page, perhaps a quota"),
+        ({}, b"\n<!DOCTYPE HTML><title>Sign in", "HTML page"),
+        ({"md5": MD5}, b"<HTML>Too many users", "HTML page"),
         ({}, b"version https://git-lfs.github.com", "got a Git LFS pointer"),
     ],
 )
@@ -107,19 +107,19 @@ def test_wrong_content_is_refused_at_once_and_leaves_nothing(
     client: Client, checks: dict[str, Any], content: bytes, message: str
 ) -> None:
     url = client.offer("x.mat", content)
-    client.refuse(f"{url}: features/x.mat: {message}", url, **checks)
+    client.refuse(f"{url}: features/x.mat: .*{message}", url, **checks)
     assert client.requests == ["x.mat"]
 
 
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (Answer(CONTENT[:7], claimed=19), "the transfer broke off"),
-        (Answer(CONTENT[:7], claimed=19, reset=True), "the transfer broke off"),
-        (Answer(b"busy", 503), "the server says 503 Service Unavailable"),
-        (Answer(b"slow down", 429), "the server says 429 Too Many Requests"),
-        (Answer(CONTENT, silence=1.0), "no answer in time"),
-        (Answer(CONTENT[:7], claimed=19, stall=1.0), "the transfer broke off"),
+        (Answer(CONTENT[:7], claimed=19), "transfer"),
+        (Answer(CONTENT[:7], claimed=19, reset=True), "transfer"),
+        (Answer(b"busy", 503), "503 Service Unavailable"),
+        (Answer(b"slow down", 429), "429 Too Many Requests"),
+        (Answer(CONTENT, silence=1.0), "answer in time"),
+        (Answer(CONTENT[:7], claimed=19, stall=1.0), "transfer"),
     ],
 )
 def test_a_fault_that_may_pass_is_met_three_times_and_leaves_nothing(
@@ -130,7 +130,7 @@ def test_a_fault_that_may_pass_is_met_three_times_and_leaves_nothing(
 ) -> None:
     monkeypatch.setattr(fetch, "TIMEOUT", (0.3, 0.3))
     url = client.offer("x.mat", answer)
-    client.refuse(f"{url}: {message}", url)
+    client.refuse(f"{url}: .*{message}", url)
     assert client.requests == ["x.mat"] * 3
 
 
@@ -155,14 +155,14 @@ def test_pauses_between_attempts_grow(
 
 def test_what_is_not_found_is_not_asked_for_again(client: Client) -> None:
     url = f"{client.server.address}/x.mat"
-    client.refuse("x.mat: the server says 404 Not Found", url)
+    client.refuse("x.mat: .*server.* 404 Not Found", url)
     assert client.requests == ["x.mat"]
 
 
 def test_a_host_that_cannot_be_reached_is_named(client: Client) -> None:
     with serving() as gone:
         url = gone.offer("x.mat", CONTENT)
-    client.refuse(f"{url}: the connection failed .*refused", url)
+    client.refuse(f"{url}: the connection .*refused", url)
 
 
 def run_out_of_space(path: str | Path, number: int = errno.ENOSPC) -> None:
@@ -181,7 +181,7 @@ def test_a_full_disk_ends_a_download_at_once(
     monkeypatch.setattr(fetch, "_transfer", full)
     second = client.offer("second.mat", CONTENT)
     first = f"{client.server.address}/first.mat"
-    message = "data: no space left on this disk .* Make room and run again"
+    message = "data: .*space.*disk .* Make room.*run"
     client.refuse(message, first, second, error=DiskFullError)
     assert client.requests == []
 
@@ -259,7 +259,7 @@ def test_when_every_place_fails_each_is_listed_with_the_remedy(
 
 
 def test_a_file_without_any_address_says_so(client: Client) -> None:
-    client.refuse("nowhere: the catalogue gives no address")
+    client.refuse("nowhere: .*catalogue.*address")
 
 
 def test_a_download_that_was_killed_is_cleared_by_the_next(client: Client) -> None:
@@ -326,14 +326,14 @@ ENDLESS = Answer(bytes(1 << 16), repeat=0.0)
         (
             ENDLESS,
             None,
-            "expected 0.000977 GiB, the most of a file of unknown size, got",
+            "expected 0.000977 GiB, .*unknown size, got",
         ),
-        (Answer(b"x", repeat=0.02), 19 << 20, "slower than 1000 bytes a second over"),
+        (Answer(b"x", repeat=0.02), 19 << 20, "slower than 1000 bytes.*second"),
         (Answer(b"x", claimed=10**6, repeat=0.02), None, "slower than 1000 bytes a"),
-        (Answer(CONTENT, claimed="abc"), 19, "Content-Length: 'abc', expected a numb"),
+        (Answer(CONTENT, claimed="abc"), 19, "Content-Length: 'abc', .*numb"),
         (Answer(CONTENT, claimed="-19"), None, "Content-Length: '-19', expected a nu"),
-        (Answer(CONTENT, claimed="19, 20"), None, "cannot be fetched .*19, 20"),
-        (Answer(b"", 302, to="http://[x"), None, "cannot be fetched .*IPv6"),
+        (Answer(CONTENT, claimed="19, 20"), None, "fetched .*19, 20"),
+        (Answer(b"", 302, to="http://[x"), None, "fetched .*IPv6"),
     ],
 )
 def test_a_transfer_that_cannot_be_right_is_given_up_for_the_next_place(
@@ -361,16 +361,16 @@ def test_the_body_of_a_redirect_is_not_read(client: Client) -> None:
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({"urls": []}, "expected a file with a name, got"),
-        ("x.mat", "expected a file with a name, got 'x.mat'"),
+        ({"urls": []}, "file.*name, got"),
+        ("x.mat", "file.*name, got 'x.mat'"),
         ({"name": "x", "sha265": SHA256}, "x: unknown key 'sha265': did you mean 'sha"),
-        ({"name": "../x"}, "'../x' must be a relative path without"),
-        ({"name": "x", "mirror": "/x"}, "'/x' must be a relative path without"),
-        ({"name": "x", "urls": ["ftp://x"]}, "urls must be http, https or file"),
-        ({"name": "x", "urls": "https://x"}, "file x: urls must be"),
-        ({"name": "x", "size": "9"}, "size must be a positive number of bytes, got '"),
-        ({"name": "x", "md5": SHA256}, "md5 must be 32 hexadecimal digits in quotes"),
-        ({"name": "x", "sha256_prefix": 12345678}, "8 hexadecimal digits in quotes"),
+        ({"name": "../x"}, "'../x' .*relative path"),
+        ({"name": "x", "mirror": "/x"}, "'/x' .*relative path"),
+        ({"name": "x", "urls": ["ftp://x"]}, "urls.*http, https.*file"),
+        ({"name": "x", "urls": "https://x"}, "file x: urls"),
+        ({"name": "x", "size": "9"}, "size.*positive.*, got '"),
+        ({"name": "x", "md5": SHA256}, "md5 must be 32 hexadecimal.*quotes"),
+        ({"name": "x", "sha256_prefix": 12345678}, "8 hexadecimal.*quotes"),
     ],
 )
 def test_a_faulty_entry_is_named(entry: Any, message: str) -> None:

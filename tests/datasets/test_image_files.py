@@ -101,7 +101,7 @@ def test_what_the_manifest_does_not_list_stays_in_the_archive(toy: Toy) -> None:
     [
         (MUG, b"mug fake", r"mug/a\.jpg: expected git_blob"),
         (MUG, b"mug", r"mug/a\.jpg: expected 8 bytes, got 3"),
-        (MUG, None, "1 of 5 images are missing, the first is .*a"),
+        (MUG, None, "1 of 5 images .*a"),
         ("images/paint/mug/a.jpg", bytes(9999), "more than the 33 bytes expected"),
     ],
 )
@@ -172,9 +172,9 @@ def test_labels_of_parquet_rows_may_be_names(toy: Toy) -> None:
     ("change", "message"),
     [
         ({"domain": "Sketch"}, "0.parquet: unknown domain 'Sketch', label 1; expected"),
-        ({"label": 2}, "0.parquet: unknown domain 'Real', label 2; expected the dom"),
+        ({"label": 2}, "0.parquet: unknown domain 'Real', label 2"),
         ({"label": -1}, "unknown domain 'Real', label -1"),
-        ({"image": {"bytes": None, "path": "00001.jpg"}}, "0.parquet: a row has no im"),
+        ({"image": {"bytes": None, "path": "00001.jpg"}}, "0.parquet: .*row .* im"),
         ({"label": 0}, "0.parquet: domain real, class mug: expected 1 images, found 2"),
     ],
 )
@@ -210,8 +210,8 @@ def test_after_a_faulty_parquet_file_the_next_place_is_tried(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (None, "cannot be read as a manifest"),
-        ("path,size\n", "expected a header line path, size, git_blob, tab-separated"),
+        (None, "manifest"),
+        ("path,size\n", "header.* path, size, git_blob, tab-separated"),
         ("path\tsize\tgit_blob\nx.jpg\t12\n", r"line 2: expected path, .* got 'x\.jpg"),
         ("path\tsize\tgit_blob\nx.jpg\ttwelve\tab\n", "line 2: expected path, size"),
     ],
@@ -222,5 +222,5 @@ def test_a_faulty_manifest_is_named(
     path = tmp_path / "set.tsv"
     if text is not None:
         path.write_text(text)
-    with pytest.raises(DataError, match=f"set.tsv: {message}"):
+    with pytest.raises(DataError, match=f"set.tsv: .*{message}"):
         manifest_rows(path)

@@ -15,7 +15,7 @@ from support.loopback import Server
 from support.toy_download import Toy, make_zip
 
 from cdspp.core.errors import DataError
-from cdspp.core.whole_files import read_json, write_json
+from cdspp.core.files import read_json, write_json
 from cdspp.datasets import PublishedDataset
 from cdspp.datasets.base import read_fetched, read_index
 from cdspp.datasets.catalogue import checks_of, load_catalogue
@@ -95,10 +95,10 @@ def test_texts_made_again_replace_those_of_before(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("train", "message"),
     [
-        ([["a", "ask"]], r"all\.json: expected 2 of class ask for old, got 0"),
-        ([["a", "sing"]], "expected lists train of texts with known classes.*'sing'"),
+        ([["a", "ask"]], r"all\.json: expected 2 .*ask.*old, got 0"),
+        ([["a", "sing"]], "lists train.*'sing'"),
         ([["same", "ask"]] * 9 + [[f"{k}", "buy"] for k in range(9)], "'same' is ther"),
-        ("ab", "expected lists train of texts"),
+        ("ab", "lists train"),
     ],
 )
 def test_other_texts_are_refused(tmp_path: Path, train: Any, message: str) -> None:
@@ -126,10 +126,10 @@ def test_rows_come_class_by_class_with_means_for_what_is_missing(
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("6.0,0", "6.0,1", r"expected class sizes \[2, 2\], got class sizes \[1, 3\]"),
-        ("?,?,0", "?,?,?", r"got class sizes \[1, 2\] in 4 rows"),
+        ("6.0,0", "6.0,1", r"class sizes \[2, 2\], .*class sizes \[1, 3\]"),
+        ("?,?,0", "?,?,?", r"class sizes \[1, 2\] in 4 rows"),
         ("233.0,", "", r"here\.data: line 1: expected 7 numbers, got 6"),
-        ("130", "high", "line 3: not a number .*'high'"),
+        ("130", "high", "line 3: .*number .*'high'"),
     ],
 )
 def test_other_rows_are_refused(

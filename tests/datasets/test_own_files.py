@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from cdspp.core.errors import DataError
-from cdspp.core.whole_files import write_json
+from cdspp.core.files import write_json
 from cdspp.datasets import FolderDataset, base, dataset_recipe, own_dataset
 from cdspp.datasets.base import file_digests, read_index
 from cdspp.datasets.folder import check_images
@@ -86,9 +86,7 @@ def test_every_unreadable_image_is_named_before_any_feature(
         (photos / name).write_text("no image")
     (photos / "web/mug/empty.bmp").touch()
     dataset = FolderDataset("photos", photos)
-    with pytest.raises(
-        DataError, match=r"4 of 7 images cannot be read: .*Replace"
-    ) as e:
+    with pytest.raises(DataError, match="4 of 7 images.*read: .*Replace") as e:
         dataset.prepare(tmp_path / "data")
     for name in ("a.jpg", "text.png", "e.jpg", "empty.bmp"):
         assert name in str(e.value)
@@ -102,7 +100,7 @@ def test_an_image_that_ends_too_early_is_unreadable(
     path = write_image(tmp_path / f"a.{suffix}")
     content = path.read_bytes()
     path.write_bytes(content[: int(part * len(content))])
-    with pytest.raises(DataError, match="1 of 1 images cannot be read"):
+    with pytest.raises(DataError, match="1 of 1 images.*read"):
         check_images([path])
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cdspp.core.errors import DataError
-from cdspp.core.whole_files import read_json
+from cdspp.core.files import read_json
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.published import (
     check_published_splits,
@@ -68,15 +68,15 @@ def test_a_copy_that_is_ordered_or_labelled_differently_is_refused(
     copy: dict[str, Any], change: dict[str, Any]
 ) -> None:
     message = (
-        f"{copy['where']}: .* ten trials from {len(copy['labels'])} .*order or the "
-        "labels of this copy differ .* cannot be paired"
+        f"{copy['where']}: .* ten trials from {len(copy['labels'])} .*order .* "
+        "cannot be paired"
     )
     with pytest.raises(DataError, match=message):
         check_published_splits(**{**copy, **change})
 
 
 def test_a_copy_without_one_sample_is_refused() -> None:
-    with pytest.raises(DataError, match="there are 957 samples, and 958 in the publ"):
+    with pytest.raises(DataError, match="there are 957 samples, and 958 .*publ"):
         check_published_splits(**{**AMAZON, "labels": LABELS[:-1]})
 
 
@@ -128,7 +128,7 @@ def test_a_short_class_gives_all_it_has_left_and_never_a_labelled_sample() -> No
 
 
 def test_an_unknown_label_is_named() -> None:
-    with pytest.raises(DataError, match="expected labels among a, b, got 'c'"):
+    with pytest.raises(DataError, match="labels among a, b, got 'c'"):
         draw_published(["a", "c"], 1, 1, class_order=["a", "b"])
 
 

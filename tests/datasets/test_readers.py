@@ -111,27 +111,27 @@ def test_a_class_whose_name_is_a_number_is_a_name_in_csv(tmp_path: Path) -> None
 
 
 MAT_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
-    "missing": ({"fts": None}, "no variable fts; it has labels"),
-    "both missing": ({"fts": None, "labels": None}, "no variable fts, labels; it has"),
-    "narrow": ({"fts": COUNTS[:, :4]}, "4 columns .6 rows., but its width is 5"),
+    "missing": ({"fts": None}, "variable fts; .*labels"),
+    "both missing": ({"fts": None, "labels": None}, "variable fts, labels; it has"),
+    "narrow": ({"fts": COUNTS[:, :4]}, "4 columns .6 rows., .*width.* 5"),
     "turned": ({"fts": COUNTS.T}, "width is 5; it seems to be .* see orientation"),
     "three axes": ({"fts": np.ones((6, 5, 2))}, "matrix .* float64 of shape 6 x 5 x 2"),
-    "text": ({"fts": "abc"}, "fts must be a matrix of numbers, got str96"),
-    "cell": ({"fts": np.array([[1, "a"]], object)}, "of numbers, got object of shape"),
+    "text": ({"fts": "abc"}, "fts.*matrix.*, got str96"),
+    "cell": ({"fts": np.array([[1, "a"]], object)}, "of numbers, .*object.*shape"),
     "struct": ({"fts": {"a": 1.0}}, "of numbers, got void"),
     "complex": ({"fts": COUNTS * 1j}, "of numbers, got complex128"),
-    "NaN": ({"fts": REAL * [1, 1, np.nan, 1, 1]}, "NaN or infinite values in 6 of 6"),
+    "NaN": ({"fts": REAL * [1, 1, np.nan, 1, 1]}, "NaN .*infinite values.* 6 of 6"),
     "infinite": ({"fts": np.diag([1e300] * 6)[:, :5]}, "5 of 6 rows: row 1, row 2"),
-    "sparse NaN": ({"fts": sparse.csc_array(REAL + np.inf)}, "NaN or infinite values"),
+    "sparse NaN": ({"fts": sparse.csc_array(REAL + np.inf)}, "NaN .*infinite values"),
     "fewer labels": ({"labels": CODES[1:]}, "5 labels for 6 rows"),
-    "one-hot labels": ({"labels": np.eye(6)[:, :3]}, "a row or a column .* 6 x 3"),
-    "labels as text": ({"labels": ["a", "b"]}, "column of numbers, got str"),
-    "sparse labels": ({"labels": sparse.csc_array(CODES * 1.0)}, "a row or a column"),
+    "one-hot labels": ({"labels": np.eye(6)[:, :3]}, "row.*column .* 6 x 3"),
+    "labels as text": ({"labels": ["a", "b"]}, "column.*numbers, got str"),
+    "sparse labels": ({"labels": sparse.csc_array(CODES * 1.0)}, "row.*column"),
     "no labels": ({"labels": np.empty((0, 0))}, "0 labels for 6 rows"),
-    "code 0": ({"labels": CODES - 1}, "2 labels are no class .codes 0.; .* are 1 to 3"),
-    "code 4": ({"labels": CODES + 1}, "1 labels are no class .codes 4."),
-    "half": ({"labels": CODES - 0.5}, "6 labels are no class .codes 0.5, 1.5, 2.5."),
-    "NaN label": ({"labels": CODES * np.nan}, "6 labels are no class .codes nan."),
+    "code 0": ({"labels": CODES - 1}, "2 labels.*class .codes 0.; .* are 1 to 3"),
+    "code 4": ({"labels": CODES + 1}, "1 labels.*class .codes 4."),
+    "half": ({"labels": CODES - 0.5}, "6 labels.*class .codes 0.5, 1.5, 2.5."),
+    "NaN label": ({"labels": CODES * np.nan}, "6 labels.*class .codes nan."),
 }
 
 
@@ -146,7 +146,7 @@ def test_a_wrong_matlab_file_is_one_error(
 
 def test_an_error_says_what_to_do(tmp_path: Path) -> None:
     path, storage = write_mat(tmp_path, SURF)
-    message = r"6 rows, but it should have 7.* again, or correct its catalogue entry\.$"
+    message = r"6 rows, but it should have 7.* again, .*correct.*catalogue entry\.$"
     refuse(path, storage | {"rows": 7}, message)
 
 
@@ -192,14 +192,14 @@ def test_whatever_scipy_stumbles_over_is_a_damaged_file(
 
     path, storage = write_mat(tmp_path, SURF)
     monkeypatch.setattr("scipy.io.loadmat", fail)
-    refuse(path, storage, r"a damaged one \(inside\)")
+    refuse(path, storage, r"damaged.* \(inside\)")
 
 
 @pytest.mark.parametrize("content", [b"<!DOCTYPE html><html>", b"\0" * 200, b""])
 def test_what_is_no_matlab_file_is_told(content: bytes, tmp_path: Path) -> None:
     path, storage = write_mat(tmp_path, SURF)
     path.write_bytes(content)
-    refuse(path, storage, "not a MATLAB file, or a damaged one|no variable fts")
+    refuse(path, storage, "not a MATLAB file, .*damaged one|no variable fts")
 
 
 def test_a_matlab_file_of_version_7_3_is_told(tmp_path: Path) -> None:
@@ -215,8 +215,8 @@ TRIPLET_FAULTS = [
     ([1, 6, 1.0], "row 7 .* document 1, word 6, .* words 1 to 5"),
     ([1.5, 2, 1.0], "row 7 .* document 1.5, word 2"),
     ([np.nan, 2, 1.0], "row 7 .* document nan"),
-    ([2, 2, np.nan], "NaN or infinite values in 1 of 6 rows: row 2"),
-    ([1, 3, 9.0], "1 words stand more than once in a document"),
+    ([2, 2, np.nan], "NaN .*infinite values.* 1 of 6 rows: row 2"),
+    ([1, 3, 9.0], "1 words.*document"),
 ]
 
 
@@ -232,20 +232,20 @@ def test_a_wrong_table_of_triplets_is_one_error(
 
 
 WORD_FAULTS = [
-    ("apple 6:1", "line 7: word 6, but words are 1 to 5"),
-    ("apple 1:1 0:1", "line 7: word 0, but words are 1 to 5"),
+    ("apple 6:1", "line 7: word 6, .*words.* 1 to 5"),
+    ("apple 1:1 0:1", "line 7: word 0, .*words.* 1 to 5"),
     ("apple 99999999999:1", "line 7: expected <word>:<value>, got '99999999999:1'"),
     ("apple 1:x", "line 7: expected <word>:<value>, got '1:x'"),
     ("apple 1", "line 7: expected <word>:<value>, got '1'"),
     ("apple 1:2:3", "line 7: expected <word>:<value>, got '1:2:3'"),
     ("apple 1.0:2", "line 7: expected <word>:<value>, got '1.0:2'"),
-    ("apple 2:1 2:1", "line 7: a word stands there more than once"),
-    ("apple 1:nan", "NaN or infinite values in 1 of 7 rows: row 7"),
-    ("apple 1:1e60", "NaN or infinite values in 1 of 7 rows: row 7"),
-    ("Apple 1:1", "line 7: unknown class 'Apple'; classes are apple, pear, plum"),
+    ("apple 2:1 2:1", "line 7: .*word"),
+    ("apple 1:nan", "NaN .*infinite values.* 1 of 7 rows: row 7"),
+    ("apple 1:1e60", "NaN .*infinite values.* 1 of 7 rows: row 7"),
+    ("Apple 1:1", "line 7: unknown class 'Apple'; classes.*apple, pear, plum"),
     ("1:1 2:1", "line 7: unknown class '1:1'"),
     ("<!DOCTYPE html>", "line 7: unknown class '<!DOC"),
-    ("\nplum 1:1", "line 7 is empty, but documents follow"),
+    ("\nplum 1:1", "line 7 is empty, .*documents"),
 ]
 
 
@@ -273,13 +273,13 @@ def test_words_are_read_at_10_megabytes_a_second_of_cpu_time(tmp_path: Path) -> 
 
 
 CSV_FAULTS = [
-    ({"line": [1, 2, 3, 4, "apple", "art"]}, "line 3: 6 fields instead of 5 . 2"),
-    ({"line": [1, 2, "x", 4, 5, "apple", "realworld"]}, "line 3: not a number .*'x'"),
+    ({"line": [1, 2, 3, 4, "apple", "art"]}, "line 3: 6 fields instead.* 5 . 2"),
+    ({"line": [1, 2, "x", 4, 5, "apple", "realworld"]}, "line 3: .*number .*'x'"),
     ({"line": [1, 2, "nan", 4, 5, "apple", "realworld"]}, "infinite .* row 1"),
     ({"line": [1, 2, 3, 4, 5, "appel", "realworld"]}, "class 'appel': did you mean"),
-    ({"header": [1, 2, 3, 4, 5, "apple", "realworld"]}, "first line must be a header"),
-    ({"labels": [0, 0, 1, 1, 1, 3]}, "1 labels are no class .codes 3.; .* are 0 to 2"),
-    ({"domain": "clipart"}, "no line of domain clipart; it has RealWorld, art"),
+    ({"header": [1, 2, 3, 4, 5, "apple", "realworld"]}, "line.*header"),
+    ({"labels": [0, 0, 1, 1, 1, 3]}, "1 labels.*class .codes 3.; .* are 0 to 2"),
+    ({"domain": "clipart"}, "line.*clipart; it has RealWorld, art"),
 ]
 
 
@@ -293,18 +293,18 @@ def test_what_is_wrong_in_a_csv_file_is_named(
 def test_a_csv_file_that_is_no_text_is_told(tmp_path: Path) -> None:
     path, storage = write_csv(tmp_path)
     path.write_bytes(b"\xff\xfe\x00" * 100)
-    refuse(path, storage, "cannot be read as CSV")
+    refuse(path, storage, "read.* CSV")
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": "mta"}, "format must be one of .* got 'mta': did you mean 'mat'"),
+        ({"format": "mta"}, "format .* 'mta': did you mean 'mat'"),
         ({"witdh": 5}, "format mat: unknown key 'witdh': did you mean 'width'"),
         ({"domain": "art"}, "format mat: unknown key 'domain'"),
-        ({"format": "csv"}, "format csv needs domain as well"),
-        ({"format": "triplets"}, "format triplets needs rows as well"),
-        ({"orientation": "cols"}, "orientation must be rows or columns, got 'cols'"),
+        ({"format": "csv"}, "format csv needs domain"),
+        ({"format": "triplets"}, "format triplets needs rows"),
+        ({"orientation": "cols"}, "orientation .*rows or columns, got 'cols'"),
     ],
 )
 def test_a_wrong_storage_is_named(

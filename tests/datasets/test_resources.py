@@ -107,7 +107,7 @@ def test_an_archive_within_an_archive_is_unpacked_in_turn(toy: Toy) -> None:
 def test_a_missing_member_is_named_and_a_verified_archive_stays(toy: Toy) -> None:
     content = make_zip({"v2/EN/Index_EN-EN": b"x", "v2/es/Index_SP-SP": b"y"})
     way = members(toy.server.offer("w", content), md5=hashlib.md5(content).hexdigest())
-    message = "words.zip: no member is like .*SP/Index_SP-SP'; there are 2, .* v2/es/I"
+    message = "words.zip: .*SP/Index_SP-SP'.* 2, .* v2/es/I"
     toy.refuse(message, way)
     assert toy.contents() == {}
     assert list(toy.contents("archives")) == ["words.zip"]
@@ -214,10 +214,10 @@ def test_a_full_disk_ends_all_ways(toy: Toy, monkeypatch: pytest.MonkeyPatch) ->
 
 X, Y = {"files": [{"name": "x"}]}, {"files": [{"name": "y"}]}
 FAULTY: list[tuple[list[Any], str]] = [
-    ([], "there is no way to get it"),
-    ([{}], "needs exactly one of files, archive, parquet; got "),
-    ([{"files": [], "parquet": []}], "needs exactly one of .* got files, parquet"),
-    ([{"archive": {"name": "x"}}], "an archive needs either members or tree"),
+    ([], "way to get"),
+    ([{}], "one of files, archive, parquet"),
+    ([{"files": [], "parquet": []}], "one of .* got files, parquet"),
+    ([{"archive": {"name": "x"}}], "archive .*members or tree"),
     ([{"files": [], "members": {}}], "unknown key 'members'"),
     ([{"files": [{"name": "x", "md6": ""}]}], "'md6': did you mean 'md5'"),
     ([{"archive": {"name": "x"}, "members": {"../y": "y"}}], "relative path without"),
@@ -225,8 +225,8 @@ FAULTY: list[tuple[list[Any], str]] = [
         [{"parquet": [{"name": "x"}], "folders": {"reel": "Real"}}],
         "folders: unknown domain 'reel'; known are paint, real",
     ),
-    ([X, Y], "its ways give different files"),
-    ([X, tree("http://x")], "its ways give different files"),
+    ([X, Y], "different files"),
+    ([X, tree("http://x")], "different files"),
 ]
 
 
@@ -245,7 +245,7 @@ def test_an_unknown_data_set_or_resource_is_named(toy: Toy) -> None:
     with pytest.raises(DataError, match="name"):
         toy.fetch({"files": [{}]})
     here = {"catalogue": toy.catalogue, "output": toy.record}
-    with pytest.raises(DataError, match="no data set 'sets': did you mean 'set'"):
+    with pytest.raises(DataError, match="data.* 'sets': did you mean 'set'"):
         fetch_resource(dataset="sets", resource="toy", **here)
     with pytest.raises(DataError, match="set: no resource 'toys': did you mean 'toy'"):
         fetch_resource(dataset="set", resource="toys", **here)

@@ -73,7 +73,7 @@ def test_names_that_only_count_columns_are_shared_where_asked_alone(
     [
         (
             "age",
-            "expected same-names, none or pairs like age=years or mm=cm.10, got 'age'",
+            "expected same-names, .*pairs.* age=years or mm=cm.10, got 'age'",
         ),
         ("age=years*ten", "pairs like age=years or mm=cm.10, got 'age=years.ten'"),
         ("age=years*0", "got 'age=years.0'"),
@@ -94,7 +94,7 @@ def test_tables_without_a_common_name_share_nothing_unasked(
 ) -> None:
     other = table(tmp_path / "other.csv", "weight,label\n1,a\n")
     assert shared_columns(None, both[0], other)[:2] == (None, "")
-    with pytest.raises(DataError, match="no column of .*source.csv has the name of"):
+    with pytest.raises(DataError, match="column.*source.csv .*name"):
         shared_columns("same-names", both[0], other)
 
 
@@ -130,7 +130,7 @@ def test_pairs_without_identifiers_are_joined_row_by_row(
     [
         ("age,chol,slope\n1,2,3\n", "chol,years\n4,5\n", "lacks 1 column of"),
         ("age,chol,slope\n1,2,3\n", "chol,years,age\n4,5,6\n1,1,1\n", "1 row and .* 2"),
-        ("id,age,chol,slope\nx,1,2,3\n", "chol,years,age\n4,5,6\n", "no column of ide"),
+        ("id,age,chol,slope\nx,1,2,3\n", "chol,years,age\n4,5,6\n", "column.*ide"),
         (
             "id,age,chol,slope\nx,1,2,3\nx,1,2,3\n",
             "id,chol,years,age\nx,4,5,6\n",
@@ -139,7 +139,7 @@ def test_pairs_without_identifiers_are_joined_row_by_row(
         (
             "id,age,chol,slope\nx,1,2,3\n",
             "id,chol,years,age\ny,4,5,6\n",
-            "no identifier of .*left.csv is in .*right.csv, for instance 'x'",
+            "identifier.*left.csv is in .*right.csv, for instance 'x'",
         ),
     ],
 )
@@ -187,9 +187,7 @@ def test_an_encoding_that_is_fitted_by_table_is_not_shared(
         pd.DataFrame(rows).to_csv(path, index=False)
         read.append(read_domain(path, Columns(dates="number", **how)))
     one, other = read
-    with pytest.warns(
-        BridgeWarning, match=f"not shared: .*{name}.* for one table only"
-    ):
+    with pytest.warns(BridgeWarning, match=f"not shared: .*{name}.* one table"):
         places, *_ = shared_columns(None, one, other)
     shared = {one.features[k] for k, _ in places or ()}
     apart = {each for each in one.features if each.startswith(name)}
@@ -199,5 +197,5 @@ def test_an_encoding_that_is_fitted_by_table_is_not_shared(
     if "vectorise" in how:  # one column for each value, or for a part of a date
         assert {"site_B", "seen_year"} <= shared
     first = min(apart)
-    with pytest.raises(DataError, match=f"--shared {first}=age: .* for one table only"):
+    with pytest.raises(DataError, match=f"--shared {first}=age: .* one table"):
         shared_columns(f"{first}=age", one, other)

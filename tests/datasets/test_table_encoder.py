@@ -65,15 +65,15 @@ def test_what_fit_decided_holds_for_later_tables_in_any_order() -> None:
     )
     assert kept.transform(later)[:, 1:3].sum() == 0
     assert kept.unseen(later) == {"site": 3}
-    with pytest.raises(DataError, match="lacks 2 columns of the fit: 'age', 'n'"):
+    with pytest.raises(DataError, match="lacks 2 columns.*fit: 'age', 'n'"):
         kept.transform(MIXED.drop(columns=["age", "n"]))
-    renamed = r"lacks 1 column of the fit: 'age' \('AGE'\?\); has 'AGE' besides"
+    renamed = r"lacks 1 column.*fit: 'age' \('AGE'\?\); has 'AGE' besides"
     with pytest.raises(DataError, match=renamed):
         kept.transform(MIXED.rename(columns={"age": "AGE"}))
-    form = r"'2020-02-03' is not a date of the form %d\.%m\.%Y \(of 3 such\)"
+    form = r"'2020-02-03' .*date.*form %d\.%m\.%Y \(of 3 such\)"
     with pytest.raises(DataError, match=form):
         kept.transform(MIXED.assign(seen="2020-02-03"))
-    with pytest.raises(ValueError, match="no encoder of a table"):
+    with pytest.raises(ValueError, match="encoder.*table"):
         TableEncoder.from_dict({"columns": [{"name": "a"}]})
 
 
@@ -91,9 +91,7 @@ def test_every_column_that_cannot_be_encoded_is_named_at_once() -> None:
     assert "column 'site' holds text ('A', 'B')" in told
     assert "column 'seen' holds dates ('03.02.2020'," in told
     assert "record 2, column 'n': 'two' is not a number" in told
-    with pytest.raises(
-        DataError, match="'03/04/2020' may begin with the day or the mo"
-    ):
+    with pytest.raises(DataError, match="'03/04/2020' .*day .*mo"):
         TableEncoder(categories="one-hot", dates="number").fit(table.drop(columns="n"))
     fixed = TableEncoder(categories="one-hot", dates="number", date_format="%d/%m/%Y")
     found = fixed.fit(table[["born"]]).transform(table[["born"]])
@@ -165,12 +163,12 @@ def test_encodings_are_found_and_said(encoding: str, tmp_path: Path) -> None:
 def test_an_encoding_that_is_asked_for_is_taken_or_refused(tmp_path: Path) -> None:
     path = written(tmp_path, "cp1252")
     assert "größe" in read_table(path, encoding="latin-1", drop=["ort"]).X
-    with pytest.raises(DataError, match="not a text file in UTF-8 .* encoding="):
+    with pytest.raises(DataError, match="text file.* UTF-8 .* encoding="):
         read_table(path, encoding="utf-8", drop=["ort"])
     with pytest.raises(DataError, match="no encoding 'utf-nine'"):
         read_table(path, encoding="utf-nine")
     path.write_bytes(b"a,b\n1,\x81\n")  # no letter in Windows-1252, either
-    with pytest.raises(DataError, match="not a text file in UTF-8 .* encoding="):
+    with pytest.raises(DataError, match="text file.* UTF-8 .* encoding="):
         read_table(path)
 
 
@@ -255,7 +253,7 @@ def test_skrub_encodes_text_and_dates() -> None:
     assert found["age"].tolist()[:2] == [41.5, 52]
     assert encoder.notes()[1] == "text and dates by skrub: site, seen"
     np.testing.assert_array_equal(encoder.transform(MIXED[::-1])[::-1], found)
-    with pytest.raises(DataError, match="a model file keeps no encoder of skrub"):
+    with pytest.raises(DataError, match="encoder.*skrub"):
         encoder.to_dict()
 
 
@@ -269,5 +267,5 @@ def test_skrub_turns_long_texts_into_the_same_few_columns_each_time() -> None:
 
 
 def test_an_unknown_library_is_named() -> None:
-    with pytest.raises(ValueError, match="vectorise must be 'skrub', got 'magic'"):
+    with pytest.raises(ValueError, match="vectorise.* 'skrub', got 'magic'"):
         TableEncoder(vectorise="magic").fit(MIXED)

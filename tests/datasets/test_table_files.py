@@ -315,7 +315,7 @@ def test_any_error_of_a_reader_is_one_line(
         raise ZeroDivisionError("no rows\nat all")
 
     monkeypatch.setattr(pyarrow_parquet, "read_table", fail)
-    with pytest.raises(DataError, match=r"Parquet file \(no rows at all\). Save it"):
+    with pytest.raises(DataError, match=r"Parquet file \(.*rows.* all\). Save it"):
         read_domain(tmp_path / "a.parquet")
 
 
@@ -342,7 +342,7 @@ def test_a_column_of_lists_or_dictionaries_is_named_or_left_out(
         assert said.endswith("leave columns out by --drop more.")
     assert read_domain(path, Columns(drop=("mo*",))).X.tobytes() == X.tobytes()
     TABLE.assign(label=cells).to_parquet(path)
-    with pytest.raises(DataError, match=r"a\.parquet: column 'label' holds lists or"):
+    with pytest.raises(DataError, match=r"a\.parquet: column 'label' .*lists"):
         read_domain(path)
 
 

@@ -68,7 +68,7 @@ def test_labels_of_type_bytes_are_text(tmp_path: Path) -> None:
     found = read_domain(tmp_path / "rows.npz")
     assert (found.labels, found.ids) == (["caf\xe9", "", ""], ["p", "q", "r"])
     np.savez(tmp_path / "rows.npz", X=np.eye(1), y=[b"caf\xe9"])
-    with pytest.raises(DataError, match=r"rows\.npz: b'caf\\xe9' has type bytes"):
+    with pytest.raises(DataError, match=r"rows\.npz: b'caf\\xe9' .*type bytes"):
         read_domain(tmp_path / "rows.npz")
 
 
@@ -83,16 +83,16 @@ def test_an_array_that_is_left_out_must_be_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ('a,label\n1,"cat\n2,ant\n\n3,dog"\n4,cat\n', "line 2 takes in line 5, too"),
-        ('id,a,label\n"p,1,cat\nq",2,cat\n', "line 2 takes in line 3, too"),
-        ('a,label\n0,ant\n\n1,"cat\n2,ant\n', "line 4 has no end"),
+        ('a,label\n1,"cat\n2,ant\n\n3,dog"\n4,cat\n', "line 2 .* line 5"),
+        ('id,a,label\n"p,1,cat\nq",2,cat\n', "line 2 .* line 3"),
+        ('a,label\n0,ant\n\n1,"cat\n2,ant\n', "line 4 .*end"),
     ],
 )
 def test_a_quote_that_swallows_rows_is_named(
     text: str, fault: str, tmp_path: Path
 ) -> None:
     (tmp_path / "rows.csv").write_text(text)
-    with pytest.raises(DataError, match=f"a quote in {fault}. Remove it"):
+    with pytest.raises(DataError, match=f"quote in {fault}.*Remove it"):
         read_domain(tmp_path / "rows.csv", Columns(drop=("b",)))
 
 

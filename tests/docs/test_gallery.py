@@ -72,7 +72,5 @@ def test_a_script_without_its_words_is_refused(gallery: Any, tmp_path: Path) -> 
     folder = tmp_path / gallery.FOLDER
     folder.mkdir(parents=True)
     (folder / "1_bare.py").write_text('"""A title."""\n\nprint()\n')
-    with pytest.raises(
-        ValueError, match=r"1_bare\.py: expected a docstring of a title"
-    ):
+    with pytest.raises(ValueError, match=r"1_bare\.py: .*docstring.*title"):
         gallery.examples(tmp_path)

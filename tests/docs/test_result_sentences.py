@@ -7,22 +7,22 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from support.page_sentences import (
+from result_sentences.numbers import PRINTED_RATES, Numbers
+from result_sentences.pages import (
     ROOT,
     may_state_a_result,
     one_line,
     result_pages,
     sentences,
 )
-from support.result_numbers import PRINTED_RATES, Numbers
-from support.result_sentences import Result
-from support.result_sentences_help import RESULTS
+from result_sentences.rates import RESULTS
+from result_sentences.sentences import Result
 
 from benchmarks.geometry import geometry_table
 
 LIST = Path(__file__).with_name("no_results.txt")
 HINT = (
-    "enter it with its numbers in tests/support/result_sentences*.py; if it states no "
+    "enter it with its numbers in tests/result_sentences; if it states no "
     f"result, in {LIST.relative_to(ROOT)}"
 )
 

@@ -16,7 +16,7 @@ import pytest
 
 from cdspp import SourceDomain, make, save_model
 from cdspp.__main__ import main
-from cdspp.core.storage import read_parts
+from cdspp.core.files import read_parts
 from cdspp.methods import available, method_class, seed_option
 
 PAGE = Path(__file__).parents[2] / "docs/guide/two-tables.md"

@@ -144,7 +144,7 @@ def test_constant_features_change_nothing() -> None:
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_equal_rows_are_an_error(kind) -> None:
-    with pytest.raises(DataError, match="the rows are all equal"):
+    with pytest.raises(DataError, match="rows.*equal"):
         principal_components(kind(np.full((5, 3), 0.1)), 2)
 
 

@@ -29,5 +29,5 @@ def test_a_constant_column_becomes_zero_and_an_empty_row_counts_as_no_shares() -
 
 @pytest.mark.parametrize("rows", [[[1, -1], [2, 3]], [[1, 2]], np.empty((0, 2))])
 def test_what_is_no_table_of_counts_is_refused(rows: object) -> None:
-    with pytest.raises(DataError, match="two or more rows of counts, got shape"):
+    with pytest.raises(DataError, match="rows.*counts, got shape"):
         SharesZscore().reduce(rows)

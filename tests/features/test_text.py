@@ -75,14 +75,14 @@ def test_the_same_files_give_the_same_bits(files: list[Path]) -> None:
 
 def test_a_file_that_cannot_be_decoded_is_named(files: list[Path]) -> None:
     files[1].write_bytes("naïve".encode("latin-1"))
-    with pytest.raises(DataError, match=r"1\.txt: cannot be read as utf-8"):
+    with pytest.raises(DataError, match=r"1\.txt: .*read.* utf-8"):
         Text().extract(files)
     assert Text(encoding="latin-1", min_df=1).extract(files).shape[0] == 4
 
 
 def test_a_missing_file_is_named(files: list[Path]) -> None:
     files[2].unlink()
-    with pytest.raises(DataError, match=r"2\.txt: cannot be read"):
+    with pytest.raises(DataError, match=r"2\.txt: .*read"):
         Text().extract(files)
 
 
@@ -91,5 +91,5 @@ def test_documents_without_common_terms_are_an_error(
     files: list[Path], min_df: int
 ) -> None:
     chosen = files if min_df > 1 else files[3:]
-    with pytest.raises(DataError, match=r"documents leave no term .*; lower min_df"):
+    with pytest.raises(DataError, match="documents.*term .*; lower min_df"):
         Text(min_df=min_df).extract(chosen)

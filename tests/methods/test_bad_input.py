@@ -31,12 +31,12 @@ COMPLETE = (
 )
 MARGIN = ("cdls", "cdls-sup")
 PRODUCTS = ("svm-t raw", "svm-t platt raw", "svm-t decision raw")
-EQUAL = dict.fromkeys(("cdspp-pca", "pca-coral"), "rows are all equal")
-NO_SOURCE = dict.fromkeys(COMPLETE, "class 3 has no source row")
-NO_LABEL = dict.fromkeys(COMPLETE, "class 3 has no labelled target row")
-NO_MARGIN = dict.fromkeys(MARGIN, "no margin separates two classes")
-ONE_DIRECTION = {"pa": "rows that differ in as many directions"}
-ONE_ROW = dict.fromkeys(EQUAL, "at least two rows in each domain")
+EQUAL = dict.fromkeys(("cdspp-pca", "pca-coral"), "rows.*equal")
+NO_SOURCE = dict.fromkeys(COMPLETE, "class 3 .*source row")
+NO_LABEL = dict.fromkeys(COMPLETE, "class 3 .*labelled.*row")
+NO_MARGIN = dict.fromkeys(MARGIN, "margin separates")
+ONE_DIRECTION = {"pa": "differ.*directions"}
+ONE_ROW = dict.fromkeys(EQUAL, "rows.*domain")
 OVERFLOW = dict.fromkeys((*EQUAL, *PRODUCTS), "overflow")
 # These label by the labels of target rows alone.
 TARGET_LABELS = ("pa", "svm-t", "target-only")
@@ -161,9 +161,9 @@ REFUSED: Mapping[str, Mapping[str, str]] = {
     "equal rows": EQUAL | NO_MARGIN | ONE_DIRECTION,
     "huge target values": OVERFLOW,
     "tiny target values": EQUAL,
-    "huge values": dict.fromkeys(PRODUCTS, "may contain large values"),
+    "huge values": dict.fromkeys(PRODUCTS, "large values"),
     "nearly equal rows": EQUAL | NO_MARGIN,
-    "nearly equal rows of zeros": EQUAL | ONE_DIRECTION | {"tit": "no row differs"},
+    "nearly equal rows of zeros": EQUAL | ONE_DIRECTION | {"tit": "row differs"},
     "nearly equal tiny rows": EQUAL | NO_MARGIN,
     "nearly equal huge rows": NO_MARGIN | OVERFLOW,
 }
@@ -201,17 +201,17 @@ AMONG_OBJECTS = WITHOUT_LABELS.astype(object)
 AMONG_OBJECTS[-1] = -1
 TEXT_HERE = TEXTS.astype(object)
 TEXT_HERE[Y == -1] = -1
-HINT = 'y holds the text "-1".* or the integer -1 in an object array'
-NO_LABELS = "needs at least one labelled target row, got 52 rows without a label"
-UNLABELLED_SOURCE = r"source.y must label every source row, got \d+ without a label"
-SAME_KIND = "Use text for both or numbers for both"
+HINT = 'text "-1".*integer -1 .*object array'
+NO_LABELS = "labelled.*row, got 52 rows.*label"
+UNLABELLED_SOURCE = r"source.y .*label.*row, got \d+ .*label"
+SAME_KIND = "Use text.*numbers"
 
 MALFORMED: Mapping[str, tuple[Mapping[str, Any], str]] = {
-    "no y": ({"y": None}, "requires y to be passed"),
-    "too few labels": ({"y": Y[:2]}, "inconsistent numbers of samples"),
+    "no y": ({"y": None}, "requires.*passed"),
+    "too few labels": ({"y": Y[:2]}, "inconsistent numbers"),
     "no class in common": (
         {"y_source": Y_SOURCE + 10},
-        "no class in common: y has the classes 0, 1, 2, 3, source.y has the classes 10",
+        "class.*common: .*classes 0, 1, 2, 3, source.y .*classes 10",
     ),
     "no label": ({"y": np.full_like(Y, -1)}, NO_LABELS),
     "continuous labels": ({"y": np.where(Y == -1, -1, Y + 0.5)}, "Unknown label type"),
@@ -261,21 +261,19 @@ def test_columns_of_text_and_dates_are_named() -> None:
         {"a": [1.0, 2.0], "day": pd.to_datetime(["2020-01-01"] * 2), "site": ["P", "Q"]}
     )
     source = SourceDomain([[0.0], [1.0]], [0, 1])
-    with pytest.raises(
-        ValueError, match=r"X: 2 columns of text or dates \(day, site\)"
-    ):
+    with pytest.raises(ValueError, match=r"X: 2 .*text.*dates \(day, site\)"):
         make("cdspp").fit(frame, [0, 1], source=source)
-    with pytest.raises(ValueError, match=r"source.X: 2 columns of text or dates"):
+    with pytest.raises(ValueError, match="source.X: 2 .*text.*dates"):
         make("cdspp").fit([[0.0], [1.0]], [0, 1], source=SourceDomain(frame, [0, 1]))
 
 
 def test_masked_values_are_no_numbers() -> None:
     rows = np.ma.masked_array(X, X > 1)
-    told = f"{rows.mask.sum()} values of a masked array"
+    told = f"{rows.mask.sum()} .* masked array"
     with pytest.raises(ValueError, match=f"^X: {told}"):
         make("svm-t").fit(rows, Y, source=BASE.source)
     with pytest.raises(ValueError, match=f"^X: {told}"):
         make("svm-t").fit(X, Y, source=BASE.source).predict(rows)
     source = SourceDomain(np.ma.masked_greater(X_SOURCE, 1), Y_SOURCE)
-    with pytest.raises(ValueError, match=r"^source.X: \d+ values of a masked array"):
+    with pytest.raises(ValueError, match=r"^source.X: \d+ .*masked array"):
         scale_domains("standardise", X, source)

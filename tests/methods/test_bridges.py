@@ -161,9 +161,11 @@ def test_the_machine_is_that_of_the_definition(method: str) -> None:
     np.testing.assert_array_equal(model.transduction_[~known], expected)
 
 
-def test_the_ridge_map_is_that_of_the_normal_equations() -> None:
+@pytest.mark.parametrize("noise", [0.5, 1.0, 2.0, 3.0])
+def test_the_ridge_map_is_that_of_the_normal_equations(noise: float) -> None:
     rng = np.random.default_rng(1)
-    A, B = rng.normal(size=(20, 7)), rng.normal(size=(20, 5))
+    A = rng.normal(size=(20, 7))
+    B = A @ rng.normal(size=(7, 5)) + noise * rng.normal(size=(20, 5))
     squares = np.linalg.svd(A, compute_uv=False) ** 2
     errors = []
     for penalty in PENALTIES * squares.mean():
@@ -171,7 +173,9 @@ def test_the_ridge_map_is_that_of_the_normal_equations() -> None:
         hat = A @ np.linalg.solve(gram, A.T)
         residual = B - hat @ B
         errors.append((residual**2).sum() / (20 - np.trace(hat)) ** 2)
-    chosen = (PENALTIES * squares.mean())[int(np.argmin(errors))]
+    best = int(np.argmin(errors))
+    assert 0 < best < len(PENALTIES) - 1
+    chosen = PENALTIES[best] * squares.mean()
     W, penalty = ridge_map(A, B)
     assert penalty == pytest.approx(chosen)
     expected = np.linalg.solve(A.T @ A + chosen * np.eye(7), A.T @ B)

@@ -256,10 +256,7 @@ def test_matrices_that_do_not_fit_are_refused_with_both_numbers(
     X, y, X_source, y_source = toy_parts(np.float32, d_target=80)
     rows = mapped(tmp_path, "target", X)
     monkeypatch.setattr(memory, "available_megabytes", lambda: 0.01)
-    message = (
-        "CDSPP on 100 rows of 80 features, with square matrices of the smaller number, "
-        "needs about 0 MB of memory, and 0 MB are free. Leave rows or features out."
-    )
+    message = "CDSPP .* 100 rows of 80 .* 0 MB .* 0 MB are free. Leave .*out"
     with pytest.raises(DataError, match=message):
         CDSPP().fit(rows, y, source=SourceDomain(X_source, y_source))
 
@@ -276,7 +273,7 @@ def test_methods_that_hold_their_rows_read_the_file_or_say_what_they_lack(
         np.testing.assert_array_equal(found.transduction_, expected)
     monkeypatch.setattr(memory, "available_megabytes", lambda: 0.001)
     name = type(make(method)).__name__
-    with pytest.raises(DataError, match=f"{name} holds its rows in memory as float64"):
+    with pytest.raises(DataError, match=f"{name} .* memory as float64"):
         make(method).fit(mapped(tmp_path, "t", X), y, source=source)
     assert make(method).fit(X, y, source=source).n_iter_
 

@@ -126,7 +126,7 @@ def test_labels_may_be_text() -> None:
 
 def test_an_offset_makes_rows_parallel_and_centring_ends_it() -> None:
     problem = shifted(roomy(), OFFSET)
-    with pytest.warns(CollapseWarning, match="centre or scale the features"):
+    with pytest.warns(CollapseWarning, match="centre.*scale"):
         collapsed = problem.fit(quick("cdspp"))
     centred = variant(problem, X=problem.X - problem.X.mean(axis=0))
     with warnings.catch_warnings():
@@ -137,7 +137,7 @@ def test_an_offset_makes_rows_parallel_and_centring_ends_it() -> None:
 
 
 def test_the_source_is_named_where_its_rows_are_parallel() -> None:
-    with pytest.warns(CollapseWarning, match="CDSPP sees source rows that are nearly"):
+    with pytest.warns(CollapseWarning, match="CDSPP .*source rows"):
         model = shifted(roomy(), source=OFFSET).fit(quick("cdspp"))
     assert model.collapsed_ == "parallel rows"
 

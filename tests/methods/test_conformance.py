@@ -145,7 +145,7 @@ def test_source_rows_are_transformed_unless_of_another_width(name: str) -> None:
     width = model.transform(problem.X).shape[1]
     assert model.transform_source(own).shape == (len(own), width)
     (d_own, d_other), class_name = (own.shape[1], other.shape[1]), type(model).__name__
-    message = f"X has {d_other} features, but {class_name} was fitted on a source with"
+    message = f"X has {d_other} features, .*{class_name} .*source with"
     with pytest.raises(ValueError, match=f"{message} {d_own}"):
         model.transform_source(other)
 

@@ -104,10 +104,10 @@ def test_a_class_without_predict_labels_the_rows_of_the_fit() -> None:
 @pytest.mark.parametrize(
     ("place", "message"),
     [
-        ("nowhere:Mean", "cannot import nowhere"),
+        ("nowhere:Mean", "import nowhere"),
         ("outside_means:Maen", "no class Maen: did you mean 'Mean'"),
         ("outside_means:Empty", "has no fit"),
-        ("outside_means:Blind", "fit takes no source.*kind: target-only"),
+        ("outside_means:Blind", "fit.*source.*kind: target-only"),
         ("mean", "unknown method 'mean'"),
     ],
 )
@@ -119,7 +119,7 @@ def test_what_is_no_method_is_refused(place: str, message: str) -> None:
 
 @pytest.mark.usefixtures("outside")
 def test_a_prediction_that_is_no_label_is_an_error() -> None:
-    with pytest.raises(ValueError, match=r"predicts \[99\], expected the labels"):
+    with pytest.raises(ValueError, match=r"predicts \[99\], .*labels"):
         toy_problem().fit(make("outside_means:Wild"))
 
 
@@ -208,10 +208,10 @@ def test_a_model_of_an_outside_class_is_loaded_where_the_caller_names_it(
     save_model(tmp_path / "bent.npz", model)
     with pytest.raises(DataError, match="Bent, from outside.*class given is none"):
         load_model(tmp_path / "bent.npz")
-    with pytest.raises(DataError, match="class given is .*Commonest"):
+    with pytest.raises(DataError, match="class.*Commonest"):
         load_model(tmp_path / "bent.npz", class_=Commonest)
     again = load_model(tmp_path / "bent.npz", class_=Bent)
     assert type(again) is Bent
     assert (again.predict(problem.X) == model.predict(problem.X)).all()
-    with pytest.raises(DataError, match="Keep it by joblib"):
+    with pytest.raises(DataError, match="Keep .*joblib"):
         check_keepable(make(name_of(Commonest)))

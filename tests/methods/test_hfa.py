@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import support.augmented_problems as shared
+import support.literal_formulas as shared
 from scipy.linalg import pinv, sqrtm
 from sklearn.svm import SVC
 from support.toy_problem import ToyProblem, toy_problem

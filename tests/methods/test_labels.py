@@ -111,12 +111,12 @@ def test_booleans_may_lack_a_label() -> None:
 
 
 def test_text_and_numbers_are_not_mixed() -> None:
-    with pytest.raises(ValueError, match="'cat' and 7 are both labels"):
+    with pytest.raises(ValueError, match="'cat' and 7 .*labels"):
         read_labels(["cat", None, 7])
 
 
 def test_the_text_of_minus_one_is_refused() -> None:
-    with pytest.raises(ValueError, match='holds the text "-1"'):
+    with pytest.raises(ValueError, match='text "-1"'):
         read_labels(["cat", "-1"])
 
 
@@ -162,15 +162,15 @@ def test_words_for_no_label_are_told_with_counts_unless_they_are_kept() -> None:
 
 
 def test_bytes_that_are_no_text_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"b'\\xff' has type bytes and is not UTF-8"):
+    with pytest.raises(ValueError, match=r"b'\\xff' .*type bytes.* UTF-8"):
         read_labels([b"cat", b"\xff"])
 
 
 @pytest.mark.parametrize(
     ("source_names", "told"),
     [
-        (("cat", "dog", "dog"), "class owl in the target only"),
-        (("cat", "dog", "emu"), "owl in the target only; class emu in the source only"),
+        (("cat", "dog", "dog"), "owl.*target"),
+        (("cat", "dog", "emu"), "owl.*target.*; class emu"),
     ],
 )
 def test_classes_without_a_partner_are_told(
@@ -185,17 +185,14 @@ def test_classes_without_a_partner_are_told(
 def test_domains_without_a_class_in_common_are_refused() -> None:
     X, X_source = rows()
     source = SourceDomain(X_source, [("Katze", "dogs", "emu")[code] for code in CODES])
-    told = (
-        "^CDSPPSup: no class in common: y has the classes cat, dog, owl, source.y has "
-        "the classes Katze, dogs, emu. 'dog' may be 'dogs': write equal classes alike"
-    )
+    told = "^CDSPPSup: .* cat, dog, owl, .* Katze, dogs, emu. 'dog' may be 'dogs'"
     with pytest.raises(ValueError, match=told):
         make("cdspp-sup").fit(X, TEXTS["a list with None"], source=source)
 
 
 def test_a_transductive_method_says_where_there_is_nothing_to_predict() -> None:
     X, _ = rows()
-    with pytest.warns(LabelWarning, match="and every row has a label"):
+    with pytest.warns(LabelWarning, match="row.*label"):
         make("pa").fit(X, CODES)
 
 
@@ -203,13 +200,13 @@ def test_a_transductive_method_says_where_there_is_nothing_to_predict() -> None:
 def test_a_source_needs_a_label_in_every_row(y: list[Any]) -> None:
     X, X_source = rows()
     source = SourceDomain(X_source[:2], y)
-    with pytest.raises(ValueError, match=r"must label every source row, got 1 without"):
+    with pytest.raises(ValueError, match="label.*row, got 1 without"):
         CDSPP().fit(X, CODES, source=source)
 
 
 @pytest.mark.parametrize("X", [[[1.0], [2.0]], np.ones((2, 3))])
 def test_a_source_checks_its_lengths_when_it_is_made(X: Any) -> None:
-    with pytest.raises(ValueError, match="X has 2 rows and y has 3 labels"):
+    with pytest.raises(ValueError, match="X has 2 rows.* 3 labels"):
         SourceDomain(X, [0, 1, 1])
 
 
@@ -217,7 +214,7 @@ def test_numbers_are_matched_by_value_and_text_beside_numbers_is_named() -> None
     classes = {"y": np.array([0.0, 1.0]), "source.y": np.array([1, 0])}
     require_common(classes)
     require_common(classes | {"y": np.array(["0", "1"])})
-    with pytest.raises(DataError, match=r"has the classes 0, 1\. Write equal"):
+    with pytest.raises(DataError, match=r"classes 0, 1\. Write equal"):
         require_common(classes | {"y": np.array([2, 3])})
     y = np.array([0.0, 0.0, 1.0, 1.0, np.nan])
     source = SourceDomain([[0.0], [1.0], [0.0], [1.0]], [0, 1, 0, 1])
@@ -228,14 +225,11 @@ def test_numbers_are_matched_by_value_and_text_beside_numbers_is_named() -> None
 def test_one_labelled_class_is_refused_without_a_bridge() -> None:
     y, source_y = np.array([0, 0, -1]), np.array([0, 1, 2])
     X, source_X = np.eye(3), np.eye(3, 4)
-    told = (
-        r"^CDSPP: y: all labelled rows are of the class '0', source.y has classes 0, "
-        "1, 2. With one class every method is right; label rows of the others"
-    )
+    told = "^CDSPP: y: .*class '0', source.y .* 0, 1, 2. .*label rows"
     with pytest.raises(ValueError, match=told):
         CDSPP().fit(X, y, source=SourceDomain(source_X, source_y))
     shared = SourceDomain(source_X, source_y, shared_columns=[(0, 0), (1, 1), (2, 2)])
-    with pytest.warns(LabelWarning, match="classes 1, 2 in the source only"):
+    with pytest.warns(LabelWarning, match="classes 1, 2 .*source"):
         found = make("shared-columns").fit(X, y, source=shared)
     assert found.predict(X)[2] == 2
 
@@ -255,9 +249,7 @@ def test_sparse_rows_are_refused_with_the_remedy(domain: str) -> None:
     X, X_source = rows()
     target = csr_array(X) if domain == "X" else X
     given_source = csr_array(X_source) if domain == "source.X" else X_source
-    message = (
-        f"Sparse data was passed for {domain}, but dense data is required.*toarray"
-    )
+    message = f"Sparse .* {domain}, .*toarray"
     with pytest.raises(TypeError, match=message):
         CDSPP().fit(target, CODES, source=SourceDomain(given_source, CODES))
 

@@ -18,8 +18,8 @@ from support.toy_problem import toy_problem
 
 from cdspp.cli.main import main
 from cdspp.core.errors import DataError
+from cdspp.core.files import read_parts
 from cdspp.core.scaling import fit_scaling
-from cdspp.core.storage import read_parts
 from cdspp.methods.model_file import read_model, save_model
 
 PROBLEM = toy_problem()
@@ -143,7 +143,7 @@ def test_what_expands_is_refused_before_it_does(
 ) -> None:
     path = archive(tmp_path / "a.npz", *members, n_zeros=n_zeros)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(DataError, match=r"a\.npz: not a model that .*, or damaged"):
+    with pytest.raises(DataError, match=r"a\.npz: .*model.*, or damaged"):
         read_model(path)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + 50_000
 

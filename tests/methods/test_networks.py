@@ -127,7 +127,7 @@ def test_a_loss_that_is_not_finite_is_a_failure(network: Any) -> None:
 def test_a_weight_that_is_not_finite_after_the_last_step_is_a_failure() -> None:
     weight = torch.ones(1, requires_grad=True)
     optimiser = torch.optim.SGD([weight], lr=math.inf)
-    with pytest.raises(MethodFailed, match="a weight is not finite after iteration 0"):
+    with pytest.raises(MethodFailed, match="finite.*iteration 0"):
         layers.train(lambda iteration: weight.sum(), optimiser, 1)
 
 
@@ -145,7 +145,7 @@ def test_a_jump_of_the_loss_in_the_last_iteration_is_told(
 @both
 @pytest.mark.parametrize("device", ["nowhere", "cuda:99", "meta"])
 def test_a_device_that_torch_lacks_is_named(network: Any, device: str) -> None:
-    with pytest.raises(ValueError, match=f"device must be auto .* got '{device}'"):
+    with pytest.raises(ValueError, match=f"device must .* '{device}'"):
         toy_problem().fit(small(network, device=device))
 
 

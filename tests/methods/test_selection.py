@@ -65,9 +65,9 @@ def test_a_search_over_options_tells_them_apart() -> None:
 
 def test_too_few_labels_for_the_folds_are_named() -> None:
     y = np.where(np.cumsum(PROBLEM.y == 1) > 1, -1, PROBLEM.y)
-    with pytest.raises(ValueError, match="3 folds need as many labelled rows of each"):
+    with pytest.raises(ValueError, match="3 folds.*labelled"):
         next(LabelledKFold(3).split(PROBLEM.X, y))
-    with pytest.raises(ValueError, match="no row has a label"):
+    with pytest.raises(ValueError, match="row.*label"):
         next(FOLDS.split(PROBLEM.X, np.full(len(PROBLEM.X), -1)))
     with pytest.raises(ValueError, match="needs y"):
         next(FOLDS.split(PROBLEM.X))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import support.augmented_problems as shared
+import support.literal_formulas as shared
 from scipy.linalg import cholesky, pinv, solve_triangular, sqrtm
 from scipy.optimize import nnls
 from support.known_answers.known_problems import authors_problem
@@ -198,7 +198,7 @@ def test_shares_are_equal_or_those_of_labelled_rows_or_given() -> None:
 @pytest.mark.parametrize(
     ("prior", "message"),
     [
-        ([0.5, 0.5], "one share for each of 3 classes"),
+        ([0.5, 0.5], "share.* 3 classes"),
         ([0.5, 0.5, 0.5], "with sum 1"),
         ([1.5, -0.5, 0.0], "at least 0"),
         ([np.nan, 0.5, 0.5], "at least 0"),

@@ -134,7 +134,7 @@ def test_a_warm_start_from_zero_is_the_cold_start() -> None:
 
 def test_dependent_atoms_without_a_shift_are_named() -> None:
     search = FeatureSignSearch(np.ones((3, 3)), 0.1, 3)
-    with pytest.raises(MethodFailed, match="atoms in use are dependent"):
+    with pytest.raises(MethodFailed, match="atoms.*dependent"):
         search.solve(0.0, np.ones(3), np.ones(3))
 
 

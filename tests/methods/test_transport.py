@@ -15,6 +15,7 @@ from cdspp import COOT, KPGRL, KPGRLGW, KPGRLKP, PCACoral, SemiRelaxedFGW, Sourc
 from cdspp.core import memory
 from cdspp.core.errors import DataError, LabelWarning, MethodFailed
 from cdspp.core.linalg import row_normalise
+from cdspp.methods.transport.kpg_rl import _step_length
 from cdspp.methods.transport.plans import COPIES, potentials, sinkhorn
 
 
@@ -157,6 +158,18 @@ def gromov_objective(
     return float(model.alpha * distances + (1 - model.alpha) * guided)
 
 
+@pytest.mark.parametrize(
+    ("curvature", "slope", "length"),
+    [(2.0, -2.0, 0.5), (1.0, -4.0, 1.0), (1.0, 1.0, 0.0), (-1.0, 0.5, 1.0)],
+)
+def test_a_step_ends_where_the_objective_is_least(
+    curvature: float, slope: float, length: float
+) -> None:
+    places = np.linspace(0.0, 1.0, 101)
+    assert places[(curvature * places**2 + slope * places).argmin()] == length
+    assert _step_length(curvature, slope) == length
+
+
 @pytest.mark.parametrize(("seed", "alpha"), [(1, 0.5), (2, 0.5), (3, 0.8)])
 def test_the_objective_of_kpg_rl_gw_falls_below_that_of_the_plain_plan(
     seed: int, alpha: float
@@ -186,6 +199,13 @@ def test_kpg_rl_gw_says_what_it_needs_and_kpg_rl_needs_nothing(
         problem.fit(KPGRLGW())
 
 
+def test_options_of_the_entropic_plan_are_deprecated_and_without_effect() -> None:
+    problem = toy_problem()
+    with pytest.warns(DeprecationWarning, match="epsilon and max_iter.*n_steps"):
+        fit = problem.fit(KPGRLGW(epsilon=0.5, max_iter=3))
+    np.testing.assert_array_equal(fit.plan_, problem.fit(KPGRLGW()).plan_)
+
+
 def test_shared_columns_decide_where_the_guide_weighs_next_to_nothing() -> None:
     rng = np.random.default_rng(0)
     codes = np.arange(40) % 4
@@ -198,7 +218,7 @@ def test_shared_columns_decide_where_the_guide_weighs_next_to_nothing() -> None:
     model = KPGRLKP(alpha=0.99).fit(X, y, source=source)
     ties = np.array([model.plan_[:, codes[4:] == c].sum(axis=1) for c in range(4)])
     np.testing.assert_array_equal(ties.argmax(axis=0), codes)
-    with pytest.raises(ValueError, match="needs shared columns"):
+    with pytest.raises(ValueError, match="shared columns"):
         KPGRLKP().fit(X, y, source=SourceDomain(X_source, codes))
 
 
@@ -313,7 +333,7 @@ def test_plans_that_do_not_fit_into_memory_are_refused(
     monkeypatch.setattr(memory, "available_megabytes", lambda: 1e-3)
     problem = toy_problem()
     for model in (KPGRL(), COOT(), SemiRelaxedFGW()):
-        with pytest.raises(DataError, match=r"holds plans of \d+ x \d+ rows"):
+        with pytest.raises(DataError, match=r"plans.* \d+ x \d+ rows"):
             problem.fit(model)
 
 
@@ -388,7 +408,7 @@ def test_a_class_without_source_rows_has_no_plan() -> None:
     for model in (COOT(), SemiRelaxedFGW()):
         with (
             pytest.warns(LabelWarning),
-            pytest.raises(MethodFailed, match="class 1 has no source row"),
+            pytest.raises(MethodFailed, match="class 1 .*source row"),
         ):
             model.fit(problem.X, problem.y, source=source)
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from support.printed_data import cell_of, summary_of
 from support.report_data import make_plan
-from support.score_data import NAN, as_frame
+from support.score_data import NAN, as_frame, cell_of, summary_of
 
 from cdspp.analysis.summary import summarise
 from cdspp.core.errors import DataError

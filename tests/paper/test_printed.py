@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.printed_data import cell_of, summary_of
+from support.score_data import cell_of, summary_of
 
 from cdspp.paper.printed import (
     Printed,

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 from support.curve_data import curve_entry, curve_plan
 from support.report_data import make_plan
 
-from cdspp.report.outline import outline, outline_names
+from cdspp.core.discovery import load_function
+from cdspp.report.outline import KINDS, item_jobs, outline, outline_names
+from cdspp.study.files import INPUTS
 
 
 def of_digits(kind: str, plan: object) -> list[str]:
@@ -68,3 +72,51 @@ def test_a_study_need_not_speak_of_the_paper() -> None:
 def test_every_fold_says_what_to_see() -> None:
     folds = {item.fold for part in outline() for item in part.items if item.fold}
     assert all(fold.sentence.endswith(".") for fold in folds)
+
+
+def test_the_function_of_every_item_takes_the_inputs_that_it_names() -> None:
+    makers = {item.maker for part in outline() for item in part.items}
+    for maker in filter(None, makers):
+        own = {"plans", "outputs", *maker.inputs, *maker.resources}
+        assert set(signature(load_function(maker.function)).parameters) == own
+        assert set(maker.inputs) <= set(INPUTS)
+    assert None not in makers
+
+
+def test_one_job_makes_the_items_of_a_function_by_benchmark() -> None:
+    plans = [curve_plan(curve_entry()), make_plan(benchmark="docs")]
+    jobs = {f"{job.kind} {job.name}": job for job in item_jobs(plans)}
+    made = [name for job in jobs.values() for name in job.captions]
+    listed = [name for kind in KINDS for name in outline_names(kind, plans)]
+    assert sorted(made) == sorted(listed)
+    names = ["accuracy_docs", "class-accuracy_docs", "iterations_docs"]
+    assert list(jobs["table accuracy_docs"].captions) == names
+    assert jobs["table accuracy_docs"].plans == plans[1:]
+    assert list(jobs["figure source-help"].captions) == ["source-help", "source-states"]
+    assert jobs["figure source-help"].plans == plans
+    assert "table curve_digits" in jobs
+    assert "table curve_docs" not in jobs
+
+
+def test_a_job_that_rests_on_data_gets_no_methods() -> None:
+    jobs = {job.name: job for job in item_jobs([make_plan()]) if job.kind == "table"}
+    [of_data], [of_scores] = (
+        jobs[name].plan_values() for name in ("contents_digits", "accuracy_digits")
+    )
+    assert of_data["rows"] == ()
+    assert of_data["tasks"] == of_scores["tasks"]
+    assert of_scores["rows"]
+
+
+def test_captions_are_those_of_the_page_or_what_opens_a_part_of_it() -> None:
+    captions = {
+        (job.kind, name): text
+        for job in item_jobs([make_plan()])
+        for name, text in job.captions.items()
+    }
+    assert captions["table", "contents_digits"].startswith("What the data hold. ")
+    assert captions["table", "source-help"].startswith("Did the source help each")
+    confusion = captions["figure", "confusion_digits"]
+    assert "mistaken for which: CDSPP on print → sketch, last" in confusion
+    assert "multiple of that of CDSPP." in captions["timing", "times"]
+    assert not any("{" in text for text in captions.values())

@@ -51,7 +51,7 @@ def test_the_comparisons_are_those_of_all_benchmarks(finished: WrittenStudy) -> 
         compare_with_rivals(
             read_scores(path), plan, RowScores(path.with_suffix(".npz"))
         )
-        for plan, path in finished.pairs.values()
+        for plan, path in zip(finished.plans, finished.scores.values(), strict=True)
     ]
     expected = pd.concat(known, ignore_index=True)
     pd.testing.assert_frame_equal(found, expected, check_dtype=False)
@@ -63,7 +63,7 @@ def test_the_comparisons_are_those_of_all_benchmarks(finished: WrittenStudy) -> 
 
 
 def test_a_folder_without_scores_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="a study with scores in it.*cdspp run"):
+    with pytest.raises(DataError, match="study.*scores.*cdspp run"):
         cdspp.load_results(tmp_path)
 
 

@@ -15,13 +15,13 @@ from support.fit_files import write_fit
 
 from cdspp import CDSPP
 from cdspp.core.errors import MethodFailed
-from cdspp.core.whole_files import read_json
 from cdspp.stages.artifacts import (
     FIT_COLUMNS,
     LABEL_COLUMNS,
     SCORE_COLUMNS,
     SPLIT_COLUMNS,
     Features,
+    read_fit,
     read_rows,
     write_features,
     write_rows,
@@ -51,12 +51,11 @@ def outcomes_of(folder: Path, offset: float) -> list[dict[str, Any]]:
         write_rows(folder / f"{domain}.parquet", SPLIT_COLUMNS, rows)
     views = (folder / "left.npz", folder / "right.npz")
     splits = (folder / "left.parquet", folder / "right.parquet")
-    made = folder / "1-2.parquet", folder / "1-2.json"
-    fit = Fit("cdspp", "", *made, options={}, source={}, overlap="keep")
+    made = folder / "fits/toy/main/left_right/cdspp/1-2.parquet"
+    fit = Fit("cdspp", "", made, options={}, source={}, overlap="keep")
     files = TaskFiles(*views, *splits)
     fit_block(TaskBlock(files, "toy", "left_right", "1-2", 0, 1), [fit])
-    outcomes: list[dict[str, Any]] = read_json(made[1])["trials"]
-    return outcomes
+    return [dict(trial) for trial in read_fit(made).trials]
 
 
 def test_a_record_tells_a_collapse_in_place_of_the_warning(

@@ -16,10 +16,9 @@ from support.fit_room import ROLES, STATES, Room, fitted
 
 from cdspp import CDSPP
 from cdspp.core.errors import DataError, DiskFullError
-from cdspp.core.whole_files import read_json
 from cdspp.methods.base import Round
 from cdspp.report.figures.samples import draw_subspace
-from cdspp.stages.artifacts import FIT_COLUMNS, read_rows
+from cdspp.stages.artifacts import FIT_COLUMNS, read_fit, read_rows
 
 
 def crash_in(
@@ -45,7 +44,7 @@ def test_a_crash_of_a_method_costs_its_own_trial_alone(
     crash_in(monkeypatch, 1, KeyError("no\nsuch row"))
     states = {name: STATES[name] for name in ("main", "none")}
     room.fit_states(states, code="2")
-    first, second = read_json(room.output("main").with_suffix(".json"))["trials"]
+    first, second = read_fit(room.output("main")).trials
     assert (first["status"], first["crashed"]) == ("failed", True)
     assert re.fullmatch(
         r"KeyError: 'no\\nsuch row' \(test_crashes.py, line \d+: raise error\)",
@@ -55,7 +54,7 @@ def test_a_crash_of_a_method_costs_its_own_trial_alone(
     left = pd.DataFrame(read_rows(room.output("main"), FIT_COLUMNS))
     kept = whole[whole["trial"] == 2].reset_index(drop=True)
     pd.testing.assert_frame_equal(left, kept)
-    other = read_json(room.output("none").with_suffix(".json"))["trials"]
+    other = read_fit(room.output("none")).trials
     assert [trial["status"] for trial in other] == ["ok", "ok"]
     assert "Traceback" in caplog.text
     assert room.score(room.output("main"))["status"].tolist()[:2] == ["failed", "ok"]
@@ -117,7 +116,7 @@ def test_a_method_that_gives_no_known_label_for_each_row_has_crashed(
         return self
 
     monkeypatch.setattr(CDSPP, "fit", wrong)
-    outcomes = read_json(room.fit().with_suffix(".json"))["trials"]
+    outcomes = read_fit(room.fit()).trials
     assert [outcome["crashed"] for outcome in outcomes] == [True, True]
     told = "ValueError: iteration 2: expected one of the 3 labels for each of 27"
     assert outcomes[0]["reason"].startswith(told)

@@ -14,14 +14,15 @@ from support.fit_room import N_PER_CLASS, STATES, Room, fitted, written
 
 from cdspp import CDSPP
 from cdspp.core.errors import DataError, MethodFailed
-from cdspp.core.names import FitKey, fit_key
+from cdspp.core.files import read_json
+from cdspp.core.names import fit_key
 from cdspp.core.provenance import file_digest, ids_digest
-from cdspp.core.whole_files import read_json
 from cdspp.methods.shared import graphs
 from cdspp.stages.artifacts import (
     FIT_COLUMNS,
     SPLIT_COLUMNS,
     Features,
+    read_fit,
     read_rows,
     write_features,
 )
@@ -167,10 +168,7 @@ def test_methods_of_one_job_are_fitted_and_kept_each_by_itself(room: Room) -> No
         given: dict[str, Any] = {"options": {}, "source": {}, "overlap": "exclude"}
         fit_block(
             task_block,
-            [
-                Fit(name, code[name], made[name], records[name], **given)
-                for name in code
-            ],
+            [Fit(name, code[name], made[name], **given) for name in code],
         )
         return {name for name in code if written(records[name]) != before[name]}
 
@@ -191,7 +189,7 @@ def test_a_method_that_fails_is_recorded_and_scored_as_failed(
 ) -> None:
     monkeypatch.setattr(CDSPP, "fit", Mock(side_effect=MethodFailed("too few rows")))
     fit = room.fit()
-    outcomes = read_json(fit.with_suffix(".json"))["trials"]
+    outcomes = read_fit(fit).trials
     assert [outcome["status"] for outcome in outcomes] == ["failed", "failed"]
     assert outcomes[0]["reason"] == "too few rows"
     scores = room.score(fit)
@@ -215,7 +213,8 @@ def test_a_prediction_without_a_label_is_refused(room: Room) -> None:
 
 
 def test_the_record_says_what_ran(room: Room) -> None:
-    record = read_json(room.fit().with_suffix(".json"))
+    record = read_json(room.fit().with_suffix(".json"))["extra"]
+    assert record["device"] == "cpu"
     assert record["versions"]["numpy"] == np.__version__
     assert [outcome["trial"] for outcome in record["trials"]] == [1, 2]
     assert all(outcome["seconds"] > 0 for outcome in record["trials"])
@@ -224,8 +223,8 @@ def test_the_record_says_what_ran(room: Room) -> None:
 def test_the_record_says_what_the_fit_is_and_of_which_files(room: Room) -> None:
     fit = room.fit()
     record = read_json(fit.with_suffix(".json"))
-    assert [record[name] for name in FitKey._fields] == [*fit_key(fit)]
-    assert record["predictions"] == file_digest(fit)
+    assert fit_key(record["file"]) == fit_key(fit)
+    assert record["sha256"] == file_digest(fit)
     files = {"source_features": room.features("left")}
     files |= {"target_features": room.features("right")}
     files |= {"source_split": room.split("source", "left")}
@@ -233,9 +232,10 @@ def test_the_record_says_what_the_fit_is_and_of_which_files(room: Room) -> None:
     assert record["inputs"] == {name: file_digest(path) for name, path in files.items()}
     split = pd.DataFrame(read_rows(files["target_split"], SPLIT_COLUMNS))
     tested = split[split["role"] == "unlabelled"].groupby("trial")["id"]
-    assert [o["test_ids"] for o in record["trials"]] == [*tested.agg(ids_digest)]
-    assert [o["tested"] for o in record["trials"]] == [*tested.size()]
-    assert {o["rounds"] for o in record["trials"]} == {5}
+    trials = record["extra"]["trials"]
+    assert [o["test_ids"] for o in trials] == [*tested.agg(ids_digest)]
+    assert [o["tested"] for o in trials] == [*tested.size()]
+    assert {o["rounds"] for o in trials} == {5}
 
 
 def test_the_subspace_holds_every_row_in_every_round(room: Room) -> None:

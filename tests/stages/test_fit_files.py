@@ -9,13 +9,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from support.fit_files import write_fit
+from support.fit_files import rewrite_record, write_fit
 
 from cdspp.core.errors import DataError
+from cdspp.core.files import read_json
 from cdspp.core.provenance import file_digest
-from cdspp.core.whole_files import read_json
-from cdspp.stages.artifacts import FIT_COLUMNS, LABEL_COLUMNS, read_frame, write_rows
-from cdspp.stages.fit_files import read_fit, read_record, write_record
+from cdspp.stages.artifacts import (
+    FIT_COLUMNS,
+    LABEL_COLUMNS,
+    read_fit,
+    read_fit_record,
+    read_frame,
+    write_rows,
+)
 from cdspp.stages.predictions import write_predictions
 from cdspp.stages.score import write_scores
 
@@ -49,8 +55,7 @@ class Fits:
         """Change the predictions, and the digest in the record as a forger would."""
         rows = change(read_frame(self.path(), FIT_COLUMNS))
         write_rows(self.path(), FIT_COLUMNS, rows)
-        forged = {"predictions": file_digest(self.path())}
-        write_record(self.record(), read_json(self.record()) | forged)
+        rewrite_record(self.path(), sha256=file_digest(self.path()))
 
     def score(self) -> None:
         fits = [self.path("cdspp"), self.path("svm-t")]
@@ -109,7 +114,7 @@ def test_an_edited_prediction_is_named(fits: Fits) -> None:
     rows = read_frame(fits.path(), FIT_COLUMNS)
     write_rows(fits.path(), FIT_COLUMNS, rows.assign(predicted="a"))
     with pytest.raises(
-        DataError, match=rf"cdspp/1-2\.parquet: its content is .*{AGAIN}"
+        DataError, match=rf"cdspp/1-2\.parquet: it is not the file that .*{AGAIN}"
     ):
         fits.score()
 
@@ -122,40 +127,42 @@ def swap(one: Path, other: Path) -> None:
 
 def test_two_swapped_fits_are_named(fits: Fits) -> None:
     swap(fits.path("cdspp"), fits.path("svm-t"))
-    with pytest.raises(DataError, match=r"cdspp/1-2\.parquet: .* is of another fit"):
+    with pytest.raises(DataError, match=r"cdspp/1-2\.parquet: it is not the file that"):
         fits.score()
     swap(fits.record("cdspp"), fits.record("svm-t"))
-    told = r"cdspp/1-2\.json: expected that of goods/main/web_photo/cdspp/1-2, but it "
-    with pytest.raises(DataError, match=rf"{told}.* goods/main/web_photo/svm-t/1-2"):
+    told = r"cdspp/1-2\.parquet: the record beside it is of "
+    with pytest.raises(DataError, match=rf"{told}.*goods/main/web_photo/svm-t/1-2"):
         fits.score()
 
 
-@pytest.mark.parametrize("part", ["benchmark", "setting", "task", "method", "block"])
-def test_a_record_of_another_fit_is_named(fits: Fits, part: str) -> None:
-    write_record(fits.record(), read_json(fits.record()) | {part: "3-4"})
-    with pytest.raises(DataError, match="it is the record of .*3-4"):
+@pytest.mark.parametrize("part", range(1, 6))
+def test_a_record_of_another_fit_is_named(fits: Fits, part: int) -> None:
+    parts = [*fits.path().parts]
+    parts[-part] = "3-4.parquet"
+    rewrite_record(fits.path(), file="/".join(parts))
+    with pytest.raises(DataError, match="the record beside it is of .*3-4"):
         fits.score()
 
 
 def test_trials_of_another_block_are_named(fits: Fits) -> None:
-    record = read_json(fits.record())
-    write_record(fits.record(), record | {"trials": record["trials"][:1]})
+    extra = read_json(fits.record())["extra"]
+    rewrite_record(fits.path(), extra=extra | {"trials": extra["trials"][:1]})
     with pytest.raises(DataError, match=r"expected the trials 1-2, .* tells of \[1\]"):
-        read_record(fits.record())
+        read_fit_record(fits.record())
 
 
 @pytest.mark.parametrize("content", ["{}", "[1]", '{"trials": []}', '"text"', "null"])
-def test_a_record_of_an_older_version_is_refused(fits: Fits, content: str) -> None:
+def test_a_record_of_another_kind_is_refused(fits: Fits, content: str) -> None:
     fits.record().write_text(content)
-    with pytest.raises(DataError, match=f"it does not tell benchmark.*{AGAIN}"):
+    with pytest.raises(DataError, match=f"the record .* is missing or dam.*{AGAIN}"):
         read_fit(fits.path())
 
 
 def test_trials_that_do_not_tell_what_was_tested_are_refused(fits: Fits) -> None:
-    record = read_json(fits.record())
+    extra = read_json(fits.record())["extra"]
     for trials in (5, ["one"], [{"trial": 1, "status": "ok"}]):
-        write_record(fits.record(), record | {"trials": trials})
-        with pytest.raises(DataError, match=r"it does not tell .*test_ids"):
+        rewrite_record(fits.path(), extra=extra | {"trials": trials})
+        with pytest.raises(DataError, match=r"its record does not tell .*test_ids"):
             read_fit(fits.path())
 
 
@@ -163,7 +170,7 @@ def test_trials_that_do_not_tell_what_was_tested_are_refused(fits: Fits) -> None
 def test_a_file_that_is_cut_short_is_named(fits: Fits, name: str) -> None:
     path: Path = getattr(fits, name)()
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(DataError, match=rf"{path.name}: expected .*Delete it and run"):
+    with pytest.raises(DataError, match=r"1-2\.parquet: .*Delete it and "):
         fits.score()
 
 
@@ -179,8 +186,8 @@ def test_predictions_of_rows_without_a_label_are_of_whole_fits_alone(
 def test_a_file_named_as_no_block_is_named(fits: Fits) -> None:
     copy = fits.path().with_stem("copy")
     shutil.copy(fits.path(), copy)
-    record = read_json(fits.record()) | {"block": "copy"}
-    write_record(copy.with_suffix(".json"), record)
+    shutil.copy(fits.record(), copy.with_suffix(".json"))
+    rewrite_record(copy, file=str(copy))
     with pytest.raises(DataError, match="expected trials as its name, such as 1-5"):
         read_fit(copy)
 
@@ -189,4 +196,4 @@ def test_what_a_fit_holds_is_read(fits: Fits) -> None:
     fit = read_fit(fits.path())
     assert fit.key.method == "cdspp"
     assert np.unique(fit.columns["trial"]).tolist() == [1, 2]
-    assert fit.record["block"] == "1-2"
+    assert [trial["trial"] for trial in fit.trials] == [1, 2]

@@ -10,7 +10,7 @@ import pytest
 
 from cdspp.core.errors import DataError
 from cdspp.core.names import FitKey
-from cdspp.stages.fit_files import FitFile
+from cdspp.stages.artifacts import FitFile
 from cdspp.stages.row_scores import RowScores, RowScoreWriter
 
 TRUTH = {"photo": {"p1": "cat", "p2": "dog", "p3": "", "p4": "cat"}}
@@ -77,5 +77,5 @@ def test_equal_fits_give_equal_bytes(tmp_path: Path) -> None:
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "rows.npz"
     path.write_bytes(b"PK\x03\x04 no archive")
-    with pytest.raises(DataError, match=r"rows\.npz: expected scores by row"):
+    with pytest.raises(DataError, match=r"rows\.npz: .*scores.*row"):
         RowScores(path).classes("web_photo")

@@ -80,7 +80,7 @@ def test_a_state_without_two_parts_to_exchange_is_named(
 ) -> None:
     source = SourceDomain(np.ones((2, 3)), [0, 0], **bridge)
     labelled = SourceDomain(np.ones((2, 2)), [0, 0])
-    with pytest.raises(DataError, match=f"{state} needs {said} at least, got 1. Leave"):
+    with pytest.raises(DataError, match=f"{state} needs {said}.* 1. Leave"):
         SourceState(state).of(source, labelled, 0, "b", "s_t", 1)
 
 
@@ -95,13 +95,13 @@ def test_every_derangement_of_four_is_equally_likely() -> None:
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_one_class_cannot_be_swapped(n: int) -> None:
-    with pytest.raises(DataError, match=f"two source classes at least, got {n}"):
+    with pytest.raises(DataError, match=f"two source classes.* {n}"):
         derangement(n, np.random.default_rng(0), "swapped: two source classes")
 
 
 def test_a_source_of_one_class_is_refused_where_classes_are_swapped() -> None:
     alike = SourceDomain(np.eye(3), ["cat"] * 3)
-    with pytest.raises(DataError, match="Leave this source state out"):
+    with pytest.raises(DataError, match="Leave .*source state"):
         SourceState("swapped-classes").of(alike, LABELLED, *AXES)
     assert SourceState("permuted-labels").of(alike, LABELLED, *AXES) is not None
 
@@ -172,7 +172,7 @@ def test_a_matched_none_repeats_labelled_rows_to_the_class_sizes_of_the_source()
 
 def test_a_matched_none_needs_a_class_in_common() -> None:
     strangers = SourceDomain(np.eye(2), np.array(["emu", "fox"], dtype=object))
-    with pytest.raises(DataError, match="no target row has one of them"):
+    with pytest.raises(DataError, match="target row"):
         SourceState(MATCHED).of(real_source(), strangers, *AXES)
 
 
@@ -281,7 +281,7 @@ def test_lists_are_sources_too(name: str) -> None:
 
 @pytest.mark.parametrize("shape", [{"spread": 2.0}, {"absolute": True}])
 def test_class_noise_alone_has_a_shape(shape: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="are of class-noise, the source state is noi"):
+    with pytest.raises(ValueError, match="are of class-noise, .*state.*noi"):
         SourceState("noise", **shape)
     SourceState("class-noise", **shape)
 

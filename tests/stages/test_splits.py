@@ -76,7 +76,7 @@ def test_a_source_class_that_is_too_small_gives_all_it_has(labels: Path) -> None
 
 
 def test_a_target_class_without_test_samples_is_refused(labels: Path) -> None:
-    message = r"5 labelled .* leave no test sample in b \(5\)"
+    message = r"5 labelled .*test sample.* \(5\)"
     with pytest.raises(DataError, match=message):
         draw(labels, per_class=5)
 
@@ -90,6 +90,20 @@ def test_a_number_of_unlabelled_samples_is_kept_per_class(
     truth = split["id"].map(dict(zip(every["id"], every["label"], strict=True)))
     rest = split[split["role"] == "unlabelled"]
     assert rest.groupby(["trial", truth]).size().tolist() == [3] * 9
+
+
+@pytest.mark.parametrize("protocol", ["seeded", "published"])
+def test_more_labels_leave_the_same_unlabelled_samples(
+    labels: Path, protocol: str
+) -> None:
+    few, many = (
+        draw(labels, protocol=protocol, unlabelled=2, per_class=number)
+        for number in (1, 3)
+    )
+    rests = [
+        split[split["role"] == "unlabelled"]["id"].tolist() for split in (few, many)
+    ]
+    assert rests[0] == rests[1]
 
 
 def test_published_splits_are_those_of_the_rule_in_published_order(

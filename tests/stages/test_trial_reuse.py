@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.fit_files import rewrite_record
 from support.fit_room import ROLES, SPLITS, Room
 
-from cdspp.core.whole_files import read_json, write_json
+from cdspp.core.files import read_json, write_json
 from cdspp.stages import fit as stage
+from cdspp.stages.artifacts import read_fit
 from cdspp.stages.fit import Fit, TaskBlock, fit_block
-from cdspp.stages.fit_files import read_fit, write_record
 from cdspp.stages.splits import write_split
 
 FitBlock = Callable[..., list[int]]
@@ -41,8 +42,7 @@ def fit(room: Room, monkeypatch: pytest.MonkeyPatch) -> FitBlock:
             )
         path = folder(room) / f"{block}.parquet"
         options: Mapping[str, Any] = changes.pop("options", {})
-        record = path.with_suffix(".json")
-        one = Fit("svm-t", "1", path, record, options, {"name": "real"}, "exclude")
+        one = Fit("svm-t", "1", path, options, {"name": "real"}, "exclude")
         files = room.files("left_right")
         fit_block(TaskBlock(files, "toy", "left_right", block, 0, 1), [one])
         return [*fitted]
@@ -116,7 +116,8 @@ def test_other_features_and_damaged_blocks_give_no_trial(
 
 def test_a_trial_that_crashed_is_fitted_again_alone(room: Room, fit: FitBlock) -> None:
     fit("1-3")
-    record = read_json(path := folder(room) / "1-3.json")
-    record["trials"][1] |= {"crashed": True}
-    write_record(path, {k: v for k, v in record.items() if k != "digest"})
+    path = folder(room) / "1-3.parquet"
+    extra = read_json(path.with_suffix(".json"))["extra"]
+    extra["trials"][1] |= {"crashed": True}
+    rewrite_record(path, extra=extra)
     assert fit("1-3") == [2]

@@ -51,7 +51,7 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         ("views.alexnet-fc6.options.layr", "fc6", "did you mean 'layer'"),
         ("views.tfidf-pca.view", "tfid", "'tfid': did you mean 'tfidf'"),
         ("views.tfidf-pca.view", "tfidf-pca", "in a circle"),
-        ("views.tfidf.view", "tfidf-pca", "reads files, not a view"),
+        ("views.tfidf.view", "tfidf-pca", "reads files, .*view"),
         ("views.sift-words.options.codebook_domain", "prnt", "'print'"),
         ("benchmarks.digits.source_view", "sift", "unknown name 'sift'"),
         ("benchmarks.digits.source_view", "tfidf", "reads texts, but digits"),
@@ -67,14 +67,14 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
             (
                 "benchmarks.digits.tasks",
                 ["print_sketch", task],
-                "name each of several sources once, and the target not among them",
+                "name.*sources.*, .*target.*among",
             )
             for task in ("print+print_photo", "print+photo_photo")
         ),
         (
             "benchmarks",
             [{**DIGITS, "tasks": ["print+sketch_photo"]}],
-            "one of them needs a single source, to be the showcase",
+            "single source, .*showcase",
         ),
         (
             "benchmarks",
@@ -86,7 +86,7 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
             {"name": "noise", "domain": "prnt"},
             r"\]\.source\.domain: unknown name 'prnt': did you mean 'print'",
         ),
-        ("benchmarks.digits.labels.target", 44, "leave no test sample"),
+        ("benchmarks.digits.labels.target", 44, "test sample"),
         (
             "benchmarks.digits.labels.source",
             1000,
@@ -106,7 +106,7 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         (
             "benchmarks.digits.bridge.shared_columns",
             "same-names",
-            r"columns of view sift-words \(visual-words\) have no names; give one",
+            r"columns.*view sift-words \(visual-words\) .*names; give one",
         ),
         ("benchmarks.docs-to-code.bridge.view", "tfid", "did you mean 'tfidf'"),
         ("benchmarks.docs-to-code.bridge.view", "sift-words", "view: visual-words re"),
@@ -119,9 +119,9 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         (
             "methods",
             [{"id": "shared-columns", "benchmarks": ["digits"]}],
-            "shared-columns uses shared_columns, which no benchmark gives it; add",
+            "shared-columns uses shared_columns, .*benchmark.*; add",
         ),
-        ("curves.labels.parameter", "paired_rows", "cdspp uses no paired_rows; leave"),
+        ("curves.labels.parameter", "paired_rows", "cdspp.* paired_rows; leave"),
         ("methods.cdspp.options", {"alhpa": 1}, "did you mean 'alpha'"),
         ("methods.cdspp.options.alpha", -1.0, "'alpha' parameter of CDSPP"),
         ("methods.cdspp.benchmarks", ["digit"], "did you mean 'digits'"),
@@ -130,35 +130,35 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         (
             "methods.cdspp.source_view",
             "tfidf",
-            r"\]\.source_view: text reads texts, but",
+            r"\]\.source_view: .*reads texts, but",
         ),
         ("methods.cdspp.source_view", {"digit": "tfidf"}, "did you mean 'digits'"),
-        ("methods.cdspp.prior_file", "test-shares", "cdspp has no option prior"),
+        ("methods.cdspp.prior_file", "test-shares", "cdspp .*option prior"),
         ("methods.cdspp.prior_file", "labels", "'labels' is not one of"),
         ("methods.cdspp-sup.id", "svm-t", "'svm-t' is there more than once"),
-        ("settings.hiss.id", "main", "two runs would be called main; choose"),
+        ("settings.hiss.id", "main", "two runs .*main"),
         ("settings.hiss.methods", ["hfa"], r"settings\[0\].methods: unknown"),
         ("settings.hiss.source", "noise", "'noise' is not of type 'object'"),
         ("settings.hiss.source", {"nmae": "noise"}, "did you mean 'name'"),
         ("settings.hiss.source", {"spread": 2}, "source: missing name"),
         ("settings.hiss.source.name", "nois", "'nois' is not one of"),
         ("settings.hiss.source", {"name": "noise", "spread": 0}, "spread: 0 is less"),
-        ("settings.hiss.id", "noise", "two runs would be called noise"),
-        ("settings.hiss.id", "none", "source_states.* two runs would be called none"),
+        ("settings.hiss.id", "noise", "two runs .* noise"),
+        ("settings.hiss.id", "none", "source_states.*runs"),
         ("source_states.states", ["non"], "'non' is not one of"),
         ("source_states.states", ["none", "none"], "non-unique"),
         ("source_states", {"margin": 1}, "source_states: missing states"),
         ("source_states.margin", 0, "margin: 0 is less than or equal to"),
         ("source_states.margins", 1, "unknown key 'margins': did you mean 'margin'"),
         ("methods.cdspp.states", ["nose"], r"\]\.states\[0\]: 'nose' is not one of"),
-        ("methods.svm-t.states", ["none"], "svm-t uses no source; remove the key"),
+        ("methods.svm-t.states", ["none"], "svm-t .*source; remove.*key"),
         ("settings.hiss.labels", {"target": 99}, r"settings\[0\].labels"),
         ("settings.hiss.options", {"max_itr": 1}, "'max_iter'"),
         ("settings.hiss.benchmarks", ["digit"], "'digits'"),
         ("settings", [{"id": "same", "methods": ["cdspp"]}], "nothing differs"),
         ("curves.labels.parameter", "alhpa", "no option 'alhpa'"),
         ("curves.alpha.values", [-1, 1], "'alpha' param"),
-        ("curves.labels.values", [0.5, 1], "a number of labels, got 0.5"),
+        ("curves.labels.values", [0.5, 1], "number.*labels, got 0.5"),
         ("curves.labels.methods", ["cdsp"], "did you mean 'cdspp"),
         ("curves.labels.benchmarks", ["digit"], "did you mean 'digits'"),
         ("curves.labels.tasks", ["print_photo"], "unknown name 'print_photo'"),
@@ -190,28 +190,28 @@ def test_a_fault_is_named(
         (
             "views.surf.options",
             {},
-            "name must be the name of a published view, got None",
+            "published view, got None",
         ),
         (
             "benchmarks.nus-imagenet.target_view",
             "tags",
-            "tags is not published for domain images",
+            "tags .*published.* images",
         ),
         (
             "views.words-pca.options.n_components",
             {"en": 9, "fr": 9, "gr": 9, "it": 9},
-            "n_components of view words-pca names no value for domain sp",
+            "n_components of view words-pca .*value.* sp",
         ),
         (
             "views.words-pca.options.n_components.sp",
             0,
-            "n_components must be an integer of 1 or more",
+            "n_components .*integer.* 1 or more",
         ),
-        ("views.words.extractor", "text", "text reads texts, but mrc holds features"),
+        ("views.words.extractor", "text", "reads texts, .*mrc.*features"),
         (
             "benchmarks.mrc.labels.unlabelled",
             730,
-            r"leave fewer than 730 others in domain sp, class C15 \(737\)",
+            r"730 .* sp, class C15 \(737\)",
         ),
         (
             "curves.labels.tasks",
@@ -247,7 +247,7 @@ def test_a_missing_key_is_named(config: dict[str, Any]) -> None:
 def test_a_setting_whose_methods_never_run_is_refused(config: dict[str, Any]) -> None:
     put(config, "methods.cdspp.benchmarks", ["digits"])
     put(config, "settings.hiss.benchmarks", ["docs-to-code"])
-    message = "cdspp runs on digits alone, the setting on docs-to-code"
+    message = "cdspp .*digits.*, .*setting.* docs-to-code"
     with pytest.raises(ConfigError, match=message):
         load(config)
 
@@ -265,7 +265,7 @@ def test_a_folder_that_is_not_there_is_named(
     [
         ({"reference": "cdsp"}, "reference: unknown name 'cdsp': did you mean 'cdspp'"),
         ({"baseline": "x"}, "baseline: unknown name 'x'"),
-        ({"reference": "svm-t"}, "reference: svm-t uses no source; name a method that"),
+        ({"reference": "svm-t"}, "reference: svm-t .*source; name.*method"),
     ],
 )
 def test_a_role_is_that_of_a_method_of_the_study(
@@ -301,7 +301,7 @@ def test_a_number_of_labels_that_some_class_meets_is_allowed(
     ("grid", "fault"),
     [
         ({"alpha": [1, -1]}, r"methods\[2\]\.grid: .*alpha"),
-        ({"alhpa": [1, 2]}, r"methods\[2\]\.grid: method cdspp has no option 'alhpa'"),
+        ({"alhpa": [1, 2]}, r"methods\[2\]\.grid: method.*option 'alhpa'"),
     ],
 )
 def test_a_grid_holds_options_of_the_method(
@@ -326,7 +326,7 @@ def test_settings_of_selected_options_have_their_names_alone(
     put(config, "settings.wide.id", "selected-noise")
     load(config)
     put(config, "methods.cdspp.grid", {"alpha": [1, 10]})
-    with pytest.raises(ConfigError, match="two runs would be called selected-noise"):
+    with pytest.raises(ConfigError, match="two runs .* selected-noise"):
         load(config)
 
 
@@ -336,7 +336,7 @@ def test_settings_without_one_of_several_sources_have_their_names_alone(
     put(config, "settings.hiss.id", "without-print")
     load(config)
     config["benchmarks"][0] = DIGITS
-    with pytest.raises(ConfigError, match="two runs would be called without-print"):
+    with pytest.raises(ConfigError, match="two runs .* without-print"):
         load(config)
 
 

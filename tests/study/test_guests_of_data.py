@@ -139,17 +139,17 @@ def test_their_digests_are_those_of_the_module() -> None:
 @pytest.mark.parametrize(
     ("section", "entry", "told"),
     [
-        ("datasets", {"class": "shop:Godos"}, "shop has no class Godos: did you mean"),
+        ("datasets", {"class": "shop:Godos"}, "shop.*class Godos: did you mean"),
         (
             "datasets",
             {"class": "shop:Letters"},
-            "a class derived from cdspp.dat",
+            "class.* cdspp.dat",
         ),
-        ("datasets", {"class": "shop:Goods", "drop": ["a"]}, "drop is not for a class"),
+        ("datasets", {"class": "shop:Goods", "drop": ["a"]}, "drop.*class"),
         (
             "datasets",
             {"class": "shop:Goods", "folder": "a"},
-            "give a folder, tables",
+            "folder, tables",
         ),
         ("datasets", {"class": "odd:Lacking"}, "abstract .*generate"),
         (
@@ -157,24 +157,24 @@ def test_their_digests_are_those_of_the_module() -> None:
             {"class": "odd:Silent"},
             r"odd:Silent: Silent has no contents\(\)",
         ),
-        ("datasets", {"class": "odd:Pressed"}, "kind must be one of .* got 'flowers'"),
-        ("datasets", {"class": "odd:Elsewhere"}, r"contents\(\) must give class sizes"),
+        ("datasets", {"class": "odd:Pressed"}, "kind.* got 'flowers'"),
+        ("datasets", {"class": "odd:Elsewhere"}, r"contents\(\) .*class sizes"),
         ("datasets", {"class": "odd:Stops"}, r"stops before .* \(ZeroDivisionError: d"),
         (
             "datasets",
             {"class": "odd:Whole", "options": {"sizes": 9}},
-            "data set goods has no option 'sizes': did you mean 'size'",
+            "goods.*option 'sizes': did you mean 'size'",
         ),
         (
             "views",
             {"extractor": "odd:Blind"},
-            "identifier, kind, and extract or reduce",
+            "identifier, kind, .*extract.*reduce",
         ),
-        ("views", {"extractor": "odd:Strict"}, r"options: never enough letters"),
+        ("views", {"extractor": "odd:Strict"}, "options: .*letters"),
         ("views", {"extractor": "shop:Goods"}, "derived from FileExtractor or ViewExt"),
-        ("views", {"extractor": "shops:Letters"}, "cannot import shops"),
+        ("views", {"extractor": "shops:Letters"}, "import shops"),
         ("views", {"extractor": "leters"}, "unknown extractor 'leters'"),
-        ("views", {"options": {"cases": True}}, "has no option 'cases': did you mean"),
+        ("views", {"options": {"cases": True}}, "option 'cases': did you mean"),
     ],
 )
 @pytest.mark.usefixtures("folder")

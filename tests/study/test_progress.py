@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.fit_files import RECORDED, RECORDED_OF_TRIAL
 from support.study_files import load_own
 from support.toy_study import CONFIG, write_texts
 
 from cdspp.cli import study as commands
 from cdspp.cli.study import status_text
 from cdspp.core.errors import DataError
+from cdspp.core.files import write_record
 from cdspp.core.jobs import job
 from cdspp.core.names import FitKey, trials_of_block
-from cdspp.core.run_marks import mark_run
+from cdspp.core.run_lock import mark_run
 from cdspp.study.files import FIT
 from cdspp.study.fit_jobs import FitJob, fit_jobs
 from cdspp.study.model import Study
@@ -39,10 +40,11 @@ def write_fit(
     file = Path(FIT.format(study=study.name, **key._asdict()))
     file.parent.mkdir(parents=True, exist_ok=True)
     outcome: dict[str, Any] = {"status": "failed" if reason else "ok"}
-    outcome |= {"reason": reason, "crashed": crashed}
+    outcome |= {"reason": reason, "crashed": crashed, "collapsed": ""}
+    outcome |= RECORDED_OF_TRIAL
     trials = [{"trial": n, **outcome} for n in trials_of_block(key.block)]
-    Path(f"{file}.json").write_text(json.dumps({"trials": trials}))
     Path(f"{file}.parquet").touch()
+    write_record(f"{file}.parquet", "", {}, {**RECORDED, "trials": trials})
 
 
 def write_log(entry: FitJob, error: BaseException | None) -> Path:

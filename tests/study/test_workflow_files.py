@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cdspp.study import workflow_files
-from cdspp.study.workflow_files import found_file, told_file, workflow_folder
+from cdspp.study.files import found_file, told_file, workflow_folder
 
 SHIPPED = "resources/studies/printed.yaml"
 

@@ -9,8 +9,6 @@ from support.report_data import make_plan, score_rows, scores_frame
 
 from cdspp.study.plan import BenchmarkPlan
 
-__all__ = ["TASKS", "curve_entry", "curve_plan", "curve_scores"]
-
 TASKS = ("amazon_caltech", "amazon_dslr")
 
 

@@ -12,8 +12,6 @@ from support.report_data import write_labels
 
 from cdspp.stages.artifacts import SPLIT_COLUMNS, Features, write_features, write_rows
 
-__all__ = ["CLASSES", "write_block", "write_domain"]
-
 CLASSES = ("cup", "pen")
 
 

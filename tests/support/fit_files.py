@@ -8,22 +8,19 @@ from typing import Any
 
 import pandas as pd
 
+from cdspp.core.files import (
+    content_digest,
+    read_json,
+    record_path,
+    write_json,
+    write_record,
+)
 from cdspp.core.names import fit_key, trials_of_block
-from cdspp.core.provenance import file_digest, ids_digest
+from cdspp.core.provenance import ids_digest
 from cdspp.stages.artifacts import FIT_COLUMNS, write_rows
-from cdspp.stages.fit_files import write_record
 
-__all__ = ["RECORDED", "RECORDED_OF_TRIAL", "write_fit"]
-
-# What a record says beside the identity of its fit, where no test looks at it.
-RECORDED: Mapping[str, Any] = {
-    "dataset": "goods",
-    "overlap": "exclude",
-    "inputs": {},
-    "predictions": "",
-    "made_of": "",
-    "versions": {},
-}
+# What a record says of its fit beside the trials, where no test looks at it.
+RECORDED: Mapping[str, Any] = {"dataset": "goods", "overlap": "exclude", "versions": {}}
 RECORDED_OF_TRIAL = {"rounds": 1, "tested": 1, "test_ids": ""}
 
 
@@ -31,12 +28,12 @@ def write_fit(
     path: Path,
     predictions: pd.DataFrame | Mapping[str, Sequence[Any]],
     trials: Mapping[int, Mapping[str, Any]] | None = None,
-    **told: Any,
+    inputs: Mapping[str, str] | None = None,
 ) -> None:
     """Write predictions and their record.
 
-    `trials` holds what the record says otherwise of a trial, `told` of the fit; a trial
-    without predictions has failed.
+    `trials` holds what the record says otherwise of a trial; one without predictions
+    has failed.
     """
     write_rows(path, FIT_COLUMNS, predictions)
     rows, key = pd.DataFrame(predictions), fit_key(path)
@@ -48,5 +45,11 @@ def write_fit(
         outcome |= {"reason": "", "collapsed": "", "rounds": own["iteration"].nunique()}
         outcome |= {"tested": len(ids), "test_ids": ids_digest(ids)}
         outcomes.append(outcome | (trials or {}).get(number, {}))
-    record = {**RECORDED, **key._asdict(), "predictions": file_digest(path)}
-    write_record(path.with_suffix(".json"), {**record, "trials": outcomes, **told})
+    write_record(path, "", inputs or {}, {**RECORDED, "trials": outcomes})
+
+
+def rewrite_record(path: Path, **changes: Any) -> None:
+    """Change the record of a file, whole again as a forger would have it."""
+    content = {**read_json(record_path(path)), **changes}
+    del content["digest"]
+    write_json(record_path(path), {**content, "digest": content_digest(content)})

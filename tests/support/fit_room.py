@@ -108,7 +108,7 @@ class Room:
         own = {name: shared.pop(name) for name in OWN}
         outputs = [self.output(name, task, own["method"]) for name in states]
         fits = [
-            Fit(predictions=path, record=path.with_suffix(".json"), source=state, **own)
+            Fit(predictions=path, source=state, **own)
             for path, state in zip(outputs, states.values(), strict=True)
         ]
         fit_block(TaskBlock(**shared), fits)

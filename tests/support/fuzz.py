@@ -13,8 +13,6 @@ import pytest
 
 from cdspp.core.errors import DataError, MethodFailed
 
-__all__ = ["INTERNAL", "attacks", "damaged_bytes", "damaged_tree", "tried"]
-
 TOKENS = (b'"', b",", b";", b"\t", b"\n", b"\r\n", b"\0", b"\xff", b"\xef\xbb\xbf")
 TOKENS += (b"NaN", b"1e999", b"-1", b"NA", b"'", b"{", b"]", b": ", b"PK", b" " * 50)
 ODD: tuple[Any, ...] = (None, True, -1, 0, 2.5, 1e308, float("nan"), "", "x", "\xe9")

@@ -15,8 +15,6 @@ from typing import Any
 from cdspp.core import yaml_files
 from cdspp.datasets import catalogue
 
-__all__ = ["keep_shipped_files"]
-
 ROOT = Path(__file__).parents[2]
 Read = Callable[[str | os.PathLike[str]], Any]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -131,3 +131,11 @@ def write_csv(
     path.write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
     storage = {"format": "csv", "file": path.name, "width": WIDTH, "label_base": 0}
     return path, storage | {"domain": changes.get("domain", "realworld")}
+
+
+def are_mixed(labels: Sequence[str]) -> bool:
+    """Return whether neighbours differ nearly as often as in a random order."""
+    found = np.array(labels)
+    shares = np.unique(found, return_counts=True)[1] / len(found)
+    changes = np.count_nonzero(found[1:] != found[:-1]) / len(found)
+    return bool(changes > 0.8 * (1 - np.sum(shares**2)))

@@ -10,8 +10,6 @@ import pytest
 
 from cdspp.methods import available, make, option_defaults
 
-__all__ = ["every_form", "every_method", "method_of", "numbers_of", "quick"]
-
 # Fewer iterations where the authors' number would take minutes in all.
 QUICK: Mapping[str, Mapping[str, Any]] = {
     "cdls": {"max_iter": 2},

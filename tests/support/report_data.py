@@ -15,36 +15,16 @@ from support.fit_files import RECORDED, RECORDED_OF_TRIAL, write_fit
 
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import Summary, summarise
-from cdspp.core.names import ALONE, MATCHED, fit_key, role_domains
+from cdspp.core.files import write_record
+from cdspp.core.names import ALONE, MATCHED, role_domains
 from cdspp.methods import method_class
 from cdspp.paper.guest import Paper
 from cdspp.report.tables.source_help import build_task_table
 from cdspp.report.tables.table import to_csv
 from cdspp.stages.artifacts import FIT_COLUMNS, LABEL_COLUMNS, SCORE_COLUMNS, write_rows
-from cdspp.stages.fit_files import write_record
 from cdspp.study.model import Benchmark, Method, Study, StudyDataset
 from cdspp.study.plan import BenchmarkPlan, Row, plan_of
 from cdspp.study.settings import with_settings
-
-__all__ = [
-    "CONTROLS",
-    "DIGIT_TASKS",
-    "FEW",
-    "METHODS",
-    "STATES",
-    "draw_comparisons",
-    "draw_summary",
-    "make_plan",
-    "place_of",
-    "score_rows",
-    "scores_frame",
-    "write_comparisons",
-    "write_fit_records",
-    "write_labels",
-    "write_row_scores",
-    "write_scores",
-    "write_showcase",
-]
 
 Entries = Sequence[Mapping[str, Any]]
 
@@ -371,8 +351,9 @@ def write_fit_records(
         if row.key == failed:
             trials[1] |= {"status": "failed", "reason": "no <pairs> left"}
         place = folder / "fits" / plan.benchmark / "main" / task / row.key
+        place.mkdir(parents=True, exist_ok=True)
         paths.append(place / "1-5.json")
-        write_record(
-            paths[-1], {**RECORD, **fit_key(paths[-1])._asdict(), "trials": trials}
-        )
+        predictions = paths[-1].with_suffix(".parquet")
+        predictions.touch()
+        write_record(predictions, "", {}, {**RECORD, "trials": trials})
     return paths

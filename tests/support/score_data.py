@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from support.report_data import scores_frame
+from support.report_data import make_plan, scores_frame
 
 from cdspp.analysis.fit_records import OUTCOME_COLUMNS
-from cdspp.stages.artifacts import SCORE_COLUMNS, write_rows
-
-__all__ = ["NAN", "Cells", "Fallen", "as_frame", "as_outcomes", "write_cells"]
+from cdspp.analysis.summary import Summary, summarise
 
 NAN = float("nan")
 # By setting and method, by task: a number a trial; NaN for a failed one.
@@ -40,12 +37,6 @@ def as_outcomes(cells: Cells) -> pd.DataFrame:
     return frame.assign(benchmark="digits").reindex(columns=list(OUTCOME_COLUMNS))
 
 
-def write_cells(path: Path, cells: Cells) -> Path:
-    """Write accuracies as a score file."""
-    write_rows(path, SCORE_COLUMNS, as_frame(cells))
-    return path
-
-
 def _rows(cells: Cells) -> Iterator[tuple[Any, ...]]:
     """Yield setting, task, method, trial, status and value."""
     for (setting, method), by_task in cells.items():
@@ -53,3 +44,30 @@ def _rows(cells: Cells) -> Iterator[tuple[Any, ...]]:
             for trial, value in enumerate(values, start=1):
                 status = "failed" if np.isnan(value) else "ok"
                 yield setting, task, method, trial, status, value
+
+
+def summary_of(
+    name: str | None,
+    accuracies: Mapping[str, Mapping[str, Sequence[float]]],
+    **options: Any,
+) -> Summary:
+    """Summarise accuracies by method and task as those of a printed benchmark."""
+    usual = {
+        "tasks": list(
+            dict.fromkeys(task for given in accuracies.values() for task in given)
+        ),
+        "trials": max(len(v) for given in accuracies.values() for v in given.values()),
+        "methods": ("svm-t", "cdspp"),
+        "states": (),
+    }
+    cells = {("main", method): given for method, given in accuracies.items()}
+    return summarise(
+        as_frame(cells), make_plan(paper={"printed": name}, **{**usual, **options})
+    )
+
+
+def cell_of(cells: pd.DataFrame, *wanted: str) -> Any:
+    """Return the row of a benchmark, method and task."""
+    columns = cells[["benchmark", "method", "task"]]
+    (found,) = cells[(columns == list(wanted)).all(axis=1)].itertuples()
+    return found

@@ -10,8 +10,6 @@ from support.toy_problem import toy_problem
 
 from cdspp.methods.base import Problem
 
-__all__ = ["affine", "codes", "leaky", "slopes", "tiny_problem"]
-
 
 def tiny_problem(**options: Any) -> Problem:
     """Return a problem of three classes with two labelled rows each, prepared."""

@@ -11,22 +11,6 @@ from cdspp import SourceDomain
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import Problem
 
-__all__ = [
-    "SHAPES",
-    "WIDE",
-    "ToyProblem",
-    "doubled",
-    "renamed",
-    "scaled",
-    "shuffled",
-    "some_rows",
-    "some_source",
-    "stretched",
-    "toy_problem",
-    "turned",
-    "variant",
-]
-
 # More features than rows, so that the solver works on rows.
 WIDE: dict[str, Any] = {"d_source": 60, "d_target": 90}
 SHAPES: dict[str, dict[str, Any]] = {
@@ -203,3 +187,19 @@ def toy_problem(
         truth=np.concatenate([y_labelled, truth]),
         source=SourceDomain(X_source, y_source),
     )
+
+
+def paired_problem() -> tuple[np.ndarray, np.ndarray, SourceDomain]:
+    """Return ten classes that three labelled rows each hardly tell apart; 60 pairs."""
+    rng = np.random.default_rng(0)
+    centres, views = rng.standard_normal((10, 10)), rng.standard_normal((2, 10, 14))
+
+    def draw(codes: np.ndarray) -> np.ndarray:
+        return centres[codes] + 1.1 * rng.standard_normal((len(codes), 10))
+
+    codes, truth = np.arange(120) % 10, np.arange(150) % 10
+    objects = draw(rng.integers(10, size=60))
+    X = draw(truth) @ views[1]
+    y = np.where(np.arange(150) < 30, truth, -1)
+    pairs = objects @ views[0], objects @ views[1]
+    return X, y, SourceDomain(draw(codes) @ views[0], codes, paired_rows=pairs)

@@ -17,8 +17,6 @@ from cdspp.stages.artifacts import FIT_COLUMNS
 from cdspp.stages.score import write_scores
 from cdspp.study.plan import Row
 
-__all__ = ["VerifiedStudy"]
-
 TASKS = ("web_photo", "photo_web")
 EACH = 6
 

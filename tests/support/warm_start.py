@@ -19,8 +19,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-__all__ = ["run_warm"]
-
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(
     [

@@ -21,39 +21,16 @@ from support.report_data import (
     write_showcase,
 )
 
-from cdspp.report.outline import outline_names
+from cdspp.report.outline import ItemJob, item_jobs, outline_names
 from cdspp.report.page.page import write_report
 from cdspp.stages.artifacts import SCORE_COLUMNS, write_rows
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan
 from cdspp.study.settings import in_state
 
-__all__ = ["FORMS", "WrittenStudy", "write_page"]
-
 TABLE_FORMS = (".csv", ".md", ".tex", ".html")
 FIGURE_FORMS = (".svg", ".png", ".pdf")
 FORMS = {"table": TABLE_FORMS, "figure": FIGURE_FORMS, "timing": TABLE_FORMS}
-# By the opening of a name, where it is not one of the other tables of a benchmark.
-SCRIPTS = {
-    "table": {"curve": "curve_tables", "overlap": "overlap", "contents": "contents"},
-    "figure": {
-        "source": "source_help_figure",
-        "selection": "selection_figure",
-        "labels": "curve_figures",
-        "sensitivity": "curve_figures",
-        "subspace": "showcase_figures",
-        "confusion": "showcase_figures",
-    },
-    "timing": {},
-}
-# By the name of a table of all benchmarks, where its script has another.
-SCRIPTS_OF_ALL = {
-    "source-help": "source_help",
-    "claims-overview": "claims",
-    "time-claims": "time_claims",
-    "printed-methods": "printed",
-    "printed-choices": "printed_choices",
-}
 WORKFLOW = Path(__file__).parents[2] / "workflow"
 
 
@@ -68,7 +45,7 @@ class WrittenStudy:
 
     def __post_init__(self) -> None:
         """Write what tables and figures are made from."""
-        self.scores = [self._write_scores(plan) for plan in self.plans]
+        self.scores = {plan.benchmark: self._write_scores(plan) for plan in self.plans}
         self.records = [
             path
             for plan in self.plans
@@ -76,8 +53,6 @@ class WrittenStudy:
         ]
         for plan in self.plans:
             self._write_domains(plan)
-        pairs = zip(self.plans, self.scores, strict=True)
-        self.pairs = {pair[0].benchmark: pair for pair in pairs}
 
     def _write_scores(self, plan: BenchmarkPlan) -> Path:
         """Write scores of the main run, and equal ones of every value of a curve."""
@@ -120,69 +95,64 @@ class WrittenStudy:
         return outline_names(kind, self.plans)
 
     def make(self, kind: str, forms: Sequence[str] = ()) -> Path:
-        """Make every table or figure, by default in every form; return their folder.
-
-        What one job of the workflow makes, one run of its script makes.
-        """
+        """Make every table or figure, by default in every form; return their folder."""
         folder = self.folder / f"{kind}s"
-        jobs: dict[tuple[str, str], list[str]] = {}
-        for name in self.names(kind):
-            jobs.setdefault(_job(kind, name), []).append(name)
-        for names in jobs.values():
+        for job in self.jobs(kind):
             chosen = forms or FORMS[kind]
-            outputs = [folder / f"{name}{f}" for name in names for f in chosen]
-            self.make_one(kind, names[0], outputs)
+            outputs = [folder / f"{name}{f}" for name in job.captions for f in chosen]
+            self._run(job, outputs)
         return folder
 
     def make_one(self, kind: str, name: str, outputs: Sequence[Path]) -> None:
-        """Write the outputs with the script of the job that makes a table or figure."""
-        script, benchmark = _job(kind, name)
-        plan: BenchmarkPlan | Sequence[BenchmarkPlan] = self.plans
-        inputs: dict[str, Any] = {"scores": self.scores, "records": self.records}
-        inputs |= {"comparisons": [self._comparisons(plan) for plan in self.plans]}
-        inputs |= {"rows": [path.with_suffix(".npz") for path in self.scores]}
-        if benchmark:
-            plan, scores = self.pairs[benchmark]
-            room = self.folder / "data" / plan.dataset
-            inputs |= {"scores": scores, "labels": sorted(room.glob("*.parquet"))}
-            inputs |= {"rows": scores.with_suffix(".npz")}
-            inputs |= {"features": sorted(room.glob("*.npz"))}
-            splits = sorted((room / benchmark).glob("splits/*/*/*.parquet"))
-            inputs |= {"splits": splits}
-        if script == "showcase_figures":
-            inputs = write_showcase(self.folder / benchmark, classes=CLASSES, each=6)
-        if name == "source-states":  # the opening chart is of the same job
-            chart = [path.with_stem("source-help") for path in outputs]
-            outputs = [*outputs, *chart]
-        given = inputs["splits"] if script == "overlap" else inputs
-        if script == "selection_figure":
-            given = [self.folder / "tables" / "selection.csv"]
-        self._run(script, given, plan, outputs)
+        """Write the outputs by the job that makes a table or figure."""
+        self._run(next(j for j in self.jobs(kind) if name in j.captions), outputs)
 
-    def _run(
-        self,
-        script: str,
-        inputs: Mapping[str, Any] | Sequence[Path],
-        plan: BenchmarkPlan | Sequence[BenchmarkPlan],
-        outputs: Sequence[Path],
-    ) -> None:
-        """Run a script of the workflow with what Snakemake would hand it."""
-        params: dict[str, Any] = (
-            {"plan": plan.as_dict()}
-            if isinstance(plan, BenchmarkPlan)
-            else {"plans": [each.as_dict() for each in plan]}
+    def jobs(self, kind: str) -> list[ItemJob]:
+        """Return the jobs of all its tables or figures."""
+        return [job for job in item_jobs(self.plans) if job.kind == kind]
+
+    def _records(self, plan: BenchmarkPlan) -> list[Path]:
+        return [path for path in self.records if plan.benchmark in path.parts]
+
+    def _inputs(self, name: str, plan: BenchmarkPlan) -> list[Path]:
+        scores, room = self.scores[plan.benchmark], self.folder / "data" / plan.dataset
+        if name in ("fits", "subspace", "source_labels", "target_labels"):
+            shown = self.folder / plan.benchmark
+            found = write_showcase(shown, classes=CLASSES, each=6)[name]
+            return found if isinstance(found, list) else [found]
+        return {
+            "scores": [scores],
+            "rows": [scores.with_suffix(".npz")],
+            "comparisons": [self._comparisons(plan)],
+            "selection": [self.folder / "tables" / "selection.csv"],
+            **dict.fromkeys(("records", "selecting_records"), self._records(plan)),
+            "labels": sorted(room.glob("*.parquet")),
+            "features": sorted(room.glob("*.npz")),
+            "splits": sorted((room / plan.benchmark).glob("splits/*/*/*.parquet")),
+        }[name]
+
+    def _run(self, job: ItemJob, outputs: Sequence[Path]) -> None:
+        """Run the script of the workflow with what Snakemake would hand it."""
+        named = {
+            name: [path for plan in job.plans for path in self._inputs(name, plan)]
+            for name in job.maker.inputs
+        }
+        params = SimpleNamespace(
+            maker=job.maker.function,
+            plans=job.plan_values(),
+            resources=dict.fromkeys(job.maker.resources, "digest"),
         )
         snakemake = SimpleNamespace(
-            input=_Inputs(inputs) if isinstance(inputs, Mapping) else inputs,
-            params=SimpleNamespace(**params),
+            input=_Inputs(named),
+            params=params,
             output=outputs,
             log=[self.folder / "job.log"],
             scriptdir=WORKFLOW / "scripts",
         )
-        path = WORKFLOW / "scripts" / f"{script}.py"
         loggers = [logging.getLogger(name) for name in ("cdspp", "py.warnings")]
         before = [list(logger.handlers) for logger in loggers]
         try:
+            path = WORKFLOW / "scripts" / "show.py"
             runpy.run_path(str(path), {"snakemake": snakemake})
         finally:
             for logger, handlers in zip(loggers, before, strict=True):
@@ -193,10 +163,9 @@ class WrittenStudy:
 class _Inputs(list[Path]):
     """All inputs, and those of each name, as Snakemake has them."""
 
-    def __init__(self, named: Mapping[str, Any]) -> None:
-        self.__dict__.update(named)
-        for found in named.values():
-            self += found if isinstance(found, list) else [found]
+    def __init__(self, named: Mapping[str, list[Path]]) -> None:
+        super().__init__(path for found in named.values() for path in found)
+        self.items = named.items
 
 
 def write_page(
@@ -221,11 +190,3 @@ def write_page(
         output=output,
         files=files,
     )
-
-
-def _job(kind: str, name: str) -> tuple[str, str]:
-    """Return script and benchmark of the job that makes a table or figure."""
-    stem, _, benchmark = name.partition("_")
-    if not benchmark and kind != "figure":
-        return SCRIPTS_OF_ALL.get(name, name), ""
-    return SCRIPTS[kind].get(stem.partition("-")[0], f"benchmark_{kind}s"), benchmark

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.fit_files import rewrite_record
 from support.toy_study import CONFIG, Project
 
 from cdspp.cli.study import status_text
-from cdspp.stages.fit_files import write_record
 
 pytestmark = pytest.mark.slow
 
@@ -91,7 +91,7 @@ def test_a_fit_that_an_earlier_job_wrote_late_is_made_again(
             path.write_bytes(content)
         if not scored:
             (tmp_path / SCORES).unlink()
-        assert "1 file not as the study made them" in run(project, OTHER)
+        assert "1 file not as the study asks for" in run(project, OTHER)
         assert (tmp_path / SCORES).read_bytes() == scores
 
 
@@ -116,7 +116,7 @@ def test_a_file_in_the_place_of_another_is_named_and_made_again(
         shutil.copy(tmp_path / f"{foreign}{suffix}", tmp_path / f"{own}{suffix}")
     said = run(project, small())
     assert re.search(
-        rf"1 file not as the study made them, such as {own}: .* The run remakes them",
+        rf"1 file not as the study asks for, such as {own}: .* A run makes them again",
         said,
     ), said
     assert {path: (tmp_path / path).read_bytes() for path in kept} == kept
@@ -158,8 +158,9 @@ def test_the_status_names_mixed_versions_and_changed_records(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     record = Path(f"{FIT}.json")
-    content = json.loads(record.read_text())
-    write_record(record, content | {"versions": content["versions"] | {"numpy": "1.0"}})
+    extra = json.loads(record.read_text())["extra"]
+    versions = extra["versions"] | {"numpy": "1.0"}
+    rewrite_record(Path(f"{FIT}.parquet"), extra=extra | {"versions": versions})
     assert "numpy" in status_text(["toy.yaml"]).partition("different versions:")[2]
     record.write_text(record.read_text().replace('"seed": 0', '"seed": 8'))
-    assert "the record is damaged or was changed" in status_text(["toy.yaml"])
+    assert "the record beside it was changed" in status_text(["toy.yaml"])

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from sklearn.datasets import load_wine
-from support.toy_study import CONFIG, Project
+from support.toy_study import CONFIG, Plan, Project
 
 from cdspp.__main__ import main
 from cdspp.cli.study import status_text
@@ -115,13 +115,13 @@ ALPHA = [{"id": "svm-t"}, {"id": "cdspp", "options": {"alpha": 3.0}}]
 INDEX = "data/wines/index.json"
 OTHER = "other options, another seed or other code"
 EDITS: dict[str, tuple[Callable[[], None], str]] = {
-    "cell": (replace_a_cell, f"{INDEX}: .* another lab.csv"),
+    "cell": (replace_a_cell, f"{INDEX}: .* another .*lab.csv"),
     "table": (
         lambda: replace("field.csv", "rose", "white", 1),
-        f"{INDEX}: .* another field.csv",
+        f"{INDEX}: .* another .*field.csv",
     ),
-    "class": (rename_a_class, f"{INDEX}: .* another (lab|field).csv"),
-    "older": (restore_an_older_table, f"{INDEX}: .* another field.csv"),
+    "class": (rename_a_class, f"{INDEX}: .* another .*(lab|field).csv"),
+    "older": (restore_an_older_table, f"{INDEX}: .* another .*field.csv"),
     "scale": (
         lambda: ask(views=[VIEW | {"scale": "unit"}]),
         rf"features/wines/lab\.cells\.npz: {OTHER}",
@@ -135,8 +135,8 @@ EDITS: dict[str, tuple[Callable[[], None], str]] = {
         lambda: ask(datasets=[DATASET | {"drop": ["ash"]}]),
         f"{INDEX}: {OTHER}",
     ),
-    "seed": (lambda: ask(seed=1), rf"lab_field/svm-t/1-2\.json: {OTHER}"),
-    "alpha": (lambda: ask(methods=ALPHA), rf"lab_field/cdspp/1-2\.json: {OTHER}"),
+    "seed": (lambda: ask(seed=1), rf"lab_field/svm-t/1-2\.parquet: {OTHER}"),
+    "alpha": (lambda: ask(methods=ALPHA), rf"lab_field/cdspp/1-2\.parquet: {OTHER}"),
 }
 
 
@@ -149,11 +149,22 @@ def verified(capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     return code, capsys.readouterr().out
 
 
-@pytest.mark.usefixtures("folder")
+def trials(text: str) -> str:
+    """Return the one sentence on the trials that stay, and on those that run."""
+    [sentence] = re.findall(r"^Fits: .*$", text, re.M)
+    return str(sentence)
+
+
 @pytest.mark.parametrize("edit", EDITS)
-def test_status_and_verify_see_an_edit(
-    edit: str, capsys: pytest.CaptureFixture[str]
+def test_status_verify_plan_and_a_dry_run_see_an_edit(
+    finished: Project,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    edit: str,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    project = finished.copied(tmp_path)
+    monkeypatch.chdir(tmp_path)
     make, expected = EDITS[edit]
     make()
     code, said = verified(capsys)
@@ -162,7 +173,18 @@ def test_status_and_verify_see_an_edit(
     assert "all as computed" not in said
     file, _, reason = expected.partition(": ")
     shown = re.compile(f"to make again: {reason}.*\n(  .*\n)*  .*{file}")
-    assert shown.search(status_text(["toy.yaml"])), status_text(["toy.yaml"])
+    status = status_text(["toy.yaml"])
+    assert shown.search(status), status
+    assert main(["plan", "toy.yaml"]) == 0
+    plan = capsys.readouterr().out
+    assert "not as the study asks for, such as " in plan
+    # One of two methods has other options, or both are made of other files.
+    assert re.match(
+        rf"Fits: {2 if edit == 'alpha' else 0} trials? stay, ", trials(plan)
+    )
+    dry = project.snakemake("-n", "--", "results/toy/scores/wines.parquet")
+    assert trials(plan) == trials(status) == trials(dry)
+    assert Plan(dry).rules["fit"] >= 1
 
 
 @pytest.mark.usefixtures("folder")
@@ -174,7 +196,9 @@ def test_without_an_edit_all_is_as_computed(
     shutil.rmtree(".snakemake")  # its records are not what counts
     code, said = verified(capsys)
     assert (code, said.count("all as computed")) == (0, 1), said
-    assert "to make again" not in status_text(["toy.yaml"])
+    status = status_text(["toy.yaml"])
+    assert "to make again" not in status
+    assert trials(status) == "Fits: all 4 trials are there and stay."
     assert "Not compared with a study file" not in said
     assert main(["verify", "results/toy"]) == 0
     assert "Not compared with a study file" in capsys.readouterr().out
@@ -202,3 +226,31 @@ def test_a_run_sees_a_cell_replaced_with_equal_size_and_time(
     assert "Nothing to be done" in project.snakemake("-n", "--", scores)
     replace_a_cell()
     assert project.planned("--", scores).rules["prepare_dataset"] == 1
+
+
+def test_what_is_stale_elsewhere_is_no_target_of_a_run_for_one_file(
+    finished: Project, tmp_path: Path
+) -> None:
+    project = finished.copied(tmp_path)
+    split = "results/toy/splits/wines/main/target/field/1-2.parquet"
+    for path in (split, "results/features/wines/lab.cells.npz"):
+        (tmp_path / path).write_bytes(b"")
+    assert project.planned("--", split).rules == {"split": 1}
+    rules = project.planned("--", "results/toy/scores/wines.parquet").rules
+    assert (rules["split"], rules["features"]) == (1, 1)
+
+
+def test_trials_that_are_not_there_are_counted_apart_from_those_that_stay(
+    finished: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = finished.copied(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    scores = "results/toy/scores/wines.parquet"
+    ask(trials=3, block_size=3)  # the two trials that are there, in another block
+    found = trials(status_text(["toy.yaml"]))
+    assert re.fullmatch(
+        r"Fits: 4 trials stay, 2 run \(about .*\): 2: not there .*", found
+    )
+    assert trials(project.snakemake("-n", "--", scores)) == found
+    project.snakemake("--cores", "1", "--", scores)
+    assert "all 6 trials" in trials(status_text(["toy.yaml"]))

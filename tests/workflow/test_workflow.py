@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import re
+import shutil
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from support.job_graph import fit_inputs
 from support.toy_study import CONFIG, Project
@@ -19,18 +22,19 @@ SCORES = "results/toy/scores/words.parquet"
 # What follows from any change of a fit.
 FOLLOWERS = {
     "score",
-    "times",
-    "time_claims",
-    "benchmark_tables",
-    "benchmark_figures",
-    "showcase_figures",
-    "curve_tables_words",
-    "curve_figures_words",
-    "overview",
-    "source_help",
-    "claims",
-    "deviations",
-    "source_help_figure",
+    "timing_times",
+    "timing_time_claims",
+    "table_accuracy_words",
+    "table_source_help_words",
+    "table_curve_words",
+    "table_overview",
+    "table_source_help",
+    "table_claims_overview",
+    "table_deviations",
+    "figure_methods_words",
+    "figure_subspace_words",
+    "figure_labels_words",
+    "figure_source_help",
     "report_page",
     "all",
 }
@@ -135,17 +139,17 @@ STAGE_OF = {
     "codebook": "features",
     "split": "splits",
     "subspace": "fit",
-    **dict.fromkeys(("benchmark_tables", "curve_tables_words", "overview"), "tables"),
-    **dict.fromkeys(("overlap", "contents", "source_help", "times"), "tables"),
-    **dict.fromkeys(("claims", "deviations", "time_claims"), "tables"),
-    **dict.fromkeys(("source_help_figure", "benchmark_figures"), "figures"),
-    **dict.fromkeys(("curve_figures_words", "showcase_figures"), "figures"),
     "report_page": "report",
+    # Of a kind of rules, by what opens their names.
+    "fit": "fit",
+    "table": "tables",
+    "timing": "tables",
+    "figure": "figures",
 }
 
 
 def stage_of(rule: str) -> str:
-    return "fit" if rule.startswith("fit_") else STAGE_OF.get(rule, rule)
+    return STAGE_OF.get(rule) or STAGE_OF.get(rule.partition("_")[0], rule)
 
 
 def test_the_picture_of_the_job_graph_is_the_job_graph(project: Project) -> None:
@@ -176,7 +180,7 @@ CHANGES: dict[str, tuple[dict[str, Any], str, dict[str, int]]] = {
     "more trials": (
         {"trials": 6},
         ".*/5-6",
-        {"fit": 2, "split": 3, "overlap": 1, "contents": 1},
+        {"fit": 2, "split": 3, "table_contents_words": 1},
     ),
     "a further method": (
         {"methods": [*CONFIG["methods"], {"id": "cdspp-sup"}]},
@@ -186,7 +190,7 @@ CHANGES: dict[str, tuple[dict[str, Any], str, dict[str, int]]] = {
     "a further task": (
         {"benchmarks": [{**WORDS, "tasks": [*WORDS["tasks"], "right_left"]}]},
         ".*/right_left/.*",
-        {"fit": 2, "split": 2, "overlap": 1, "contents": 1},
+        {"fit": 2, "split": 2, "table_contents_words": 1},
     ),
     "a setting of other label counts": (
         {"settings": [*CONFIG["settings"], FEW_LABELS]},
@@ -347,28 +351,55 @@ def test_a_damaged_input_is_named_and_made_again(project: Project) -> None:
     assert labels.read_bytes() == kept
 
 
-def test_a_fit_in_the_place_of_another_is_named_and_made_again_once_deleted(
+def test_a_fit_in_the_place_of_another_is_named_and_made_again(
     project: Project,
 ) -> None:
     fit, other = (path for path in _fit_files(project)[:2])
     kept, score = fit.read_bytes(), (project.folder / SCORES).read_bytes()
     fit.write_bytes(other.read_bytes())
-    output = project.snakemake("--cores", "1", "--", SCORES, ok=False)
-    assert f"DataError: {fit.relative_to(project.folder)}: its content is" in output
-    assert f"Delete it and {fit.stem}.json beside it" in output
-    fit.unlink()
-    fit.with_suffix(".json").unlink()
-    project.snakemake("--cores", "1", "--", SCORES)
+    output = project.snakemake("--cores", "1", "--", SCORES)
+    assert f"such as {fit.relative_to(project.folder)}: it is not the file" in output
     assert fit.read_bytes() == kept
     assert (project.folder / SCORES).read_bytes() == score
 
 
 def test_the_report_of_snakemake_can_be_made(project: Project) -> None:
     project.snakemake("--report", "report.zip")
-    assert (project.folder / "report.zip").stat().st_size > 10_000
+    with zipfile.ZipFile(project.folder / "report.zip") as report:
+        texts = [
+            report.read(name).decode("utf-8", "ignore") for name in report.namelist()
+        ]
+    told = ("Average accuracy of every method", "mistaken for which: CDSPP on left")
+    assert all(any(caption in text for text in texts) for caption in told)
 
 
 def test_labels_of_the_tests_are_read_from_the_folders(project: Project) -> None:
     path = project.folder / "results/labels/words/left.parquet"
     labels = read_rows(path, LABEL_COLUMNS)
     assert sorted(set(labels["label"])) == ["fruit", "metal", "river"]
+
+
+def test_a_table_of_an_installed_package_is_one_module_and_one_line(
+    project: Project, repository: Path
+) -> None:
+    guide = (repository / "docs/guide/own-table.md").read_text()
+    module = guide.split(":caption: hardest.py\n\n")[1].split("```")[0]
+    source = project.folder / "src"
+    package = source / "hardest-1.dist-info"
+    package.mkdir()
+    package.joinpath("METADATA").write_text("Name: hardest\nVersion: 1\n")
+    points = "[cdspp.sections]\nhardest = hardest:Hardest\n"
+    package.joinpath("entry_points.txt").write_text(points)
+    source.joinpath("hardest.py").write_text(module)
+    try:
+        assert set(project.planned().rules) == {"table_hardest", "report_page", "all"}
+        project.snakemake("--cores", "2")
+        assert not project.planned().rules
+        source.joinpath("hardest.py").write_text(module.replace(":.1f", ":.2f"))
+        assert project.planned().rules["table_hardest"] == 1
+    finally:
+        source.joinpath("hardest.py").unlink()
+        shutil.rmtree(package)
+    results = project.folder / "results/toy"
+    assert "Hardest task" in (results / "report/index.html").read_text()
+    assert len(pd.read_csv(results / "tables/hardest.csv")) == 3

@@ -1,16 +1,17 @@
 # What the files of rules share: the validated study, where its artifacts lie, what
 # wildcards may be. Functions are named after their value and stand where they are used.
 
+import os
 import re
+from functools import cache, partial
 from pathlib import Path
 
 from snakemake.logging import logger
 
-from cdspp.analysis.digests import changed_note
 from cdspp.core.errors import ConfigError
 from cdspp.core.names import MAIN, fit_key, task_domains
-from cdspp.core.provenance import code_digest, data_digest, script_digest
-from cdspp.core.run_marks import OUTLIVING, announce, code_state, mark_run
+from cdspp.core.provenance import code_digest, data_digest
+from cdspp.core.run_lock import KEEP_FITS, OUTLIVING, announce, code_state, mark_run
 from cdspp.methods import method_module
 from cdspp.report.outline import KINDS, outline_names
 from cdspp.study.config import load_study
@@ -27,28 +28,28 @@ from cdspp.study.files import (
     SPLIT,
     SUBSPACE,
     files_after_fits,
+    fit_files,
     files_of_fit,
     prediction_files,
+    study_command,
+    told_file,
 )
 from cdspp.study.guest_sections import guest_classes
 from cdspp.study.layers import layered, merge_files
 from cdspp.study.plan import plan_of
-from cdspp.study.renewal import (
+from cdspp.study.stale import (
+    changed_note,
     file_recipe,
-    foreign_files,
-    force,
-    job_record,
-    outdated_fits,
-    renewal_notes,
+    notes,
+    remake_question,
+    stale,
     unrecorded_files,
 )
-from cdspp.study.workflow_files import study_command, told_file
 
 # No parameter holds a path of these, so that moving the folder is no change: scripts
 # find them beside themselves, and digests tell what they hold.
 RESOURCES = TOP / "resources"
 CATALOGUE = RESOURCES / "datasets.yaml"
-PAPER = data_digest(RESOURCES / "paper")
 
 given = workflow.config_settings
 study_files = [told_file(file) for file in given.configfiles]
@@ -78,20 +79,35 @@ except ConfigError as error:
 
 config = dict(layers.config)  # a caller keeps its own
 
+recipe_of = cache(partial(file_recipe, study))
+to_remake = set()  # files that are there, and made again where a run reaches them
+
 if workflow.is_main_process:  # each job reads this again
     # Before Snakemake takes its lock; kept until the end.
     own_mark = mark_run(code=code_state())
     announce(own_mark)
-    changed = changed_note(Path("results", study.name))
     backend = getattr(workflow.workflow_settings, "persistence_backend", "file")
-    recorded = str(backend) == "file"
-    unrecorded = unrecorded_files(study) if recorded else []
-    stale = dict(foreign_files(study, job_record if recorded else lambda file: ""))
-    stale |= outdated_fits(study, scored=False)
-    renewed = renewal_notes(unrecorded, stale)
-    for note in filter(None, (own_mark.note, changed, *renewed, *study.notes)):
+    unrecorded = unrecorded_files(study) if str(backend) == "file" else []
+    outdated = stale(study, recipe_of, quick=True)
+    to_remake = {*unrecorded, *outdated}
+    changed = changed_note(Path("results", study.name))
+    said = (own_mark.note, changed, *notes(study, outdated, unrecorded), *study.notes)
+    for note in filter(None, said):
         logger.warning(note)
-    force(workflow, [*unrecorded, *stale])
+    if os.environ.pop(KEEP_FITS, "") and not workflow.dryrun:
+        if question := remake_question(study, outdated):
+            raise WorkflowError(question)
+
+
+def no_input(wildcards):
+    """Return no input, and have Snakemake make again what a run reaches of some files.
+
+    The index of a data set has none, and everything rests on one, so that this is
+    called once the graph is there and before Snakemake asks which jobs are to be done.
+    The option --forcerun would take the files for targets, too.
+    """
+    workflow.dag.forcefiles.update(to_remake)
+    return []
 
 
 onstart:
@@ -107,14 +123,12 @@ EVERY_PLAN = [plan.as_dict() for plan in PLANS.values()]
 # that is a function of outputs, so it takes the path from the wildcards.
 def made_of(file):
     def recipe(wildcards):
-        return file_recipe(study, file.format(**wildcards))
+        return recipe_of(file.format(**wildcards))
 
     return recipe
 
 
-def script_code(name):
-    return script_digest(TOP / f"workflow/scripts/{name}.py")
-
+fits_of = partial(fit_files, study)  # of a benchmark
 
 # What follows from the fits, by stage.
 AFTER_FITS = files_after_fits(
@@ -124,11 +138,6 @@ AFTER_FITS = files_after_fits(
 # Data, features and labels serve all studies.
 FETCHED = "data/{dataset}/{resource}.fetched.json"
 EVERY_SCORES = expand(SCORES, benchmark=study.benchmarks, allow_missing=True)
-EVERY_ROW_SCORES = expand(ROW_SCORES, benchmark=study.benchmarks, allow_missing=True)
-COMPARISONS = "results/{study}/tables/source-help_{benchmark}"
-EVERY_COMPARISONS = expand(
-    f"{COMPARISONS}.csv", benchmark=study.benchmarks, allow_missing=True
-)
 
 IDENTIFIER = "[a-z0-9]+(?:-[a-z0-9]+)*"
 
@@ -157,44 +166,6 @@ def dataset_of(wildcards):
 
 def domain_labels(wildcards):
     return LABELS.format(dataset=dataset_of(wildcards), domain=wildcards.domain)
-
-
-def plan(wildcards):
-    return PLANS[wildcards.benchmark].as_dict()
-
-
-def main_splits(wildcards):
-    return [
-        SPLIT.format(
-            study=study.name,
-            benchmark=wildcards.benchmark,
-            setting=MAIN,
-            role=role,
-            domain=domain,
-            block=block,
-        )
-        for role, domains in study.roles(wildcards.benchmark).items()
-        for domain in domains
-        for block in study.blocks(study.trials)
-    ]
-
-
-def fits_of(benchmark):
-    files = [
-        FIT.format(study=study.name, **key._asdict()) for key in study.fits(benchmark)
-    ]
-    if study.partial:
-        files = [file for file in files if Path(f"{file}.parquet").exists()]
-    return files
-
-
-def main_records(wildcards):
-    return [
-        f"{file}.json"
-        for benchmark in study.benchmarks
-        for file in fits_of(benchmark)
-        if file.startswith(f"results/{study.name}/fits/{benchmark}/{MAIN}/")
-    ]
 
 
 def every_file(wildcards):

@@ -35,6 +35,8 @@ def own_data(wildcards):
 
 
 rule prepare_dataset:
+    input:
+        no_input,
     output:
         INDEX,
         f"{INDEX}.json",

@@ -2,6 +2,7 @@
 # else that it rests on, labels among it, it states digests.
 
 from cdspp.core.provenance import data_digest
+from cdspp.study.stale import DIGESTS
 
 SECTION_MODULES = [section.__module__ for section in guest_classes()]
 
@@ -55,6 +56,7 @@ rule report_page:
             caption="../report/page.rst",
             category="Report",
         ),
+        f"results/{{study}}/report/{DIGESTS}",
     log:
         "logs/{study}/report.log",
     conda:

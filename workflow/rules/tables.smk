@@ -1,207 +1,63 @@
-# Tables, to CSV, Markdown, LaTeX and HTML: of one benchmark from its scores, from data
-# and splits; then of the whole study. None reads seconds, so that equal runs give equal
-# bytes; those that do are in timings.smk, those of the paper in paper.smk.
+# Tables and figures, to CSV, Markdown, LaTeX and HTML, or SVG, PNG and PDF: a rule for
+# each job of `cdspp.report.outline`, which says what is made, by which function and from
+# what. Those of seconds differ from run to run, and have a folder of their own. Labels
+# of test samples colour some figures; they come after every fit.
+
+from functools import cache, partial
+
+from cdspp.report.outline import FIGURE, item_jobs
+from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS, item_inputs
+
+CAPTIONS = Path(".snakemake", "captions", study.name).absolute()
+resource_digest = cache(data_digest)
 
 
-localrules:
-    benchmark_tables,
-    overlap,
-    contents,
-    overview,
-    source_help,
-    selection,
-    several_sources,
+def caption_file(kind, name, text):
+    # Snakemake takes captions from files alone, as reStructuredText.
+    file = CAPTIONS / kind / f"{name}.rst"
+    escaped = re.sub(r"([\\*`|_])", r"\\\1", text)
+    if workflow.is_main_process and not (file.exists() and file.read_text() == escaped):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(escaped)
+    return file
 
 
-def table_files(stem, caption, category="Tables"):
-    labels = {"table": Path(stem).name}
+def item_files(job, name):
+    first, *others = FIGURE_FORMS if job.kind == FIGURE else TABLE_FORMS
+    stem = f"results/{study.name}/{job.kind}s/{name}"
     shown = report(
-        f"{stem}.csv",
-        caption=f"../report/{caption}",
-        category=category,
-        labels=labels,
+        f"{stem}.{first}",
+        caption=caption_file(job.kind, name, job.captions[name]),
+        category=f"{job.kind.capitalize()}s",
+        labels={"figure" if job.kind == FIGURE else "table": name},
     )
-    return [shown, *multiext(stem, ".md", ".tex", ".html")]
+    return [shown, *(f"{stem}.{form}" for form in others)]
 
 
-rule benchmark_tables:
-    input:
-        scores=SCORES,
-        rows=ROW_SCORES,
-    output:
-        table_files("results/{study}/tables/accuracy_{benchmark}", "accuracy.rst"),
-        table_files(
-            "results/{study}/tables/class-accuracy_{benchmark}", "class-accuracy.rst"
-        ),
-        table_files("results/{study}/tables/iterations_{benchmark}", "iterations.rst"),
-        table_files(COMPARISONS, "source-help.rst"),
-    log:
-        "logs/{study}/tables/{benchmark}.log",
-    conda:
-        "../../envs/environment.yaml"
-    params:
-        plan=plan,
-        code=script_code("benchmark_tables"),
-    script:
-        "../scripts/benchmark_tables.py"
+def item_input(job, wildcards):
+    return item_inputs(study, job.maker.inputs, [plan.benchmark for plan in job.plans])
 
 
-rule several_sources:
-    input:
-        scores=SCORES,
-        rows=ROW_SCORES,
-    output:
-        table_files(
-            "results/{study}/tables/several-sources_{benchmark}", "several-sources.rst"
-        ),
-    log:
-        "logs/{study}/tables/several-sources_{benchmark}.log",
-    conda:
-        "../../envs/environment.yaml"
-    params:
-        plan=plan,
-        code=script_code("several_sources"),
-    script:
-        "../scripts/several_sources.py"
-
-
-def curve_tables(benchmark):
-    stems = [curve.identifier for curve in PLANS[benchmark].curves]
-    stems = [f"results/{study.name}/tables/curve-{stem}_{benchmark}" for stem in stems]
-    return [table_files(stem, "curve.rst") for stem in stems]
-
-
-# One job a benchmark: it reads the scores once for all curves.
-for name in filter(curve_tables, study.benchmarks):
+for job in item_jobs(list(PLANS.values())):
 
     rule:
         name:
-            f"curve_tables_{name.replace('-', '_')}"
+            f"{job.kind}_{job.name}".replace("-", "_")
         input:
-            scores=SCORES.format(study=study.name, benchmark=name),
+            unpack(partial(item_input, job)),
         output:
-            *curve_tables(name),
+            *[item_files(job, name) for name in job.captions],
         log:
-            f"logs/{study.name}/tables/curves_{name}.log",
+            f"logs/{study.name}/{job.kind}s/{job.name}.log",
         localrule: True
         conda:
             "../../envs/environment.yaml"
         params:
-            plan=PLANS[name].as_dict(),
-            code=script_code("curve_tables"),
+            maker=job.maker.function,
+            plans=job.plan_values(),
+            resources={
+                name: resource_digest(RESOURCES / name) for name in job.maker.resources
+            },
+            code=code_digest(job.maker.function.partition(":")[0]),
         script:
-            "../scripts/curve_tables.py"
-
-
-def data_plan(wildcards):
-    return PLANS[wildcards.benchmark].of_data().as_dict()
-
-
-rule overlap:
-    input:
-        main_splits,
-    output:
-        table_files("results/{study}/tables/overlap_{benchmark}", "overlap.rst"),
-    log:
-        "logs/{study}/tables/overlap_{benchmark}.log",
-    conda:
-        "../../envs/environment.yaml"
-    params:
-        plan=data_plan,
-        code=script_code("overlap"),
-    script:
-        "../scripts/overlap.py"
-
-
-def contents_input(wildcards):
-    benchmark = study.benchmarks[wildcards.benchmark]
-    roles = study.roles(wildcards.benchmark)
-    views = benchmark.views
-    names = [(views[role], domain) for role in roles for domain in roles[role]]
-    labels = [
-        LABELS.format(dataset=benchmark.dataset, domain=domain) for _, domain in names
-    ]
-    features = [
-        FEATURES.format(dataset=benchmark.dataset, domain=domain, view=view)
-        for view, domain in names
-    ]
-    return {
-        "labels": sorted(set(labels)),
-        "features": sorted(set(features)),
-        "splits": main_splits(wildcards),
-    }
-
-
-rule contents:
-    input:
-        unpack(contents_input),
-    output:
-        table_files("results/{study}/tables/contents_{benchmark}", "contents.rst"),
-    log:
-        "logs/{study}/tables/contents_{benchmark}.log",
-    conda:
-        "../../envs/environment.yaml"
-    params:
-        plan=data_plan,
-        code=script_code("contents"),
-    script:
-        "../scripts/contents.py"
-
-
-rule overview:
-    input:
-        scores=EVERY_SCORES,
-    output:
-        table_files("results/{study}/tables/overview", "overview.rst"),
-    log:
-        "logs/{study}/tables/overview.log",
-    conda:
-        "../../envs/environment.yaml"
-    params:
-        plans=EVERY_PLAN,
-        code=script_code("overview"),
-    script:
-        "../scripts/overview.py"
-
-
-rule source_help:
-    input:
-        comparisons=EVERY_COMPARISONS,
-    output:
-        table_files("results/{study}/tables/source-help", "source-matrix.rst"),
-    log:
-        "logs/{study}/tables/source-help.log",
-    conda:
-        "../../envs/environment.yaml"
-    params:
-        plans=EVERY_PLAN,
-        code=script_code("source_help"),
-    script:
-        "../scripts/source_help.py"
-
-
-def selecting_records(wildcards):
-    return [
-        f"{file}.json"
-        for benchmark in study.benchmarks
-        for file in fits_of(benchmark)
-        if study.settings[fit_key(file).setting].selects
-    ]
-
-
-rule selection:
-    input:
-        scores=EVERY_SCORES,
-        comparisons=EVERY_COMPARISONS,
-        records=selecting_records,
-    output:
-        table_files("results/{study}/tables/selection", "selection.rst"),
-    log:
-        "logs/{study}/tables/selection.log",
-    conda:
-        "../../envs/environment.yaml"
-    params:
-        plans=EVERY_PLAN,
-        code=script_code("selection"),
-    script:
-        "../scripts/selection.py"
+            "../scripts/show.py"

@@ -12,9 +12,5 @@ with job(snakemake.log[0], snakemake.input):
         block=snakemake.wildcards.block,
         **snakemake.params.study,
     )
-    outputs = snakemake.output.predictions, snakemake.output.record
-    members = zip(*outputs, snakemake.params.members, strict=True)
-    fit_block(
-        task_block,
-        [Fit(predictions=made, record=told, **rest) for made, told, rest in members],
-    )
+    members = zip(snakemake.output.predictions, snakemake.params.members, strict=True)
+    fit_block(task_block, [Fit(predictions=path, **rest) for path, rest in members])

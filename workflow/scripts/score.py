@@ -1,8 +1,8 @@
 """Score the predictions of a benchmark."""
 
+from cdspp.core.files import write_record
 from cdspp.core.jobs import job
-from cdspp.core.origins import record_origin
-from cdspp.core.run_marks import input_digest
+from cdspp.core.run_lock import input_digest
 from cdspp.stages.score import write_scores
 
 with job(snakemake.log[0], snakemake.input):
@@ -16,4 +16,4 @@ with job(snakemake.log[0], snakemake.input):
     # Not of the fits, which may be many: a run compares these by recipe and time.
     labels = {path: input_digest(path) for path in snakemake.input.labels}
     for path in (snakemake.output.scores, snakemake.output.rows):
-        record_origin(path, snakemake.params.made_of, labels)
+        write_record(path, snakemake.params.made_of, labels)

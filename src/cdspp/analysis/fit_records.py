@@ -17,7 +17,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.names import MAIN, REFERENCE, FitKey, PathLike, fit_key
 from cdspp.core.provenance import Usage, numeric
 from cdspp.core.wording import counted
-from cdspp.stages.fit_files import read_record
+from cdspp.stages.artifacts import outcomes_of, read_fit_record
 from cdspp.study.plan import BenchmarkPlan
 
 _MEASURED = tuple(Usage().as_dict())
@@ -59,11 +59,12 @@ class FitRecords:
 
 def read_fit_records(paths: Iterable[PathLike]) -> FitRecords:
     """Read fit records; DataError where one is damaged, outdated or of another fit."""
-    jobs, outcomes = [], []
+    jobs: list[Mapping[str, Any]] = []
+    outcomes: list[Mapping[str, Any]] = []
     for path in paths:
-        job = read_record(path)
-        outcomes += [fit_key(path)._asdict() | trial for trial in job.pop("trials")]
-        jobs.append(job)
+        record = read_fit_record(path)
+        outcomes += [{**fit_key(path)._asdict(), **t} for t in outcomes_of(record)]
+        jobs.append(record.extra)
     frame = pd.DataFrame(outcomes, columns=list(OUTCOME_COLUMNS))
     return FitRecords(frame.astype(dict.fromkeys(_MEASURED, "float64")), jobs)
 
@@ -97,7 +98,7 @@ def versions_note(paths: Iterable[PathLike]) -> str:
     found = []
     for path in paths:
         with suppress(DataError):
-            found.append(read_record(path))
+            found.append(read_fit_record(path).extra)
     return mixed_versions(found)
 
 

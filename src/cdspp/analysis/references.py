@@ -6,20 +6,17 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from html import unescape
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cdspp.analysis.digests import REPORT
 from cdspp.analysis.fit_records import FitRecords
-from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike
 from cdspp.core.version import VERSION
 from cdspp.methods import available, method_class
+from cdspp.study.stale import configuration_as_run
 
 # Every study is a run of it, which no record names.
 ALWAYS = ("cdspp", "snakemake")
-_CONFIGURATION = re.compile(r"<pre>(\{\n.*?\n\})</pre>", re.DOTALL)
 _ENTRY = re.compile(r"^@\w+\{([\w-]+),\n.*?^\}", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(r"^  (\w+) = \{(.*)\},$", re.MULTILINE)
 
@@ -41,19 +38,6 @@ def read_bibliography(path: PathLike) -> list[Entry]:
         title = _words(fields["title"])
         entries.append(Entry(found[1], title, fields["package"], found[0]))
     return entries
-
-
-def configuration_as_run(folder: PathLike) -> dict[str, Any]:
-    """Return the configuration that the report of ``results/<study>`` states."""
-    page = Path(folder, REPORT)
-    text = page.read_text(encoding="utf-8") if page.is_file() else ""
-    if (found := _CONFIGURATION.search(text)) is None:
-        raise DataError(
-            f"{page}: expected the report of a finished study, but "
-            f"{'it states no configuration' if text else 'there is none'}. Name a "
-            "folder such as results/embedded, and run the study to its end first."
-        )
-    return dict(json.loads(unescape(found[1])))
 
 
 def references_of(

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cdspp.analysis.digests import REPORT, changed_files, read_digests
 from cdspp.analysis.fit_records import mixed_versions
-from cdspp.analysis.references import configuration_as_run
 from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core.errors import DataError
+from cdspp.core.files import MADE_BY_OLDER, OLDER, Record
 from cdspp.core.names import (
     UNLABELLED_ROLE,
     FitKey,
@@ -27,16 +25,23 @@ from cdspp.core.names import (
 )
 from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.core.wording import counted
-from cdspp.stages.artifacts import SCORE_COLUMNS, SPLIT_COLUMNS, labels_by_id, read_rows
-from cdspp.stages.fit_files import FitFile, read_fit, unnumbered
+from cdspp.stages.artifacts import (
+    SCORE_COLUMNS,
+    SPLIT_COLUMNS,
+    FitFile,
+    labels_by_id,
+    read_fit,
+    read_rows,
+    unnumbered,
+)
 from cdspp.stages.score import score_fit
-from cdspp.study import files as study_files
-from cdspp.study.model import Study
-from cdspp.study.renewal import file_recipe, foreign_files, outdated_fits
+from cdspp.study.stale import FOLLOWS, changed_files, read_stated
 
 Trial = tuple[str, str, str, int]  # setting, task, method, trial
 Rows = list[tuple[Any, ...]]
 
+# Why a run would make a file again that is as it was made.
+NO_FAULT = (FOLLOWS, MADE_BY_OLDER)
 # The files that every fit reads.
 READ = ("source_features", "target_features", "source_split", "target_split")
 # What a report names, as it lies in the folder of the study.
@@ -49,21 +54,24 @@ NO_STUDY = (
 
 
 def verify(
-    folder: PathLike, stale: Iterable[tuple[str, str]] | None = None
+    folder: PathLike, stale: Mapping[str, str] | None = None
 ) -> tuple[list[str], str]:
     """Compare the files of ``results/<study>``; return faults, and what was checked.
 
     Fits are checked against records, paths, features and splits; scores against fits
-    and labels; all files of the report against the digests that it states. `stale`
-    has the files that are not what a study asks for now (`stale_files`).
+    and labels; all files of the report against the digests beside it. `stale` has the
+    files that are not what a study asks for now (`cdspp.study.stale`).
     """
     root = Path(folder)
     if root.name in ("", ".."):  # such as ``.``, which is not the folder's name
         root = root.resolve()
     files = score_files(root)
-    stated = read_digests(root / REPORT)
-    changed = dict(changed_files(root, stated))
-    faults, jobs = list[str](), list[Mapping[str, Any]]()
+    changed = dict(changed_files(root))
+    stated: Mapping[str, str] = {}
+    with suppress(DataError):  # damaged, which is among the changes
+        if report := read_stated(root):
+            stated = report.files
+    faults, records = list[str](), list[Record]()
     n_fits = n_trials = unused = 0
     for file in files:
         fits = _Fits(root, file.stem, changed, stated.values())
@@ -77,40 +85,28 @@ def verify(
             continue
         found = _by_trial(scores.itertuples(index=False, name=None))
         used = sorted(_used(fits, found))
-        jobs += [fits.records[key] for key in used]
+        records += [fits.records[key] for key in used]
         unused += len(fits.rows) - len(used)
         faults += _score_faults(file, fits, used, found)
     # What everything else rests on comes first.
-    first = [f"{path}: {text}. Run the study again." for path, text in stale or ()]
+    since = {k: v for k, v in (stale or {}).items() if v not in NO_FAULT}
+    first = [f"{path}: {text}. Run the study again." for path, text in since.items()]
     first += (f"{path}: {text}." for path, text in changed.items())
-    faults = list(filter(None, dict.fromkeys([*first, *faults, mixed_versions(jobs)])))
+    mixed = mixed_versions(record.extra for record in records)
+    faults = list(filter(None, dict.fromkeys([*first, *faults, mixed])))
     checked = [
         f"{counted(n_fits, 'fit')} ({counted(n_trials, 'trial')})",
         f"{counted(len(files), 'file')} of scores",
         f"{counted(len(stated), 'digest')} in the report",
     ]
-    apart = f" {counted(unused, 'fit')} of these in no score." * bool(unused)
-    result = counted(len(faults), "difference") if faults else "all as computed"
-    text = f"Checked {', '.join(checked)}: {result}.{apart}{_unchecked(root, stated)}"
-    return faults, text + NO_STUDY * (stale is None)
-
-
-def stale_files(study: Study) -> Iterator[tuple[str, str]]:
-    """Yield files that a run would make again, and why; those that follow are left out.
-
-    What the study asks for is compared with the configuration of its report and with
-    the records of files and fits: the user's own files and code count, too. Snakemake's
-    records are not needed.
-    """
-    report = Path(study_files.REPORT.format(study=study.name))
-    with suppress(DataError):  # no report yet
-        shown = configuration_as_run(report.parents[1])
-        asked = json.loads(json.dumps(study.run_description().config))
-        keys = sorted(k for k in asked | shown if asked.get(k) != shown.get(k))
-        if keys:
-            yield str(report), f"it is of a study with other {', '.join(keys)}"
-    yield from foreign_files(study, partial(file_recipe, study))
-    yield from outdated_fits(study)
+    older = any(record.release for record in records)
+    sound = f"made by {OLDER}, intact" if older else "all as computed"
+    result = counted(len(faults), "difference") if faults else sound
+    text = f"Checked {', '.join(checked)}: {result}."
+    if unused:
+        text += f" {counted(unused, 'fit')} of these in no score."
+    text += _unchecked(root, stated)
+    return faults, text if stale is not None else text + NO_STUDY
 
 
 def _unchecked(root: Path, stated: Iterable[str]) -> str:
@@ -121,7 +117,7 @@ def _unchecked(root: Path, stated: Iterable[str]) -> str:
         for kind, pattern in MADE.items()
     }
     text = ", ".join(f"{counted(n, 'file')} of {kind}" for kind, n in left.items() if n)
-    return f" Not checked, since the report does not name them: {text}." * bool(text)
+    return f" Not checked, since the report does not name them: {text}." if text else ""
 
 
 class _Fits:
@@ -135,7 +131,7 @@ class _Fits:
         self, root: Path, name: str, changed: Container[Path], stated: Iterable[str]
     ) -> None:
         self.rows: dict[FitKey, dict[Trial, Rows]] = {}
-        self.records: dict[FitKey, Mapping[str, Any]] = {}
+        self.records: dict[FitKey, Record] = {}
         self.doubtful: set[Trial] = set()
         self.faults: list[str] = []
         self._stated, self._results = set(stated), root.parent
@@ -160,7 +156,9 @@ class _Fits:
             fit = read_fit(file)
             self._check(fit)
             target = f"{task_domains(key.task).target}.parquet"
-            labels = self._results.joinpath("labels", fit.record["dataset"], target)
+            labels = self._results.joinpath(
+                "labels", fit.record.extra["dataset"], target
+            )
             if labels not in changed:
                 self.rows[key] = _by_trial(score_fit(fit, self._labels(labels)))
                 self.records[key] = fit.record
@@ -173,12 +171,12 @@ class _Fits:
 
     def _check(self, fit: FitFile) -> None:
         """Raise DataError where features, splits or test samples are others by now."""
-        inputs = {**dict.fromkeys(READ, "none"), **fit.record["inputs"]}
+        inputs = {**dict.fromkeys(READ, "none"), **fit.record.inputs}
         for name, digest in inputs.items():
             if digest in self._stated or name == "predictions":
                 continue  # the report states the digests of files made elsewhere
             place = self._places.get(unnumbered(name))
-            if digest not in (place or self._features(fit.record["dataset"])):
+            if digest not in (place or self._features(fit.record.extra["dataset"])):
                 raise DataError(
                     f"{fit.path}: its {name} (sha256 {digest[:12]}) is not among the "
                     "files that lie there: they were changed, or it is a fit of other "
@@ -188,8 +186,8 @@ class _Fits:
         splits = inputs["target_split"], *(inputs[name] for name in named)
         if not {*splits} <= self._splits.keys():
             return
-        tested = self._tested(splits, fit.record["overlap"])
-        for outcome in fit.record["trials"]:
+        tested = self._tested(splits, fit.record.extra["overlap"])
+        for outcome in fit.trials:
             if tested.get(outcome["trial"]) != outcome["test_ids"]:
                 raise DataError(
                     f"{fit.path}: trial {outcome['trial']}: its test samples are not "

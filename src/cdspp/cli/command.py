@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import ConfigError
+from cdspp.core.files import same_file
 from cdspp.core.names import CATEGORIES, DATES, SCALES, STANDARDISE_EACH, VECTORISERS
-from cdspp.core.whole_files import same_file
 
 # The smallest extra that brings a package which only some commands and methods use.
 EXTRAS = {

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from cdspp.cli import command
 from cdspp.core.errors import UnitWarning
+from cdspp.core.files import atomic, write_json
 from cdspp.core.names import PCA, STANDARDISE
-from cdspp.core.whole_files import atomic, write_json
 from cdspp.core.wording import aligned, counted
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 from cdspp.cli.command import STUDY_EXTRA, add_command
 from cdspp.core.errors import DataError
-from cdspp.study.workflow_files import workflow_folder
+from cdspp.study.files import workflow_folder
 
 log = logging.getLogger(__name__)
 

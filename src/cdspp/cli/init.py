@@ -20,7 +20,7 @@ from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.labels import no_common_class, require_distinct
 from cdspp.core.wording import counted
-from cdspp.study.workflow_files import study_command, workflow_folder
+from cdspp.study.files import study_command, workflow_folder
 
 if TYPE_CHECKING:
     from cdspp.datasets.bridge_proposals import ColumnProposal
@@ -42,7 +42,16 @@ MOST_SOURCE, MOST_TARGET = 20, 3
 Sizes = Mapping[str, Mapping[str, int]]
 Chosen = tuple[str | None, str | None]  # source and target, as asked for
 # How tables are read, as a study file has it beside `drop`.
-KEPT = "label id encoding decimal categories dates date_format vectorise".split()
+KEPT = (
+    "label",
+    "id",
+    "encoding",
+    "decimal",
+    "categories",
+    "dates",
+    "date_format",
+    "vectorise",
+)
 
 
 @dataclass(frozen=True)
@@ -255,7 +264,7 @@ def _flow(value: object) -> str:
 
 
 def _init(arguments: argparse.Namespace) -> str:
-    from cdspp.core.whole_files import atomic
+    from cdspp.core.files import atomic
 
     command.need_package("jinja2", "cdspp init", command.STUDY_EXTRA)
     name, path = arguments.name, Path(f"{arguments.name}.yaml")

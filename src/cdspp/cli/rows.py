@@ -19,11 +19,11 @@ import numpy as np
 import pandas as pd
 
 from cdspp.core.errors import DataError, LabelWarning
+from cdspp.core.files import atomic
 from cdspp.core.labels import require_common, require_distinct
 from cdspp.core.memory import available_megabytes, memory_text
 from cdspp.core.names import PCA, STANDARDISE_EACH, PathLike
 from cdspp.core.scaling import Scaling, fit_scaling
-from cdspp.core.whole_files import atomic
 from cdspp.core.wording import counted, duration, shortened
 from cdspp.datasets.bridge_proposals import common_ids, propose_columns
 from cdspp.datasets.table_bridge import read_pairs, shared_columns

@@ -11,9 +11,9 @@ import pandas as pd
 
 from cdspp.analysis.rows_to_label import LABEL, MADE_OF, ROW, TESTED
 from cdspp.core.errors import DataError
+from cdspp.core.files import atomic
 from cdspp.core.labels import is_missing
 from cdspp.core.names import PathLike
-from cdspp.core.whole_files import atomic
 
 if TYPE_CHECKING:
     from cdspp.analysis.rows_to_label import SignTest

@@ -17,8 +17,9 @@ from typing import Any
 from cdspp.cli import command
 from cdspp.cli.study import read_layers
 from cdspp.core.faults import writing_fault
+from cdspp.core.run_lock import KEEP_FITS
 from cdspp.core.wording import duration
-from cdspp.study.workflow_files import found_file, workflow_folder
+from cdspp.study.files import found_file, workflow_folder
 
 HELP = """\
 Calls Snakemake, which writes data, results and logs here. Without a study file it runs
@@ -109,7 +110,7 @@ def _run(arguments: argparse.Namespace) -> str:
     log = Path("logs", time.strftime(f"run-%Y%m%d-%H%M%S-{os.getpid()}.log"))
     log.parent.mkdir(exist_ok=True)
     meter = Meter()
-    code = _follow(_command(arguments), log, meter)
+    code = _follow(_command(arguments), log, meter, remake=arguments.remake)
     meter.clear()
     text = log.read_text(encoding="utf-8", errors="replace")
     where = f"Whole log: {log}"
@@ -157,7 +158,9 @@ def _command(arguments: argparse.Namespace) -> list[str]:
     return [*call, *arguments.snakemake]
 
 
-def _follow(call: Sequence[str], log: Path, meter: Meter) -> int:
+def _follow(
+    call: Sequence[str], log: Path, meter: Meter, *, remake: bool = False
+) -> int:
     """Run a command, forward signals to its jobs, and return its exit code."""
 
     def forward(number: int, _: object) -> None:
@@ -168,6 +171,7 @@ def _follow(call: Sequence[str], log: Path, meter: Meter) -> int:
     # Names are UTF-8 whatever LC_ALL makes of them; and no module of this folder stands
     # in for one that Snakemake imports, here or in a job on a cluster.
     settings = {**os.environ, "PYTHONUTF8": "1", "PYTHONSAFEPATH": "1"}
+    settings |= {} if remake else {KEEP_FITS: "1"}
     with log.open("wb") as stream:
         running = subprocess.Popen(
             call,
@@ -219,8 +223,10 @@ def add_run(commands: Any) -> None:
     """Add ``cdspp run`` to the commands."""
     text = "run a study, from its file to the report"
     run = command.add_study_command(commands, "run", _run, text, HELP)
-    words = "[-h] [--cores N] [--strict] [STUDY_FILE ...] [-- SNAKEMAKE ...]"
+    words = "[-h] [--cores N] [--remake] [--strict] [STUDY_FILE ...] [-- SNAKEMAKE ...]"
     run.usage = f"cdspp run {words}"
     note = "jobs at a time (all cores)"
     run.add_argument("--cores", type=_cores, metavar="N", help=note)
+    note = "replace fits for changes of code alone, too"
+    run.add_argument("--remake", action="store_true", help=note)
     command.add_strict(run)

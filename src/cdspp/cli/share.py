@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, add_force, check_outputs
 from cdspp.core.errors import DataError
-from cdspp.core.origins import origin_path
+from cdspp.core.files import atomic, record_path
 from cdspp.core.provenance import file_digest, own_modules
-from cdspp.core.whole_files import atomic
 from cdspp.core.wording import counted
 from cdspp.datasets.archives import DAMAGE, damaged, extract
 from cdspp.datasets.base import read_kept
-from cdspp.study.workflow_files import workflow_folder
+from cdspp.study.files import workflow_folder
 
 if TYPE_CHECKING:
     from cdspp.analysis.fit_records import FitRecords
@@ -107,8 +106,8 @@ def _references(folder: Path, records: FitRecords) -> str:
 
 
 def _bundle(arguments: argparse.Namespace) -> str:
-    from cdspp.analysis.references import configuration_as_run
     from cdspp.core.version import VERSION
+    from cdspp.study.stale import configuration_as_run
 
     folder = arguments.folder.resolve()
     configuration, run = configuration_as_run(folder), folder.parents[1]
@@ -164,7 +163,7 @@ def _inputs(configuration: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
     keys = "datasets", "methods", "views"
     datasets, methods, views = (configuration.get(key, []) for key in keys)
-    kept = (read_kept(origin_path(INDEX.format(dataset=d["id"]))) for d in datasets)
+    kept = (read_kept(record_path(INDEX.format(dataset=d["id"]))) for d in datasets)
     known = {k: v for record in kept for k, v in record.get("inputs", {}).items()}
     folders = (Path(d["folder"]).rglob("[!.]*") for d in datasets if "folder" in d)
     every = (*datasets, *methods, *views)
@@ -191,10 +190,11 @@ def _requirements(records: FitRecords) -> str:
 
 
 def _files_of(folder: Path) -> Iterator[Path]:
-    from cdspp.analysis.digests import REPORT, read_digests
+    from cdspp.study.stale import read_stated
 
     results, run = folder.parent, folder.parents[1]
-    named = (os.path.normpath(results / n) for n in read_digests(folder / REPORT))
+    stated = read_stated(folder)
+    named = (os.path.normpath(results / n) for n in (stated.files if stated else ()))
     files = dict.fromkeys([*sorted(folder.rglob("[!.]*")), *map(Path, named)])
     yield from (p for p in files if p.is_file() and p.is_relative_to(run))
 

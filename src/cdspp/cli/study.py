@@ -17,7 +17,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.faults import writing_fault
 from cdspp.core.names import MAIN, FitKey, PathLike
 from cdspp.core.wording import aligned, counted
-from cdspp.study.workflow_files import found_file, study_command, workflow_folder
+from cdspp.study.files import found_file, study_command, workflow_folder
 
 if TYPE_CHECKING:
     from cdspp.stages.trials import TaskFiles
@@ -102,8 +102,11 @@ def read_study(files: Sequence[PathLike]) -> Study:
 
 def _plan(arguments: argparse.Namespace) -> str:
     from cdspp.study.fit_jobs import forecast_text
+    from cdspp.study.stale import notes, stale, unrecorded_files
 
-    return forecast_text(read_study(arguments.file))
+    study = read_study(arguments.file)
+    lines = notes(study, stale(study), unrecorded_files(study))
+    return "\n".join([forecast_text(study), "", *lines])
 
 
 def _summary(arguments: argparse.Namespace) -> str:
@@ -120,20 +123,20 @@ def _study_and_results(given: str) -> tuple[Study | None, Path]:
 
 
 def _verify(arguments: argparse.Namespace) -> str:
-    from cdspp.analysis.verify import stale_files
+    from cdspp.study.stale import stale
 
     study, folder = _study_and_results(arguments.study)
     if study is None and folder.suffix == ".zip":
         faults, result, failed = verify_archive(folder, _checked)
     else:
-        stale = None if study is None else stale_files(study)
-        faults, result, failed = _checked(folder, stale)
+        found = None if study is None else stale(study)
+        faults, result, failed = _checked(folder, found)
     text = "\n".join(filter(None, [*faults, result, failed]))
     return command.answer(text, failed=faults or (arguments.strict and failed))
 
 
 def _checked(
-    folder: Path, stale: Iterable[tuple[str, str]] | None = None
+    folder: Path, stale: Mapping[str, str] | None = None
 ) -> tuple[list[str], str, str]:
     from cdspp.analysis.fit_records import failures_of_scores
     from cdspp.analysis.verify import verify
@@ -152,12 +155,11 @@ def status_text(files: Sequence[str], *, strict: bool = False) -> str:
     If `strict`, print it and exit with code 1 where fits or other jobs failed.
     """
     from cdspp.analysis.fit_records import versions_note
-    from cdspp.analysis.verify import stale_files
     from cdspp.report.outline import KINDS, outline_names
     from cdspp.study.files import FIT, files_after_fits, files_before_fits
     from cdspp.study.plan import plan_of
     from cdspp.study.progress import missing_files, study_progress
-    from cdspp.study.renewal import renewal_notes, unrecorded_files
+    from cdspp.study.stale import FOLLOWS, notes, stale, unrecorded_files
 
     study = read_study(files)
     plans = [plan_of(study, name) for name in study.benchmarks]
@@ -175,15 +177,17 @@ def status_text(files: Sequence[str], *, strict: bool = False) -> str:
         jobs = counted(len(stopped), "job")
         lines += [f"{jobs} stopped before the end (killed, or out of memory):"]
         lines += [*_first(stopped), *filter(None, [writing_fault("logs")]), ""]
-    stale = ((reason, file) for file, reason in stale_files(study))
-    for reason, places in _by_reason(stale).items():
-        found = counted(len(places), "file")
-        lines += [f"{found} to make again: {reason}", *_first(places), ""]
+    found = stale(study)
+    by_reason = _by_reason((reason, file) for file, reason in found.items())
+    by_reason.pop(FOLLOWS, None)
+    for reason, places in by_reason.items():
+        n_files = counted(len(places), "file")
+        lines += [f"{n_files} to make again: {reason}", *_first(places), ""]
     keys = (key for name in study.benchmarks for key in study.fits(name))
     records = (f"{FIT.format(study=study.name, **key._asdict())}.json" for key in keys)
     mixed = versions_note(filter(os.path.isfile, records))
-    notes = (mixed, *renewal_notes(unrecorded_files(study), {}))
-    lines += [note + "\n" for note in notes if note]
+    said = (mixed, *notes(study, found, unrecorded_files(study)))
+    lines += [note + "\n" for note in said if note]
     lines += _file_table(stages, missing)
     left = any(missing.values()) or any(c["missing"] for c in progress.fits.values())
     if left and not progress.runs:

@@ -10,9 +10,9 @@ import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from cdspp.core.errors import DataError
+from cdspp.core.files import storable
 from cdspp.core.linalg import column_signs
 from cdspp.core.matrix import is_sparse, require_finite
-from cdspp.core.storage import storable
 
 LARGEST_GRAM = 5000
 FIRST_GUESS = 64

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple, cast
 
 from cdspp.core.errors import ConfigError
@@ -58,21 +58,21 @@ def load_named_class(
     return cast("type[Any]", getattr(loaded, class_name))
 
 
+def load_function(place: str) -> Callable[..., Any]:
+    """Import the function at ``module:function``, also in the folder of the run."""
+    module, _, name = place.partition(":")
+    known = vars(_module_at(place))
+    if not callable(known.get(name)):
+        names = [key for key, value in known.items() if inspect.isfunction(value)]
+        hint = did_you_mean(name, names)
+        raise ConfigError(f"{place}: {module} has no function {name}{hint}")
+    return cast("Callable[..., Any]", known[name])
+
+
 def load_class(place: str) -> type:
     """Import the class at ``module:Class``, also in the folder of the run."""
     module, _, name = place.partition(":")
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
-    try:
-        found: Any = importlib.import_module(module)
-    except ImportError as error:
-        raise ConfigError(
-            f"{place}: cannot import {module} ({error}). Expected a module in the "
-            "folder of the run, or an installed package."
-        ) from error
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise ConfigError(f"{place}: {module} stops as imported ({reason}).") from error
+    found: Any = _module_at(place)
     for part in name.split("."):
         classes = [key for key, value in vars(found).items() if inspect.isclass(value)]
         if not inspect.isclass(getattr(found, part, None)):
@@ -81,6 +81,22 @@ def load_class(place: str) -> type:
             )
         found = getattr(found, part)
     return cast("type", found)
+
+
+def _module_at(place: str) -> ModuleType:
+    module = place.partition(":")[0]
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ConfigError(
+            f"{place}: cannot import {module} ({error}). Expected a module in the "
+            "folder of the run, or an installed package."
+        ) from error
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"{place}: {module} stops as imported ({reason}).") from error
 
 
 @cache

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from cdspp.core.errors import USER_ERRORS
 from cdspp.core.faults import job_words, write_errors
+from cdspp.core.files import fault, record_path, refused, write_record
 from cdspp.core.names import PathLike
-from cdspp.core.origins import check_origins, record_origin
-from cdspp.core.run_marks import guard_job, guarded
+from cdspp.core.run_lock import guard_job, guarded
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ def job(
     The log ends with the processor time. With `echo` the terminal shows it, too, for
     jobs that people wait for. Inputs have to be what the records beside them say, and
     to stay so; files of the user's `own` have no record. `output` gets one
-    (`cdspp.core.origins`).
+    (`cdspp.core.files`).
     """
     _log_to(log_file, echo)
     log_ready()
@@ -54,10 +54,14 @@ def job(
         guard_job()
         recorded = [*map(str, inputs)]
         with guarded([*recorded, *own]) as digests:
-            check_origins({path: digests[path] for path in recorded})
+            for path in recorded:
+                if record_path(path).is_file() and (
+                    wrong := fault(path, known=digests)
+                ):
+                    raise refused(path, wrong)
             yield
             if output is not None:
-                record_origin(output, made_of, digests)
+                write_record(output, made_of, digests)
     except USER_ERRORS as error:
         log.error("%s", error)
         sys.exit(f"{type(error).__name__}: {error}")
@@ -68,6 +72,10 @@ def job(
         raise
     log.info("finished after %.3f s of processor time", time.process_time())
     gc.freeze()  # else the end of the process searches all imports: a third of a second
+
+
+def _has_record(path: str) -> bool:
+    return record_path(path).is_file()
 
 
 def _log_to(log_file: PathLike, echo: bool) -> None:

@@ -1,16 +1,32 @@
-"""The memory that a process may still use, and an error for a step that needs more."""
+"""The memory that a process may still use, and results that it keeps in it."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
 
 from cdspp.core.errors import DataError
+from cdspp.core.matrix import is_sparse
+
+T = TypeVar("T")
 
 # The control groups of this process, and where all of them lie.
 OWN_GROUPS, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 STATE = "memory.stat"  # of a group: file cache counts as used, and can be given back
+# Results kept at a time, the latest used ones: a graph or components of both domains
+# for each trial of a block, or for each fold of five trials.
+MOST_KEPT = 64
+
+_kept: ContextVar[OrderedDict[Any, Any] | None] = ContextVar("kept", default=None)
 
 
 def available_megabytes() -> float | None:
@@ -70,3 +86,34 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="ascii")
     except (OSError, ValueError):
         return ""
+
+
+@contextmanager
+def sharing() -> Iterator[None]:
+    """Let `computed_once` keep what it computes, until the end of the block."""
+    token = _kept.set(OrderedDict())
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+
+
+def computed_once(compute: Callable[..., T], X: Any, *options: Any) -> T:
+    """Return ``compute(X, *options)``, within `sharing` once for equal bytes.
+
+    All callers share the result, so nobody may change it. The digest of `X`, an array
+    or a sparse one in CSR format, is O(n d): `compute` should take much more than that.
+    """
+    kept = _kept.get()
+    if kept is None:
+        return compute(X, *options)
+    digest = hashlib.sha256()
+    for part in (X.data, X.indices, X.indptr) if is_sparse(X) else (X,):
+        digest.update(np.ascontiguousarray(part).data)
+    key = (compute, digest.digest(), X.shape, X.dtype.str, options)
+    if key not in kept:
+        kept[key] = compute(X, *options)
+        if len(kept) > MOST_KEPT:
+            kept.popitem(last=False)
+    kept.move_to_end(key)
+    return kept[key]  # type: ignore[no-any-return]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 PathLike = str | os.PathLike[str]
+Paths = Sequence[PathLike]
 
 MAIN = "main"  # the setting from which all others differ
 REAL = "real"  # the source as it is given

@@ -145,11 +145,6 @@ def ids_digest(ids: Iterable[str]) -> str:
     return hashlib.sha256(json.dumps(sorted(ids)).encode()).hexdigest()
 
 
-def script_digest(script: Path) -> str:
-    """Return a digest of the package's code that a script imports."""
-    return code_digest(*sorted(_parsed(script, script.stat().st_mtime_ns)[0]))
-
-
 def data_digest(folder: PathLike) -> str:
     """Return a digest of the files in a folder, named from that of the package."""
     digest = hashlib.sha256()

@@ -9,6 +9,7 @@ import numpy as np
 
 from cdspp.core.components import PrincipalComponents, principal_components
 from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.files import storable
 from cdspp.core.linalg import row_normalise
 from cdspp.core.matrix import is_sparse, squared_lengths
 from cdspp.core.names import (
@@ -19,7 +20,6 @@ from cdspp.core.names import (
     STANDARDISE_EACH,
     UNIT,
 )
-from cdspp.core.storage import storable
 from cdspp.core.wording import counted
 
 __all__ = ["Scaling", "fit_scaling"]

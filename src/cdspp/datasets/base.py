@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from cdspp.core.errors import ConfigError, DataError, DiskFullError, NotWritableError
 from cdspp.core.faults import write_errors
+from cdspp.core.files import read_json, write_json
 from cdspp.core.provenance import file_digest
-from cdspp.core.whole_files import read_json, write_json
 
 __all__ = [
     "INDEX_NAME",

@@ -20,8 +20,8 @@ from urllib.parse import quote, unquote, urlsplit
 
 from cdspp.core.errors import ChecksumError, DataError
 from cdspp.core.faults import tell_fault, write_errors
+from cdspp.core.files import atomic
 from cdspp.core.provenance import versions
-from cdspp.core.whole_files import atomic
 from cdspp.datasets.catalogue import refuse_unknown_keys
 
 Check = Callable[[Path], object]

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from cdspp.core.faults import write_errors
-from cdspp.core.whole_files import atomic, read_json
+from cdspp.core.files import atomic, read_json
 from cdspp.datasets.base import ROWS_NAME
 from cdspp.datasets.catalogue import unfit
 

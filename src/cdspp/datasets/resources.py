@@ -18,7 +18,7 @@ from typing import Any
 
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError
-from cdspp.core.whole_files import write_json
+from cdspp.core.files import write_json
 from cdspp.datasets import fetch, image_files
 from cdspp.datasets.archives import extract, matches
 from cdspp.datasets.catalogue import load_catalogue, refuse_unknown_keys

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cdspp.core.errors import DataError
+from cdspp.core.files import BROKEN
 from cdspp.core.provenance import file_digest
-from cdspp.core.whole_files import BROKEN
 from cdspp.datasets.base import ROWS_NAME
 from cdspp.datasets.readers import read_matrix
 from cdspp.features.base import Extractor

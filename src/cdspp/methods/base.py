@@ -23,10 +23,10 @@ from sklearn.utils.validation import (
 
 from cdspp.core.errors import CollapseWarning, LabelWarning
 from cdspp.core.file_rows import FileRows, in_file, in_memory, rowwise
+from cdspp.core.files import storable
 from cdspp.core.labels import UNLABELLED
 from cdspp.core.matrix import stored_share
 from cdspp.core.memory import require_memory
-from cdspp.core.storage import storable
 from cdspp.methods.bridge import Bridge, read_bridge, row_keys
 from cdspp.methods.collapse import Collapse, find_collapse
 from cdspp.methods.labels import check_classes, compare_classes, read_labels

@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from cdspp.core.errors import DataError
 from cdspp.core.faults import brief, out_of_memory
+from cdspp.core.files import Packer, read_parts, unpack, write_parts
 from cdspp.core.names import NO_SCALE, PathLike
 from cdspp.core.scaling import Scaling
-from cdspp.core.storage import Packer, read_parts, unpack, write_parts
 from cdspp.core.version import VERSION
 from cdspp.methods import is_own, method_class
 from cdspp.methods.base import HeterogeneousClassifier

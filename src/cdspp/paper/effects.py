@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.summary import Floats, last_scores
+from cdspp.analysis.summary import Floats, last_scores, read_scores
 from cdspp.analysis.verdicts import ZERO, PairedGain, interval_note, paired_gain
 from cdspp.core.errors import DataError
-from cdspp.core.names import MAIN, PathLike
+from cdspp.core.names import MAIN, PathLike, Paths
 from cdspp.core.wording import DASH, counted
 from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import method_class
-from cdspp.paper.printed import EXACT, Printed, cell_verdict
+from cdspp.paper.printed import EXACT, Printed, cell_verdict, read_printed
 from cdspp.paper.readings import PaperPlan, ReadingPlan
-from cdspp.report.tables.table import Cell, Line, Table, effect_cell
-from cdspp.study.plan import BenchmarkPlan, Row
+from cdspp.report.tables.table import Cell, Line, Table, effect_cell, write_tables
+from cdspp.study.plan import BenchmarkPlan, Plans, Row
 
 Reading = Mapping[str, Any]  # a deviation or a choice, as it stands in its list
 
@@ -53,6 +54,24 @@ _CHOICES = (
     "printed cells are met to the digit with the choice, and without it. A choice that "
     "is worth much is part of the printed result, whatever the method."
 )
+
+
+def write_deviations(
+    plans: Plans, scores: Paths, paper: PathLike, outputs: Paths
+) -> None:
+    """Write where paper and released code differ."""
+    pairs = zip(map(read_scores, scores), plans, strict=True)
+    effects = [measure_effects(*pair) for pair in pairs]
+    deviations = read_deviations(Path(paper, "deviations.yaml"))
+    write_tables([build_deviation_table(effects, deviations)], outputs)
+
+
+def write_choices(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) -> None:
+    """Write what the printed numbers rest on."""
+    found = [read_scores(path) for path in scores]
+    effects = measure_choices(found, plans, read_printed(paper))
+    choices = read_choices(Path(paper, "choices.yaml"))
+    write_tables([build_choices_table(effects, choices)], outputs)
 
 
 def read_deviations(path: PathLike) -> list[Reading]:
@@ -109,7 +128,7 @@ def _effect(plan: BenchmarkPlan, entry: ReadingPlan, gain: PairedGain) -> Readin
 
 
 def measure_choices(
-    scores: Sequence[pd.DataFrame], plans: Sequence[BenchmarkPlan], printed: Printed
+    scores: Sequence[pd.DataFrame], plans: Plans, printed: Printed
 ) -> pd.DataFrame:
     """Measure what each choice changes: the main run minus the one without it.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from cdspp.core.yaml_files import read_yaml
 from cdspp.paper.readings import NAME, READINGS, PaperPlan, ReadingPlan
-from cdspp.report.outline import DETAILS, TABLE, TIMING, Fold, Item, Part
+from cdspp.report.outline import DETAILS, TABLE, TIMING, Fold, Item, Maker, Part
 from cdspp.study.checks import run_faults
 from cdspp.study.guest_sections import GuestSection
 from cdspp.study.known_names import KnownNames, unknown
@@ -24,6 +24,13 @@ def _has(name: str) -> Callable[[BenchmarkPlan], bool]:
     return lambda plan: bool(getattr(PaperPlan.of(plan), name))
 
 
+def _maker(function: str, *inputs: str) -> Maker:
+    return Maker(f"cdspp.paper.{function}", inputs or ("scores",), ("paper",))
+
+
+_CLAIMS = _maker("claims.claims:write_claims", "scores", "comparisons", "rows")
+_PRINTED = _maker("printed:write_printed")
+_CHOICES = _maker("effects:write_choices")
 _NUMBERS = Fold(
     "The numbers behind each verdict",
     "What was compared, by which rule, and how large the difference is.",
@@ -36,35 +43,43 @@ CLAIMS = Part(
     "claims",
     "What the paper claims",
     items=(
-        Item(TABLE, "claims-overview", _has("claims")),
-        Item(TABLE, "claims", _has("claims"), _NUMBERS),
+        Item(TABLE, "claims-overview", _CLAIMS, _has("claims")),
+        Item(TABLE, "claims", _CLAIMS, _has("claims"), _NUMBERS),
     ),
 )
 PRINTED = Part(
     "printed",
     "Printed and reproduced",
     items=(
-        Item(TABLE, "printed-methods", _has("printed")),
-        Item(TABLE, "printed-choices", _has("choices")),
-        Item(TABLE, "printed", _has("printed"), _CELLS),
+        Item(TABLE, "printed-methods", _PRINTED, _has("printed")),
+        Item(TABLE, "printed-choices", _CHOICES, _has("choices")),
+        Item(TABLE, "printed", _PRINTED, _has("printed"), _CELLS),
     ),
 )
 DEVIATIONS = Part(
     "deviations",
     "Where paper and released code differ",
     DETAILS,
-    (Item(TABLE, "deviations", _has("claims")),),
+    (Item(TABLE, "deviations", _maker("effects:write_deviations"), _has("claims")),),
     "Where the text of a paper and its authors' program say different things, and how "
     "many points the other reading changes.",
 )
-TIME_CLAIMS = Item(TIMING, "time-claims", _has("claims"))
+TIMES = (
+    Item(TIMING, "times", _maker("times:write_times", "records")),
+    Item(
+        TIMING,
+        "time-claims",
+        _maker("times:write_time_claims", "records"),
+        _has("claims"),
+        caption="What the paper claims of time, by the seconds of this run.",
+    ),
+)
 
 
 class Paper(GuestSection):
     """The guest section of the paper, whose numbers and readings are resources."""
 
     name = NAME
-    rules = "workflow/rules/paper.smk"
 
     def __init__(self, resources: Path) -> None:
         self.folder = resources / "paper"
@@ -138,7 +153,7 @@ class Paper(GuestSection):
         found: list[Part] = []
         for part in outline:
             if part.anchor == "times":
-                part = replace(part, items=(*part.items, TIME_CLAIMS))
+                part = replace(part, items=TIMES)
             added = {"overview": [CLAIMS, PRINTED], "times": [DEVIATIONS]}
             found += [part, *added.get(part.anchor, [])]
         return tuple(found)

@@ -13,17 +13,23 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
+from cdspp.analysis.summary import (
+    Floats,
+    Summary,
+    mean_sd,
+    n_present,
+    read_summaries,
+)
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.core.errors import DataError
-from cdspp.core.names import AVERAGE, PathLike
+from cdspp.core.names import AVERAGE, PathLike, Paths
 from cdspp.core.wording import DASH, counted, in_points, marks, percent, task_title
 from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import seed_option
 from cdspp.paper.readings import PaperPlan
-from cdspp.report.tables.table import Cell, Line, Table
+from cdspp.report.tables.table import Cell, Line, Table, write_tables
 from cdspp.stages.artifacts import SHIPPED, read_csv
-from cdspp.study.plan import BenchmarkPlan, Row
+from cdspp.study.plan import Plans, Row
 
 PRINTED_TRIALS = 10
 RULE = (
@@ -57,6 +63,13 @@ class Printed:
     cells: pd.DataFrame
 
 
+def write_printed(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) -> None:
+    """Write the printed numbers beside the reproduced ones, and how many are met."""
+    summaries = read_summaries(scores, plans)
+    cells = compare_printed(read_printed(paper), summaries)
+    write_tables([build_printed_counts(cells), build_printed_table(cells)], outputs)
+
+
 def read_printed(folder: PathLike) -> Printed:
     """Read the printed cells of a folder; DataError where its benchmarks lack one."""
     benchmarks = read_yaml(Path(folder, "benchmarks.yaml"))
@@ -82,30 +95,6 @@ def read_printed(folder: PathLike) -> Printed:
         "printed_sd": found["std_percent"] / 100,
     }
     return Printed(benchmarks, pd.DataFrame(cells))
-
-
-def paper_times(
-    folder: PathLike, plans: Sequence[BenchmarkPlan]
-) -> dict[str, Mapping[str, float]]:
-    """Return the printed seconds, by benchmark of ours and display name of a method."""
-    seconds = paper_seconds(Path(folder, "computation_time.csv"))
-    known = read_yaml(Path(folder, "benchmarks.yaml"))
-    names = {plan.benchmark: PaperPlan.of(plan).printed for plan in plans}
-    return {
-        benchmark: seconds[known[name]["time"]]
-        for benchmark, name in names.items()
-        if name is not None
-    }
-
-
-def paper_seconds(path: PathLike) -> dict[str, dict[str, float]]:
-    """Read the computation times of the paper: seconds by benchmark and method."""
-    types = {"method": "str", "benchmark": "str", "seconds_all_tasks": "float64"}
-    found = read_csv(path, types, SHIPPED)
-    return {
-        str(name): dict(zip(group["method"], group["seconds_all_tasks"], strict=True))
-        for name, group in found.groupby("benchmark", sort=False)
-    }
 
 
 def printed_verdict(

@@ -6,17 +6,34 @@ measured seconds are apart (*timings*): all others have equal bytes in equal run
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from operator import attrgetter
+from typing import Any
 
-from cdspp.core.names import LABELS
+from cdspp.analysis.verdicts import INTERVAL_TRIALS
+from cdspp.core.names import BASELINE, LABELS, REFERENCE
+from cdspp.core.wording import task_title
 from cdspp.methods.bridge import PAIRS
 from cdspp.study.guest_sections import guest_classes
-from cdspp.study.plan import CHOOSING, LEFT_OUT, BenchmarkPlan
+from cdspp.study.plan import CHOOSING, LEFT_OUT, BenchmarkPlan, Plans, few_tasks
 
 DETAILS, AUDIT = "Details", "Audit"
 KINDS = TABLE, FIGURE, TIMING = ("table", "figure", "timing")
+
+
+@dataclass(frozen=True)
+class Maker:
+    """A function ``module:function`` that writes tables or figures, and its inputs.
+
+    It is called with `plans`, a list of paths for each of the `inputs` (names of
+    `cdspp.study.files.INPUTS`), the folder of each of the `resources`, and `outputs`.
+    """
+
+    function: str
+    inputs: tuple[str, ...] = ("scores",)
+    resources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -31,13 +48,22 @@ class Fold:
 class Item:
     """A table, a figure, or a table of seconds, made where a plan has what it needs.
 
-    The name is the stem of its files, with ``{benchmark}`` or ``{curve}`` for each.
+    The name is the stem of its files, with ``{benchmark}`` or ``{curve}`` for each. One
+    job makes all items of a maker, or those of each benchmark; without a maker, a file
+    of rules of its section does. The caption may depend on the plans, and may have the
+    fields of `caption_fields`.
     """
 
     kind: str
     name: str
+    maker: Maker | None = None
     needs: Callable[[BenchmarkPlan], object] = lambda plan: True
     fold: Fold | None = None
+    caption: str | Callable[[Plans], str] = ""
+
+    def caption_of(self, plans: Plans) -> str:
+        """Return the caption of what some benchmarks have."""
+        return self.caption if isinstance(self.caption, str) else self.caption(plans)
 
 
 @dataclass(frozen=True)
@@ -54,23 +80,61 @@ class Part:
     sentence: str = ""
 
 
-def has_pairs(plan: BenchmarkPlan) -> bool:
-    """Whether a benchmark has a curve over paired rows."""
-    return PAIRS in _varied(plan)
+@dataclass(frozen=True)
+class ItemJob:
+    """What one job makes: items of one kind, by one maker, with their captions."""
 
+    name: str
+    kind: str
+    maker: Maker
+    plans: Plans
+    captions: dict[str, str] = field(default_factory=dict)
 
-def few_tasks(plans: Sequence[BenchmarkPlan]) -> bool:
-    """Whether the opening chart has room for every task, or for gains alone."""
-    return sum(len(plan.tasks) for plan in plans) <= 10
-
-
-def _varied(plan: BenchmarkPlan) -> set[str]:
-    return {curve.parameter for curve in plan.curves}
+    def plan_values(self) -> list[dict[str, Any]]:
+        """Return the plans as parameters, of what rests on data the part about data."""
+        of_data = set(self.maker.inputs) <= {"labels", "features", "splits"}
+        plans = (plan.of_data() if of_data else plan for plan in self.plans)
+        return [plan.as_dict() for plan in plans]
 
 
 def _has(kind: str) -> Callable[[BenchmarkPlan], bool]:
     return lambda plan: any(row.kind == kind for row in plan.rows)
 
+
+def _varies(parameter: str) -> Callable[[BenchmarkPlan], bool]:
+    return lambda plan: parameter in plan.varied
+
+
+def _opening_caption(plans: Plans) -> str:
+    if few_tasks(plans):
+        return (
+            "Accuracy of the baseline, of the method in every other source state and "
+            "with its real source, task by task: mean over trials and 95 % t interval "
+            "(from {interval_trials} trials on). Target-only is the state without a "
+            "source. Right: the verdict, and the paired gain over the state that is "
+            "hardest to beat, in points, with its interval. All panels have the same "
+            "scale; none starts at zero."
+        )
+    return (
+        "The gain of the method by its real source, in points, task by task: paired "
+        "gain over the baseline (hollow squares) and over the source state that is "
+        "hardest to beat (blue where the source helps, red where it hurts, black where "
+        "it makes no difference, grey where it is undecided); mean over trials and "
+        "95 % t interval (from {interval_trials} trials on)."
+    )
+
+
+_TABLES, _FIGURES = "cdspp.report.tables.", "cdspp.report.figures."
+_OF_DATA = ("labels", "features", "splits")
+_OF_SHOWCASE = ("fits", "subspace", "source_labels", "target_labels")
+_SELECTING = ("scores", "comparisons", "selecting_records")
+OPENING = Maker(_FIGURES + "source_help:write_opening", ("scores", "comparisons"))
+BENCHMARK = Maker(_TABLES + "benchmark:write_benchmark")
+METHODS = Maker(_FIGURES + "benchmark:write_benchmark")
+CURVE_TABLES = Maker(_TABLES + "benchmark:write_curves")
+CURVE_FIGURES = Maker(_FIGURES + "curves:write_curves")
+DATA = Maker(_TABLES + "contents:write_contents", _OF_DATA)
+SHOWCASE = Maker(_FIGURES + "samples:write_showcase", _OF_SHOWCASE)
 
 EVERY_TASK = Fold(
     "Accuracy on every task",
@@ -117,43 +181,155 @@ OWN: tuple[Part, ...] = (
         "chart",
         "With the source, and without",
         items=(
-            Item(FIGURE, "bridges", has_pairs),
-            Item(FIGURE, "source-help"),
-            Item(FIGURE, "source-states"),
+            Item(
+                FIGURE,
+                "bridges",
+                Maker(_FIGURES + "curves:write_bridges"),
+                _varies(PAIRS),
+                caption="The gain from a bridge between the domains. Left: accuracy "
+                "against the number of paired rows, objects that both views describe, "
+                "without a label and outside both domains; lines across: methods "
+                "without pairs, which use labels alone, the target alone, or shared "
+                "columns. Right: the same methods against labelled samples per class. "
+                "Means over the first trials, band: 95 % t interval (from "
+                "{interval_trials} trials on).",
+            ),
+            Item(FIGURE, "source-help", OPENING, caption=_opening_caption),
+            Item(
+                FIGURE,
+                "source-states",
+                OPENING,
+                caption="The gain in accuracy of each method by its real source over "
+                "each other state of the source, averaged over tasks. Signs and fills "
+                "follow accuracy and balanced accuracy: ▲ dark: the real source is "
+                "better by both; ▼: worse by both; =: equal within the margin by both; "
+                "◐ yellow: it depends on the measure, here or in the verdict over all "
+                "states; white: the trials leave it open; in brackets: too few trials, "
+                "or fits that collapsed or diverged. Each pair by a test at 5 %, after "
+                "Holm's correction over the methods of a column unless the study says "
+                "otherwise.",
+            ),
         ),
     ),
-    Part("overview", "All methods at a glance", items=(Item(TABLE, "overview"),)),
+    Part(
+        "overview",
+        "All methods at a glance",
+        items=(
+            Item(
+                TABLE,
+                "overview",
+                Maker(_TABLES + "benchmark:write_overview"),
+                caption="Average accuracy of every method and control by benchmark.",
+            ),
+        ),
+    ),
     Part(
         "benchmark-{benchmark}",
         "{title}",
         DETAILS,
         (
-            Item(TABLE, "accuracy_{benchmark}", fold=EVERY_TASK),
-            Item(FIGURE, "methods_{benchmark}", fold=EVERY_TASK),
-            Item(TABLE, "class-accuracy_{benchmark}", fold=BALANCED),
-            Item(TABLE, "source-help_{benchmark}", fold=BY_TASK),
-            Item(TABLE, "several-sources_{benchmark}", _has(LEFT_OUT), SEVERAL),
-            Item(FIGURE, "labels_{benchmark}", lambda p: LABELS in _varied(p), CURVES),
+            Item(TABLE, "accuracy_{benchmark}", BENCHMARK, fold=EVERY_TASK),
+            Item(
+                FIGURE,
+                "methods_{benchmark}",
+                METHODS,
+                fold=EVERY_TASK,
+                caption="Accuracy of every method on every task: mean over trials and "
+                "95 % t interval (from {interval_trials} trials on). Hollow markers "
+                "and stars: supervised methods. Every panel has the same scale, none "
+                "starts at zero; arrows mark means far to its left, brackets fits that "
+                "collapsed or diverged. † shortened runs.",
+            ),
+            Item(TABLE, "class-accuracy_{benchmark}", BENCHMARK, fold=BALANCED),
+            Item(
+                TABLE,
+                "source-help_{benchmark}",
+                Maker(_TABLES + "source_help:write_tasks", ("scores", "rows")),
+                fold=BY_TASK,
+            ),
+            Item(
+                TABLE,
+                "several-sources_{benchmark}",
+                Maker(_TABLES + "source_help:write_several", ("scores", "rows")),
+                _has(LEFT_OUT),
+                SEVERAL,
+            ),
+            Item(
+                FIGURE,
+                "labels_{benchmark}",
+                CURVE_FIGURES,
+                _varies(LABELS),
+                CURVES,
+                "Accuracy against the number of labelled target samples per class, "
+                "drawn nested from the seed: mean over trials; band: 95 % t interval "
+                "of {reference} (from {interval_trials} trials on); dashed: the "
+                "baseline. Panels span equally many points, each around its own data; "
+                "arrows name methods far below. All other samples are test samples, so "
+                "the right has fewer of them.",
+            ),
             Item(
                 FIGURE,
                 "sensitivity_{benchmark}",
-                lambda plan: bool(_varied(plan) - {LABELS, PAIRS}),
+                CURVE_FIGURES,
+                lambda plan: plan.varied - {LABELS, PAIRS},
                 CURVES,
+                "Accuracy of {reference} against one parameter at a time, with one fit "
+                "for each value. Thick: average over tasks; thin: single tasks; band: "
+                "95 % t interval (from {interval_trials} trials on); grey bar: the "
+                "value of the main run. One scale for all panels. Beyond the number of "
+                "classes the closed form has no further direction, so the curve is "
+                "flat.",
             ),
-            Item(TABLE, "curve-{curve}_{benchmark}", fold=CURVES),
-            Item(FIGURE, "iterations_{benchmark}", fold=ROUNDS),
-            Item(TABLE, "iterations_{benchmark}", fold=ROUNDS),
-            Item(FIGURE, "subspace_{benchmark}", attrgetter("showcase"), ONE_TASK),
-            Item(FIGURE, "confusion_{benchmark}", attrgetter("showcase"), ONE_TASK),
-            Item(TABLE, "contents_{benchmark}", fold=CONTENTS),
-            Item(TABLE, "overlap_{benchmark}", fold=CONTENTS),
+            Item(TABLE, "curve-{curve}_{benchmark}", CURVE_TABLES, fold=CURVES),
+            Item(
+                FIGURE,
+                "iterations_{benchmark}",
+                METHODS,
+                fold=ROUNDS,
+                caption="Accuracy by iteration: mean over trials, band: 95 % t "
+                "interval (from {interval_trials} trials on). Dashed: the baseline, "
+                "which does not iterate. Arrows mark methods that end far below, "
+                "brackets fits that collapsed or diverged.",
+            ),
+            Item(TABLE, "iterations_{benchmark}", BENCHMARK, fold=ROUNDS),
+            Item(
+                FIGURE,
+                "subspace_{benchmark}",
+                SHOWCASE,
+                attrgetter("showcase"),
+                ONE_TASK,
+                "The common subspace of {reference} on {task}, trial {trial}, "
+                "iteration by iteration, and after one more fit on all pseudo-labels, "
+                "which the paper's text describes and its released code omits; one "
+                "fixed two-dimensional view. Squares: source; stars: labelled target "
+                "samples; circles: unlabelled ones. Titles: accuracy on these. Colour: "
+                "true class; only the picture uses it.",
+            ),
+            Item(
+                FIGURE,
+                "confusion_{benchmark}",
+                SHOWCASE,
+                attrgetter("showcase"),
+                ONE_TASK,
+                "Which class is mistaken for which: {reference} on {task}, last "
+                "iteration, summed over trials. Colour: share of the true class; "
+                "numbers: samples.",
+            ),
+            Item(TABLE, "contents_{benchmark}", DATA, fold=CONTENTS),
+            Item(TABLE, "overlap_{benchmark}", DATA, fold=CONTENTS),
         ),
     ),
     Part(
         "states",
         "Did the source help each method?",
         DETAILS,
-        (Item(TABLE, "source-help"),),
+        (
+            Item(
+                TABLE,
+                "source-help",
+                Maker(_TABLES + "source_help:write_matrix", ("comparisons",)),
+            ),
+        ),
         "The gain of each method by its real source over every other state of it, in "
         "points: where a number is negative, the method did better without.",
     ),
@@ -161,7 +337,25 @@ OWN: tuple[Part, ...] = (
         "selection",
         "Are hyper-parameters the reason?",
         DETAILS,
-        tuple(Item(kind, "selection", _has(CHOOSING)) for kind in (FIGURE, TABLE)),
+        (
+            Item(
+                FIGURE,
+                "selection",
+                Maker(_FIGURES + "source_help:write_selection", ("selection",)),
+                _has(CHOOSING),
+                caption="Accuracy with the default, with what each trial selected by "
+                "cross-validation on its labelled rows, and with the value that is "
+                "best in hindsight, on the test rows: averaged over tasks. Only the "
+                "first two can be reached in practice; the third bounds the gain of "
+                "any tuning.",
+            ),
+            Item(
+                TABLE,
+                "selection",
+                Maker(_TABLES + "selection:write_selection", _SELECTING),
+                _has(CHOOSING),
+            ),
+        ),
         "Whether a verdict turns on a hyper-parameter: accuracy with the default, with "
         "the value selected on the labelled target rows of each trial, and with the "
         "best in hindsight.",
@@ -170,9 +364,8 @@ OWN: tuple[Part, ...] = (
         "times",
         "What it costs",
         DETAILS,
-        (Item(TIMING, "times"),),
-        "Processor time of three trials over all tasks, as a multiple of that of "
-        "{reference}.",
+        sentence="Processor time of three trials over all tasks, as a multiple of that "
+        "of {reference}.",
     ),
     Part(
         "graph",
@@ -212,13 +405,13 @@ def outline() -> tuple[Part, ...]:
     return parts
 
 
-def outline_names(kind: str, plans: Sequence[BenchmarkPlan]) -> list[str]:
+def outline_names(kind: str, plans: Plans) -> list[str]:
     """Return the names of all items of a kind in a study, in order."""
     items = [item for part in outline() for item in part.items if item.kind == kind]
     return [name for item in items for name in item_names(item, plans)]
 
 
-def item_names(item: Item, plans: Sequence[BenchmarkPlan]) -> list[str]:
+def item_names(item: Item, plans: Plans) -> list[str]:
     """Return the names that an item has for some benchmarks, each once."""
     names = []
     for plan in filter(item.needs, plans):
@@ -226,3 +419,39 @@ def item_names(item: Item, plans: Sequence[BenchmarkPlan]) -> list[str]:
         for curve in curves if "{curve}" in item.name else [""]:
             names.append(item.name.format(benchmark=plan.benchmark, curve=curve))
     return list(dict.fromkeys(names))
+
+
+def item_jobs(plans: Plans) -> list[ItemJob]:
+    """Return the jobs that make the tables and figures of a study, in order."""
+    jobs: dict[tuple[str, Maker, str], ItemJob] = {}
+    pairs = ((part, item) for part in outline() for item in part.items)
+    for part, item in pairs:
+        every = "{benchmark}" not in item.name
+        stem = re.sub(r"[-_]?{\w+}", "", item.name)
+        for chosen in [plans] if every else [[plan] for plan in plans]:
+            names = item_names(item, chosen)
+            if item.maker and names:
+                of = "" if every else f"_{chosen[0].benchmark}"
+                job = ItemJob(f"{stem}{of}", item.kind, item.maker, chosen)
+                captions = jobs.setdefault((item.kind, item.maker, of), job).captions
+                captions |= dict.fromkeys(names, _plain_caption(part, item, chosen))
+    return list(jobs.values())
+
+
+def _plain_caption(part: Part, item: Item, plans: Plans) -> str:
+    """Return a caption as text; that of a table is by default what opens its part."""
+    shown = item.fold or part
+    opening = shown.heading if shown.heading.endswith("?") else f"{shown.heading}."
+    text = item.caption_of(plans) or f"{opening} {shown.sentence}".strip()
+    return text.format(**caption_fields(plans))
+
+
+def caption_fields(plans: Plans) -> dict[str, str]:
+    """Return what captions and sentences may name, by field."""
+    fields = {"interval_trials": str(INTERVAL_TRIALS)}
+    for role in (REFERENCE, BASELINE):
+        names = (plan.role_name(role) for plan in plans)
+        fields[role] = next(filter(None, names), f"the {role}")
+    for showcase in (plan.showcase for plan in plans if plan.showcase):
+        fields |= {"task": task_title(showcase.task), "trial": str(showcase.trial)}
+    return fields

@@ -1,25 +1,35 @@
 """Files that pass between the stages of a study: NPZ for features, Parquet for rows.
 
-Parquet files carry no variable metadata: equal rows give equal bytes.
+Parquet files carry no variable metadata: equal rows give equal bytes. A fit is checked
+against its record whenever it is read.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cdspp.core.names import PathLike
-from cdspp.core.whole_files import (
+from cdspp.core.files import (
     BROKEN,
+    Expected,
+    Record,
     atomic,
     check_opening,
+    fault,
     read_arrays,
+    read_record,
+    recipe,
+    refused,
     unreadable,
 )
+from cdspp.core.names import FitKey, PathLike, fit_key, task_domains, trials_of_block
+from cdspp.core.provenance import file_digest, ids_digest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -213,3 +223,179 @@ def labels_by_id(path: PathLike) -> dict[str, str]:
     columns = read_rows(path, LABEL_COLUMNS)
     labels = (label or "" for label in columns["label"])
     return dict(zip(columns["id"], labels, strict=True))
+
+
+# What the record of a fit has to say, and of each trial.
+OF_FIT = ("dataset", "overlap", "versions", "trials")
+OF_TRIAL = ("trial", "status", "collapsed", "rounds", "tested", "test_ids")
+
+
+class ExpectedFits(NamedTuple):
+    """The fits of a benchmark, as a configuration has them.
+
+    `recipes` has, by ``<setting>/<method>``, the recipe and the place of its files in
+    `inputs`: paths by the names of `cdspp.stages.trials.TaskFiles`, in which
+    ``{source}``, ``{target}`` and ``{block}`` stand for those of a fit.
+    """
+
+    recipes: Mapping[str, tuple[str, int]]
+    inputs: Sequence[Mapping[str, str]]
+
+    def of(self, path: PathLike) -> Expected:
+        """Return what one fit should be made of."""
+        key = fit_key(path)
+        made_of, place = self.recipes.get(f"{key.setting}/{key.method}", ("", 0))
+        return Expected(made_of, input_files(self.inputs[place], key))
+
+
+def fit_recipe(seed: int, numeric_threads: int, member: Mapping[str, Any]) -> str:
+    """Return a digest of all that decides predictions, beside task, block and files.
+
+    `member` has the fields of `cdspp.stages.fit.Fit` but for its file.
+    """
+    choices = {name: value for name, value in member.items() if name != "code"}
+    return recipe([seed, numeric_threads, choices], member["code"])
+
+
+def input_files(patterns: Mapping[str, str], key: FitKey) -> dict[str, str]:
+    """Return the files that a fit reads, by the patterns of its method and setting.
+
+    Those of a second source have its number in their names: `source_features_2`.
+    """
+    sources, target = task_domains(key.task)
+    files = {}
+    for name, pattern in patterns.items():
+        path = pattern.replace("{target}", target).replace("{block}", key.block)
+        each = sources if "{source}" in path else sources[:1]
+        for number, source in enumerate(each, start=1):
+            numbered = name if number == 1 else f"{name}_{number}"
+            files[numbered] = path.replace("{source}", source)
+    return files
+
+
+def unnumbered(name: str) -> str:
+    """Return the name of an input without the number of its source, if it has one."""
+    return name.rstrip("_0123456789")
+
+
+@dataclass(frozen=True, eq=False)
+class FitFile:
+    """A fit that was read: predictions by `FIT_COLUMNS`, and its record."""
+
+    path: Path
+    key: FitKey
+    columns: Mapping[str, NDArray[Any]]
+    record: Record
+
+    @property
+    def trials(self) -> Sequence[Mapping[str, Any]]:
+        """The outcomes of its trials."""
+        return outcomes_of(self.record)
+
+
+def outcomes_of(record: Record) -> Sequence[Mapping[str, Any]]:
+    """Return the outcomes of the trials of a fit, from its record."""
+    trials: Sequence[Mapping[str, Any]] = record.extra["trials"]
+    return trials
+
+
+def read_fit_record(path: PathLike) -> Record:
+    """Read the record of a fit; DataError where its trials are not those of the block.
+
+    The path is that of the fit, or of the record itself.
+    """
+    file = Path(path).with_suffix(".parquet")
+    record = read_record(file)
+    lacking = [name for name in OF_FIT if name not in record.extra]
+    trials = record.extra.get("trials")
+    for trial in trials if isinstance(trials, list) else [trials]:
+        known = trial if isinstance(trial, dict) else {}
+        lacking += [name for name in OF_TRIAL if name not in known]
+    if lacking:
+        raise refused(file, f"its record does not tell {', '.join(lacking)}")
+    found = [trial["trial"] for trial in outcomes_of(record)]
+    try:
+        expected = [*trials_of_block(file.stem)]
+    except ValueError as error:
+        wrong = f"expected trials as its name, such as 1-5, but it is {file.stem!r}"
+        raise refused(file, wrong) from error
+    if found != expected:
+        wrong = f"expected the trials {file.stem}, but its record tells of {found}"
+        raise refused(file, wrong)
+    return record
+
+
+def read_fit(path: PathLike) -> FitFile:
+    """Read the predictions of a fit, and check them against its record and path.
+
+    DataError: predictions or record are damaged, have changed or belong to another fit;
+    the trials are not those of the block; or the predicted samples are not exactly the
+    test samples of their trial, once each a round.
+    """
+    file = Path(path)
+    record, columns = read_fit_record(file), read_rows(file, FIT_COLUMNS)
+    fit = FitFile(file, fit_key(file), columns, record)
+    _check_rows(fit)
+    if wrong := fault(file, known={str(file): file_digest(file)}, record=record):
+        raise refused(file, wrong)
+    return fit
+
+
+def read_expected_fits(
+    paths: Iterable[PathLike], expected: ExpectedFits | None
+) -> Iterator[FitFile]:
+    """Yield fits as `read_fit` reads them; DataError where one is not as expected.
+
+    Such is one that a job of an earlier run made, which ended late.
+    """
+    known: dict[str, str] = {}
+    for path in paths:
+        fit = read_fit(path)
+        known[str(path)] = fit.record.sha256  # as was read
+        wanted = expected and expected.of(path)
+        if wrong := fault(path, wanted, known, record=fit.record):
+            raise refused(path, wrong)
+        yield fit
+
+
+def _check_rows(fit: FitFile) -> None:
+    outcomes = {o["trial"]: o for o in fit.trials if o["rounds"] and o["tested"]}
+    found = np.unique(fit.columns["trial"]).tolist()
+    if found != [*outcomes]:
+        wrong = f"but there are {found}"
+        raise refused(
+            fit.path, f"expected predictions of the trials {[*outcomes]}, {wrong}"
+        )
+    for trial, outcome in outcomes.items():
+        here = fit.columns["trial"] == trial
+        ids, rounds = fit.columns["id"][here], fit.columns["iteration"][here]
+        _check_trial(fit.path, ids, rounds, outcome)
+
+
+def _check_trial(
+    file: Path, ids: NDArray[Any], iterations: NDArray[Any], outcome: Mapping[str, Any]
+) -> None:
+    trial, tested = outcome["trial"], outcome["tested"]
+    rounds = rows_by_round(iterations)
+    if len(rounds) != outcome["rounds"]:
+        expected = f"trial {trial}: expected {outcome['rounds']} iterations"
+        raise refused(file, f"{expected}, but there are {len(rounds)}")
+    checked = np.empty(0, dtype=object)
+    for number, rows in rounds.items():
+        found = ids[rows]
+        # Rounds have one order, so that most need no digest.
+        if np.array_equal(found, checked):
+            continue
+        if len(found) != tested or ids_digest(found) != outcome["test_ids"]:
+            where = f"trial {trial}, iteration {number}"
+            expected = f"expected the {tested} test samples of the split, once each"
+            got = f"got {len(found)} rows of {len(set(found))} samples"
+            raise refused(file, f"{where}: {expected}, but {got}")
+        checked = found
+
+
+def rows_by_round(iterations: NDArray[Any]) -> dict[int, NDArray[np.intp]]:
+    """Return the places of the rows of each iteration, in time linear in the rows."""
+    order = np.argsort(iterations, kind="stable")
+    numbers, starts = np.unique(iterations[order], return_index=True)
+    return dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True))

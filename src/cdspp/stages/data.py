@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core.errors import ConfigError
+from cdspp.core.files import read_json
 from cdspp.core.names import PathLike
-from cdspp.core.whole_files import read_json
 from cdspp.datasets import PublishedDataset, open_dataset
 from cdspp.datasets.base import INDEX_NAME, read_index
 from cdspp.datasets.catalogue import check_catalogued, load_catalogue

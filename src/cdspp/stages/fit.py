@@ -17,37 +17,45 @@ from typing import Any
 import numpy as np
 
 import cdspp.core.light_sklearn  # noqa: F401
-from cdspp.core.errors import CollapseWarning, MethodFailed
+from cdspp.core.errors import CollapseWarning, DataError, MethodFailed
 from cdspp.core.faults import crash_words, stops_job
+from cdspp.core.files import content_digest, record_path, write_record
 from cdspp.core.jobs import log_ready
 from cdspp.core.labels import keep_labels
-from cdspp.core.names import PathLike, fit_key
+from cdspp.core.memory import sharing
+from cdspp.core.names import PathLike, fit_key, trials_of_block
 from cdspp.core.provenance import (
     file_digest,
     hardware,
     ids_digest,
     limit_threads,
     measured,
+    numeric,
     versions,
 )
-from cdspp.core.reuse import sharing
-from cdspp.core.run_marks import input_digest
+from cdspp.core.run_lock import input_digest
 from cdspp.core.seeding import integer_seed
 from cdspp.methods import method_class, seed_option
 from cdspp.methods.base import HeterogeneousClassifier, Round, SourceDomain
-from cdspp.stages.artifacts import FIT_COLUMNS, SHARE_COLUMNS, read_rows, write_rows
-from cdspp.stages.fit_files import (
-    DoneTrials,
-    content_digest,
+from cdspp.stages.artifacts import (
+    FIT_COLUMNS,
+    SHARE_COLUMNS,
+    FitFile,
     fit_recipe,
-    is_made,
-    write_record,
+    outcomes_of,
+    read_fit,
+    read_fit_record,
+    read_rows,
+    unnumbered,
+    write_rows,
 )
 from cdspp.stages.selection import fitted, select_options
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
 Made = tuple[dict[str, Any], Sequence[Round]]  # a trial in the record; its rounds
+# Files of a block, of which the digest `read` of a trial covers its part.
+OF_BLOCKS = frozenset({"source_split", "target_split", "pairs", "prior"})
 
 log = logging.getLogger(__name__)
 
@@ -57,8 +65,8 @@ class Fit:
     """One fit of a job: what sets it apart, and where it is written.
 
     `code` is a digest of the code that makes the predictions: a Parquet file with
-    `FIT_COLUMNS`, one row a test sample, round and trial. In the record, a JSON file,
-    a trial that the method cannot do has failed; one in which it stopped with any other
+    `FIT_COLUMNS`, one row a test sample, round and trial. In the record beside it a
+    trial that the method cannot do has failed; one in which it stopped with any other
     error of its own has also crashed.
 
     `options` stand in place of the method's defaults, `source` has the parameters of
@@ -69,12 +77,15 @@ class Fit:
     method: str
     code: str
     predictions: PathLike
-    record: PathLike
     options: Mapping[str, Any]
     source: Mapping[str, Any]
     overlap: str
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     bridge: Mapping[str, Any] = field(default_factory=dict)
+
+    def member(self) -> dict[str, Any]:
+        """Return what sets it apart, without its file."""
+        return {name: v for name, v in vars(self).items() if name != "predictions"}
 
 
 @dataclass(frozen=True)
@@ -113,46 +124,44 @@ def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
         for _, settings in groupby(fits, key=attrgetter("method")):
             with sharing():
                 for fit in settings:
-                    content = _identity(task_block, fit, inputs)
-                    if is_made(fit.predictions, fit.record, content):
+                    made_of = fit_recipe(
+                        task_block.seed, task_block.numeric_threads, fit.member()
+                    )
+                    if is_made(fit.predictions, made_of, inputs):
                         log.info("%s is there, made of the same", fit.predictions)
                         os.utime(fit.predictions)
-                        os.utime(fit.record)
+                        os.utime(record_path(fit.predictions))
                     else:
                         log.info("%s", fit.predictions)
-                        _make_fit(task_block, fit, content)
+                        _make_fit(task_block, fit, made_of, inputs)
 
 
-def _identity(
-    task_block: TaskBlock, fit: Fit, inputs: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return what a record says before the fit; its path repeats some, as a check."""
-    files = ("predictions", "record")
-    member = {name: value for name, value in vars(fit).items() if name not in files}
-    return {
-        "benchmark": task_block.benchmark,
-        "setting": fit_key(fit.record).setting,
-        "task": task_block.task,
-        "method": fit.method,
-        "block": task_block.block,
-        "dataset": Path(task_block.files.target_features).absolute().parent.name,
-        "overlap": fit.overlap,
-        "inputs": dict(inputs),
-        "made_of": fit_recipe(task_block.seed, task_block.numeric_threads, member),
-    }
+def is_made(path: PathLike, made_of: str, inputs: Mapping[str, str]) -> bool:
+    """Whether the file of a fit is whole and made of what it would be now."""
+    try:
+        record = read_fit_record(path)
+    except DataError:  # missing or damaged
+        return False
+    same = record.made_of == made_of and record.inputs == inputs
+    same = same and numeric(record.extra["versions"]) == numeric(versions())
+    same = same and not any(trial["crashed"] for trial in outcomes_of(record))
+    return same and os.path.isfile(path) and record.sha256 == file_digest(path)
 
 
-def _make_fit(task_block: TaskBlock, fit: Fit, content: Mapping[str, Any]) -> None:
+def _make_fit(
+    task_block: TaskBlock, fit: Fit, made_of: str, inputs: Mapping[str, str]
+) -> None:
     rows: dict[str, list[Any]] = {name: [] for name in FIT_COLUMNS}
     outcomes: list[dict[str, Any]] = []
-    run = _taken(task_block, content["setting"]) or partial(_run, task_block, fit)
+    setting = fit_key(fit.predictions).setting
+    run = _taken(task_block, setting) or partial(_run, task_block, fit)
     trials = read_trials(
         task_block.files,
         overlap=fit.overlap,
         bridge=fit.bridge,
         keep_sparse=bool(fit.bridge) and method_class(fit.method).accepts_sparse,
     )
-    done = DoneTrials(fit.record, content)
+    done = DoneTrials(Path(fit.predictions), made_of, inputs)
     for trial in trials:
         read = _read_by(task_block, trial)
         if found := done.get(trial.number, read):
@@ -167,11 +176,90 @@ def _make_fit(task_block: TaskBlock, fit: Fit, content: Mapping[str, Any]) -> No
             _append(rows, trial, rounds)
         outcomes.append(outcome)
     write_rows(fit.predictions, FIT_COLUMNS, rows)
-    record = {**content, "predictions": file_digest(fit.predictions)}
-    record |= {"seed": task_block.seed, "numeric_threads": task_block.numeric_threads}
-    record |= {"trials": outcomes, "versions": versions(), "platform": hardware()}
-    write_record(fit.record, record)
+    dataset = Path(task_block.files.target_features).absolute().parent.name
+    extra: dict[str, Any] = {
+        "dataset": dataset,
+        "overlap": fit.overlap,
+        "trials": outcomes,
+    }
+    extra |= {"seed": task_block.seed, "numeric_threads": task_block.numeric_threads}
+    extra |= {"versions": versions(), "platform": hardware(), "device": _device(fit)}
+    extra |= {"trials": outcomes}
+    write_record(fit.predictions, made_of, inputs, extra)
     done.remove_covered()
+
+
+def _device(fit: Fit) -> str:
+    """Return where a method computes: a GPU by its name, else the processor."""
+    if method_class(fit.method).needs_torch:
+        torch = import_module("torch")
+        if torch.cuda.is_available():
+            return str(torch.cuda.get_device_name())
+    return "cpu"
+
+
+class DoneTrials:
+    """The trials of a fit that its files hold by now, in blocks of any size.
+
+    Blocks share out work among jobs, and are no part of a result: with more trials in a
+    study, or blocks of another size, only new trials are fitted. `path` is the file
+    that is to be made, of a recipe and inputs.
+    """
+
+    def __init__(self, path: Path, made_of: str, inputs: Mapping[str, str]) -> None:
+        self._own, self._ours = path, {*trials_of_block(path.stem)}
+        self._fits: dict[tuple[int, str], FitFile] = {}
+        for other, trials in sorted(self._blocks().items()):
+            if trials & self._ours and (fit := _made_alike(other, made_of, inputs)):
+                sound = (each for each in fit.trials if not each["crashed"])
+                keys = ((each["trial"], each.get("read", "")) for each in sound)
+                self._fits |= dict.fromkeys(keys, fit)
+
+    def get(self, trial: int, read: str) -> tuple[Any, dict[str, list[Any]]] | None:
+        """Return outcome and rows of a trial; `read` is the digest of all it reads."""
+        if (fit := self._fits.get((trial, read))) is None:
+            return None
+        [outcome] = [each for each in fit.trials if each["trial"] == trial]
+        here = fit.columns["trial"] == trial
+        return outcome, {name: fit.columns[name][here].tolist() for name in FIT_COLUMNS}
+
+    def remove_covered(self) -> None:
+        """Remove blocks that share trials with this one, once all theirs are elsewhere.
+
+        Blocks of one size share none, so that no other job of the run needs these.
+        """
+        blocks = self._blocks()
+        blocks.pop(self._own, None)
+        apart = (trials for trials in blocks.values() if not trials & self._ours)
+        covered = self._ours.union(*apart)
+        for path, trials in blocks.items():
+            if trials & self._ours and trials <= covered:
+                record_path(path).unlink(missing_ok=True)
+                path.unlink(missing_ok=True)
+
+    def _blocks(self) -> dict[Path, set[int]]:
+        records = self._own.parent.glob("[0-9]*-*[0-9].json")
+        return {
+            record.with_suffix(".parquet"): {*trials_of_block(record.stem)}
+            for record in records
+        }
+
+
+def _made_alike(path: Path, made_of: str, inputs: Mapping[str, str]) -> FitFile | None:
+    """Read another block of a fit, if it is whole and made of the same."""
+    try:
+        record = read_fit_record(path)
+        alike = record.made_of == made_of and not record.release
+        alike = alike and _of_any_block(record.inputs) == _of_any_block(inputs)
+        if alike and numeric(record.extra["versions"]) == numeric(versions()):
+            return read_fit(path)
+    except (DataError, OSError):  # or removed by another job
+        pass
+    return None
+
+
+def _of_any_block(inputs: Mapping[str, str]) -> dict[str, str]:
+    return {k: v for k, v in inputs.items() if unnumbered(k) not in OF_BLOCKS}
 
 
 def _read_by(task_block: TaskBlock, trial: Trial) -> str:

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from cdspp.core.errors import DataError, MethodFailed
+from cdspp.core.files import atomic
 from cdspp.core.names import MAIN, PathLike, task_domains
 from cdspp.core.provenance import Usage
-from cdspp.core.whole_files import atomic
 from cdspp.core.wording import counted
 from cdspp.methods.base import UNLABELLED, Round
 from cdspp.methods.collapse import find_collapse

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from cdspp.core.files import atomic
 from cdspp.core.names import PathLike, task_domains
-from cdspp.core.whole_files import atomic
-from cdspp.stages.artifacts import labels_by_id
-from cdspp.stages.fit_files import read_fit
+from cdspp.stages.artifacts import labels_by_id, read_fit
 
 
 def vote(predictions: pd.DataFrame) -> pd.DataFrame:

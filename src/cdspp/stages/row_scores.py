@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from cdspp.core.files import atomic, read_arrays
 from cdspp.core.names import PathLike, task_domains
-from cdspp.core.whole_files import atomic, read_arrays
-from cdspp.stages.fit_files import FitFile
+from cdspp.stages.artifacts import FitFile
 
 _CLASSES = "classes"
 _UNTESTED = -1

@@ -13,8 +13,15 @@ from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike, task_domains
-from cdspp.stages.artifacts import SCORE_COLUMNS, labels_by_id, write_rows
-from cdspp.stages.fit_files import Expected, FitFile, read_expected_fits, rows_by_round
+from cdspp.stages.artifacts import (
+    SCORE_COLUMNS,
+    ExpectedFits,
+    FitFile,
+    labels_by_id,
+    read_expected_fits,
+    rows_by_round,
+    write_rows,
+)
 from cdspp.stages.row_scores import RowScoreWriter
 
 log = logging.getLogger(__name__)
@@ -41,7 +48,7 @@ def write_scores(
     labels: Iterable[PathLike],
     output: PathLike,
     rows: PathLike,
-    expected: Expected | None = None,
+    expected: ExpectedFits | None = None,
 ) -> None:
     """Score every prediction of a benchmark, per iteration, and each row of the last.
 
@@ -86,7 +93,7 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
     trials, iterations = (columns[name][known] for name in ("trial", "iteration"))
     key = (cell.setting, cell.task, cell.method)
     rows: list[tuple[Any, ...]] = []
-    for outcome in fit.record["trials"]:
+    for outcome in fit.trials:
         number, status = outcome["trial"], outcome["status"]
         state = (status, bool(outcome["collapsed"]))
         of_trial = np.flatnonzero(trials == number)

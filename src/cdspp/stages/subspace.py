@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from cdspp.core.faults import stops_job
+from cdspp.core.files import atomic
 from cdspp.core.labels import keep_labels
 from cdspp.core.linalg import column_signs, row_normalise
 from cdspp.core.names import PathLike
 from cdspp.core.provenance import limit_threads
-from cdspp.core.whole_files import atomic
 from cdspp.methods import make, option_defaults
 from cdspp.methods.base import UNLABELLED, HeterogeneousClassifier
 from cdspp.stages.artifacts import SUBSPACE_ARRAYS

@@ -1,16 +1,18 @@
-"""Where the artifacts of a study lie, stage by stage, as the rules name them."""
+"""Where the files of a study lie, stage by stage, and those of the workflow."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, product
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cdspp.core.names import MAIN, FitKey
-from cdspp.features import extractor_class
-from cdspp.features.base import WordExtractor
-from cdspp.methods.bridge import PAIRS
-from cdspp.stages.fit_files import input_files
-from cdspp.study.model import Study
+from cdspp.core.names import MAIN, FitKey, PathLike, role_domains
+
+if TYPE_CHECKING:
+    from cdspp.study.model import Study
 
 INDEX = "data/{dataset}/index.json"
 LABELS = "results/labels/{dataset}/{domain}.parquet"
@@ -27,7 +29,61 @@ ROW_SCORES = "results/{study}/scores/{benchmark}.npz"
 PREDICTIONS = "results/{study}/predictions/{benchmark}/{task}/{method}.csv"
 REPORT = "results/{study}/report/index.html"
 SHOWN = "results/{study}/{kind}/{name}.{form}"
+# What a table or figure may be made from, by name. Records, labels, features and splits
+# are of the main run; the last four are of the task that is shown in detail.
+INPUTS = {
+    "scores": SCORES,
+    "rows": ROW_SCORES,
+    "comparisons": "results/{study}/tables/source-help_{benchmark}.csv",
+    "selection": "results/{study}/tables/selection.csv",
+    "records": f"{FIT}.json",
+    "selecting_records": f"{FIT}.json",  # of settings that select hyper-parameters
+    "labels": LABELS,
+    "features": FEATURES,
+    "splits": SPLIT,
+    "fits": f"{FIT}.parquet",
+    "subspace": SUBSPACE,
+    "source_labels": LABELS,
+    "target_labels": LABELS,
+}
 TABLE_FORMS, FIGURE_FORMS = ("csv", "md", "tex", "html"), ("svg", "png", "pdf")
+
+
+def workflow_folder() -> Path:
+    """Return the folder of Snakefile, config.yaml, workflow and resources.
+
+    That is the top of the repository, or in an installed wheel a copy of it.
+    """
+    package = Path(__file__).parents[1]
+    top = package.parents[1]
+    if package.parent.name == "src" and (top / "Snakefile").is_file():
+        return top
+    return package / "_study"
+
+
+def found_file(path: PathLike) -> Path:
+    """Return a study file: that of the working folder, else one that ships."""
+    shipped = workflow_folder() / path
+    return shipped if shipped.is_file() and not Path(path).exists() else Path(path)
+
+
+def told_file(path: PathLike) -> str:
+    """Return a name of a study file by which `found_file` finds it anywhere."""
+    shipped = Path(path).resolve()
+    studies = workflow_folder().resolve() / "resources"
+    if shipped.is_relative_to(studies):
+        return shipped.relative_to(studies.parent).as_posix()
+    return os.path.relpath(path)
+
+
+def study_command(files: Sequence[PathLike], *options: str) -> str:
+    """Return the command that runs a study, with options of Snakemake.
+
+    >>> study_command(["mine.yaml"], "--dry-run")
+    'cdspp run mine.yaml --cores 8 -- --dry-run'
+    """
+    rest = ["--", *options] if options else []
+    return shlex.join(["cdspp", "run", *map(str, files), "--cores", "8", *rest])
 
 
 def input_patterns(study: Study, cell: FitKey) -> dict[str, str]:
@@ -35,6 +91,8 @@ def input_patterns(study: Study, cell: FitKey) -> dict[str, str]:
 
     ``{source}``, ``{target}`` and ``{block}`` stand for those of a fit.
     """
+    from cdspp.methods.bridge import PAIRS
+
     benchmark, setting, _, method, _ = cell
     dataset = study.benchmarks[benchmark].dataset
     files: dict[str, str] = {}
@@ -55,6 +113,8 @@ def input_patterns(study: Study, cell: FitKey) -> dict[str, str]:
 
 def files_of_fit(study: Study, key: FitKey) -> dict[str, str]:
     """Return the inputs of one fit, by the same names."""
+    from cdspp.stages.artifacts import input_files
+
     return input_files(input_patterns(study, key), key)
 
 
@@ -78,12 +138,62 @@ def files_before_fits(study: Study) -> dict[str, list[str]]:
 
 def _feature_files(study: Study, dataset: str, domain: str, name: str) -> Iterator[str]:
     """Yield the features of a view, after the view or the words that they rest on."""
+    from cdspp.features import extractor_class
+    from cdspp.features.base import WordExtractor
+
     view = study.views[name]
     if view.view is not None:
         yield from _feature_files(study, dataset, domain, view.view)
     elif issubclass(extractor_class(view.extractor), WordExtractor):
         yield CODEBOOK.format(dataset=dataset, view=name)
     yield FEATURES.format(dataset=dataset, domain=domain, view=name)
+
+
+def fit_files(
+    study: Study, benchmark: str, settings: Collection[str] | None = None
+) -> list[str]:
+    """Return fits of a benchmark without suffix; of a partial study, those made."""
+    chosen = study.settings if settings is None else settings
+    keys = (key for key in study.fits(benchmark) if key.setting in chosen)
+    files = (FIT.format(study=study.name, **key._asdict()) for key in keys)
+    return [f for f in files if not study.partial or Path(f"{f}.parquet").exists()]
+
+
+def item_inputs(
+    study: Study, names: Sequence[str], benchmarks: Sequence[str]
+) -> dict[str, list[str]]:
+    """Return what tables and figures of some benchmarks are made from, by `INPUTS`."""
+    found = {name: [_input(study, name, b) for b in benchmarks] for name in names}
+    return {name: list(dict.fromkeys(chain(*files))) for name, files in found.items()}
+
+
+def _input(study: Study, name: str, benchmark: str) -> list[str]:
+    entry = study.benchmarks[benchmark]
+    known = {"study": study.name, "benchmark": benchmark, "dataset": entry.dataset}
+    known |= {"task": entry.showcase, "setting": MAIN}
+    pairs = [(role, d) for role, found in study.roles(benchmark).items() for d in found]
+    values: Iterable[dict[str, str]] = [{}]
+    match name:
+        case "records":
+            return [f"{file}.json" for file in fit_files(study, benchmark, [MAIN])]
+        case "selecting_records":
+            chosen = [key for key, each in study.settings.items() if each.selects]
+            return [f"{file}.json" for file in fit_files(study, benchmark, chosen)]
+        case "fits":
+            method = study.shown_method()
+            values = ({"method": method, "block": b} for b in study.showcase_blocks())
+        case "splits":
+            spread = product(pairs, study.blocks(study.trials))
+            values = ({"role": r, "domain": d, "block": b} for (r, d), b in spread)
+        case "features":
+            views = sorted({(domain, entry.views[role]) for role, domain in pairs})
+            values = ({"domain": domain, "view": view} for domain, view in views)
+        case "labels":
+            values = ({"domain": d} for d in sorted({domain for _, domain in pairs}))
+        case "source_labels" | "target_labels":
+            domains = role_domains([entry.showcase])[name.removesuffix("_labels")]
+            values = ({"domain": domain} for domain in domains)
+    return [INPUTS[name].format(**known, **each) for each in values]
 
 
 def prediction_files(study: Study, benchmark: str) -> list[str]:

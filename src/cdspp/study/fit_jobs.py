@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from cdspp.core.names import FitKey, trials_of_block
 from cdspp.core.provenance import code_digest
 from cdspp.methods import method_class, method_module, outside_class
-from cdspp.stages.fit_files import Expected, fit_recipe
+from cdspp.stages.artifacts import ExpectedFits, fit_recipe
 from cdspp.study.cost import Cost, Request, cell_cost
 from cdspp.study.files import FIT_LOG, input_patterns
 from cdspp.study.model import Study
@@ -29,7 +29,7 @@ FORECAST_NOTE = (
 
 
 def fit_member(study: Study, cell: FitKey) -> dict[str, Any]:
-    """Return the fields of `cdspp.stages.fit.Fit`, but for its files."""
+    """Return the fields of `cdspp.stages.fit.Fit`, but for its file."""
     benchmark, setting, _, method, _ = cell
     code = code_digest("cdspp.stages.fit", method_module(method))
     return {
@@ -43,7 +43,7 @@ def fit_member(study: Study, cell: FitKey) -> dict[str, Any]:
     }
 
 
-def expected_fits(study: Study, benchmark: str) -> Expected:
+def expected_fits(study: Study, benchmark: str) -> ExpectedFits:
     """Return recipes and inputs that the fits of a benchmark must have."""
     recipes: dict[str, tuple[str, int]] = {}
     inputs: list[dict[str, str]] = []
@@ -54,7 +54,7 @@ def expected_fits(study: Study, benchmark: str) -> Expected:
         member = fit_member(study, cell)
         made_of = fit_recipe(study.seed, study.numeric_threads, member)
         recipes[f"{cell.setting}/{cell.method}"] = made_of, inputs.index(read)
-    return Expected(recipes, inputs)
+    return ExpectedFits(recipes, inputs)
 
 
 @dataclass(frozen=True)

@@ -30,12 +30,12 @@ class GuestSection:
     name : str
         Of its settings, and of its part of a plan.
     rules : str
-        File of the rules that make its tables and figures, relative to the Snakefile
-        or absolute. What `workflow/rules/common.smk` defines is at hand in it.
+        File of rules, absolute, that make what its items without a maker name; empty
+        without such. What `workflow/rules/common.smk` defines is at hand in it.
     """
 
     name: str
-    rules: str
+    rules: str = ""
 
     def __init__(self, resources: Path) -> None:
         self.resources = resources

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
@@ -152,6 +152,11 @@ class BenchmarkPlan:
         """The methods in the main setting, in table order; no control among them."""
         return [row for row in self.rows if row.kind in (METHOD, INFORMED, BRIDGED)]
 
+    @property
+    def varied(self) -> set[str]:
+        """What the curves vary: options, labels, paired rows."""
+        return {curve.parameter for curve in self.curves}
+
     def role_name(self, role: str) -> str:
         """Return the name of the method of a role as it is shown; empty without one."""
         found = (row.display_name for row in self.main_rows if row.role == role)
@@ -184,6 +189,14 @@ class BenchmarkPlan:
         shown = None if showcase is None else Showcase(**showcase)
         typed = {**_rows_of(values), "curves": tuple(curves), "showcase": shown}
         return cls(**{**values, **typed})
+
+
+Plans = Sequence[BenchmarkPlan]
+
+
+def few_tasks(plans: Plans) -> bool:
+    """Whether the opening chart has room for every task, or for gains alone."""
+    return sum(len(plan.tasks) for plan in plans) <= 10
 
 
 def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cdspp.core.errors import DataError
 from cdspp.core.jobs import FINISHED, READY
 from cdspp.core.names import MAIN, FitKey, trials_of_block
-from cdspp.core.run_marks import RunMark, read_marks
-from cdspp.core.whole_files import read_json
+from cdspp.core.run_lock import RunMark, read_marks
+from cdspp.stages.artifacts import outcomes_of, read_fit_record
 from cdspp.study.files import FIT, SUBSPACE
 from cdspp.study.fit_jobs import FitJob, fit_jobs
 from cdspp.study.model import Study
@@ -141,11 +142,10 @@ def _made_of(study: Study, key: FitKey, file: str) -> Iterator[str]:
 
 def _read_trials(file: str) -> Sequence[Mapping[str, Any]] | None:
     """Return the trials in the record of a fit, None where a file lacks."""
-    record, trials = Path(f"{file}.json"), None
-    if record.is_file() and Path(f"{file}.parquet").is_file():
-        with suppress(ValueError, KeyError):  # damaged: made again
-            trials = read_json(record)["trials"]
-    return trials
+    with suppress(DataError):  # damaged: made again
+        if Path(f"{file}.parquet").is_file():
+            return outcomes_of(read_fit_record(f"{file}.parquet"))
+    return None
 
 
 def read_log(path: str) -> JobLog:

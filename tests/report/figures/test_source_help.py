@@ -24,8 +24,7 @@ from cdspp.analysis.source_help import compare_with_rivals, no_comparisons
 from cdspp.analysis.summary import summarise
 from cdspp.core.wording import task_title
 from cdspp.report.figures.source_help import VERDICT_COLOURS, draw_source_help
-from cdspp.report.outline import few_tasks
-from cdspp.study.plan import BenchmarkPlan
+from cdspp.study.plan import BenchmarkPlan, few_tasks
 
 Draw = Callable[..., tuple[Figure, str]]
 DOMAINS = ("print", "sketch", "photo", "tilted")

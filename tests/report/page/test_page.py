@@ -15,9 +15,10 @@ from support.report_data import draw_comparisons, make_plan
 from support.written_study import WrittenStudy, write_page
 
 from cdspp.analysis.answers import answer
-from cdspp.analysis.digests import read_digests
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.verdicts import RULE
+from cdspp.core.files import read_json
+from cdspp.core.provenance import file_digest
 from cdspp.report.outline import Fold, Item, Part, outline
 from cdspp.report.page import page as page_module
 from cdspp.report.tables.source_help import build_matrix_table, build_task_table
@@ -177,8 +178,9 @@ def test_every_method_by_every_state_is_a_section_of_its_own(page: Path) -> None
 def test_captions_tell_the_charts_of_few_and_of_many_tasks(tmp_path: Path) -> None:
     def shown(plan: BenchmarkPlan) -> str:
         study = WrittenStudy(tmp_path, [plan], {})
-        chart = tmp_path / "source-states.svg"  # and the opening one, of the same job
-        study.make_one("figure", chart.stem, [chart])
+        names = ("source-help", "source-states")  # of one job
+        charts = [tmp_path / f"{name}.svg" for name in names]
+        study.make_one("figure", names[0], charts)
         output = tmp_path / "results" / "embedded" / "report" / "index.html"
         write_page([plan], output, figures=sorted(tmp_path.glob("*.svg")))
         return read_page(output)[0]
@@ -328,7 +330,10 @@ def test_the_page_says_what_was_run_and_what_failed(
     digest = hashlib.sha256(b"vectors").hexdigest()
     name = "features/digits/print.sift-words.npz"
     assert f"<dt>{name}</dt><dd>{digest}</dd>" in text
-    assert read_digests(page) == {name: digest}
+    stated = read_json(page.with_name("digests.json"))
+    assert stated["files"] == {name: digest}
+    assert stated["page"] == file_digest(page)
+    assert stated["configuration"]["seed"] == 7
     assert "digits, main, print_sketch, SVM_t, trial 2: no &lt;pairs&gt; left" in text
     whole, _ = read_page(make_page())
     assert '<p class="failed">' not in whole

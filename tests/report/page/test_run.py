@@ -12,7 +12,7 @@ from support.report_data import make_plan
 from support.written_study import write_page
 
 from cdspp.analysis.fit_records import OUTCOME_COLUMNS, FitRecords
-from cdspp.report.page.run import describe_run
+from cdspp.report.page.page import describe_run
 from cdspp.study.model import RunDescription
 
 STUDY = RunDescription("embedded", {"seed": 7, "trials": 10, "numeric_threads": 1})

@@ -166,9 +166,9 @@ def test_the_caption_says_where_test_samples_are_left_out(
 @pytest.mark.parametrize(
     ("kind", "name", "message"),
     [
-        ("labels", "shop.parquet", "expected a file of shop, got those of web"),
-        ("features", "web.words.npz", r"expected a file of web\.words, got those of"),
-        ("splits", "1-2.parquet", "expected splits of shop as target"),
+        ("labels", "shop.parquet", "shop, .*web"),
+        ("features", "web.words.npz", r"web\.words"),
+        ("splits", "1-2.parquet", "shop.*target"),
     ],
 )
 def test_a_missing_file_is_named(

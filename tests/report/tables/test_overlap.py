@@ -171,7 +171,7 @@ def test_without_shared_samples_the_caption_says_all() -> None:
 
 
 def test_a_domain_without_splits_is_named(splits: list[Path]) -> None:
-    with pytest.raises(DataError, match="splits of shop as source, got those of web"):
+    with pytest.raises(DataError, match="shop.*source, .*web"):
         count_overlap(read_splits([splits[0], *splits[2:]]), PLAN)
 
 
@@ -181,5 +181,5 @@ def test_trials_of_one_side_alone_are_refused(splits: list[Path]) -> None:
 
 
 def test_a_trial_without_a_test_sample_is_refused() -> None:
-    with pytest.raises(DataError, match="web_web: trial 2 has no test sample"):
+    with pytest.raises(DataError, match="web_web: trial 2 .*test sample"):
         count(SOURCE, [*TARGET[:4], (2, "x", "labelled")], "web_web")

@@ -8,6 +8,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from cdspp.core.wording import marks
@@ -15,6 +16,7 @@ from cdspp.report.tables.table import (
     Cell,
     Line,
     Table,
+    to_csv,
     to_fragment,
     to_html,
     to_latex,
@@ -69,6 +71,11 @@ def test_every_text_is_escaped_in_html_latex_and_markdown() -> None:
     assert r"50\% \textless{}b\textgreater{}\textbar{}a\_b" in to_latex(table)
     assert r"\textless{}q\textgreater{}\textbar{}\%" in to_latex(table)
     assert r"\<q\>\|%" in to_markdown(table)
+
+
+def test_a_csv_file_writes_true_and_false_as_other_programs_read_them() -> None:
+    data = pd.DataFrame({"row": ["a", "b"], "collapsed": [True, False]})
+    assert to_csv(replace(TABLE, data=data)) == "row,collapsed\na,true\nb,false\n"
 
 
 def test_a_subscript_keeps_the_blank_behind_it() -> None:

@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["DigitsCase", "digits_case"]
-
 SOURCE_HALF = 898
 N_SOURCE, N_LABELLED, N_UNLABELLED = 20, 3, 30
 N_OCTANTS = 8

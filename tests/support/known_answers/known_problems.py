@@ -11,8 +11,6 @@ from support.toy_problem import ToyProblem
 
 from cdspp import SourceDomain
 
-__all__ = ["authors_problem", "digits_problem"]
-
 
 def digits_problem() -> ToyProblem:
     """Return the digits case."""

@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
+from cdspp.core.files import storable
 from cdspp.core.linalg import row_normalise, softmax
 from cdspp.core.matrix import is_sparse
-from cdspp.core.storage import storable
 from cdspp.methods.base import ConfidentClassifier, Float, Int, Problem, Round
 from cdspp.methods.bridge import Bridge
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod, of_all_classes

@@ -12,8 +12,8 @@ from sklearn.svm import NuSVC
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from cdspp.core.errors import MethodFailed
+from cdspp.core.files import storable
 from cdspp.core.linalg import principal_axes
-from cdspp.core.storage import storable
 from cdspp.methods.base import Float, Int, Problem, Round
 from cdspp.methods.cdls.landmarks import LandmarkProgram, solve_landmarks
 from cdspp.methods.cdls.source_map import Goals, ProjectedTarget, SourceMap

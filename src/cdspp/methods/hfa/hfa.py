@@ -18,8 +18,8 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils._param_validation import Interval
 
+from cdspp.core.files import storable
 from cdspp.core.linalg import row_normalise, squared_distances
-from cdspp.core.storage import storable
 from cdspp.methods.base import Float, HeterogeneousClassifier, Int, Problem, Round
 from cdspp.methods.hfa.libsvm import two_sides
 from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE, POSITIVE

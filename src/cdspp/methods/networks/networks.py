@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.discovery import defaults_of
+from cdspp.core.files import storable
 from cdspp.core.linalg import softmax
-from cdspp.core.storage import storable
 from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod
 from cdspp.methods.shared.constraints import COUNT, POSITIVE, require_every_class

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from cdspp.core.components import PrincipalComponents, principal_components
 from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.file_rows import rowwise
+from cdspp.core.files import storable
 from cdspp.core.linalg import (
     class_sums,
     counts,
@@ -22,8 +23,7 @@ from cdspp.core.linalg import (
     softmax,
     squared_distances,
 )
-from cdspp.core.reuse import computed_once
-from cdspp.core.storage import storable
+from cdspp.core.memory import computed_once
 from cdspp.methods.base import (
     ConfidentClassifier,
     Float,

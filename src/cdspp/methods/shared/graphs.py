@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from cdspp.core.linalg import squared_distances
-from cdspp.core.reuse import computed_once
+from cdspp.core.memory import computed_once
 from cdspp.methods.base import Float
 
 BLOCK = 512  # rows whose distances are held at a time

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.svm import SVC
 
+from cdspp.core.files import storable
 from cdspp.core.linalg import squared_distances
-from cdspp.core.storage import storable
 from cdspp.methods.base import Float, Int
 from cdspp.methods.labels import few_rows_a_class
 from cdspp.methods.shared.common_subspace import of_all_classes

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.core.errors import DataError
-from cdspp.core.names import PathLike
+from cdspp.core.names import PathLike, Paths
 from cdspp.core.wording import DASH, sentence
 from cdspp.core.yaml_files import read_yaml
 from cdspp.paper.claims.checks import CHECKS
@@ -25,8 +26,10 @@ from cdspp.paper.claims.evidence import (
     Judgement,
     NotTestable,
     Times,
+    read_evidence,
 )
-from cdspp.report.tables.table import Cell, Line, Table
+from cdspp.report.tables.table import Cell, Line, Table, write_tables
+from cdspp.study.plan import Plans
 
 PAPER, OURS = "paper", "ours"
 _ASKED = {OURS: " (our question)"}
@@ -55,6 +58,21 @@ class Claim:
     kind: str = PAPER
     construction: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def write_claims(
+    plans: Plans,
+    scores: Paths,
+    comparisons: Paths,
+    rows: Paths,
+    paper: PathLike,
+    outputs: Paths,
+) -> None:
+    """Write the claims of the paper: in one word each, and with the numbers behind."""
+    evidence = read_evidence(scores, comparisons, rows, plans)
+    findings = check_claims(evidence, read_claims(Path(paper, "claims.yaml")))
+    tables = build_verdicts_table(findings), build_claims_table(findings)
+    write_tables(tables, outputs)
 
 
 def read_claims(path: PathLike) -> list[Claim]:

@@ -15,7 +15,7 @@ from cdspp.analysis.summary import Floats, Summary, read_scores, summarise
 from cdspp.analysis.verdicts import PairedGain, crossed_gain, paired_gain
 from cdspp.core.names import PathLike
 from cdspp.stages.row_scores import RowScores
-from cdspp.study.plan import METHOD, BenchmarkPlan, Row
+from cdspp.study.plan import METHOD, BenchmarkPlan, Plans, Row
 
 SUPPORTED, CONTRARY = "supported", "contrary"
 BY_CONSTRUCTION = "by construction"
@@ -84,7 +84,7 @@ def read_evidence(
     scores: Sequence[PathLike],
     comparisons: Sequence[PathLike],
     rows: Sequence[PathLike],
-    plans: Sequence[BenchmarkPlan],
+    plans: Plans,
 ) -> list[Evidence]:
     """Read what is known of each benchmark: scores, comparisons, scores by row."""
     read = zip(map(read_scores, scores), comparisons, rows, plans, strict=True)

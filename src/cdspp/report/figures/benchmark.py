@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd
-from cdspp.core.names import BASELINE, REFERENCE
+from cdspp.analysis.summary import (
+    MOST_COLLAPSED,
+    Floats,
+    Summary,
+    mean_sd,
+    read_summaries,
+)
+from cdspp.core.names import BASELINE, REFERENCE, Paths
 from cdspp.report.figures import style
+from cdspp.study.plan import Plans
 
 
-def draw_benchmark(summary: Summary, outputs: style.Outputs) -> None:
-    """Draw the figures of one benchmark that need its scores alone, by their names."""
-    kinds = {"methods": draw_methods, "iterations": draw_iterations}
-    for kind, paths in style.by_kind(outputs, kinds).items():
-        kinds[kind](summary, paths)
+def write_benchmark(plans: Plans, scores: Paths, outputs: Paths) -> None:
+    """Draw the figures of one benchmark that need its scores alone."""
+    [summary] = read_summaries(scores, plans)
+    drawings = {"methods": draw_methods, "iterations": draw_iterations}
+    bound = {kind: partial(draw, summary) for kind, draw in drawings.items()}
+    style.draw_each(outputs, bound)
 
 
-def draw_methods(summary: Summary, outputs: style.Outputs) -> None:
+def draw_methods(summary: Summary, outputs: Paths) -> None:
     """Draw all rows of one benchmark, a panel a task and one for their average."""
     summary = summary.of_all_tasks()
     tasks, values = summary.with_average(summary.accuracy)
@@ -43,7 +52,7 @@ def draw_methods(summary: Summary, outputs: style.Outputs) -> None:
         figure.supxlabel("accuracy, percent", fontsize=9)
 
 
-def draw_iterations(summary: Summary, outputs: style.Outputs) -> None:
+def draw_iterations(summary: Summary, outputs: Paths) -> None:
     """Draw accuracy by iteration, a panel a task, a line a method that iterates."""
     hidden, rows = {"variant", *summary.plan.states}, summary.rows
     shown = [i for i, r in enumerate(rows) if hidden.isdisjoint((r.kind, r.key))]

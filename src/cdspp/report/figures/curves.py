@@ -6,6 +6,7 @@ Dots are means over trials; the reference, and methods with a bridge, have bands
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,18 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from cdspp.analysis.curves import CurveScores, parameter_title, value_text
-from cdspp.analysis.summary import Floats, Summary, mean_sd
-from cdspp.core.names import AVERAGE, BASELINE, LABELS, MAIN, REAL, REFERENCE
+from cdspp.analysis.curves import (
+    CurveScores,
+    arrange_curves,
+    parameter_title,
+    value_text,
+)
+from cdspp.analysis.summary import Floats, Summary, mean_sd, read_scores, summarise
+from cdspp.core.names import AVERAGE, BASELINE, LABELS, MAIN, REAL, REFERENCE, Paths
 from cdspp.core.wording import task_title
 from cdspp.methods.bridge import PAIRS
 from cdspp.report.figures import style
-from cdspp.study.plan import BRIDGED, SHARED_ALONE, Row
+from cdspp.study.plan import BRIDGED, SHARED_ALONE, Plans, Row
 
 Flags = NDArray[np.bool_]
 
@@ -27,17 +33,34 @@ _MAIN: dict[str, Any] = {"color": "#dde1e6", "lw": 5, "zorder": 1}
 _DASHES: Any = ("solid", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
 
 
-def draw_curves(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
+def write_curves(plans: Plans, scores: Paths, outputs: Paths) -> None:
+    """Draw the figures of the curves of a benchmark."""
+    [plan], [path] = plans, scores
+    draw_curves(arrange_curves(read_scores(path), plan), outputs)
+
+
+def write_bridges(plans: Plans, scores: Paths, outputs: Paths) -> None:
+    """Draw what pairs and shared columns give, on the benchmarks that have pairs."""
+    found = []
+    for plan, path in zip(plans, scores, strict=True):
+        if PAIRS in plan.varied:
+            read = read_scores(path)
+            found.append((summarise(read, plan), arrange_curves(read, plan)))
+    draw_bridges(found, outputs)
+
+
+def draw_curves(curves: Sequence[CurveScores], outputs: Paths) -> None:
     """Draw the figures of a benchmark's curves, by their names: labels, sensitivity."""
-    for kind, paths in style.by_kind(outputs, (LABELS, "sensitivity")).items():
-        if kind == LABELS:
-            _draw_labels([c for c in curves if c.parameter == LABELS], paths)
-        else:
-            options = [c for c in curves if c.parameter not in (LABELS, PAIRS)]
-            _draw_sensitivity(options, paths)
+    of_labels = [c for c in curves if c.parameter == LABELS]
+    options = [c for c in curves if c.parameter not in (LABELS, PAIRS)]
+    drawings = {
+        LABELS: partial(_draw_labels, of_labels),
+        "sensitivity": partial(_draw_sensitivity, options),
+    }
+    style.draw_each(outputs, drawings)
 
 
-def _draw_labels(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
+def _draw_labels(curves: Sequence[CurveScores], outputs: Paths) -> None:
     """Draw a panel a task and one for the average; the legend stands beside it."""
     panels = [(curve, *of_task) for curve in curves for of_task in _by_task(curve)]
     n_columns = _columns(len(panels) + 1)
@@ -134,7 +157,7 @@ def _note_below(
         style.note_far(axes, curve.rows[i], means[i], height, **look)
 
 
-def _draw_sensitivity(curves: Sequence[CurveScores], outputs: style.Outputs) -> None:
+def _draw_sensitivity(curves: Sequence[CurveScores], outputs: Paths) -> None:
     """Draw a panel a parameter: thin lines for tasks, thick ones for their average."""
     n_columns = _columns(len(curves))
     width = style.WIDTH if n_columns > 1 else 4.4
@@ -231,7 +254,7 @@ def _scale(axes: Axes, curve: CurveScores) -> None:
 
 
 def draw_bridges(
-    parts: Sequence[tuple[Summary, Sequence[CurveScores]]], outputs: style.Outputs
+    parts: Sequence[tuple[Summary, Sequence[CurveScores]]], outputs: Paths
 ) -> None:
     """Draw a line of panels a benchmark: accuracy by pairs, and by labels."""
     with style.canvas(style.WIDTH, 2.7 * len(parts) + 0.5, outputs) as figure:

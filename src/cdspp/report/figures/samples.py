@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import string
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,10 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.names import PathLike
+from cdspp.core.names import PathLike, Paths
 from cdspp.report.figures import style
-from cdspp.stages.artifacts import labels_by_id, read_subspace
-from cdspp.stages.fit_files import read_fit
-from cdspp.study.plan import BenchmarkPlan
+from cdspp.stages.artifacts import labels_by_id, read_fit, read_subspace
+from cdspp.study.plan import BenchmarkPlan, Plans
 
 _LONGEST = 32  # letters of a class
 _GROUPS: Mapping[str, Mapping[str, Any]] = {
@@ -30,25 +30,26 @@ _GROUPS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def draw_showcase(
-    *,
-    fits: Sequence[PathLike],
-    subspace: PathLike,
-    source_labels: PathLike,
-    target_labels: PathLike,
-    plan: BenchmarkPlan,
-    outputs: style.Outputs,
+def write_showcase(
+    plans: Plans,
+    fits: Paths,
+    subspace: Paths,
+    source_labels: Paths,
+    target_labels: Paths,
+    outputs: Paths,
 ) -> None:
-    """Draw the figures of the showcase task, by their names: confusion, subspace."""
-    for kind, paths in style.by_kind(outputs, ("confusion", "subspace")).items():
-        if kind == "confusion":
-            draw_confusion(count_confusions(fits, target_labels), plan, paths)
-        else:
-            draw_subspace(subspace, source_labels, target_labels, paths)
+    """Draw the figures of the showcase task: confusion and subspace."""
+    [projections], [source], [target] = subspace, source_labels, target_labels
+    confusions = count_confusions(fits, target)
+    drawings = {
+        "confusion": partial(draw_confusion, confusions, plans[0]),
+        "subspace": partial(draw_subspace, projections, source, target),
+    }
+    style.draw_each(outputs, drawings)
 
 
 def draw_confusion(
-    confusions: pd.DataFrame, plan: BenchmarkPlan, outputs: style.Outputs
+    confusions: pd.DataFrame, plan: BenchmarkPlan, outputs: Paths
 ) -> None:
     """Draw the confusion matrix of the showcase task, summed over trials."""
     classes, counts = list(confusions), confusions.to_numpy()
@@ -107,7 +108,7 @@ def draw_subspace(
     subspace: PathLike,
     source_labels: PathLike,
     target_labels: PathLike,
-    outputs: style.Outputs,
+    outputs: Paths,
 ) -> None:
     """Draw the common subspace at each iteration, with accuracies, in one view."""
     shown = read_subspace(subspace)

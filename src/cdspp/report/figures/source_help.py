@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from matplotlib.patches import Rectangle
 
 from cdspp.analysis import source_help
 from cdspp.analysis.answers import verdict_of
-from cdspp.analysis.summary import Summary
+from cdspp.analysis.summary import Summary, read_summaries
 from cdspp.analysis.verdicts import (
     COLLAPSED,
     DEPENDS,
@@ -25,11 +26,10 @@ from cdspp.analysis.verdicts import (
     UNDECIDED,
     PairedGain,
 )
-from cdspp.core.names import AVERAGE, BASELINE, REAL, REFERENCE
+from cdspp.core.names import AVERAGE, BASELINE, REAL, REFERENCE, Paths
 from cdspp.core.wording import DASH, STATE_TITLES, in_points
 from cdspp.report.figures import style
-from cdspp.report.outline import few_tasks
-from cdspp.study.plan import BenchmarkPlan
+from cdspp.study.plan import Plans, few_tasks
 
 _PITCH = 1.6
 VERDICT_COLOURS = {HELPS: "#0067a8", HURTS: "#c9431d", EQUAL: "#22262b"}
@@ -56,10 +56,29 @@ _FORMS = (
 )
 
 
+def write_opening(
+    plans: Plans, scores: Paths, comparisons: Paths, outputs: Paths
+) -> None:
+    """Draw the opening chart, and the matrix of methods by source states below it."""
+    found = [source_help.read_comparisons(path) for path in comparisons]
+    summaries = read_summaries(scores, plans)
+    drawings = {
+        "source-help": partial(draw_source_help, summaries, found),
+        "source-states": partial(draw_source_states, found, plans),
+    }
+    style.draw_each(outputs, drawings)
+
+
+def write_selection(plans: Plans, selection: Paths, outputs: Paths) -> None:
+    """Draw the table of selected hyper-parameters; what it shows needs no plan."""
+    [path] = selection
+    draw_selections(pd.read_csv(path), outputs)
+
+
 def draw_source_help(
     summaries: Sequence[Summary],
     comparisons: Sequence[pd.DataFrame],
-    outputs: style.Outputs,
+    outputs: Paths,
 ) -> None:
     """Draw baseline, states and reference of every task, or of many their gains."""
     ours = map(source_help.of_reference, comparisons)
@@ -143,7 +162,7 @@ def _hardest(comparisons: pd.DataFrame) -> Any | None:
 def _draw_gains(
     summaries: Sequence[Summary],
     groups: Sequence[Mapping[str, pd.DataFrame]],
-    outputs: style.Outputs,
+    outputs: Paths,
 ) -> None:
     """Draw what the reference gains over baseline and hardest state, a line a task."""
     titles = [summary.plan.title for summary in summaries]
@@ -196,8 +215,8 @@ def _look(found: str) -> tuple[str, str, str]:
 
 def draw_source_states(
     comparisons: Sequence[pd.DataFrame],
-    plans: Sequence[BenchmarkPlan],
-    outputs: style.Outputs,
+    plans: Plans,
+    outputs: Paths,
 ) -> None:
     """Draw methods by source states: gains of the real source, averaged over tasks."""
     # A method that ran in no state has nothing to show here.
@@ -250,7 +269,7 @@ def _cell(axes: Axes, x: int, y: int, pair: Any | None) -> None:
     axes.text(x, y, text, color=ink, ha="center", va="center", fontsize=8.5)
 
 
-def draw_selections(found: pd.DataFrame, outputs: style.Outputs) -> None:
+def draw_selections(found: pd.DataFrame, outputs: Paths) -> None:
     """Draw what `compare_selections` found, a line a method and source state."""
     groups = dict(iter(found.groupby("title", sort=False)))
     lengths = [len(group) for group in groups.values()]

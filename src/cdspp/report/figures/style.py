@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import textwrap
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,12 +23,10 @@ from numpy.typing import ArrayLike, NDArray
 from cdspp.analysis.summary import Floats, mean_sd
 from cdspp.analysis.verdicts import mean_interval
 from cdspp.core.errors import DataError
-from cdspp.core.names import PathLike, several_sources
-from cdspp.core.whole_files import atomic
+from cdspp.core.files import atomic
+from cdspp.core.names import PathLike, Paths, several_sources
 from cdspp.core.wording import split_name, task_title, visible
 from cdspp.study.plan import Row
-
-Outputs = Sequence[PathLike]
 
 INK = "#22262b"
 MUTED = "#6b7280"
@@ -273,20 +271,23 @@ def far_below(means: Floats) -> NDArray[np.bool_]:
     return np.asarray(means < floor)
 
 
-def by_kind(outputs: Outputs, kinds: Collection[str]) -> dict[str, list[PathLike]]:
-    """Group files named ``<kind>_<benchmark>.<suffix>`` by the kind of figure."""
+def draw_each(
+    outputs: Paths, drawings: Mapping[str, Callable[[list[PathLike]], None]]
+) -> None:
+    """Draw several figures by the kind that opens the names of their files."""
     groups: dict[str, list[PathLike]] = {}
     for output in outputs:
         kind = Path(output).stem.partition("_")[0]
-        if kind not in kinds:
-            names = " or ".join(f"{name}_<benchmark>" for name in kinds)
+        if kind not in drawings:
+            names = " or ".join(f"{name}_<benchmark>" for name in drawings)
             raise DataError(f"{output}: expected a figure named {names}.")
         groups.setdefault(kind, []).append(output)
-    return groups
+    for kind, paths in groups.items():
+        drawings[kind](paths)
 
 
 @contextmanager
-def canvas(width: float, height: float, outputs: Outputs) -> Iterator[Figure]:
+def canvas(width: float, height: float, outputs: Paths) -> Iterator[Figure]:
     """Yield a figure in inches; write it to files, equal ones with equal bytes."""
     paths = [Path(output) for output in outputs]
     for path in paths:
@@ -306,7 +307,7 @@ def canvas(width: float, height: float, outputs: Outputs) -> Iterator[Figure]:
 def gridded(
     n_panels: int,
     n_columns: int,
-    outputs: Outputs,
+    outputs: Paths,
     *,
     line: float,
     rest: float,
@@ -331,7 +332,7 @@ def gridded(
 def stacked(
     titles: Sequence[str],
     lengths: Sequence[int],
-    outputs: Outputs,
+    outputs: Paths,
     *,
     line: float,
     frame: float,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from cdspp.analysis.best_bet import REFERENCE
+from cdspp.core.files import atomic
 from cdspp.core.names import PathLike
-from cdspp.core.whole_files import atomic
 from cdspp.report.page.page import environment, unbroken
 from cdspp.report.tables.source_help import comparison_table
 from cdspp.report.tables.table import to_fragment

@@ -6,8 +6,9 @@ It reads gains from the tables that it shows.
 from __future__ import annotations
 
 import base64
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -19,26 +20,38 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from cdspp.analysis import answers
-from cdspp.analysis.digests import stated_digests, write_page
-from cdspp.analysis.fit_records import read_fit_records
+from cdspp.analysis.fit_records import (
+    FitRecords,
+    failure_text,
+    mixed_versions,
+    read_fit_records,
+)
 from cdspp.analysis.source_help import no_comparisons, of_reference, read_comparisons
 from cdspp.analysis.verdicts import INTERVAL_TRIALS, RULE
+from cdspp.core.files import atomic
+from cdspp.core.jobs import processor_time
 from cdspp.core.names import BASELINE, REFERENCE, PathLike
-from cdspp.core.wording import in_points, sentence, task_title
+from cdspp.core.wording import duration, in_points, sentence, task_title
 from cdspp.report import outline
-from cdspp.report.page.run import describe_run
 from cdspp.report.tables.contents import untrained_text
-from cdspp.report.tables.table import html_name
+from cdspp.report.tables.table import (
+    Cell,
+    Table,
+    html_name,
+    number_cell,
+    to_fragment,
+)
 from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS
 from cdspp.study.model import RunDescription
-from cdspp.study.plan import BenchmarkPlan
+from cdspp.study.plan import Plans
+from cdspp.study.stale import stated_digests, write_digests
 
 _FORMS = [f".{form}" for form in (*TABLE_FORMS, *FIGURE_FORMS)]
 
 
 def write_report(
     *,
-    plans: Sequence[BenchmarkPlan],
+    plans: Plans,
     tables: Sequence[PathLike],
     figures: Sequence[PathLike],
     fit_records: Sequence[PathLike],
@@ -49,8 +62,10 @@ def write_report(
     """Write the report: a single HTML file that needs nothing else.
 
     `tables` and `figures` are any form of each; other forms are looked for beside it.
-    The page rests on `files`, and states the digest of each.
+    The page rests on `files`, and states the digest of each, as does a file beside it.
     """
+    page = Path(output)
+    digests = stated_digests(files, page.absolute().parents[2])
     shown = _files_beside([*tables, *figures])
     # All figures together, and each of them, may have so many bytes as SVG.
     n_figures = len({Path(figure).stem for figure in figures})
@@ -58,21 +73,22 @@ def write_report(
     context = {
         "study": study,
         "run": describe_run(read_fit_records(fit_records), plans, study),
-        "digests": stated_digests(files, Path(output).absolute().parents[2]),
+        "digests": digests.items(),
         **_findings(plans, shown),
     }
     templates = environment(plans)
-    names = ("embed.html.j2", "captions.html.j2")
-    modules = (templates.get_template(name).module for name in names)
-    embedder = _Embedder(shown, max_bytes, *modules)
+    frames = templates.get_template("embed.html.j2").module
+    embedder = _Embedder(shown, max_bytes, frames)
     sections = list(_sections(plans, embedder, templates, context))
     groups = groupby(sections, itemgetter("group"))
-    page = templates.get_template("page.html.j2").render(
+    text = templates.get_template("page.html.j2").render(
         context,
         sections=sections,
         contents=[(group, list(members)) for group, members in groups],
     )
-    write_page(Path(output), unbroken(page))
+    with atomic(page) as temporary:
+        temporary.write_text(unbroken(text), encoding="utf-8")
+    write_digests(page, study.config, digests)
 
 
 def unbroken(page: str) -> str:
@@ -80,9 +96,7 @@ def unbroken(page: str) -> str:
     return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", page)
 
 
-def _findings(
-    plans: Sequence[BenchmarkPlan], files: Mapping[str, Path]
-) -> dict[str, Any]:
+def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
     rows = [row for plan in plans for row in plan.main_rows]
     informed = [row.display_name for row in rows if row.kind == "informed"]
     pairs, cards = [], {}
@@ -121,7 +135,7 @@ def _card(title: str, comparisons: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
+def environment(plans: Plans = ()) -> Environment:
     """Return the templates; `named` puts reference and baseline into a sentence."""
     templates = Environment(
         loader=PackageLoader(__package__, "templates"),
@@ -131,12 +145,9 @@ def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
         lstrip_blocks=True,
     )
     templates.globals["interval_trials"] = INTERVAL_TRIALS
-    shown = {}
-    for role in (REFERENCE, BASELINE):
-        found = [plan.role_name(role) for plan in plans]
-        shown[role] = Markup(html_name(next(filter(None, found), f"the {role}")))
+    fields = _fields(plans)
     templates.filters |= {
-        "named": lambda text: escape(text).format(**shown),
+        "named": lambda text: escape(text).format(**fields),
         "in_points": in_points,
         "method_name": lambda name: Markup(html_name(name)),
         "task_title": task_title,
@@ -145,8 +156,14 @@ def environment(plans: Sequence[BenchmarkPlan] = ()) -> Environment:
     return templates
 
 
+def _fields(plans: Plans) -> dict[str, str]:
+    fields = outline.caption_fields(plans)
+    names = {role: Markup(html_name(fields[role])) for role in (REFERENCE, BASELINE)}
+    return {**fields, **names}
+
+
 def _sections(
-    plans: Sequence[BenchmarkPlan],
+    plans: Plans,
     embedder: _Embedder,
     templates: Environment,
     context: Mapping[str, Any],
@@ -171,14 +188,14 @@ def _sections(
 
 
 def _folds(
-    part: outline.Part, plans: Sequence[BenchmarkPlan], embedder: _Embedder
+    part: outline.Part, plans: Plans, embedder: _Embedder
 ) -> list[tuple[outline.Fold | None, list[Markup]]]:
     """Return what a section shows, together by the heading that folds it away."""
     shown = [
         (item.fold, markup)
         for item in part.items
         for name in outline.item_names(item, plans)
-        if (markup := embedder.show(item.kind, name, plans))
+        if (markup := embedder.show(item, name, plans))
     ]
     groups = groupby(shown, key=itemgetter(0))
     return [(fold, [markup for _, markup in pairs]) for fold, pairs in groups]
@@ -198,15 +215,12 @@ class _Embedder:
     files: Mapping[str, Path]
     max_bytes: int
     frames: Any
-    captions: Any
 
-    def show(self, kind: str, name: str, plans: Sequence[BenchmarkPlan]) -> Markup:
-        """Show what `plans` have under a name."""
-        if kind == outline.FIGURE:
-            method = Markup(html_name(plans[0].role_name(REFERENCE)))
-            few, of = outline.few_tasks(plans), name.partition("_")[0]
-            caption = self.captions.caption(of, few, method, plans[0].showcase)
-            return self._figure(name, Markup(caption).strip())
+    def show(self, item: outline.Item, name: str, plans: Plans) -> Markup:
+        """Show what `plans` have of an item under a name."""
+        if item.kind == outline.FIGURE:
+            caption = Markup(item.caption_of(plans)).format(**_fields(plans))
+            return self._figure(name, caption)
         *downloads, fragment = (self.files.get(f"{name}.{f}") for f in TABLE_FORMS)
         if fragment is None:
             return Markup()
@@ -243,3 +257,83 @@ def inline_svg(text: str, *, prefix: str, label: str) -> Markup:
         f'{head} role="img" aria-label="{escape(label)}" '
         f'style="--width:{wide}px;stroke-linejoin:round;stroke-linecap:butt">{rest}'
     )
+
+
+def describe_run(
+    records: FitRecords, plans: Plans, study: RunDescription
+) -> dict[str, Any]:
+    """Describe a run as the page shows it: jobs, failures, time, versions."""
+    rows = [row for plan in plans for row in plan.rows if row.key == row.method]
+    names = {row.method: row.display_name for row in rows}
+    outcomes = records.outcomes
+    table = to_fragment(_time_table(outcomes, names)) if len(outcomes) else ""
+    return {
+        "description": _description(records, study),
+        "failed": failure_text(outcomes),
+        "mixed": mixed_versions(records.jobs),
+        "names": names,
+        "failures": list(records.failed.itertuples()),
+        "time_table": Markup(table),
+        "config": json.dumps(study.config, indent=2, ensure_ascii=False, default=str),
+    }
+
+
+def _time_table(outcomes: pd.DataFrame, names: Mapping[str, str]) -> Table:
+    fits = outcomes.assign(failed=outcomes["status"] != "ok")
+    found = fits.groupby("method", sort=False).agg(
+        fits=("status", "size"),
+        failed=("failed", "sum"),
+        median=("seconds", "median"),
+        total=("seconds", lambda seconds: seconds.sum(min_count=1)),
+        peak=("peak_memory_mb", "max"),
+    )
+    columns: dict[str, Callable[[Any], Cell]] = {
+        "Method": lambda method: Cell(names.get(method.Index, method.Index), name=True),
+        "Fits": lambda method: number_cell(method.fits),
+        "Failed": lambda method: number_cell(method.failed),
+        "Median s": lambda method: number_cell(method.median, "{:.2f}"),
+        "Total s": lambda method: number_cell(method.total, "{:.1f}"),
+        "Peak MB": lambda method: number_cell(method.peak, "{:.0f}"),
+    }
+    return Table.of(
+        "time",
+        "Time and memory of the fits",
+        "All settings together. Start-up of the jobs not included; memory: the highest "
+        "of any trial.",
+        columns,
+        found.itertuples(),
+    )
+
+
+def _description(records: FitRecords, study: RunDescription) -> list[tuple[str, str]]:
+    """Return the run as pairs of a name and a value; unknown ones are left out."""
+    outcomes = records.outcomes
+    fits = f"{len(outcomes)} in {len(records.jobs)} jobs, {len(records.failed)} failed"
+    pairs = [
+        ("Study", study.name),
+        ("Seed", study.config.get("seed")),
+        ("Trials", study.config.get("trials")),
+        ("Numeric threads", study.config.get("numeric_threads")),
+        ("Fits", fits if len(outcomes) else None),
+        ("Time in fits", duration(outcomes["seconds"].sum())),
+        ("Start-up", _start_up(study.logs)),
+        ("Versions", _listed(records.common("versions"))),
+        ("Hardware", _listed(records.common("platform"))),
+    ]
+    return [(name, str(value)) for name, value in pairs if value not in (None, "")]
+
+
+def _start_up(logs: Sequence[str]) -> str | None:
+    spent = processor_time(logs)
+    if not spent.total:
+        return None
+    share = f"{100 * spent.start_up / spent.total:.0f} % of the CPU time of all jobs"
+    return f"{share} ({duration(spent.start_up)} of {duration(spent.total)})"
+
+
+def _listed(value: Any) -> str | None:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_listed(item)}" for name, item in value.items())
+    if isinstance(value, (list, tuple)):
+        return "; ".join(str(_listed(item)) for item in value)
+    return None if value is None else str(value)

@@ -12,13 +12,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis.curves import CurveScores, parameter_title, value_text
-from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd, n_present
-from cdspp.core.names import AVERAGE, BASELINE
+from cdspp.analysis.curves import (
+    CurveScores,
+    arrange_curves,
+    parameter_title,
+    value_text,
+)
+from cdspp.analysis.summary import (
+    MOST_COLLAPSED,
+    Floats,
+    Summary,
+    mean_sd,
+    n_present,
+    read_scores,
+    read_summaries,
+)
+from cdspp.core.names import AVERAGE, BASELINE, Paths
 from cdspp.core.wording import DASH, counted, in_points, percent, task_title
 from cdspp.methods import method_class
-from cdspp.report.tables.table import Cell, Line, Table
-from cdspp.study.plan import METHOD, BenchmarkPlan, Row
+from cdspp.report.tables.table import Cell, Line, Table, write_tables
+from cdspp.study.plan import METHOD, BenchmarkPlan, Plans, Row
 
 _PERCENT = "Percent, mean (standard deviation, n − 1) over trials."
 _BOLD = (
@@ -48,6 +61,24 @@ _BLOCKS = {
 }
 # The columns of the data; of the cell its row, the trials asked for, and small print.
 Score = dict[str, Any]
+
+
+def write_benchmark(plans: Plans, scores: Paths, outputs: Paths) -> None:
+    """Write the tables of accuracies and of iterations of a benchmark."""
+    [summary] = read_summaries(scores, plans)
+    write_tables(build_benchmark_tables(summary), outputs)
+
+
+def write_overview(plans: Plans, scores: Paths, outputs: Paths) -> None:
+    """Write the table over all benchmarks."""
+    write_tables([build_overview(read_summaries(scores, plans))], outputs)
+
+
+def write_curves(plans: Plans, scores: Paths, outputs: Paths) -> None:
+    """Write the tables of the curves of a benchmark, whose scores are read once."""
+    [plan], [path] = plans, scores
+    curves = arrange_curves(read_scores(path), plan)
+    write_tables(build_curve_tables(curves, plan), outputs)
 
 
 def build_benchmark_tables(summary: Summary) -> list[Table]:

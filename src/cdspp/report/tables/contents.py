@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,17 @@ import pandas as pd
 from cdspp.analysis.splits import Splits, read_splits, split_of
 from cdspp.core import names
 from cdspp.core.errors import DataError
-from cdspp.core.names import UNLABELLED_ROLE, PathLike, within_domain
+from cdspp.core.names import UNLABELLED_ROLE, PathLike, Paths, within_domain
 from cdspp.core.wording import DASH, task_title
-from cdspp.report.tables.table import Cell, Table, fraction_cell, number_cell
+from cdspp.report.tables.table import (
+    Cell,
+    Table,
+    fraction_cell,
+    number_cell,
+    write_tables,
+)
 from cdspp.stages.artifacts import labels_by_id, read_csv, read_features
-from cdspp.study.plan import BenchmarkPlan
+from cdspp.study.plan import BenchmarkPlan, Plans
 
 _RANDOM_WEIGHTS = "random weights"
 _TREATMENT = {
@@ -24,11 +30,23 @@ _TREATMENT = {
 }
 
 
+def write_contents(
+    plans: Plans,
+    labels: Paths,
+    features: Paths,
+    splits: Paths,
+    outputs: Paths,
+) -> None:
+    """Write what a benchmark holds, and which samples are on both sides of a task."""
+    [plan] = plans
+    contents = count_contents(plan, labels, features, splits)
+    overlap = count_overlap(read_splits(splits), plan)
+    tables = build_contents_table(contents, plan), build_overlap_table(overlap, plan)
+    write_tables(tables, outputs)
+
+
 def count_contents(
-    plan: BenchmarkPlan,
-    labels: Sequence[PathLike],
-    features: Sequence[PathLike],
-    splits: Sequence[PathLike],
+    plan: BenchmarkPlan, labels: Paths, features: Paths, splits: Paths
 ) -> pd.DataFrame:
     """Count what a benchmark holds, a row a role and domain, by all files of these.
 

@@ -1,4 +1,4 @@
-"""Did the source help: methods by source state, by task, and as options are chosen."""
+"""Did the source help: methods by source state, by task, and by source."""
 
 from __future__ import annotations
 
@@ -11,13 +11,20 @@ import pandas as pd
 
 from cdspp.analysis import source_help, verdicts
 from cdspp.analysis.answers import gain_without_source, tally, verdict_of
-from cdspp.analysis.selection import without_grid
+from cdspp.analysis.summary import read_scores
 from cdspp.analysis.verdicts import interval_note
-from cdspp.core.names import REAL
+from cdspp.core.names import REAL, Paths
 from cdspp.core.wording import DASH, STATE_TITLES, counted, in_points, task_title
-from cdspp.report.tables.table import Cell, Line, Table, effect_cell, fraction_cell
-from cdspp.stages.selection import FOLDS
-from cdspp.study.plan import BenchmarkPlan
+from cdspp.report.tables.table import (
+    Cell,
+    Line,
+    Table,
+    effect_cell,
+    fraction_cell,
+    write_tables,
+)
+from cdspp.stages.row_scores import RowScores
+from cdspp.study.plan import BenchmarkPlan, Plans
 
 if TYPE_CHECKING:
     from cdspp.analysis.explanation import Explanation
@@ -37,13 +44,32 @@ _COMPARISON = (
     "worse by a one-sided test at 5 %. The verdict, on the method's own states, is "
     "corrected for the number of methods (Holm)."
 )
-_SELECTION = (
-    "Accuracy in percent, averaged over tasks, on the trials that all forms have. "
-    f"Selected: inside each trial and source state, by {FOLDS}-fold cross-validation "
-    "on the labelled target rows; beside it how often each value was. Best in "
-    "hindsight: the value with the highest test accuracy, which nobody can know "
-    "beforehand; no verdict reads it."
-)
+
+
+def write_matrix(plans: Plans, comparisons: Paths, outputs: Paths) -> None:
+    """Write the table of methods by source states."""
+    table = build_matrix_table(
+        [source_help.read_comparisons(path) for path in comparisons],
+        plans[0].margin,
+        corrected=plans[0].holm_over_methods,
+        protocols=[plan.protocol for plan in plans],
+    )
+    write_tables([table], outputs)
+
+
+def write_tasks(plans: Plans, scores: Paths, rows: Paths, outputs: Paths) -> None:
+    """Write the gains of every method on the tasks of a benchmark."""
+    [plan], [path], [by_row] = plans, scores, rows
+    found = source_help.compare_with_rivals(read_scores(path), plan, RowScores(by_row))
+    of = {"title": plan.title, "protocol": plan.protocol}
+    write_tables([build_task_table(found, plan.benchmark, **of)], outputs)
+
+
+def write_several(plans: Plans, scores: Paths, rows: Paths, outputs: Paths) -> None:
+    """Write the gains by each of several sources, which is left out in turn."""
+    [plan], [path], [by_row] = plans, scores, rows
+    found = source_help.compare_without_each(read_scores(path), plan, RowScores(by_row))
+    write_tables([build_several_table(found, plan)], outputs)
 
 
 def build_matrix_table(
@@ -234,38 +260,3 @@ def _compared(gain: Any | None) -> Cell:
     # An interval of too few repeats is none.
     low = math.nan if gain.pair == verdicts.TOO_FEW else gain.low
     return effect_cell(gain.gain, low, gain.high, bold=gain.pair in _BOLD)
-
-
-def build_selection_table(found: pd.DataFrame, plans: Sequence[BenchmarkPlan]) -> Table:
-    """Build the table ``selection``, of what `compare_selections` found."""
-    kept = dict.fromkeys(name for plan in plans for name in without_grid(plan))
-    others = f" With their defaults alone: {', '.join(kept)}." if kept else ""
-    columns = {
-        "Method": lambda entry: Cell(entry.display_name, name=True),
-        "Source": lambda entry: Cell({REAL: "real", **STATE_TITLES}[entry.state]),
-        "Default": lambda entry: fraction_cell(entry.default),
-        "Selected": lambda entry: fraction_cell(entry.selected),
-        "Best in hindsight": lambda entry: fraction_cell(
-            entry.hindsight, f"at {entry.hindsight_value}" * bool(entry.hindsight_value)
-        ),
-        "Values selected": lambda entry: Cell(entry.chosen or DASH),
-        "Verdict by default": lambda entry: _word(entry, entry.verdict),
-        "Verdict as selected": lambda entry: _word(entry, entry.selected_verdict),
-    }
-    return Table.of(
-        "selection",
-        "Hyper-parameters: default, selected, best in hindsight",
-        " ".join([_SELECTION + others, *(plan.protocol for plan in plans)]),
-        columns,
-        found.itertuples(),
-        block=lambda entry: str(entry.title),
-        data=found,
-        text_columns=2,
-        headings=True,
-        empty="No method has a grid of values to select of.",
-    )
-
-
-def _word(entry: Any, word: str) -> Cell:
-    word = word if entry.state == REAL else ""
-    return Cell(word or DASH, bold=word in _BOLD)

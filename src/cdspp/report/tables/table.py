@@ -15,8 +15,8 @@ from typing import Any
 import pandas as pd
 
 from cdspp.core.errors import DataError
+from cdspp.core.files import atomic
 from cdspp.core.names import PathLike
-from cdspp.core.whole_files import atomic
 from cdspp.core.wording import DASH, in_points, split_name, visible
 
 _LATEX = str.maketrans(

@@ -1,0 +1,438 @@
+"""Files of the project: written whole, as JSON and NPZ, with a record beside each.
+
+The record of a file says what made it, so that another file in its place is seen.
+Objects of a model are kept as JSON and arrays, and come back without running code.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import glob
+import hashlib
+import json
+import math
+import os
+import socket
+import tempfile
+import time
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.lib import format as npy
+
+from cdspp.core.errors import DataError
+from cdspp.core.faults import brief, out_of_memory, write_errors
+from cdspp.core.names import FitKey, PathLike
+from cdspp.core.provenance import file_digest
+from cdspp.core.run_lock import check_run
+
+T = TypeVar("T")
+
+# Errors at reading a file that is cut short, of another kind, or handmade.
+BROKEN = (
+    *(OSError, ValueError, TypeError, LookupError, EOFError),
+    *(zlib.error, zipfile.BadZipFile, NotImplementedError),
+)
+ZIP = b"PK\x03\x04"  # how such a file opens
+HOST = f"{zlib.crc32(socket.gethostname().encode()):08x}"
+A_MOMENT, A_DAY = 1.0, 86400.0  # seconds: longer than a new file is without its lock
+
+_KINDS: dict[str, type] = {}  # of `storable`, by name
+_TREE = "tree"
+
+
+@contextmanager
+def atomic(path: PathLike) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; rename it to `path` on success.
+
+    What writers of `path` left that were killed is removed. Errors are those of
+    `write_errors`, and StaleJobError in a job whose run has ended.
+    """
+    target = Path(path)
+    with write_errors(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _remove_orphans(target)
+        prefix, suffix = f".{target.name}.cdspp-{HOST}-", target.suffix
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=suffix)
+        temporary = Path(name)
+        with suppress(OSError):  # not every file system has such locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        try:
+            yield temporary
+            check_run()
+            temporary.chmod(0o644)
+            temporary.replace(target)
+        finally:
+            temporary.unlink(missing_ok=True)
+            os.close(handle)
+
+
+def _remove_orphans(target: Path) -> None:
+    """Remove temporary files of a target whose writers were killed: no lock is on them.
+
+    Locks of another machine may be unseen here, so that a day has to pass.
+    """
+    for path in target.parent.glob(f".{glob.escape(target.name)}.cdspp-????????-*"):
+        least = A_MOMENT if f".cdspp-{HOST}-" in path.name else A_DAY
+        with suppress(OSError), path.open("r+b") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if time.time() - path.stat().st_mtime > least:
+                path.unlink()
+
+
+def same_file(path: PathLike, other: PathLike) -> bool:
+    """Whether two paths lead to one file that is there, by a link or otherwise."""
+    both = os.path.exists(path) and os.path.exists(other)
+    return both and os.path.samefile(path, other)
+
+
+def write_json(path: PathLike, value: Any) -> None:
+    """Write a JSON file, keys sorted, for people to read."""
+    with atomic(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n")
+
+
+def read_json(path: PathLike) -> Any:
+    """Read a JSON file; DataError where it is missing, damaged or something else."""
+    what = "a JSON file"
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise unreadable(path, what, f"{error.strerror}") from error
+    try:
+        return json.loads(content)
+    except ValueError as error:
+        cut = content.startswith((b"{", b"["))
+        wrong = f"it is damaged: {error}" if cut else _opening(content)
+        raise unreadable(path, what, wrong) from error
+
+
+def read_arrays(path: PathLike, what: str) -> dict[str, np.ndarray]:
+    """Read all arrays of an NPZ file, or raise DataError: expected `what`, but ..."""
+    check_opening(path, what, ZIP)
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except BROKEN as error:
+        raise unreadable(path, what, f"it is damaged or foreign: {error}") from error
+
+
+def check_opening(path: PathLike, what: str, opening: bytes) -> None:
+    """Refuse a file that is missing, or no `what` by its first bytes (DataError)."""
+    try:
+        with Path(path).open("rb") as stream:
+            found = stream.read(64)
+    except OSError as error:
+        raise unreadable(path, what, f"{error.strerror}") from error
+    if not found.startswith(opening):
+        raise unreadable(path, what, _opening(found))
+
+
+def _opening(found: bytes) -> str:
+    """Say what a file of another kind is, by its first bytes."""
+    if not found:
+        return "it is empty"
+    if found.lstrip()[:5].lower() in (b"<!doc", b"<html", b"<head", b"<?xml"):
+        return "it is a web page"
+    return f"it begins with {found[:8]!r}"
+
+
+def unreadable(path: PathLike, what: str, wrong: str, remedy: str = "") -> DataError:
+    """Return the error of a file: the expected kind, the fault, the remedy."""
+    again = "Delete it and run" if Path(path).exists() else "Run"
+    remedy = remedy or f"{again} the study again, which makes it anew."
+    return DataError(f"{path}: expected {what}, but {wrong.rstrip('.')}. {remedy}")
+
+
+class Record(NamedTuple):
+    """What made a file: its recipe, the digests of its inputs, its own digest.
+
+    `inputs` are by path, those of fits by name; `extra` is what else there is to say.
+    `release` is the version of the package that wrote records of another form.
+    """
+
+    file: str
+    made_of: str
+    inputs: Mapping[str, str]
+    sha256: str
+    extra: Mapping[str, Any]
+    release: str = ""
+
+
+class Expected(NamedTuple):
+    """The recipe that a file should have, and the paths of its inputs by name.
+
+    Without these, the names in its record are the paths.
+    """
+
+    made_of: str
+    inputs: Mapping[str, str] = {}
+
+
+OLDER = "0.2.0"  # the release whose records have the form of `_of_0_2`
+NO_RECORD = "the record beside it, of what made it, is missing or damaged"
+CHANGED_RECORD = "the record beside it was changed: its digest is not of what it says"
+OTHER_RECIPE = "other options, another seed or other code made it"
+OTHER_CODE = "other code made it"
+MADE_BY_OLDER = f"cdspp {OLDER} made it"
+
+
+def content_digest(content: Any) -> str:
+    """Return a digest of a tree of lists, mappings, numbers and texts."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def recipe(choices: Any, code: str) -> str:
+    """Return the recipe of a file: digests of options and seed, and of code."""
+    return f"{content_digest(choices)}:{content_digest(code)}"
+
+
+def record_path(path: PathLike) -> Path:
+    """Return where the record of a file lies: that of a fit has its name."""
+    file = Path(path)
+    is_fit = file.parts[-6:-5] == ("fits",) and file.suffix == ".parquet"
+    return file.with_suffix(".json") if is_fit else Path(f"{os.fspath(path)}.json")
+
+
+def write_record(
+    path: PathLike,
+    made_of: str,
+    inputs: Mapping[str, str],
+    extra: Mapping[str, Any] | None = None,
+) -> None:
+    """Write the record of a file that is there, with a digest of the record itself."""
+    known = Record(Path(path).as_posix(), made_of, {**inputs}, file_digest(path), {})
+    content = {**known._asdict(), "extra": {**(extra or {})}}
+    del content["release"]
+    write_json(record_path(path), {**content, "digest": content_digest(content)})
+
+
+def read_record(path: PathLike) -> Record:
+    """Read the record of a file; DataError where it is damaged, or of another file."""
+    record, wrong = _find_record(path)
+    if record is None:
+        raise refused(path, wrong)
+    return record
+
+
+def refused(path: PathLike, wrong: str) -> DataError:
+    """Return the error of a file that is not what its record says."""
+    beside = record_path(path).name
+    remedy = f"Delete it and {beside} beside it, and run the study again."
+    return DataError(f"{path}: {wrong}. {remedy}")
+
+
+def fault(
+    path: PathLike,
+    expected: Expected | None = None,
+    known: dict[str, str] | None = None,
+    *,
+    record: Record | None = None,
+) -> str:
+    """Say how a file is not what its record says, or not as expected; empty if it is.
+
+    A file that is older than its record is not read again, and an input that is gone is
+    not compared. `known` has digests by path, empty ones of files to leave out, and
+    keeps those of inputs from one call to the next. The `record` is read where it is
+    not given.
+    """
+    wrong = ""
+    if record is None:
+        record, wrong = _find_record(path)
+    if record is None:
+        return wrong
+    digests = {} if known is None else known
+    name, beside = os.fspath(path), record_path(path)
+    if name not in digests:
+        old = os.stat(path).st_ctime_ns <= beside.stat().st_ctime_ns
+        digests[name] = record.sha256 if old else file_digest(path)
+    if digests[name] != record.sha256:
+        return f"it is not the file that {beside.name} beside it is of"
+    if expected is None:
+        return ""
+    for input_, place in (expected.inputs or {n: n for n in record.inputs}).items():
+        if place not in digests:
+            digests[place] = file_digest(place) if Path(place).is_file() else ""
+        if digests[place] not in ("", record.inputs.get(input_)):
+            return f"it was made of another {place} than lies there now"
+    return _other_recipe(record, expected.made_of)
+
+
+def _other_recipe(record: Record, made_of: str) -> str:
+    if record.made_of == made_of:
+        return ""
+    choices, _, code = record.made_of.partition(":")
+    if code and made_of.startswith(f"{choices}:"):
+        return OTHER_CODE
+    return MADE_BY_OLDER if record.release else OTHER_RECIPE
+
+
+def _find_record(path: PathLike) -> tuple[Record | None, str]:
+    """Return the record of a file, or None and what is wrong with it."""
+    try:
+        content = read_json(record_path(path))
+        seal = content.pop("digest", "")
+        record = Record(**content) if "extra" in content else _of_older(content)
+    except (DataError, AttributeError, KeyError, TypeError):
+        return None, NO_RECORD
+    if [type(part) for part in record[:5]] != [str, str, dict, str, dict]:
+        return None, NO_RECORD
+    # The older release sealed records of fits alone.
+    if seal != content_digest(content) and (seal or not record.release):
+        return None, CHANGED_RECORD
+    if Path(record.file).parts[-5:] != Path(path).parts[-5:]:
+        return None, f"the record beside it is of {record.file}"
+    return record, ""
+
+
+def _of_older(content: dict[str, Any]) -> Record:
+    """Return a record as the release `OLDER` wrote it: of a fit, or of another file."""
+    if "predictions" not in content:
+        return Record(**content, extra={}, release=OLDER)
+    extra = dict(content)
+    key = FitKey._make(str(extra.pop(name)) for name in FitKey._fields)
+    made_of, inputs, sha256 = map(extra.pop, ("made_of", "inputs", "predictions"))
+    file = f"{'/'.join(key)}.parquet"
+    return Record(file, made_of, inputs, sha256, extra, release=OLDER)
+
+
+def storable(cls: type[T]) -> type[T]:
+    """Mark a data class as one that `Packer` takes, under the name of the class."""
+    assert cls.__name__ not in _KINDS
+    _KINDS[cls.__name__] = cls
+    return cls
+
+
+class Packer:
+    """Turns objects into a tree for JSON, beside the arrays that it refers to.
+
+    For an object of another class, `other` returns the key under which `unpack` finds
+    it and its parts, or None.
+    """
+
+    def __init__(
+        self, other: Callable[[Any], tuple[str, Any] | None] = lambda value: None
+    ) -> None:
+        self.arrays: dict[str, np.ndarray] = {}
+        self._other = other
+
+    def pack(self, value: Any, where: str) -> Any:
+        """Return the tree of an object; DataError says `where` a class is not taken."""
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, bool | int | str):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"float": repr(value)}
+        if isinstance(value, np.ndarray):
+            if value.dtype.kind == "O":  # an array of objects would be pickled
+                content = self.pack(value.ravel().tolist(), where)["list"]
+                return {"objects": content, "shape": list(value.shape)}
+            name = f"array-{len(self.arrays)}"
+            self.arrays[name] = value
+            return {"array": name}
+        if isinstance(value, list | tuple):
+            kind = "list" if isinstance(value, list) else "tuple"
+            return {kind: [self.pack(x, f"{where}[{k}]") for k, x in enumerate(value)]}
+        if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
+            return {"dict": self._named(value, where)}
+        if is_dataclass(value) and _KINDS.get(type(value).__name__) is type(value):
+            content = {f.name: getattr(value, f.name) for f in fields(value)}
+            return {"kind": type(value).__name__, "fields": self._named(content, where)}
+        if found := self._other(value):
+            key, content = found
+            return {key: self._named(content, where)}
+        raise DataError(
+            f"{where} is a {type(value).__name__}, which cannot be kept as numbers and "
+            "text."
+        )
+
+    def _named(self, values: Mapping[str, Any], where: str) -> dict[str, Any]:
+        return {name: self.pack(x, f"{where}.{name}") for name, x in values.items()}
+
+
+def unpack(
+    tree: Any,
+    arrays: Mapping[str, np.ndarray],
+    other: Mapping[str, Callable[[dict[str, Any]], Any]],
+) -> Any:
+    """Return the object of a tree and its arrays; DataError where the tree is none.
+
+    `other` makes objects of other classes of their named parts, by key.
+    """
+
+    def named(parts: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: back(part) for name, part in parts.items()}
+
+    def back(node: Any) -> Any:
+        if not isinstance(node, dict):
+            if isinstance(node, list):
+                raise TypeError("a list without a kind")
+            return node
+        for key, content in node.items():
+            if key in ("list", "tuple"):
+                return {"list": list, "tuple": tuple}[key](map(back, content))
+            if key in ("dict", *other):
+                return other.get(key, dict)(named(content))
+        if "kind" in node:
+            return _KINDS[node["kind"]](**named(node["fields"]))
+        if "objects" in node:
+            found = np.empty(len(node["objects"]), dtype=object)
+            found[:] = [back(part) for part in node["objects"]]
+            return found.reshape(node["shape"])
+        return arrays[node["array"]] if "array" in node else float(node["float"])
+
+    try:
+        return back(tree)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise DataError(f"not what was kept ({error}).") from error
+
+
+def write_parts(path: PathLike, tree: Any, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write a tree and its arrays as one NPZ file, the tree as JSON in it."""
+    text = json.dumps(tree, sort_keys=True, allow_nan=False)
+    with atomic(path) as temporary, temporary.open("wb") as stream:
+        parts: dict[str, Any] = {_TREE: np.asarray(text), **arrays}
+        np.savez(stream, **parts)
+
+
+def read_parts(path: PathLike, what: str) -> tuple[Any, dict[str, np.ndarray]]:
+    """Return the tree and the arrays of a file; DataError where it is not `what`."""
+    if not Path(path).is_file():
+        raise DataError(f"{path}: no such file.")
+    names: set[str] = set()
+
+    def note(node: dict[str, Any]) -> dict[str, Any]:
+        names.add(str(node.get("array")))
+        return node
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            text = str(_array(archive, _TREE))
+            tree = json.loads(text, object_hook=note)
+            known = {info.filename.removesuffix(".npy") for info in archive.filelist}
+            return tree, {name: _array(archive, name) for name in names & known}
+    except Exception as error:  # of NumPy, zipfile, JSON
+        if out_of_memory(error):
+            raise
+        raise DataError(f"{path}: not {what}, or damaged ({brief(error)}).") from error
+
+
+def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    """Return an array that takes as many bytes as the file has for it, uncompressed."""
+    info = archive.getinfo(f"{name}.npy")
+    with archive.open(info) as stream:
+        headers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+        shape, _, dtype = headers[npy.read_magic(stream)](stream)
+        stated = math.prod(shape) * dtype.itemsize + stream.tell()
+        stored = info.compress_type == zipfile.ZIP_STORED
+        if not stored or stated != info.file_size or not dtype.itemsize:
+            raise ValueError(f"{name} of shape {shape} in {info.compress_size} bytes")
+        stream.seek(0)
+        return npy.read_array(stream, allow_pickle=False)

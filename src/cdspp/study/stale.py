@@ -1,0 +1,413 @@
+"""What of a study a run would make now, and why: one answer for all who ask.
+
+Snakemake compares options, code and inputs with records of its own, in ``.snakemake``.
+Without one, as in a copy without hidden files, it takes any file for what it should be.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from base64 import urlsafe_b64encode
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from html import unescape
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cdspp.core.errors import DataError
+from cdspp.core.files import (
+    MADE_BY_OLDER,
+    OLDER,
+    OTHER_CODE,
+    Expected,
+    fault,
+    read_json,
+    read_record,
+    recipe,
+    record_path,
+    unreadable,
+    write_json,
+)
+from cdspp.core.names import MAIN, FitKey, PathLike, trials_of_block
+from cdspp.core.provenance import code_digest, file_digest
+from cdspp.core.run_lock import FOLDER
+from cdspp.core.version import VERSION
+from cdspp.core.wording import counted
+from cdspp.datasets import dataset_recipe
+from cdspp.datasets.base import digests_path
+from cdspp.features import extractor_class, own_digests
+from cdspp.methods import method_module
+from cdspp.study.cost import cell_cost
+from cdspp.study.files import (
+    FIT,
+    REPORT,
+    ROW_SCORES,
+    SCORES,
+    files_after_fits,
+    files_before_fits,
+)
+from cdspp.study.fit_jobs import expected_fits
+from cdspp.study.model import Study
+
+REPORT_PAGE, DIGESTS = "report/index.html", "digests.json"  # of a study
+# Written beside an output, and no output of a rule (one by the older release).
+BESIDE = ("contents.json", "digests.json", "index.sha256")
+CODE_ALONE = (OTHER_CODE, MADE_BY_OLDER)
+MISSING, FOLLOWS = "not there yet", "a file that it was made of is made again"
+NAMED = 3  # of changed files, in a note
+
+
+def file_recipe(study: Study, file: str) -> str:
+    """Return the recipe of a file: digests of its options, seed, own files and code.
+
+    It is named as the rules name it. Fits have recipes of their own (`expected_fits`).
+    """
+    choices: list[Any] = []
+    code = ""
+    match Path(file).parts:
+        case "data", name, _:
+            known, memory = study.datasets[name], digests_path("data", name)
+            made = dataset_recipe(name, known.own, known.entry, memory)
+            choices, code = [made], code_digest("cdspp.stages.data", made["module"])
+        case _, "labels", _, _:
+            code = code_digest("cdspp.stages.data")
+        case _, "codebooks", _, name:
+            choices, code = _of_view(study, name.partition(".")[0])
+        case _, "features", dataset, name:
+            domain, view, _ = name.split(".")
+            entry = study.views[view]
+            own = own_digests(entry.extractor, entry.domain_options(domain))
+            stored = study.datasets[dataset].storage(entry, domain)
+            choices, code = _of_view(study, view, domain)
+            choices += [entry.scale, own, stored]
+        case _, _, "splits" | "test-shares" as kind, benchmark, *names, _:
+            code = code_digest("cdspp.stages.splits")
+            if names[1:] == ["pairs"]:
+                choices = [study.seed]
+            elif kind == "splits":
+                dataset = study.benchmarks[benchmark].dataset
+                choices = [dataset, study.draw(benchmark, *names)]
+        case _, _, "subspace", benchmark, _:
+            method = study.shown_method()
+            choices = [method, study.overlap(benchmark, MAIN), study.numeric_threads]
+            choices += [study.method_options(method, MAIN)]
+            code = code_digest("cdspp.stages.subspace", method_module(method))
+        case _, _, "scores", name:
+            choices = [expected_fits(study, name.partition(".")[0])]
+            code = code_digest("cdspp.stages.score")
+    return recipe(choices, code)
+
+
+def _of_view(study: Study, name: str, domain: str = "") -> tuple[list[Any], str]:
+    """Return options and code of the features of a domain, or of a view's codebook."""
+    view = study.views[name]
+    options = view.domain_options(domain or view.options["codebook_domain"])
+    module = extractor_class(view.extractor).__module__
+    code = code_digest("cdspp.stages.features", module)
+    return [view.extractor, options, study.numeric_threads], code
+
+
+def stale(
+    study: Study,
+    recipe_of: Callable[[str], str] | None = None,
+    *,
+    quick: bool = False,
+) -> dict[str, str]:
+    """Return the files that a run would make again where they lie, and why.
+
+    Causes come first, then what follows from them (`FOLLOWS`). If `quick`, fits are not
+    read again that were scored as the study has them: of these Snakemake knows, but for
+    predictions made elsewhere, which may change and keep their time.
+    """
+    made_of = recipe_of or partial(file_recipe, study)
+    known, found = dict[str, str](), dict[str, str]()
+
+    def check(files: Iterable[str], expected: Callable[[str], Expected]) -> None:
+        for file in filter(os.path.isfile, files):
+            wanted = expected(file)
+            wrong = fault(file, wanted, known)
+            if found and not wrong:
+                read = wanted.inputs.values() or read_record(file).inputs
+                wrong = "" if found.keys().isdisjoint(read) else FOLLOWS
+            if wrong:
+                found[file], known[file] = wrong, ""
+
+    def own(file: str) -> Expected:
+        return Expected(made_of(file))
+
+    for files in files_before_fits(study).values():
+        check(files, own)
+    for benchmark in study.benchmarks:
+        place = {"study": study.name, "benchmark": benchmark}
+        scores = SCORES.format(**place)
+        there = quick and not found and Path(scores).is_file()
+        as_scored = there and not fault(scores, own(scores), {**known})
+        since = os.stat(scores).st_mtime_ns if as_scored else 0
+        fits = [
+            file
+            for key in study.fits(benchmark)
+            for file in [_fit_file(study, key)]
+            if study.methods[key.method].predictions or _written(file) > since
+        ]
+        n_before = len(found)
+        check(fits, expected_fits(study, benchmark).of)
+        if len(found) == n_before:  # else these follow
+            check([scores, ROW_SCORES.format(**place)], own)
+    check(files_after_fits(study)["subspaces"], own)
+    report = Path(REPORT.format(study=study.name))
+    if keys := sorted(_other_keys(study, report.parents[1])):
+        found[str(report)] = f"it is of a study with other {', '.join(keys)}"
+    return found
+
+
+def _fit_file(study: Study, key: FitKey) -> str:
+    return f"{FIT.format(study=study.name, **key._asdict())}.parquet"
+
+
+def _written(file: str) -> int:
+    """Return when a fit or its record was written last, in ns; 0 where one lacks."""
+    try:
+        return max(os.stat(p).st_mtime_ns for p in (file, record_path(file)))
+    except FileNotFoundError:
+        return 0
+
+
+def _other_keys(study: Study, root: Path) -> Iterator[str]:
+    """Yield the keys of the configuration in which a report differs from a study."""
+    with suppress(DataError):  # no report yet
+        shown = configuration_as_run(root)
+        asked = json.loads(json.dumps(study.run_description().config))
+        yield from (k for k in asked | shown if asked.get(k) != shown.get(k))
+
+
+class Outlook(NamedTuple):
+    """The trials of a study's fits: those that stay, those that run, by their reason.
+
+    `hours` are those of a core that a run is expected to take.
+    """
+
+    stay: int
+    run: Counter[str]
+    hours: float
+
+    def __str__(self) -> str:
+        """Say what stays, and what runs and why."""
+        if not self.run:
+            return f"Fits: all {counted(self.stay, 'trial')} are there and stay."
+        reasons = "; ".join(f"{n}: {reason}" for reason, n in self.run.most_common())
+        return (
+            f"Fits: {counted(self.stay, 'trial')} stay, {self.run.total()} run (about "
+            f"{self.hours:.2f} core-hours): {reasons}."
+        )
+
+
+def outlook(
+    study: Study, stale_files: Mapping[str, str], reasons: Container[str] | None = None
+) -> Outlook:
+    """Return what a run would do with the fits of a study, at most.
+
+    A fit that follows from other files is kept after all if these come out equal. With
+    `reasons`, only what runs for one of these is counted.
+    """
+    stay, run, seconds = 0, Counter[str](), 0.0
+    for key in chain.from_iterable(map(study.fits, study.benchmarks)):
+        file, trials = _fit_file(study, key), {*trials_of_block(key.block)}
+        reason = stale_files.get(file, "")
+        if not reason and not _written(file):
+            reason, beside = MISSING, _trials_beside(file)
+            stay += len(trials & beside)
+            trials -= beside
+        if not reason:
+            stay += len(trials)
+        elif reasons is None or reason in reasons:
+            run[reason] += len(trials)
+            seconds += len(trials) * cell_cost(study, key).seconds
+    return Outlook(stay, +run, seconds / 3600)
+
+
+def _trials_beside(file: str) -> set[int]:
+    """Return the trials that a fit has in blocks of another size."""
+    blocks = Path(file).parent.glob("[0-9]*-*[0-9].parquet")
+    return {trial for path in blocks for trial in trials_of_block(path.stem)}
+
+
+def notes(
+    study: Study, stale_files: Mapping[str, str], unrecorded: Sequence[str]
+) -> Iterator[str]:
+    """Yield sentences on what a run would make again and why."""
+    if unrecorded:
+        files = f"{counted(len(unrecorded), 'existing file')}, such as {unrecorded[0]}"
+        yield (
+            f"Snakemake has no record of {files}: it makes them again, and reuses fits "
+            "of equal inputs."
+        )
+    if causes := {k: v for k, v in stale_files.items() if v != FOLLOWS}:
+        files = f"{counted(len(causes), 'file')} not as the study asks for"
+        first, reason = next(iter(causes.items()))
+        yield f"{files}, such as {first}: {reason}. A run makes them again."
+    yield str(outlook(study, stale_files))
+
+
+def remake_question(study: Study, stale_files: Mapping[str, str]) -> str:
+    """Say what changes of code alone would cost, nothing where they cost no fit."""
+    found = outlook(study, stale_files, CODE_ALONE)
+    if not found.run:
+        return ""
+    reasons = "; ".join(f"{n}: {reason}" for reason, n in found.run.most_common())
+    return (
+        f"{counted(found.run.total(), 'trial')} of fits would be computed again for "
+        f"changes of code alone, at about {found.hours:.2f} core-hours ({reasons}). "
+        "Nothing was run. To replace them, give cdspp run the option --remake; to keep "
+        "them, use the version of the code that made them."
+    )
+
+
+def unrecorded_files(study: Study) -> list[str]:
+    """Return the files of a study, and of its data, that Snakemake has no record of."""
+    kinds = ("features", "labels", "codebooks")
+    shared = (f"results/{kind}/{name}" for name in study.datasets for kind in kinds)
+    folders = (f"results/{study.name}", *shared)
+    files = [path for folder in folders for path in Path(folder).rglob("[!.]*.*")]
+    for name in study.datasets:
+        files += Path("data", name).glob("*.json")
+    outputs = (str(path) for path in files if path.name not in BESIDE)
+    return [path for path in outputs if _record_of(path) is None]
+
+
+def _record_of(file: str) -> Path | None:
+    """Return Snakemake's record of a file, if there is one: its name is the path."""
+    place = Path(FOLDER, "metadata")
+    if not place.is_dir():
+        return None
+    longest = os.pathconf(place, "PC_NAME_MAX") - 1
+    name = urlsafe_b64encode(file.encode()).decode()
+    parts = [name[i : i + longest] for i in range(0, len(name), longest)]
+    path = place.joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1])
+    return path if path.exists() else None
+
+
+class Stated(NamedTuple):
+    """What lies beside a report: its configuration, digests of its page and its files.
+
+    `release` is that of the package that wrote it.
+    """
+
+    release: str
+    page: str
+    configuration: Mapping[str, Any]
+    files: Mapping[str, str]
+
+
+def write_digests(
+    page: Path, configuration: Mapping[str, Any], files: Mapping[str, str]
+) -> None:
+    """Write what a finished page rests on beside it, as `read_stated` reads it."""
+    plain = json.loads(json.dumps(configuration, default=str))
+    stated = Stated(VERSION, file_digest(page), plain, files)
+    write_json(page.with_name(DIGESTS), stated._asdict())
+    page.with_suffix(".sha256").unlink(missing_ok=True)  # of the older release
+
+
+def stated_digests(files: Iterable[PathLike], results: PathLike) -> dict[str, str]:
+    """Return the sha256 digests of files, named as they lie in ``results``."""
+    return {
+        Path(os.path.relpath(file, results)).as_posix(): file_digest(file)
+        for file in dict.fromkeys(files)
+    }
+
+
+def read_stated(root: Path) -> Stated | None:
+    """Return what the report of ``results/<study>`` rests on, None without a report.
+
+    DataError: the file that says so is missing or damaged.
+    """
+    page = root / REPORT_PAGE
+    beside = page.with_name(DIGESTS)
+    if not page.is_file():
+        return None
+    older = page.with_suffix(".sha256")
+    if not beside.is_file() and older.is_file():
+        return _stated_by_older(page, older)
+    try:
+        return Stated(**read_json(beside))
+    except TypeError as error:
+        what = "the digests of a report"
+        raise unreadable(beside, what, f"it is something else: {error}") from error
+
+
+def _stated_by_older(page: Path, digest: Path) -> Stated:
+    """Return what the release `OLDER` wrote on the page itself."""
+    text = page.read_text(encoding="utf-8", errors="replace")
+    found = re.search(r"<pre>(\{\n.*?\n\})</pre>", text, re.DOTALL)
+    configuration = json.loads(unescape(found[1])) if found else {}
+    stated = re.findall(r"<dt>([^<]+\.\w+)</dt><dd>([0-9a-f]{64})</dd>", text)
+    files = {unescape(name): value for name, value in stated}
+    return Stated(OLDER, digest.read_text().partition(" ")[0], configuration, files)
+
+
+def configuration_as_run(root: PathLike) -> dict[str, Any]:
+    """Return the configuration of the finished study in ``results/<study>``."""
+    stated = read_stated(Path(root))
+    if stated is None or not stated.configuration:
+        page = Path(root, REPORT_PAGE)
+        lacking = "it states no configuration" if stated else "there is none"
+        raise DataError(
+            f"{page}: expected the report of a finished study, but {lacking}. Name a "
+            "folder such as results/embedded, and run the study to its end first."
+        )
+    return dict(stated.configuration)
+
+
+def changed_note(root: Path) -> str:
+    """Say which files of ``results/<study>`` changed; what is gone is made again."""
+    own = f"{root.name}/"
+    files = [str(path) for path, _ in changed_files(root, own) if path.is_file()]
+    if not files:
+        return ""
+    more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
+    return (
+        f"{counted(len(files), 'file')} changed since the report, by hand or by a run "
+        f"that did not end: {', '.join(files[:NAMED])}{more}. A run remakes those that "
+        f"you delete; cdspp verify {root} compares all."
+    )
+
+
+def changed_files(root: Path, own: str = "") -> Iterator[tuple[Path, str]]:
+    """Yield files that are not those of the report or are gone, and why.
+
+    These are the page itself and the files whose names in ``results`` begin with `own`.
+    """
+    page = root / REPORT_PAGE
+    try:
+        stated = read_stated(root)
+    except DataError as error:
+        yield page.with_name(DIGESTS), str(error).partition(": ")[2].rstrip(".")
+        return
+    if stated is None:
+        return
+    if file_digest(page) != stated.page:
+        wrong = "it is not the page that was written: it was changed by hand, or cut"
+        yield page, f"{wrong}. Delete it and run the study again"
+    for name, digest in stated.files.items():
+        if name.startswith(own):
+            path = Path(os.path.normpath(root.parent / name))
+            # What lies elsewhere, predictions of another program, no run makes again.
+            if wrong := _changed(path, digest, outside=name.startswith("..")):
+                yield path, wrong
+
+
+def _changed(path: Path, digest: str, *, outside: bool) -> str:
+    if not path.is_file():
+        return "the report was made of it, but it is gone. Run the study again"
+    if (found := file_digest(path)) == digest:
+        return ""
+    return (
+        f"the report was made of another content (sha256 {digest[:12]}, now "
+        f"{found[:12]}): it was changed by hand, or by a run that did not end. "
+        f"{'Run' if outside else 'Delete it and run'} the study again"
+    )

@@ -1,0 +1,127 @@
+"""Records of what made a file, and inputs that are not what they should be."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cdspp.core.files import (
+    Expected,
+    fault,
+    recipe,
+    record_path,
+    write_json,
+    write_record,
+)
+from cdspp.core.jobs import job
+
+RECIPE = Expected("recipe")
+
+
+@pytest.fixture(autouse=True)
+def _quiet_logger() -> Iterator[None]:
+    logger = logging.getLogger("cdspp")
+    handlers = list(logger.handlers)
+    yield
+    logger.handlers = handlers
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Make a file of a job from another one; the working folder has both."""
+    monkeypatch.chdir(tmp_path)
+    Path("index.json").write_text("1")
+    make("view.npz", ["index.json"])
+    return "view.npz"
+
+
+def make(output: str, inputs: list[str]) -> None:
+    with job("job.log", inputs, output=output, made_of="recipe"):
+        write_json(output, [Path(name).read_text() for name in inputs])
+
+
+def test_a_file_is_what_its_record_says(made: str) -> None:
+    assert not fault(made, RECIPE)
+    make("reduced.npz", [made])
+    assert not fault("reduced.npz", RECIPE)
+    assert fault(made, Expected("another")).startswith("other options, another seed")
+
+
+def test_a_job_refuses_a_file_in_the_place_of_another(made: str) -> None:
+    make("other.npz", ["view.npz"])
+    Path("other.npz").replace(made)
+    with pytest.raises(SystemExit, match=r"view\.npz: .*file"):
+        make("fit.json", [made])
+    record_path("other.npz").replace(record_path(made))
+    with pytest.raises(SystemExit, match=r"beside it is of other\.npz\. Delete it and"):
+        make("fit.json", [made])
+    assert not Path("fit.json").exists()
+
+
+def test_a_damaged_record_is_said_to_be_damaged(made: str) -> None:
+    kept = record_path(made).read_text()
+    for text in ("", "[]", '{"file": "view.npz"}', kept.replace("inputs", "input")):
+        record_path(made).write_text(text)
+        assert "is missing or damaged" in fault(made)
+        with pytest.raises(SystemExit, match=r"view\.npz: the record .*missing"):
+            make("fit.json", [made])
+    record_path(made).write_text(kept.replace('"recipe"', '"another"'))
+    assert "record beside it was changed" in fault(made)
+    record_path(made).unlink()
+    assert "is missing or damaged" in fault(made)
+
+
+def test_a_file_is_at_fault_where_its_input_is_another(made: str) -> None:
+    make("reduced.npz", [made])
+    Path("index.json").write_text("2")
+    known: dict[str, str] = {}
+    assert "made of another index.json than" in fault(made, RECIPE, known)
+    known[made] = ""  # the view is named, and not what rests on it
+    assert not fault("reduced.npz", RECIPE, known)
+
+
+def test_a_file_of_other_code_alone_is_said_to_be_such(made: str) -> None:
+    write_record(made, recipe(["seed", 1], "code"), {})
+    for choices, code, expected in (
+        (1, "code", ""),
+        (1, "edited", "other code made it"),
+        (2, "edited", "other options, another seed or other code made it"),
+    ):
+        assert fault(made, Expected(recipe(["seed", choices], code))) == expected
+
+
+def replace(name: str, how: str) -> None:
+    """Put another content of the same size and time of change in a file."""
+    known, path = os.stat(name), Path(name)
+    content = path.read_text().replace("1", "2")
+    if how != "written":
+        path.unlink()
+    if how != "removed":
+        path.write_text(content)
+        os.utime(path, ns=(known.st_atime_ns, known.st_mtime_ns + (how == "written")))
+
+
+def work(made: str, how: str) -> None:
+    with job("job.log", [made]):
+        replace(made, how)
+        write_json("fit.json", 1)
+
+
+@pytest.mark.parametrize("how", ["written", "replaced", "removed"])
+def test_an_input_that_changes_ends_a_job_without_a_result(made: str, how: str) -> None:
+    with pytest.raises(SystemExit, match=r"view\.npz .*replaced.*job"):
+        work(made, how)
+    assert not Path("fit.json").exists()
+
+
+def test_an_input_of_the_same_content_is_the_same(made: str) -> None:
+    with job("job.log", [made]):
+        Path("copy.npz").write_text(Path(made).read_text())
+        Path("copy.npz").replace(made)
+        write_json("fit.json", 1)
+    Path(made).unlink()
+    write_json("later.json", 1)  # after the job

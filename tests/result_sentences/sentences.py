@@ -1,0 +1,458 @@
+"""Every sentence on a result, with the numbers that it rests on.
+
+A sentence of README, the documentation, the gallery or the page that states a result is
+an entry here. ``{}`` stands for a number, which comes from a table in ``docs/results``
+(``python -m benchmarks results results/<study>`` writes them) or in ``docs``; `holds`
+is what its words say. Sentences that only look like results are in
+``tests/docs/no_results.txt``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from result_sentences.numbers import Numbers
+
+from benchmarks.scale import scale_exponent
+from cdspp.core.wording import in_points
+
+README, INDEX = "README.md", "docs/index.md"
+WHEN, VERDICTS = "docs/guide/when.md", "docs/guide/verdicts.md"
+HELP = "docs/source-help.md"
+EMBEDDED, DIGITS, DOCS = "embedded", "digits", "docs-to-code"
+NEWER, OFFICE = "after-the-paper", "after-the-paper-office"
+NETS = (OFFICE, "surf-googlenet"), (OFFICE, "surf-decaf6")
+PLACES = ((NEWER, DIGITS), (NEWER, DOCS), *NETS)
+HELPS, HURTS, OPEN = "helps", "hurts", "undecided"
+DEPENDS = "depends on the measure"
+ALONE = "target-only"
+LABELS_ALONE = ("cdls-sup", "dama-sup", "cdspp-sup", "dama", "cdls", "tit", "ddacl")
+LABELS_ALONE += ("dama-plus", "cdspp-pca")
+
+
+@dataclass(frozen=True)
+class Result:
+    """A sentence of a page, its numbers, and the condition that its words state."""
+
+    page: str
+    text: str
+    numbers: Callable[[Numbers], Sequence[Any]] = lambda n: ()
+    holds: Callable[[Numbers], object] = lambda n: True
+    rests_on: str = "docs/results/embedded.csv"
+
+    def filled(self, numbers: Numbers) -> str:
+        """Return the text with the numbers of today."""
+        found = self.numbers(numbers)
+        shown = [_Points(v) if isinstance(v, float) else v for v in found]
+        return self.text.format(*shown)
+
+
+class _Points(float):
+    """A fraction that is written in points, and as a number where a format says so."""
+
+    def __format__(self, spec: str) -> str:
+        return float(self).__format__(spec) if spec else in_points(self)
+
+
+def gain(n: Numbers, study: str, benchmark: str, row: str) -> float:
+    """Return what a row gains over its own fit without a source."""
+    return float(n(study, benchmark, row, "gain over none"))
+
+
+def verdict(n: Numbers, row: str, benchmark: str = DOCS) -> str:
+    """Return the verdict of the embedded study, corrected for the methods."""
+    return str(n(EMBEDDED, benchmark, row, "verdict"))
+
+
+def own(n: Numbers, row: str, benchmark: str = DOCS) -> str:
+    """Return the verdict of the embedded study on a method by itself."""
+    return str(n(EMBEDDED, benchmark, row, "own verdict"))
+
+
+def headline(n: Numbers) -> list[float]:
+    """Return the accuracies of CDSPP, and of CDSPP without the source, on texts."""
+    return [n.accuracy(EMBEDDED, DOCS, row) for row in ("cdspp", ALONE)]
+
+
+def bridged(n: Numbers, *rows: str) -> list[float]:
+    return [n.accuracy(EMBEDDED, DOCS, row) for row in rows]
+
+
+def pairs(n: Numbers, row: str, number: int) -> float:
+    """Return the accuracy on texts with a number of pairs."""
+    return float(n(EMBEDDED, DOCS, row, f"pairs {number} on docs_code"))
+
+
+def along_pairs(row: str) -> Callable[[Numbers], list[float]]:
+    return lambda n: [pairs(n, row, k) for k in (10, 20, 50, 100, 300)]
+
+
+def accuracy_of(row: str) -> Callable[[Numbers], list[float]]:
+    return lambda n: [n.accuracy(EMBEDDED, DOCS, row)]
+
+
+def bridges_help(n: Numbers) -> bool:
+    rows = ("cdspp-bridge", "paired-map-plus", "shared-columns-plus")
+    return all(verdict(n, row) == HELPS for row in rows)
+
+
+OPENING = [
+    Result(
+        README,
+        "With labels alone, CDSPP reaches {} %, without the source {} %, and whether "
+        "the source helps it depends on the measure.",
+        headline,
+        lambda n: own(n, "cdspp") == DEPENDS,
+    ),
+    Result(
+        README,
+        "A bridge helps: 100 functions whose docstring and body are both known give "
+        "{} % (left: accuracy by number of such pairs, none of them labelled), the "
+        "words that docstrings and code have in common {} %.",
+        lambda n: bridged(n, "cdspp-bridge", "shared-columns-plus"),
+        bridges_help,
+    ),
+    Result(
+        INDEX,
+        "*Docs to code: with labels alone, CDSPP reaches {} %, without the source {} "
+        "%, and whether the source helps it depends on the measure.",
+        headline,
+        lambda n: own(n, "cdspp") == DEPENDS,
+    ),
+    Result(
+        INDEX,
+        "A bridge helps, and needs no label: columns that both domains have ({} %), "
+        "or 100 objects described in both ways ({} %).",
+        lambda n: bridged(n, "shared-columns-plus", "cdspp-bridge"),
+        bridges_help,
+    ),
+    Result(
+        README,
+        "The embedded study shortens no run, but leaves slow methods out: {} have no "
+        "row on Digits, and {} none on Docs to code.",
+        lambda n: (n.left_out(DIGITS), n.left_out(DOCS)),
+        lambda n: not any(m.get("shortened") for m in n.config["methods"]),
+        "config.yaml",
+    ),
+    Result(
+        README,
+        "{} run without other source states there, and slow methods in fewer trials; "
+        "the tables say so.",
+        lambda n: (n.without_states(),),
+        lambda n: any("trials" in m for m in n.config["methods"]),
+        "config.yaml",
+    ),
+    Result(
+        HELP,
+        "In the embedded study {} run without other source states; {} have no row on "
+        "Digits, and {} none on Docs to code.",
+        lambda n: (n.without_states(), n.left_out(DIGITS), n.left_out(DOCS)),
+        rests_on="config.yaml",
+    ),
+]
+
+# A table of the page, line by line.
+TABLE = [
+    Result(WHEN, text, numbers)
+    for text, numbers in (
+        ("| SVM_t, without a source | {} | | | | | |", accuracy_of("svm-t")),
+        ("| target-only, without a source | {} | | | | | |", accuracy_of(ALONE)),
+        ("| CDSPP, by labels alone | {} | | | | | |", accuracy_of("cdspp")),
+        ("| DAMA+, by labels alone | {} | | | | | |", accuracy_of("dama-plus")),
+        ("| TIT, by labels alone | {} | | | | | |", accuracy_of("tit")),
+        (
+            "| CDSPP+bridge, by pairs | | {} | {} | {} | {} | {} |",
+            along_pairs("cdspp-bridge"),
+        ),
+        ("| paired map+ | | {} | {} | {} | {} | {} |", along_pairs("paired-map-plus")),
+        (
+            "| shared columns+, by words in common | {} | | | | | |",
+            accuracy_of("shared-columns-plus"),
+        ),
+    )
+]
+
+
+def scale_line(rows: int) -> Result:
+    """Return the line of a number of rows in the table of costs."""
+
+    def numbers(n: Numbers) -> list[str]:
+        found = []
+        for way in ("file", "memory"):
+            known = (way, rows) in n.scale.index
+            entry = n.scale.loc[way, rows] if known else {}
+            for name, form in (("processor_seconds", ".1f"), ("peak_memory_mb", ".0f")):
+                found.append(f"{entry[name]:{form}} " if known else "")
+        return found
+
+    text = f"| {rows:,} | {{}}| {{}}| {{}}| {{}}|".replace(",", " ")
+    return Result("docs/guide/costs.md", text, numbers, rests_on="docs/scale.csv")
+
+
+COSTS = [
+    *map(scale_line, (10_000, 30_000, 100_000, 300_000, 1_000_000)),
+    Result(
+        "docs/guide/costs.md",
+        "Time grows as the number of rows to the power {:.2f}.",
+        lambda n: [scale_exponent(n.scale.reset_index())],
+        rests_on="docs/scale.csv",
+    ),
+]
+
+
+def words_of_labels_alone(n: Numbers) -> bool:
+    """Whether the methods have the verdicts that the page says."""
+    said = {
+        HELPS: {"cdspp-sup", "dama-sup"},
+        OPEN: {"cdls", "tit", "cdspp-pca"},
+        DEPENDS: {"cdls-sup", "dama", "dama-plus", "ddacl"},
+    }
+    found = {row: verdict(n, row) for row in LABELS_ALONE}
+    return found == {row: word for word, rows in said.items() for row in rows} and (
+        own(n, "cdspp") == DEPENDS
+    )
+
+
+def fifty_pairs(n: Numbers) -> bool:
+    alone, methods = (
+        n.accuracy(EMBEDDED, DOCS, ALONE),
+        ("cdspp-bridge", "paired-map-plus"),
+    )
+    few = pairs(n, "cdspp-bridge", 10) < alone
+    return few and all(pairs(n, row, 50) > alone + 0.1 for row in methods)
+
+
+def swapped_cost(n: Numbers, benchmark: str) -> float:
+    """Return what a source with swapped classes costs CDSPP against none."""
+    swapped = n(EMBEDDED, benchmark, "cdspp", "accuracy in swapped-classes")
+    return n.accuracy(EMBEDDED, benchmark, ALONE) - float(swapped)
+
+
+GEOMETRY = "docs/shared-geometry.csv"
+LEVELS = (0.0, 0.5, 1.0)
+
+
+def many(n: Numbers, shared: float) -> Any:
+    """Return the mean gains of methods with five classes or more."""
+    return n.geometry_gains((5, 20, 65), shared)
+
+
+def by_labels(n: Numbers) -> Any:
+    """Return the mean gains with five classes or more, by number of labels."""
+    found = n.geometry
+    found = found[(found["shared"] == 1) & (found["classes"] >= 5)]
+    return found.pivot_table("gain", "method", "labels")
+
+
+def three_of_many(n: Numbers) -> Any:
+    return n.geometry_gains((3,), 1.0) / many(n, 1.0)
+
+
+def surely(n: Numbers, classes: Sequence[int], method: str) -> int:
+    """Return on how many places with shared geometry a source surely helps."""
+    found = n.geometry
+    found = found[(found["shared"] == 1) & found["classes"].isin(classes)]
+    return int((found["pair"][found["method"] == method] == HELPS).sum())
+
+
+def losing(n: Numbers, shared: float) -> set[str]:
+    gains = many(n, shared)
+    return set(gains.index[gains < 0])
+
+
+def tit_range(n: Numbers, *, sign: bool) -> list[str]:
+    values = [many(n, shared)["tit"] for shared in LEVELS]
+    return [in_points(min(values)), in_points(max(values), sign=sign)]
+
+
+def few_classes_differ(n: Numbers) -> bool:
+    """Whether with two or three classes fewer labels do not always give more."""
+    found = n.geometry
+    few = found[(found["shared"] == 1) & (found["classes"] < 5)]
+    means = few.groupby("labels")["gain"].mean()
+    return not means.is_monotonic_decreasing
+
+
+def cdspp_of_two(n: Numbers) -> float:
+    return float(n.geometry_gains((2,), 1.0)["cdspp"])
+
+
+def one_label_loses(n: Numbers) -> int:
+    found = n.geometry
+    one = (found["labels"] == 1) & (found["classes"] == 2) & (found["shared"] == 1)
+    return int((found["gain"][one] < 0).sum())
+
+
+def most_lost(n: Numbers) -> set[str]:
+    return set(many(n, 0.0).nsmallest(2).index)
+
+
+WHEN_TEXTS = [
+    Result(
+        WHEN,
+        "They cost nothing, and they carry more than labels do: the same measurement "
+        "in both laboratories, the same words in both kinds of text.",
+        holds=lambda n: (
+            n.accuracy(EMBEDDED, DOCS, "shared-columns-plus")
+            > max(n.accuracy(EMBEDDED, DOCS, row) for row in LABELS_ALONE)
+        ),
+    ),
+    Result(
+        WHEN,
+        "By labels alone, the source helps CDSPP_sup and DAMA_sup here.",
+        holds=words_of_labels_alone,
+    ),
+    Result(
+        WHEN,
+        "For CDLS, TIT and CDSPP+PCA it is undecided; for CDLS_sup, DAMA, DAMA+, "
+        "DDACL and CDSPP it depends on the measure.",
+        holds=words_of_labels_alone,
+    ),
+    Result(
+        WHEN,
+        "With ten pairs, CDSPP+bridge stays below target-only; with fifty, both "
+        "methods are more than ten points above it.",
+        holds=fifty_pairs,
+    ),
+    Result(
+        WHEN,
+        "On planted problems with five classes or more, where the shared geometry is "
+        "known, each of nine quick methods gains on average when all of it is shared.",
+        holds=lambda n: (many(n, 1.0) > 0).sum() == 9 and not losing(n, 1.0),
+        rests_on=GEOMETRY,
+    ),
+    Result(
+        WHEN,
+        "All lose when none is, and all but TIT when half of it is.",
+        holds=lambda n: (
+            len(losing(n, 0.0)) == 9 and losing(n, 0.0) - losing(n, 0.5) == {"tit"}
+        ),
+        rests_on=GEOMETRY,
+    ),
+    Result(
+        WHEN,
+        "Their means have a single distance, so labels alone carry almost nothing "
+        "from one domain to the other: on the planted problems no method gains more "
+        "than five points, and the half point of CDSPP is sure at none of three "
+        "places.",
+        holds=lambda n: (
+            n.geometry_gains((2,), 1.0).max() < 0.05
+            and in_points(cdspp_of_two(n)) == "0.5"
+            and surely(n, (2,), "cdspp") == 0
+        ),
+        rests_on=GEOMETRY,
+    ),
+    Result(
+        WHEN,
+        "Three classes with a shared geometry give DAMA, DAMA+ and DAMA_sup seven to "
+        "nine points, more classes up to fifteen.",
+        holds=lambda n: (
+            {
+                round(100 * n.geometry_gains((3,), 1.0)[m])
+                for m in ("dama", "dama-plus", "dama-sup")
+            }
+            == {7, 9}
+            and round(100 * many(n, 1.0).max()) == 15
+        ),
+        rests_on=GEOMETRY,
+    ),
+    Result(
+        WHEN,
+        "With five classes or more, every method gains more with one label a class "
+        "than with two, and more with two than with three.",
+        holds=lambda n: (by_labels(n).diff(axis=1).iloc[:, 1:] < 0).all(axis=None),
+        rests_on=GEOMETRY,
+    ),
+    Result(
+        WHEN,
+        "With two or three classes, this does not hold.",
+        holds=few_classes_differ,
+        rests_on=GEOMETRY,
+    ),
+    Result(
+        WHEN,
+        "On these planted problems, whose rows have little noise, the wrong source "
+        "costs them far more than the right one gives.",
+        holds=lambda n: all(
+            -many(n, 0.0)[m] > 3 * many(n, 1.0)[m] for m in ("cdspp", "dama-plus")
+        ),
+        rests_on=GEOMETRY,
+    ),
+    Result(
+        WHEN,
+        "On the real data of the embedded study, a source with swapped classes costs "
+        "CDSPP {} points against none on Digits, and {} on Docs to code.",
+        lambda n: [swapped_cost(n, b) for b in (DIGITS, DOCS)],
+    ),
+    Result(
+        WHEN,
+        "TIT moves by {} to {} points with five classes or more.",
+        lambda n: tit_range(n, sign=False),
+        rests_on=GEOMETRY,
+    ),
+    Result(
+        HELP,
+        "Where source and target share the geometry of five classes or more, every "
+        "method gains on average, surely on {} (TIT) to {} of 9 places, and gains "
+        "most with one label a class.",
+        lambda n: (
+            surely(n, (5, 20, 65), "tit"),
+            max(surely(n, (5, 20, 65), m) for m in many(n, 1.0).index),
+        ),
+        lambda n: not losing(n, 1.0) and (by_labels(n).idxmax(axis=1) == 1).all(),
+        GEOMETRY,
+    ),
+    Result(
+        HELP,
+        "Where they share none of it, every method loses on average; CDSPP and DAMA+, "
+        "which align class to class and trust the source's arrangement, lose most.",
+        holds=lambda n: (
+            len(losing(n, 0.0)) == 9 and most_lost(n) == {"cdspp", "dama-plus"}
+        ),
+        rests_on=GEOMETRY,
+    ),
+    Result(
+        HELP,
+        "Half a geometry is not enough: all but TIT lose.",
+        holds=lambda n: losing(n, 0.0) - losing(n, 0.5) == {"tit"},
+        rests_on=GEOMETRY,
+    ),
+    Result(
+        HELP,
+        "TIT moves by {} to {} points.",
+        lambda n: tit_range(n, sign=True),
+        rests_on=GEOMETRY,
+    ),
+    Result(
+        HELP,
+        "With two classes there is little to gain: two class means have a single "
+        "distance, so their arrangement is only that distance.",
+        holds=lambda n: n.geometry_gains((2,), 1.0).max() < 0.05,
+        rests_on=GEOMETRY,
+    ),
+    Result(
+        HELP,
+        "CDSPP gains {} points there, surely at none of 3 places, and with one label "
+        "{} of the nine methods lose.",
+        lambda n: (cdspp_of_two(n), one_label_loses(n)),
+        lambda n: surely(n, (2,), "cdspp") == 0,
+        GEOMETRY,
+    ),
+    Result(
+        HELP,
+        "On average over methods they gain {:.0f} % of what many classes gain, from "
+        "{:.0f} % (CDLS) to {:.0f} % (DAMA+).",
+        lambda n: (
+            100 * n.geometry_gains((3,), 1.0).mean() / many(n, 1.0).mean(),
+            100 * three_of_many(n).min(),
+            100 * three_of_many(n).max(),
+        ),
+        lambda n: (
+            [three_of_many(n).idxmin(), three_of_many(n).idxmax()]
+            == ["cdls", "dama-plus"]
+        ),
+        GEOMETRY,
+    ),
+]

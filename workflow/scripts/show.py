@@ -1,0 +1,18 @@
+"""Write the tables or figures of one maker."""
+
+from pathlib import Path
+
+from cdspp.core.discovery import load_function
+from cdspp.core.jobs import job
+from cdspp.study.plan import BenchmarkPlan
+
+write = load_function(snakemake.params.maker)
+resources = Path(snakemake.scriptdir, "../../resources")
+
+with job(snakemake.log[0], snakemake.input):
+    write(
+        plans=[BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans],
+        outputs=list(snakemake.output),
+        **{name: list(paths) for name, paths in snakemake.input.items()},
+        **{name: resources / name for name in snakemake.params.resources},
+    )
