@@ -35,6 +35,7 @@ class SeededFault:
     text: str
     fault: str
     tests: str
+    slow: bool = False
 
     def source(self, root: Path) -> Path:
         """Return the module with the fault in a copy of the repository."""
@@ -69,9 +70,15 @@ def _repository_copy() -> Iterator[Path]:
         yield root
 
 
-def _run_tests(root: Path, paths: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def _run_tests(
+    root: Path, faults: Sequence[SeededFault]
+) -> subprocess.CompletedProcess[str]:
+    paths = sorted({path for fault in faults for path in fault.test_paths})
+    # Options later on the command line win over those of pyproject.toml.
+    marked = "slow or not slow" if any(fault.slow for fault in faults) else "not slow"
+    options = ["-x", "-p", "no:cacheprovider", "-m", f"({marked}) and not cluster"]
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", *paths],
+        [sys.executable, "-m", "pytest", *options, *paths],
         cwd=root,
         env=os.environ | {"PYTHONPATH": str(root / "src")},
         capture_output=True,
@@ -85,7 +92,7 @@ def _try_fault(root: Path, fault: SeededFault) -> str:
     if code.count(fault.text) != 1:
         return f"its text occurs {code.count(fault.text)} times in {fault.file}"
     path.write_text(code.replace(fault.text, fault.fault), encoding="utf-8")
-    tested = _run_tests(root, fault.test_paths)
+    tested = _run_tests(root, [fault])
     path.write_text(code, encoding="utf-8")
     if tested.returncode == FAILED:
         return "caught"
@@ -98,11 +105,12 @@ def main(names: Sequence[str]) -> int:
     """Try faults and print what became of each."""
     chosen = [f for f in read_faults() if f.name.startswith(tuple(names) or "")]
     with _repository_copy() as root:
-        paths = sorted({path for fault in chosen for path in fault.test_paths})
-        unchanged = _run_tests(root, paths)
-        if unchanged.returncode != PASSED:
-            print("The tests fail without a fault:", unchanged.stdout, unchanged.stderr)
-            return 1
+        for slow in (False, True):
+            alike = [fault for fault in chosen if fault.slow == slow]
+            unchanged = _run_tests(root, alike) if alike else None
+            if unchanged is not None and unchanged.returncode != PASSED:
+                print("These fail without a fault:", unchanged.stdout, unchanged.stderr)
+                return 1
         n_caught = 0
         for fault in chosen:
             start = time.perf_counter()

@@ -51,6 +51,13 @@ def test_a_file_is_what_its_record_says(made: str) -> None:
     assert fault(made, Expected("another")).startswith("other options, another seed")
 
 
+def test_another_content_of_the_same_size_and_time_is_seen(made: str) -> None:
+    known, size = os.stat(made), os.path.getsize(made)
+    Path(made).write_text("x" * size)
+    os.utime(made, ns=(known.st_atime_ns, known.st_mtime_ns))
+    assert "it is not the file" in fault(made)
+
+
 def test_a_job_refuses_a_file_in_the_place_of_another(made: str) -> None:
     make("other.npz", ["view.npz"])
     Path("other.npz").replace(made)

@@ -143,7 +143,7 @@ def test_a_link_that_nobody_wants_does_no_harm(room: Room) -> None:
 @pytest.mark.parametrize("make", [make_tar, make_zip])
 def test_two_members_for_one_file_are_refused(room: Room, make: Make) -> None:
     room.put(make(FILES))
-    message = r"'top/b/two\.txt' is to become same, and so is 'top/a/one\.txt'"
+    message = r"'top/b/two\.txt' .* same, .* 'top/a/one\.txt'"
     room.refuse(message, wanted=lambda name: "same")
 
 
@@ -153,14 +153,14 @@ def test_an_archive_that_swells_is_stopped(room: Room, form: str) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (MOST, limits[1]))  # for files written
     try:
-        room.refuse("holds more than the 10000 bytes .* member 'bomb'")
+        room.refuse("10000 bytes .*'bomb'")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 def test_many_small_members_count_together(room: Room) -> None:
     room.put(make_zip({f"{k}.txt": bytes(1000) for k in range(11)}))
-    room.refuse(r"more than the 10000 bytes .* the member '10\.txt'")
+    room.refuse(r"10000 bytes .*'10\.txt'")
 
 
 def test_a_length_that_a_header_hides_is_counted_all_the_same(room: Room) -> None:
@@ -168,7 +168,7 @@ def test_a_length_that_a_header_hides_is_counted_all_the_same(room: Room) -> Non
     data, length = room.archive.read_bytes(), (1 << 20).to_bytes(4, "little")
     assert data.count(length) == 2
     room.put(data.replace(length, (5).to_bytes(4, "little")))
-    room.refuse("more than the 10000 bytes|damaged")
+    room.refuse("10000 bytes|damaged")
 
 
 @pytest.mark.parametrize("form", FORMS)

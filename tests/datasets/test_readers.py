@@ -114,7 +114,7 @@ MAT_FAULTS: dict[str, tuple[dict[str, Any], str]] = {
     "missing": ({"fts": None}, "variable fts; .*labels"),
     "both missing": ({"fts": None, "labels": None}, "variable fts, labels; it has"),
     "narrow": ({"fts": COUNTS[:, :4]}, "4 columns .6 rows., .*width.* 5"),
-    "turned": ({"fts": COUNTS.T}, "width is 5; it seems to be .* see orientation"),
+    "turned": ({"fts": COUNTS.T}, "width is 5; .* see orientation"),
     "three axes": ({"fts": np.ones((6, 5, 2))}, "matrix .* float64 of shape 6 x 5 x 2"),
     "text": ({"fts": "abc"}, "fts.*matrix.*, got str96"),
     "cell": ({"fts": np.array([[1, "a"]], object)}, "of numbers, .*object.*shape"),

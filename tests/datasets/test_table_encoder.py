@@ -104,7 +104,7 @@ def test_a_format_of_dates_is_for_the_columns_with_a_date_that_it_reads() -> Non
     dates = np.array(["2020-03-04", "2020-04-03"], "datetime64[D]")
     np.testing.assert_array_equal(encoder.transform(table)[0], dates.astype(int))
     mixed = pd.DataFrame({"a": ["03/04/2020", "13/04/2020"]})
-    with pytest.raises(DataError, match="record 2, column 'a': '13/04/2020' is not a"):
+    with pytest.raises(DataError, match="record 2, column 'a': '13/04/2020'"):
         encoder.fit(mixed)
 
 
@@ -141,7 +141,7 @@ def test_an_unknown_option_is_named(option: str) -> None:
 
 def test_a_column_twice_is_refused() -> None:
     table = pd.DataFrame([[1, 2]], columns=["a", "a"])
-    with pytest.raises(DataError, match="the column 'a' more than once"):
+    with pytest.raises(DataError, match="the column 'a' .*once"):
         TableEncoder().fit(table)
 
 

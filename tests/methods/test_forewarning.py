@@ -23,10 +23,7 @@ def test_a_fit_warns_of_memory_before_it_begins(
     needed = SHFA.cost(_size(problem))[1]
     monkeypatch.setattr(FREE, lambda: needed - 1)
     monkeypatch.setattr(SHFA, "_finish", _stop)
-    told = (
-        r"SHFA is expected to need about \d+ MB of memory, of which \d+ MB are free, "
-        r"for \d+ source and \d+ target rows\. Leave rows"
-    )
+    told = r"SHFA .* \d+ MB .* \d+ MB .* \d+ source and \d+ target rows.*Leave rows"
     with pytest.warns(CostWarning, match=told), pytest.raises(Stopped):
         SHFA().fit(problem.X, problem.y, source=problem.source)
 

@@ -110,7 +110,7 @@ def test_the_switches_that_a_study_may_name_are_there(
     [
         ([{**NO_CENTRING, "defualt": "code"}], "no-centring"),
         ([{**NO_CENTRING, "default": "author"}], "code, paper, neither"),
-        ([NO_CENTRING, NO_CENTRING], "more than once: no-centring"),
+        ([NO_CENTRING, NO_CENTRING], "once: no-centring"),
         (
             [{name: NO_CENTRING[name] for name in NO_CENTRING if name != "code"}],
             "no-centring: .*keys",

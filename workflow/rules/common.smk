@@ -41,6 +41,7 @@ from cdspp.study.stale import (
     changed_note,
     file_recipe,
     notes,
+    outlook,
     remake_question,
     stale,
     unrecorded_files,
@@ -91,11 +92,12 @@ if workflow.is_main_process:  # each job reads this again
     outdated = stale(study, recipe_of, quick=True)
     to_remake = {*unrecorded, *outdated}
     changed = changed_note(Path("results", study.name))
-    said = (own_mark.note, changed, *notes(study, outdated, unrecorded), *study.notes)
-    for note in filter(None, said):
+    fits_ahead = outlook(study, outdated)
+    renewed = notes(outdated, unrecorded, fits_ahead)
+    for note in filter(None, (own_mark.note, changed, *renewed, *study.notes)):
         logger.warning(note)
     if os.environ.pop(KEEP_FITS, "") and not workflow.dryrun:
-        if question := remake_question(study, outdated):
+        if question := remake_question(fits_ahead):
             raise WorkflowError(question)
 
 

@@ -24,7 +24,8 @@ from cdspp.study.files import found_file, workflow_folder
 HELP = """\
 Calls Snakemake, which writes data, results and logs here. Without a study file it runs
 the embedded study. After an interruption the same command resumes it; after a change it
-repeats only the jobs that the change affects. Words after -- go to Snakemake.
+repeats only the jobs that the change affects, fits for a change of code alone only with
+--remake. Words after -- go to Snakemake.
 
 examples:
   cdspp run mine.yaml --cores 8

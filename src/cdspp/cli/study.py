@@ -29,7 +29,8 @@ log = logging.getLogger(__name__)
 
 PLAN_HELP = """\
 Prints the jobs, fits, core-hours and memory of each method, as the cost model forecasts
-them. It needs no data: a study can be planned before its data are downloaded.
+them, and how many trials are there and stay, how many would run, and why. It needs no
+data: a study can be planned before its data are downloaded.
 
 example:
   cdspp plan resources/studies/paper.yaml
@@ -37,8 +38,8 @@ example:
 STATUS_HELP = """\
 Prints the fits done, failed, running and missing by benchmark and method; why they
 failed; the command that repeats crashed fits; files that are not what the study asks
-for now, and why; and missing files. Call it in the folder of the run, with its study
-files. `cdspp run ... -- --dry-run` prints all other jobs that a change causes.
+for now, and why; how many trials would run; and missing files. Call it in the folder of
+the run, with its study files. `cdspp run ... -- --dry-run` prints all jobs.
 
 example:
   cdspp status resources/studies/printed.yaml
@@ -102,10 +103,11 @@ def read_study(files: Sequence[PathLike]) -> Study:
 
 def _plan(arguments: argparse.Namespace) -> str:
     from cdspp.study.fit_jobs import forecast_text
-    from cdspp.study.stale import notes, stale, unrecorded_files
+    from cdspp.study.stale import notes, outlook, stale, unrecorded_files
 
     study = read_study(arguments.file)
-    lines = notes(study, stale(study), unrecorded_files(study))
+    found = stale(study)
+    lines = notes(found, unrecorded_files(study), outlook(study, found))
     return "\n".join([forecast_text(study), "", *lines])
 
 
@@ -159,7 +161,7 @@ def status_text(files: Sequence[str], *, strict: bool = False) -> str:
     from cdspp.study.files import FIT, files_after_fits, files_before_fits
     from cdspp.study.plan import plan_of
     from cdspp.study.progress import missing_files, study_progress
-    from cdspp.study.stale import FOLLOWS, notes, stale, unrecorded_files
+    from cdspp.study.stale import FOLLOWS, notes, outlook, stale, unrecorded_files
 
     study = read_study(files)
     plans = [plan_of(study, name) for name in study.benchmarks]
@@ -186,7 +188,7 @@ def status_text(files: Sequence[str], *, strict: bool = False) -> str:
     keys = (key for name in study.benchmarks for key in study.fits(name))
     records = (f"{FIT.format(study=study.name, **key._asdict())}.json" for key in keys)
     mixed = versions_note(filter(os.path.isfile, records))
-    said = (mixed, *notes(study, found, unrecorded_files(study)))
+    said = (mixed, *notes(found, unrecorded_files(study), outlook(study, found)))
     lines += [note + "\n" for note in said if note]
     lines += _file_table(stages, missing)
     left = any(missing.values()) or any(c["missing"] for c in progress.fits.values())

@@ -6,6 +6,7 @@ import logging
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
@@ -19,7 +20,7 @@ import numpy as np
 import cdspp.core.light_sklearn  # noqa: F401
 from cdspp.core.errors import CollapseWarning, DataError, MethodFailed
 from cdspp.core.faults import crash_words, stops_job
-from cdspp.core.files import content_digest, record_path, write_record
+from cdspp.core.files import Record, content_digest, record_path, write_record
 from cdspp.core.jobs import log_ready
 from cdspp.core.labels import keep_labels
 from cdspp.core.memory import sharing
@@ -138,14 +139,21 @@ def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
 
 def is_made(path: PathLike, made_of: str, inputs: Mapping[str, str]) -> bool:
     """Whether the file of a fit is whole and made of what it would be now."""
-    try:
-        record = read_fit_record(path)
-    except DataError:  # missing or damaged
+    record = _usable_record(path, made_of)
+    if record is None or record.inputs != inputs or not os.path.isfile(path):
         return False
-    same = record.made_of == made_of and record.inputs == inputs
-    same = same and numeric(record.extra["versions"]) == numeric(versions())
-    same = same and not any(trial["crashed"] for trial in outcomes_of(record))
-    return same and os.path.isfile(path) and record.sha256 == file_digest(path)
+    crashed = any(trial["crashed"] for trial in outcomes_of(record))
+    return not crashed and record.sha256 == file_digest(path)
+
+
+def _usable_record(path: PathLike, made_of: str) -> Record | None:
+    """Return the record of a fit if it is whole, of a recipe and of these packages."""
+    with suppress(DataError):
+        record = read_fit_record(path)
+        alike = numeric(record.extra["versions"]) == numeric(versions())
+        if alike and record.made_of == made_of:
+            return record
+    return None
 
 
 def _make_fit(
@@ -247,14 +255,10 @@ class DoneTrials:
 
 def _made_alike(path: Path, made_of: str, inputs: Mapping[str, str]) -> FitFile | None:
     """Read another block of a fit, if it is whole and made of the same."""
-    try:
-        record = read_fit_record(path)
-        alike = record.made_of == made_of and not record.release
-        alike = alike and _of_any_block(record.inputs) == _of_any_block(inputs)
-        if alike and numeric(record.extra["versions"]) == numeric(versions()):
+    record = _usable_record(path, made_of)
+    if record and _of_any_block(record.inputs) == _of_any_block(inputs):
+        with suppress(DataError, OSError):  # or removed by another job
             return read_fit(path)
-    except (DataError, OSError):  # or removed by another job
-        pass
     return None
 
 

@@ -10,10 +10,9 @@ import json
 import os
 import re
 from base64 import urlsafe_b64encode
-from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from functools import partial
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from html import unescape
 from itertools import chain
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Any, NamedTuple
 from cdspp.core.errors import DataError
 from cdspp.core.files import (
     MADE_BY_OLDER,
+    NO_RECORD,
     OLDER,
     OTHER_CODE,
     Expected,
@@ -36,7 +36,6 @@ from cdspp.core.files import (
 from cdspp.core.names import MAIN, FitKey, PathLike, trials_of_block
 from cdspp.core.provenance import code_digest, file_digest
 from cdspp.core.run_lock import FOLDER
-from cdspp.core.version import VERSION
 from cdspp.core.wording import counted
 from cdspp.datasets import dataset_recipe
 from cdspp.datasets.base import digests_path
@@ -45,6 +44,7 @@ from cdspp.methods import method_module
 from cdspp.study.cost import cell_cost
 from cdspp.study.files import (
     FIT,
+    INDEX,
     REPORT,
     ROW_SCORES,
     SCORES,
@@ -124,45 +124,72 @@ def stale(
     read again that were scored as the study has them: of these Snakemake knows, but for
     predictions made elsewhere, which may change and keep their time.
     """
-    made_of = recipe_of or partial(file_recipe, study)
-    known, found = dict[str, str](), dict[str, str]()
-
-    def check(files: Iterable[str], expected: Callable[[str], Expected]) -> None:
-        for file in filter(os.path.isfile, files):
-            wanted = expected(file)
-            wrong = fault(file, wanted, known)
-            if found and not wrong:
-                read = wanted.inputs.values() or read_record(file).inputs
-                wrong = "" if found.keys().isdisjoint(read) else FOLLOWS
-            if wrong:
-                found[file], known[file] = wrong, ""
-
-    def own(file: str) -> Expected:
-        return Expected(made_of(file))
-
+    comparison = _Comparison(study, recipe_of or partial(file_recipe, study))
     for files in files_before_fits(study).values():
-        check(files, own)
+        comparison.check(files)
     for benchmark in study.benchmarks:
+        comparison.check_benchmark(benchmark, quick=quick)
+    comparison.check(files_after_fits(study)["subspaces"])
+    found = comparison.found
+    if MADE_BY_OLDER in found.values():  # that release wrote no record of an index
+        for file in (INDEX.format(dataset=name) for name in study.used_datasets):
+            if found.get(file) == NO_RECORD and not record_path(file).exists():
+                found[file] = MADE_BY_OLDER
+    report = REPORT.format(study=study.name)
+    if wrong := _report_fault(study, Path(report).parents[1]):
+        found[report] = wrong
+    return found
+
+
+class _Comparison:
+    """Compares files with what a study asks for; those at fault are `found`, and why.
+
+    `recipe_of` returns the recipe of a file, which is no fit.
+    """
+
+    def __init__(self, study: Study, recipe_of: Callable[[str], str]) -> None:
+        self.found: dict[str, str] = {}
+        self._study, self._recipe_of = study, recipe_of
+        self._known: dict[str, str] = {}
+
+    def check(
+        self, files: Iterable[str], expected: Callable[[str], Expected] | None = None
+    ) -> None:
+        """Compare the files that are there; after those that they were made of."""
+        for file in filter(os.path.isfile, files):
+            wanted = (expected or self._as_study)(file)
+            wrong = fault(file, wanted, self._known)
+            if self.found and not wrong:
+                read = wanted.inputs.values() or read_record(file).inputs
+                wrong = "" if self.found.keys().isdisjoint(read) else FOLLOWS
+            if wrong:
+                self.found[file], self._known[file] = wrong, ""
+
+    def check_benchmark(self, benchmark: str, *, quick: bool) -> None:
+        """Compare the fits of a benchmark, and scores that do not follow from them."""
+        study, n_before = self._study, len(self.found)
         place = {"study": study.name, "benchmark": benchmark}
         scores = SCORES.format(**place)
-        there = quick and not found and Path(scores).is_file()
-        as_scored = there and not fault(scores, own(scores), {**known})
-        since = os.stat(scores).st_mtime_ns if as_scored else 0
+        since = self._scored(scores) if quick else 0
         fits = [
             file
             for key in study.fits(benchmark)
             for file in [_fit_file(study, key)]
             if study.methods[key.method].predictions or _written(file) > since
         ]
-        n_before = len(found)
-        check(fits, expected_fits(study, benchmark).of)
-        if len(found) == n_before:  # else these follow
-            check([scores, ROW_SCORES.format(**place)], own)
-    check(files_after_fits(study)["subspaces"], own)
-    report = Path(REPORT.format(study=study.name))
-    if keys := sorted(_other_keys(study, report.parents[1])):
-        found[str(report)] = f"it is of a study with other {', '.join(keys)}"
-    return found
+        self.check(fits, expected_fits(study, benchmark).of)
+        if len(self.found) == n_before:
+            self.check([scores, ROW_SCORES.format(**place)])
+
+    def _scored(self, scores: str) -> int:
+        """Return when fits were scored that are all as the study has them, else 0."""
+        if self.found or not os.path.isfile(scores):
+            return 0
+        wrong = fault(scores, self._as_study(scores), self._known)
+        return 0 if wrong else os.stat(scores).st_mtime_ns
+
+    def _as_study(self, file: str) -> Expected:
+        return Expected(self._recipe_of(file))
 
 
 def _fit_file(study: Study, key: FitKey) -> str:
@@ -177,57 +204,65 @@ def _written(file: str) -> int:
         return 0
 
 
-def _other_keys(study: Study, root: Path) -> Iterator[str]:
-    """Yield the keys of the configuration in which a report differs from a study."""
-    with suppress(DataError):  # no report yet
-        shown = configuration_as_run(root)
-        asked = json.loads(json.dumps(study.run_description().config))
-        yield from (k for k in asked | shown if asked.get(k) != shown.get(k))
+def _report_fault(study: Study, root: Path) -> str:
+    """Say in which keys of the configuration a report is not of a study, if so."""
+    try:
+        stated = read_stated(root)
+    except DataError:
+        return ""  # `changed_files` says that
+    if stated is None:
+        return ""
+    shown = stated.configuration
+    asked = json.loads(json.dumps(study.run_description().config, default=str))
+    # The older release had other keys for the same.
+    keys = asked.keys() & shown if stated.release else {*asked, *shown}
+    if other := sorted(key for key in keys if asked.get(key) != shown.get(key)):
+        return f"it is of a study with other {', '.join(other)}"
+    return MADE_BY_OLDER if stated.release else ""
 
 
 class Outlook(NamedTuple):
-    """The trials of a study's fits: those that stay, those that run, by their reason.
+    """The trials of a study's fits: those that stay, and those that run, by reason.
 
-    `hours` are those of a core that a run is expected to take.
+    `hours` are those of a core that these are expected to take.
     """
 
     stay: int
     run: Counter[str]
-    hours: float
+    hours: dict[str, float]
 
     def __str__(self) -> str:
         """Say what stays, and what runs and why."""
         if not self.run:
             return f"Fits: all {counted(self.stay, 'trial')} are there and stay."
-        reasons = "; ".join(f"{n}: {reason}" for reason, n in self.run.most_common())
-        return (
-            f"Fits: {counted(self.stay, 'trial')} stay, {self.run.total()} run (about "
-            f"{self.hours:.2f} core-hours): {reasons}."
-        )
+        stay, cost = counted(self.stay, "trial"), self.cost(self.run)
+        return f"Fits: {stay} stay, {self.run.total()} run ({cost})."
+
+    def cost(self, reasons: Iterable[str]) -> str:
+        """Say what the trials that run for some reasons cost, and how many they are."""
+        each = ", ".join(f"{self.run[reason]}: {reason}" for reason in reasons)
+        hours = sum(self.hours[reason] for reason in reasons)
+        return f"about {hours:.2f} core-hours; {each}"
 
 
-def outlook(
-    study: Study, stale_files: Mapping[str, str], reasons: Container[str] | None = None
-) -> Outlook:
+def outlook(study: Study, stale_files: Mapping[str, str]) -> Outlook:
     """Return what a run would do with the fits of a study, at most.
 
-    A fit that follows from other files is kept after all if these come out equal. With
-    `reasons`, only what runs for one of these is counted.
+    A fit that follows from other files is kept after all if these come out equal.
     """
-    stay, run, seconds = 0, Counter[str](), 0.0
+    found = Outlook(0, Counter(), defaultdict(float))
+    seconds = cache(lambda cell: cell_cost(study, cell).seconds)
     for key in chain.from_iterable(map(study.fits, study.benchmarks)):
         file, trials = _fit_file(study, key), {*trials_of_block(key.block)}
-        reason = stale_files.get(file, "")
+        reason, beside = stale_files.get(file, ""), set[int]()
         if not reason and not _written(file):
             reason, beside = MISSING, _trials_beside(file)
-            stay += len(trials & beside)
-            trials -= beside
-        if not reason:
-            stay += len(trials)
-        elif reasons is None or reason in reasons:
-            run[reason] += len(trials)
-            seconds += len(trials) * cell_cost(study, key).seconds
-    return Outlook(stay, +run, seconds / 3600)
+        left = len(trials - beside) if reason else 0
+        found = found._replace(stay=found.stay + len(trials) - left)
+        if left:
+            found.run[reason] += left
+            found.hours[reason] += left * seconds(key._replace(block="")) / 3600
+    return found
 
 
 def _trials_beside(file: str) -> set[int]:
@@ -237,7 +272,7 @@ def _trials_beside(file: str) -> set[int]:
 
 
 def notes(
-    study: Study, stale_files: Mapping[str, str], unrecorded: Sequence[str]
+    stale_files: Mapping[str, str], unrecorded: Sequence[str], fits: Outlook
 ) -> Iterator[str]:
     """Yield sentences on what a run would make again and why."""
     if unrecorded:
@@ -250,20 +285,19 @@ def notes(
         files = f"{counted(len(causes), 'file')} not as the study asks for"
         first, reason = next(iter(causes.items()))
         yield f"{files}, such as {first}: {reason}. A run makes them again."
-    yield str(outlook(study, stale_files))
+    yield str(fits)
 
 
-def remake_question(study: Study, stale_files: Mapping[str, str]) -> str:
+def remake_question(fits: Outlook) -> str:
     """Say what changes of code alone would cost, nothing where they cost no fit."""
-    found = outlook(study, stale_files, CODE_ALONE)
-    if not found.run:
+    reasons = [reason for reason in CODE_ALONE if fits.run[reason]]
+    if not reasons:
         return ""
-    reasons = "; ".join(f"{n}: {reason}" for reason, n in found.run.most_common())
+    n_trials = counted(sum(fits.run[reason] for reason in reasons), "trial")
     return (
-        f"{counted(found.run.total(), 'trial')} of fits would be computed again for "
-        f"changes of code alone, at about {found.hours:.2f} core-hours ({reasons}). "
-        "Nothing was run. To replace them, give cdspp run the option --remake; to keep "
-        "them, use the version of the code that made them."
+        f"Changes of code alone would replace {n_trials} of fits ({fits.cost(reasons)})"
+        ". Nothing was run. To replace them, give cdspp run the option --remake; to "
+        "keep them, use the version of the code that made them."
     )
 
 
@@ -294,13 +328,13 @@ def _record_of(file: str) -> Path | None:
 class Stated(NamedTuple):
     """What lies beside a report: its configuration, digests of its page and its files.
 
-    `release` is that of the package that wrote it.
+    `release` is that of the package which had it on the page instead.
     """
 
-    release: str
     page: str
     configuration: Mapping[str, Any]
     files: Mapping[str, str]
+    release: str = ""
 
 
 def write_digests(
@@ -308,8 +342,8 @@ def write_digests(
 ) -> None:
     """Write what a finished page rests on beside it, as `read_stated` reads it."""
     plain = json.loads(json.dumps(configuration, default=str))
-    stated = Stated(VERSION, file_digest(page), plain, files)
-    write_json(page.with_name(DIGESTS), stated._asdict())
+    stated = {"page": file_digest(page), "configuration": plain, "files": files}
+    write_json(page.with_name(DIGESTS), stated)
     page.with_suffix(".sha256").unlink(missing_ok=True)  # of the older release
 
 
@@ -347,7 +381,7 @@ def _stated_by_older(page: Path, digest: Path) -> Stated:
     configuration = json.loads(unescape(found[1])) if found else {}
     stated = re.findall(r"<dt>([^<]+\.\w+)</dt><dd>([0-9a-f]{64})</dd>", text)
     files = {unescape(name): value for name, value in stated}
-    return Stated(OLDER, digest.read_text().partition(" ")[0], configuration, files)
+    return Stated(digest.read_text().partition(" ")[0], configuration, files, OLDER)
 
 
 def configuration_as_run(root: PathLike) -> dict[str, Any]:
