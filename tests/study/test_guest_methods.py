@@ -22,8 +22,8 @@ from cdspp.methods import (
     method_module,
     set_guests,
 )
+from cdspp.study.config import welcome_guests
 from cdspp.study.fit_jobs import fit_member
-from cdspp.study.guest_methods import welcome_guests
 
 MODULE = """
 import numpy as np

@@ -173,7 +173,7 @@ def test_their_digests_are_those_of_the_module() -> None:
         ("views", {"extractor": "odd:Strict"}, "options: .*letters"),
         ("views", {"extractor": "shop:Goods"}, "derived from FileExtractor or ViewExt"),
         ("views", {"extractor": "shops:Letters"}, "import shops"),
-        ("views", {"extractor": "leters"}, "unknown name 'leters'"),
+        ("views", {"extractor": "leters"}, "unknown extractor 'leters'"),
         ("views", {"options": {"cases": True}}, "option 'cases': did you mean"),
     ],
 )

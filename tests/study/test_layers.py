@@ -84,6 +84,13 @@ def test_the_embedded_study_is_a_preset_but_for_its_name(
     assert config == {k: v for k, v in embedded.items() if k != "study"}
 
 
+def test_the_schema_lists_every_preset() -> None:
+    schema = yaml.safe_load((ROOT / "workflow/schemas/config.schema.yaml").read_text())
+    [alone, several] = schema["properties"]["preset"]["anyOf"]
+    files = {file.stem for file in PRESETS.glob("*.yaml")} - {"default"}
+    assert {*alone["enum"]} == {*several["items"]["enum"]} == files | {"embedded"}
+
+
 def test_of_several_presets_the_last_wins() -> None:
     own = {"study": "mine", "preset": ["embedded", "quick"]}
     study = load_own(own)

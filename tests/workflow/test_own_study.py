@@ -34,15 +34,14 @@ def planned(project: Project) -> str:
 
 
 @pytest.mark.slow
-def test_what_is_left_out_is_said_once_and_a_touch_reruns_nothing(
+def test_a_note_is_written_once_and_a_touch_reruns_nothing(
     project: Project,
 ) -> None:
     write(project, methods=[{"id": "svm-t"}, {"id": "cdls"}])
     output = project.snakemake("--cores", "1", "--", *LABELS)
     assert "3 of 3 steps (100%) done" in output
     assert output.count(STRAY) == 1
-    for section in ("settings", "curves", "deviations"):
-        assert output.count(f"{section}: left out what this study has no") == 1
+    assert output.count("reference: no method of the study is named") == 1
     for path in (project.folder / "texts").rglob("*.txt"):
         path.touch()
     assert "Nothing to be done" in project.snakemake("-n", "--", *LABELS)

@@ -43,7 +43,13 @@ Sizes = Mapping[str, Mapping[str, int]]
 Chosen = tuple[str | None, str | None]  # source and target, as asked for
 # How tables are read, as a study file has it beside `drop`.
 KEPT = (
-    *("label", "id", "encoding", "decimal", "categories", "dates", "date_format"),
+    "label",
+    "id",
+    "encoding",
+    "decimal",
+    "categories",
+    "dates",
+    "date_format",
     "vectorise",
 )
 

@@ -44,12 +44,15 @@ def find_identifiers(package: str) -> Mapping[str, Found]:
 
 
 @cache
-def load_named_class(package: str, name: str, what: str) -> type[Any]:
+def load_named_class(
+    package: str, name: str, what: str, others: Iterable[str] = ()
+) -> type[Any]:
     """Import the class of an identifier; ConfigError: it is an unknown `what`."""
     classes = find_identifiers(package)
     if name not in classes:
-        hint = did_you_mean(name, classes)
-        raise ConfigError(f"unknown {what} {name!r}{hint} Known: {', '.join(classes)}.")
+        known = [*classes, *others]
+        hint = did_you_mean(name, known)
+        raise ConfigError(f"unknown {what} {name!r}{hint} Known: {', '.join(known)}.")
     module, class_name = classes[name]
     loaded = importlib.import_module(f"{package}.{module}")
     return cast("type[Any]", getattr(loaded, class_name))

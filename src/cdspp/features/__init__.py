@@ -19,7 +19,6 @@ __all__ = [
     "Extractor",
     "available_extractors",
     "extractor_class",
-    "is_extractor",
     "make_extractor",
     "own_digests",
     "pretrained_network",
@@ -38,23 +37,15 @@ def available_extractors() -> tuple[str, ...]:
     return tuple(sorted({*own, *discovery.offered(OFFERED)}))
 
 
-def is_extractor(name: str) -> bool:
-    """Whether an extractor has this name, or it is the path of one's class.
-
-    ConfigError: at a class path there is no class, or one that is no extractor.
-    """
-    known = name in available_extractors()
-    return known or (":" in name and issubclass(extractor_class(name), Extractor))
-
-
 def extractor_class(name: str) -> type[Extractor]:
     """Return the class of the extractor `name`, or at a class path.
 
     ConfigError: there is no such extractor; the message names the nearest one.
     """
-    place = name if ":" in name else discovery.offered(OFFERED).get(name)
+    offered = discovery.offered(OFFERED)
+    place = name if ":" in name else offered.get(name)
     if place is None or name in discovery.find_identifiers(__name__):
-        return discovery.load_named_class(__name__, name, "extractor")
+        return discovery.load_named_class(__name__, name, "extractor", tuple(offered))
     found = discovery.load_class(place)
     whole = issubclass(found, Extractor) and not inspect.isabstract(found)
     if not whole or not all(hasattr(found, name) for name in ("identifier", "kind")):

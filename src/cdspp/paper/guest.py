@@ -113,14 +113,6 @@ class Paper(GuestSection):
                 yield f"{where}.printed: {name} is named more than once."
             seen.add(name)
 
-    def setting_names(self, known: KnownNames) -> list[str]:
-        """Return the names of the settings of deviations and choices."""
-        return [
-            f"{opening}-{name}"
-            for section, opening in READINGS.items()
-            for name in known.names(section)
-        ]
-
     def settings(
         self, config: Config, benchmarks: Mapping[str, Benchmark]
     ) -> Iterator[Setting]:

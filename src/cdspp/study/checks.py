@@ -15,11 +15,8 @@ from cdspp.core.labels import no_common_class
 from cdspp.core.names import (
     BASELINE,
     LABELS,
-    MAIN,
     PCA,
-    REAL,
     REFERENCE,
-    SELECTED,
     UNTRAINED,
     role_domains,
     several_sources,
@@ -32,7 +29,7 @@ from cdspp.stages.source_states import SourceState
 from cdspp.study.guest_sections import GuestSection
 from cdspp.study.known_names import Faults, KnownNames, unknown, unknown_of
 from cdspp.study.model import PUBLISHED, Config
-from cdspp.study.settings import in_state, setting_of_value, task_names, without
+from cdspp.study.settings import task_names
 
 VIEWS = ("source_view", "target_view")
 DIFFERENCES = ("source", "options", "labels", "overlap")
@@ -47,7 +44,8 @@ def cross_faults(known: KnownNames, guests: Sequence[GuestSection]) -> list[str]
         *_benchmark_faults(known),
         *_method_faults(known),
         *_role_faults(known),
-        *_run_section_faults(known, guests),
+        *_run_section_faults(known),
+        *(fault for guest in guests for fault in guest.faults(known)),
     ]
 
 
@@ -60,14 +58,11 @@ def _repeated(known: KnownNames) -> Faults:
 
 def _view_faults(known: KnownNames) -> Faults:
     for where, view in known.entries("views"):
-        extractor, place = view["extractor"], f"{where}.extractor"
+        extractor = view["extractor"]
         try:
-            there = features.is_extractor(extractor)
+            needs_view = features.extractor_class(extractor).kind == "view"
         except ConfigError as error:
-            yield f"{place}: {error}"
-            continue
-        if not there:
-            yield unknown(place, extractor, features.available_extractors())
+            yield f"{where}.extractor: {error}"
             continue
         for options in _options_by_domain(view):
             try:
@@ -75,7 +70,6 @@ def _view_faults(known: KnownNames) -> Faults:
             except (TypeError, ValueError) as error:
                 yield f"{where}.options: {error}"
                 break
-        needs_view = features.extractor_class(extractor).kind == "view"
         if needs_view and "view" not in view:
             yield f"{where}: {extractor} needs the key view, the view it reduces."
         elif not needs_view and "view" in view:
@@ -89,11 +83,10 @@ def _view_faults(known: KnownNames) -> Faults:
 def _weight_faults(known: KnownNames) -> Faults:
     lost: dict[str, str] = {}
     for where, view in known.entries("views"):
-        extractor = view["extractor"]
-        for options in _options_by_domain(view) if _is_sound(extractor) else ():
+        for options in _options_by_domain(view) if _extractor(view) else ():
             path = options.get("weights", UNTRAINED)
             own = isinstance(path, str) and path != UNTRAINED
-            if own and not features.pretrained_network(extractor, options):
+            if own and not features.pretrained_network(view["extractor"], options):
                 lost.setdefault(path, where)
     for path, where in lost.items():
         if not os.path.isfile(path):
@@ -104,10 +97,10 @@ def _weight_faults(known: KnownNames) -> Faults:
             )
 
 
-def _is_sound(extractor: str) -> bool:
+def _extractor(view: Config) -> type[features.Extractor] | None:
     with suppress(ConfigError):  # the fault of the view
-        return features.is_extractor(extractor)
-    return False
+        return features.extractor_class(view["extractor"])
+    return None
 
 
 def _options_by_domain(view: Config) -> Iterator[dict[str, Any]]:
@@ -148,11 +141,11 @@ def _domains_of(known: KnownNames, entry: Config, key: str) -> tuple[str, ...]:
 def _kind_faults(known: KnownNames, where: str, entry: Config, key: str) -> Faults:
     """Yield the reasons why the view of a key cannot be made of the data."""
     dataset = known.datasets[entry["dataset"]]
-    root = known.views.get(known.root(entry[key]) or "", {})
-    extractor, options = root.get("extractor", ""), root.get("options", {})
-    if not _is_sound(extractor):
+    root = known.views.get(known.root(entry[key]) or "")
+    if root is None or (found := _extractor(root)) is None:
         return
-    if extractor == PUBLISHED:
+    options = root.get("options", {})
+    if root["extractor"] == PUBLISHED:
         name, published = options.get("name"), dataset.entry.get("published", {})
         if name not in published:
             yield unknown(f"{where}.{key}: published view", name, published)
@@ -161,10 +154,9 @@ def _kind_faults(known: KnownNames, where: str, entry: Config, key: str) -> Faul
             if published_storage(dataset.entry, name, domain) is None:
                 yield f"{where}.{key}: {name} is not published for domain {domain}."
         return
-    kind = features.extractor_class(extractor).kind
-    if kind not in {"view", dataset.kind}:
+    if found.kind not in {"view", dataset.kind}:
         held = f"{dataset.identifier} holds {dataset.kind}"
-        yield f"{where}.{key}: {extractor} reads {kind}, but {held}."
+        yield f"{where}.{key}: {root['extractor']} reads {found.kind}, but {held}."
     domain, known_here = options.get("codebook_domain"), dataset.class_sizes
     if domain is not None and str(domain) not in known_here:
         yield unknown(f"{where}.{key}: codebook_domain", str(domain), known_here)
@@ -236,15 +228,12 @@ def _bridge_faults(known: KnownNames, where: str, entry: Config) -> Faults:
                 yield fault.replace(key, "view", 1)
     names = dict.fromkeys(bridge.get("view", entry[key]) for key in VIEWS)
     for name in names if SHARED in bridge else ():
-        view = known.views.get(name, {})
-        extractor = view.get("extractor", "")
-        if not _is_sound(extractor):
-            continue
-        named = features.extractor_class(extractor).names_columns
-        if not named or view.get("scale") == PCA:
+        view = known.views.get(name)
+        found = _extractor(view) if view else None
+        if view and found and (not found.names_columns or view.get("scale") == PCA):
             yield (
-                f"{where}.{SHARED}: the columns of view {name} ({extractor}) have no "
-                "names; give one of texts or tables, without pca: view: ..."
+                f"{where}.{SHARED}: the columns of view {name} ({view['extractor']}) "
+                "have no names; give one of texts or tables, without pca: view: ..."
             )
     if (asked := bridge.get(PAIRS, 0)) > dataset.paired:
         there = f"{dataset.identifier} has {dataset.paired}"
@@ -329,23 +318,11 @@ def _role_faults(known: KnownNames) -> Faults:
             yield f"{role}: {name} uses no source; name a method that does."
 
 
-def _run_section_faults(known: KnownNames, guests: Sequence[GuestSection]) -> Faults:
+def _run_section_faults(known: KnownNames) -> Faults:
     for where, setting in known.entries("settings"):
         yield from _setting_faults(known, where, setting)
     for where, curve in known.entries("curves"):
         yield from _curve_faults(known, where, curve)
-    for guest in guests:
-        yield from guest.faults(known)
-    names = _setting_names(known, guests)
-    for name, count in Counter(names).items():
-        if count > 1 and name == MAIN:
-            yield f"settings: {MAIN} is the name of the main run, choose another."
-        elif count > 1:
-            sections = "settings, source_states, curves, deviations"
-            yield f"{sections}: two runs would be called {name}."
-    for where, method in known.entries("methods"):
-        if "predictions" in method:
-            yield from _foreign_faults(known, f"{where}.predictions", method, names)
 
 
 def _setting_faults(known: KnownNames, where: str, setting: Config) -> Faults:
@@ -404,39 +381,26 @@ def _runnable(known: KnownNames, methods: Iterable[str]) -> list[str]:
     return [n for n in methods if n in known.methods and n in available()]
 
 
-def _foreign_faults(
-    known: KnownNames, where: str, method: Config, settings: Iterable[str]
-) -> Faults:
+def foreign_faults(known: KnownNames, settings: Collection[str]) -> Faults:
+    """Yield what the study lacks of the places of predictions made elsewhere."""
     # Not above: it needs pandas, and few studies have such a file.
     from cdspp.stages.foreign import foreign_places
 
-    try:
-        found = foreign_places(method["predictions"])
-    except DataError as error:
-        yield f"{where}: {error}"
-        return
-    benchmarks = [b for b in known.ran(method) if b in known.benchmarks]
-    asked = {"tasks": found["task"], "benchmarks": benchmarks}
-    yield from run_faults(known, where, asked, ())
-    trials, there = max(found["trial"], default=1), known.config["trials"]
-    if trials > there:
-        yield f"{where}.trials: {trials} is more than the study's {there} trials."
-    yield from known.missing(f"{where}.benchmark", "benchmarks", *found["benchmark"])
-    yield from unknown_of(f"{where}.setting", found["setting"], settings)
-
-
-def _setting_names(known: KnownNames, guests: Sequence[GuestSection]) -> list[str]:
-    names = [MAIN, *known.names("settings"), *known.states]
-    if any("grid" in entry for _, entry in known.entries("methods")):
-        names += [in_state(SELECTED, state) for state in (REAL, *known.states)]
-    if known.states and (tasks := known.tasks(known.benchmarks)):
-        several = filter(several_sources, tasks)
-        names += map(without, role_domains(several)["source"])
-    names += [name for guest in guests for name in guest.setting_names(known)]
-    names += [
-        in_state(setting_of_value(curve["id"], value), state)
-        for _, curve in known.entries("curves")
-        for value in curve["values"]
-        for state in (REAL, *curve.get("states", []))
-    ]
-    return names
+    for place, method in known.entries("methods"):
+        if "predictions" not in method:
+            continue
+        where = f"{place}.predictions"
+        try:
+            found = foreign_places(method["predictions"])
+        except DataError as error:
+            yield f"{where}: {error}"
+            continue
+        benchmarks = [b for b in known.ran(method) if b in known.benchmarks]
+        asked = {"tasks": found["task"], "benchmarks": benchmarks}
+        yield from run_faults(known, where, asked, ())
+        trials, there = max(found["trial"], default=1), known.config["trials"]
+        if trials > there:
+            yield f"{where}.trials: {trials} is more than the study's {there} trials."
+        place = f"{where}.benchmark"
+        yield from known.missing(place, "benchmarks", *found["benchmark"])
+        yield from unknown_of(f"{where}.setting", found["setting"], settings)

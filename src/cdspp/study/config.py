@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
@@ -13,10 +16,18 @@ from cdspp.core.names import BASELINE, REFERENCE, several_sources
 from cdspp.datasets import Dataset, own_dataset
 from cdspp.datasets.base import KINDS, digests_path
 from cdspp.datasets.catalogue import load_catalogue
-from cdspp.methods import available, method_class
+from cdspp.methods import (
+    available,
+    make,
+    method_class,
+    option_defaults,
+    seed_option,
+    set_guests,
+)
+from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED
-from cdspp.study.checks import cross_faults
-from cdspp.study.guest_methods import welcome_guests
+from cdspp.methods.guests import PREDICTIONS
+from cdspp.study.checks import cross_faults, foreign_faults
 from cdspp.study.guest_sections import GuestSection, guest_classes
 from cdspp.study.known_names import KnownNames
 from cdspp.study.model import Benchmark, Method, Study, StudyDataset, View, of_entry
@@ -31,6 +42,9 @@ from cdspp.study.settings import (
 __all__ = ["load_study"]
 
 Config = Mapping[str, Any]
+GUEST_KEYS = ("display_name", "kind", "seconds", "preprocessing")
+# What belongs to a method that is fitted here.
+FITTED = ("class", *GUEST_KEYS[1:], "options", "grid", "prior_file", "source_view")
 SHOWN = 100  # letters of a value in a message, from either side
 NAME_A_PRESET = (
     "Give them, or name presets that do, as in `preset: [embedded, quick]`: quick has "
@@ -73,8 +87,10 @@ def load_study(
     guests = tuple(section(Path(resources)) for section in guest_classes())
     faults = list(welcome_guests(config))
     datasets, more, notes = _datasets(config, catalogue, data)
-    _refuse([*faults, *more, *cross_faults(KnownNames(config, datasets), guests)])
+    known = KnownNames(config, datasets)
+    _refuse([*faults, *more, *cross_faults(known, guests)])
     study = _build(config, datasets, guests, notes)
+    _refuse([*foreign_faults(known, study.settings)])
     return replace(study, notes=(*study.notes, *_idle_bridges(study)))
 
 
@@ -127,6 +143,66 @@ def _sentences(error: Any) -> Iterator[str]:
         if len(message) > 2 * SHOWN:  # it starts with the value, and ends with the rule
             message = f"{message[:SHOWN]} ... {message[-SHOWN:]}"
         yield f"{where}{message}."
+
+
+def welcome_guests(config: Config) -> Iterator[str]:
+    """Make the classes that a configuration names known as methods; yield the faults.
+
+    Those at fault are not known afterwards, and neither are those of a study before.
+    """
+    guests: dict[str, dict[str, Any]] = {}
+    set_guests({})
+    for i, entry in enumerate(config.get("methods", [])):
+        where, name = f"methods[{i}]", entry.get("id")
+        made, own = "predictions" in entry, "class" in entry
+        text = "stands beside a class; remove it, or name one"
+        if made:
+            text = "predictions made elsewhere are not fitted; remove it"
+        for key in FITTED if made else () if own else GUEST_KEYS:
+            if key in entry:
+                yield f"{where}.{key}: {text}."
+        if not (made or own):
+            continue
+        if name in available():
+            taken = f"{name} is a method of cdspp or of a package"
+            yield f"{where}.id: {taken}; choose another id."
+        elif not made and (fault := _guest_fault(name, entry)):
+            yield f"{where}.class: {fault}"
+        else:
+            guests[name] = _guest(entry)
+    set_guests(guests)
+
+
+def _guest(entry: Config) -> dict[str, Any]:
+    given = {key: entry[key] for key in GUEST_KEYS if key in entry}
+    if "predictions" in entry:
+        asked = bool(entry.get("states"))
+        return given | {"place": "", "kind": PREDICTIONS, "states": asked}
+    return given | {"place": entry["class"]}
+
+
+def _guest_fault(name: str, entry: Config) -> str:
+    set_guests({name: _guest(entry)})
+    rng = np.random.default_rng(0)
+    classes = np.repeat(np.arange(3), 6)
+    X_source = rng.standard_normal((18, 4)) + 5 * np.eye(3, 4)[classes]
+    X = rng.standard_normal((18, 5)) + 5 * np.eye(3, 5)[classes]
+    y = np.where(np.arange(18) % 2, classes, UNLABELLED)
+    try:
+        known = option_defaults(name)  # others are refused elsewhere
+        given = {k: v for k, v in entry.get("options", {}).items() if k in known}
+        with warnings.catch_warnings(action="ignore"):
+            model = make(name, **{**seed_option(name, 0), **given})
+            model.fit(X, y, source=SourceDomain(X_source, classes))
+    except ConfigError as error:
+        return str(error)
+    except Exception as error:
+        return (
+            f"{entry['class']} stops on a toy problem ({type(error).__name__}: "
+            f"{error}). Expected fit(X, y, *, source=), where y is -1 for a row "
+            "without a label, and predict."
+        )
+    return ""
 
 
 def _datasets(

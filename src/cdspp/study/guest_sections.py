@@ -44,10 +44,6 @@ class GuestSection:
         """Return the faults of its keys, a line each."""
         return ()
 
-    def setting_names(self, known: KnownNames) -> list[str]:
-        """Return the names of the settings that it adds."""
-        return []
-
     def settings(
         self, config: Mapping[str, Any], benchmarks: Mapping[str, Benchmark]
     ) -> Iterable[Setting]:

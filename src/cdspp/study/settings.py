@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from typing import Any
 
+from cdspp.core.errors import ConfigError
 from cdspp.core.names import (
     ALONE,
     LABELS,
@@ -58,7 +59,10 @@ def chosen_tasks(entry: Config, benchmarks: Benchmarks) -> Tasks:
 
 
 def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Study:
-    """Return a study with its curves and all its settings, and `more` of guests."""
+    """Return a study with its curves and all its settings, and `more` of guests.
+
+    ConfigError names settings that would have one name.
+    """
     curves = tuple(_curve_of(entry, study) for entry in config.get("curves", []))
     benchmarks, methods = study.benchmarks, study.methods
     main = Setting(MAIN, tuple(methods), chosen_tasks({}, benchmarks))
@@ -71,6 +75,12 @@ def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Stud
         *(setting for curve in curves for setting in _curve_settings(curve)),
         *more,
     ]
+    counts = Counter(setting.identifier for setting in settings)
+    if repeated := [name for name, count in counts.items() if count > 1]:
+        raise ConfigError(
+            "settings, source_states, curves, deviations: two runs would be called "
+            f"{', '.join(repeated)}; choose another name."
+        )
     by_name = {setting.identifier: setting for setting in settings}
     return replace(study, curves=curves, settings=by_name)
 
