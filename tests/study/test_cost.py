@@ -171,7 +171,7 @@ def test_transport_costs_as_much_as_forecast(
     assert seconds / 2 < forecast < 2 * seconds
 
 
-ITERATIVE = [n for n in available() if "max_iter" in defaults_of(method_class(n))]
+ITERATIVE = [n for n in available() if defaults_of(method_class(n)).get("max_iter")]
 
 
 @pytest.mark.parametrize("name", ITERATIVE)
