@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.measure import Rows, Work, described, measure
 from cdspp.methods import available, make, method_class, seed_option
-from cdspp.study.cost import Size, fit_cost
+from cdspp.methods.cost import Size, fit_cost
 
 __all__ = ["YARDSTICK", "bench_methods", "methods_table", "prepare"]
 

@@ -46,7 +46,7 @@ OTHERS = (
     "cdspp.stages.source_states",
     "cdspp.study.layers",
     "cdspp.study.config",
-    "cdspp.study.cost",
+    "cdspp.methods.cost",
     "cdspp.report.results",
 )
 # Of a module that holds more than users need.

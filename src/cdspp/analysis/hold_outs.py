@@ -33,10 +33,10 @@ from cdspp.core.wording import counted, shortened
 from cdspp.methods import make, method_class, seed_option
 from cdspp.methods.base import UNLABELLED, Int, SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED, column_names, read_bridge
+from cdspp.methods.cost import Size
 from cdspp.methods.labels import check_classes, compare_classes, read_labels
 from cdspp.methods.problem import number_errors
 from cdspp.stages.source_states import SourceState
-from cdspp.study.cost import Size
 
 # Costs are reported before all fits, degenerate fits after them.
 REPORTED_ELSEWHERE = BridgeWarning, CollapseWarning, CostWarning, LabelWarning

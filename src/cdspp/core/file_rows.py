@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.matrix import require_finite
+from cdspp.core.linalg import require_finite
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq

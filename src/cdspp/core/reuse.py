@@ -10,8 +10,7 @@ from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import numpy as np
-
-from cdspp.core.matrix import is_sparse
+from scipy.sparse import issparse
 
 T = TypeVar("T")
 
@@ -42,7 +41,7 @@ def computed_once(compute: Callable[..., T], X: Any, *options: Any) -> T:
     if kept is None:
         return compute(X, *options)
     digest = hashlib.sha256()
-    for part in (X.data, X.indices, X.indptr) if is_sparse(X) else (X,):
+    for part in (X.data, X.indices, X.indptr) if issparse(X) else (X,):
         digest.update(np.ascontiguousarray(part).data)
     key = (compute, digest.digest(), X.shape, X.dtype.str, options)
     if key not in kept:

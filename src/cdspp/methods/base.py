@@ -24,15 +24,14 @@ from sklearn.utils.validation import (
 from cdspp.core.errors import CollapseWarning, LabelWarning
 from cdspp.core.file_rows import FileRows, in_file, in_memory, rowwise
 from cdspp.core.labels import UNLABELLED
-from cdspp.core.matrix import stored_share
 from cdspp.core.memory import require_memory
 from cdspp.core.storage import storable
 from cdspp.methods.bridge import Bridge, read_bridge, row_keys
 from cdspp.methods.collapse import Collapse, find_collapse
+from cdspp.methods.cost import warn_of_cost
 from cdspp.methods.labels import check_classes, compare_classes, read_labels
 from cdspp.methods.problem import Float, Int, Problem, SourceDomain, number_errors
 from cdspp.methods.selection import labelled_accuracy
-from cdspp.methods.size import Size, expected_cost, warn_of_cost
 
 __all__ = [
     "UNLABELLED",
@@ -182,7 +181,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             n_classes=len(classes),
             bridge=self._validate_bridge(first, (X_source, X), named),
         )
-        self._forewarn(problem)
+        warn_of_cost(self, problem)
         self.classes_ = classes
         self._finish(problem, labelled)
         rows = {"target": X} | ({"source": X_source} if self.uses_source else {})
@@ -196,20 +195,6 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             sentence = f"{type(self).__name__} {sentence}"
             warnings.warn(sentence, CollapseWarning, stacklevel=2)
         return self
-
-    def _forewarn(self, problem: Problem) -> None:
-        """Warn where the fit is expected to take long, or more memory than is free."""
-        sources = [X for X, _ in problem.sources]
-        rows = [*sources, problem.X_labelled, problem.X_unlabelled]
-        n_source = sum(X.shape[0] for X in sources)
-        d_source = max(X.shape[1] for X in sources)
-        n_unlabelled, d_target = problem.X_unlabelled.shape
-        shapes = n_source, d_source, len(problem.y_labelled), n_unlabelled, d_target
-        density = max(map(stored_share, rows))
-        size = Size(type(self).__name__, problem.n_classes, *shapes, density)
-        seconds, needed = expected_cost(type(self), size, self.get_params(deep=False))
-        in_files = any(isinstance(X, FileRows) for X in rows)  # who reads these refuses
-        warn_of_cost(size, seconds, 0.0 if in_files else needed)
 
     def _own_collapse(self) -> Collapse | None:
         """Return the method's own sign that its fit is of no use, if it has one."""

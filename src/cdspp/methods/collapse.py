@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.file_rows import chunks_of
-from cdspp.core.matrix import squared_lengths
+from cdspp.core.linalg import squared_lengths
 
 __all__ = ["Collapse", "find_collapse", "mean_cosine"]
 
