@@ -18,6 +18,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from statistics import median
@@ -195,6 +196,7 @@ def _fit_block(folder: Path) -> Callable[[], object]:
     )
     from cdspp.stages.splits import write_split
 
+    import_module("cdspp.stages.fit")  # imports are no part of the walk
     classes, draw = ["x", "y", "z"], np.random.default_rng(0)
     labels = np.repeat(classes, 12)
     files: dict[str, Any] = {}

@@ -154,10 +154,9 @@ def _choose(arguments: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
 
 
 def _model(arguments: argparse.Namespace) -> Any:
-    from cdspp.methods import make, seed_option
+    from cdspp.methods import make_seeded
 
-    options = {**seed_option(arguments.method, 0), **dict(arguments.option)}
-    model = make(arguments.method, **options)
+    model = make_seeded(arguments.method, 0, **dict(arguments.option))
     model._validate_params()
     if model.needs_torch:
         command.need_package("torch", f"the method {arguments.method}")

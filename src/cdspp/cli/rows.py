@@ -25,8 +25,12 @@ from cdspp.core.names import PCA, STANDARDISE_EACH, PathLike
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.whole_files import atomic
 from cdspp.core.wording import counted, duration, shortened
-from cdspp.datasets.bridge_proposals import common_ids, propose_columns
-from cdspp.datasets.table_bridge import read_pairs, shared_columns
+from cdspp.datasets.table_bridge import (
+    common_ids,
+    propose_columns,
+    read_pairs,
+    shared_columns,
+)
 from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import (
     DomainRows,
@@ -60,7 +64,7 @@ def read_both(
         asked.append((arguments.source, columns_of(arguments, "source")))
     read = _whole(gathered(read_domain, asked))
     target = read[0]
-    require_dropped(tuple(arguments.drop), read)
+    require_dropped(arguments.drop, read)
     target.require_distinct_ids()  # predictions are written by these
     require_distinct({rows.path: rows.labels for rows in read})
     if len(read) > 1:

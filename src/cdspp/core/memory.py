@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 
 from cdspp.core.errors import DataError
 
+MACHINE = Path("/proc/meminfo")
 # The control groups of this process, and where all of them lie.
 OWN_GROUPS, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 STATE = "memory.stat"  # of a group: file cache counts as used, and can be given back
@@ -15,7 +17,13 @@ STATE = "memory.stat"  # of a group: file cache counts as used, and can be given
 
 def available_megabytes() -> float | None:
     """Return the memory that a process may still use, None where it is not known."""
-    found = (_free_memory(), _group_memory())
+    found = [_group_memory()]
+    if free := re.search(r"^MemAvailable: +(\d+)", _text(MACHINE), re.M):
+        found.append(int(free[1]) / 2**10)
+    else:  # no such file but on Linux; what is there in all is better than nothing
+        with suppress(OSError, ValueError, AttributeError):
+            pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+            found.append(pages / 2**20)
     return min((value for value in found if value is not None), default=None)
 
 
@@ -32,15 +40,6 @@ def require_memory(n_values: int, what: str, remedy: str) -> None:
             f"{what} needs about {memory_text(needed)} of memory, and "
             f"{memory_text(there)} are free. {remedy}"
         )
-
-
-def _free_memory() -> float | None:
-    if found := re.search(r"^MemAvailable: +(\d+)", _text(Path("/proc/meminfo")), re.M):
-        return int(found[1]) / 2**10
-    try:  # no such file but on Linux; what is there in all is better than nothing
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**20
-    except (OSError, ValueError, AttributeError):
-        return None
 
 
 def _group_memory() -> float | None:

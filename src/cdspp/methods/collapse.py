@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from cdspp.core.file_rows import chunks_of
 from cdspp.core.linalg import squared_lengths
 
-__all__ = ["Collapse", "find_collapse", "mean_cosine"]
-
 # A share of at least so much, or a mean cosine above so much, is a collapse.
 LARGEST_SHARE, LARGEST_COSINE = 0.95, 0.99
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cdspp.core.errors import ConfigError
-from cdspp.methods import available, make, option_defaults, seed_option, set_guests
+from cdspp.methods import available, make_seeded, option_defaults, set_guests
 from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.guests import PREDICTIONS
 
@@ -66,7 +66,7 @@ def _fault(name: str, entry: Config) -> str:
         known = option_defaults(name)  # others are refused elsewhere
         given = {k: v for k, v in entry.get("options", {}).items() if k in known}
         with warnings.catch_warnings(action="ignore"):
-            model = make(name, **{**seed_option(name, 0), **given})
+            model = make_seeded(name, 0, **given)
             model.fit(X, y, source=SourceDomain(X_source, classes))
     except ConfigError as error:
         return str(error)
