@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 BRIDGES = ("shared_columns", "paired_rows")
 # Options on columns, which hold for the next command, too.
-COLUMNS = (
-    *("label", "id", "source-label", "source-id", "target-label", "target-id"),
-    *("categories", "dates", "date-format", "decimal", "encoding", "vectorise"),
-)
+NAMES = ("label", "id", "source-label", "source-id", "target-label", "target-id")
+ENCODINGS = ("categories", "dates", "date-format", "decimal", "encoding", "vectorise")
+COLUMNS = NAMES + ENCODINGS
 ROWS_FILE = "rows-to-label.csv"
 
 COMPARE_HELP = """\

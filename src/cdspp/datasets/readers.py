@@ -41,7 +41,9 @@ def check_storage(where: str, storage: Storage) -> None:
         raise DataError(f"{message}{did_you_mean(kind, KEYS)}")
     if missing := [key for key in KEYS[kind] if key not in storage]:
         raise DataError(f"{where}: format {kind} needs {', '.join(missing)} as well.")
-    known = (*KEYS[kind], *OPTIONAL, *["orientation"] * (kind == "mat"))
+    known = [*KEYS[kind], *OPTIONAL]
+    if kind == "mat":
+        known.append("orientation")
     refuse_unknown_keys(storage, known, f"{where}: format {kind}: ")
 
 

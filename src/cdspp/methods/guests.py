@@ -25,6 +25,8 @@ from cdspp.methods.base import (
 )
 from cdspp.methods.collapse import Collapse
 
+__all__ = ["PREDICTIONS", "Guest", "class_path", "guest_class", "of_object"]
+
 TARGET_KIND, PREDICTIONS = "target-only", "predictions"
 
 

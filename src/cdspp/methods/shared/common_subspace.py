@@ -33,6 +33,16 @@ from cdspp.methods.base import (
 )
 from cdspp.methods.shared.constraints import COUNT, POSITIVE
 
+__all__ = [
+    "CommonSpaceMethod",
+    "SubspaceClassifier",
+    "SubspaceMethod",
+    "SubspaceRecogniser",
+    "components_of",
+    "of_all_classes",
+    "one_or_list",
+]
+
 
 class CommonSpaceMethod(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, HeterogeneousClassifier
