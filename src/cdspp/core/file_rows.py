@@ -17,16 +17,6 @@ from cdspp.core.linalg import require_finite
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
-__all__ = [
-    "FileRows",
-    "ParquetRows",
-    "chunks_of",
-    "in_file",
-    "in_memory",
-    "mapped",
-    "rowwise",
-]
-
 Float = NDArray[np.float64]
 Int = NDArray[np.intp]
 
