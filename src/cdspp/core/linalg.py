@@ -17,6 +17,14 @@ Int = NDArray[np.intp]
 SHOWN = 5  # rows that an error names
 
 
+def n_rows(values: Any) -> int | None:
+    """Return the number of rows or labels, None where it is unknown."""
+    shape = getattr(values, "shape", None)
+    if shape is None and hasattr(values, "__len__"):
+        return None if isinstance(values, str) else len(values)
+    return int(shape[0]) if shape else None
+
+
 def squared_lengths(X: Any) -> np.ndarray:
     """Return the squared length of each row."""
     if sparse.issparse(X):

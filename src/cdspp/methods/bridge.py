@@ -16,6 +16,7 @@ from scipy.sparse import issparse
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import BridgeWarning, UnitWarning
 from cdspp.core.file_rows import FileRows, chunks_of, mapped
+from cdspp.core.linalg import n_rows
 from cdspp.core.wording import counted
 
 SAME_NAMES = "same-names"
@@ -136,14 +137,6 @@ def _sides(shared_columns: Any) -> tuple[list[Any], list[Any]] | None:
         for side, column in zip(sides, pair, strict=True):
             side.append(column)
     return sides
-
-
-def n_rows(values: Any) -> int | None:
-    """Return the number of rows or labels, None where it is unknown."""
-    shape = getattr(values, "shape", None)
-    if shape is None and hasattr(values, "__len__"):
-        return None if isinstance(values, str) else len(values)
-    return int(shape[0]) if shape else None
 
 
 def column_names(frame: Any) -> list[str] | None:

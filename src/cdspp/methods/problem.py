@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
 from cdspp.core.file_rows import mapped
+from cdspp.core.linalg import n_rows
 from cdspp.core.names import PCA
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.wording import counted, shortened
-from cdspp.methods.bridge import Bridge, check_bridge, n_rows, read_bridge
+from cdspp.methods.bridge import Bridge, check_bridge, read_bridge
 
 Float = NDArray[np.float64]
 Int = NDArray[np.intp]

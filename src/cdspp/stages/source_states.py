@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from cdspp.core.errors import DataError
+from cdspp.core.linalg import n_rows
 from cdspp.core.names import (
     ALONE,
     CLASS_NOISE,
@@ -33,7 +34,7 @@ from cdspp.core.names import (
 )
 from cdspp.core.seeding import generator
 from cdspp.methods.base import SourceDomain
-from cdspp.methods.bridge import PAIRS, SHARED, n_rows
+from cdspp.methods.bridge import PAIRS, SHARED
 
 __all__ = ["BRIDGE_STATES", "STATES", "SourceState", "bridge_states", "derangement"]
 
