@@ -208,9 +208,7 @@ def _report_fault(study: Study, root: Path) -> str:
     """Say in which keys of the configuration a report is not of a study, if so."""
     try:
         stated = read_stated(root)
-    except DataError:
-        return ""  # `changed_files` says that
-    if stated is None:
+    except DataError:  # none yet, or `changed_files` says that
         return ""
     shown = stated.configuration
     asked = json.loads(json.dumps(study.run_description().config, default=str))
@@ -355,17 +353,19 @@ def stated_digests(files: Iterable[PathLike], results: PathLike) -> dict[str, st
     }
 
 
-def read_stated(root: Path) -> Stated | None:
-    """Return what the report of ``results/<study>`` rests on, None without a report.
+def read_stated(root: PathLike) -> Stated:
+    """Return what the report of ``results/<study>`` rests on.
 
-    DataError: the file that says so is missing or damaged.
+    DataError: there is no report, or the file that says so is missing or damaged.
     """
-    page = root / REPORT_PAGE
-    beside = page.with_name(DIGESTS)
+    page = Path(root, REPORT_PAGE)
+    beside, older = page.with_name(DIGESTS), page.with_suffix(".sha256")
     if not page.is_file():
-        return None
-    older = page.with_suffix(".sha256")
-    if not beside.is_file() and older.is_file():
+        raise DataError(
+            f"{page}: expected the report of a finished study, but there is none. Name "
+            "a folder such as results/embedded, and run the study to its end first."
+        )
+    if older.is_file() and not beside.is_file():
         return _stated_by_older(page, older)
     try:
         return Stated(**read_json(beside))
@@ -382,19 +382,6 @@ def _stated_by_older(page: Path, digest: Path) -> Stated:
     stated = re.findall(r"<dt>([^<]+\.\w+)</dt><dd>([0-9a-f]{64})</dd>", text)
     files = {unescape(name): value for name, value in stated}
     return Stated(digest.read_text().partition(" ")[0], configuration, files, OLDER)
-
-
-def configuration_as_run(root: PathLike) -> dict[str, Any]:
-    """Return the configuration of the finished study in ``results/<study>``."""
-    stated = read_stated(Path(root))
-    if stated is None or not stated.configuration:
-        page = Path(root, REPORT_PAGE)
-        lacking = "it states no configuration" if stated else "there is none"
-        raise DataError(
-            f"{page}: expected the report of a finished study, but {lacking}. Name a "
-            "folder such as results/embedded, and run the study to its end first."
-        )
-    return dict(stated.configuration)
 
 
 def changed_note(root: Path) -> str:
@@ -417,12 +404,12 @@ def changed_files(root: Path, own: str = "") -> Iterator[tuple[Path, str]]:
     These are the page itself and the files whose names in ``results`` begin with `own`.
     """
     page = root / REPORT_PAGE
+    if not page.is_file():
+        return
     try:
         stated = read_stated(root)
     except DataError as error:
         yield page.with_name(DIGESTS), str(error).partition(": ")[2].rstrip(".")
-        return
-    if stated is None:
         return
     if file_digest(page) != stated.page:
         wrong = "it is not the page that was written: it was changed by hand, or cut"
