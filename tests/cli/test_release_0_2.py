@@ -108,6 +108,8 @@ def test_a_run_replaces_fits_for_other_code_where_it_is_told_to(capsys: Any) -> 
     assert "core-hours; 2: cdspp 0.2.0 made it). Nothing was run" in said
     assert "--remake" in said
     assert record.read_bytes() == before
+    code, said = called(capsys, "run", "old.yaml", "--cores", "1", "--", "--dry-run")
+    assert (code, "fit_wines" in said) == (0, True), said
     code, said = called(capsys, "run", "old.yaml", "--cores", "1", "--remake")
     assert code == 0, said
     assert record.read_bytes() != before

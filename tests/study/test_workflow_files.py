@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cdspp.study import workflow_files
+from cdspp.study import files
 from cdspp.study.files import found_file, told_file, workflow_folder
 
 SHIPPED = "resources/studies/printed.yaml"
@@ -16,8 +16,8 @@ def test_the_repository_has_them_on_top_and_a_wheel_in_the_package(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert workflow_folder() == repository
-    module = tmp_path / "site-packages/cdspp/study/workflow_files.py"
-    monkeypatch.setattr(workflow_files, "__file__", str(module))
+    module = tmp_path / "site-packages/cdspp/study/files.py"
+    monkeypatch.setattr(files, "__file__", str(module))
     assert workflow_folder() == tmp_path / "site-packages/cdspp/_study"
 
 

@@ -187,7 +187,7 @@ def test_a_fit_that_is_not_what_its_record_says_is_refused(tmp_path: Path) -> No
     [fit] = paths["fits"]
     rows = pd.DataFrame(read_rows(fit, FIT_COLUMNS))
     write_rows(fit, FIT_COLUMNS, rows.assign(predicted="a"))
-    with pytest.raises(DataError, match="its content is not what its record"):
+    with pytest.raises(DataError, match="it is not the file that"):
         count_confusions([fit], paths["target_labels"])
 
 
