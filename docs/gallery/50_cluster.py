@@ -20,8 +20,8 @@ import yaml
 from cdspp.cli.study import read_study
 from cdspp.core.names import trials_of_block
 from cdspp.methods import method_class
-from cdspp.study.fit_jobs import fit_groups, fit_request
 from cdspp.study.files import workflow_folder
+from cdspp.study.fit_jobs import fit_groups, fit_request
 
 profile = workflow_folder() / "workflow/profiles/slurm/config.yaml"
 for option, value in yaml.safe_load(profile.read_text()).items():
