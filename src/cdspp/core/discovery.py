@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, cast
 from cdspp.core.errors import ConfigError
 
 
-class Found(NamedTuple):
+class ClassLocation(NamedTuple):
     """Where a class is declared: its module below the package, and its name."""
 
     module: str
@@ -26,7 +26,7 @@ class Found(NamedTuple):
 
 
 @cache
-def find_identifiers(package: str) -> Mapping[str, Found]:
+def find_identifiers(package: str) -> Mapping[str, ClassLocation]:
     """Map each class-level ``identifier = "..."`` to its class, importing nothing."""
     found = {}
     folder = Path(str(sys.modules[package].__file__)).parent
@@ -39,7 +39,7 @@ def find_identifiers(package: str) -> Mapping[str, Found]:
                     case ast.Assign([target], value) | ast.AnnAssign(target, _, value):
                         match target, value:
                             case ast.Name("identifier"), ast.Constant(str(name)):
-                                found[name] = Found(module, node.name)
+                                found[name] = ClassLocation(module, node.name)
     return dict(sorted(found.items()))
 
 
@@ -100,7 +100,7 @@ def _module_at(place: str) -> ModuleType:
 
 
 @cache
-def offered(group: str) -> Mapping[str, str]:
+def entry_points(group: str) -> Mapping[str, str]:
     """Return the class paths of entry points, such as ``cdspp.methods``, by name."""
     return {each.name: each.value for each in metadata.entry_points(group=group)}
 

@@ -28,9 +28,10 @@ def read_yaml(path: PathLike) -> Any:
         mark = error.problem_mark or error.context_mark
         where = f", line {mark.line + 1}" if mark else ""
         said = ", ".join(filter(None, [error.context, error.problem]))
-        form = isinstance(error, yaml.scanner.ScannerError | yaml.parser.ParserError)
-        remedy = " Indent by blanks, and put text with colons in quotes." * form
-        raise ConfigError(f"{path}{where}: {said}.{remedy}") from error
+        message = f"{path}{where}: {said}."
+        if isinstance(error, yaml.scanner.ScannerError | yaml.parser.ParserError):
+            message += " Indent by blanks, and put text with colons in quotes."
+        raise ConfigError(message) from error
     except yaml.YAMLError as error:
         said = str(error).partition("\n")[0].rstrip(".")
         raise ConfigError(f"{path}: not a YAML file ({said}).") from error

@@ -1,4 +1,4 @@
-"""The catalogue: facts about each data set that are known beforehand."""
+"""The catalogue: content, places and checks of each published data set."""
 
 from __future__ import annotations
 

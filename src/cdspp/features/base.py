@@ -47,7 +47,7 @@ class Extractor(ABC):
 
     @property
     def needs_torch(self) -> bool:
-        """Whether a network does the work."""
+        """Return whether a network does the work."""
         return "torch" in self.modules
 
     @property

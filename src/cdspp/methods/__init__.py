@@ -37,7 +37,7 @@ _passed: dict[str, type[HeterogeneousClassifier]] = {}
 def _guests() -> Mapping[str, Mapping[str, Any]]:
     """Return what is said of methods from outside, by identifier."""
     passed: dict[str, dict[str, Any]] = json.loads(os.environ.get(VARIABLE, "{}"))
-    offered = discovery.offered("cdspp.methods")
+    offered = discovery.entry_points("cdspp.methods")
     return {name: {"place": place} for name, place in offered.items()} | passed
 
 
