@@ -1,4 +1,4 @@
-"""Faults of the machine in words: no space, no permission, no memory."""
+"""Errors of the machine as messages: no space, no permission, no memory."""
 
 from __future__ import annotations
 
@@ -111,8 +111,8 @@ def short_message(error: BaseException) -> str:
 
 def out_of_memory_text(error: BaseException) -> str:
     """Return the message of an error about missing memory, on one line."""
-    said = short_message(error)
-    return f"out of memory ({said})." if said else "out of memory."
+    message = short_message(error)
+    return f"out of memory ({message})." if message else "out of memory."
 
 
 def machine_fault_text(error: BaseException, log_file: PathLike) -> str:

@@ -94,10 +94,10 @@ def _log_to(log_file: PathLike, echo: bool) -> None:
 
 
 class _LogFile(logging.FileHandler):
-    """A log that keeps still where its disk is full: the job says that once."""
+    """A log file that ignores a full disk, which the job reports once."""
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Leave a line out that cannot be written."""
+        """Drop a line that cannot be written."""
 
 
 def log_ready() -> None:

@@ -1,4 +1,4 @@
-"""Labels in files and in arrays: those that mean none, and those that look alike."""
+"""Labels in files and arrays: missing-value markers and near-duplicates."""
 
 from __future__ import annotations
 

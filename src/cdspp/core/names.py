@@ -47,7 +47,7 @@ SOURCE, LABELLED, UNLABELLED_ROLE = "source", "labelled", "unlabelled"
 
 
 class FitKey(NamedTuple):
-    """The identity of a fit, as the path of its files has it."""
+    """The identity of a fit, as in the path of its files."""
 
     benchmark: str
     setting: str
@@ -68,7 +68,7 @@ def trials_of_block(block: str) -> range:
 
 
 class TaskDomains(NamedTuple):
-    """The domains of a task: its sources, of which mostly there is one, its target."""
+    """The sources of a task, mostly one, and its target."""
 
     sources: tuple[str, ...]
     target: str

@@ -99,7 +99,7 @@ def _from_class(name: str, **how: Any) -> Dataset:
     place, options = how.pop("class"), how.pop("options", {})
     if how:
         raise ConfigError(f"data set {name}: {', '.join(how)} is not for a class.")
-    found = discovery.load_class(discovery.entry_points(__name__).get(place, place))
+    found = discovery.load_class(discovery.plugin_paths(__name__).get(place, place))
     if not issubclass(found, Dataset):
         raise ConfigError(f"{place}: expected a class derived from {__name__}.Dataset.")
     discovery.check_options(f"data set {name}", options, discovery.defaults_of(found))

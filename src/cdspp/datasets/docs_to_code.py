@@ -1,4 +1,4 @@
-"""Functions of the installed SciPy: documentation of the ones, code of the others."""
+"""Functions of the installed SciPy: docstrings in one domain, code in the other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cdspp.datasets.base import Dataset, Sample, opaque_id
 
 SHORTEST_DOCSTRING = 200
 FEWEST_STATEMENTS = 3
-EVERY = 4  # function of a class is described in both ways
+PERIOD = 4  # every 4th function of a class is in both domains
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Named = Function | ast.ClassDef
 
@@ -44,11 +44,11 @@ class DocsToCode(Dataset):
         for label in self.classes:
             package = Path(scipy.__file__).with_name(label)
             found = sorted(_functions(package, f"scipy.{label}"))
-            paired = found[EVERY - 1 :: EVERY]
-            alone = [f for number, f in enumerate(found, 1) if number % EVERY]
+            paired = found[PERIOD - 1 :: PERIOD]
+            unpaired = [f for number, f in enumerate(found, 1) if number % PERIOD]
             for side, domain in enumerate(self.domains):
                 samples[domain] += [
-                    *(_sample(folder, domain, label, f) for f in alone[side::2]),
+                    *(_sample(folder, domain, label, f) for f in unpaired[side::2]),
                     *(_sample(folder, domain, "", f) for f in paired),
                 ]
         return samples

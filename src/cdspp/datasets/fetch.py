@@ -1,4 +1,4 @@
-"""Files from where they are published: each whole and verified, or not there at all."""
+"""Published files: fetched whole and verified, or not at all."""
 
 from __future__ import annotations
 
@@ -150,8 +150,8 @@ def fetch_file(
         if accept is not None:
             accept(found)
 
-    with write_errors(path), file_lock(path) as alone:
-        if alone:
+    with write_errors(path), file_lock(path) as locked:
+        if locked:
             for left in path.parent.glob(f".{glob.escape(path.name)}.*"):
                 left.unlink()  # by a killed run
         if path.is_file():

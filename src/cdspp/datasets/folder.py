@@ -1,4 +1,4 @@
-"""A folder of one's own: ``<domain>/<class>/<file>``, as ImageFolder has it."""
+"""A folder of the user: ``<domain>/<class>/<file>``, as for ImageFolder."""
 
 from __future__ import annotations
 

@@ -25,9 +25,9 @@ from cdspp.datasets.table_rows import TABLE_SPECIFIC, DomainRows, complete, read
 SAME_NAMES, NONE = "same-names", "none"
 # Two classes in tables of scikit-learn are 0.79 apart at most; 5 is of methods.bridge.
 MOST_APART, SPREADS_APART = 0.85, 5.0
-# Content alone: as near as two samples of one distribution, and every other column of
+# By content only: near as two samples of one distribution, and every other column of
 # both files several times as far. Of 5496 pairs in unrelated tables none is.
-NEAR, RIVALS_APART = 0.15, 4.0
+NEAR, OTHERS_APART = 0.15, 4.0
 FEWEST_ROWS, FEWEST_VALUES, FEWEST_IDS, MOST_PAIRS = 20, 10, 20, 10_000  # of columns
 LEVELS = np.linspace(0.05, 0.95, 19)
 # Of ten letters one may differ: colour and color, but not height and weight (0.83),
@@ -253,10 +253,10 @@ def propose_columns(
     gaps = np.array([[_content_gap(one, other) for other in theirs] for one in ours])
     found = []
     for (i, one), (j, other) in product(enumerate(ours), enumerate(theirs)):
-        by_name, far = one.read.agrees(other.read), RIVALS_APART * gaps[i, j]
-        alone = gaps.size > 2 and gaps[i, j] <= NEAR  # without a rival, no evidence
-        alone &= np.sum(gaps[i] <= far) + np.sum(gaps[:, j] <= far) == 2
-        if one.free and other.free and (by_name or alone):
+        by_name, far = one.read.agrees(other.read), OTHERS_APART * gaps[i, j]
+        unique = gaps.size > 2 and gaps[i, j] <= NEAR  # a single pair is no evidence
+        unique &= np.sum(gaps[i] <= far) + np.sum(gaps[:, j] <= far) == 2
+        if one.free and other.free and (by_name or unique):
             best, likely = _compare(one, other)
             if likely:
                 found.append((-best.similarity * by_name, best.distance, best))

@@ -97,8 +97,8 @@ def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
     except (DataError, MemoryError):
         raise
     except Exception as error:  # readers meet damaged files with any error there is
-        said = short_message(error) or type(error).__name__
-        fault = f"{path}: not a readable {kind} file ({said})"
+        reason = short_message(error) or type(error).__name__
+        fault = f"{path}: not a readable {kind} file ({reason})"
         raise DataError(f"{fault}. Save it again, or as CSV.") from error
 
 
@@ -274,19 +274,19 @@ def _read_mat(path: Path) -> Arrays:
     if done.returncode == -signal.SIGKILL:
         raise MemoryError(f"{path}: the system ended the process that read it")
     last = done.stderr.decode(errors="replace").strip().rpartition("\n")[-1]
-    kind, _, said = last.partition(": ")
+    kind, _, reason = last.partition(": ")
     if kind == "NotImplementedError":
         remedy = f"save it with -v7: save('{path.name}', 'X', 'y', '-v7')."
         fault = "a MATLAB file of version 7.3, which is not read"
         raise DataError(f"{path}: {fault}. In MATLAB, {remedy}")
     if done.returncode < 0:
-        said = f"SciPy crashed, {signal.Signals(-done.returncode).name}"
-    fault = f"{path}: not a readable MATLAB file ({said or kind})"
+        reason = f"SciPy crashed, {signal.Signals(-done.returncode).name}"
+    fault = f"{path}: not a readable MATLAB file ({reason or kind})"
     raise DataError(f"{fault}. Save it again.")
 
 
 def _send(path: str) -> None:
-    """Write the variables of a MATLAB file to the process that asks."""
+    """Write the variables of a MATLAB file to the parent process."""
     import scipy.io
 
     content = scipy.io.loadmat(path, chars_as_strings=True)

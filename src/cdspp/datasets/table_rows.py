@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from cdspp.datasets.table_encoder import TableEncoder
 
-# What labels and identifiers are called among arrays.
+# Names of the arrays of labels and of identifiers.
 ARRAYS = {"label": ("y", "label", "labels"), "id": ("ids", "id")}
 FEATURES = "features"  # the array with the names of the columns
 # Kinds of columns that may be left out.

@@ -1,4 +1,4 @@
-"""Tables of one's own: a data set of a file a domain, and a file as a data frame."""
+"""The user's tables: a data set with a file per domain, and a file as a data frame."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _SUMMARY = {"notes", "features", "missing_markers"}  # keys that older files may
 
 
 class TablesDataset(Dataset):
-    """A table or arrays a domain, read by `cdspp.datasets.table_rows.read_domain`.
+    """A table or arrays per domain, read by `cdspp.datasets.table_rows.read_domain`.
 
     The classes are the labels of all domains; a domain may lack some, and rows without
     a label are predicted, not scored. With `paired`, those whose id is in every table
@@ -197,13 +197,13 @@ class TablesDataset(Dataset):
     @cached_property
     def _rows(self) -> dict[str, DomainRows]:
         require_own_files(self.tables)
-        with keep_labels(*self.kept):
-            read, faults = gathered(self._read, ((name,) for name in self.tables))
-            if faults:
-                raise DataError(" ".join(map(_in_a_study, faults)))
-            found = dict(zip(self.tables, read, strict=True))
-            require_distinct({name: rows.labels for name, rows in found.items()})
         try:
+            with keep_labels(*self.kept):
+                read, faults = gathered(self._read, ((name,) for name in self.tables))
+                if faults:
+                    raise DataError(" ".join(faults))
+                found = dict(zip(self.tables, read, strict=True))
+                require_distinct({name: rows.labels for name, rows in found.items()})
             require_dropped(self.drop, read)
         except DataError as error:
             raise DataError(_in_a_study(str(error))) from error

@@ -52,7 +52,7 @@ class Extractor(ABC):
 
     @property
     def megabytes(self) -> float:
-        """Memory beside the rows, such as for the weights of a network."""
+        """Memory in addition to the rows, such as for the weights of a network."""
         return 0.0
 
     def load(self) -> None:
@@ -62,7 +62,7 @@ class Extractor(ABC):
 
     @property
     def own_files(self) -> tuple[Path, ...]:
-        """Files of the user that it reads beside its input."""
+        """Files of the user that it reads in addition to its input."""
         return ()
 
     def recorded_options(self) -> dict[str, Any]:
