@@ -43,6 +43,12 @@ class OneVersusOne:
             intercepts=sign * np.asarray(machine.intercept_),
         )
 
+    @classmethod
+    def fit(cls, kernel: Float, codes: Any, C: float) -> OneVersusOne:
+        """Fit a machine with the cost C to a kernel matrix of all rows."""
+        with few_rows_a_class():
+            return cls.of(SVC(C=C, kernel="precomputed").fit(kernel, codes))
+
     def pair_values(self, kernel: Float) -> Float:
         """Return a value for each pair, above zero where its first class wins."""
         columns = np.split(self.support, np.cumsum(self.counts)[:-1])
@@ -102,9 +108,7 @@ class RadialMachine:
         """Fit to rows (n, d): O(n^2 d) for the kernel, as much for the machine."""
         present, pairs = np.unique(codes), None
         if len(present) > 1:
-            machine = SVC(C=C, kernel="precomputed")
-            with few_rows_a_class():
-                pairs = OneVersusOne.of(machine.fit(_radial(X, X), codes))
+            pairs = OneVersusOne.fit(_radial(X, X), codes, C)
         return cls(X, pairs, present, n_classes)
 
     def probabilities(self, X: Float) -> Float:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -83,7 +82,7 @@ class COOT(PlanClassifier):
     identifier = "coot"
     display_name = "COOT"
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         "epsilon": [POSITIVE],
         "label_cost": [POSITIVE],
         "max_iter": [COUNT],

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.special import xlogy
@@ -157,7 +156,7 @@ class KPGRL(ConfidentClassifier):
     display_name = "KPG-RL"
     in_compare = False
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         "tau": [POSITIVE],
         "epsilon": [POSITIVE],
         "max_iter": [COUNT],
@@ -251,7 +250,7 @@ class KPGRLGW(KPGRL):
     identifier = "kpg-rl-gw"
     display_name = "KPG-RL-GW"
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         "tau": [POSITIVE],
         "C": [POSITIVE],
         "classifier": KPGRL._parameter_constraints["classifier"],
@@ -361,7 +360,7 @@ class KPGRLKP(KPGRL):
     bridges = frozenset({SHARED})
     needs_bridge = True
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         **KPGRL._parameter_constraints,
         "alpha": [SHARE],
     }

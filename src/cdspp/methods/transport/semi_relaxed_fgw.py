@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -82,7 +81,7 @@ class SemiRelaxedFGW(PlanClassifier):
     identifier = "semi-relaxed-fgw"
     display_name = "srFGW"
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         "alpha": [SHARE],
         "epsilon": [POSITIVE],
         "max_iter": [COUNT],
