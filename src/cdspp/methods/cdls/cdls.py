@@ -17,7 +17,7 @@ from cdspp.core.linalg import principal_axes
 from cdspp.methods.base import Float, Int, Problem, Round
 from cdspp.methods.cdls.landmarks import LandmarkProgram, solve_landmarks
 from cdspp.methods.cdls.source_map import Goals, ProjectedTarget, SourceMap
-from cdspp.methods.labels import few_rows_a_class
+from cdspp.methods.labels import ignore_few_rows
 from cdspp.methods.shared.common_subspace import SubspaceMethod
 from cdspp.methods.shared.constraints import COUNT, POSITIVE, require_every_class
 from cdspp.methods.shared.one_versus_one import LinearPairs, OneVersusOne
@@ -55,7 +55,7 @@ class WeightedMachine:
             nu = 0.99 * limit
         kept, machine = weights >= NEGLIGIBLE, NuSVC(nu=nu, kernel="linear", tol=1e-3)
         try:
-            with few_rows_a_class():
+            with ignore_few_rows():
                 machine.fit(Z[kept], codes[kept], sample_weight=weights[kept])
         except ValueError as error:
             raise MethodFailed(

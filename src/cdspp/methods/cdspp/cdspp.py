@@ -17,7 +17,7 @@ from cdspp.methods.cdspp.structure_preserving import (
     AnySide,
     Projection,
     RowsInUse,
-    require_room,
+    require_memory_for,
     side_of,
     solve_projection,
     solve_several,
@@ -162,15 +162,15 @@ class CDSPPSup(SubspaceRecogniser):
     def _fit_problem(self, problem: Problem) -> list[Round]:
         prepared = self._prepare(problem)
         X_unlabelled = prepared.X_unlabelled
-        given = [RowsInUse(X, y) for X, y in prepared.sources]
-        for rows in (X_unlabelled, prepared.X_labelled, *(part.X for part in given)):
+        domains = [RowsInUse(X, y) for X, y in prepared.sources]
+        for rows in (X_unlabelled, prepared.X_labelled, *(part.X for part in domains)):
             if isinstance(rows, FileRows):
-                require_room(rows)
+                require_memory_for(rows)
         labelled = RowsInUse(prepared.X_labelled, prepared.y_labelled)
         pairs_source, pairs_target = self._pairs(prepared)
         n_classes = problem.n_classes + sum(len(part.codes) for part in pairs_source)
         alpha = float(self.alpha)
-        sources = [side_of([rows, *pairs_source], n_classes, alpha) for rows in given]
+        sources = [side_of([rows, *pairs_source], n_classes, alpha) for rows in domains]
         projection: Projection
 
         def fit_predict(selected: Int, codes: Int) -> Round:
@@ -181,7 +181,7 @@ class CDSPPSup(SubspaceRecogniser):
             self.projection_ = projection.target
             self.eigenvalues_ = projection.eigenvalues
             placed = [part.placed(projection.target) for part in parts]
-            self._fit_recogniser([*sources, target], projection, given, placed)
+            self._fit_recogniser([*sources, target], projection, domains, placed)
             prediction, confidence = rowwise(
                 lambda Z: self._most_probable(self._recogniser.probabilities(Z)),
                 placed[1].X,
@@ -219,12 +219,12 @@ class CDSPPSup(SubspaceRecogniser):
         self,
         sides: list[AnySide],
         projection: Projection,
-        given: list[RowsInUse],
+        domains: list[RowsInUse],
         placed: list[RowsInUse],
     ) -> None:
         if projection.rows_target is not None:
             placed = [RowsInUse(projection.rows_target, sides[-1].codes)]
-        sources = zip(given, projection.rows_sources, strict=True)
+        sources = zip(domains, projection.rows_sources, strict=True)
         in_use = [
             own.placed(projection.sources[k]) if Z is None else RowsInUse(Z, own.codes)
             for k, (own, Z) in enumerate(sources)

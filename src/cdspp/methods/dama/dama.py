@@ -281,7 +281,7 @@ class Domain:
 
     @cached_property
     def labelled(self) -> NDArray[np.bool_]:
-        """Which rows have a class, of shape (n,)."""
+        """Mask of the rows that have a class, of shape (n,)."""
         return np.asarray(self.codes != UNLABELLED)
 
     @cached_property
@@ -307,8 +307,8 @@ class Domain:
         whole = np.zeros((self.X.shape[1], P.shape[1]), order="F")
         whole[: len(P)] = P
         space = max(1, 64 * P.shape[1])  # LAPACK reflects 64 columns at a time
-        found, *_ = linalg.lapack.dormqr("L", "N", *reflections, whole, space)
-        return np.asarray(found)
+        expanded, *_ = linalg.lapack.dormqr("L", "N", *reflections, whole, space)
+        return np.asarray(expanded)
 
     @cached_property
     def geometry(self) -> Float:
@@ -419,7 +419,7 @@ def _solve_by_rows(
         overwrite_a=True,
         check_finite=False,
     )
-    # Fewer directions tell classes apart than are asked for.
+    # Fewer directions separate classes than the caller wants.
     if values[0] <= n * np.spacing(values[-1]):
         return _solve_by_coordinates(domains, sizes, sums, similar, kept)
     P = linalg.solve_triangular(U, V @ (W / np.sqrt(values)), check_finite=False)

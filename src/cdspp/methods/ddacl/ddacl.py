@@ -159,8 +159,8 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         rounds = []
         for iteration in range(1, self.max_iter + 1):
             self._fit_domains(prepared, codes)
-            found = self._softmax(prepared.X_unlabelled)
-            codes, confidence = self._most_probable(found)
+            probabilities = self._softmax(prepared.X_unlabelled)
+            codes, confidence = self._most_probable(probabilities)
             rounds.append(Round(iteration, codes, confidence, len(codes)))
         self.projection_source_ = source.expand(self._placed)
         self.objective_ = np.array(self._objectives)

@@ -98,7 +98,7 @@ def _positive_sums(values: Float, expected: float) -> Float:
 
 
 class LabellingKernels(NamedTuple):
-    """What the machines of all classes share, rows being source, labelled, unlabelled.
+    """Kernels of the machines of all classes; rows are source, labelled, unlabelled.
 
     `shifted` is the kernel plus one; the kernel of `root` measures labellings.
     """

@@ -11,8 +11,8 @@ from sklearn.svm import SVC
 from cdspp.core.files import storable
 from cdspp.core.linalg import squared_distances
 from cdspp.methods.base import Float, Int
-from cdspp.methods.labels import few_rows_a_class
-from cdspp.methods.shared.common_subspace import of_all_classes
+from cdspp.methods.labels import ignore_few_rows
+from cdspp.methods.shared.common_subspace import expand_classes
 
 
 @storable
@@ -46,7 +46,7 @@ class OneVersusOne:
     @classmethod
     def fit(cls, kernel: Float, codes: Any, C: float) -> OneVersusOne:
         """Fit a machine with the cost C to a kernel matrix of all rows."""
-        with few_rows_a_class():
+        with ignore_few_rows():
             return cls.of(SVC(C=C, kernel="precomputed").fit(kernel, codes))
 
     def pair_values(self, kernel: Float) -> Float:
@@ -71,7 +71,7 @@ class OneVersusOne:
 
     def predict(self, kernel: Float) -> Int:
         """Return the class that wins most pairs, ties to the first."""
-        return _elect(self.pair_values(kernel), self.classes)
+        return _most_votes(self.pair_values(kernel), self.classes)
 
     def linear(self, rows: Float) -> LinearPairs:
         """Return the machine of a linear kernel without its rows, those of the fit."""
@@ -90,7 +90,7 @@ class LinearPairs:
 
     def predict(self, X: Float) -> Int:
         """Return the class that wins most pairs, ties to the first."""
-        return _elect(X @ self.weights + self.intercepts, self.classes)
+        return _most_votes(X @ self.weights + self.intercepts, self.classes)
 
 
 @storable
@@ -117,14 +117,14 @@ class RadialMachine:
         if self.pairs is not None:
             values = self.pairs.pair_values(_radial(X, self.rows))
             shares = _votes(values, len(self.present)).T / values.shape[1]
-        return of_all_classes(shares, self.present, self.n_classes)
+        return expand_classes(shares, self.present, self.n_classes)
 
 
 def _radial(X: Float, rows: Float) -> Float:
     return np.asarray(np.exp(squared_distances(X, rows) / -X.shape[1]))
 
 
-def _elect(values: Float, classes: Int) -> Int:
+def _most_votes(values: Float, classes: Int) -> Int:
     """Return the class of most votes, ties to the first."""
     votes = _votes(values, len(classes))
     return np.asarray(classes[votes.argmax(axis=0)], dtype=np.intp)

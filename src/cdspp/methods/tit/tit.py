@@ -24,7 +24,7 @@ from cdspp.methods.svm_t.svm_t import SVMT
 
 # Below this ratio of features to rows the orthonormal basis saves more than it costs.
 NARROW = 0.75
-# Lanczos is worth its start-up beyond this many times the directions asked for.
+# Lanczos is worth its start-up beyond this many times the wanted directions.
 LANCZOS_FROM = 5
 # |1 / phi| below this share of the largest is rounding error of a zero.
 RELATIVE_TOLERANCE = 1e-13

@@ -17,8 +17,8 @@ from cdspp.core.linalg import (
     squared_distances,
 )
 from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
-from cdspp.methods.bridge import SHARED
-from cdspp.methods.bridges.joint_machine import LinearMachine, lacks
+from cdspp.methods.bridge import SHARED, missing_bridge
+from cdspp.methods.bridges.joint_machine import LinearMachine
 from cdspp.methods.shared.constraints import COUNT, POSITIVE, SHARE
 from cdspp.methods.shared.one_versus_one import RadialMachine
 from cdspp.methods.transport.plans import (
@@ -62,11 +62,11 @@ class _Keypoints:
             )
         )
         own = xlogy(left, left).sum(axis=1)[:, None] + xlogy(right, right).sum(axis=1)
-        found = 0.5 * own
+        divergence = 0.5 * own
         for ours, theirs in zip(left.T, right.T, strict=True):
             middle = 0.5 * (ours[:, None] + theirs)
-            found -= xlogy(middle, middle)
-        return relative(np.maximum(found, 0.0))[0]
+            divergence -= xlogy(middle, middle)
+        return relative(np.maximum(divergence, 0.0))[0]
 
 
 def _largest_distance(*parts: Float) -> float:
@@ -381,7 +381,7 @@ class KPGRLKP(KPGRL):
         bridge = problem.bridge
         if bridge is None or not len(bridge.source):
             example = "shared_columns=[(i, j), ...]"
-            raise lacks(self, "shared columns", example, "--shared")
+            raise missing_bridge(self, "shared columns", example, "--shared")
         X_source = row_normalise(problem.X_source[:, bridge.source])
         X = row_normalise(problem.X_unlabelled[:, bridge.target])
         shared, _ = relative(squared_distances(X_source, X))
