@@ -47,7 +47,7 @@ def register_external(methods: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def name_of(method: Any) -> str:
-    """Return the name by which a name, a class or an instance is found from now on.
+    """Register a class or an instance; return its name, or the name passed.
 
     ConfigError: it lacks ``fit(X, y, *, source=)``.
     """

@@ -121,7 +121,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Estimate the seconds of a fit of a `Size`, and its MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         return 0.5, 50.0
 
     @abstractmethod

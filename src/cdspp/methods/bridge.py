@@ -227,7 +227,7 @@ def _distinct_pairs(side: str, pairs: Any, X: Any) -> NDArray[np.bool_]:
 
 
 def row_keys(X: Any) -> Iterator[bytes]:
-    """Yield bytes that tell each row from others, none for a row of zeros."""
+    """Yield bytes that identify each row by its values, none for a row of zeros."""
     if issparse(X):
         X = X.tocsr().sorted_indices()
         for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True):

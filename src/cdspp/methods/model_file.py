@@ -45,7 +45,7 @@ def check_keepable(model: HeterogeneousClassifier) -> None:
             "cdspp.methods.base.HeterogeneousClassifier."
         )
     try:
-        Packer().pack(model.get_params(deep=False), f"{name}")
+        Packer().pack(model.get_params(deep=False), name)
     except DataError as error:
         raise DataError(
             f"{error} Give this option as number or text, or keep the model by joblib."

@@ -66,7 +66,7 @@ class SourceDomain:
     paired_rows: Any = None
 
     def __post_init__(self) -> None:
-        """Check that there is a label a row, where both can be counted, and pairs."""
+        """Check the number of labels, where it can be counted, and the bridge."""
         rows, labels = (n_rows(part) for part in (self.X, self.y))
         if None not in (rows, labels) and rows != labels:
             raise ValueError(

@@ -29,7 +29,7 @@ def unit_rows(X: Any) -> Any:
 
 
 def stacked(parts: list[Any], *, columns: bool = False) -> Any:
-    """Return dense or sparse rows below each other, or `columns` beside each other."""
+    """Return dense or sparse rows below each other, or `columns` next to each other."""
     if any(map(issparse, parts)):
         joined = (sparse.hstack if columns else sparse.vstack)(parts, format="csr")
         if joined.nnz < np.iinfo(np.int32).max:  # LIBLINEAR takes no longer ones
@@ -89,7 +89,7 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         rows = size.n_source + size.n_labelled
         rounds = 1 if cls.supervised else 5
         passed = rounds * (rows + (rounds > 1) * size.n_unlabelled / 2)

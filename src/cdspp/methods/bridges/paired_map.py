@@ -109,7 +109,7 @@ class PairedMap(JointMachine):
 
     @classmethod
     def cost(cls, size: Any, n_components: int = 100) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         source, target = (min(d, n_components) for d in (size.d_source, size.d_target))
         return super().cost(replace(size, d_source=source, d_target=target, density=1))
 

@@ -159,13 +159,13 @@ class CDLSSup(SubspaceMethod):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         n_source, d_source = size.n_source, size.d_source
         predicted = size.n_unlabelled * (n_source + size.n_labelled)
         side = min(n_source + size.n_classes, d_source)
         seconds = 0.004 + 5e-8 * (n_source * d_source + size.n_target * size.d_target)
         seconds += 3.5e-11 * n_source * d_source * side + 4.4e-8 * predicted
-        n_pairs = size.n_classes**2 / 2  # a machine each
+        n_pairs = size.n_classes**2 / 2  # one machine per pair
         seconds += 1.5e-8 * (n_source + size.n_labelled) ** 2 + 5e-6 * n_pairs
         seconds += 7e-8 * n_pairs * size.n_unlabelled
         by_pair = 24e-6 * min(100, size.d_target) + 16e-6 * size.n_unlabelled
@@ -302,7 +302,7 @@ class CDLS(CDLSSup):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         seconds, megabytes = super().cost(size)
         n, n_classes = size.n_source + size.n_unlabelled, size.n_classes
         side = min(size.n_target, size.d_target)

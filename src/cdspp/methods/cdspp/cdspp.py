@@ -148,7 +148,7 @@ class CDSPPSup(SubspaceRecogniser):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         n_target = size.n_labelled if cls.supervised else size.n_target
         rounds = 1 if cls.supervised else 3  # five rounds on a growing share of rows
         sides = [(size.n_source, size.d_source, 1), (n_target, size.d_target, rounds)]
@@ -396,7 +396,7 @@ class TargetOnly(CDSPP):
     display_name = "target-only"
     uses_source = False
     without_source_of = "cdspp"
-    # The space is of target rows alone: those of a source have no place in it.
+    # The space is that of the target: rows of a source have no image in it.
     transform_source = available_if(lambda _: False)(CDSPP.transform_source)
 
     def _fit_problem(self, problem: Problem) -> list[Round]:

@@ -83,7 +83,7 @@ class Inverse(NamedTuple):
 
 
 class Side:
-    """Rows (n, d) of one domain, of unit length, and all that rests on it alone.
+    """Rows (n, d) of one domain, of unit length, and all that depends only on it.
 
     Answers ``K^{-1} M`` for ``K = X^T L X + alpha I`` and the class sums
     ``M = X^T Y``, where ``L = diag(own + other / 2) - Y Y^T`` and `own`, `other` are
@@ -215,7 +215,7 @@ class ChunkedSide:
         K, sums = np.zeros((d, d), order="F"), np.zeros((self.n_classes, d))
         for part in self.parts:
             for rows, codes in part.chunks():
-                n = len(codes)  # a class indicator matrix with a number a row
+                n = len(codes)  # a class indicator matrix with one number per row
                 stored = np.ones(n), codes, np.arange(n + 1)
                 sums += sparse.csc_array(stored, (self.n_classes, n)) @ rows
                 K = add_symmetric_product(K, rows * roots[codes][:, None])
@@ -227,7 +227,7 @@ AnySide = Side | ChunkedSide
 
 
 def side_of(parts: Sequence[RowsInUse], n_classes: int, alpha: float) -> AnySide:
-    """Return a domain to solve for; fewer rows in use than features are read."""
+    """Return a domain to solve for; few rows in use are copied into one array."""
     n, d = sum(len(part.codes) for part in parts), parts[0].X.shape[1]
     some = [part for part in parts if len(part.codes)]
     if len(some) == 1 and some[0].used is None and isinstance(some[0].X, np.ndarray):
@@ -297,7 +297,7 @@ def solve_projection(
     any inverse. Cost a side: one symmetric product and one Cholesky factor of the
     smaller of n and d; O(C^3) for the rest.
     """
-    # Classes with rows in both domains alone couple them.
+    # Only classes with rows in both domains couple them.
     shared = (source.class_counts > 0) & (target.class_counts > 0)
     solved_source = source.solve(target.class_counts, shared)
     solved_target = target.solve(source.class_counts, shared)

@@ -131,7 +131,7 @@ class DAMASup(SubspaceRecogniser):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
 
         def domain(n: float, d: int) -> float:
             products = 5.1e-11 * n**2 * d
@@ -273,7 +273,7 @@ class DAMAPlus(DAMASup):
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """Rows (n, d) of one domain; with code -1 they are in the neighbour graph alone."""
+    """Rows (n, d) of one domain; with code -1 they are only in the neighbour graph."""
 
     X: Float
     codes: Int

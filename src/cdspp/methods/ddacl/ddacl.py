@@ -131,7 +131,7 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         n, n_labelled, n_classes = size.n_source, size.n_labelled, size.n_classes
         rank = min(n + 1, size.d_source)
         rank_target = min(n_labelled + n_classes + 2, size.d_target)

@@ -63,11 +63,9 @@ class AlignmentNetwork(Network):
         X_target = np.vstack([problem.X_labelled, problem.X_unlabelled])
         source = _draw_encoder(problem.X_source, n_components, setup)
         target = _draw_encoder(X_target, n_components, setup)
-        classifier, discriminator = (
-            Layer(*_draw_layers(setup, (n_components, n_outputs))[0], setup)
-            for n_outputs in (problem.n_classes, 1)
-        )
-        return cls(source, target, classifier, discriminator)
+        (first,) = _draw_layers(setup, (n_components, problem.n_classes))
+        (second,) = _draw_layers(setup, (n_components, 1))
+        return cls(source, target, Layer(*first, setup), Layer(*second, setup))
 
     def loss(self, batch: Batch, reversal: float, model: Any) -> Tensor:
         """Return the loss; `reversal` scales the discriminator's reversed gradient."""

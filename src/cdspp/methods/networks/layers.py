@@ -123,10 +123,8 @@ class Batch:
         target = np.vstack([problem.X_labelled, problem.X_unlabelled])
         self.X_source = to_mkldnn(setup.place(problem.X_source))
         self.X_target = to_mkldnn(setup.place(target))
-        self.Y_source, self.Y_labelled = (
-            setup.place(one_hot(codes, problem.n_classes))
-            for codes in (problem.y_source, problem.y_labelled)
-        )
+        self.Y_source = setup.place(one_hot(problem.y_source, problem.n_classes))
+        self.Y_labelled = setup.place(one_hot(problem.y_labelled, problem.n_classes))
 
 
 def class_means(Y: Tensor, Z: Tensor) -> Tensor:
@@ -233,7 +231,7 @@ class Encoder:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """An encoder a domain and the common classifier."""
+    """One encoder per domain, and the common classifier."""
 
     source: Encoder
     target: Encoder

@@ -112,7 +112,7 @@ def truncated_normal(setup: Setup, *shape: int) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class JointNetwork(SoftTransferNetwork):
-    """The network of JMEA, with a second classifier for the target alone."""
+    """The network of JMEA, with a second classifier, only for the target."""
 
     second: Layer
 
@@ -142,9 +142,8 @@ class JointNetwork(SoftTransferNetwork):
         own_loss = cross_entropy(second[:n_labelled], batch.Y_labelled)
         Z_labelled, Z = Z_target[:n_labelled], Z_target[n_labelled:]
         P_first, P_second = first[len(known) :].exp(), second[n_labelled:].exp()
-        by_second, by_first = (
-            P.max(dim=1).values.topk(n_selected).indices for P in (P_second, P_first)
-        )
+        by_second = P_second.max(dim=1).values.topk(n_selected).indices
+        by_first = P_first.max(dim=1).values.topk(n_selected).indices
         target = torch.cat([Z_labelled, Z[by_second]])
         across = mean_gaps(Z_source, target, share * P_second[by_second], batch)
         within = torch.zeros_like(across)

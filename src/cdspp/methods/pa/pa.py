@@ -147,7 +147,7 @@ class PA(TransductiveClassifier):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         # Codings of all rows, the first of which adds one coefficient after another;
         # the graph; principal axes of the wider domain and of all rows together.
         n = size.n_source + size.n_target

@@ -257,7 +257,7 @@ class SubspaceClassifier:
 
 
 class SubspaceRecogniser(SubspaceMethod, ConfidentClassifier):
-    """A subspace method with a `SubspaceClassifier`, set beside the projections."""
+    """A subspace method with a `SubspaceClassifier`, fitted after the projections."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [POSITIVE],

@@ -1,4 +1,4 @@
-"""A trained support vector machine in arrays: prediction needs NumPy alone."""
+"""A trained support vector machine in arrays: prediction needs only NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SVM_t: a linear support vector machine on the labelled target rows alone."""
+"""SVM_t: a linear support vector machine on the labelled target rows."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class SVMT(HeterogeneousClassifier):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         kernel = float(size.n_labelled * size.n_target)
         n_pairs = size.n_classes**2 / 2
         decisions = n_pairs * size.n_unlabelled

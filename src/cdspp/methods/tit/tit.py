@@ -127,7 +127,7 @@ class TIT(SubspaceMethod):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         seconds, squares = 0.03, 0.0
         for n, d in ((size.n_source, size.d_source), (size.n_target, size.d_target)):
             rank, work = n, 4.0 * n**3

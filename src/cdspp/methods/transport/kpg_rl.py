@@ -54,13 +54,10 @@ class _Keypoints:
 
     def guide(self, tau: float) -> Float:
         """Return the matrix G of `KPGRL`, divided by its largest entry."""
-        left, right = (
-            softmax(-squared_distances(X, keypoints) / (scale * tau))
-            for X, keypoints, scale in (
-                (self.problem.X_source, self.source, self.source_scale),
-                (self.problem.X_unlabelled, self.target, self.target_scale),
-            )
-        )
+        X_source, X = self.problem.X_source, self.problem.X_unlabelled
+        left = squared_distances(X_source, self.source) / (self.source_scale * tau)
+        right = squared_distances(X, self.target) / (self.target_scale * tau)
+        left, right = softmax(-left), softmax(-right)
         own = xlogy(left, left).sum(axis=1)[:, None] + xlogy(right, right).sum(axis=1)
         divergence = 0.5 * own
         for ours, theirs in zip(left.T, right.T, strict=True):
@@ -181,7 +178,7 @@ class KPGRL(ConfidentClassifier):
 
     @classmethod
     def cost(cls, size: Any, classifier: str = "svc") -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         n, m = size.n_source + size.n_labelled, size.n_unlabelled
         each = 1e-10 * (n + m) if classifier == "svc" else 4e-8 * size.n_classes
         plan = float(size.n_source * m)
@@ -251,9 +248,7 @@ class KPGRLGW(KPGRL):
     display_name = "KPG-RL-GW"
 
     _parameter_constraints = {
-        "tau": [POSITIVE],
-        "C": [POSITIVE],
-        "classifier": KPGRL._parameter_constraints["classifier"],
+        **KPGRL._parameter_constraints,
         "alpha": [SHARE],
         "n_steps": [COUNT],
         "epsilon": [None, POSITIVE],
@@ -278,7 +273,7 @@ class KPGRLGW(KPGRL):
     def cost(
         cls, size: Any, classifier: str = "svc", n_steps: int = 5
     ) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         # Its linear programs take about as long as the iterations of `KPGRL`.
         seconds, megabytes = super().cost(size, classifier)
         n, m = float(size.n_source), float(size.n_unlabelled)
@@ -291,14 +286,12 @@ class KPGRLGW(KPGRL):
         solver = transport_library("ot")
         X_source, X = keypoints.problem.X_source, keypoints.problem.X_unlabelled
         require_plan(type(self).__name__, len(X_source), len(X), squares=3)
-        left, to_source = (
-            squared_distances(X_source, rows) / keypoints.source_scale
-            for rows in (X_source, keypoints.source)
+        left = squared_distances(X_source, X_source) / keypoints.source_scale
+        right = squared_distances(X, X) / keypoints.target_scale
+        to_source = (
+            squared_distances(X_source, keypoints.source) / keypoints.source_scale
         )
-        right, to_target = (
-            squared_distances(X, rows) / keypoints.target_scale
-            for rows in (X, keypoints.target)
-        )
+        to_target = squared_distances(X, keypoints.target) / keypoints.target_scale
         # Each keypoint takes the mass of a source row to its partner.
         n_keypoints, (n, m) = len(keypoints.source), guide.shape
         mass = n / (n_keypoints + n)

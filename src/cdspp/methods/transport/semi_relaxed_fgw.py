@@ -96,7 +96,7 @@ class SemiRelaxedFGW(PlanClassifier):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         n, m = float(size.n_source), float(size.n_target)
         seconds = n * m * (3.5e-6 + 8e-9 * (n + m))
         return seconds, 8e-6 * (8 * n * m + 3 * (n**2 + m**2))
