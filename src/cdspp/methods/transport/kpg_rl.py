@@ -63,7 +63,7 @@ class _Keypoints:
         for ours, theirs in zip(left.T, right.T, strict=True):
             middle = 0.5 * (ours[:, None] + theirs)
             divergence -= xlogy(middle, middle)
-        return relative(np.maximum(divergence, 0.0))[0]
+        return relative(np.maximum(divergence, 0.0))
 
 
 def _largest_distance(*parts: Float) -> float:
@@ -377,6 +377,6 @@ class KPGRLKP(KPGRL):
             raise missing_bridge(self, "shared columns", example, "--shared")
         X_source = row_normalise(problem.X_source[:, bridge.source])
         X = row_normalise(problem.X_unlabelled[:, bridge.target])
-        shared, _ = relative(squared_distances(X_source, X))
+        shared = relative(squared_distances(X_source, X))
         cost = self.alpha * shared + (1.0 - self.alpha) * guide
         return super()._plan(cost, problem, keypoints)

@@ -31,10 +31,9 @@ def require_plan(method: str, n_source: int, n_target: int, squares: int = 0) ->
     )
 
 
-def relative(values: Float) -> tuple[Float, float]:
-    """Return values divided by the largest, and that, which is 1 where all are zero."""
-    largest = float(values.max(initial=0.0)) or 1.0
-    return values / largest, largest
+def relative(values: Float) -> Float:
+    """Return values divided by the largest, unless all are zero."""
+    return values / (float(values.max(initial=0.0)) or 1.0)
 
 
 def sinkhorn(cost: Float, epsilon: float, max_iter: int) -> Float:

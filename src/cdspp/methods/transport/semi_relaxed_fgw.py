@@ -106,14 +106,15 @@ class SemiRelaxedFGW(PlanClassifier):
         require_plan(type(self).__name__, len(problem.X_source), len(X), squares=3)
         self._rows = X
         source, target = row_normalise(problem.X_source), row_normalise(X)
-        within, self._scale = relative(squared_distances(target, target))
-        self._distances, _ = relative(squared_distances(source, source))
+        within = squared_distances(target, target)
+        self._scale = float(within.max()) or 1.0
+        self._distances = relative(squared_distances(source, source))
         labels = np.ascontiguousarray(label_cost(problem).T)
         # Nothing but a start at the labels tells mirrored solutions apart.
         start = (1.0 - labels) / (1.0 - labels).sum(axis=1, keepdims=True) / len(X)
         self.plan_ = module.entropic_semirelaxed_fused_gromov_wasserstein(
             labels,
-            within,
+            within / self._scale,
             self._distances,
             alpha=self.alpha,
             epsilon=self.epsilon,
