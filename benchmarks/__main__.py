@@ -30,7 +30,7 @@ from benchmarks.solver import bench_solver, solver_table
 from cdspp.cli.command import add_command, positive_integer
 from cdspp.cli.main import run_command
 from cdspp.core.files import atomic, write_json
-from cdspp.paper.times import paper_seconds
+from cdspp.paper.printed import paper_seconds
 
 __all__ = ["main"]
 

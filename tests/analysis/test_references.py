@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cdspp.analysis.references import (
-    docstrings_of,
     cited_keys,
+    docstrings_of,
     read_bibliography,
 )
 from cdspp.core.errors import DataError

@@ -12,7 +12,7 @@ from support.score_data import NAN, Cells, as_outcomes
 
 from cdspp.analysis.fit_records import measure_times
 from cdspp.core.errors import DataError
-from cdspp.paper.times import paper_times
+from cdspp.paper.printed import paper_times
 
 TASKS = ("a_b", "b_a")
 

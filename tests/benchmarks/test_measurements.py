@@ -22,7 +22,7 @@ from benchmarks.solver import (
 )
 from cdspp.methods import available, method_class
 from cdspp.methods.cdspp.structure_preserving import solve_projection
-from cdspp.paper.times import paper_seconds
+from cdspp.paper.printed import paper_seconds
 from cdspp.study.cost import fit_cost
 
 HOME = SIZES["office-home"]

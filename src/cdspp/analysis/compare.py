@@ -254,8 +254,8 @@ def _rows_to_label(
             return drawn, test, math.nan
         drawn = draw_rows(problem, both, runs.seed)
         if rows is not None:
-            found = read_labelled(rows, drawn, problem)
-            problem, test = problem.with_labels(found.places, found.codes), found.test
+            places, codes, test = read_labelled(rows, drawn, problem)
+            problem = problem.with_labels(places, codes)
     return drawn, test, len(drawn) / max(len(problem.unlabelled), 1)
 
 

@@ -36,7 +36,7 @@ class CurveScores:
 
     @property
     def parameter(self) -> str:
-        """What varies."""
+        """The name of the varied value."""
         return self.plan.parameter
 
     @property
@@ -56,7 +56,7 @@ class CurveScores:
 
     @property
     def in_states(self) -> bool:
-        """Whether methods run along it in other source states, too."""
+        """True where methods run along it in other source states, too."""
         return any(row.kind == STATE for row in self.rows)
 
     @property
@@ -70,7 +70,7 @@ class CurveScores:
         return with_average(self.tasks, self.accuracy)
 
     def unusable(self) -> NDArray[np.bool_]:
-        """Tell by row, task or average, and value where too many fits collapsed."""
+        """Return by row, task or average, and value if too many fits are degenerate."""
         fell, ran = self.collapsed.sum(axis=3), np.isfinite(self.accuracy).sum(axis=3)
         if len(self.tasks) > 1:
             sums = (counts.sum(axis=1, keepdims=True) for counts in (fell, ran))
@@ -105,7 +105,7 @@ def _arrange(scores: pd.DataFrame, curve: CurvePlan, column: str) -> Floats:
 
 
 def parameter_title(parameter: str) -> str:
-    """Say in words what varies along a curve."""
+    """Return the title of the value that varies along a curve."""
     return _TITLES.get(parameter, parameter.replace("_", " "))
 
 

@@ -41,7 +41,8 @@ def compare_selections(
     curves = arrange_curves(scores, plan)
     ran = {(row.setting, row.method) for row in plan.rows}
     records = [
-        _record(scores, plan, row, state, curves, outcomes) | _words(comparisons, row)
+        _record(scores, plan, row, state, curves, outcomes)
+        | _verdicts(comparisons, row)
         for row in plan.rows
         if row.kind == CHOOSING
         for state in (REAL, ALONE, MATCHED)
@@ -93,7 +94,7 @@ def _record(
         if (known.method, known.state) == (row.method, state)
         for value, accuracies in zip(curve.values, by_value.mean(axis=0), strict=True)
     }
-    default, chosen, *others = _shared([*accuracy.mean(axis=1), *along.values()])
+    default, chosen, *others = _shared_trials([*accuracy.mean(axis=1), *along.values()])
     means = {v: float(x.mean()) for v, x in zip(along, others, strict=True) if len(x)}
     best = max(means, key=means.__getitem__, default=None)
     return {
@@ -106,25 +107,25 @@ def _record(
         "selected": mean_sd(chosen)[0],
         "hindsight": np.nan if best is None else means[best],
         "hindsight_value": "" if best is None else value_text(best),
-        "chosen": _counted(options),
+        "chosen": _value_counts(options),
         "trials": len(default),
     }
 
 
-def _shared(rows: Sequence[Floats]) -> list[Floats]:
-    """Cut rows of numbers by trial to the trials that all of them have."""
+def _shared_trials(rows: Sequence[Floats]) -> list[Floats]:
+    """Keep the trials that all rows have."""
     n_trials = min(map(len, rows))
     whole = np.isfinite([row[:n_trials] for row in rows]).all(axis=0)
     return [row[:n_trials][whole] for row in rows]
 
 
-def _counted(chosen: Sequence[Mapping[str, Any]]) -> str:
-    """Say how often each value was selected, in the order of the values."""
+def _value_counts(chosen: Sequence[Mapping[str, Any]]) -> str:
+    """Count how often each value was selected, in the order of the values."""
     found = Counter(", ".join(map(value_text, options.values())) for options in chosen)
     return ", ".join(f"{value}: {found[value]}" for value in sorted(found, key=float))
 
 
-def _words(comparisons: pd.DataFrame, row: Row) -> dict[str, str]:
+def _verdicts(comparisons: pd.DataFrame, row: Row) -> dict[str, str]:
     """Return the verdicts on the defaults and on what was selected."""
     keys = {"verdict": row.method, "selected_verdict": row.key}
     if not method_class(row.method).uses_source:

@@ -1,4 +1,4 @@
-"""What the paper adds to a study: runs in another reading, and sections of the page."""
+"""Additions of the paper to a study: runs in another reading, sections of the page."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ DEVIATIONS = Part(
     "many points the other reading changes.",
 )
 TIMES = (
-    Item(TIMING, "times", _maker("times:write_times", "records")),
+    Item(TIMING, "times", _maker("printed:write_times", "records")),
     Item(
         TIMING,
         "time-claims",
-        _maker("times:write_time_claims", "records"),
+        _maker("claims.claims:write_time_claims", "records"),
         _has("claims"),
         caption="What the paper claims of time, by the seconds of this run.",
     ),
@@ -94,7 +94,7 @@ class Paper(GuestSection):
         }
 
     def faults(self, known: KnownNames) -> Iterator[str]:
-        """Yield readings and printed benchmarks that there are not."""
+        """Yield unknown readings and printed benchmarks."""
         for section, readings in self.readings.items():
             for where, entry in known.entries(section):
                 name = entry["id"]
