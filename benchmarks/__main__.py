@@ -27,6 +27,7 @@ from benchmarks.results import write_numbers
 from benchmarks.scale import bench_scale, scale_table
 from benchmarks.scale_figure import draw_scale
 from benchmarks.solver import bench_solver, solver_table
+from benchmarks.walk import bench_walk, walk_table
 from cdspp.cli.command import add_command, positive_integer
 from cdspp.cli.main import run_command
 from cdspp.core.files import atomic, write_json
@@ -140,6 +141,15 @@ example:
   python -m benchmarks scale --largest 30000
 """
 
+WALK_HELP = """\
+How much is there to read? Counts the lines of the repository, the modules and functions
+of the library, and the words of the vocabulary; and for some commands on two small
+tables, and for a block of the fit stage, the functions and modules that are entered.
+
+example:
+  python -m benchmarks walk --json walk.json
+"""
+
 
 def _solver(arguments: argparse.Namespace) -> str:
     sizes = _sizes(arguments.size)
@@ -225,6 +235,11 @@ def _decisions(arguments: argparse.Namespace) -> str:
     return decisions_table(records)
 
 
+def _walk(arguments: argparse.Namespace) -> str:
+    results = bench_walk(arguments.root)
+    return _kept(arguments, results, walk_table(results))
+
+
 def _results(arguments: argparse.Namespace) -> str:
     written = [write_numbers(each, arguments.output) for each in arguments.study]
     return "".join(f"wrote {path}\n" for path in written)
@@ -266,7 +281,8 @@ def _parser() -> argparse.ArgumentParser:
             default="all",
             help="size of the problem (%(default)s)",
         )
-    for each in (*measured, _add_verdicts(what), _add_decisions(what)):
+    others = [_add_verdicts(what), _add_decisions(what), _add_walk(what)]
+    for each in (*measured, *others):
         each.add_argument(
             "--json", metavar="FILE", help="also write all numbers as JSON"
         )
@@ -362,6 +378,14 @@ def _add_decisions(what: Any) -> argparse.ArgumentParser:
     )
     _add_number(decisions, "--workers", 2, "processes at a time")
     return decisions
+
+
+def _add_walk(what: Any) -> argparse.ArgumentParser:
+    text = "lines, modules and functions, in all and by command"
+    walk = add_command(what, "walk", _walk, text, WALK_HELP)
+    note = "the checkout that is counted (the folder of the run)"
+    walk.add_argument("--root", type=Path, default=Path(), metavar="FOLDER", help=note)
+    return walk
 
 
 def _add_geometry(what: Any) -> None:

@@ -24,7 +24,7 @@ from cdspp.analysis.hold_outs import Problem
 from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.names import ALONE, REAL, STANDARDISE
 from cdspp.core.scaling import fit_scaling
-from cdspp.methods import make, method_class, seed_option
+from cdspp.methods import make_seeded, method_class
 from cdspp.methods.base import UNLABELLED, Int
 from cdspp.methods.problem import scale_domains
 
@@ -164,7 +164,7 @@ def _fitted(draw: Draw, y: Int, name: str) -> tuple[Any, Any]:
     else:
         scaling, source = scale_domains(STANDARDISE, draw.X, draw.source)
     X = scaling.apply(draw.X)
-    model = make(method, **seed_option(method, 0))
+    model = make_seeded(method, 0)
     return model.fit(X, y, source=source), X
 
 

@@ -25,7 +25,7 @@ from cdspp.core.errors import CollapseWarning, MethodFailed
 from cdspp.core.provenance import limit_threads
 from cdspp.core.seeding import integer_seed
 from cdspp.core.wording import in_points
-from cdspp.methods import make, method_class, seed_option
+from cdspp.methods import make_seeded, method_class
 from cdspp.methods.base import SourceDomain
 
 __all__ = ["GRID", "METHODS", "Place", "bench_geometry", "geometry_table", "planted_at"]
@@ -155,7 +155,7 @@ def _accuracy(
     method: str, problem: PlantedProblem, source: SourceDomain | None, seed: int
 ) -> float:
     """Return the accuracy of a fit; NaN where it failed."""
-    model = make(method, **seed_option(method, seed))
+    model = make_seeded(method, seed)
     try:
         model.fit(problem.X, problem.y, source=source)
     except MethodFailed:

@@ -23,7 +23,7 @@ import numpy as np
 
 from cdspp.core.provenance import peak_memory_mb
 from cdspp.methods.base import UNLABELLED, Float, Int, SourceDomain
-from cdspp.study.cost import Size
+from cdspp.methods.cost import Size
 
 __all__ = [
     "SIZES",

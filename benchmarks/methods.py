@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from benchmarks.measure import Rows, Work, described, measure
-from cdspp.methods import available, make, method_class, seed_option
-from cdspp.study.cost import Size, fit_cost
+from cdspp.methods import available, make_seeded, method_class
+from cdspp.methods.cost import Size, fit_cost
 
 __all__ = ["YARDSTICK", "bench_methods", "methods_table", "prepare"]
 
@@ -18,7 +18,7 @@ COLUMNS = ("seconds", "x CDSPP", "peak MB", "x CDSPP", "model s", "paper, x")
 
 def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
     """Return the fit of the method `name` with its defaults, to be timed."""
-    model = make(name, **seed_option(name, 0))
+    model = make_seeded(name, 0)
     source = rows.source()
 
     def work() -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from benchmarks.measure import Rows, Work, described, measure
 from cdspp.core.linalg import row_normalise, symmetric_product
 from cdspp.methods.base import UNLABELLED, Float
 from cdspp.methods.cdspp.structure_preserving import Projection, Side, solve_projection
-from cdspp.study.cost import Size
+from cdspp.methods.cost import Size
 
 __all__ = [
     "MEASUREMENTS",

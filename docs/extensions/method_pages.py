@@ -15,8 +15,8 @@ from benchmarks.measure import SIZES
 from cdspp.methods import available, method_class
 from cdspp.methods.base import ConfidentClassifier
 from cdspp.methods.bridge import PAIRS, SHARED
+from cdspp.methods.cost import fit_cost
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod
-from cdspp.study.cost import fit_cost
 
 __all__ = ["pages"]
 

@@ -18,7 +18,7 @@ METHODS = (
     "cdspp.methods",
     "cdspp.methods.base",
     "cdspp.methods.problem",
-    "cdspp.methods.size",
+    "cdspp.methods.cost",
     "cdspp.methods.shared.common_subspace",
     "cdspp.methods.networks.networks",
     "cdspp.methods.labels",
@@ -46,7 +46,6 @@ OTHERS = (
     "cdspp.stages.source_states",
     "cdspp.study.layers",
     "cdspp.study.config",
-    "cdspp.study.cost",
     "cdspp.report.results",
 )
 # Of a module that holds more than users need.

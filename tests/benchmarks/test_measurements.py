@@ -22,8 +22,8 @@ from benchmarks.solver import (
 )
 from cdspp.methods import available, method_class
 from cdspp.methods.cdspp.structure_preserving import solve_projection
+from cdspp.methods.cost import fit_cost
 from cdspp.paper.printed import paper_seconds
-from cdspp.study.cost import fit_cost
 
 HOME = SIZES["office-home"]
 TINY = Size("tiny", 3, 30, 12, 6, 15, 40)

@@ -17,7 +17,7 @@ from cdspp.cli.rows import expected_cost, refuse_memory
 from cdspp.core.errors import DataError
 from cdspp.datasets.table_rows import DomainRows
 from cdspp.methods import method_class
-from cdspp.study.cost import Cost, Size, fit_cost
+from cdspp.methods.cost import Cost, Size, fit_cost
 
 
 def rows(n: int, d: int, labels: list[str]) -> DomainRows:

@@ -14,7 +14,10 @@ from cdspp.core.memory import available_megabytes, require_memory
 @pytest.fixture
 def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder of all control groups; the process is in no group yet."""
-    monkeypatch.setattr(memory, "_free_memory", lambda: 600.0)
+    (tmp_path / "machine").write_text(
+        f"MemTotal: 9 kB\nMemAvailable: {600 * 2**10} kB\n"
+    )
+    monkeypatch.setattr(memory, "MACHINE", tmp_path / "machine")
     monkeypatch.setattr(memory, "GROUPS", tmp_path / "all")
     monkeypatch.setattr(memory, "OWN_GROUPS", tmp_path / "own")
     return tmp_path / "all"

@@ -12,9 +12,12 @@ import pandas as pd
 import pytest
 from sklearn import datasets
 
-from cdspp.datasets.bridge_proposals import common_ids, propose_columns
-from cdspp.datasets.column_names import read_name
-from cdspp.datasets.table_bridge import shared_columns
+from cdspp.datasets.table_bridge import (
+    common_ids,
+    propose_columns,
+    read_name,
+    shared_columns,
+)
 from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import DomainRows, read_domain
 

@@ -11,9 +11,9 @@ from support.toy_problem import toy_problem
 
 from cdspp import CDSPP, SHFA, SSAN, SharedColumns, SourceDomain
 from cdspp.core.errors import CostWarning
-from cdspp.methods.size import Size
+from cdspp.methods.cost import Size
 
-FREE = "cdspp.methods.size.available_megabytes"
+FREE = "cdspp.methods.cost.available_megabytes"
 
 
 def test_a_fit_warns_of_memory_before_it_begins(

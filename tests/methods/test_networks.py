@@ -14,7 +14,7 @@ from support.toy_problem import toy_problem
 
 from cdspp import JMEA, SSAN, STN
 from cdspp.core.errors import MethodFailed
-from cdspp.study.cost import Size
+from cdspp.methods.cost import Size
 
 torch = pytest.importorskip("torch")
 layers = pytest.importorskip("cdspp.methods.networks.layers")

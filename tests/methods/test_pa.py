@@ -12,8 +12,8 @@ from support.toy_problem import ToyProblem, toy_problem
 from cdspp import PA
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import principal_axes
+from cdspp.methods.cost import Size
 from cdspp.methods.pa.pa import _filled
-from cdspp.study.cost import Size
 
 
 def wide_toy(**changes: Any) -> ToyProblem:

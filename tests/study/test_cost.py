@@ -11,7 +11,8 @@ from support.study_files import load, read_study
 from cdspp.core.discovery import defaults_of
 from cdspp.core.names import FitKey
 from cdspp.methods import available, method_class
-from cdspp.study.cost import Cost, Size, cell_cost, fit_cost, problem_size
+from cdspp.methods.cost import Cost, Size, fit_cost
+from cdspp.study.cost import cell_cost, problem_size
 from cdspp.study.model import Study
 
 

@@ -45,8 +45,8 @@ from cdspp.core.wording import in_points
 from cdspp.methods import available, method_class, name_of
 from cdspp.methods.base import SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED
+from cdspp.methods.cost import fit_cost
 from cdspp.stages.source_states import STATES, bridge_states
-from cdspp.study.cost import fit_cost
 
 __all__ = ["compare", "scale_to_try", "usual_methods"]
 

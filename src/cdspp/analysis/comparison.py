@@ -372,8 +372,8 @@ def python_lines(method: str, scale: str) -> str:
     lines = [
         "from sklearn.pipeline import make_pipeline",
         f"from sklearn.{module} import {scaler.partition('(')[0]}",
-        *([learn] if uses else []),
-        f"model = make_pipeline({scaler.format('X')}, {made})",
-        f"model.fit(X, y{routed})",
     ]
-    return "\n".join(lines)
+    if uses:
+        lines.append(learn)
+    lines.append(f"model = make_pipeline({scaler.format('X')}, {made})")
+    return "\n".join([*lines, f"model.fit(X, y{routed})"])

@@ -30,13 +30,13 @@ from cdspp.core.names import PCA, REAL, STANDARDISE_EACH
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.seeding import generator, integer_seed
 from cdspp.core.wording import counted, shortened
-from cdspp.methods import make, method_class, seed_option
+from cdspp.methods import make_seeded, method_class
 from cdspp.methods.base import UNLABELLED, Int, SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED, column_names, read_bridge
+from cdspp.methods.cost import Size
 from cdspp.methods.labels import check_classes, compare_classes, read_labels
 from cdspp.methods.problem import number_errors
 from cdspp.stages.source_states import SourceState
-from cdspp.study.cost import Size
 
 # Costs are reported before all fits, degenerate fits after them.
 REPORTED_ELSEWHERE = BridgeWarning, CollapseWarning, CostWarning, LabelWarning
@@ -297,7 +297,7 @@ class HoldOuts:
         axes = (self.seed, "compare", "own", number)
         source = SourceState(fit.state).of(whole, labelled, *axes)
         drawn = integer_seed(fit.method, self.seed, "compare", number)
-        model = make(fit.method, **seed_option(fit.method, drawn))
+        model = make_seeded(fit.method, drawn)
         with warnings.catch_warnings():
             for category in REPORTED_ELSEWHERE:
                 warnings.simplefilter("ignore", category)

@@ -167,7 +167,9 @@ def check_outputs(
     taken = [*_files(arguments, reads)]
     for path in _files(arguments, writes):
         for other in taken:
-            if _covers(path, other):
+            place = other.resolve()
+            holds = path.resolve() in (place, *place.parents)
+            if holds or same_file(path, other):
                 raise ConfigError(
                     f"{path} would replace {other}, which the same command reads or "
                     "writes. Choose another name."
@@ -185,12 +187,6 @@ def _files(arguments: argparse.Namespace, what: Iterable[str | Path]) -> Iterato
         found = vars(arguments)[each] if isinstance(each, str) else each
         listed = found if isinstance(found, list) else filter(None, [found])
         yield from map(Path, listed)
-
-
-def _covers(path: Path, other: Path) -> bool:
-    """Whether a path is that of another file, or of a folder that it is in."""
-    place = other.resolve()
-    return same_file(path, other) or path.resolve() in (place, *place.parents)
 
 
 def positive_integer(text: str) -> int:

@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 
 BRIDGES = ("shared_columns", "paired_rows")
 # Options on columns, which hold for the next command, too.
-COLUMNS = (
-    *("label", "id", "source-label", "source-id", "target-label", "target-id"),
-    *("categories", "dates", "date-format", "decimal", "encoding", "vectorise"),
-)
+NAMES = ("label", "id", "source-label", "source-id", "target-label", "target-id")
+ENCODINGS = ("categories", "dates", "date-format", "decimal", "encoding", "vectorise")
+COLUMNS = NAMES + ENCODINGS
 ROWS_FILE = "rows-to-label.csv"
 
 COMPARE_HELP = """\
@@ -131,8 +130,6 @@ def _write_files(
     head: list[str],
 ) -> Iterator[str]:
     """Write what the options ask for, and yield a line on some of it."""
-    from cdspp.cli.rows_to_label import write_rows
-
     if arguments.csv:
         why = found.explanation
         with atomic(arguments.csv) as temporary:
@@ -141,6 +138,8 @@ def _write_files(
     if arguments.json:
         write_json(arguments.json, found.to_dict())
     if arguments.rows_to_label:
+        from cdspp.cli.rows_to_label import write_rows
+
         rows = found.rows_to_label.head(arguments.rows)
         write_rows(arguments.rows_to_label, rows, target)
         yield f"{counted(len(rows), 'row')} to label: {arguments.rows_to_label}"
@@ -160,17 +159,20 @@ def _next_steps(
     words += _file_words(arguments, target, with_source)
     words += _labelled_words(arguments)
     words += ["--output", "predictions.csv"]
-    words += [] if arguments.vectorise else ["--model", "model.npz"]
+    if not arguments.vectorise:
+        words += ["--model", "model.npz"]
     yield shlex.join(words)
     if not found.can_be_settled:
         return
     words = ["cdspp", "compare", *_file_words(arguments, target, True)]
-    words += [] if arguments.scale == STANDARDISE else ["--scale", arguments.scale]
+    if arguments.scale != STANDARDISE:
+        words += ["--scale", arguments.scale]
     for method in arguments.method:
         words += ["--method", method]
     for name, usual in (("repeats", 15), ("seed", 0)):
         value = getattr(arguments, name)
-        words += [] if value == usual else [f"--{name}", str(value)]
+        if value != usual:
+            words += [f"--{name}", str(value)]
     words += _labelled_words(arguments)
     if arguments.rows_to_label:
         yield shlex.join([*words, "--labelled", arguments.rows_to_label])
@@ -197,7 +199,8 @@ def _file_words(
             words += ["--drop", name]
     for name in arguments.keep_label:
         words += ["--keep-label", name]
-    words += ["--impute"] * arguments.impute
+    if arguments.impute:
+        words.append("--impute")
     if arguments.shared and with_source:
         words += ["--shared", arguments.shared]
     if arguments.paired and with_source:

@@ -8,17 +8,17 @@ import json
 import shlex
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from cdspp.cli import command
-from cdspp.cli.fit_reason import changes, last_fit, reason_words
 from cdspp.core.errors import ConfigError, CostWarning, DataError, UnitWarning
-from cdspp.core.names import STANDARDISE
+from cdspp.core.names import STANDARDISE, PathLike
 from cdspp.core.wording import counted
 
 if TYPE_CHECKING:
@@ -82,27 +82,35 @@ def _option(text: str) -> tuple[str, Any]:
 
 def _fit(arguments: argparse.Namespace) -> str:
     from cdspp.cli import rows
-    from cdspp.cli.rows_to_label import join_labels
 
     reads = ["source", "target", "paired", "labelled"]
     command.check_outputs(arguments, ["output", "model"], reads)
-    before = last_fit(arguments.model, arguments.output)
-    texts, reason = _chosen(arguments)
+    before = last_fit(arguments.model, arguments.output) if arguments.model else None
+    texts, reason = list[str](), dict[str, Any](date=date.today().isoformat())
+    if arguments.method:
+        reason |= {"method": arguments.method, "choice": "by --method"}
+    else:
+        texts, choice = _choose(arguments)
+        reason |= choice
     model = _model(arguments)
     read, source_rows, bridge, notes = rows.read_both(arguments, model.bridges)
-    read = join_labels(read, source_rows, arguments.labelled)
+    if arguments.labelled:
+        from cdspp.cli.rows_to_label import join_labels
+
+        read = join_labels(read, source_rows, arguments.labelled)
     reason["labelled"] = sum(map(bool, read.labels))
     target, source_rows, source, scaling = rows.scaled_both(
         arguments.scale, read, source_rows, bridge
     )
     texts += [*rows.tell(target, source_rows), *notes]
-    _fit_model(arguments, model, target, source_rows, source, texts)
+    texts += _fit_model(arguments, model, target, source_rows, source)
     if arguments.strict and model.collapsed_:
         fault = f"the fit is of no use ({model.collapsed_}), no file is written"
         return command.answer("\n".join([*texts, f"--strict: {fault}"]), failed=True)
     last = model.history_[-1]
     ids = [k for k, label in zip(target.ids, target.labels, strict=True) if not label]
-    texts += changes(before, reason, dict(zip(ids, last.prediction, strict=True)))
+    if before is not None:
+        texts += changes(before, reason, dict(zip(ids, last.prediction, strict=True)))
     rows.write_predictions(arguments.output, ids, last.prediction, last.confidence)
     if arguments.model:
         _keep(arguments, model, read, scaling, reason)
@@ -113,15 +121,63 @@ def _fit(arguments: argparse.Namespace) -> str:
     return "\n".join([*texts, *_next_step(arguments, model)])
 
 
+def _choose(arguments: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
+    """Set the method to the best bet; return lines on it, and the reason."""
+    from cdspp.analysis.best_bet import REFERENCE
+    from cdspp.analysis.rows_to_label import OtherTables
+    from cdspp.cli.compare import compare_files
+
+    if arguments.option:
+        raise ConfigError("--option needs --method: options belong to one method.")
+    before = "(0.2.0 took --method cdspp --scale none)"
+    if not arguments.source:
+        arguments.method = REFERENCE
+        how = f"Method: {REFERENCE}, for there is no source; --scale {arguments.scale}"
+        choice = {"method": REFERENCE, "choice": "for want of a source"}
+        return [f"{how} {before}."], choice
+    given = {"method": [], "why": False, "repeats": 15, "seed": 0, "rows_to_label": ""}
+    options = {**vars(arguments), **given}
+    notes = []
+    try:
+        found, *_ = compare_files(argparse.Namespace(**options))
+    except OtherTables:  # since when the tables have more labels
+        found, *_ = compare_files(argparse.Namespace(**options | {"labelled": []}))
+        notes = ["note: --labelled: of other tables, so its labels join without a test"]
+    arguments.method = found.best_bet
+    how = f"Method: {found.best_bet}, the bet; --scale {arguments.scale} {before}."
+    return [*found.lines[:2], how, *notes], {
+        "method": found.best_bet,
+        "candidate": found.candidate,
+        "probability": found.probability,
+        "evidence": found.evidence,
+    }
+
+
+def _model(arguments: argparse.Namespace) -> Any:
+    from cdspp.methods import make_seeded
+
+    model = make_seeded(arguments.method, 0, **dict(arguments.option))
+    model._validate_params()
+    if model.needs_torch:
+        command.need_package("torch", f"the method {arguments.method}")
+    if arguments.model:
+        from cdspp.datasets.table_encoder import NOT_KEPT
+        from cdspp.methods.model_file import check_keepable
+
+        check_keepable(model)
+        if arguments.vectorise:
+            raise ConfigError(NOT_KEPT)
+    return model
+
+
 def _fit_model(
     arguments: argparse.Namespace,
     model: Any,
     target: DomainRows,
     source_rows: DomainRows | None,
     source: Any,
-    texts: list[str],
-) -> None:
-    """Fit the model, unless it needs too much memory; its warnings join the texts."""
+) -> list[str]:
+    """Fit the model, unless it needs too much memory; return its warnings as notes."""
     from cdspp.cli import rows
 
     options = dict(arguments.option)
@@ -135,39 +191,10 @@ def _fit_model(
         with rows.announced(arguments.method, cost.seconds):
             model.fit(target.X, target.labels, source=source)
     counts = Counter(str(warning.message) for warning in caught)
-    texts += [f"note: {said}{f' ({n} times)' * (n > 1)}" for said, n in counts.items()]
-
-
-def _chosen(arguments: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
-    """Choose the method where none is given; return lines on it, and the reason."""
-    from cdspp.analysis.best_bet import REFERENCE
-    from cdspp.analysis.rows_to_label import OtherTables
-    from cdspp.cli.compare import compare_files
-
-    reason: dict[str, Any] = {"date": date.today().isoformat()}
-    if arguments.method:
-        return [], reason | {"method": arguments.method, "choice": "by --method"}
-    if arguments.option:
-        raise ConfigError("--option needs --method: options belong to one method.")
-    before = "(0.2.0 took --method cdspp --scale none)"
-    if not arguments.source:
-        arguments.method = REFERENCE
-        how = f"Method: {REFERENCE}, for there is no source; --scale {arguments.scale}"
-        choice = {"method": REFERENCE, "choice": "for want of a source"}
-        return [f"{how} {before}."], reason | choice
-    asked = {"method": [], "why": False, "repeats": 15, "seed": 0, "rows_to_label": ""}
-    options = {**vars(arguments), **asked}
-    try:
-        found, *_ = compare_files(argparse.Namespace(**options))
-        texts = []
-    except OtherTables:  # since when the tables have more labels
-        found, *_ = compare_files(argparse.Namespace(**options | {"labelled": []}))
-        texts = ["note: --labelled: of other tables, so its labels join without a test"]
-    arguments.method = found.best_bet
-    reason |= {"method": found.best_bet, "candidate": found.candidate}
-    reason |= {"probability": found.probability, "evidence": found.evidence}
-    how = f"Method: {found.best_bet}, the bet; --scale {arguments.scale} {before}."
-    return [*found.lines[:2], how, *texts], reason
+    notes = []
+    for text, n in counts.items():
+        notes.append(f"note: {text} ({n} times)" if n > 1 else f"note: {text}")
+    return notes
 
 
 def _next_step(arguments: argparse.Namespace, model: Any) -> list[str]:
@@ -178,26 +205,11 @@ def _next_step(arguments: argparse.Namespace, model: Any) -> list[str]:
         return ["To label new rows later, fit again with --model FILE --force"]
     again = "When more rows have labels, fit again with --force: it says what changed"
     files = ["--model", arguments.model, "--target", "new.csv", "--output", "more.csv"]
-    files += ["--impute"] * arguments.impute
-    files += ["--decimal", arguments.decimal] if arguments.decimal else []
+    if arguments.impute:
+        files.append("--impute")
+    if arguments.decimal:
+        files += ["--decimal", arguments.decimal]
     return [f"To label new rows: {shlex.join(['cdspp', 'predict', *files])}", again]
-
-
-def _model(arguments: argparse.Namespace) -> Any:
-    from cdspp.datasets.table_encoder import NOT_KEPT
-    from cdspp.methods import make, seed_option
-    from cdspp.methods.model_file import check_keepable
-
-    options = {**seed_option(arguments.method, 0), **dict(arguments.option)}
-    model = make(arguments.method, **options)
-    model._validate_params()
-    if model.needs_torch:
-        command.need_package("torch", f"the method {arguments.method}")
-    if arguments.model:
-        check_keepable(model)
-        if arguments.vectorise:
-            raise ConfigError(NOT_KEPT)
-    return model
 
 
 def _keep(
@@ -221,6 +233,77 @@ def _keep(
         "reason": json.dumps(reason),
     }
     save_model(arguments.model, model, extras)
+
+
+class LastFit(NamedTuple):
+    """The reason of a model that a fit replaces, and its predictions by identifier."""
+
+    reason: Mapping[str, Any]
+    predictions: Mapping[str, str]
+
+
+def last_fit(model: PathLike, output: PathLike) -> LastFit | None:
+    """Return the fit that the same command made before, if there was one."""
+    from cdspp.methods.model_file import read_model
+
+    if not Path(model).is_file() or not Path(output).is_file():
+        return None
+    import pandas as pd
+
+    try:
+        reason = _reason(read_model(model)[1].get("reason"))
+        [*reason_words(model, json.dumps(reason))]  # DataError where one is damaged
+        table = pd.read_csv(output, dtype=str, keep_default_na=False)
+        pairs = zip(table["id"], table["predicted"], strict=True)
+    except (DataError, KeyError, OSError, ValueError):  # other files of these names
+        return None
+    return LastFit(reason, dict(pairs)) if reason else None
+
+
+def _reason(text: Any) -> dict[str, Any]:
+    """Return a reason as it was kept; none of models of 0.2.0."""
+    found = json.loads(text) if isinstance(text, str) and text else {}
+    return found if isinstance(found, dict) else {}
+
+
+def reason_words(path: PathLike, text: Any) -> Iterator[str]:
+    """Yield a line on the reason that a model keeps, if it keeps one."""
+    try:
+        if reason := _reason(text):
+            rows = counted(int(reason["labelled"]), "labelled row")
+            fitted = f"{reason['method']}, fitted on {reason['date']} to {rows}"
+            yield f"model: {fitted}; {_choice_text(reason)}"
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(f"{path}: a damaged model ({error}). Fit again.") from error
+
+
+def _choice_text(reason: Mapping[str, Any]) -> str:
+    if "probability" not in reason:
+        return f"chosen {reason['choice']}"
+    if reason["evidence"] == "settled":
+        return "the best bet (settled by a test)"
+    share = f"{100 * float(reason['probability']):.0f} %"
+    return (
+        f"the best bet ({reason['candidate']} is better than target-only with a "
+        f"probability of {share}; evidence: {reason['evidence']})"
+    )
+
+
+def changes(
+    before: LastFit, reason: Mapping[str, Any], predictions: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield a line on what changed since the last fit: labels, method, predictions."""
+    old = before.reason
+    both = [name for name in predictions if name in before.predictions]
+    moved = sum(str(predictions[name]) != before.predictions[name] for name in both)
+    new = reason["method"]
+    method = f"still {new}" if old["method"] == new else f"{old['method']} to {new}"
+    yield (
+        f"Since {old['date']}: {old['labelled']} to {reason['labelled']} labelled "
+        f"rows; {method}; {moved} of {counted(len(both), 'prediction')} changed."
+    )
+    if _choice_text(old) != _choice_text(reason):
+        yield f"Then: {_choice_text(old)}. Now: {_choice_text(reason)}."
 
 
 def _predict(arguments: argparse.Namespace) -> str:
@@ -314,8 +397,8 @@ def _read_new(
     return rows
 
 
-def add_fit_and_predict(commands: Any) -> None:
-    """Add ``cdspp fit`` and ``cdspp predict`` to the commands."""
+def add_fit(commands: Any) -> None:
+    """Add ``cdspp fit`` to the commands."""
     text = "fit a method and predict the unlabelled target rows"
     fit = command.add_command(commands, "fit", _fit, text, f"{FILES}\n{FIT_EXAMPLES}")
     add = fit.add_argument
@@ -334,6 +417,10 @@ def add_fit_and_predict(commands: Any) -> None:
     command.add_joining(fit, STANDARDISE)
     anyway = "fit even where the forecast exceeds the free memory"
     add("--anyway", action="store_true", help=anyway)
+
+
+def add_predict(commands: Any) -> None:
+    """Add ``cdspp predict`` to the commands."""
     text = "label target rows with a model that `cdspp fit --model` saved"
     epilog = f"{FILES}\n{PREDICT_EXAMPLES}"
     predict = command.add_command(commands, "predict", _predict, text, epilog)

@@ -23,7 +23,7 @@ from cdspp.core.wording import counted
 from cdspp.study.files import study_command, workflow_folder
 
 if TYPE_CHECKING:
-    from cdspp.datasets.bridge_proposals import ColumnProposal
+    from cdspp.datasets.table_bridge import ColumnProposal
     from cdspp.datasets.table_files import Columns
     from cdspp.datasets.table_rows import DomainRows
 
@@ -158,8 +158,11 @@ def look_at_tables(
 def _with_bridge(found: FoundData, tables: Sequence[DomainRows]) -> FoundData:
     """Add what all tables share, and what the first, source and target, may share."""
     from cdspp.analysis.compare import BRIDGED
-    from cdspp.datasets.bridge_proposals import common_ids, propose_columns
-    from cdspp.datasets.table_bridge import shared_columns
+    from cdspp.datasets.table_bridge import (
+        common_ids,
+        propose_columns,
+        shared_columns,
+    )
     from cdspp.methods.bridge import SHARED
 
     pairs = [shared_columns(None, *both)[:2] for both in combinations(tables, 2)]

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, cast
 
-from cdspp.cli import compare, fetch, fit_predict, init, run, share, study
+from cdspp.cli import fit_predict
 from cdspp.cli.command import add_command, missing_package
 from cdspp.core.errors import DiskFullError, MethodFailed, NotWritableError
 from cdspp.core.faults import memory_words, out_of_memory
@@ -35,16 +35,24 @@ def _methods(arguments: argparse.Namespace) -> str:
     grid = []
     for name in available():
         found = method_class(name)
-        star = " *" * found.supervised + " (torch)" * found.needs_torch
+        shown = found.display_name
+        if found.supervised:
+            shown += " *"
+        if found.needs_torch:
+            shown += " (torch)"
         summary = (found.__doc__ or "").strip().splitlines()[0]
-        grid.append([name, found.display_name + star, summary])
+        grid.append([name, shown, summary])
     widths = [max(map(len, column)) + 2 for column in zip(*grid, strict=True)]
     lines = [f"{a:{widths[0]}}{b:{widths[1]}}{text}" for a, b, text in grid]
     lines += ["", "* supervised: learns from labelled rows alone"]
     return "\n".join([*lines, "(torch) needs torch: pip install 'cdspp[networks]'"])
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser: of one command, if that is on tables, or of all.
+
+    Commands on studies import more, for which a fit of tables would wait.
+    """
     parser = argparse.ArgumentParser(
         prog="cdspp",
         description=DESCRIPTION,
@@ -53,8 +61,17 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"cdspp {VERSION}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    if words[:1] == ["fit"]:
+        fit_predict.add_fit(commands)
+        return parser
+    if words[:1] == ["predict"]:
+        fit_predict.add_predict(commands)
+        return parser
+    from cdspp.cli import compare, fetch, init, run, share, study
+
     add_command(commands, "methods", _methods, "list the methods, with identifiers")
-    fit_predict.add_fit_and_predict(commands)
+    fit_predict.add_fit(commands)
+    fit_predict.add_predict(commands)
     compare.add_compare(commands)
     fetch.add_fetch(commands)
     init.add_init(commands)
@@ -67,8 +84,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code (2 where the user is mistaken)."""
-    words, rest = run.split_rest(sys.argv[1:] if argv is None else argv)
-    parser = _parser()
+    words, rest = list(sys.argv[1:] if argv is None else argv), list[str]()
+    if words[:1] == ["run"]:
+        from cdspp.cli.run import split_rest
+
+        words, rest = split_rest(words)
+    parser = _parser(words)
     parser.set_defaults(snakemake=rest)
     return run_command(parser, words)
 

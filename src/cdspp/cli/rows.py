@@ -1,4 +1,4 @@
-"""Rows of the user's files: reading, joining, scaling, cost of a fit, predictions."""
+"""Files of the commands on tables: rows, costs of fits, predictions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,8 +25,12 @@ from cdspp.core.memory import available_megabytes, memory_text
 from cdspp.core.names import PCA, STANDARDISE_EACH, PathLike
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.wording import counted, duration, shortened
-from cdspp.datasets.bridge_proposals import common_ids, propose_columns
-from cdspp.datasets.table_bridge import read_pairs, shared_columns
+from cdspp.datasets.table_bridge import (
+    common_ids,
+    propose_columns,
+    read_pairs,
+    shared_columns,
+)
 from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import (
     DomainRows,
@@ -36,12 +40,10 @@ from cdspp.datasets.table_rows import (
     require_dropped,
     require_own_files,
 )
+from cdspp.methods import method_class
 from cdspp.methods.base import SourceDomain
 from cdspp.methods.bridge import PAIRS, SAME_NAMES, SHARED, spread_words
-from cdspp.methods.size import LONG_SECONDS
-
-if TYPE_CHECKING:
-    from cdspp.study.cost import Cost
+from cdspp.methods.cost import LONG_SECONDS, Cost, Size, fit_cost
 
 ROLES = ("source", "target")
 # Of files to predict, how many may be said to drift by chance; of rows, a share.
@@ -62,7 +64,7 @@ def read_both(
         asked.append((arguments.source, columns_of(arguments, "source")))
     read = _whole(gathered(read_domain, asked))
     target = read[0]
-    require_dropped(tuple(arguments.drop), read)
+    require_dropped(arguments.drop, read)
     target.require_distinct_ids()  # predictions are written by these
     require_distinct({rows.path: rows.labels for rows in read})
     if len(read) > 1:
@@ -76,11 +78,14 @@ def read_both(
     if not sources:
         return target, None, {}, []
     [source], bridge, notes = sources, dict[str, Any](), list[str]()
-    shared, note, factors = shared_columns(arguments.shared, source, target)
-    source = replace(source, X=source.X * factors)
+    shared, note, factors = None, "", np.ones(source.X.shape[1])
+    if SHARED in kinds or arguments.shared:
+        shared, note, factors = shared_columns(arguments.shared, source, target)
+        source = replace(source, X=source.X * factors)
     if SHARED in kinds and shared:
         bridge[SHARED] = shared
-        notes += filter(None, [note])
+        if note:
+            notes.append(note)
         if arguments.scale != STANDARDISE_EACH:
             notes += _unit_notes(source, target, shared)
     if PAIRS in kinds and arguments.paired:
@@ -89,7 +94,8 @@ def read_both(
         (left, right), note = read_pairs(arguments.paired, both, how, impute=impute)
         bridge[PAIRS] = left * factors, right
         notes.append(note)
-    notes += _proposals(arguments, kinds, (source, target), shared or [])
+    if kinds:
+        notes += _proposals(arguments, kinds, (source, target), shared or [])
     return target, source, bridge, notes
 
 
@@ -247,9 +253,6 @@ def expected_cost(
     options: Mapping[str, Any] | None = None,
 ) -> Cost:
     """Return what one fit of a method on rows of files is expected to cost."""
-    from cdspp.methods import method_class
-    from cdspp.study.cost import Size, fit_cost
-
     n_labelled = sum(map(bool, target.labels))
     given = source or target
     labelled = {label for rows in (target, given) for label in rows.labels if label}

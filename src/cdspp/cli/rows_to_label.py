@@ -46,12 +46,11 @@ def _read(path: PathLike) -> pd.DataFrame:
 def read_rows(paths: Sequence[str], target: DomainRows) -> list[pd.DataFrame]:
     """Return files of rows to label, with the places of their rows in the target."""
     places = {name: place for place, name in enumerate(target.ids)}
+    columns = (ID, "order", LABEL, TESTED, MADE_OF)
     found = []
     for path in paths:
         table = _read(path)
-        if lacking := [
-            k for k in (ID, "order", LABEL, TESTED, MADE_OF) if k not in table
-        ]:
+        if lacking := [name for name in columns if name not in table]:
             raise DataError(
                 f"{path}: no column {lacking[0]!r}. Take the file as `cdspp compare "
                 "--rows-to-label` wrote it, and fill in labels only."

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from cdspp.core.errors import DataError
 from cdspp.core.files import storable
-from cdspp.core.linalg import column_signs
-from cdspp.core.matrix import is_sparse, require_finite
+from cdspp.core.linalg import column_signs, require_finite
 
 LARGEST_GRAM = 5000
 FIRST_GUESS = 64
@@ -60,7 +60,7 @@ def principal_components(
     if center:
         mean = np.asarray(X.sum(axis=0)).ravel() / X.shape[0]
     shift = mean
-    if not is_sparse(X):
+    if not issparse(X):
         X, shift = X - mean, np.zeros_like(mean)
     centred = _Centred(X, shift)
     values, vectors = _leading(centred, n_components, energy)
@@ -78,7 +78,7 @@ class _Centred:
         self.X, self.mean = X, mean
         self.wide = X.shape[0] < X.shape[1]
         self.side = min(X.shape)
-        squares = X.multiply(X).sum() if is_sparse(X) else np.vdot(X, X)
+        squares = X.multiply(X).sum() if issparse(X) else np.vdot(X, X)
         self.total = float(squares) - X.shape[0] * float(mean @ mean)
         self.floor = self.side * np.finfo(float).eps * max(float(squares), 1e-300)
 
@@ -94,7 +94,7 @@ class _Centred:
         """Return the product of the smaller side, dense."""
         X, mean = self.X, self.mean
         product = X @ X.T if self.wide else X.T @ X
-        product = product.toarray() if is_sparse(product) else product
+        product = product.toarray() if issparse(product) else product
         if not self.wide:
             return np.asarray(product - X.shape[0] * np.outer(mean, mean))
         along = np.asarray(X @ mean)

@@ -12,20 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.matrix import require_finite
+from cdspp.core.linalg import require_finite
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
-
-__all__ = [
-    "FileRows",
-    "ParquetRows",
-    "chunks_of",
-    "in_file",
-    "in_memory",
-    "mapped",
-    "rowwise",
-]
 
 Float = NDArray[np.float64]
 Int = NDArray[np.intp]
@@ -69,7 +59,7 @@ class FileRows:
 
     def chunks(self) -> Iterator[tuple[slice, Float]]:
         """Yield place and values of each chunk; DataError where one is not finite."""
-        step = _rows_of_a_chunk(self._store.shape[1])
+        step = max(1, CHUNK_VALUES // max(1, self._store.shape[1]))
         for start, part in self._store.read(self._rows, step):
             place = slice(start, start + len(part))
             chunk = np.ascontiguousarray(part, dtype=np.float64)
@@ -230,10 +220,6 @@ def _fits_a_chunk(X: FileRows) -> bool:
     return X.shape[0] * X.shape[1] <= CHUNK_VALUES
 
 
-def _rows_of_a_chunk(width: int) -> int:
-    return max(1, CHUNK_VALUES // max(1, width))
-
-
 def chunks_of(X: Any, used: Int | None = None) -> Iterator[tuple[slice, Float]]:
     """Yield rows by chunks (an array is one), and their places among those in use."""
     if isinstance(X, FileRows):
@@ -242,7 +228,7 @@ def chunks_of(X: Any, used: Int | None = None) -> Iterator[tuple[slice, Float]]:
     elif used is None:
         yield slice(0, X.shape[0]), X
     else:
-        step = _rows_of_a_chunk(X.shape[1])
+        step = max(1, CHUNK_VALUES // max(1, X.shape[1]))
         for start in range(0, len(used), step):
             chosen = used[start : start + step]
             yield slice(start, start + len(chosen)), X[chosen]

@@ -139,15 +139,15 @@ def require_common(classes: Mapping[str, Iterable[Any]]) -> None:
     (target, ours), (source, theirs) = (
         (where, sorted({*labels}, key=str)) for where, labels in classes.items()
     )
-    known = f"{source} has the {listed(theirs)}"
     if not ours:
         raise DataError(
-            f"{target}: no row has a label, {known}. Name the column of labels, or "
-            "label some rows of each class."
+            f"{target}: no row has a label, {source} has the {listed(theirs)}. Name "
+            "the column of labels, or label some rows of each class."
         )
     for fault in no_common_class({target: ours, source: theirs}):
         raise DataError(fault)
     if len(ours) == 1:
+        known = f"{source} has the {listed(theirs)}"
         raise DataError(one_class(target, ours[0], known))
     if len(theirs) == 1:
         raise DataError(
@@ -169,7 +169,7 @@ def listed(labels: Iterable[Any]) -> str:
     """Name classes, the first five of many."""
     names = [*map(str, labels)]
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return f"class{'es' * (len(names) > 1)} {', '.join(names[:5])}{more}"
+    return f"{'classes' if len(names) > 1 else 'class'} {', '.join(names[:5])}{more}"
 
 
 def nearest(name: str, others: Sequence[str]) -> str:

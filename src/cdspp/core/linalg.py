@@ -1,13 +1,55 @@
-"""Numerical kernels that several methods share."""
+"""Checks of matrices, and numerical kernels that several methods share."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
+from scipy import linalg, sparse
+
+from cdspp.core.errors import DataError
 
 Float = NDArray[np.float64]
 Int = NDArray[np.intp]
+
+SHOWN = 5  # rows that an error names
+
+
+def n_rows(values: Any) -> int | None:
+    """Return the number of rows or labels, None where it is unknown."""
+    shape = getattr(values, "shape", None)
+    if shape is None and hasattr(values, "__len__"):
+        return None if isinstance(values, str) else len(values)
+    return int(shape[0]) if shape else None
+
+
+def squared_lengths(X: Any) -> np.ndarray:
+    """Return the squared length of each row."""
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.asarray(np.einsum("ij,ij->i", X, X))
+
+
+def require_finite(
+    X: Any,
+    names: Sequence[object] | np.ndarray,
+    what: str,
+    remedy: str = "Correct or remove these samples.",
+) -> None:
+    """Raise DataError that begins with `what` and names rows with NaN or infinity."""
+    if sparse.issparse(X):
+        parts = X.tocoo()
+        wrong = np.unique(parts.coords[0][~np.isfinite(parts.data)])
+    else:
+        wrong = np.flatnonzero(~np.isfinite(X).all(axis=1))
+    if not len(wrong):
+        return
+    shown = ", ".join(str(names[row]) for row in wrong[:SHOWN])
+    more = f" and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
+    message = f"{what}: NaN or infinite values in {len(wrong)} of {len(names)} rows"
+    raise DataError(f"{message}: {shown}{more}. {remedy}")
 
 
 def row_normalise(X: Float, *, overwrite: bool = False) -> Float:

@@ -7,18 +7,19 @@ import os
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from scipy.sparse import issparse
 
 from cdspp.core.errors import DataError
-from cdspp.core.matrix import is_sparse
 
 T = TypeVar("T")
 
+MACHINE = Path("/proc/meminfo")
 # The control groups of this process, and where all of them lie.
 OWN_GROUPS, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 STATE = "memory.stat"  # of a group: file cache counts as used, and can be given back
@@ -31,7 +32,13 @@ _kept: ContextVar[OrderedDict[Any, Any] | None] = ContextVar("kept", default=Non
 
 def available_megabytes() -> float | None:
     """Return the memory that a process may still use, None where it is not known."""
-    found = (_free_memory(), _group_memory())
+    found = [_group_memory()]
+    if free := re.search(r"^MemAvailable: +(\d+)", _text(MACHINE), re.M):
+        found.append(int(free[1]) / 2**10)
+    else:  # no such file but on Linux; what is there in all is better than nothing
+        with suppress(OSError, ValueError, AttributeError):
+            pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+            found.append(pages / 2**20)
     return min((value for value in found if value is not None), default=None)
 
 
@@ -48,15 +55,6 @@ def require_memory(n_values: int, what: str, remedy: str) -> None:
             f"{what} needs about {memory_text(needed)} of memory, and "
             f"{memory_text(there)} are free. {remedy}"
         )
-
-
-def _free_memory() -> float | None:
-    if found := re.search(r"^MemAvailable: +(\d+)", _text(Path("/proc/meminfo")), re.M):
-        return int(found[1]) / 2**10
-    try:  # no such file but on Linux; what is there in all is better than nothing
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**20
-    except (OSError, ValueError, AttributeError):
-        return None
 
 
 def _group_memory() -> float | None:
@@ -108,7 +106,7 @@ def computed_once(compute: Callable[..., T], X: Any, *options: Any) -> T:
     if kept is None:
         return compute(X, *options)
     digest = hashlib.sha256()
-    for part in (X.data, X.indices, X.indptr) if is_sparse(X) else (X,):
+    for part in (X.data, X.indices, X.indptr) if issparse(X) else (X,):
         digest.update(np.ascontiguousarray(part).data)
     key = (compute, digest.digest(), X.shape, X.dtype.str, options)
     if key not in kept:

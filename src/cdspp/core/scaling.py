@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from cdspp.core.components import PrincipalComponents, principal_components
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.files import storable
-from cdspp.core.linalg import row_normalise
-from cdspp.core.matrix import is_sparse, squared_lengths
+from cdspp.core.linalg import row_normalise, squared_lengths
 from cdspp.core.names import (
     MOST_COMPONENTS,
     PCA,
@@ -47,7 +47,7 @@ class Scaling:
                 "rows of the fit."
             )
         if self.kind == UNIT:
-            if not is_sparse(X):
+            if not issparse(X):
                 return row_normalise(X)
             lengths = np.sqrt(squared_lengths(X))[:, None]  # those of zeros stay
             return X.multiply(1.0 / np.where(lengths > 0, lengths, 1.0)).tocsr()
@@ -100,7 +100,7 @@ def fit_scaling(kind: str, X: Any) -> Scaling:
     if kind not in (known := (*SCALES, STANDARDISE_EACH)):
         raise ConfigError(f"scale must be one of {', '.join(known)}, got {kind!r}.")
     if kind in (STANDARDISE, STANDARDISE_EACH):
-        if is_sparse(X):
+        if issparse(X):
             raise DataError(
                 "scale: standardise would fill a sparse matrix of shape "
                 f"{tuple(X.shape)} with numbers. Use pca or unit."

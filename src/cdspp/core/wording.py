@@ -38,7 +38,10 @@ def counted(number: int, noun: str) -> str:
 
 def shortened(names: Sequence[str], most: int = 3) -> str:
     """Write the first names, and dots for others."""
-    return ", ".join([*names[:most], *["..."] * (len(names) > most)])
+    shown = [*names[:most]]
+    if len(names) > most:
+        shown.append("...")
+    return ", ".join(shown)
 
 
 def duration(seconds: float) -> str:

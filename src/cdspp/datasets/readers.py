@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse import issparse
 
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError
-from cdspp.core.matrix import is_sparse, require_finite
+from cdspp.core.linalg import require_finite
 from cdspp.datasets.catalogue import REMEDY, refuse_unknown_keys, unfit
 
 Storage = Mapping[str, Any]
@@ -40,7 +41,9 @@ def check_storage(where: str, storage: Storage) -> None:
         raise DataError(f"{message}{did_you_mean(kind, KEYS)}")
     if missing := [key for key in KEYS[kind] if key not in storage]:
         raise DataError(f"{where}: format {kind} needs {', '.join(missing)} as well.")
-    known = (*KEYS[kind], *OPTIONAL, *["orientation"] * (kind == "mat"))
+    known = [*KEYS[kind], *OPTIONAL]
+    if kind == "mat":
+        known.append("orientation")
     refuse_unknown_keys(storage, known, f"{where}: format {kind}: ")
 
 
@@ -97,15 +100,15 @@ def _read_mat(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
     if not numeric or X.ndim < 2 or any(length != 1 for length in X.shape[2:]):
         message = f"variable {storage['X']} must be a matrix of numbers"
         raise unfit(file, f"{message}, got {_kind(X)}")
-    X = (X if is_sparse(X) else X.reshape(X.shape[:2])).astype(np.float32)
+    X = (X if issparse(X) else X.reshape(X.shape[:2])).astype(np.float32)
     X = X.T if orientation == "columns" else X
-    X = sparse.csr_array(X) if is_sparse(X) else np.ascontiguousarray(X)
+    X = sparse.csr_array(X) if issparse(X) else np.ascontiguousarray(X)
     return X, _class_names(file, codes, storage["label_base"], classes)
 
 
 def _read_triplets(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
     value, codes = _load_variables(file, storage["X"], storage["labels"])
-    if is_sparse(value) or value.dtype.kind not in "iuf" or value.shape[1:] != (3,):
+    if issparse(value) or value.dtype.kind not in "iuf" or value.shape[1:] != (3,):
         message = f"variable {storage['X']} must be a k x 3 matrix of numbers"
         raise unfit(file, f"{message}, got {_kind(value)}")
     shape = (storage["rows"], storage["width"])
@@ -150,7 +153,7 @@ def _kind(value: Any) -> str:
 def _class_names(
     file: Path, codes: np.ndarray, base: int, classes: Sequence[str]
 ) -> np.ndarray:
-    numeric = not is_sparse(codes) and codes.dtype.kind in "biuf"
+    numeric = not issparse(codes) and codes.dtype.kind in "biuf"
     if not numeric or codes.size != max(codes.shape):
         message = "labels must be a row or a column of numbers"
         raise unfit(file, f"{message}, got {_kind(codes)}")

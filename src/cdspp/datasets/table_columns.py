@@ -28,7 +28,7 @@ SEPARATOR = "separator"  # of cells in a text file, among the `attrs` of its tab
 DATE_PARTS = {"year": "year", "month": "month", "day": "day", "weekday": "day_of_week"}
 
 _WORDS = {"true": 1.0, "false": 0.0}
-_CONTAINERS = (list, tuple, dict, set, np.ndarray)
+CONTAINERS = (list, tuple, dict, set, np.ndarray)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?([eE][+-]?\d+)?")
 _UNCLEAR = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")  # decimals, or a thousand
 _EXCHANGED = str.maketrans(".,", ",.")
@@ -138,7 +138,7 @@ def column_kind(cells: pd.Series) -> str:
     if pd.api.types.is_datetime64_any_dtype(cells.dtype):
         return DATE
     values = cells.to_numpy(dtype=object)
-    if isinstance(next((c for c in values if c is not None), None), _CONTAINERS):
+    if isinstance(next((c for c in values if c is not None), None), CONTAINERS):
         return NESTED
     if _floats(values) is not None:  # nearly all columns, at once
         words = all(isinstance(cell, (bool, np.bool_)) for cell in values)
@@ -187,18 +187,14 @@ def _shown_sign(cells: pd.Series) -> str:
     found = set[str]()
     for cell in cells.to_numpy(dtype=object):
         if isinstance(cell, str) and ("." in cell or "," in cell and "," not in found):
-            found.add(sign := _sign(cell.strip()))
-            if sign == ".":  # a comma elsewhere is a fault
-                return sign
+            text = cell.strip()
+            if _UNCLEAR.fullmatch(text):
+                found.add(".?" if "." in text else ",?")
+            elif not math.isnan(number(text)):
+                return "."  # a comma elsewhere is a fault
+            elif not math.isnan(number(text, ",")):
+                found.add(",")
     return "," if "," in found else "".join(sorted(found))
-
-
-def _sign(text: str) -> str:
-    if _UNCLEAR.fullmatch(text):
-        return ".?" if "." in text else ",?"
-    if not math.isnan(number(text)):
-        return "."
-    return "" if math.isnan(number(text, ",")) else ","
 
 
 def number(cell: Any, decimal: str = ".") -> float:

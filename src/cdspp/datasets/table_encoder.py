@@ -138,7 +138,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         columns = [self._decided(str(name), cells) for name, cells in X.items()]
         self.columns_ = kinds.with_signs(columns, X, self.decimal)
         self._name_columns()
-        self._vectoriser = self._fitted_vectoriser(X)
+        self._vectoriser = self._fitted_vectoriser(X) if self.vectorise else None
 
     def _fitted_vectoriser(self, X: pd.DataFrame) -> Any:
         rest = self._left_to_library(X)

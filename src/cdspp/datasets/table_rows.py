@@ -30,16 +30,6 @@ if TYPE_CHECKING:
 
     from cdspp.datasets.table_encoder import TableEncoder
 
-__all__ = [
-    "TABLE_SPECIFIC",
-    "DomainRows",
-    "complete",
-    "gathered",
-    "read_domain",
-    "require_dropped",
-    "require_own_files",
-]
-
 # What labels and identifiers are called among arrays.
 ARRAYS = {"label": ("y", "label", "labels"), "id": ("ids", "id")}
 FEATURES = "features"  # the array with the names of the columns
@@ -212,24 +202,25 @@ def _from_table(
 ) -> DomainRows:
     label, id_ = columns.named.values()
     rows, notes = _named(table, path, columns)
-    dropped, matched = _dropped(rows, columns)
+    dropped, matched = _dropped(rows, columns) if columns.drop else (set[str](), ())
     if encoder is not None:  # its columns stay, though they may be constant here
         dropped -= {column.name for column in encoder.columns_}
     features = _feature_names(list(rows), path, columns, dropped)
     if found := [name for name in rows if name in dropped and name not in columns.drop]:
         notes.append(f"left out: {shortened(found)}")
+    unseen = list[str]()
     if encoder is None:
         encoder = _learned(rows[features], path, columns)
         read = encoder.columns_
     else:
         read = encoder.columns_in(rows, columns.decimal)
-    known = {column.name for column in encoder.columns_}
-    if extra := [name for name in features if name not in known]:
-        text = f"{counted(len(extra), 'column')} that the fit does not know"
-        notes.append(f"left out: {text} ({shortened(extra)})")
+        known = {column.name for column in encoder.columns_}
+        if extra := [name for name in features if name not in known]:
+            text = f"{counted(len(extra), 'column')} that the fit does not know"
+            notes.append(f"left out: {text} ({shortened(extra)})")
+        for name, n in encoder.unseen(rows).items():
+            unseen.append(f"{name}: {n} of a value that the fit did not see")
     X = encoder.encode(rows, read)
-    counts = encoder.unseen(rows).items()
-    unseen = [f"{name}: {n} of a value that the fit did not see" for name, n in counts]
     labels = rows[label].tolist() if label in rows else [""] * len(rows)
     has_ids = id_ in rows
     return DomainRows(
@@ -267,7 +258,9 @@ def _named(
             raise DataError(f"{path}: the header has the column {name!r} twice.")
     rows = table.set_axis(header, axis="columns")
     for name in columns.named.values():
-        if name in rows and kinds.column_kind(rows[name]) == kinds.NESTED:
+        cells = rows.get(name, ())
+        first = next((cell for cell in cells if cell is not None), None)
+        if isinstance(first, kinds.CONTAINERS):
             fault = f"column {name!r} holds lists or dictionaries"
             raise DataError(f"{fault}, expected a label or identifier in each cell.")
     return rows, notes

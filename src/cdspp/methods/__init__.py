@@ -18,6 +18,7 @@ __all__ = [
     "estimators",
     "is_own",
     "make",
+    "make_seeded",
     "method_class",
     "method_module",
     "option_defaults",
@@ -140,3 +141,8 @@ def make(name: str, **options: Any) -> HeterogeneousClassifier:
     """
     discovery.check_options(f"method {name}", options, option_defaults(name))
     return method_class(name)(**options)
+
+
+def make_seeded(name: str, seed: int, **options: Any) -> HeterogeneousClassifier:
+    """Return the method `name` as `make` does, with a seed where it draws numbers."""
+    return make(name, **{**seed_option(name, seed), **options})

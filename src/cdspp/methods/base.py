@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -22,17 +22,16 @@ from sklearn.utils.validation import (
 )
 
 from cdspp.core.errors import CollapseWarning, LabelWarning
-from cdspp.core.file_rows import FileRows, in_file, in_memory, rowwise
+from cdspp.core.file_rows import in_file, in_memory, rowwise
 from cdspp.core.files import storable
 from cdspp.core.labels import UNLABELLED
-from cdspp.core.matrix import stored_share
 from cdspp.core.memory import require_memory
 from cdspp.methods.bridge import Bridge, read_bridge, row_keys
 from cdspp.methods.collapse import Collapse, find_collapse
+from cdspp.methods.cost import warn_of_cost
 from cdspp.methods.labels import check_classes, compare_classes, read_labels
 from cdspp.methods.problem import Float, Int, Problem, SourceDomain, number_errors
 from cdspp.methods.selection import labelled_accuracy
-from cdspp.methods.size import Size, expected_cost, warn_of_cost
 
 __all__ = [
     "UNLABELLED",
@@ -163,7 +162,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         named, (X, y_target, labelled) = X, self._validate_target(X, y)
-        first, more = self._listed(source)
+        given = self._checked_list(source) if isinstance(source, list) else [source]
+        first, *more = given
         X_source, y_source = self._validate_source(first, X[labelled], y_target)
         others = [self._validate_source(each, X, y_target) for each in more]
         labels = np.concatenate([y_source, *(y for _, y in others)])
@@ -180,9 +180,9 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             y_labelled=np.searchsorted(classes, y_target),
             X_unlabelled=in_memory(X[~labelled], small=True),
             n_classes=len(classes),
-            bridge=self._validate_bridge(first, (X_source, X), named),
+            bridge=self._read_bridge(first, (X_source, X), named),
         )
-        self._forewarn(problem)
+        warn_of_cost(self, problem)
         self.classes_ = classes
         self._finish(problem, labelled)
         rows = {"target": X} | ({"source": X_source} if self.uses_source else {})
@@ -196,20 +196,6 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             sentence = f"{type(self).__name__} {sentence}"
             warnings.warn(sentence, CollapseWarning, stacklevel=2)
         return self
-
-    def _forewarn(self, problem: Problem) -> None:
-        """Warn where the fit is expected to take long, or more memory than is free."""
-        sources = [X for X, _ in problem.sources]
-        rows = [*sources, problem.X_labelled, problem.X_unlabelled]
-        n_source = sum(X.shape[0] for X in sources)
-        d_source = max(X.shape[1] for X in sources)
-        n_unlabelled, d_target = problem.X_unlabelled.shape
-        shapes = n_source, d_source, len(problem.y_labelled), n_unlabelled, d_target
-        density = max(map(stored_share, rows))
-        size = Size(type(self).__name__, problem.n_classes, *shapes, density)
-        seconds, needed = expected_cost(type(self), size, self.get_params(deep=False))
-        in_files = any(isinstance(X, FileRows) for X in rows)  # who reads these refuses
-        warn_of_cost(size, seconds, 0.0 if in_files else needed)
 
     def _own_collapse(self) -> Collapse | None:
         """Return the method's own sign that its fit is of no use, if it has one."""
@@ -229,7 +215,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             Predicted labels.
         """
         check_is_fitted(self)
-        codes, _ = self._predict_codes(self._checked_rows(X, reset=False))
+        codes, _ = self._predict_codes(self._read_rows(X))
         return np.asarray(self.classes_[codes])
 
     def score(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> float:
@@ -242,19 +228,15 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         """
         return labelled_accuracy(self, X, y, sample_weight)
 
-    def _checked_rows(self, X: Any, *, reset: bool) -> Any:
-        """Return target rows validated, or left in their file, checked as read."""
-        rows = self._left_in_file(X, "X")
-        if rows is None:
-            with number_errors(X, "X"):
-                return validate_data(self, X, reset=reset, **self._row_checks())
-        validate_data(self, rows, reset=reset, skip_check_array=True)
-        return rows
-
-    def _left_in_file(self, X: Any, what: str) -> FileRows | None:
-        """Return rows to be read by chunks, None where memory holds them."""
-        rows = in_file(X)
-        if rows is not None and not self.reads_files:
+    def _read_rows(
+        self, X: Any, what: str = "X", *, of_source: bool = False, reset: bool = False
+    ) -> Any:
+        """Return rows validated, or left in their file, checked as they are read."""
+        if (rows := in_file(X)) is not None:
+            if self.reads_files:
+                if not of_source:
+                    validate_data(self, rows, reset=reset, skip_check_array=True)
+                return rows
             # As float64, and once more as labelled and unlabelled rows.
             require_memory(
                 2 * rows.shape[0] * rows.shape[1],
@@ -263,21 +245,12 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
                 "Leave rows or features out, or choose CDSPP, which reads a file by "
                 "chunks.",
             )
-            return None
-        return rows
-
-    def _source_rows(self, X: Any, what: str) -> Any:
-        """Return source rows validated, or left in their file, checked as read."""
-        rows = self._left_in_file(X, what)
-        if rows is None:
-            with number_errors(X, what):
-                return check_array(in_memory(X), input_name=what, **self._row_checks())
-        return rows
-
-    def _row_checks(self) -> dict[str, Any]:
-        """Return the options of `check_array` for rows of both domains."""
         form = "csr" if self.accepts_sparse else False
-        return {"dtype": np.float64, "accept_sparse": form}
+        checks: dict[str, Any] = {"dtype": np.float64, "accept_sparse": form}
+        with number_errors(X, what):
+            if of_source:
+                return check_array(in_memory(X), input_name=what, **checks)
+            return validate_data(self, X, reset=reset, **checks)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn which rows the method takes."""
@@ -312,7 +285,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"{name} requires y to be passed, but the target y is None"
             )
-        rows: Float = self._checked_rows(X, reset=True)
+        rows: Float = self._read_rows(X, reset=True)
         labels, labelled = read_labels(y)
         check_consistent_length(rows, labelled)
         if not len(labels):
@@ -326,24 +299,20 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             warnings.warn(text, LabelWarning, stacklevel=3)
         return rows, labels, labelled
 
-    def _listed(
-        self, source: Any
-    ) -> tuple[SourceDomain | None, Sequence[SourceDomain]]:
-        """Return the first of the sources that the method uses, and the others."""
-        if not isinstance(source, list):
-            return source, ()
+    def _checked_list(self, sources: list[SourceDomain]) -> list[SourceDomain]:
+        """Return a list of sources; ValueError where the method cannot take it."""
         name = type(self).__name__
-        if not source:
+        if not sources:
             raise ValueError(
                 "source: expected a SourceDomain or a list of them, got an empty list. "
                 f"Pass None to fit {name} without a source."
             )
-        if len(source) > 1 and self.uses_source and not self.several_sources:
+        if len(sources) > 1 and self.uses_source and not self.several_sources:
             raise ValueError(
-                f"{name} takes one source, got {len(source)}. SourceVote({name}()) "
+                f"{name} takes one source, got {len(sources)}. SourceVote({name}()) "
                 "fits it once for each of them and lets the fits vote."
             )
-        return source[0], source[1:]
+        return sources
 
     def _validate_source(
         self, source: SourceDomain | None, X: Float, y: NDArray[Any]
@@ -355,7 +324,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
                 f"source must be a SourceDomain or None, got {type(source).__name__}. "
                 "Pass source=SourceDomain(X_source, y_source)."
             )
-        X_source = self._source_rows(source.X, "source.X")
+        X_source = self._read_rows(source.X, "source.X", of_source=True)
         y_source, labelled = read_labels(source.y)
         check_consistent_length(X_source, labelled)
         if not labelled.all():
@@ -366,7 +335,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         check_classes(y_source, "source.y")
         return X_source, y_source
 
-    def _validate_bridge(
+    def _read_bridge(
         self, source: SourceDomain | None, domains: tuple[Any, Any], named: Any
     ) -> Bridge | None:
         """Return what the domains share, where the method uses that."""
@@ -375,8 +344,9 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         if source is None:
             every = np.arange(domains[1].shape[1])
             return Bridge(every, every, one_domain=True)
+        form = "csr" if self.accepts_sparse else False
+        check = partial(check_array, dtype=np.float64, accept_sparse=form)
         given = source.with_bridges(self.bridges)
-        check = partial(check_array, **self._row_checks())
         return read_bridge(given, domains, (source.X, named), check)
 
 
@@ -396,7 +366,7 @@ class ConfidentClassifier(HeterogeneousClassifier):
             One column a class, in the order of `classes_`; rows sum to one.
         """
         check_is_fitted(self)
-        rows = self._checked_rows(X, reset=False)
+        rows = self._read_rows(X)
         return rowwise(lambda part: (self._probabilities(part),), rows)[0]
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float]:

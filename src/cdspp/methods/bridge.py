@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import BridgeWarning, UnitWarning
 from cdspp.core.file_rows import FileRows, chunks_of, mapped
-from cdspp.core.matrix import is_sparse
+from cdspp.core.linalg import n_rows
 from cdspp.core.wording import counted
 
 SAME_NAMES = "same-names"
@@ -138,14 +139,6 @@ def _sides(shared_columns: Any) -> tuple[list[Any], list[Any]] | None:
     return sides
 
 
-def n_rows(values: Any) -> int | None:
-    """Return the number of rows or labels, None where it is unknown."""
-    shape = getattr(values, "shape", None)
-    if shape is None and hasattr(values, "__len__"):
-        return None if isinstance(values, str) else len(values)
-    return int(shape[0]) if shape else None
-
-
 def column_names(frame: Any) -> list[str] | None:
     """Return the names of the columns of a data frame, None of other rows."""
     columns = getattr(frame, "columns", None)
@@ -227,7 +220,7 @@ def _apart(side: str, pairs: Any, X: Any) -> NDArray[np.bool_]:
 
 def row_keys(X: Any) -> Iterator[bytes]:
     """Yield bytes that tell each row from others, none for a row of zeros."""
-    if is_sparse(X):
+    if issparse(X):
         X = X.tocsr().sorted_indices()
         for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True):
             places = X.indices[start:stop].astype(np.int64)
@@ -256,7 +249,7 @@ def spread_words(
     def described(side: int, k: int) -> str:
         column, known = places[side][k], names[side]
         values = domains[side][:, [column]]
-        median = np.median(values.toarray() if is_sparse(values) else values)
+        median = np.median(values.toarray() if issparse(values) else values)
         return (
             f"{SIDES[side]} column {known[column] if known else column}: median "
             f"{median:.3g}, spread {spreads[side][k]:.3g}"
@@ -274,7 +267,7 @@ def spread_words(
 def _spread(X: Any) -> np.ndarray:
     """Return the spread of each column; of sparse rows, of stored values about zero."""
     with np.errstate(over="ignore", invalid="ignore"):  # infinite, then, or unknown
-        if not is_sparse(X):
+        if not issparse(X):
             return np.asarray(X.std(axis=0))
         stored = np.maximum(np.diff(X.tocsc().indptr), 1)
         squares = np.asarray(X.multiply(X).sum(axis=0)).ravel()

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.file_rows import chunks_of
-from cdspp.core.matrix import squared_lengths
-
-__all__ = ["Collapse", "find_collapse", "mean_cosine"]
+from cdspp.core.linalg import squared_lengths
 
 # A share of at least so much, or a mean cosine above so much, is a collapse.
 LARGEST_SHARE, LARGEST_COSINE = 0.95, 0.99

@@ -221,7 +221,7 @@ def of_object(method: Any) -> tuple[str, type[HeterogeneousClassifier]]:
         usual, options = defaults_of(cls), method.get_params(deep=False)
         chosen = {k: v for k, v in options.items() if repr(v) != repr(usual.get(k))}
     changed = ", ".join(f"{k}={v!r}" for k, v in chosen.items())
-    name = path + f"({changed})" * bool(changed)
+    name = f"{path}({changed})" if changed else path
     found = _as_method(name, Guest(path), cls, chosen)
     if changed:
         found.display_name += f" ({changed})"

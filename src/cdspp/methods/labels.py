@@ -25,8 +25,6 @@ from cdspp.core.labels import (
     one_class,
 )
 
-__all__ = ["check_classes", "compare_classes", "few_rows_a_class", "read_labels"]
-
 
 def read_labels(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the labels that are there, and which rows have one.
@@ -38,7 +36,12 @@ def read_labels(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     given: NDArray[Any] = column_or_1d(_as_array(y), warn=True)
     if is_text := given.dtype.kind in "OSU":
         found = given.tolist()
-        labelled = ~_missing(found)
+        try:  # equal values are looked at once
+            known = {value: is_missing(value) for value in {*found}}
+            missing = [known[value] for value in found]
+        except (TypeError, ValueError):  # a value that cannot be hashed
+            missing = [is_missing(value) for value in found]
+        labelled = ~np.array(missing, dtype=bool)
         if not labelled.all() and (words := null_words(found)):
             warnings.warn(
                 f"read as no label: {words}. Where such a word is a class, fit in the "
@@ -70,15 +73,6 @@ def _as_array(y: Any) -> Any:
         numbers = all(isinstance(v, (int, float, np.number, np.bool_)) for v in y)
         return np.asarray(y) if numbers and len(y) else found
     return y
-
-
-def _missing(values: list[Any]) -> NDArray[np.bool_]:
-    """Return which values stand for no label; equal ones are looked at once."""
-    try:
-        known = {value: is_missing(value) for value in {*values}}
-        return np.array([known[value] for value in values], dtype=bool)
-    except (TypeError, ValueError):  # a value that cannot be hashed
-        return np.array([is_missing(value) for value in values], dtype=bool)
 
 
 def _of_one_kind(values: NDArray[Any]) -> NDArray[Any]:

@@ -13,19 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
 from cdspp.core.file_rows import mapped
+from cdspp.core.linalg import n_rows
 from cdspp.core.names import PCA
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.wording import counted, shortened
-from cdspp.methods.bridge import Bridge, check_bridge, n_rows, read_bridge
-
-__all__ = [
-    "Float",
-    "Int",
-    "Problem",
-    "SourceDomain",
-    "number_errors",
-    "scale_domains",
-]
+from cdspp.methods.bridge import Bridge, check_bridge, read_bridge
 
 Float = NDArray[np.float64]
 Int = NDArray[np.intp]
@@ -81,7 +73,8 @@ class SourceDomain:
                 f"SourceDomain: X has {rows} rows and y has {labels} labels. Give one "
                 "label for each row."
             )
-        check_bridge(self.shared_columns, self.paired_rows)
+        if self.shared_columns is not None or self.paired_rows is not None:
+            check_bridge(self.shared_columns, self.paired_rows)
 
     def with_bridges(self, kinds: Collection[str]) -> SourceDomain:
         """Return the source with these parts of its bridge alone."""

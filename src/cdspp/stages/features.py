@@ -10,7 +10,7 @@ import numpy as np
 
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.jobs import log_ready
-from cdspp.core.matrix import require_finite
+from cdspp.core.linalg import require_finite
 from cdspp.core.names import NO_SCALE, PCA, PathLike
 from cdspp.core.provenance import limit_threads
 from cdspp.core.scaling import fit_scaling

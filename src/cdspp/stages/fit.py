@@ -36,7 +36,7 @@ from cdspp.core.provenance import (
 )
 from cdspp.core.run_lock import input_digest
 from cdspp.core.seeding import integer_seed
-from cdspp.methods import method_class, seed_option
+from cdspp.methods import make_seeded, method_class
 from cdspp.methods.base import HeterogeneousClassifier, Round, SourceDomain
 from cdspp.stages.artifacts import (
     FIT_COLUMNS,
@@ -291,9 +291,9 @@ def _taken(task_block: TaskBlock, setting: str) -> Callable[[Trial], Made] | Non
 def _run(task_block: TaskBlock, fit: Fit, trial: Trial) -> Made:
     axes = task_block.seed, task_block.benchmark, task_block.task, trial.number
     state = SourceState(**fit.source)
-    given = seed_option(fit.method, integer_seed(fit.method, *axes))
-    options = {**given, **_prior(task_block.files.prior, trial.number), **fit.options}
-    build = partial(method_class(fit.method), **options)
+    options = {**_prior(task_block.files.prior, trial.number), **fit.options}
+    seed = integer_seed(fit.method, *axes)
+    build = partial(make_seeded, fit.method, seed, **options)
     chosen = select_options(build, trial, state, axes, fit.grid) if fit.grid else {}
     sources = state.of_all(trial.sources, trial.labelled, axes)
     outcome, rounds = _fit_trial(partial(build, **chosen), trial, sources)
@@ -319,7 +319,7 @@ def _fit_trial(
     with measured() as usage, warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)  # recorded instead
         try:
-            model = fitted(build(), trial, sources)
+            model = fitted(build, trial, sources)
             _check_rounds(model.history_, trial)
             rounds, collapsed = model.history_, model.collapsed_
         except MethodFailed as failure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -62,7 +63,7 @@ def select_options(
         for place, point in enumerate(points):
             with warnings.catch_warnings(action="ignore", category=CollapseWarning):
                 try:
-                    model = fitted(build(**point), given, sources)
+                    model = fitted(partial(build, **point), given, sources)
                 except MethodFailed:
                     right[place] = -np.inf
                     continue
@@ -77,13 +78,14 @@ def select_options(
 
 
 def fitted(
-    model: HeterogeneousClassifier | SourceVote,
+    build: Callable[[], HeterogeneousClassifier],
     trial: Trial,
     sources: list[SourceDomain],
 ) -> HeterogeneousClassifier | SourceVote:
     """Fit to the sources that are there; a vote where a method takes one alone."""
+    model = build()
     if len(sources) < 2:
         return model.fit(trial.X, trial.y, source=next(iter(sources), None))
     if model.uses_source and not model.several_sources:
-        model = SourceVote(model)
+        return SourceVote(model).fit(trial.X, trial.y, source=sources)
     return model.fit(trial.X, trial.y, source=sources)

@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from cdspp.core.errors import DataError
-from cdspp.core.matrix import is_sparse
+from cdspp.core.linalg import n_rows
 from cdspp.core.names import (
     ALONE,
     CLASS_NOISE,
@@ -33,7 +34,7 @@ from cdspp.core.names import (
 )
 from cdspp.core.seeding import generator
 from cdspp.methods.base import SourceDomain
-from cdspp.methods.bridge import PAIRS, SHARED, n_rows
+from cdspp.methods.bridge import PAIRS, SHARED
 
 __all__ = ["BRIDGE_STATES", "STATES", "SourceState", "bridge_states", "derangement"]
 
@@ -62,7 +63,7 @@ class _Draw(NamedTuple):
 
 def _none_matched(given: _Draw) -> SourceDomain:
     X: Any = given.labelled.X
-    X, labels = X if is_sparse(X) else np.asarray(X), np.asarray(given.labelled.y)
+    X, labels = X if issparse(X) else np.asarray(X), np.asarray(given.labelled.y)
     sizes = np.unique(np.asarray(given.source.y), return_counts=True)
     rows = [
         np.resize(given.rng.permutation(np.flatnonzero(labels == label)), size)
@@ -92,7 +93,7 @@ def _permuted_labels(given: _Draw) -> SourceDomain:
 
 def _class_noise(given: _Draw) -> SourceDomain:
     X: Any = given.source.X
-    rows, rng = X.toarray() if is_sparse(X) else np.asarray(X), given.rng
+    rows, rng = X.toarray() if issparse(X) else np.asarray(X), given.rng
     classes, codes = np.unique(np.asarray(given.source.y), return_inverse=True)
     means = rng.standard_normal((len(classes), rows.shape[1]))
     drawn = means[codes] + given.spread * rng.standard_normal(rows.shape)

@@ -25,11 +25,8 @@ Float = NDArray[np.float64]
 
 log = logging.getLogger(__name__)
 
-_WORDS = np.empty(0, dtype=np.str_)
-NO_ROWS = (
-    *(np.empty(0, dtype=np.int64), _WORDS, _WORDS),
-    *(np.empty((0, 2)), _WORDS, np.asarray(False)),
-)
+_NUMBERS, _WORDS = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.str_)
+NO_ROWS = _NUMBERS, _WORDS, _WORDS, np.empty((0, 2)), _WORDS, np.asarray(False)
 
 
 def fixed_view(rounds: list[Float], anchors: int) -> list[Float]:

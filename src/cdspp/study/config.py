@@ -18,10 +18,9 @@ from cdspp.datasets.base import KINDS, digests_path
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.methods import (
     available,
-    make,
+    make_seeded,
     method_class,
     option_defaults,
-    seed_option,
     set_guests,
 )
 from cdspp.methods.base import UNLABELLED, SourceDomain
@@ -192,7 +191,7 @@ def _guest_fault(name: str, entry: Config) -> str:
         known = option_defaults(name)  # others are refused elsewhere
         given = {k: v for k, v in entry.get("options", {}).items() if k in known}
         with warnings.catch_warnings(action="ignore"):
-            model = make(name, **{**seed_option(name, 0), **given})
+            model = make_seeded(name, 0, **given)
             model.fit(X, y, source=SourceDomain(X_source, classes))
     except ConfigError as error:
         return str(error)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cdspp.core.names import (
     ALONE,
@@ -18,21 +16,21 @@ from cdspp.core.names import (
 )
 from cdspp.features import make_extractor
 from cdspp.methods import method_class
-from cdspp.methods.size import Size, expected_cost
+from cdspp.methods.cost import (
+    COPIES,
+    MIB,
+    START_UP_MB,
+    TORCH_MB,
+    Cost,
+    Size,
+    fit_cost,
+)
 from cdspp.stages.selection import FOLDS, grid_options
 
 if TYPE_CHECKING:
     from cdspp.features.base import Extractor
-    from cdspp.methods.base import HeterogeneousClassifier
     from cdspp.study.model import Study, StudyDataset
 
-__all__ = ["Cost", "Request", "Size", "cell_cost", "fit_cost", "view_request"]
-
-MIB = 2.0**20
-# Resident memory of a job that has imported the library, and with torch.
-START_UP_MB, TORCH_MB = 250.0, 350.0
-# The rows as read (float32), as float64, their subsets and a normalised copy.
-COPIES = 4
 # Features of a view whose number the data decide: bags of words, shares of energy.
 UNKNOWN_WIDTH, UNKNOWN_COMPONENTS = 10_000, 500
 WORDS_SHARE = 0.01  # of the words of all texts that are in one
@@ -49,41 +47,11 @@ class Request(NamedTuple):
     gpus: int = 0
 
 
-class Cost(NamedTuple):
-    """Processor seconds on one thread, and peak memory of the process."""
-
-    seconds: float
-    megabytes: float
-
-    def request(self, gpus: int, attempt: int) -> Request:
-        """Return a request with room to spare, and more room in a later attempt."""
-        memory = max(math.ceil(MEMORY_ROOM * self.megabytes / 100) * 100, FEWEST_MB)
-        minutes = FEWEST_MINUTES + math.ceil(TIME_ROOM * self.seconds / 60)
-        return Request(attempt * memory, attempt * minutes, gpus)
-
-
-def fit_cost(
-    method: type[HeterogeneousClassifier],
-    size: Size,
-    options: Mapping[str, Any] = MappingProxyType({}),
-) -> Cost:
-    """Estimate the cost of one fit of a method, within a factor of about two.
-
-    Parameters
-    ----------
-    method : type
-        The estimator's class; its `cost` gives what it adds to the data itself.
-    size : Size
-        Size of the problem.
-    options : mapping, default={}
-        Options in place of defaults; those count that `expected_cost` names.
-    """
-    values: float = size.n_source * size.d_source + size.n_target * size.d_target
-    if method.accepts_sparse and method.bridges:  # of others rows are made dense
-        values *= size.density
-    seconds, more = expected_cost(method, size, options)
-    start = START_UP_MB + (TORCH_MB if method.needs_torch else 0.0)
-    return Cost(seconds, start + COPIES * 8 * values / MIB + more)
+def job_request(cost: Cost, gpus: int, attempt: int) -> Request:
+    """Return a request with room to spare, and more room in a later attempt."""
+    memory = max(math.ceil(MEMORY_ROOM * cost.megabytes / 100) * 100, FEWEST_MB)
+    minutes = FEWEST_MINUTES + math.ceil(TIME_ROOM * cost.seconds / 60)
+    return Request(attempt * memory, attempt * minutes, gpus)
 
 
 def problem_size(study: Study, key: FitKey) -> Size:
@@ -145,7 +113,8 @@ def view_request(
     start = START_UP_MB + (TORCH_MB if extractor.needs_torch else 0.0)
     megabytes = start + extractor.megabytes + COPIES * 8 * n_rows * width / MIB
     gpus = study.gpus if extractor.needs_torch else 0
-    return Cost(extractor.seconds(n_rows, width), megabytes).request(gpus, attempt)
+    cost = Cost(extractor.seconds(n_rows, width), megabytes)
+    return job_request(cost, gpus, attempt)
 
 
 def _extractor(study: Study, domain: str, view: str) -> Extractor:

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from cdspp.core.names import MAIN, FitKey, trials_of_block
 from cdspp.core.provenance import code_digest
 from cdspp.methods import method_class, method_module, outside_class
+from cdspp.methods.cost import Cost
 from cdspp.stages.artifacts import ExpectedFits, fit_recipe
-from cdspp.study.cost import Cost, Request, cell_cost
+from cdspp.study.cost import Request, cell_cost, job_request
 from cdspp.study.files import FIT_LOG, input_patterns
 from cdspp.study.model import Study
 
@@ -172,7 +173,7 @@ def fit_request(
 ) -> Request:
     """Return the request of a job of a group, on a block of so many trials."""
     gpus = study.gpus if group.needs_torch else 0
-    return job_cost(study, group, task, trials).request(gpus, attempt)
+    return job_request(job_cost(study, group, task, trials), gpus, attempt)
 
 
 def forecast_text(study: Study) -> str:

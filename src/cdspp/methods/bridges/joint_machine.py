@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse import issparse
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
 from cdspp.core.files import storable
 from cdspp.core.linalg import row_normalise, softmax
-from cdspp.core.matrix import is_sparse
 from cdspp.methods.base import ConfidentClassifier, Float, Int, Problem, Round
 from cdspp.methods.bridge import Bridge
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod, of_all_classes
@@ -23,14 +23,14 @@ from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
 
 def unit_rows(X: Any) -> Any:
     """Return rows of unit length, sparse ones as CSR; a zero row stays zero."""
-    if not is_sparse(X):
+    if not issparse(X):
         return row_normalise(X)
     return normalize(X) if X.shape[0] else X
 
 
 def stacked(parts: list[Any], *, columns: bool = False) -> Any:
     """Return dense or sparse rows below each other, or `columns` beside each other."""
-    if any(map(is_sparse, parts)):
+    if any(map(issparse, parts)):
         joined = (sparse.hstack if columns else sparse.vstack)(parts, format="csr")
         if joined.nnz < np.iinfo(np.int32).max:  # LIBLINEAR takes no longer ones
             joined.indices = joined.indices.astype(np.int32, copy=False)

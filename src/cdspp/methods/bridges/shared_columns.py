@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse import issparse
 
-from cdspp.core.matrix import is_sparse
 from cdspp.methods.base import Problem
 from cdspp.methods.bridge import SHARED, Bridge
 from cdspp.methods.bridges.joint_machine import JointMachine, lacks, stacked, unit_rows
@@ -17,7 +17,7 @@ from cdspp.methods.shared.constraints import COUNT
 def _zeros(X: Any, width: int) -> Any:
     """Return as many rows of zeros as `X` has, sparse ones where it is sparse."""
     shape = (X.shape[0], width)
-    return sparse.csr_array(shape) if is_sparse(X) else np.zeros(shape)
+    return sparse.csr_array(shape) if issparse(X) else np.zeros(shape)
 
 
 class SharedColumns(JointMachine):

@@ -164,7 +164,8 @@ class CDSPPSup(SubspaceRecogniser):
         X_unlabelled = prepared.X_unlabelled
         given = [RowsInUse(X, y) for X, y in prepared.sources]
         for rows in (X_unlabelled, prepared.X_labelled, *(part.X for part in given)):
-            require_room(rows)
+            if isinstance(rows, FileRows):
+                require_room(rows)
         labelled = RowsInUse(prepared.X_labelled, prepared.y_labelled)
         pairs_source, pairs_target = self._pairs(prepared)
         n_classes = problem.n_classes + sum(len(part.codes) for part in pairs_source)

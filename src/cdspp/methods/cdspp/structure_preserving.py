@@ -242,10 +242,8 @@ def side_of(parts: Sequence[RowsInUse], n_classes: int, alpha: float) -> AnySide
     return Side(rows, np.concatenate([part.codes for part in parts]), n_classes, alpha)
 
 
-def require_room(rows: Any) -> None:
+def require_room(rows: FileRows) -> None:
     """Refuse rows of a file, all that may be in use, whose matrices exceed memory."""
-    if not isinstance(rows, FileRows):
-        return
     n, d = rows.shape
     side = min(n, d)
     require_memory(

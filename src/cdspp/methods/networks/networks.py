@@ -20,15 +20,6 @@ from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod
 from cdspp.methods.shared.constraints import COUNT, POSITIVE, require_every_class
 
-__all__ = [
-    "LEAKY_SLOPE",
-    "NetworkClassifier",
-    "Trained",
-    "TrainedEncoder",
-    "TrainedLayer",
-    "rows_cost_less",
-]
-
 LEAKY_SLOPE = 0.2
 
 

@@ -78,7 +78,7 @@ class CommonSpaceMethod(
             The rows in the common space.
         """
         check_is_fitted(self)
-        rows = self._checked_rows(X, reset=False)
+        rows = self._read_rows(X)
         return rowwise(
             lambda part: (self._place_target(self._prepare_target(part)),), rows
         )[0]
@@ -99,7 +99,7 @@ class CommonSpaceMethod(
             They are malformed, or have another number of features than the source had.
         """
         check_is_fitted(self)
-        rows = self._source_rows(X, "X")
+        rows = self._read_rows(X, of_source=True)
         widths = self.n_features_source_
         width = widths[number] if isinstance(widths, list) else widths
         if rows.shape[1] != width:

@@ -138,9 +138,7 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
 def _overview_line(findings: pd.DataFrame) -> Line:
     known = findings[findings["verdict"] == BY_CONSTRUCTION]["rule"]
     first = findings.iloc[0]
-    claim = Cell(
-        first["text"] + _KIND_NOTES.get(first["kind"], ""), note="".join(known[:1])
-    )
+    claim = _claim_cell(first, "".join(known[:1]))
     shown = (
         Cell(DASH if verdict == UNTESTABLE else verdict, bold=verdict == SUPPORTED)
         for verdict in findings["verdict"]
@@ -213,11 +211,8 @@ def _lines(findings: pd.DataFrame) -> list[Line]:
     together = len(distinct) == 1 < len(findings)
     lines: list[Line] = []
     for finding in (distinct if together else findings).itertuples():
-        claim = Cell(
-            finding.text + _KIND_NOTES.get(finding.kind, ""), note=finding.rule
-        )
         cells = (
-            Cell("") if lines else claim,
+            Cell("") if lines else _claim_cell(finding, finding.rule),
             Cell("all" if together else finding.benchmark),
             Cell(finding.verdict, bold=finding.verdict == SUPPORTED),
             Cell(finding.numbers),
