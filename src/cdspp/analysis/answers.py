@@ -263,7 +263,6 @@ def _numbers(average: pd.DataFrame) -> str:
 
 
 def _by_measure(average: pd.DataFrame, rows: Mapping[Any, Any]) -> str:
-    """Return the verdicts by both measures, with the gains that decide the first."""
     first = average.iloc[0]
     rival = rows.get(ALONE) or rows[str(first["hardest"])]
     over = "no source" if rival.rival == ALONE else rival.rival

@@ -1,4 +1,4 @@
-"""Which method to deploy on a target with few labels, and whether with a source."""
+"""The choice of the method to deploy on a target with few labels, perhaps a source."""
 
 from __future__ import annotations
 
@@ -272,28 +272,27 @@ def _held_out(runs: HoldOuts, fits: Sequence[Fit], done: int) -> HeldOut:
 def _candidates(
     held_out: HeldOut, usable: Mapping[str, Posterior], bridge: Collection[str]
 ) -> pd.DataFrame:
-    """Return a row a candidate, the largest expected gain first."""
     rows = []
     for fit, right in held_out.right.items():
-        gain = usable.get(fit.method)
-        low, high = gain.interval if gain else (math.nan, math.nan)
+        gain = usable.get(fit.method, Posterior(math.nan, math.nan))
+        low, high = gain.interval
         rows.append(
             {
                 "method": fit.method,
                 "display_name": method_class(fit.method).display_name,
                 "information": information(fit.method, bridge),
                 "accuracy": held_out.accuracy(right) if len(right) else math.nan,
-                "expected_gain": gain.mean if gain else math.nan,
+                "expected_gain": gain.mean,
                 "low": low,
                 "high": high,
-                "probability": gain.probability if gain else math.nan,
-                "loss": gain.loss if gain else math.nan,
+                "probability": gain.probability,
+                "loss": gain.loss,
                 "degenerate": held_out.collapsed[fit],
             }
         )
-    frame = pd.DataFrame(rows)
-    by_gain = frame.sort_values("expected_gain", ascending=False, kind="stable")
-    return by_gain.reset_index(drop=True)
+    return pd.DataFrame(rows).sort_values(
+        "expected_gain", ascending=False, kind="stable", ignore_index=True
+    )
 
 
 def _explained(
@@ -311,16 +310,15 @@ def _explained(
     held_out = _held_out(runs, fits, len(runs.folds))
     margin, wanted = goals
     order = default_candidates(runs.problem.bridge)
-    said = explain(held_out, order, margin / 100, wanted / 100)
+    explanation = explain(held_out, order, margin / 100, wanted / 100)
     accuracies = pd.DataFrame(held_out.accuracies())
-    found = replace(found, explanation=said, accuracies=accuracies)
-    if not said.settled or found.test is not None:
+    found = replace(found, explanation=explanation, accuracies=accuracies)
+    if not explanation.settled or found.test is not None:
         return found
-    return replace(found, best_bet=said.tested, evidence=SETTLED)
+    return replace(found, best_bet=explanation.tested, evidence=SETTLED)
 
 
 def _in_states(method: str, problem: Problem) -> Iterator[Fit]:
-    """Yield the fits of a method in every source state."""
     cls = method_class(method)
     bridged = problem.source.with_bridges(cls.bridges)
     states = [*STATES, *bridge_states(bridged)] if cls.uses_source else [REAL]
@@ -352,9 +350,7 @@ def _degenerate_note(runs: HoldOuts, found: Comparison) -> Iterator[str]:
     shares = found.candidates.set_index("display_name")["degenerate"]
     if not shares.any():
         return
-    texts = [
-        f"{name} {100 * share:.0f} %" for name, share in shares[shares > 0].items()
-    ]
+    texts = (f"{name} {100 * s:.0f} %" for name, s in shares[shares > 0].items())
     text = f"fits that failed, collapsed or diverged: {', '.join(texts)}"
     other = scale_to_try(runs.scale) if shares.max() > MOST_COLLAPSED else runs.scale
     if other == PCA and SHARED in runs.problem.bridge:  # it leaves none to share

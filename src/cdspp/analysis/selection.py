@@ -89,8 +89,8 @@ def _record(
     along = {
         value: accuracies
         for curve in curves
-        if curve.parameter in tried
-        for known, by_value in zip(curve.rows, curve.accuracy, strict=True)
+        if curve.plan.parameter in tried
+        for known, by_value in zip(curve.plan.rows, curve.accuracy, strict=True)
         if (known.method, known.state) == (row.method, state)
         for value, accuracies in zip(curve.values, by_value.mean(axis=0), strict=True)
     }
@@ -113,20 +113,17 @@ def _record(
 
 
 def _shared_trials(rows: Sequence[Floats]) -> list[Floats]:
-    """Keep the trials that all rows have."""
     n_trials = min(map(len, rows))
     whole = np.isfinite([row[:n_trials] for row in rows]).all(axis=0)
     return [row[:n_trials][whole] for row in rows]
 
 
 def _value_counts(chosen: Sequence[Mapping[str, Any]]) -> str:
-    """Count how often each value was selected, in the order of the values."""
     found = Counter(", ".join(map(value_text, options.values())) for options in chosen)
     return ", ".join(f"{value}: {found[value]}" for value in sorted(found, key=float))
 
 
 def _verdicts(comparisons: pd.DataFrame, row: Row) -> dict[str, str]:
-    """Return the verdicts on the defaults and on what was selected."""
     keys = {"verdict": row.method, "selected_verdict": row.key}
     if not method_class(row.method).uses_source:
         return dict.fromkeys(keys, "")

@@ -262,7 +262,6 @@ def compare_without_each(
 
 
 def _columns(gain: PairedGain, verdict: Verdict, prefix: str = "") -> dict[str, Any]:
-    """Return the columns of a gain, and of the verdict on its task."""
     columns = {prefix + name: getattr(gain, name) for name in _GAIN_COLUMNS}
     columns |= {prefix + name: getattr(verdict, name) for name in _VERDICT_COLUMNS}
     return columns | {f"{prefix or 'accuracy_'}verdict": verdict.name}
@@ -363,7 +362,6 @@ def matrix(comparisons: pd.DataFrame, *, corrected: bool) -> pd.DataFrame:
 
 
 def _over_methods(averages: pd.DataFrame) -> pd.DataFrame:
-    """Return averages with the verdicts after Holm's correction over methods."""
     found, first = averages.copy(), averages[averages["state"]].drop_duplicates("row")
     for prefix in _MEASURES:
         pair, column = f"{prefix}pair", f"{prefix or 'accuracy_'}verdict"

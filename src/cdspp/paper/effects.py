@@ -190,7 +190,6 @@ def build_deviation_table(
 
 
 def _switch(deviation: Reading) -> str:
-    """Write the options of a deviation as in a configuration."""
     given = (deviation["options"] or {}).items()
     words = ((n, str(v).lower() if isinstance(v, bool) else v) for n, v in given)
     return ", ".join(f"{name}: {value}" for name, value in words)

@@ -110,7 +110,6 @@ def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Judgemen
 
 
 def _missing_trials(row: Row, average: Floats, asked: int) -> str:
-    """Return what a row lacks of the trials of the study, if anything."""
     if row.shortened:
         return "shortened"
     n_trials = n_present(average)
@@ -195,7 +194,7 @@ def _curve_means(
     evidence: Evidence, parameter: str, method: str, rival: str | None = None
 ) -> _CurveMeans:
     name = _NAMES.get(parameter, parameter.replace("_", " "))
-    curves = [curve for curve in evidence.curves if curve.parameter == parameter]
+    curves = [curve for curve in evidence.curves if curve.plan.parameter == parameter]
     if not curves:
         raise NotTestable(f"no curve over {name} in this study")
     curve = curves[0]
@@ -211,14 +210,14 @@ def _curve_means(
     if not averages.shape[1]:
         raise NotTestable(f"no trial has every value of the curve over {name}")
     values = [curve.values[place] for place in known]
-    tasks, trials = counted(len(curve.tasks), "task"), averages.shape[1]
+    tasks, trials = counted(len(curve.plan.tasks), "task"), averages.shape[1]
     size = f"{tasks}, {counted(trials, 'trial')}"
     return _CurveMeans(curve, name, what, unit, size, values, averages)
 
 
 def _averages(curve: CurveScores, method: str) -> tuple[Row, Floats]:
-    row = _row(curve.rows, method, "along that curve")
-    return row, curve.accuracy[curve.rows.index(row)].mean(axis=0)
+    row = _row(curve.plan.rows, method, "along that curve")
+    return row, curve.accuracy[curve.plan.rows.index(row)].mean(axis=0)
 
 
 def cheapest(evidence: Times, method: str, rivals: Sequence[str]) -> Judgement:
