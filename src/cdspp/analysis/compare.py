@@ -16,8 +16,8 @@ from cdspp.analysis.best_bet import (
     NO_SOURCE,
     OPEN,
     PRIORS,
-    REFERENCE,
     SETTLED,
+    TARGET_ONLY,
     Posterior,
     best_bet,
     default_candidates,
@@ -158,7 +158,7 @@ default="standardise"
     found = _bet(runs, gains, done, labelled)
     if why and n_folds:
         tested = named or dict.fromkeys([*names, *usual_methods(problem)])
-        found = _explained(runs, found, [*tested], (margin, wanted), progress)
+        found = _with_explanation(runs, found, [*tested], (margin, wanted), progress)
     deploy = python_lines(found.best_bet, scale)
     if found.test is not None:
         deploy = f"# first write the labels of these rows into y\n{deploy}"
@@ -175,12 +175,12 @@ def _gains(runs: HoldOuts, names: Sequence[str]) -> tuple[dict[str, Posterior], 
     which each row is held out in one at least.
     """
     bridge = runs.problem.bridge
-    priors = {name: PRIORS[information(name, bridge)] for name in names}
-    del priors[REFERENCE]
+    others = (name for name in names if name != TARGET_ONLY)
+    priors = {name: PRIORS[information(name, bridge)] for name in others}
     means: list[list[float]] = []
     found = {name: posterior([], prior) for name, prior in priors.items()}
     for done in range(1, len(runs.folds) + 1):
-        alone = runs.correct(Fit(REFERENCE), done)
+        alone = runs.correct(Fit(TARGET_ONLY), done)
         found = {
             name: posterior(differences(runs.correct(Fit(name), done), alone), prior)
             for name, prior in priors.items()
@@ -207,17 +207,18 @@ def _bet(
     runs: HoldOuts, gains: Mapping[str, Posterior], done: int, labelled: Labelled
 ) -> Comparison:
     problem = runs.problem
-    shares = {name: runs.degenerate(Fit(name), done) for name in (*gains, REFERENCE)}
+    names = (*gains, TARGET_ONLY)
+    shares = {name: runs.degenerate(Fit(name), done) for name in names}
     usable = {name: g for name, g in gains.items() if shares[name] <= MOST_COLLAPSED}
     candidate = bet = best_bet(usable)
-    if bet == REFERENCE:
+    if bet == TARGET_ONLY:
         with_source = [name for name in gains if method_class(name).uses_source]
         chosen = [name for name in with_source if name in usable] or with_source
         candidate = max(chosen, key=lambda name: gains[name].mean)
     sure = evidence(bet, gains[candidate]) if done else OPEN
     rows, test, disagreement = _rows_to_label(runs, candidate, labelled)
     if test is not None and test.winner is not None:
-        bet, sure = (candidate, REFERENCE)[test.winner], SETTLED
+        bet, sure = (candidate, TARGET_ONLY)[test.winner], SETTLED
     held_out = _held_out(runs, [Fit(name) for name in shares], done)
     return Comparison(
         best_bet=bet,
@@ -248,7 +249,9 @@ def _rows_to_label(
     given = [labelled] if isinstance(labelled, pd.DataFrame) else [*(labelled or ())]
     drawn = pd.DataFrame()
     for rows in (*given, None):
-        fits = {name: runs.final(problem, name) for name in (candidate, REFERENCE)}
+        fits = {
+            name: runs.label_all(problem, name) for name in (candidate, TARGET_ONLY)
+        }
         both = {name: codes for name, codes in fits.items() if codes is not None}
         if len(both) < len(fits):
             return drawn, test, math.nan
@@ -295,7 +298,7 @@ def _candidates(
     )
 
 
-def _explained(
+def _with_explanation(
     runs: HoldOuts,
     found: Comparison,
     names: Sequence[str],
@@ -360,14 +363,14 @@ def _degenerate_note(runs: HoldOuts, found: Comparison) -> Iterator[str]:
 
 def _scale_note(runs: HoldOuts, done: int) -> Iterator[str]:
     """Yield scales with which the reference is expected to gain a point or more."""
-    fit = Fit(REFERENCE)
+    fit = Fit(TARGET_ONLY)
     for scale in (UNIT, NO_SCALE) if done and runs.scale == STANDARDISE else ():
         other = replace(runs, scale=scale, failures={}, _correct={})
         gains = differences(other.correct(fit, done), runs.correct(fit, done))
         gain = posterior(gains, PRIORS[NO_SOURCE]).mean
         if gain >= LEAST_GAIN:
             points = f"{in_points(gain, sign=True)} points"
-            yield f"with the scale {scale} {REFERENCE} is expected to gain {points}"
+            yield f"with the scale {scale} {TARGET_ONLY} is expected to gain {points}"
 
 
 def scale_to_try(scale: str) -> str:
