@@ -55,7 +55,7 @@ def outcomes_of(folder: Path, offset: float) -> list[dict[str, Any]]:
     fit = Fit("cdspp", "", made, options={}, source={}, overlap="keep")
     files = TaskFiles(*views, *splits)
     fit_block(TaskBlock(files, "toy", "left_right", "1-2", 0, 1), [fit])
-    return [dict(trial) for trial in read_fit(made).trials]
+    return [dict(trial) for trial in read_fit(made).record.trials]
 
 
 def test_a_record_tells_a_collapse_in_place_of_the_warning(

@@ -44,7 +44,7 @@ def test_a_crash_of_a_method_costs_its_own_trial_alone(
     crash_in(monkeypatch, 1, KeyError("no\nsuch row"))
     states = {name: STATES[name] for name in ("main", "none")}
     room.fit_states(states, code="2")
-    first, second = read_fit(room.output("main")).trials
+    first, second = read_fit(room.output("main")).record.trials
     assert (first["status"], first["crashed"]) == ("failed", True)
     assert re.fullmatch(
         r"KeyError: 'no\\nsuch row' \(test_crashes.py, line \d+: raise error\)",
@@ -54,7 +54,7 @@ def test_a_crash_of_a_method_costs_its_own_trial_alone(
     left = pd.DataFrame(read_rows(room.output("main"), FIT_COLUMNS))
     kept = whole[whole["trial"] == 2].reset_index(drop=True)
     pd.testing.assert_frame_equal(left, kept)
-    other = read_fit(room.output("none")).trials
+    other = read_fit(room.output("none")).record.trials
     assert [trial["status"] for trial in other] == ["ok", "ok"]
     assert "Traceback" in caplog.text
     assert room.score(room.output("main"))["status"].tolist()[:2] == ["failed", "ok"]
@@ -116,7 +116,7 @@ def test_a_method_that_gives_no_known_label_for_each_row_has_crashed(
         return self
 
     monkeypatch.setattr(CDSPP, "fit", wrong)
-    outcomes = read_fit(room.fit()).trials
+    outcomes = read_fit(room.fit()).record.trials
     assert [outcome["crashed"] for outcome in outcomes] == [True, True]
     told = "ValueError: iteration 2: expected one of the 3 labels for each of 27"
     assert outcomes[0]["reason"].startswith(told)

@@ -189,7 +189,7 @@ def test_a_method_that_fails_is_recorded_and_scored_as_failed(
 ) -> None:
     monkeypatch.setattr(CDSPP, "fit", Mock(side_effect=MethodFailed("too few rows")))
     fit = room.fit()
-    outcomes = read_fit(fit).trials
+    outcomes = read_fit(fit).record.trials
     assert [outcome["status"] for outcome in outcomes] == ["failed", "failed"]
     assert outcomes[0]["reason"] == "too few rows"
     scores = room.score(fit)

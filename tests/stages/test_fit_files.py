@@ -12,13 +12,11 @@ import pytest
 from support.fit_files import rewrite_record, write_fit
 
 from cdspp.core.errors import DataError
-from cdspp.core.files import read_json
 from cdspp.core.provenance import file_digest
 from cdspp.stages.artifacts import (
     FIT_COLUMNS,
     LABEL_COLUMNS,
     read_fit,
-    read_fit_record,
     read_frame,
     write_rows,
 )
@@ -144,26 +142,11 @@ def test_a_record_of_another_fit_is_named(fits: Fits, part: int) -> None:
         fits.score()
 
 
-def test_trials_of_another_block_are_named(fits: Fits) -> None:
-    extra = read_json(fits.record())["extra"]
-    rewrite_record(fits.path(), extra=extra | {"trials": extra["trials"][:1]})
-    with pytest.raises(DataError, match=r"expected the trials 1-2, .* tells of \[1\]"):
-        read_fit_record(fits.record())
-
-
 @pytest.mark.parametrize("content", ["{}", "[1]", '{"trials": []}', '"text"', "null"])
 def test_a_record_of_another_kind_is_refused(fits: Fits, content: str) -> None:
     fits.record().write_text(content)
     with pytest.raises(DataError, match=f"the record .* is missing or dam.*{AGAIN}"):
         read_fit(fits.path())
-
-
-def test_trials_that_do_not_tell_what_was_tested_are_refused(fits: Fits) -> None:
-    extra = read_json(fits.record())["extra"]
-    for trials in (5, ["one"], [{"trial": 1, "status": "ok"}]):
-        rewrite_record(fits.path(), extra=extra | {"trials": trials})
-        with pytest.raises(DataError, match=r"its record does not tell .*test_ids"):
-            read_fit(fits.path())
 
 
 @pytest.mark.parametrize("name", ["path", "record"])
@@ -196,4 +179,4 @@ def test_what_a_fit_holds_is_read(fits: Fits) -> None:
     fit = read_fit(fits.path())
     assert fit.key.method == "cdspp"
     assert np.unique(fit.columns["trial"]).tolist() == [1, 2]
-    assert [trial["trial"] for trial in fit.trials] == [1, 2]
+    assert [trial["trial"] for trial in fit.record.trials] == [1, 2]

@@ -97,7 +97,7 @@ def test_parquet_and_other_orders_and_samples_give_the_same_fit(
 def test_a_trial_without_predictions_has_failed(room: Room, exported: Path) -> None:
     table = pd.read_csv("theirs.csv")
     table[table["trial"] == 1].to_csv("theirs.csv", index=False)
-    done, failed = read_fit(take(room, exported / "theirs.csv")).trials
+    done, failed = read_fit(take(room, exported / "theirs.csv")).record.trials
     assert (done["status"], failed["status"]) == ("ok", "failed")
     assert failed["reason"] == "theirs.csv has no predictions of trial 2"
 
@@ -128,7 +128,7 @@ def test_one_class_for_all_rows_is_a_collapse_as_of_any_method(
 ) -> None:
     pd.read_csv("theirs.csv").assign(predicted="a").to_csv("theirs.csv", index=False)
     fit = read_fit(take(room, exported / "theirs.csv"))
-    assert {trial["collapsed"] for trial in fit.trials} == {"one class"}
+    assert {trial["collapsed"] for trial in fit.record.trials} == {"one class"}
 
 
 def test_other_settings_need_predictions_of_their_own(

@@ -96,15 +96,13 @@ if workflow.is_main_process:  # each job reads this again
     renewed = notes(outdated, unrecorded, fits_ahead)
     for note in filter(None, (own_mark.note, changed, *renewed, *study.notes)):
         logger.warning(note)
-    if os.environ.pop(KEEP_FITS, "") and not workflow.dryrun:
-        if question := remake_question(fits_ahead):
-            raise WorkflowError(question)
+    keep_fits = os.environ.pop(KEEP_FITS, "")  # jobs need not know
 
 
 def no_input(wildcards):
     """Return no input, and have Snakemake make again what a run reaches of some files.
 
-    The index of a data set has none, and everything rests on one, so that this is
+    Indexes and fetched files have none, and all else rests on these, so that this is
     called once the graph is there and before Snakemake asks which jobs are to be done.
     The option --forcerun would take the files for targets, too.
     """
@@ -113,6 +111,9 @@ def no_input(wildcards):
 
 
 onstart:
+    # No dry run comes here.
+    if keep_fits and (question := remake_question(fits_ahead)):
+        raise WorkflowError(question)
     if own_mark.note and not workflow.local_exec:
         logger.warning(OUTLIVING)
 

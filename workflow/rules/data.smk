@@ -15,6 +15,8 @@ def resource_checks(wildcards):
 
 
 rule fetch:
+    input:
+        no_input,
     output:
         FETCHED,
     log:

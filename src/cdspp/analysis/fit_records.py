@@ -17,7 +17,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.names import MAIN, REFERENCE, FitKey, PathLike, fit_key
 from cdspp.core.provenance import Usage, numeric
 from cdspp.core.wording import counted
-from cdspp.stages.artifacts import outcomes_of, read_fit_record
+from cdspp.stages.artifacts import read_fit_record
 from cdspp.study.plan import BenchmarkPlan
 
 _USAGE = tuple(Usage().as_dict())
@@ -63,7 +63,7 @@ def read_fit_records(paths: Iterable[PathLike]) -> FitRecords:
     outcomes: list[Mapping[str, Any]] = []
     for path in paths:
         record = read_fit_record(path)
-        outcomes += [{**fit_key(path)._asdict(), **t} for t in outcomes_of(record)]
+        outcomes += [{**fit_key(path)._asdict(), **t} for t in record.trials]
         jobs.append(record.extra)
     frame = pd.DataFrame(outcomes, columns=list(OUTCOME_COLUMNS))
     return FitRecords(frame.astype(dict.fromkeys(_USAGE, "float64")), jobs)

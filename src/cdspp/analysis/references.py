@@ -13,7 +13,7 @@ from cdspp.analysis.fit_records import FitRecords
 from cdspp.core.names import PathLike
 from cdspp.core.version import VERSION
 from cdspp.methods import available, method_class
-from cdspp.study.stale import configuration_as_run
+from cdspp.study.stale import read_stated
 
 # Software that every study uses and no record names.
 ALWAYS = ("cdspp", "snakemake")
@@ -48,7 +48,7 @@ def references_of(
 ) -> str:
     """Return the BibTeX of the methods, data sets and packages of a finished study."""
     root = Path(folder)
-    configuration = configuration_as_run(root)
+    configuration = read_stated(root).configuration
     methods = records.outcomes["method"].unique()
     datasets = dict.fromkeys(job["dataset"] for job in records.jobs)
     own = {each["id"]: each.get("cites", "") for each in configuration["methods"]}

@@ -68,9 +68,8 @@ def verify(
     files = score_files(root)
     changed = dict(changed_files(root))
     stated: Mapping[str, str] = {}
-    with suppress(DataError):  # damaged, which is among the changes
-        if report := read_stated(root):
-            stated = report.files
+    with suppress(DataError):  # none, or damaged, which is among the changes
+        stated = read_stated(root).files
     faults, records = list[str](), list[Record]()
     n_fits = n_trials = unused = 0
     for file in files:
@@ -187,7 +186,7 @@ class _CheckedFits:
         if not {*splits} <= self._splits.keys():
             return
         tested = self._tested(splits, fit.record.extra["overlap"])
-        for outcome in fit.trials:
+        for outcome in fit.record.trials:
             if tested.get(outcome["trial"]) != outcome["test_ids"]:
                 raise DataError(
                     f"{fit.path}: trial {outcome['trial']}: its test samples are not "

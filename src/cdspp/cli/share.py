@@ -107,10 +107,10 @@ def _references(folder: Path, records: FitRecords) -> str:
 
 def _bundle(arguments: argparse.Namespace) -> str:
     from cdspp.core.version import VERSION
-    from cdspp.study.stale import configuration_as_run
+    from cdspp.study.stale import read_stated
 
     folder = arguments.folder.resolve()
-    configuration, run = configuration_as_run(folder), folder.parents[1]
+    configuration, run = read_stated(folder).configuration, folder.parents[1]
     output = arguments.output or Path(f"{folder.name}.zip")
     check_outputs(arguments, [output], [folder])
     files = {path.relative_to(run).as_posix(): path for path in _files_of(folder)}
@@ -193,8 +193,7 @@ def _files_of(folder: Path) -> Iterator[Path]:
     from cdspp.study.stale import read_stated
 
     results, run = folder.parent, folder.parents[1]
-    stated = read_stated(folder)
-    named = (os.path.normpath(results / n) for n in (stated.files if stated else ()))
+    named = (os.path.normpath(results / n) for n in read_stated(folder).files)
     files = dict.fromkeys([*sorted(folder.rglob("[!.]*")), *map(Path, named)])
     yield from (p for p in files if p.is_file() and p.is_relative_to(run))
 

@@ -17,7 +17,7 @@ import tempfile
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -163,6 +163,12 @@ class Record(NamedTuple):
     sha256: str
     extra: Mapping[str, Any]
     release: str = ""
+
+    @property
+    def trials(self) -> Sequence[Mapping[str, Any]]:
+        """The outcomes of the trials of a fit."""
+        trials: Sequence[Mapping[str, Any]] = self.extra["trials"]
+        return trials
 
 
 class Expected(NamedTuple):

@@ -43,7 +43,6 @@ from cdspp.stages.artifacts import (
     SHARE_COLUMNS,
     FitFile,
     fit_recipe,
-    outcomes_of,
     read_fit,
     read_fit_record,
     read_rows,
@@ -142,7 +141,7 @@ def is_made(path: PathLike, made_of: str, inputs: Mapping[str, str]) -> bool:
     record = _usable_record(path, made_of)
     if record is None or record.inputs != inputs or not os.path.isfile(path):
         return False
-    crashed = any(trial["crashed"] for trial in outcomes_of(record))
+    crashed = any(trial["crashed"] for trial in record.trials)
     return not crashed and record.sha256 == file_digest(path)
 
 
@@ -219,7 +218,7 @@ class DoneTrials:
         self._fits: dict[tuple[int, str], FitFile] = {}
         for other, trials in sorted(self._blocks().items()):
             if trials & self._ours and (fit := _made_alike(other, made_of, inputs)):
-                sound = (each for each in fit.trials if not each["crashed"])
+                sound = (each for each in fit.record.trials if not each["crashed"])
                 keys = ((each["trial"], each.get("read", "")) for each in sound)
                 self._fits |= dict.fromkeys(keys, fit)
 
@@ -227,7 +226,7 @@ class DoneTrials:
         """Return outcome and rows of a trial; `read` is the digest of all it reads."""
         if (fit := self._fits.get((trial, read))) is None:
             return None
-        [outcome] = [each for each in fit.trials if each["trial"] == trial]
+        [outcome] = [each for each in fit.record.trials if each["trial"] == trial]
         here = fit.columns["trial"] == trial
         return outcome, {name: fit.columns[name][here].tolist() for name in FIT_COLUMNS}
 

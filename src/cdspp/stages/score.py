@@ -93,7 +93,7 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
     trials, iterations = (columns[name][known] for name in ("trial", "iteration"))
     key = (cell.setting, cell.task, cell.method)
     rows: list[tuple[Any, ...]] = []
-    for outcome in fit.trials:
+    for outcome in fit.record.trials:
         number, status = outcome["trial"], outcome["status"]
         state = (status, bool(outcome["collapsed"]))
         of_trial = np.flatnonzero(trials == number)

@@ -14,7 +14,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.jobs import FINISHED, READY
 from cdspp.core.names import MAIN, FitKey, trials_of_block
 from cdspp.core.run_lock import RunMark, read_marks
-from cdspp.stages.artifacts import outcomes_of, read_fit_record
+from cdspp.stages.artifacts import read_fit_record
 from cdspp.study.files import FIT, SUBSPACE
 from cdspp.study.fit_jobs import FitJob, fit_jobs
 from cdspp.study.model import Study
@@ -144,7 +144,7 @@ def _read_trials(file: str) -> Sequence[Mapping[str, Any]] | None:
     """Return the trials in the record of a fit, None where a file lacks."""
     with suppress(DataError):  # damaged: made again
         if Path(f"{file}.parquet").is_file():
-            return outcomes_of(read_fit_record(f"{file}.parquet"))
+            return read_fit_record(f"{file}.parquet").trials
     return None
 
 

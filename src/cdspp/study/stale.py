@@ -10,9 +10,9 @@ import json
 import os
 import re
 from base64 import urlsafe_b64encode
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from html import unescape
 from itertools import chain
 from pathlib import Path
@@ -208,9 +208,7 @@ def _report_fault(study: Study, root: Path) -> str:
     """Say in which keys of the configuration a report is not of a study, if so."""
     try:
         stated = read_stated(root)
-    except DataError:
-        return ""  # `changed_files` says that
-    if stated is None:
+    except DataError:  # none yet, or `changed_files` says that
         return ""
     shown = stated.configuration
     asked = json.loads(json.dumps(study.run_description().config, default=str))
@@ -224,25 +222,20 @@ def _report_fault(study: Study, root: Path) -> str:
 class Outlook(NamedTuple):
     """The trials of a study's fits: those that stay, and those that run, by reason.
 
-    `hours` are those of a core that these are expected to take.
+    `code_hours` are core-hours of those that run for changes of code alone.
     """
 
     stay: int
     run: Counter[str]
-    hours: dict[str, float]
+    code_hours: float
 
     def __str__(self) -> str:
         """Say what stays, and what runs and why."""
+        stay = counted(self.stay, "trial")
         if not self.run:
-            return f"Fits: all {counted(self.stay, 'trial')} are there and stay."
-        stay, cost = counted(self.stay, "trial"), self.cost(self.run)
-        return f"Fits: {stay} stay, {self.run.total()} run ({cost})."
-
-    def cost(self, reasons: Iterable[str]) -> str:
-        """Say what the trials that run for some reasons cost, and how many they are."""
-        each = ", ".join(f"{self.run[reason]}: {reason}" for reason in reasons)
-        hours = sum(self.hours[reason] for reason in reasons)
-        return f"about {hours:.2f} core-hours; {each}"
+            return f"Fits: all {stay} are there and stay."
+        reasons = ", ".join(f"{n}: {reason}" for reason, n in self.run.most_common())
+        return f"Fits: {stay} stay, {self.run.total()} run ({reasons})."
 
 
 def outlook(study: Study, stale_files: Mapping[str, str]) -> Outlook:
@@ -250,19 +243,17 @@ def outlook(study: Study, stale_files: Mapping[str, str]) -> Outlook:
 
     A fit that follows from other files is kept after all if these come out equal.
     """
-    found = Outlook(0, Counter(), defaultdict(float))
-    seconds = cache(lambda cell: cell_cost(study, cell).seconds)
+    stay, run, seconds = 0, Counter[str](), 0.0
     for key in chain.from_iterable(map(study.fits, study.benchmarks)):
         file, trials = _fit_file(study, key), {*trials_of_block(key.block)}
         reason, beside = stale_files.get(file, ""), set[int]()
         if not reason and not _written(file):
             reason, beside = MISSING, _trials_beside(file)
         left = len(trials - beside) if reason else 0
-        found = found._replace(stay=found.stay + len(trials) - left)
-        if left:
-            found.run[reason] += left
-            found.hours[reason] += left * seconds(key._replace(block="")) / 3600
-    return found
+        stay, run[reason] = stay + len(trials) - left, run[reason] + left
+        if reason in CODE_ALONE:
+            seconds += left * cell_cost(study, key).seconds
+    return Outlook(stay, +run, seconds / 3600)
 
 
 def _trials_beside(file: str) -> set[int]:
@@ -290,14 +281,15 @@ def notes(
 
 def remake_question(fits: Outlook) -> str:
     """Say what changes of code alone would cost, nothing where they cost no fit."""
-    reasons = [reason for reason in CODE_ALONE if fits.run[reason]]
+    reasons = {reason: n for reason in CODE_ALONE if (n := fits.run[reason])}
     if not reasons:
         return ""
-    n_trials = counted(sum(fits.run[reason] for reason in reasons), "trial")
+    each = ", ".join(f"{n}: {reason}" for reason, n in reasons.items())
     return (
-        f"Changes of code alone would replace {n_trials} of fits ({fits.cost(reasons)})"
-        ". Nothing was run. To replace them, give cdspp run the option --remake; to "
-        "keep them, use the version of the code that made them."
+        f"Changes of code alone would replace {counted(sum(reasons.values()), 'trial')}"
+        f" of fits, at about {fits.code_hours:.2f} core-hours ({each}). Nothing was "
+        "run. To replace them, give cdspp run the option --remake; to keep them, use "
+        "the version of the code that made them."
     )
 
 
@@ -355,17 +347,19 @@ def stated_digests(files: Iterable[PathLike], results: PathLike) -> dict[str, st
     }
 
 
-def read_stated(root: Path) -> Stated | None:
-    """Return what the report of ``results/<study>`` rests on, None without a report.
+def read_stated(root: PathLike) -> Stated:
+    """Return what the report of ``results/<study>`` rests on.
 
-    DataError: the file that says so is missing or damaged.
+    DataError: there is no report, or the file that says so is missing or damaged.
     """
-    page = root / REPORT_PAGE
-    beside = page.with_name(DIGESTS)
+    page = Path(root, REPORT_PAGE)
+    beside, older = page.with_name(DIGESTS), page.with_suffix(".sha256")
     if not page.is_file():
-        return None
-    older = page.with_suffix(".sha256")
-    if not beside.is_file() and older.is_file():
+        raise DataError(
+            f"{page}: expected the report of a finished study, but there is none. Name "
+            "a folder such as results/embedded, and run the study to its end first."
+        )
+    if older.is_file() and not beside.is_file():
         return _stated_by_older(page, older)
     try:
         return Stated(**read_json(beside))
@@ -382,19 +376,6 @@ def _stated_by_older(page: Path, digest: Path) -> Stated:
     stated = re.findall(r"<dt>([^<]+\.\w+)</dt><dd>([0-9a-f]{64})</dd>", text)
     files = {unescape(name): value for name, value in stated}
     return Stated(digest.read_text().partition(" ")[0], configuration, files, OLDER)
-
-
-def configuration_as_run(root: PathLike) -> dict[str, Any]:
-    """Return the configuration of the finished study in ``results/<study>``."""
-    stated = read_stated(Path(root))
-    if stated is None or not stated.configuration:
-        page = Path(root, REPORT_PAGE)
-        lacking = "it states no configuration" if stated else "there is none"
-        raise DataError(
-            f"{page}: expected the report of a finished study, but {lacking}. Name a "
-            "folder such as results/embedded, and run the study to its end first."
-        )
-    return dict(stated.configuration)
 
 
 def changed_note(root: Path) -> str:
@@ -417,12 +398,12 @@ def changed_files(root: Path, own: str = "") -> Iterator[tuple[Path, str]]:
     These are the page itself and the files whose names in ``results`` begin with `own`.
     """
     page = root / REPORT_PAGE
+    if not page.is_file():
+        return
     try:
         stated = read_stated(root)
     except DataError as error:
         yield page.with_name(DIGESTS), str(error).partition(": ")[2].rstrip(".")
-        return
-    if stated is None:
         return
     if file_digest(page) != stated.page:
         wrong = "it is not the page that was written: it was changed by hand, or cut"
