@@ -231,14 +231,12 @@ class Comparison:
             bet = "← bet" if row.method == self.best_bet else ""
             name, kind = str(row.display_name), str(row.information)
             accuracy = "" if pd.isna(row.accuracy) else in_points(row.accuracy)
-            if pd.isna(row.expected_gain):
-                why = "degenerate" if row.method != TARGET_ONLY else ""
-                cells.append([name, kind, accuracy, why, "", "", "", bet])
-                continue
-            ends = (in_points(end, sign=True) for end in (row.low, row.high))
-            gain = in_points(row.expected_gain, sign=True)
-            shares = [f"{100 * p:.0f} %" for p in (row.probability, row.loss)]
-            numbers = [gain, " to ".join(ends), *shares]
+            numbers = ["" if row.method == TARGET_ONLY else "degenerate", "", "", ""]
+            if pd.notna(row.expected_gain):
+                ends = (in_points(end, sign=True) for end in (row.low, row.high))
+                gain = in_points(row.expected_gain, sign=True)
+                shares = [f"{100 * p:.0f} %" for p in (row.probability, row.loss)]
+                numbers = [gain, " to ".join(ends), *shares]
             cells.append([name, kind, accuracy, *numbers, bet])
         return cells
 

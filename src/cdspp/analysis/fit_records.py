@@ -21,16 +21,11 @@ from cdspp.stages.artifacts import read_fit_record
 from cdspp.study.plan import BenchmarkPlan
 
 _USAGE = tuple(Usage().as_dict())
-OUTCOME_COLUMNS = (
-    *(*FitKey._fields, "trial", "status", "reason"),
-    *(*_USAGE, "selected"),
-)
+OUTCOME_COLUMNS = (*FitKey._fields, "trial", "status", "reason", *_USAGE, "selected")
 TIMED_TRIALS = 3  # that seconds are given for, as in the paper
-_TIMES = (
-    *("benchmark", "title", "row", "display_name", "supervised", "shortened"),
-    *("seconds", "ratio", "trials", "failed", "tasks", "n_tasks"),
-    *("paper_seconds", "paper_ratio"),
-)
+_ROW = ("benchmark", "title", "row", "display_name", "supervised", "shortened")
+_MEASURED = ("seconds", "ratio", "trials", "failed", "tasks", "n_tasks")
+_TIMES = (*_ROW, *_MEASURED, "paper_seconds", "paper_ratio")
 
 
 @dataclass(frozen=True, eq=False)

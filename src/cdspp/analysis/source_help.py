@@ -58,17 +58,13 @@ COMPARISON_COLUMNS = {
     )
     for name in names.split()
 }
-_GAIN_COLUMNS = (
-    *("gain", "low", "high", "p_above", "p_below"),
-    *("losses", "trials", "least", "one_decides"),
-)
+_ESTIMATES = ("gain", "low", "high", "p_above", "p_below")
+_GAIN_COLUMNS = (*_ESTIMATES, "losses", "trials", "least", "one_decides")
 _VERDICT_COLUMNS = ("p_helps", "p_hurts", "hardest", "detectable")
 # Of the gain that each of several sources adds.
-_SOURCE_COLUMNS = (
-    *("benchmark", "task", "row", "display_name", "rival", "accuracy"),
-    *("rival_accuracy", "gain", "low", "high", "trials", "p_helps", "p_hurts"),
-    "accuracy_verdict",
-)
+_SIDES = ("benchmark", "task", "row", "display_name", "rival", "accuracy")
+_RESULT = ("gain", "low", "high", "trials", "p_helps", "p_hurts", "accuracy_verdict")
+_SOURCE_COLUMNS = (*_SIDES, "rival_accuracy", *_RESULT)
 _MEASURES = ("", "balanced_")  # before the names of columns
 _FEWEST_DOMAINS = 4  # fewer target domains do not speak for others
 

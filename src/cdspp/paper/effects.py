@@ -26,16 +26,12 @@ Reading = Mapping[str, Any]  # a deviation or a choice, as it stands in its list
 _DEVIATION = ("id", "method", "topic", "paper", "code", "default", "options")
 _DEFAULTS = ("code", "paper", "neither")
 _CHOICE = ("id", "methods", "topic", "printed", "otherwise")
-_DEVIATION_COLUMNS = (
-    *("id", "method", "display_name", "topic", "paper"),
-    *("unchecked", "code", "default", "switch"),
-    *("benchmark", "title", "effect", "low", "high", "losses", "tasks", "trials"),
-)
-_CHOICE_COLUMNS = (
-    *("choice", "benchmark", "title", "method", "display_name"),
-    *("effect", "low", "high", "tasks", "trials"),
-    *("cells", "exact", "exact_otherwise"),
-)
+_TEXTS = ("id", "method", "display_name", "topic", "paper", "unchecked", "code")
+_EFFECT = ("benchmark", "title", "effect", "low", "high", "losses", "tasks", "trials")
+_DEVIATION_COLUMNS = (*_TEXTS, "default", "switch", *_EFFECT)
+_CHOICE_KEYS = ("choice", "benchmark", "title", "method", "display_name")
+_COUNTS = ("tasks", "trials", "cells", "exact", "exact_otherwise")
+_CHOICE_COLUMNS = (*_CHOICE_KEYS, "effect", "low", "high", *_COUNTS)
 _DEVIATIONS = (
     "What the text of a paper says and what the code that its authors released does. "
     "The paper is the method's own; the comparison is the paper of CDSPP, which "

@@ -134,7 +134,7 @@ class Paper(GuestSection):
         """Return the `cdspp.paper.readings.PaperPlan` of a benchmark as a mapping."""
         entries = {entry["id"]: entry for entry in config.get("benchmarks", ())}
         printed = entries.get(benchmark, {}).get("printed")
-        plans: dict[str, list[ReadingPlan]] = {section: [] for section in READINGS}
+        plans: dict[str, tuple[ReadingPlan, ...]] = dict.fromkeys(READINGS, ())
         for section, opening in READINGS.items():
             for entry in config.get(section, ()):
                 setting = f"{opening}-{entry['id']}"
@@ -143,9 +143,8 @@ class Paper(GuestSection):
                 for method in methods:
                     trials = study.setting_trials(setting, method)
                     plan = ReadingPlan(entry["id"], setting, method, tasks, trials)
-                    plans[section].append(plan)
-        found = {section: tuple(made) for section, made in plans.items()}
-        return asdict(PaperPlan(config.get("paper", True), printed, **found))
+                    plans[section] += (plan,)
+        return asdict(PaperPlan(config.get("paper", True), printed, **plans))
 
     @staticmethod
     def parts(outline: tuple[Part, ...]) -> tuple[Part, ...]:
