@@ -31,7 +31,7 @@ from benchmarks.walk import bench_walk, walk_table
 from cdspp.cli.command import add_command, positive_integer
 from cdspp.cli.main import run_command
 from cdspp.core.files import atomic, write_json
-from cdspp.paper.printed import paper_seconds
+from cdspp.paper.times import paper_seconds
 
 __all__ = ["main"]
 

@@ -23,7 +23,7 @@ from benchmarks.solver import (
 from cdspp.methods import available, method_class
 from cdspp.methods.cdspp.structure_preserving import solve_projection
 from cdspp.methods.cost import fit_cost
-from cdspp.paper.printed import paper_seconds
+from cdspp.paper.times import paper_seconds
 
 HOME = SIZES["office-home"]
 TINY = Size("tiny", 3, 30, 12, 6, 15, 40)

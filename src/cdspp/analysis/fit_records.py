@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -14,18 +13,13 @@ import pandas as pd
 
 from cdspp.analysis.summary import read_scores
 from cdspp.core.errors import DataError
-from cdspp.core.names import MAIN, REFERENCE, FitKey, PathLike, fit_key
+from cdspp.core.names import FitKey, PathLike, fit_key
 from cdspp.core.provenance import Usage, numeric
 from cdspp.core.wording import counted
 from cdspp.stages.artifacts import read_fit_record
-from cdspp.study.plan import BenchmarkPlan
 
 _USAGE = tuple(Usage().as_dict())
 OUTCOME_COLUMNS = (*FitKey._fields, "trial", "status", "reason", *_USAGE, "selected")
-TIMED_TRIALS = 3  # that seconds are given for, as in the paper
-_ROW = ("benchmark", "title", "row", "display_name", "supervised", "shortened")
-_MEASURED = ("seconds", "ratio", "trials", "failed", "tasks", "n_tasks")
-_TIMES = (*_ROW, *_MEASURED, "paper_seconds", "paper_ratio")
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,59 +108,3 @@ def failures_of_scores(paths: Iterable[PathLike]) -> str:
         with suppress(DataError):  # damaged, as `cdspp verify` says
             scores.append(read_scores(path).assign(benchmark=path.stem))
     return failure_text(pd.concat(scores)) if scores else ""
-
-
-def measure_times(
-    outcomes: pd.DataFrame,
-    plans: Sequence[BenchmarkPlan],
-    paper: Mapping[str, Mapping[str, float]] | None = None,
-) -> pd.DataFrame:
-    """Return times by benchmark and row of the main setting, in table order.
-
-    `seconds` of the processor are of three trials over all tasks, by the mean of those
-    that ran (NaN unless every task ran); `ratio` is to those of the reference.
-    """
-    main, paper = outcomes[outcomes["setting"] == MAIN], paper or {}
-    times = [_benchmark_times(main, p, paper.get(p.benchmark, {})) for p in plans]
-    return pd.concat(times, ignore_index=True).reindex(columns=list(_TIMES))
-
-
-def _benchmark_times(
-    outcomes: pd.DataFrame, plan: BenchmarkPlan, paper: Mapping[str, float]
-) -> pd.DataFrame:
-    here = outcomes[outcomes["benchmark"] == plan.benchmark]
-    times = pd.DataFrame(
-        {
-            "benchmark": plan.benchmark,
-            "title": plan.title,
-            "row": row.key,
-            "display_name": row.display_name,
-            "supervised": row.supervised,
-            "shortened": row.shortened,
-            **_row_times(here[here["method"] == row.method], plan.tasks),
-            "n_tasks": len(plan.tasks),
-            "paper_seconds": paper.get(row.method_name, math.nan),
-        }
-        for row in plan.main_rows
-    )
-    if times.empty:
-        return times
-    unit = times[[row.role == REFERENCE for row in plan.main_rows]].squeeze()
-    for name, ratio in (("seconds", "ratio"), ("paper_seconds", "paper_ratio")):
-        own = float(unit[name]) if len(unit) else math.nan
-        times[ratio] = times[name] / (own or math.nan)
-    return times
-
-
-def _row_times(outcomes: pd.DataFrame, tasks: Sequence[str]) -> dict[str, float]:
-    ok = outcomes["status"] == "ok"
-    known = ok & outcomes["cpu_seconds"].notna()  # external predictions have none
-    spent = outcomes[known].groupby("task")["cpu_seconds"].apply(list).to_dict()
-    ran = [spent[task] for task in tasks if task in spent]
-    each = (TIMED_TRIALS * sum(seconds) / len(seconds) for seconds in ran)
-    return {
-        "seconds": sum(each) if ran and len(ran) == len(tasks) else math.nan,
-        "trials": min(map(len, ran), default=0),
-        "failed": int((~ok).sum()),
-        "tasks": len(ran),
-    }

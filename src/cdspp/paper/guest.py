@@ -65,7 +65,7 @@ DEVIATIONS = Part(
     "many points the other reading changes.",
 )
 TIMES = (
-    Item(TIMING, "times", _maker("printed:write_times", "records")),
+    Item(TIMING, "times", _maker("times:write_times", "records")),
     Item(
         TIMING,
         "time-claims",

@@ -1,4 +1,4 @@
-"""Printed accuracies and times next to ours, each cell with a verdict or a reason."""
+"""Printed accuracies next to ours, each cell with a verdict or a reason."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.fit_records import measure_times, read_fit_records
 from cdspp.analysis.summary import (
     Floats,
     Summary,
@@ -29,7 +28,6 @@ from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import seed_option
 from cdspp.paper.readings import PaperPlan
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
-from cdspp.report.tables.times import build_times_table
 from cdspp.stages.artifacts import SHIPPED, read_csv
 from cdspp.study.plan import Plans, Row
 
@@ -70,35 +68,6 @@ def write_printed(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) 
     summaries = read_summaries(scores, plans)
     cells = compare_printed(read_printed(paper), summaries)
     write_tables([build_printed_counts(cells), build_printed_table(cells)], outputs)
-
-
-def write_times(plans: Plans, records: Paths, paper: PathLike, outputs: Paths) -> None:
-    """Write the table of computation times next to the printed ones."""
-    outcomes = read_fit_records(records).outcomes
-    times = measure_times(outcomes, plans, paper_times(paper, plans))
-    write_tables([build_times_table(times)], outputs)
-
-
-def paper_times(folder: PathLike, plans: Plans) -> dict[str, Mapping[str, float]]:
-    """Return the printed seconds, by benchmark of ours and display name of a method."""
-    seconds = paper_seconds(Path(folder, "computation_time.csv"))
-    known = read_yaml(Path(folder, "benchmarks.yaml"))
-    names = {plan.benchmark: PaperPlan.of(plan).printed for plan in plans}
-    return {
-        benchmark: seconds[known[name]["time"]]
-        for benchmark, name in names.items()
-        if name is not None
-    }
-
-
-def paper_seconds(path: PathLike) -> dict[str, dict[str, float]]:
-    """Read the computation times of the paper: seconds by benchmark and method."""
-    types = {"method": "str", "benchmark": "str", "seconds_all_tasks": "float64"}
-    found = read_csv(path, types, SHIPPED)
-    return {
-        str(name): dict(zip(group["method"], group["seconds_all_tasks"], strict=True))
-        for name, group in found.groupby("benchmark", sort=False)
-    }
 
 
 def read_printed(folder: PathLike) -> Printed:

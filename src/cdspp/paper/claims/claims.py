@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.fit_records import measure_times, read_fit_records
+from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike, Paths
@@ -29,6 +29,7 @@ from cdspp.paper.claims.evidence import (
     Times,
     read_evidence,
 )
+from cdspp.paper.times import measure_times
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
 from cdspp.study.plan import Plans
 
