@@ -133,13 +133,13 @@ def posterior(differences: ArrayLike, prior: Prior) -> Posterior:
     return Posterior(float(mean), math.sqrt(variance))
 
 
-def best_bet(found: Mapping[str, Posterior]) -> str:
+def best_bet(posteriors: Mapping[str, Posterior]) -> str:
     """Return the method with the largest mean gain if that is `LEAST_GAIN` or more.
 
     Else, or where no method has a posterior, it is the reference.
     """
-    first = max(found, key=lambda name: found[name].mean, default=TARGET_ONLY)
-    enough = first != TARGET_ONLY and found[first].mean >= LEAST_GAIN
+    first = max(posteriors, key=lambda name: posteriors[name].mean, default=TARGET_ONLY)
+    enough = first != TARGET_ONLY and posteriors[first].mean >= LEAST_GAIN
     return first if enough else TARGET_ONLY
 
 

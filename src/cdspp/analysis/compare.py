@@ -300,7 +300,7 @@ def _candidates(
 
 def _with_explanation(
     runs: HoldOuts,
-    found: Comparison,
+    comparison: Comparison,
     names: Sequence[str],
     goals: tuple[float, float],
     progress: Callable[[str], None],
@@ -315,10 +315,10 @@ def _with_explanation(
     order = default_candidates(runs.problem.bridge)
     explanation = explain(held_out, order, margin / 100, wanted / 100)
     accuracies = pd.DataFrame(held_out.accuracies())
-    found = replace(found, explanation=explanation, accuracies=accuracies)
-    if not explanation.settled or found.test is not None:
-        return found
-    return replace(found, best_bet=explanation.tested, evidence=SETTLED)
+    comparison = replace(comparison, explanation=explanation, accuracies=accuracies)
+    if not explanation.settled or comparison.test is not None:
+        return comparison
+    return replace(comparison, best_bet=explanation.tested, evidence=SETTLED)
 
 
 def _in_states(method: str, problem: Problem) -> Iterator[Fit]:
@@ -336,9 +336,9 @@ def _forecast(runs: HoldOuts, method: str, n_fits: int) -> str:
     return f"{method}: {n_fits} fits at most, about {seconds} s"
 
 
-def _settling_lines(found: Comparison, scale: str) -> Iterator[str]:
+def _settling_lines(comparison: Comparison, scale: str) -> Iterator[str]:
     """Yield Python that tests the bet on rows that the user labels."""
-    if not found.can_be_settled:
+    if not comparison.can_be_settled:
         return
     how = "" if scale == STANDARDISE else f", scale={scale!r}"
     yield (
@@ -348,9 +348,9 @@ def _settling_lines(found: Comparison, scale: str) -> Iterator[str]:
     )
 
 
-def _degenerate_note(runs: HoldOuts, found: Comparison) -> Iterator[str]:
+def _degenerate_note(runs: HoldOuts, comparison: Comparison) -> Iterator[str]:
     """Yield which fits are of no use, and another scaling to try."""
-    shares = found.candidates.set_index("display_name")["degenerate"]
+    shares = comparison.candidates.set_index("display_name")["degenerate"]
     if not shares.any():
         return
     texts = (f"{name} {100 * s:.0f} %" for name, s in shares[shares > 0].items())

@@ -203,35 +203,38 @@ class HeldOut:
 
 
 def explain(
-    found: HeldOut, candidates: Sequence[str], margin: float, wanted: float
+    held_out: HeldOut, candidates: Sequence[str], margin: float, wanted: float
 ) -> Explanation:
     """Judge held-out rows; gains within the margin, a share, count as equal.
 
     The first of `candidates` that is among them is the one that is tested by itself.
     """
     own, over_alone = {}, {}
-    for name in found.with_source:
-        states = {fit.state: found.right[fit] for fit in found.states(name)[1:]}
-        own[name], over_alone[name] = found.over(name, states), found.over_alone(name)
-    verdicts = _verdicts(found, own, over_alone, margin)
+    for name in held_out.with_source:
+        states = {fit.state: held_out.right[fit] for fit in held_out.states(name)[1:]}
+        own[name], over_alone[name] = (
+            held_out.over(name, states),
+            held_out.over_alone(name),
+        )
+    verdicts = _verdicts(held_out, own, over_alone, margin)
     gains = pd.DataFrame(_gains(own, over_alone, margin))
     winners = verdicts[verdicts["wins"]]
-    decision, method, gain = CANNOT_TELL, found.best_alone, None
+    decision, method, gain = CANNOT_TELL, held_out.best_alone, None
     if not winners.empty:
         decision = USE
         method = str(winners.loc[winners["accuracy"].idxmax(), "method"])
-        best = {found.best_alone: found.alone[found.best_alone]}
-        gain = shrunk(found.over(method, best)[found.best_alone].plain)
+        best = {held_out.best_alone: held_out.alone[held_out.best_alone]}
+        gain = shrunk(held_out.over(method, best)[held_out.best_alone].plain)
     elif verdicts["out"].all():
         decision = ALONE_BETTER
-    usable = (k for k in candidates if k in own and not found.unusable(Fit(k)))
+    usable = (k for k in candidates if k in own and not held_out.unusable(Fit(k)))
     tested = next(usable, "")
     rivals = over_alone.get(tested, {}).values()
     p_value = max((g.p_above for both in rivals for g in both), default=math.nan)
-    if len(found.classes) < MIN_TRIALS:
+    if len(held_out.classes) < MIN_TRIALS:
         p_value = math.nan
     tests = Explanation(gains, verdicts, decision, method, gain, "", tested, p_value)
-    return replace(tests, finding=_finding(found, tests, wanted))
+    return replace(tests, finding=_finding(held_out, tests, wanted))
 
 
 def shrunk(gain: PairedGain) -> PairedGain:
@@ -248,10 +251,10 @@ def shrunk(gain: PairedGain) -> PairedGain:
 
 
 def _verdicts(
-    found: HeldOut, own: Gains, over_alone: Gains, margin: float
+    held_out: HeldOut, own: Gains, over_alone: Gains, margin: float
 ) -> pd.DataFrame:
     """Judge the methods together: Holm's correction covers all that were tried."""
-    unusable = [any(map(found.unusable, found.states(name))) for name in own]
+    unusable = [any(map(held_out.unusable, held_out.states(name))) for name in own]
     every = {name: {**own[name], **over_alone[name]} for name in own}
     judged = [_by_measure(gains, margin, unusable) for gains in (own, every)]
     p_worse = holm([_p_worse(over_alone[name]) for name in own])
@@ -266,8 +269,8 @@ def _verdicts(
             {
                 "method": name,
                 "display_name": method_class(name).display_name,
-                "accuracy": found.accuracy(found.right[Fit(name)]),
-                "alone": found.accuracy(found.right[Fit(name, ALONE)]),
+                "accuracy": held_out.accuracy(held_out.right[Fit(name)]),
+                "alone": held_out.accuracy(held_out.right[Fit(name, ALONE)]),
                 "verdict": verdict,
                 "p_helps": max(each.p_helps for each in over_own),
                 "p_hurts": max(each.p_hurts for each in over_own),
@@ -315,9 +318,9 @@ def _gains(own: Gains, over_alone: Gains, margin: float) -> Iterator[dict[str, o
             }
 
 
-def _finding(found: HeldOut, tests: Explanation, wanted: float) -> str:
+def _finding(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
     """Return the decision as a sentence, and the methods that it excludes."""
-    text = _decision_text(found, tests, wanted)
+    text = _decision_text(held_out, tests, wanted)
     unusable = tests.verdicts[tests.verdicts["verdict"] == COLLAPSED]
     if unusable.empty:
         return text
@@ -325,18 +328,18 @@ def _finding(found: HeldOut, tests: Explanation, wanted: float) -> str:
     return f"{text} Excluded, because fits failed, collapsed or diverged: {names}."
 
 
-def _decision_text(found: HeldOut, tests: Explanation, wanted: float) -> str:
+def _decision_text(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
     if not tests.method:
-        if len(found.classes) < MIN_TRIALS:
+        if len(held_out.classes) < MIN_TRIALS:
             return f"Cannot tell: label {MIN_TRIALS} rows at least."
         return "Cannot tell: all fits without a source failed, collapsed or diverged."
     name = method_class(tests.method).display_name
     many = len(tests.verdicts) > 1
     every = counted(len(tests.verdicts), "method")
     if tests.gain is not None:
-        best = method_class(found.best_alone).display_name
+        best = method_class(held_out.best_alone).display_name
         bridges = method_class(tests.method).bridges
-        used = [phrase for kind, phrase in found.bridge.items() if kind in bridges]
+        used = [phrase for kind, phrase in held_out.bridge.items() if kind in bridges]
         through = f", through the {' and the '.join(used)}," if used else ""
         return (
             f"The source helps{through} with {name}: it gains "
@@ -353,16 +356,16 @@ def _decision_text(found: HeldOut, tests: Explanation, wanted: float) -> str:
         )
     any_ = f"any of {every}" if many else only
     text = f"These rows do not show that the source helps {any_}"
-    return f"{text}{_power(found, tests, wanted)}."
+    return f"{text}{_power(held_out, tests, wanted)}."
 
 
-def _power(found: HeldOut, tests: Explanation, wanted: float) -> str:
+def _power(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
     least = float(tests.verdicts["detectable"].min())
     if math.isnan(least):
         return ""
-    n_labelled = len(found.classes)
-    limit = 1 - found.accuracy(found.alone[found.best_alone])
-    best = method_class(found.best_alone).display_name
+    n_labelled = len(held_out.classes)
+    limit = 1 - held_out.accuracy(held_out.alone[held_out.best_alone])
+    best = method_class(held_out.best_alone).display_name
     rows = f"{n_labelled} labelled rows"
     if limit * n_labelled < 1 - 1e-9:  # rounding leaves less than a row of a whole one
         share = "all" if limit == 0 else f"{in_points(1 - limit)} %"

@@ -23,9 +23,9 @@ _ARRAYS = ("accuracy", "class_accuracy", "macro_f1", "by_iteration", "collapsed"
 
 def mean_sd(values: ArrayLike) -> tuple[float, float]:
     """Return mean and deviation (by n - 1, as the paper) of trials; NaN of too few."""
-    found = present(values)
-    mean = float(found.mean()) if found.size else float("nan")
-    sd = float(found.std(ddof=1)) if found.size > 1 else float("nan")
+    numbers = present(values)
+    mean = float(numbers.mean()) if numbers.size else float("nan")
+    sd = float(numbers.std(ddof=1)) if numbers.size > 1 else float("nan")
     return mean, sd
 
 

@@ -146,24 +146,24 @@ def gain_of(differences: ArrayLike, *, resolution: float = 0.0) -> PairedGain:
     The standard error is `resolution` at least, as 1 / n of n rows: that no trial tells
     two rivals apart does not say that they are equal to the last row.
     """
-    found = present(differences)
-    gain = _gain_of_all(found, resolution)
+    values = present(differences)
+    gain = _gain_of_all(values, resolution)
     if gain.trials < OUTLIER_TRIALS:
         return gain
-    far = np.abs(found - np.median(found))
+    far = np.abs(values - np.median(values))
     if far.max() <= OUTLIER * 1.4826 * np.median(far):
         return gain
-    others = _gain_of_all(np.delete(found, far.argmax()), resolution)
+    others = _gain_of_all(np.delete(values, far.argmax()), resolution)
     names = {_verdict_name(each.p_above, each.p_below) for each in (gain, others)}
     return replace(gain, one_decides=len(names) > 1)
 
 
-def _gain_of_all(found: Floats, resolution: float) -> PairedGain:
-    mean, sd = mean_sd(found)
-    losses = int(np.count_nonzero(found < -ZERO))
-    error = max(sd * (1 / max(found.size, 1)) ** 0.5, resolution)
-    least = float(found.min()) if found.size else math.nan
-    return PairedGain(mean, error, losses, found.size, least, df=found.size - 1.0)
+def _gain_of_all(values: Floats, resolution: float) -> PairedGain:
+    mean, sd = mean_sd(values)
+    losses = int(np.count_nonzero(values < -ZERO))
+    error = max(sd * (1 / max(values.size, 1)) ** 0.5, resolution)
+    least = float(values.min()) if values.size else math.nan
+    return PairedGain(mean, error, losses, values.size, least, df=values.size - 1.0)
 
 
 def mean_interval(values: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
@@ -304,8 +304,8 @@ def _within(gain: PairedGain, margin: float) -> bool:
     Rows that differ may be so rare that the test has none: of n rows without one, three
     in n may still be such rows (the rule of three), with a variance of 3 / n^2.
     """
-    unseen = replace(gain, error=math.hypot(gain.error, 3**0.5 * gain.row))
-    low, high = unseen.interval(1 - 2 * ALPHA)
+    widened = replace(gain, error=math.hypot(gain.error, 3**0.5 * gain.row))
+    low, high = widened.interval(1 - 2 * ALPHA)
     return -margin - ZERO < low and high < margin + ZERO
 
 

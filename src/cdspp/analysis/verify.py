@@ -221,12 +221,12 @@ def _by_trial(rows: Iterable[tuple[Any, ...]]) -> dict[Trial, Rows]:
     return dict(found)
 
 
-def _used(fits: _CheckedFits, found: dict[Trial, Rows]) -> set[FitKey]:
+def _used(fits: _CheckedFits, scores: dict[Trial, Rows]) -> set[FitKey]:
     """Return the fits that the scores are of; some in part, in blocks of other size."""
-    given = fits.rows.items()
-    whole = {key for key, rows in given if rows and rows.keys() <= found.keys()}
+    by_fit = fits.rows.items()
+    whole = {key for key, rows in by_fit if rows and rows.keys() <= scores.keys()}
     covered = {trial for key in whole for trial in fits.rows[key]}
-    parts = {key for key, rows in given if (rows.keys() & found.keys()) - covered}
+    parts = {key for key, rows in by_fit if (rows.keys() & scores.keys()) - covered}
     return whole | parts
 
 

@@ -332,11 +332,11 @@ def _class_noise_text(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
     """Count the methods that are better with the source, than without any as well."""
     ahead, alone = _better_with_source(pairs), _pairs(comparisons, ALONE)
     names = f" ({_gains(ahead, 'display_name')})" if ahead else ""
-    words = [pair.pair for pair in pairs]
+    pair_verdicts = [pair.pair for pair in pairs]
     text = (
         f"of {counted(len(pairs), 'method')}, better with the real source: "
-        f"{len(ahead)}{names}; equal: {words.count(EQUAL)}; "
-        f"better with class noise: {words.count(HURTS)}"
+        f"{len(ahead)}{names}; equal: {pair_verdicts.count(EQUAL)}; "
+        f"better with class noise: {pair_verdicts.count(HURTS)}"
     )
     if not alone:
         return text

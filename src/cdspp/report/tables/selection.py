@@ -148,8 +148,8 @@ def _verdicts(comparisons: pd.DataFrame, row: Row) -> dict[str, str]:
     return {name: verdict_of(of_method(comparisons, key)) for name, key in keys.items()}
 
 
-def build_selection_table(found: pd.DataFrame, plans: Plans) -> Table:
-    """Build the table ``selection``, of what `compare_selections` found."""
+def build_selection_table(selections: pd.DataFrame, plans: Plans) -> Table:
+    """Build the table ``selection``, of what `compare_selections` selections."""
     kept = dict.fromkeys(name for plan in plans for name in without_grid(plan))
     others = f" With their defaults alone: {', '.join(kept)}." if kept else ""
     columns = {
@@ -169,9 +169,9 @@ def build_selection_table(found: pd.DataFrame, plans: Plans) -> Table:
         "Hyper-parameters: default, selected, best in hindsight",
         " ".join([_SELECTION + others, *(plan.protocol for plan in plans)]),
         columns,
-        found.itertuples(),
+        selections.itertuples(),
         block=lambda entry: str(entry.title),
-        data=found,
+        data=selections,
         text_columns=2,
         headings=True,
         empty="No method has a grid of values to select of.",
