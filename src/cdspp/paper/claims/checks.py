@@ -1,4 +1,4 @@
-"""Kinds of checks: of scores, curves and times, and of the source."""
+"""Checks of claims on scores, curves and times, and on the source."""
 
 from __future__ import annotations
 
@@ -362,8 +362,8 @@ def _trials(pairs: Sequence[Any]) -> str:
     return counted(most, "trial") if least == most else f"{least} to {most} trials"
 
 
-class Kind(NamedTuple):
-    """A kind of check: how the verdict is found, and the function that finds it."""
+class Check(NamedTuple):
+    """A rule for verdicts, for readers, and the function that applies it."""
 
     rule: str
     apply: Callable[..., Judgement]
@@ -379,13 +379,13 @@ _NO_BETTER = (
 # By name in the list of claims. With class noise every method does as well as with the
 # source; without a source the gain over the baseline is there, too.
 CHECKS = {
-    "superior": Kind(
+    "superior": Check(
         "Supported where the 95 % interval of the paired gain, averaged over tasks, "
         "for other labelled samples and test rows lies above zero, contrary where it "
         f"lies below (at least {MIN_TRIALS} trials of both).",
         superior,
     ),
-    "best": Kind(
+    "best": Check(
         "Supported where the 95 % interval of the paired gain over the best other "
         "complete row, averaged over tasks, for other labelled samples and test rows "
         f"lies above zero, contrary where it lies below (at least {MIN_TRIALS} "
@@ -393,32 +393,32 @@ CHECKS = {
         "with the gain over them on shared trials.",
         best,
     ),
-    "flat": Kind(
+    "flat": Check(
         "Supported where the means within the range, over trials and tasks, differ by "
         f"at most {in_points(_TOLERANCE)} points, contrary where by more (at least "
         f"{MIN_TRIALS} trials).",
         flat,
     ),
-    "trend": Kind(
+    "trend": Check(
         "Supported where the 95 % t interval over trials of the paired "
         "difference between the two ends of the curve, averaged over tasks, lies above "
         f"zero, contrary where it lies below (at least {MIN_TRIALS} trials).",
         trend,
     ),
-    "transfer": Kind(
+    "transfer": Check(
         f"{verdicts.RULE} Here it is applied to the average over tasks: supported "
         "where the source helps, contrary where it hurts or the two are equal.",
         transfer,
     ),
-    "class-noise": Kind(
+    "class-noise": Check(
         _NO_BETTER.format("with class noise"),
         partial(no_better, state=CLASS_NOISE, describe=_class_noise_text),
     ),
-    "without-source": Kind(
+    "without-source": Check(
         _NO_BETTER.format("without one"),
         partial(no_better, state=ALONE, describe=_without_source_text),
     ),
-    "cheapest": Kind(
+    "cheapest": Check(
         "Supported where its processor time over all tasks is below that of every "
         "rival that was measured, otherwise contrary (at least "
         f"{MIN_TRIALS} trials of it and of a rival that decides); shortened rivals are "
@@ -426,5 +426,5 @@ CHECKS = {
         cheapest,
         of_time=True,
     ),
-    "elsewhere": Kind("Not decided by the numbers of a study.", elsewhere),
+    "elsewhere": Check("Not decided by the numbers of a study.", elsewhere),
 }
