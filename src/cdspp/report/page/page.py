@@ -219,7 +219,7 @@ class _Embedder:
     def show(self, item: outline.Item, name: str, plans: Plans) -> Markup:
         """Show what `plans` have of an item under a name."""
         if item.kind == outline.FIGURE:
-            caption = Markup(item.caption_of(plans)).format(**_fields(plans))
+            caption = Markup(item.caption).format(**_fields(plans))
             return self._figure(name, caption)
         *downloads, fragment = (self.files.get(f"{name}.{f}") for f in TABLE_FORMS)
         if fragment is None:
