@@ -34,13 +34,7 @@ from cdspp.core.names import BASELINE, REFERENCE, PathLike
 from cdspp.core.wording import duration, in_points, sentence, task_title
 from cdspp.report import outline
 from cdspp.report.tables.contents import untrained_text
-from cdspp.report.tables.table import (
-    Cell,
-    Table,
-    html_name,
-    number_cell,
-    to_fragment,
-)
+from cdspp.report.tables.table import Cell, Table, html_name, number_cell, to_fragment
 from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import Plans

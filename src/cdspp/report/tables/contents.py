@@ -31,11 +31,7 @@ _TREATMENT = {
 
 
 def write_contents(
-    plans: Plans,
-    labels: Paths,
-    features: Paths,
-    splits: Paths,
-    outputs: Paths,
+    plans: Plans, labels: Paths, features: Paths, splits: Paths, outputs: Paths
 ) -> None:
     """Write what a benchmark holds, and which samples are on both sides of a task."""
     [plan] = plans
@@ -72,10 +68,16 @@ def count_contents(
 def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     """Build the table ``contents_<benchmark>``: a line a domain and role."""
     paired = bool(contents["paired"].any())
-    pairs = " Paired samples are in every domain, and none of these." * paired
-    excludes = any(map(within_domain, plan.tasks)) and plan.overlap == "exclude"
-    exception = ", save those that the task has labelled in its source" * excludes
-    trials = contents["trials"].max()
+    caption = (
+        "Counted from the files of features, labels and splits: labelled and test "
+        f"samples of a trial, a range where trials (of {contents['trials'].max()}) or "
+        "classes differ. Every unlabelled target sample is a test sample"
+    )
+    if any(map(within_domain, plan.tasks)) and plan.overlap == "exclude":
+        caption += ", save those that the task has labelled in its source"
+    caption += "."
+    if paired:
+        caption += " Paired samples are in every domain, and none of these."
     columns = {
         "Domain": lambda entry: Cell(entry.domain),
         "Serves as": lambda entry: Cell(entry.role),
@@ -92,9 +94,7 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     return Table.of(
         f"contents_{plan.benchmark}",
         f"{plan.title}: what it holds",
-        "Counted from the files of features, labels and splits: labelled and test "
-        f"samples of a trial, a range where trials (of {trials}) or classes differ. "
-        f"Every unlabelled target sample is a test sample{exception}.{pairs}",
+        caption,
         columns,
         contents.itertuples(),
         block=lambda entry: entry.role.capitalize(),
@@ -113,10 +113,12 @@ def untrained_text(path: PathLike) -> str:
         ours = contents["role"] == role
         domains = contents["domain"][ours & random]
         some = f" ({', '.join(domains)})" if len(domains) < ours.sum() else ""
-        parts += [f"the {role}{some}"] * bool(len(domains))
+        if len(domains):
+            parts.append(f"the {role}{some}")
+    if not parts:
+        return ""
     whose = " and ".join(parts)
-    text = f"Features of {whose} come from a network with {_RANDOM_WEIGHTS}."
-    return text if parts else ""
+    return f"Features of {whose} come from a network with {_RANDOM_WEIGHTS}."
 
 
 def count_overlap(splits: Splits, plan: BenchmarkPlan) -> pd.DataFrame:

@@ -133,7 +133,7 @@ def build_task_table(
         "the largest one over all source states (helps) or that of the loss against "
         "no source (hurts), after Holm's correction over tasks."
         + interval_note(ours["trials"])
-        + f" {protocol}" * bool(protocol),
+        + (f" {protocol}" if protocol else ""),
         columns=("Task", "Accuracy", *over, "Verdict"),
         lines=tuple(lines),
         data=comparisons,
