@@ -76,7 +76,7 @@ class Part:
 
 @dataclass(frozen=True)
 class ItemJob:
-    """What one job makes: items of one kind, by one maker, with their captions."""
+    """Items of one kind that one job makes by one maker, with their captions."""
 
     name: str
     kind: str
@@ -91,7 +91,7 @@ class ItemJob:
 
     @property
     def of_data(self) -> bool:
-        """Whether it needs no more of the plans than what is about data."""
+        """True if its inputs are data only, so that it needs only the data's plan."""
         return set(self.maker.inputs) <= set(_OF_DATA)
 
 

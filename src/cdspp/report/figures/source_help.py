@@ -99,7 +99,7 @@ def draw_source_help(
         rows = {s.rows[i].key: s.rows[i] for s in summaries for i in _rows(s)}
         handles = []
         for key, row in rows.items():
-            look = style.style_of(key).look(5) | style.ALONE
+            look = style.style_of(key).look(5) | style.MARKER_ONLY
             name = style.figure_name(row.display_name)
             handles.append(Line2D([], [], label=name, **look))
         if handles:

@@ -33,7 +33,7 @@ MUTED = "#6b7280"
 WIDTH = 7.4
 TITLE_WIDTH = 20  # letters of a line of a title
 DASHES = (0, (4, 2))
-ALONE: Any = {"markeredgewidth": 1.2, "linestyle": "none"}
+MARKER_ONLY: Any = {"markeredgewidth": 1.2, "linestyle": "none"}
 RING: Any = {
     **{"marker": "o", "markersize": 11, "markerfacecolor": "none", "zorder": 4},
     **{"color": MUTED, "linestyle": "none", "label": "collapsed or diverged"},
@@ -193,7 +193,7 @@ def dots(axes: Axes, key: str, values: Floats, y: float) -> float:
     if np.isfinite(low):
         axes.plot([100 * low, 100 * high], [y, y], color=style.colour, lw=1.6)
     if np.isfinite(mean):
-        axes.plot([mean], [y], **style.look(5), **ALONE)
+        axes.plot([mean], [y], **style.look(5), **MARKER_ONLY)
     return mean
 
 

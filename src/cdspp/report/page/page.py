@@ -80,14 +80,15 @@ def write_report(
         sections=sections,
         contents=[(group, list(members)) for group, members in groups],
     )
-    with atomic(page) as temporary:
-        temporary.write_text(unbroken(text), encoding="utf-8")
+    write_page(text, page)
     write_digests(page, study.config, digests)
 
 
-def unbroken(page: str) -> str:
-    """Return a page on which no percentage breaks across lines."""
-    return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", page)
+def write_page(text: str, output: PathLike) -> None:
+    """Write a page on which no percentage breaks across lines."""
+    text = re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)
+    with atomic(output) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:

@@ -39,7 +39,7 @@ _BOLD = (
     "it. * supervised; † shortened run."
 )
 _NUMBERS = f"{_PERCENT} {_BOLD.format('of the column')}"
-_FALLEN = "collapsed or diverged"
+_UNUSABLE = "collapsed or diverged"
 _MOST_ITERATIONS = 12
 _MOMENTS = ("mean", "sd", "trials")
 _SCORES = (
@@ -152,7 +152,7 @@ def _iteration_table(summary: Summary) -> Table:
     for i in summary.iterative():
         row = summary.rows[i]
         ran = [step for step in steps if np.isfinite(curves[i, ..., step]).any()]
-        unusable = _FALLEN * (summary.collapsed_share(i, AVERAGE) > MOST_COLLAPSED)
+        unusable = _UNUSABLE * (summary.collapsed_share(i, AVERAGE) > MOST_COLLAPSED)
         for place, step in enumerate(ran):
             name = Cell("" if place else row.display_name, note=unusable, name=True)
             unusable = ""  # said once
@@ -264,7 +264,7 @@ def _score(
         notes.append(f"{ran} of {row.trials_asked} trials")
     elif task == AVERAGE and n_tasks < len(tasks):
         notes.append(f"{n_tasks} of {counted(len(tasks), 'task')}")
-    note = ", ".join(notes + [_FALLEN] * collapsed)
+    note = ", ".join(notes + [_UNUSABLE] * collapsed)
     score: Score = {"task": task, "row": row.key, "display_name": row.display_name}
     score |= {"of": row, "collapsed": collapsed, "note": note}
     return score | {"mean": mean, "sd": sd, "trials": ran}

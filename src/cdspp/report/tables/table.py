@@ -66,7 +66,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """What a table shows, and the tidy data behind it, which are the CSV form.
+    """A table as shown, and the tidy data behind it, which are the CSV form.
 
     The first `text_columns` are aligned left; `prose` are the places of those that hold
     sentences. `headings` shows the names of blocks, and the page shows `empty` in place
@@ -260,7 +260,7 @@ def _html_line(line: Line, kinds: Sequence[str]) -> str:
 
 
 def _sortable(table: Table) -> bool:
-    """Whether cells have values, and every line says by itself what it is about."""
+    """Return whether cells have values, and every line has a name of its own."""
     cells = (cell for line in table.lines for cell in line.cells)
     named = all(line.cells[0].text for line in table.lines)
     return named and any(not math.isnan(cell.value) for cell in cells)
