@@ -129,7 +129,7 @@ SELECTED = _maker("figures.source_help:write_selection", "selection")
 OF_FEW_TASKS = (
     "Accuracy of the baseline, of the method in every other source state and with its "
     "real source, task by task: mean over trials and 95 % t interval (from "
-    f"{INTERVAL_TRIALS} trials on). Target-only is the state without a source. Right: "
+    "{interval_trials} trials on). Target-only is the state without a source. Right: "
     "the verdict, and the paired gain over the state that is hardest to beat, in "
     "points, with its interval. All panels have the same scale; none starts at zero."
 )
@@ -138,7 +138,7 @@ OF_MANY_TASKS = (
     "over the baseline (hollow squares) and over the source state that is hardest to "
     "beat (blue where the source helps, red where it hurts, black where it makes no "
     "difference, grey where it is undecided); mean over trials and 95 % t interval "
-    f"(from {INTERVAL_TRIALS} trials on)."
+    "(from {interval_trials} trials on)."
 )
 
 EVERY_TASK = Fold(
@@ -419,8 +419,9 @@ def _plain_caption(part: Part, item: Item, plans: Plans) -> str:
 
 def caption_fields(plans: Plans) -> dict[str, str]:
     """Return what captions and sentences may name, by field."""
+    fields = {"interval_trials": str(INTERVAL_TRIALS)}
     opening = OF_FEW_TASKS if few_tasks(plans) else OF_MANY_TASKS
-    fields = {"interval_trials": str(INTERVAL_TRIALS), "opening": opening}
+    fields["opening"] = opening.format(**fields)
     for role in (REFERENCE, BASELINE):
         names = (plan.role_name(role) for plan in plans)
         fields[role] = next(filter(None, names), f"the {role}")
