@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,9 @@ def test_where_fits_failed_a_strict_command_ends_with_1(
     assert said == "1 of 16 fits failed (svm-t 1)."
     # Snakemake has made all files that there are to make.
     monkeypatch.chdir(tmp_path)
-    ended = [sys.executable, "-c", f"print('{run.OPENED}\\n{run.IDLE} (all).')"]
+    event = json.dumps({"event": "workflow_started", "level": "INFO", "dryrun": False})
+    program = f"import os; open(os.environ['{run.EVENTS}'], 'a').write('{event}\\n')"
+    ended = [sys.executable, "-c", program]
     monkeypatch.setattr(run, "_command", lambda arguments: ended)
     again = ["run", "--strict", "--", "study=shop"]
     assert main([word for word in again if word != "--strict"]) == 0

@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 # Pages that describe the past, or define words.
 APART = {"history.md", "vocabulary.md"}
+CAPTIONS = "outline.py"  # of the report's tables and figures
 _NUMBER = re.compile(
     r"\d+\.\d|\d %|\d of (the )?\d|\bpoints?\b|\bpercent\b"
     r"|\b(one|two|three|four|five|six|seven|eight|nine|ten|fifteen) (points|times)\b"
@@ -34,14 +35,20 @@ def result_pages() -> list[Path]:
     """Return the pages whose sentences may state results."""
     guides = [*ROOT.glob("docs/*.md"), *ROOT.glob("docs/guide/*.md")]
     pages = [ROOT / "README.md", *(p for p in guides if p.name not in APART)]
-    templates = (ROOT / "src/cdspp/report/page/templates").rglob("*.html.j2")
-    return sorted([*pages, *ROOT.glob("docs/gallery/*.py"), *templates])
+    report = ROOT / "src/cdspp/report"
+    texts = [*(report / "page/templates").rglob("*.html.j2"), report / CAPTIONS]
+    return sorted([*pages, *ROOT.glob("docs/gallery/*.py"), *texts])
 
 
 def sentences(page: Path) -> Iterator[str]:
     """Yield sentences, lines of tables and lines of printed blocks of a page."""
     text = page.read_text(encoding="utf-8")
-    if page.suffix == ".py":
+    if page.name == CAPTIONS:
+        parts = (
+            p.value for p in ast.walk(ast.parse(text)) if isinstance(p, ast.Constant)
+        )
+        text = "\n\n".join(part for part in parts if " " in str(part))
+    elif page.suffix == ".py":
         text = ast.get_docstring(ast.parse(text)) or ""
     if page.suffix == ".j2":
         text = re.sub(r"\{[%#].*?[%#]\}", "\n\n", text, flags=re.DOTALL)

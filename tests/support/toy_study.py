@@ -139,7 +139,12 @@ class Plan:
 
     output: str
     rules: Counter[str]
-    files: list[list[str]]
+    jobs: list[dict[str, Any]]  # as Snakemake's events have them
+
+    @property
+    def files(self) -> list[list[str]]:
+        """What each job makes."""
+        return [job["output"] for job in self.jobs]
 
     @property
     def fits(self) -> list[list[str]]:
@@ -161,4 +166,4 @@ def planned(folder: Path, *arguments: str) -> Plan:
     jobs = [line for line in lines if line.get("event") == "job_info"]
     # A rule of fits is named after its benchmark and methods.
     rules = [re.sub("^fit_.*", "fit", job["rule_name"]) for job in jobs]
-    return Plan(output, Counter(rules), [job["output"] for job in jobs])
+    return Plan(output, Counter(rules), jobs)

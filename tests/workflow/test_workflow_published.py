@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -184,8 +183,10 @@ def test_only_a_method_that_is_told_the_test_shares_reads_them(
 ) -> None:
     told = {"id": "shfa", "prior_file": "test-shares"}
     project.write_config(**{**STUDY, "methods": [*STUDY["methods"], told]})
-    output = project.snakemake("-n", "--forceall", "--cores", "1")
-    jobs = re.findall(r"rule (\w+):\n +input: (.*)\n +output: (.*)", output)
+    jobs = [
+        (job["rule_name"], " ".join(job["input"]), " ".join(job["output"]))
+        for job in project.planned("--forceall").jobs
+    ]
     inputs = {out: given for rule, given, out in jobs if rule.startswith("fit_")}
     readers = [name for name, given in inputs.items() if "test-shares" in given]
     assert readers

@@ -180,9 +180,8 @@ def status_text(files: Sequence[str], *, strict: bool = False) -> str:
         lines += [f"{jobs} stopped before the end (killed, or out of memory):"]
         lines += [*_first(stopped), *filter(None, [writing_fault("logs")]), ""]
     found = stale(study)
-    by_reason = _by_reason((reason, file) for file, reason in found.items())
-    by_reason.pop(FOLLOWS, None)
-    for reason, places in by_reason.items():
+    causes = ((why, file) for file, why in found.items() if why != FOLLOWS)
+    for reason, places in _by_reason(causes).items():
         n_files = counted(len(places), "file")
         lines += [f"{n_files} to make again: {reason}", *_first(places), ""]
     keys = (key for name in study.benchmarks for key in study.fits(name))

@@ -220,12 +220,11 @@ def _from_table(
             notes.append(f"left out: {text} ({shortened(extra)})")
         for name, n in encoder.unseen(rows).items():
             unseen.append(f"{name}: {n} of a value that the fit did not see")
-    X = encoder.encode(rows, read)
     labels = rows[label].tolist() if label in rows else [""] * len(rows)
     has_ids = id_ in rows
     return DomainRows(
         path=path,
-        X=X,
+        X=encoder.encode(rows, read),
         ids=[*map(as_text, rows[id_] if has_ids else range(1, len(rows) + 1))],
         labels=_texts(labels),
         label=label if label in rows else "",
