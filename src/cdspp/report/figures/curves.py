@@ -206,8 +206,8 @@ def _sensitivity_handles(
     handles = list(_by_name(panels).values())
     if looks:
         for handle in handles:
-            of = ", average" * (handle.get_label() != style.RING["label"])
-            handle.set_label(f"{handle.get_label()}{of}")
+            if handle.get_label() != style.RING["label"]:
+                handle.set_label(f"{handle.get_label()}, average")
     named = looks if len(looks) <= len(_DASHES) else {"single tasks": "solid"}
     for name, dashes in named.items():
         look: Any = {"color": style.MUTED, "lw": 0.9, "ls": dashes}

@@ -144,7 +144,8 @@ def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         caption += " No other task shares a sample in any trial."
     columns = {
         "Task": lambda entry: Cell(
-            task_title(entry.task), note="within one domain" * entry.within_domain
+            task_title(entry.task),
+            note="within one domain" if entry.within_domain else "",
         ),
         "Test samples": lambda e: Cell(f"{e.test_samples:.1f}".removesuffix(".0")),
         "In the source": lambda entry: Cell(f"{entry.shared_samples:.1f}"),
