@@ -21,11 +21,11 @@ from cdspp.methods import (
     make_seeded,
     method_class,
     option_defaults,
-    set_guests,
+    register_external,
 )
 from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED
-from cdspp.methods.guests import PREDICTIONS
+from cdspp.methods.external import PREDICTIONS
 from cdspp.study.checks import cross_faults, foreign_faults
 from cdspp.study.guest_sections import GuestSection, guest_classes
 from cdspp.study.known_names import KnownNames
@@ -150,7 +150,7 @@ def welcome_guests(config: Config) -> Iterator[str]:
     Those at fault are not known afterwards, and neither are those of a study before.
     """
     guests: dict[str, dict[str, Any]] = {}
-    set_guests({})
+    register_external({})
     for i, entry in enumerate(config.get("methods", [])):
         where, name = f"methods[{i}]", entry.get("id")
         made, own = "predictions" in entry, "class" in entry
@@ -169,7 +169,7 @@ def welcome_guests(config: Config) -> Iterator[str]:
             yield f"{where}.class: {fault}"
         else:
             guests[name] = _guest(entry)
-    set_guests(guests)
+    register_external(guests)
 
 
 def _guest(entry: Config) -> dict[str, Any]:
@@ -181,7 +181,7 @@ def _guest(entry: Config) -> dict[str, Any]:
 
 
 def _guest_fault(name: str, entry: Config) -> str:
-    set_guests({name: _guest(entry)})
+    register_external({name: _guest(entry)})
     rng = np.random.default_rng(0)
     classes = np.repeat(np.arange(3), 6)
     X_source = rng.standard_normal((18, 4)) + 5 * np.eye(3, 4)[classes]

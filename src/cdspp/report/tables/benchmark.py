@@ -180,18 +180,23 @@ def build_curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
     asked = curve.plan.trials_asked
     scores = [
         _score(
-            *(curve.rows[row], accuracy[row, task, value], tasks[task], curve.tasks),
+            *(
+                curve.plan.rows[row],
+                accuracy[row, task, value],
+                tasks[task],
+                curve.plan.tasks,
+            ),
             bool(unusable[row, task, value]),
         )
         | {"benchmark": plan.benchmark, "asked": asked, "value": curve.values[value]}
-        | {"curve": curve.plan.identifier, "parameter": curve.parameter}
+        | {"curve": curve.plan.identifier, "parameter": curve.plan.parameter}
         for row, task, value in np.ndindex(accuracy.shape[:3])
     ]
     cells = _cells(scores, itemgetter("task", "value"))
     lines = []
     for task in tasks[-1:] if curve.in_states else tasks:
         title = task_title(task)
-        for row in curve.rows:
+        for row in curve.plan.rows:
             note = counted(row.trials_asked, "trial") * (row.trials_asked < asked)
             name = Cell(row.display_name + row.marks, note=note, name=True)
             numbers = [cells[row.key, task, value] for value in curve.values]
@@ -199,7 +204,7 @@ def build_curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
             lines.append(Line((name, Cell(title), *numbers), block))
     return Table(
         name=f"curve-{curve.plan.identifier}_{plan.benchmark}",
-        title=f"{plan.title}: accuracy by {parameter_title(curve.parameter)}",
+        title=f"{plan.title}: accuracy by {parameter_title(curve.plan.parameter)}",
         caption=f"{_curve_caption(curve)} {plan.protocol}",
         columns=("Method", "Task", *map(value_text, curve.values)),
         lines=tuple(lines),
@@ -213,19 +218,19 @@ def _curve_caption(curve: CurveScores) -> str:
     parts = [
         "Percent, mean (standard deviation, n − 1) over "
         f"{counted(curve.plan.trials_asked, 'trial')}. "
-        f"Columns: {parameter_title(curve.parameter)}."
+        f"Columns: {parameter_title(curve.plan.parameter)}."
     ]
     if curve.main is not None:
         value = value_text(curve.main)
         parts.append(f"At {value} these are the first trials of the main run.")
     if curve.in_states:
         parts.append("Every method with its real source first, then in other states.")
-        if len(curve.tasks) > 1:
+        if len(curve.plan.tasks) > 1:
             parts.append("Averages over tasks; single tasks are in the CSV file.")
-    elif len(curve.rows) > 1:
+    elif len(curve.plan.rows) > 1:
         parts.append(_BOLD.format("of a task and value"))
-    known = (method_class(row.method).option_notes for row in curve.rows)
-    for note in dict.fromkeys(notes.get(curve.parameter, "") for notes in known):
+    known = (method_class(row.method).option_notes for row in curve.plan.rows)
+    for note in dict.fromkeys(notes.get(curve.plan.parameter, "") for notes in known):
         parts.append(note.format(n_classes=curve.plan.n_classes))
     if curve.plan.dropped:
         groups = groupby(sorted(curve.plan.dropped), key=lambda pair: pair[0])
@@ -233,7 +238,7 @@ def _curve_caption(curve: CurveScores) -> str:
             f"{value_text(value)} ({', '.join(task_title(task) for _, task in pairs)})"
             for value, pairs in groups
         ]
-        if len(curve.tasks) > 1:
+        if len(curve.plan.tasks) > 1:
             texts.append("there is no average there")
         reason = "Left out, as a class of the target would have no test sample"
         parts.append(f"{reason}: {'; '.join(texts)}.")
