@@ -49,8 +49,7 @@ class Item:
 
     The name is the stem of its files, with ``{benchmark}`` or ``{curve}`` for each. One
     job makes all items of a maker, or those of each benchmark; without a maker, a file
-    of rules of its section does. The caption may depend on the plans, and may have the
-    fields of `caption_fields`.
+    of rules of its section does. The caption may have the fields of `caption_fields`.
     """
 
     kind: str
@@ -58,11 +57,7 @@ class Item:
     maker: Maker | None = None
     needs: Callable[[BenchmarkPlan], object] = lambda plan: True
     fold: Fold | None = None
-    caption: str | Callable[[Plans], str] = ""
-
-    def caption_of(self, plans: Plans) -> str:
-        """Return the caption of what some benchmarks have."""
-        return self.caption if isinstance(self.caption, str) else self.caption(plans)
+    caption: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,7 +76,7 @@ class Part:
 
 @dataclass(frozen=True)
 class ItemJob:
-    """What one job makes: items of one kind, by one maker, with their captions."""
+    """Items of one kind that one job makes by one maker, with their captions."""
 
     name: str
     kind: str
@@ -96,7 +91,7 @@ class ItemJob:
 
     @property
     def of_data(self) -> bool:
-        """Whether it needs no more of the plans than what is about data."""
+        """True if its inputs are data only, so that it needs only the data's plan."""
         return set(self.maker.inputs) <= set(_OF_DATA)
 
 
@@ -108,36 +103,43 @@ def _varies(parameter: str) -> Callable[[BenchmarkPlan], bool]:
     return lambda plan: parameter in plan.varied
 
 
-def _opening_caption(plans: Plans) -> str:
-    if few_tasks(plans):
-        return (
-            "Accuracy of the baseline, of the method in every other source state and "
-            "with its real source, task by task: mean over trials and 95 % t interval "
-            "(from {interval_trials} trials on). Target-only is the state without a "
-            "source. Right: the verdict, and the paired gain over the state that is "
-            "hardest to beat, in points, with its interval. All panels have the same "
-            "scale; none starts at zero."
-        )
-    return (
-        "The gain of the method by its real source, in points, task by task: paired "
-        "gain over the baseline (hollow squares) and over the source state that is "
-        "hardest to beat (blue where the source helps, red where it hurts, black where "
-        "it makes no difference, grey where it is undecided); mean over trials and "
-        "95 % t interval (from {interval_trials} trials on)."
-    )
+def _maker(function: str, *inputs: str) -> Maker:
+    return Maker(f"cdspp.report.{function}", inputs or ("scores",))
 
 
-_TABLES, _FIGURES = "cdspp.report.tables.", "cdspp.report.figures."
 _OF_DATA = ("labels", "features", "splits")
 _OF_SHOWCASE = ("fits", "subspace", "source_labels", "target_labels")
 _SELECTING = ("scores", "comparisons", "selecting_records")
-OPENING = Maker(_FIGURES + "source_help:write_opening", ("scores", "comparisons"))
-BENCHMARK = Maker(_TABLES + "benchmark:write_benchmark")
-METHODS = Maker(_FIGURES + "benchmark:write_benchmark")
-CURVE_TABLES = Maker(_TABLES + "benchmark:write_curves")
-CURVE_FIGURES = Maker(_FIGURES + "curves:write_curves")
-DATA = Maker(_TABLES + "contents:write_contents", _OF_DATA)
-SHOWCASE = Maker(_FIGURES + "samples:write_showcase", _OF_SHOWCASE)
+BENCHMARK = _maker("tables.benchmark:write_benchmark")
+OVERVIEW = _maker("tables.benchmark:write_overview")
+CURVE_TABLES = _maker("tables.benchmark:write_curves")
+DATA = _maker("tables.contents:write_contents", *_OF_DATA)
+SELECTION = _maker("tables.selection:write_selection", *_SELECTING)
+MATRIX = _maker("tables.source_help:write_matrix", "comparisons")
+TASKS = _maker("tables.source_help:write_tasks", "scores", "rows")
+SOURCES = _maker("tables.source_help:write_several", "scores", "rows")
+METHODS = _maker("figures.benchmark:write_benchmark")
+BRIDGES = _maker("figures.curves:write_bridges")
+CURVE_FIGURES = _maker("figures.curves:write_curves")
+SHOWCASE = _maker("figures.samples:write_showcase", *_OF_SHOWCASE)
+OPENING = _maker("figures.source_help:write_opening", "scores", "comparisons")
+SELECTED = _maker("figures.source_help:write_selection", "selection")
+
+# The caption of the opening chart, which shows gains alone where tasks are many.
+OF_FEW_TASKS = (
+    "Accuracy of the baseline, of the method in every other source state and with its "
+    "real source, task by task: mean over trials and 95 % t interval (from "
+    "{interval_trials} trials on). Target-only is the state without a source. Right: "
+    "the verdict, and the paired gain over the state that is hardest to beat, in "
+    "points, with its interval. All panels have the same scale; none starts at zero."
+)
+OF_MANY_TASKS = (
+    "The gain of the method by its real source, in points, task by task: paired gain "
+    "over the baseline (hollow squares) and over the source state that is hardest to "
+    "beat (blue where the source helps, red where it hurts, black where it makes no "
+    "difference, grey where it is undecided); mean over trials and 95 % t interval "
+    "(from {interval_trials} trials on)."
+)
 
 EVERY_TASK = Fold(
     "Accuracy on every task",
@@ -179,41 +181,126 @@ CONTENTS = Fold(
     "sides of a task.",
 )
 
-OWN: tuple[Part, ...] = (
-    Part(
-        "chart",
-        "With the source, and without",
-        items=(
-            Item(
-                FIGURE,
-                "bridges",
-                Maker(_FIGURES + "curves:write_bridges"),
-                _varies(PAIRS),
-                caption="The gain from a bridge between the domains. Left: accuracy "
-                "against the number of paired rows, objects that both views describe, "
-                "without a label and outside both domains; lines across: methods "
-                "without pairs, which use labels alone, the target alone, or shared "
-                "columns. Right: the same methods against labelled samples per class. "
-                "Means over the first trials, band: 95 % t interval (from "
-                "{interval_trials} trials on).",
-            ),
-            Item(FIGURE, "source-help", OPENING, caption=_opening_caption),
-            Item(
-                FIGURE,
-                "source-states",
-                OPENING,
-                caption="The gain in accuracy of each method by its real source over "
-                "each other state of the source, averaged over tasks. Signs and fills "
-                "follow accuracy and balanced accuracy: ▲ dark: the real source is "
-                "better by both; ▼: worse by both; =: equal within the margin by both; "
-                "◐ yellow: it depends on the measure, here or in the verdict over all "
-                "states; white: the trials leave it open; in brackets: too few trials, "
-                "or fits that collapsed or diverged. Each pair by a test at 5 %, after "
-                "Holm's correction over the methods of a column unless the study says "
-                "otherwise.",
-            ),
-        ),
+_CHART = (
+    Item(
+        FIGURE,
+        "bridges",
+        BRIDGES,
+        _varies(PAIRS),
+        caption="The gain from a bridge between the domains. Left: accuracy against "
+        "the number of paired rows, objects that both views describe, without a label "
+        "and outside both domains; lines across: methods without pairs, which use "
+        "labels alone, the target alone, or shared columns. Right: the same methods "
+        "against labelled samples per class. Means over the first trials, band: 95 % t "
+        "interval (from {interval_trials} trials on).",
     ),
+    Item(FIGURE, "source-help", OPENING, caption="{opening}"),
+    Item(
+        FIGURE,
+        "source-states",
+        OPENING,
+        caption="The gain in accuracy of each method by its real source over each "
+        "other state of the source, averaged over tasks. Signs and fills follow "
+        "accuracy and balanced accuracy: ▲ dark: the real source is better by both; ▼: "
+        "worse by both; =: equal within the margin by both; ◐ yellow: it depends on "
+        "the measure, here or in the verdict over all states; white: the trials leave "
+        "it open; in brackets: too few trials, or fits that collapsed or diverged. "
+        "Each pair by a test at 5 %, after Holm's correction over the methods of a "
+        "column unless the study says otherwise.",
+    ),
+)
+_BENCHMARK = (
+    Item(TABLE, "accuracy_{benchmark}", BENCHMARK, fold=EVERY_TASK),
+    Item(
+        FIGURE,
+        "methods_{benchmark}",
+        METHODS,
+        fold=EVERY_TASK,
+        caption="Accuracy of every method on every task: mean over trials and 95 % t "
+        "interval (from {interval_trials} trials on). Hollow markers and stars: "
+        "supervised methods. Every panel has the same scale, none starts at zero; "
+        "arrows mark means far to its left, brackets fits that collapsed or diverged. "
+        "† shortened runs.",
+    ),
+    Item(TABLE, "class-accuracy_{benchmark}", BENCHMARK, fold=BALANCED),
+    Item(TABLE, "source-help_{benchmark}", TASKS, fold=BY_TASK),
+    Item(TABLE, "several-sources_{benchmark}", SOURCES, _has(LEFT_OUT), SEVERAL),
+    Item(
+        FIGURE,
+        "labels_{benchmark}",
+        CURVE_FIGURES,
+        _varies(LABELS),
+        CURVES,
+        "Accuracy against the number of labelled target samples per class, drawn "
+        "nested from the seed: mean over trials; band: 95 % t interval of {reference} "
+        "(from {interval_trials} trials on); dashed: the baseline. Panels span equally "
+        "many points, each around its own data; arrows name methods far below. All "
+        "other samples are test samples, so the right has fewer of them.",
+    ),
+    Item(
+        FIGURE,
+        "sensitivity_{benchmark}",
+        CURVE_FIGURES,
+        lambda plan: plan.varied - {LABELS, PAIRS},
+        CURVES,
+        "Accuracy of {reference} against one parameter at a time, with one fit for "
+        "each value. Thick: average over tasks; thin: single tasks; band: 95 % t "
+        "interval (from {interval_trials} trials on); grey bar: the value of the main "
+        "run. One scale for all panels. Beyond the number of classes the closed form "
+        "has no further direction, so the curve is flat.",
+    ),
+    Item(TABLE, "curve-{curve}_{benchmark}", CURVE_TABLES, fold=CURVES),
+    Item(
+        FIGURE,
+        "iterations_{benchmark}",
+        METHODS,
+        fold=ROUNDS,
+        caption="Accuracy by iteration: mean over trials, band: 95 % t interval (from "
+        "{interval_trials} trials on). Dashed: the baseline, which does not iterate. "
+        "Arrows mark methods that end far below, brackets fits that collapsed or "
+        "diverged.",
+    ),
+    Item(TABLE, "iterations_{benchmark}", BENCHMARK, fold=ROUNDS),
+    Item(
+        FIGURE,
+        "subspace_{benchmark}",
+        SHOWCASE,
+        attrgetter("showcase"),
+        ONE_TASK,
+        "The common subspace of {reference} on {task}, trial {trial}, iteration by "
+        "iteration, and after one more fit on all pseudo-labels, which the paper's "
+        "text describes and its released code omits; one fixed two-dimensional view. "
+        "Squares: source; stars: labelled target samples; circles: unlabelled ones. "
+        "Titles: accuracy on these. Colour: true class; only the picture uses it.",
+    ),
+    Item(
+        FIGURE,
+        "confusion_{benchmark}",
+        SHOWCASE,
+        attrgetter("showcase"),
+        ONE_TASK,
+        "Which class is mistaken for which: {reference} on {task}, last iteration, "
+        "summed over trials. Colour: share of the true class; numbers: samples.",
+    ),
+    Item(TABLE, "contents_{benchmark}", DATA, fold=CONTENTS),
+    Item(TABLE, "overlap_{benchmark}", DATA, fold=CONTENTS),
+)
+_HYPER_PARAMETERS = (
+    Item(
+        FIGURE,
+        "selection",
+        SELECTED,
+        _has(CHOOSING),
+        caption="Accuracy with the default, with what each trial selected by "
+        "cross-validation on its labelled rows, and with the value that is best in "
+        "hindsight, on the test rows: averaged over tasks. Only the first two can be "
+        "reached in practice; the third bounds the gain of any tuning.",
+    ),
+    Item(TABLE, "selection", SELECTION, _has(CHOOSING)),
+)
+
+OWN: tuple[Part, ...] = (
+    Part("chart", "With the source, and without", items=_CHART),
     Part(
         "overview",
         "All methods at a glance",
@@ -221,118 +308,17 @@ OWN: tuple[Part, ...] = (
             Item(
                 TABLE,
                 "overview",
-                Maker(_TABLES + "benchmark:write_overview"),
+                OVERVIEW,
                 caption="Average accuracy of every method and control by benchmark.",
             ),
         ),
     ),
-    Part(
-        "benchmark-{benchmark}",
-        "{title}",
-        DETAILS,
-        (
-            Item(TABLE, "accuracy_{benchmark}", BENCHMARK, fold=EVERY_TASK),
-            Item(
-                FIGURE,
-                "methods_{benchmark}",
-                METHODS,
-                fold=EVERY_TASK,
-                caption="Accuracy of every method on every task: mean over trials and "
-                "95 % t interval (from {interval_trials} trials on). Hollow markers "
-                "and stars: supervised methods. Every panel has the same scale, none "
-                "starts at zero; arrows mark means far to its left, brackets fits that "
-                "collapsed or diverged. † shortened runs.",
-            ),
-            Item(TABLE, "class-accuracy_{benchmark}", BENCHMARK, fold=BALANCED),
-            Item(
-                TABLE,
-                "source-help_{benchmark}",
-                Maker(_TABLES + "source_help:write_tasks", ("scores", "rows")),
-                fold=BY_TASK,
-            ),
-            Item(
-                TABLE,
-                "several-sources_{benchmark}",
-                Maker(_TABLES + "source_help:write_several", ("scores", "rows")),
-                _has(LEFT_OUT),
-                SEVERAL,
-            ),
-            Item(
-                FIGURE,
-                "labels_{benchmark}",
-                CURVE_FIGURES,
-                _varies(LABELS),
-                CURVES,
-                "Accuracy against the number of labelled target samples per class, "
-                "drawn nested from the seed: mean over trials; band: 95 % t interval "
-                "of {reference} (from {interval_trials} trials on); dashed: the "
-                "baseline. Panels span equally many points, each around its own data; "
-                "arrows name methods far below. All other samples are test samples, so "
-                "the right has fewer of them.",
-            ),
-            Item(
-                FIGURE,
-                "sensitivity_{benchmark}",
-                CURVE_FIGURES,
-                lambda plan: plan.varied - {LABELS, PAIRS},
-                CURVES,
-                "Accuracy of {reference} against one parameter at a time, with one fit "
-                "for each value. Thick: average over tasks; thin: single tasks; band: "
-                "95 % t interval (from {interval_trials} trials on); grey bar: the "
-                "value of the main run. One scale for all panels. Beyond the number of "
-                "classes the closed form has no further direction, so the curve is "
-                "flat.",
-            ),
-            Item(TABLE, "curve-{curve}_{benchmark}", CURVE_TABLES, fold=CURVES),
-            Item(
-                FIGURE,
-                "iterations_{benchmark}",
-                METHODS,
-                fold=ROUNDS,
-                caption="Accuracy by iteration: mean over trials, band: 95 % t "
-                "interval (from {interval_trials} trials on). Dashed: the baseline, "
-                "which does not iterate. Arrows mark methods that end far below, "
-                "brackets fits that collapsed or diverged.",
-            ),
-            Item(TABLE, "iterations_{benchmark}", BENCHMARK, fold=ROUNDS),
-            Item(
-                FIGURE,
-                "subspace_{benchmark}",
-                SHOWCASE,
-                attrgetter("showcase"),
-                ONE_TASK,
-                "The common subspace of {reference} on {task}, trial {trial}, "
-                "iteration by iteration, and after one more fit on all pseudo-labels, "
-                "which the paper's text describes and its released code omits; one "
-                "fixed two-dimensional view. Squares: source; stars: labelled target "
-                "samples; circles: unlabelled ones. Titles: accuracy on these. Colour: "
-                "true class; only the picture uses it.",
-            ),
-            Item(
-                FIGURE,
-                "confusion_{benchmark}",
-                SHOWCASE,
-                attrgetter("showcase"),
-                ONE_TASK,
-                "Which class is mistaken for which: {reference} on {task}, last "
-                "iteration, summed over trials. Colour: share of the true class; "
-                "numbers: samples.",
-            ),
-            Item(TABLE, "contents_{benchmark}", DATA, fold=CONTENTS),
-            Item(TABLE, "overlap_{benchmark}", DATA, fold=CONTENTS),
-        ),
-    ),
+    Part("benchmark-{benchmark}", "{title}", DETAILS, _BENCHMARK),
     Part(
         "states",
         "Did the source help each method?",
         DETAILS,
-        (
-            Item(
-                TABLE,
-                "source-help",
-                Maker(_TABLES + "source_help:write_matrix", ("comparisons",)),
-            ),
-        ),
+        (Item(TABLE, "source-help", MATRIX),),
         "The gain of each method by its real source over every other state of it, in "
         "points: where a number is negative, the method did better without.",
     ),
@@ -340,25 +326,7 @@ OWN: tuple[Part, ...] = (
         "selection",
         "Are hyper-parameters the reason?",
         DETAILS,
-        (
-            Item(
-                FIGURE,
-                "selection",
-                Maker(_FIGURES + "source_help:write_selection", ("selection",)),
-                _has(CHOOSING),
-                caption="Accuracy with the default, with what each trial selected by "
-                "cross-validation on its labelled rows, and with the value that is "
-                "best in hindsight, on the test rows: averaged over tasks. Only the "
-                "first two can be reached in practice; the third bounds the gain of "
-                "any tuning.",
-            ),
-            Item(
-                TABLE,
-                "selection",
-                Maker(_TABLES + "selection:write_selection", _SELECTING),
-                _has(CHOOSING),
-            ),
-        ),
+        _HYPER_PARAMETERS,
         "Whether a verdict turns on a hyper-parameter: accuracy with the default, with "
         "the value selected on the labelled target rows of each trial, and with the "
         "best in hindsight.",
@@ -445,13 +413,15 @@ def _plain_caption(part: Part, item: Item, plans: Plans) -> str:
     """Return a caption as text; that of a table is by default what opens its part."""
     shown = item.fold or part
     opening = shown.heading if shown.heading.endswith("?") else f"{shown.heading}."
-    text = item.caption_of(plans) or f"{opening} {shown.sentence}".strip()
+    text = item.caption or f"{opening} {shown.sentence}".strip()
     return text.format(**caption_fields(plans))
 
 
 def caption_fields(plans: Plans) -> dict[str, str]:
     """Return what captions and sentences may name, by field."""
     fields = {"interval_trials": str(INTERVAL_TRIALS)}
+    opening = OF_FEW_TASKS if few_tasks(plans) else OF_MANY_TASKS
+    fields["opening"] = opening.format(**fields)
     for role in (REFERENCE, BASELINE):
         names = (plan.role_name(role) for plan in plans)
         fields[role] = next(filter(None, names), f"the {role}")

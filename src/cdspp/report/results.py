@@ -1,4 +1,4 @@
-"""What a finished study found, as data frames."""
+"""The results of a finished study as data frames."""
 
 from __future__ import annotations
 

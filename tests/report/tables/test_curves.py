@@ -9,14 +9,16 @@ from support.curve_data import TASKS, curve_entry, curve_plan, curve_scores
 
 from cdspp.analysis.curves import arrange_curves
 from cdspp.core.wording import DASH
-from cdspp.report.tables.benchmark import build_curve_tables
+from cdspp.report.tables.benchmark import build_curve_table
 from cdspp.report.tables.table import Table
 
 
 def tables_of(*curves: dict[str, Any], **options: Any) -> list[Table]:
     """Build the tables of curves, from drawn scores."""
     plan = curve_plan(*curves, **options)
-    return build_curve_tables(arrange_curves(curve_scores(plan), plan), plan)
+    return [
+        build_curve_table(c, plan) for c in arrange_curves(curve_scores(plan), plan)
+    ]
 
 
 def shown(table: Table, method: str, task: str) -> list[str]:
@@ -42,7 +44,7 @@ def test_a_method_of_some_tasks_has_their_number_at_the_average() -> None:
     scores = curve_scores(plan)
     other = (scores["method"] == "cdspp") & (scores["task"] == TASKS[1])
     curves = arrange_curves(scores[~other], plan)
-    (table,) = build_curve_tables(curves, plan)
+    (table,) = [build_curve_table(c, plan) for c in curves]
     notes = [[cell.note for cell in line.cells[2:]] for line in table.lines]
     assert notes == [[""] * 3] * 5 + [["1 of 2 tasks"] * 3]
 
@@ -50,11 +52,11 @@ def test_a_method_of_some_tasks_has_their_number_at_the_average() -> None:
 def test_collapsed_fits_are_told_and_never_bold() -> None:
     plan = curve_plan(curve_entry())
     scores = curve_scores(plan, collapsed=("cdspp", 9))
-    (table,) = build_curve_tables(arrange_curves(scores, plan), plan)
+    (table,) = [build_curve_table(c, plan) for c in arrange_curves(scores, plan)]
     cells = [line.cells[4] for line in table.lines if line.cells[0].text == "CDSPP"]
     assert [cell.note for cell in cells] == ["collapsed or diverged"] * 3
     scores = scores.assign(accuracy=scores["accuracy"] + scores["collapsed"])
-    (table,) = build_curve_tables(arrange_curves(scores, plan), plan)
+    (table,) = [build_curve_table(c, plan) for c in arrange_curves(scores, plan)]
     cells = [line.cells[4] for line in table.lines if line.cells[0].text == "CDSPP"]
     assert not any(cell.bold for cell in cells)
 
@@ -70,7 +72,7 @@ def test_what_was_dropped_is_a_dash_and_told() -> None:
 def test_missing_scores_leave_dashes() -> None:
     plan = curve_plan(curve_entry())
     curves = arrange_curves(curve_scores(plan)[:0], plan)
-    (table,) = build_curve_tables(curves, plan)
+    (table,) = [build_curve_table(c, plan) for c in curves]
     assert {c.text for line in table.lines for c in line.cells[2:]} == {DASH}
 
 

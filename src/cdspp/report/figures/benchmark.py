@@ -37,17 +37,11 @@ def draw_methods(summary: Summary, outputs: Paths) -> None:
     titles = [style.task_text(task) for task in tasks]
     longest = max((len(line) for t in titles for line in t.split("\n")), default=1)
     n_columns = max(1, min(len(titles), 5, int(6.2 / (0.073 * longest + 0.1))))
-    with style.gridded(
-        *(len(titles), n_columns, outputs),
-        line=0.2 * len(summary.rows) + 0.7,
-        rest=0.3,
-        width=min(style.WIDTH, max(5.0, 1.3 + 1.5 * n_columns)),
-        sharey=True,
-    ) as (figure, panels):
+    room: Any = {"line": 0.2 * len(summary.rows) + 0.7, "rest": 0.3, "sharey": True}
+    room["width"] = min(style.WIDTH, max(5.0, 1.3 + 1.5 * n_columns))
+    with style.gridded(tasks, n_columns, outputs, **room) as (figure, panels):
         for place, axes in enumerate(panels):
             _method_panel(axes, summary, tasks[place], values[:, place])
-            weight = "bold" if place == len(summary.tasks) else "normal"
-            axes.set_title(titles[place], fontweight=weight)
         style.equal_windows(panels)
         figure.supxlabel("accuracy, percent", fontsize=9)
 
@@ -60,17 +54,11 @@ def draw_iterations(summary: Summary, outputs: Paths) -> None:
     crowded = len(summary.iterative()) > 6  # bands
     n_columns = max(1, min(len(summary.tasks), 2 if crowded else 4))
     width = style.WIDTH if n_columns > 1 else 5.0
-    with style.gridded(
-        *(len(summary.tasks), n_columns, outputs),
-        line=2.9 if crowded else 2.1,
-        rest=1.0,
-        width=width,
-        sharex=True,
-        sharey=True,
-    ) as (figure, panels):
-        for place, task in enumerate(summary.tasks):
-            _iteration_panel(panels[place], summary, place, bands=not crowded)
-            panels[place].set_title(style.task_text(task))
+    room: Any = {"line": 2.9 if crowded else 2.1, "rest": 1.0, "width": width}
+    room |= {"sharex": True, "sharey": True}
+    with style.gridded(summary.tasks, n_columns, outputs, **room) as (figure, panels):
+        for place, axes in enumerate(panels):
+            _iteration_panel(axes, summary, place, bands=not crowded)
         figure.supxlabel("iteration", fontsize=9)
         figure.supylabel("accuracy, percent", fontsize=9)
         handles, labels = figure.axes[0].get_legend_handles_labels()

@@ -63,15 +63,13 @@ def draw_curves(curves: Sequence[CurveScores], outputs: Paths) -> None:
 def _draw_labels(curves: Sequence[CurveScores], outputs: Paths) -> None:
     """Draw a panel a task and one for the average; the legend stands beside it."""
     panels = [(curve, *of_task) for curve in curves for of_task in _by_task(curve)]
-    n_columns = _columns(len(panels) + 1)
-    with style.gridded(
-        *(len(panels) + 1, n_columns, outputs),
-        line=2.9 if any(len(c.plan.rows) > 6 for c in curves) else 2.5,
-        rest=0.2,
-        width={3: style.WIDTH, 2: 5.4}.get(n_columns, 3.0),
-        width_ratios=[1.9, 1] if len(panels) == 1 else [1] * n_columns,
-        spare=True,
-    ) as (figure, [*drawn, beside]):
+    tasks = [*(task for _, task, *_ in panels), ""]
+    n_columns = _columns(len(tasks))
+    room: Any = {"width": {3: style.WIDTH, 2: 5.4}.get(n_columns, 3.0), "rest": 0.2}
+    room["line"] = 2.9 if any(len(c.plan.rows) > 6 for c in curves) else 2.5
+    room["width_ratios"] = [1.9, 1] if len(panels) == 1 else [1] * n_columns
+    grid = style.gridded(tasks, n_columns, outputs, spare=True, **room)
+    with grid as (figure, [*drawn, beside]):
         beside.set_axis_off()
         pairs = zip(drawn, panels, strict=True)
         far = [_label_panel(axes, *panel) for axes, panel in pairs]
@@ -107,8 +105,6 @@ def _label_panel(
     axes: Axes, curve: CurveScores, task: str, values: Floats, unusable: Flags
 ) -> int:
     """Draw one panel; return the number of names one above another at its bottom."""
-    weight = "bold" if task == AVERAGE else "normal"
-    axes.set_title(style.task_text(task), fontweight=weight)
     means = 100 * np.array([[mean_sd(trials)[0] for trials in row] for row in values])
     far = np.array([style.far_below(column) for column in means.T]).T
     # What is far below more than once, or throughout, is left out as a whole.
@@ -170,14 +166,10 @@ def _draw_sensitivity(curves: Sequence[CurveScores], outputs: Paths) -> None:
     named = list(dict.fromkeys(task for tasks in several for task in tasks))
     dashes = _DASHES if len(named) <= len(_DASHES) else ["solid"] * len(named)
     looks = dict(zip(named, dashes, strict=False))
-    with style.gridded(
-        *(len(curves), n_columns, outputs),
-        line=2.5,
-        rest=0.75,
-        width=width,
-        sharey=True,
-        spare=True,
-    ) as (figure, panels):
+    room: Any = {"line": 2.5, "rest": 0.75, "width": width, "sharey": True}
+    blank = [""] * len(curves)
+    grid = style.gridded(blank, n_columns, outputs, spare=True, **room)
+    with grid as (figure, panels):
         for axes, curve in zip(panels, curves, strict=True):
             _sensitivity_panel(axes, curve, looks)
             axes.set_xlabel(parameter_title(curve.plan.parameter))
@@ -218,8 +210,8 @@ def _sensitivity_handles(
     handles = list(_by_name(panels).values())
     if looks:
         for handle in handles:
-            of = ", average" * (handle.get_label() != style.RING["label"])
-            handle.set_label(f"{handle.get_label()}{of}")
+            if handle.get_label() != style.RING["label"]:
+                handle.set_label(f"{handle.get_label()}, average")
     named = looks if len(looks) <= len(_DASHES) else {"single tasks": "solid"}
     for name, dashes in named.items():
         look: Any = {"color": style.MUTED, "lw": 0.9, "ls": dashes}

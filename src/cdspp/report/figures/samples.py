@@ -105,10 +105,7 @@ def count_confusions(fits: Sequence[PathLike], labels: PathLike) -> pd.DataFrame
 
 
 def draw_subspace(
-    subspace: PathLike,
-    source_labels: PathLike,
-    target_labels: PathLike,
-    outputs: Paths,
+    subspace: PathLike, source_labels: PathLike, target_labels: PathLike, outputs: Paths
 ) -> None:
     """Draw the common subspace at each iteration, with accuracies, in one view."""
     shown = read_subspace(subspace)
@@ -124,9 +121,9 @@ def draw_subspace(
     steps = steps[places.round().astype(int)]
     n_columns = min(3, len(steps)) or 1
     width = min(style.WIDTH, 4.2 * n_columns + 0.6)
-    shape = len(steps), n_columns, outputs
-    line = width / n_columns + 0.2
-    with style.gridded(*shape, width=width, line=line, rest=0.7) as (figure, panels):
+    room: Any = {"width": width, "line": width / n_columns + 0.2, "rest": 0.7}
+    blank = [""] * len(steps)
+    with style.gridded(blank, n_columns, outputs, **room) as (figure, panels):
         for place, step in enumerate(steps.tolist()):
             _subspace_panel(panels[place], shown, step)
             letter = string.ascii_lowercase[place]

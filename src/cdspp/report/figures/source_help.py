@@ -13,19 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from cdspp.analysis import source_help
+from cdspp.analysis import source_help, verdicts
 from cdspp.analysis.answers import verdict_of
 from cdspp.analysis.summary import Summary, read_summaries
-from cdspp.analysis.verdicts import (
-    COLLAPSED,
-    DEPENDS,
-    EQUAL,
-    HELPS,
-    HURTS,
-    TOO_FEW,
-    UNDECIDED,
-    PairedGain,
-)
+from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS, UNDECIDED, PairedGain
 from cdspp.core.names import AVERAGE, BASELINE, REAL, REFERENCE, Paths
 from cdspp.core.wording import DASH, STATE_TITLES, in_points
 from cdspp.report.figures import style
@@ -43,8 +34,8 @@ _CELLS = {
     EQUAL: ("#d5d9de", style.INK),
     DEPENDS: ("#f6edc4", style.INK),
     UNDECIDED: ("white", style.INK),
-    TOO_FEW: ("white", style.MUTED),
-    COLLAPSED: ("white", style.MUTED),
+    verdicts.TOO_FEW: ("white", style.MUTED),
+    verdicts.COLLAPSED: ("white", style.MUTED),
 }
 _SIGNS = {HELPS: "▲", HURTS: "▼", EQUAL: "=", DEPENDS: "◐"}
 _WORDS = {HELPS: "better", HURTS: "worse", EQUAL: "equal", DEPENDS: DEPENDS}
@@ -72,13 +63,20 @@ def write_opening(
 def write_selection(plans: Plans, selection: Paths, outputs: Paths) -> None:
     """Draw the table of selected hyper-parameters; what it shows needs no plan."""
     [path] = selection
-    draw_selections(pd.read_csv(path), outputs)
+    groups = dict(iter(pd.read_csv(path).groupby("title", sort=False)))
+    lengths = [len(group) for group in groups.values()]
+    room = {"line": 0.21, "frame": 0.5, "rest": 0.6}
+    with style.stacked(list(groups), lengths, outputs, **room) as (figure, panels):
+        for group, axes in zip(groups.values(), panels, strict=True):
+            _selection_panel(axes, group)
+        style.equal_windows(panels)
+        figure.supxlabel("accuracy, percent", fontsize=9)
+        handles, names = panels[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside upper center", ncols=len(_FORMS))
 
 
 def draw_source_help(
-    summaries: Sequence[Summary],
-    comparisons: Sequence[pd.DataFrame],
-    outputs: Paths,
+    summaries: Sequence[Summary], comparisons: Sequence[pd.DataFrame], outputs: Paths
 ) -> None:
     """Draw baseline, states and reference of every task, or of many their gains."""
     ours = map(source_help.of_reference, comparisons)
@@ -99,10 +97,11 @@ def draw_source_help(
         )
         figure.supxlabel("accuracy, percent", fontsize=9)
         rows = {s.rows[i].key: s.rows[i] for s in summaries for i in _rows(s)}
-        names = [style.figure_name(row.display_name) for row in rows.values()]
-        looks = [style.style_of(key).look(5) | style.ALONE for key in rows]
-        pairs = zip(names, looks, strict=True)
-        handles = [Line2D([], [], label=name, **look) for name, look in pairs]
+        handles = []
+        for key, row in rows.items():
+            look = style.style_of(key).look(5) | style.MARKER_ONLY
+            name = style.figure_name(row.display_name)
+            handles.append(Line2D([], [], label=name, **look))
         if handles:
             figure.legend(handles=handles, loc="outside upper center", ncols=3)
 
@@ -214,9 +213,7 @@ def _look(found: str) -> tuple[str, str, str]:
 
 
 def draw_source_states(
-    comparisons: Sequence[pd.DataFrame],
-    plans: Plans,
-    outputs: Paths,
+    comparisons: Sequence[pd.DataFrame], plans: Plans, outputs: Paths
 ) -> None:
     """Draw methods by source states: gains of the real source, averaged over tasks."""
     # A method that ran in no state has nothing to show here.
@@ -258,29 +255,15 @@ def _matrix(axes: Axes, comparisons: pd.DataFrame) -> None:
 
 
 def _cell(axes: Axes, x: int, y: int, pair: Any | None) -> None:
-    word, text = TOO_FEW, DASH
+    word, text = verdicts.TOO_FEW, DASH
     if pair is not None and not math.isnan(pair.gain):
         word, gain = source_help.pair_verdict(pair), in_points(pair.gain, sign=True)
         text = f"{_SIGNS.get(word, '')} {gain}".strip()
-        text = f"({gain})" if word in (TOO_FEW, COLLAPSED) else text
+        text = f"({gain})" if word in (verdicts.TOO_FEW, verdicts.COLLAPSED) else text
     fill, ink = _CELLS[word]
     corner = (x - 0.47, y - 0.45)
     axes.add_patch(Rectangle(corner, 0.94, 0.9, facecolor=fill, edgecolor="#e4e6e9"))
     axes.text(x, y, text, color=ink, ha="center", va="center", fontsize=8.5)
-
-
-def draw_selections(found: pd.DataFrame, outputs: Paths) -> None:
-    """Draw what `compare_selections` found, a line a method and source state."""
-    groups = dict(iter(found.groupby("title", sort=False)))
-    lengths = [len(group) for group in groups.values()]
-    room = {"line": 0.21, "frame": 0.5, "rest": 0.6}
-    with style.stacked(list(groups), lengths, outputs, **room) as (figure, panels):
-        for group, axes in zip(groups.values(), panels, strict=True):
-            _selection_panel(axes, group)
-        style.equal_windows(panels)
-        figure.supxlabel("accuracy, percent", fontsize=9)
-        handles, names = panels[0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside upper center", ncols=len(_FORMS))
 
 
 def _selection_panel(axes: Axes, group: pd.DataFrame) -> None:

@@ -24,7 +24,7 @@ from cdspp.analysis.summary import Floats, mean_sd
 from cdspp.analysis.verdicts import mean_interval
 from cdspp.core.errors import DataError
 from cdspp.core.files import atomic
-from cdspp.core.names import PathLike, Paths, several_sources
+from cdspp.core.names import AVERAGE, PathLike, Paths, several_sources
 from cdspp.core.wording import split_name, task_title, visible
 from cdspp.study.plan import Row
 
@@ -33,7 +33,7 @@ MUTED = "#6b7280"
 WIDTH = 7.4
 TITLE_WIDTH = 20  # letters of a line of a title
 DASHES = (0, (4, 2))
-ALONE: Any = {"markeredgewidth": 1.2, "linestyle": "none"}
+MARKER_ONLY: Any = {"markeredgewidth": 1.2, "linestyle": "none"}
 RING: Any = {
     **{"marker": "o", "markersize": 11, "markerfacecolor": "none", "zorder": 4},
     **{"color": MUTED, "linestyle": "none", "label": "collapsed or diverged"},
@@ -193,7 +193,7 @@ def dots(axes: Axes, key: str, values: Floats, y: float) -> float:
     if np.isfinite(low):
         axes.plot([100 * low, 100 * high], [y, y], color=style.colour, lw=1.6)
     if np.isfinite(mean):
-        axes.plot([mean], [y], **style.look(5), **ALONE)
+        axes.plot([mean], [y], **style.look(5), **MARKER_ONLY)
     return mean
 
 
@@ -305,7 +305,7 @@ def canvas(width: float, height: float, outputs: Paths) -> Iterator[Figure]:
 
 @contextmanager
 def gridded(
-    n_panels: int,
+    tasks: Sequence[str],
     n_columns: int,
     outputs: Paths,
     *,
@@ -317,15 +317,20 @@ def gridded(
 ) -> Iterator[tuple[Figure, list[Axes]]]:
     """Yield a figure and its panels in lines of `line` inches; `rest` is for others.
 
-    Cells without a panel have no axis; with `spare` they are part of the figure.
+    A panel has the name of its task as a title, unless that is empty. Cells without a
+    panel have no axis; with `spare` they are part of the figure.
     """
-    n_lines = max(1, math.ceil(n_panels / n_columns))
+    n_lines = max(1, math.ceil(len(tasks) / n_columns))
     with canvas(width, line * n_lines + rest, outputs) as figure:
         grid = figure.subplots(n_lines, n_columns, squeeze=False, **options).flat
-        for axes in grid[n_panels:]:
+        for axes in grid[len(tasks) :]:
             axes.set_axis_off()
             axes.set_visible(spare)
-        yield figure, list(grid[:n_panels])
+        panels = list(grid[: len(tasks)])
+        for axes, task in zip(panels, tasks, strict=True):
+            weight = "bold" if task == AVERAGE else "normal"
+            axes.set_title(task_text(task), fontweight=weight)
+        yield figure, panels
 
 
 @contextmanager

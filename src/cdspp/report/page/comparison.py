@@ -1,4 +1,4 @@
-"""The page of a comparison on one's own rows: the bet, its gains, and the controls."""
+"""The page of a comparison on a user's rows: best bet, its gains, and the controls."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from cdspp.analysis.best_bet import TARGET_ONLY
-from cdspp.core.files import atomic
 from cdspp.core.names import PathLike
-from cdspp.report.page.page import environment, unbroken
+from cdspp.report.page.page import environment, write_page
 from cdspp.report.tables.source_help import comparison_table
 from cdspp.report.tables.table import to_fragment
 from cdspp.stages.source_states import BRIDGE_STATES
@@ -24,10 +23,11 @@ _LEFT, _RIGHT = 250, 690  # ends of the axis, in units of the chart
 def write_comparison(found: Comparison, rows: list[str], output: PathLike) -> None:
     """Write a comparison as a single HTML file; `rows` describe what was read."""
     table, finding, shuffled = "", "", False
-    if said := found.explanation:
-        table = Markup(to_fragment(comparison_table(said, found.accuracies)))
-        finding = said.finding
-        shuffled = said.gains["state"].isin(BRIDGE_STATES).any()
+    explanation = found.explanation
+    if explanation:
+        table = Markup(to_fragment(comparison_table(explanation, found.accuracies)))
+        finding = explanation.finding
+        shuffled = explanation.gains["state"].isin(BRIDGE_STATES).any()
     template = environment().get_template("comparison.html.j2")
     page = template.render(
         lines=found.lines,
@@ -41,8 +41,7 @@ def write_comparison(found: Comparison, rows: list[str], output: PathLike) -> No
         finding=finding,
         shuffled=shuffled,
     )
-    with atomic(output) as temporary:
-        temporary.write_text(unbroken(page), encoding="utf-8")
+    write_page(page, output)
 
 
 def _chart(found: Comparison) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The gist of a study for a terminal: averages, answers, and where the report lies."""
+"""The headline of a study for a terminal: averages, answers, path of the report."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def headline(results_dir: PathLike) -> str:
     if any(f"({DASH})" in cell for line in grid for cell in line):
         lines.insert(-1, f"({DASH}): a single trial has no standard deviation.")
     for name, title in titles.items():
-        lines += [f"{title}: {text}" for text in _untrained(folder, str(name))]
+        lines += [f"{title}: {text}" for text in _benchmark_notes(folder, str(name))]
     scores = [folder / "scores" / f"{name}.parquet" for name in titles.index]
     if failed := failures_of_scores(scores):
         lines += ["", f"FAILED: {failed} {_WHY}"]
@@ -57,7 +57,7 @@ def headline(results_dir: PathLike) -> str:
     return "\n".join(lines)
 
 
-def _untrained(folder: Path, benchmark: str) -> Iterator[str]:
+def _benchmark_notes(folder: Path, benchmark: str) -> Iterator[str]:
     """Yield the answer on a benchmark, and notes on its features and predictions."""
     path = folder / "tables" / f"contents_{benchmark}.csv"
     if path.is_file() and (text := untrained_text(path)):

@@ -34,13 +34,7 @@ from cdspp.core.names import BASELINE, REFERENCE, PathLike
 from cdspp.core.wording import duration, in_points, sentence, task_title
 from cdspp.report import outline
 from cdspp.report.tables.contents import untrained_text
-from cdspp.report.tables.table import (
-    Cell,
-    Table,
-    html_name,
-    number_cell,
-    to_fragment,
-)
+from cdspp.report.tables.table import Cell, Table, html_name, number_cell, to_fragment
 from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import Plans
@@ -86,14 +80,15 @@ def write_report(
         sections=sections,
         contents=[(group, list(members)) for group, members in groups],
     )
-    with atomic(page) as temporary:
-        temporary.write_text(unbroken(text), encoding="utf-8")
+    write_page(text, page)
     write_digests(page, study.config, digests)
 
 
-def unbroken(page: str) -> str:
-    """Return a page on which no percentage breaks across lines."""
-    return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", page)
+def write_page(text: str, output: PathLike) -> None:
+    """Write a page on which no percentage breaks across lines."""
+    text = re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)
+    with atomic(output) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
@@ -219,7 +214,7 @@ class _Embedder:
     def show(self, item: outline.Item, name: str, plans: Plans) -> Markup:
         """Show what `plans` have of an item under a name."""
         if item.kind == outline.FIGURE:
-            caption = Markup(item.caption_of(plans)).format(**_fields(plans))
+            caption = Markup(item.caption).format(**_fields(plans))
             return self._figure(name, caption)
         *downloads, fragment = (self.files.get(f"{name}.{f}") for f in TABLE_FORMS)
         if fragment is None:

@@ -39,7 +39,7 @@ _BOLD = (
     "it. * supervised; † shortened run."
 )
 _NUMBERS = f"{_PERCENT} {_BOLD.format('of the column')}"
-_FALLEN = "collapsed or diverged"
+_UNUSABLE = "collapsed or diverged"
 _MOST_ITERATIONS = 12
 _MOMENTS = ("mean", "sd", "trials")
 _SCORES = (
@@ -78,7 +78,7 @@ def write_curves(plans: Plans, scores: Paths, outputs: Paths) -> None:
     """Write the tables of the curves of a benchmark, whose scores are read once."""
     [plan], [path] = plans, scores
     curves = arrange_curves(read_scores(path), plan)
-    write_tables(build_curve_tables(curves, plan), outputs)
+    write_tables([build_curve_table(curve, plan) for curve in curves], outputs)
 
 
 def build_benchmark_tables(summary: Summary) -> list[Table]:
@@ -152,7 +152,7 @@ def _iteration_table(summary: Summary) -> Table:
     for i in summary.iterative():
         row = summary.rows[i]
         ran = [step for step in steps if np.isfinite(curves[i, ..., step]).any()]
-        unusable = _FALLEN * (summary.collapsed_share(i, AVERAGE) > MOST_COLLAPSED)
+        unusable = _UNUSABLE * (summary.collapsed_share(i, AVERAGE) > MOST_COLLAPSED)
         for place, step in enumerate(ran):
             name = Cell("" if place else row.display_name, note=unusable, name=True)
             unusable = ""  # said once
@@ -174,14 +174,8 @@ def _iteration_table(summary: Summary) -> Table:
     )
 
 
-def build_curve_tables(
-    curves: Sequence[CurveScores], plan: BenchmarkPlan
-) -> list[Table]:
-    """Build a table a curve, in order."""
-    return [_curve_table(curve, plan) for curve in curves]
-
-
-def _curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
+def build_curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
+    """Build the table ``curve-<curve>_<benchmark>``."""
     (tasks, accuracy), unusable = curve.with_average(), curve.unusable()
     asked = curve.plan.trials_asked
     scores = [
@@ -221,7 +215,6 @@ def _curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
 
 
 def _curve_caption(curve: CurveScores) -> str:
-    several = len(curve.plan.tasks) > 1
     parts = [
         "Percent, mean (standard deviation, n − 1) over "
         f"{counted(curve.plan.trials_asked, 'trial')}. "
@@ -232,7 +225,7 @@ def _curve_caption(curve: CurveScores) -> str:
         parts.append(f"At {value} these are the first trials of the main run.")
     if curve.in_states:
         parts.append("Every method with its real source first, then in other states.")
-        if several:
+        if len(curve.plan.tasks) > 1:
             parts.append("Averages over tasks; single tasks are in the CSV file.")
     elif len(curve.plan.rows) > 1:
         parts.append(_BOLD.format("of a task and value"))
@@ -245,10 +238,10 @@ def _curve_caption(curve: CurveScores) -> str:
             f"{value_text(value)} ({', '.join(task_title(task) for _, task in pairs)})"
             for value, pairs in groups
         ]
-        parts.append(
-            "Left out, as a class of the target would have no test sample: "
-            f"{'; '.join(texts)}{'; there is no average there' * several}."
-        )
+        if len(curve.plan.tasks) > 1:
+            texts.append("there is no average there")
+        reason = "Left out, as a class of the target would have no test sample"
+        parts.append(f"{reason}: {'; '.join(texts)}.")
     return " ".join(filter(None, parts))
 
 
@@ -276,7 +269,7 @@ def _score(
         notes.append(f"{ran} of {row.trials_asked} trials")
     elif task == AVERAGE and n_tasks < len(tasks):
         notes.append(f"{n_tasks} of {counted(len(tasks), 'task')}")
-    note = ", ".join(notes + [_FALLEN] * collapsed)
+    note = ", ".join(notes + [_UNUSABLE] * collapsed)
     score: Score = {"task": task, "row": row.key, "display_name": row.display_name}
     score |= {"of": row, "collapsed": collapsed, "note": note}
     return score | {"mean": mean, "sd": sd, "trials": ran}
@@ -344,9 +337,12 @@ def _grid_table(
 
 def _label(row: Row, trials: Sequence[int]) -> Cell:
     """Name a row, with the numbers of trials of a benchmark that asks fewer of it."""
-    noun = "trial" if trials == [1] else "trials"
-    fewer = f"{' or '.join(map(str, trials))} {noun}" * bool(trials)
-    notes = filter(None, [row.bridge, "vote of one fit per source" * row.vote, fewer])
+    notes = [row.bridge] if row.bridge else []
+    if row.vote:
+        notes.append("vote of one fit per source")
+    if trials:
+        noun = "trial" if trials == [1] else "trials"
+        notes.append(f"{' or '.join(map(str, trials))} {noun}")
     return Cell(row.display_name + row.marks, note=", ".join(notes), name=True)
 
 

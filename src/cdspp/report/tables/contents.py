@@ -39,11 +39,7 @@ _TREATMENT = {
 
 
 def write_contents(
-    plans: Plans,
-    labels: Paths,
-    features: Paths,
-    splits: Paths,
-    outputs: Paths,
+    plans: Plans, labels: Paths, features: Paths, splits: Paths, outputs: Paths
 ) -> None:
     """Write what a benchmark holds, and which samples are on both sides of a task."""
     [plan] = plans
@@ -96,10 +92,16 @@ def count_contents(
 def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     """Build the table ``contents_<benchmark>``: a line a domain and role."""
     paired = bool(contents["paired"].any())
-    pairs = " Paired samples are in every domain, and none of these." * paired
-    excludes = any(map(within_domain, plan.tasks)) and plan.overlap == "exclude"
-    exception = ", save those that the task has labelled in its source" * excludes
-    trials = contents["trials"].max()
+    caption = (
+        "Counted from the files of features, labels and splits: labelled and test "
+        f"samples of a trial, a range where trials (of {contents['trials'].max()}) or "
+        "classes differ. Every unlabelled target sample is a test sample"
+    )
+    if any(map(within_domain, plan.tasks)) and plan.overlap == "exclude":
+        caption += ", save those that the task has labelled in its source"
+    caption += "."
+    if paired:
+        caption += " Paired samples are in every domain, and none of these."
     columns = {
         "Domain": lambda entry: Cell(entry.domain),
         "Serves as": lambda entry: Cell(entry.role),
@@ -116,9 +118,7 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     return Table.of(
         f"contents_{plan.benchmark}",
         f"{plan.title}: what it holds",
-        "Counted from the files of features, labels and splits: labelled and test "
-        f"samples of a trial, a range where trials (of {trials}) or classes differ. "
-        f"Every unlabelled target sample is a test sample{exception}.{pairs}",
+        caption,
         columns,
         contents.itertuples(),
         block=lambda entry: entry.role.capitalize(),
@@ -137,10 +137,12 @@ def untrained_text(path: PathLike) -> str:
         ours = contents["role"] == role
         domains = contents["domain"][ours & random]
         some = f" ({', '.join(domains)})" if len(domains) < ours.sum() else ""
-        parts += [f"the {role}{some}"] * bool(len(domains))
+        if len(domains):
+            parts.append(f"the {role}{some}")
+    if not parts:
+        return ""
     whose = " and ".join(parts)
-    text = f"Features of {whose} come from a network with {_RANDOM_WEIGHTS}."
-    return text if parts else ""
+    return f"Features of {whose} come from a network with {_RANDOM_WEIGHTS}."
 
 
 def count_overlap(splits: Splits, plan: BenchmarkPlan) -> pd.DataFrame:
@@ -166,7 +168,8 @@ def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         caption += " No other task shares a sample in any trial."
     columns = {
         "Task": lambda entry: Cell(
-            task_title(entry.task), note="within one domain" * entry.within_domain
+            task_title(entry.task),
+            note="within one domain" if entry.within_domain else "",
         ),
         "Test samples": lambda e: Cell(f"{e.test_samples:.1f}".removesuffix(".0")),
         "In the source": lambda entry: Cell(f"{entry.shared_samples:.1f}"),

@@ -158,7 +158,8 @@ def build_selection_table(selections: pd.DataFrame, plans: Plans) -> Table:
         "Default": lambda entry: fraction_cell(entry.default),
         "Selected": lambda entry: fraction_cell(entry.selected),
         "Best in hindsight": lambda entry: fraction_cell(
-            entry.hindsight, f"at {entry.hindsight_value}" * bool(entry.hindsight_value)
+            entry.hindsight,
+            f"at {entry.hindsight_value}" if entry.hindsight_value else "",
         ),
         "Values selected": lambda entry: Cell(entry.chosen or DASH),
         "Verdict by default": lambda entry: _word(entry, entry.verdict),

@@ -133,7 +133,7 @@ def build_task_table(
         "the largest one over all source states (helps) or that of the loss against "
         "no source (hurts), after Holm's correction over tasks."
         + interval_note(ours["trials"])
-        + f" {protocol}" * bool(protocol),
+        + (f" {protocol}" if protocol else ""),
         columns=("Task", "Accuracy", *over, "Verdict"),
         lines=tuple(lines),
         data=comparisons,
@@ -171,7 +171,7 @@ def _method_line(
     average: pd.DataFrame, found: pd.DataFrame, rivals: Mapping[str, str]
 ) -> Line:
     """Return the line of a method; `found` are its comparisons on all tasks."""
-    counts, alone = tally(found), verdict_of(source_help.on_average(found))
+    counts, uncorrected = tally(found), verdict_of(source_help.on_average(found))
     words = (*verdicts.STATEMENTS, verdicts.TOO_FEW, verdicts.COLLAPSED)
     text = ", ".join(f"{counts[word]} {word}" for word in words if counts[word])
     # What the method gains over the baseline without any source.
@@ -181,7 +181,7 @@ def _method_line(
         Cell(found["display_name"].iloc[0], name=True),
         *_numbers(average, rivals),
         fraction_cell(gain, f"of {in_points(whole, sign=True)}", sign=True),
-        _verdict(average, alone),
+        _verdict(average, uncorrected),
         Cell(text or DASH, note=f"of {n_tasks}" if text and n_tasks > 1 else ""),
     )
     return Line(cells, title)
@@ -211,12 +211,13 @@ def _gain(comparison: Any | None) -> Cell:
     return replace(cell, note=", ".join(filter(None, notes)))
 
 
-def _verdict(found: pd.DataFrame, alone: str = "") -> Cell:
-    """Return the verdict; where it is another one `alone`, uncorrected, that too."""
+def _verdict(found: pd.DataFrame, uncorrected: str = "") -> Cell:
+    """Return the verdict, and the uncorrected one where that differs."""
     word, first, note = verdict_of(found), found.iloc[0], ""
     p_values = {verdicts.HELPS: first["p_helps"], verdicts.HURTS: first["p_hurts"]}
-    if alone not in ("", word):
-        note = f"alone {alone}, p {p_values.get(alone, first['p_hurts']):.2g}"
+    if uncorrected not in ("", word):
+        p_value = p_values.get(uncorrected, first["p_hurts"])
+        note = f"alone {uncorrected}, p {p_value:.2g}"
     elif word in p_values:
         note = f"p {p_values[word]:.2g}"
     elif word == verdicts.DEPENDS:
@@ -240,7 +241,7 @@ def comparison_table(found: Explanation, accuracies: pd.DataFrame) -> Table:
             Cell(entry.display_name, name=True),
             fraction_cell(entry.mean),
             Cell(word, bold=word in _BOLD),
-            *(_compared(gains.get((entry.method, state))) for state in states),
+            *(_state_gain(gains.get((entry.method, state))) for state in states),
         )
         lines.append(Line(cells))
     over = [f"Over {STATE_TITLES.get(state, state)}" for state in states]
@@ -254,7 +255,7 @@ def comparison_table(found: Explanation, accuracies: pd.DataFrame) -> Table:
     )
 
 
-def _compared(gain: Any | None) -> Cell:
+def _state_gain(gain: Any | None) -> Cell:
     if gain is None:
         return Cell(DASH)
     # An interval of too few repeats is none.

@@ -66,7 +66,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """What a table shows, and the tidy data behind it, which are the CSV form.
+    """A table as shown, and the tidy data behind it, which are the CSV form.
 
     The first `text_columns` are aligned left; `prose` are the places of those that hold
     sentences. `headings` shows the names of blocks, and the page shows `empty` in place
@@ -200,7 +200,8 @@ def _named(name: str, escaped: Callable[[str], str], subscript: str) -> str:
     """Write a method's name in a form, a subscript behind its first underscore."""
     base, below, rest = split_name(name)
     low = subscript.format(escaped(below)) if below else ""
-    return escaped(base) + low + " " * rest.startswith(" ") + escaped(rest)
+    space = " " if rest.startswith(" ") else ""
+    return escaped(base) + low + space + escaped(rest)
 
 
 def _form(
@@ -221,14 +222,15 @@ def _latex_row(cells: Iterable[str]) -> str:
 
 def to_html(table: Table) -> str:
     """Write an HTML table, one ``tbody`` a block, with values to sort by."""
-    text = ' class="text"'
-    kinds = [text * (i < table.text_columns) for i in range(len(table.columns))]
+    n_numbers = len(table.columns) - table.text_columns
+    kinds = [' class="text"'] * table.text_columns + [""] * n_numbers
     for place in table.prose:
         kinds[place] = ' class="text prose"'
     pairs = zip(kinds, table.columns, strict=True)
     head = "".join(f'<th scope="col"{kind}>{escape(name)}</th>' for kind, name in pairs)
     parts = [f"<thead><tr>{head}</tr></thead>"]
-    kinds[0] *= 0 in table.prose  # a heading of a line is text in any case
+    if 0 not in table.prose:
+        kinds[0] = ""  # a heading of a line is text in any case
     for heading, lines in _blocks(table):
         parts.append("<tbody>")
         if heading:
@@ -236,7 +238,7 @@ def to_html(table: Table) -> str:
             parts.append(f'<tr class="block">{span}{escape(heading)}</th></tr>')
         parts += [_html_line(line, kinds) for line in lines]
         parts.append("</tbody>")
-    sortable = ' class="sortable"' * _sortable(table)
+    sortable = ' class="sortable"' if _sortable(table) else ""
     return f"<table{sortable}>" + "\n".join(parts) + "</table>"
 
 
@@ -258,7 +260,7 @@ def _html_line(line: Line, kinds: Sequence[str]) -> str:
 
 
 def _sortable(table: Table) -> bool:
-    """Whether cells have values, and every line says by itself what it is about."""
+    """Return whether cells have values, and every line has a name of its own."""
     cells = (cell for line in table.lines for cell in line.cells)
     named = all(line.cells[0].text for line in table.lines)
     return named and any(not math.isnan(cell.value) for cell in cells)
