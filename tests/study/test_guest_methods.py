@@ -23,7 +23,7 @@ from cdspp.methods import (
     set_guests,
 )
 from cdspp.study.config import welcome_guests
-from cdspp.study.fit_jobs import fit_member
+from cdspp.study.fit_jobs import fit_fields
 
 MODULE = """
 import numpy as np
@@ -83,7 +83,7 @@ def test_another_class_or_transformer_under_one_name_makes_another_fit(
         methods = [*embedded["methods"], {**logistic, **change}]
         study = load({**embedded, "methods": methods})
         own, cdspp = (
-            fit_member(study, FitKey("digits", "main", "print_sketch", name, "1-5"))
+            fit_fields(study, FitKey("digits", "main", "print_sketch", name, "1-5"))
             for name in ("own", "cdspp")
         )
         codes.add(own["code"])

@@ -86,14 +86,14 @@ def study_command(files: Sequence[PathLike], *options: str) -> str:
     return shlex.join(["cdspp", "run", *map(str, files), "--cores", "8", *rest])
 
 
-def input_patterns(study: Study, cell: FitKey) -> dict[str, str]:
+def input_patterns(study: Study, key: FitKey) -> dict[str, str]:
     """Return the inputs of fits, by the names of `cdspp.stages.trials.TaskFiles`.
 
     ``{source}``, ``{target}`` and ``{block}`` stand for those of a fit.
     """
     from cdspp.methods.bridge import PAIRS
 
-    benchmark, setting, _, method, _ = cell
+    benchmark, setting, _, method, _ = key
     dataset = study.benchmarks[benchmark].dataset
     files: dict[str, str] = {}
     for role, view in study.views_of(benchmark, setting, method).items():

@@ -233,10 +233,10 @@ def _rows_of(values: Mapping[str, Any]) -> dict[str, tuple[Row, ...]]:
 
 
 def _rows(study: Study, benchmark: str) -> Iterator[Row]:
-    for cell in study.cells(benchmark):
-        setting = study.settings[cell.setting]
+    for key in study.fit_keys(benchmark):
+        setting = study.settings[key.setting]
         if setting.tasks.get(benchmark) and not (setting.of_curve or setting.guest):
-            yield _row(study, benchmark, setting, cell.method)
+            yield _row(study, benchmark, setting, key.method)
 
 
 def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
