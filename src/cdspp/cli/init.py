@@ -364,5 +364,4 @@ def add_init(commands: Any) -> None:
     add("--source", metavar="DOMAIN", help="source domain (by default the first)")
     add("--target", metavar="DOMAIN", help="target domain (by default the next)")
     command.add_columns(init, "COLUMN", "")
-    command.add_roles(init)
     command.add_force(init)

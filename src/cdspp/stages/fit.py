@@ -274,10 +274,10 @@ def _external_reader(
     if path is None:
         return None
     # Not above: it needs pandas, with which a fit would start a second later.
-    from cdspp.stages.foreign import read_foreign, take_trial
+    from cdspp.stages.external import read_external, take_trial
 
     names = {"benchmark": task_block.benchmark, "task": task_block.task}
-    predictions = read_foreign(path, setting=setting, **names)
+    predictions = read_external(path, setting=setting, **names)
     return partial(take_trial, predictions, path)
 
 

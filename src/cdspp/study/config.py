@@ -26,7 +26,7 @@ from cdspp.methods import (
 from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.methods.guests import PREDICTIONS
-from cdspp.study.checks import cross_faults, foreign_faults
+from cdspp.study.checks import cross_faults, external_faults
 from cdspp.study.guest_sections import GuestSection, guest_classes
 from cdspp.study.known_names import KnownNames
 from cdspp.study.model import Benchmark, Method, Study, StudyDataset, View, of_entry
@@ -89,7 +89,7 @@ def load_study(
     known = KnownNames(config, datasets)
     _refuse([*faults, *more, *cross_faults(known, guests)])
     study = _build(config, datasets, guests, notes)
-    _refuse([*foreign_faults(known, study.settings)])
+    _refuse([*external_faults(known, study.settings)])
     return replace(study, notes=(*study.notes, *_idle_bridges(study)))
 
 

@@ -104,8 +104,8 @@ def input_patterns(study: Study, key: FitKey) -> dict[str, str]:
         files |= {f"{role}_features": features, f"{role}_split": SPLIT.format(**names)}
     if PAIRS in study.bridge(benchmark, setting, method):
         files["pairs"] = PAIR_SPLIT.format(**names)
-    if foreign := study.methods[method].predictions:
-        files["predictions"] = foreign
+    if external := study.methods[method].predictions:
+        files["predictions"] = external
     if study.prior_file(setting, method) is not None:
         files["prior"] = SHARES.format(**names)
     return files

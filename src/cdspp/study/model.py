@@ -116,7 +116,7 @@ class Method:
     features of its own are by benchmark. Its option `prior` may come from a
     `prior_file` ("test-shares"). It runs in `states` of the source beside the real one,
     selects of the values in `grid` inside each trial, and uses the parts `bridges` of a
-    benchmark's bridge. `predictions` names a file of predictions made elsewhere.
+    benchmark's bridge. `predictions` names a file of external predictions.
     """
 
     identifier: str
