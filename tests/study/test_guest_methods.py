@@ -22,7 +22,7 @@ from cdspp.methods import (
     method_module,
     set_guests,
 )
-from cdspp.study.config import welcome_guests
+from cdspp.study.config import register_external_methods
 from cdspp.study.fit_jobs import fit_fields
 
 MODULE = """
@@ -56,7 +56,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def faults(*methods: dict[str, Any]) -> list[str]:
-    return list(welcome_guests({"methods": list(methods)}))
+    return list(register_external_methods({"methods": list(methods)}))
 
 
 @pytest.mark.usefixtures("folder")

@@ -24,6 +24,8 @@ EXTRAS = {
     **dict.fromkeys(("cv2", "jsonschema", "requests", "urllib3"), "workflow"),
 }
 STUDY_EXTRA = "workflow"
+# How a table is read, in addition to its columns of labels and identifiers.
+FORMATS = ("encoding", "decimal", "categories", "dates", "date_format", "vectorise")
 Run = Callable[[argparse.Namespace], str]
 
 

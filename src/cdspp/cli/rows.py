@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cdspp.cli.command import FORMATS
 from cdspp.core.errors import DataError, LabelWarning
 from cdspp.core.files import atomic
 from cdspp.core.labels import require_common, require_distinct
@@ -148,9 +149,9 @@ def columns_of(
         getattr(arguments, f"{role}_{option}", None) or getattr(arguments, option)
         for option in ("label", "id")
     )
-    options = "encoding", "decimal", "categories", "dates", "date_format", "vectorise"
-    given = {name: value for name in options if (value := getattr(arguments, name))}
-    return Columns(label, id_, tuple(arguments.drop), required, **given)
+    given = {name: getattr(arguments, name) for name in FORMATS}
+    formats = {name: value for name, value in given.items() if value}
+    return Columns(label, id_, tuple(arguments.drop), required, **formats)
 
 
 def descriptions(target: DomainRows, source: DomainRows | None) -> list[str]:

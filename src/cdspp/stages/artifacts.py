@@ -244,12 +244,12 @@ class ExpectedFits(NamedTuple):
 
 
 def fit_recipe(seed: int, numeric_threads: int, fit: Mapping[str, Any]) -> str:
-    """Return a digest of all that decides predictions, beside task, block and files.
+    """Return a digest of all that decides predictions but for task, block and files.
 
     `fit` has the fields of `cdspp.stages.fit.Fit`; that of its file does not count.
     """
-    beside = ("code", "predictions")
-    choices = {name: value for name, value in fit.items() if name not in beside}
+    others = ("code", "predictions")
+    choices = {name: value for name, value in fit.items() if name not in others}
     return recipe([seed, numeric_threads, choices], fit["code"])
 
 

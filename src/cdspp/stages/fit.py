@@ -65,7 +65,7 @@ class Fit:
     """One fit of a job: what sets it apart, and where it is written.
 
     `code` is a digest of the code that makes the predictions: a Parquet file with
-    `FIT_COLUMNS`, one row a test sample, round and trial. In the record beside it a
+    `FIT_COLUMNS`, one row a test sample, round and trial. In the record next to it a
     trial that the method cannot do has failed; one in which it stopped with any other
     error of its own has also crashed.
 
@@ -86,7 +86,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class TaskBlock:
-    """What the fits of a job share.
+    """Files, block and seed that the fits of a job share.
 
     Seed, benchmark, task, method and trial seed the random numbers.
     """
@@ -181,7 +181,8 @@ def _write_fit(
         outcomes.append(outcome)
     write_rows(fit.predictions, FIT_COLUMNS, rows)
     dataset = Path(task_block.files.target_features).absolute().parent.name
-    extra = {"dataset": dataset, "overlap": fit.overlap, "trials": outcomes}
+    extra: dict[str, Any] = {"dataset": dataset, "overlap": fit.overlap}
+    extra["trials"] = outcomes
     extra |= {"seed": task_block.seed, "numeric_threads": task_block.numeric_threads}
     extra |= {"versions": versions(), "platform": hardware(), "device": _device(fit)}
     write_record(fit.predictions, made_of, inputs, extra)

@@ -79,7 +79,7 @@ class FitGroup:
 
     @property
     def needs_torch(self) -> bool:
-        """Whether one of its methods is a network."""
+        """True where one of its methods is a network."""
         return any(method_class(method).needs_torch for method in self.methods)
 
 
@@ -136,18 +136,18 @@ def _reading_alike(study: Study, benchmark: str) -> dict[tuple[Any, ...], list[F
     return found
 
 
-def _place(study: Study, groups: list[FitGroup], alone: FitGroup) -> None:
+def _place(study: Study, groups: list[FitGroup], new: FitGroup) -> None:
     """Add the group of a method to the first with room, so that none moves for it."""
     for i, group in enumerate(groups):
-        both = replace(group, members=(*group.members, *alone.members))
+        both = replace(group, members=(*group.members, *new.members))
         if is_quick(study, both):
             groups[i] = both
             return
-    groups.append(alone)
+    groups.append(new)
 
 
 def is_quick(study: Study, group: FitGroup) -> bool:
-    """Whether methods may share the jobs of a group: torch takes memory of its own."""
+    """Return whether methods may share jobs; torch takes memory of its own."""
     return not group.needs_torch and longest_seconds(study, group) <= SHARED_SECONDS
 
 
@@ -165,7 +165,7 @@ def longest_seconds(study: Study, group: FitGroup) -> int:
 
 
 def travels_alone(study: Study, group: FitGroup) -> bool:
-    """Whether the jobs of a group are submitted one by one: long ones and networks."""
+    """Return whether jobs run ungrouped on a cluster: long ones and networks."""
     return group.needs_torch or longest_seconds(study, group) > ALONE_SECONDS
 
 

@@ -57,7 +57,7 @@ def merge_presets(own: Config, folder: str | Path) -> MergedConfig:
     preset.pop("study", None)
     merged = _merged(_merged(defaults, preset), own)
     config = {key: merged[key] for key in (*own, *merged)}  # the file's keys first
-    for key in ("methods", "add"):  # some may be given by their name alone
+    for key in ("methods", "add"):  # some may be given only by name
         if isinstance(entries := config.get(key), list):
             config[key] = [{"id": x} if isinstance(x, str) else x for x in entries]
     methods = config.get("methods")

@@ -114,9 +114,10 @@ class Method:
 
     A `shortened` one runs fewer iterations than its authors use. `tasks` and source
     features of its own are by benchmark. Its option `prior` may come from a
-    `prior_file` ("test-shares"). It runs in `states` of the source beside the real one,
-    selects of the values in `grid` inside each trial, and uses the parts `bridges` of a
-    benchmark's bridge. `predictions` names a file of external predictions.
+    `prior_file` ("test-shares"). It also runs in `states` of the source,
+    control conditions, selects of the values in `grid` inside each trial, and uses the
+    parts `bridges` of a benchmark's bridge. `predictions` names a file of external
+    predictions.
     """
 
     identifier: str
