@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.decision_families import DRAWS, FAMILIES, Draw
 from benchmarks.labelling import simulate_labelling
-from cdspp.analysis.best_bet import REFERENCE
+from cdspp.analysis.best_bet import TARGET_ONLY
 from cdspp.analysis.compare import compare, usual_methods
 from cdspp.analysis.explanation import USE
 from cdspp.analysis.hold_outs import Problem
@@ -30,7 +30,7 @@ from cdspp.methods.problem import scale_domains
 
 __all__ = ["ALWAYS", "deployed", "judge_draw", "judge_draws"]
 
-ALWAYS = REFERENCE
+ALWAYS = TARGET_ONLY
 FURTHER = "cdspp-bridge"  # in hindsight, too, where there is a bridge
 WITH_SOURCE = "+source"
 

@@ -96,13 +96,13 @@ def _time_products(
     multiply: Callable[[Tensor, Tensor], Tensor],
 ) -> float:
     """Return the shortest time of each product, summed up."""
-    from cdspp.methods.networks.layers import Site
+    from cdspp.methods.networks.layers import Setup
 
-    site = Site("cpu", 0)
+    setup = Setup("cpu", 0)
     total = 0.0
-    with site.arithmetic():
+    with setup.arithmetic():
         for m, inner, n in products:
-            A, B = site.normal(m, inner), site.normal(n, inner)
+            A, B = setup.normal(m, inner), setup.normal(n, inner)
             ends = [time.process_time()]
             for _ in range(REPEATS):
                 multiply(A, B)

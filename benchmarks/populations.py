@@ -21,9 +21,9 @@ from cdspp.analysis.verdicts import (
     Stratum,
     agreed,
     by_class,
-    crossed_gain,
     gain_of,
     judge_tasks,
+    two_way_gain,
 )
 from cdspp.core.names import ALONE, REAL, SWAPPED, WITHOUT_SOURCE
 from cdspp.core.seeding import generator
@@ -174,7 +174,7 @@ def _right_rows(
 def plain_and_crossed(strata: Sequence[Stratum]) -> tuple[PairedGain, PairedGain]:
     """Return a gain with its standard error over trials, and over trials and rows."""
     means = [part.weight * np.nanmean(part.values, axis=1) for part in strata]
-    return gain_of(np.sum(means, axis=0)), crossed_gain(strata)
+    return gain_of(np.sum(means, axis=0)), two_way_gain(strata)
 
 
 def _case(pool: Gains, truth: Float, error: Float, n_pools: int) -> dict[str, Any]:
@@ -184,7 +184,7 @@ def _case(pool: Gains, truth: Float, error: Float, n_pools: int) -> dict[str, An
     for measure, true in zip(MEASURES, truth, strict=True):
         gains = {state: crossed for state, (_, crossed) in pool[measure].items()}
         verdict = judge_tasks([gains], margin=MARGIN)[0]
-        words.append(verdict.word)
+        words.append(verdict.name)
         for over, state in ((ALONE, ALONE), (HARDEST, verdict.hardest)):
             plain, crossed = pool[measure][state]
             off = abs(crossed.gain - true[states.index(state)])

@@ -20,7 +20,7 @@ from scipy.special import ndtri
 from benchmarks.planted import Planted
 from benchmarks.populations import MARGIN, judge_population
 from cdspp.analysis.compare import compare
-from cdspp.analysis.verdicts import PairedGain, Stratum, crossed_gain, judge_tasks
+from cdspp.analysis.verdicts import PairedGain, Stratum, judge_tasks, two_way_gain
 from cdspp.core.names import ALONE, REAL
 from cdspp.core.seeding import generator
 from cdspp.methods.base import Float
@@ -171,7 +171,7 @@ def judge_scores(
     for _ in range(n_draws):
         benchmark = simulate(SCENARIOS[scenario], (n_tasks, n_trials), rng)
         judged = judge_tasks([_gains(task) for task in benchmark], margin=MARGIN)
-        words = [verdict.word for verdict in judged]
+        words = [verdict.name for verdict in judged]
         tasks.update(words)
         benchmarks.update(set(words))
     line = {"scenario": scenario, "n_tasks": n_tasks, "n_trials": n_trials}
@@ -182,7 +182,7 @@ def _gains(right: Float) -> dict[str, PairedGain]:
     """Return the gains of the real source from rows (states, trials, rows)."""
     rows = dict(zip(STATES, right, strict=True))
     real = rows.pop(REAL)
-    return {name: crossed_gain([Stratum(1.0, real - r)]) for name, r in rows.items()}
+    return {name: two_way_gain([Stratum(1.0, real - r)]) for name, r in rows.items()}
 
 
 def judge_comparison(number: int, geometry: str, n_labelled: int) -> dict[str, Any]:

@@ -23,7 +23,7 @@ METHODS = (
     "cdspp.methods.networks.networks",
     "cdspp.methods.labels",
     "cdspp.methods.collapse",
-    "cdspp.methods.guests",
+    "cdspp.methods.external",
 )
 ANALYSIS = (
     "cdspp.analysis.compare",

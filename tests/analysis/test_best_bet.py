@@ -12,7 +12,7 @@ from cdspp.analysis.best_bet import (
     LIKELY,
     OPEN,
     PRIORS,
-    REFERENCE,
+    TARGET_ONLY,
     Posterior,
     best_bet,
     default_candidates,
@@ -55,9 +55,9 @@ def test_priors_go_by_the_information_that_a_method_uses() -> None:
 
 
 def test_candidates_are_chosen_by_the_bridge() -> None:
-    assert default_candidates([]) == ["cdspp", REFERENCE]
+    assert default_candidates([]) == ["cdspp", TARGET_ONLY]
     assert default_candidates([PAIRS]) == [
-        *("paired-map-plus", "cdspp-bridge", "cdspp", REFERENCE)
+        *("paired-map-plus", "cdspp-bridge", "cdspp", TARGET_ONLY)
     ]
     both = default_candidates([SHARED, PAIRS])
     assert both[:3] == ["shared-columns-plus", "paired-map-plus", "cdspp-bridge"]
@@ -65,14 +65,14 @@ def test_candidates_are_chosen_by_the_bridge() -> None:
 
 def test_a_bet_needs_a_point() -> None:
     found = {"cdspp": Posterior(0.0099, 0.01), "tit": Posterior(-0.02, 0.1)}
-    assert best_bet(found) == REFERENCE
+    assert best_bet(found) == TARGET_ONLY
     assert best_bet(found | {"cdspp": Posterior(0.01, 0.5)}) == "cdspp"
-    assert best_bet({}) == REFERENCE
+    assert best_bet({}) == TARGET_ONLY
 
 
 def test_evidence_is_for_the_side_of_the_bet() -> None:
     sure, even = Posterior(0.04, 0.04), Posterior(0.011, 0.04)
     assert evidence("cdspp", sure) == LIKELY
     assert evidence("cdspp", even) == OPEN
-    assert evidence(REFERENCE, Posterior(-0.04, 0.04)) == LIKELY
-    assert evidence(REFERENCE, even) == OPEN
+    assert evidence(TARGET_ONLY, Posterior(-0.04, 0.04)) == LIKELY
+    assert evidence(TARGET_ONLY, even) == OPEN

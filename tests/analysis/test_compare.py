@@ -17,7 +17,7 @@ from support.toy_problem import paired_problem
 import cdspp
 from benchmarks.planted import Planted
 from cdspp import CDSPP, SourceDomain, compare
-from cdspp.analysis.best_bet import LIKELY, OPEN, REFERENCE, SETTLED
+from cdspp.analysis.best_bet import LIKELY, OPEN, SETTLED, TARGET_ONLY
 from cdspp.analysis.comparison import Comparison
 from cdspp.analysis.explanation import (
     ALONE_BETTER,
@@ -107,7 +107,7 @@ def test_a_bet_on_paired_rows_needs_no_controls(bridged: Comparison) -> None:
     assert bridged.explanation is None
     assert bridged.candidates["method"].tolist()[0] == bridged.best_bet
     assert set(bridged.candidates["method"]) == {
-        *("paired-map-plus", "cdspp-bridge", "cdspp", REFERENCE)
+        *("paired-map-plus", "cdspp-bridge", "cdspp", TARGET_ONLY)
     }
     assert "with the source. Its expected gain over the target" in bridged.lines[0]
     assert set(bridged.accuracies["state"]) == {"real"}
@@ -117,11 +117,11 @@ def test_a_bet_on_paired_rows_needs_no_controls(bridged: Comparison) -> None:
 def test_the_bet_is_the_largest_mean_and_without_a_point_the_target(
     bridged: Comparison,
 ) -> None:
-    found = bridged.candidates.set_index("method")["expected_gain"].drop(REFERENCE)
+    found = bridged.candidates.set_index("method")["expected_gain"].drop(TARGET_ONLY)
     assert found.idxmax() == bridged.best_bet
     assert found.max() == bridged.expected_gain >= 0.01
     none = run("misleading")
-    assert none.best_bet == REFERENCE
+    assert none.best_bet == TARGET_ONLY
     assert none.expected_gain < 0.01
     assert none.candidate in {"cdspp", "cdspp-sup"}
     assert "without the source. The best candidate with it is" in none.lines[0]
@@ -137,7 +137,7 @@ def test_hold_outs_end_where_no_gain_moves_and_each_candidate_has_the_same() -> 
 def test_one_label_of_a_class_leaves_the_prior() -> None:
     problem = Planted("shared", n_classes=3, n_labelled=1).draw(0)
     found = compare(problem.X, problem.y, source=problem.source)
-    assert (found.best_bet, found.evidence, found.repeats) == (REFERENCE, OPEN, 0)
+    assert (found.best_bet, found.evidence, found.repeats) == (TARGET_ONLY, OPEN, 0)
     assert found.expected_gain == pytest.approx(-0.01)
     assert "nothing was cross-validated" in found.lines[1]
     assert found.candidates["accuracy"].isna().all()
@@ -241,7 +241,7 @@ def test_the_code_of_an_answer_labels_new_rows_alike_in_any_batches(
 def test_the_code_of_an_answer_without_a_source_runs_at_every_scale(scale: str) -> None:
     problem = Planted("shared", n_classes=3, n_labelled=4).draw(0)
     found = compare(problem.X, problem.y, scale=scale, source=problem.source)
-    assert found.best_bet == REFERENCE
+    assert found.best_bet == TARGET_ONLY
     model = recommended(found, problem.X, problem.y, problem.source)
     whole, batches, single = labels_in_batches(model, problem.X)
     assert whole == batches == single
@@ -254,7 +254,7 @@ def test_the_code_of_an_answer_without_a_source_runs_at_every_scale(scale: str) 
 def test_a_source_without_use_is_not_used(geometry: str) -> None:
     found = run(geometry)
     assert explained(found).decision in {ALONE_BETTER, CANNOT_TELL}
-    assert found.best_bet == REFERENCE
+    assert found.best_bet == TARGET_ONLY
 
 
 def test_a_source_that_hurts_every_method_leaves_the_target_alone() -> None:
@@ -287,7 +287,7 @@ def test_a_collapse_is_named_with_another_scale_and_takes_no_bet() -> None:
     source = SourceDomain(X[::2, :7], y[::2])
     given: dict[str, Any] = {"source": source, "methods": QUICK, "repeats": 5}
     found = compare(X[1::2, 7:], labels, scale="none", why=True, **given)
-    assert found.best_bet == REFERENCE
+    assert found.best_bet == TARGET_ONLY
     assert "CDSPP 100 %" in found.note
     assert "try the scale standardise" in found.note
     why = explained(found)
@@ -313,7 +313,7 @@ def test_a_method_that_fails_takes_no_bet_and_gives_the_reason(
     monkeypatch.setattr(CDSPP, "fit", fit)
     problem = Planted("shared", n_classes=3, n_labelled=6, n_unlabelled=6).draw(0)
     found = compare(problem.X, problem.y, source=problem.source, repeats=5, why=True)
-    assert found.best_bet == REFERENCE
+    assert found.best_bet == TARGET_ONLY
     assert "CDSPP failed: no convergence" in found.note
     assert explained(found).verdicts.set_index("method")["verdict"]["cdspp"] == (
         "collapsed"

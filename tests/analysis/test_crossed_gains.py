@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cdspp.analysis.verdicts import PairedGain, Stratum, by_class, crossed_gain, gain_of
+from cdspp.analysis.verdicts import PairedGain, Stratum, by_class, gain_of, two_way_gain
 
 NAN = float("nan")
 
 
 def gain(values: np.ndarray | list[list[float]]) -> PairedGain:
-    return crossed_gain([Stratum(1.0, np.asarray(values, dtype=float))])
+    return two_way_gain([Stratum(1.0, np.asarray(values, dtype=float))])
 
 
 def simulated(
@@ -75,8 +75,8 @@ def test_a_trial_that_a_stratum_lacks_is_left_out() -> None:
     first, second = simulated(rng, 5, 8, 0), simulated(rng, 5, 6, 0)
     second[2] = NAN
     kept = [0, 1, 3, 4]
-    found = crossed_gain([Stratum(0.5, first), Stratum(0.5, second)])
-    alone = crossed_gain([Stratum(0.5, first[kept]), Stratum(0.5, second[kept])])
+    found = two_way_gain([Stratum(0.5, first), Stratum(0.5, second)])
+    alone = two_way_gain([Stratum(0.5, first[kept]), Stratum(0.5, second[kept])])
     assert found == alone
     assert found.trials == 4
     expected = (first[kept].mean() + second[kept].mean()) / 2
@@ -90,7 +90,7 @@ def test_one_trial_or_none_has_no_error() -> None:
 
 def test_classes_weigh_the_same_in_balanced_accuracy() -> None:
     values = np.array([[1.0, 1.0, 1.0, 0.0], [1.0, 0.0, 1.0, 0.0]])
-    found = crossed_gain(by_class(Stratum(1.0, values), np.array([0, 0, 0, 1])))
+    found = two_way_gain(by_class(Stratum(1.0, values), np.array([0, 0, 0, 1])))
     assert found.gain == pytest.approx(((1 + 2 / 3) / 2 + 0) / 2)
     assert gain(values).gain == pytest.approx(5 / 8)
 
@@ -99,13 +99,13 @@ def test_a_class_without_a_test_row_in_a_trial_is_left_out() -> None:
     values = np.array([[1.0, 1.0, NAN], [1.0, 0.0, 1.0]])
     parts = by_class(Stratum(1.0, values), np.array([0, 1, 2]))
     assert [part.weight for part in parts] == [0.5, 0.5]
-    assert crossed_gain(parts).gain == pytest.approx(0.75)
+    assert two_way_gain(parts).gain == pytest.approx(0.75)
 
 
 def test_a_class_of_one_row_has_the_row_part_of_the_others() -> None:
     rng = np.random.default_rng(2)
     wide = Stratum(0.5, simulated(rng, 6, 20, 0))
     single = Stratum(0.5, np.zeros((6, 1)))
-    found, alone = crossed_gain([wide, single]), crossed_gain([wide])
+    found, alone = two_way_gain([wide, single]), two_way_gain([wide])
     assert np.isfinite(found.error)
     assert found.error > alone.error

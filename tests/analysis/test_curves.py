@@ -19,7 +19,7 @@ def arranged(plan: BenchmarkPlan) -> CurveScores:
 def test_a_curve_takes_the_scores_of_its_own_settings() -> None:
     curve = arranged(curve_plan(curve_entry()))
     assert curve.values == (1.0, 3.0, 9.0)
-    assert [row.key for row in curve.rows] == ["svm-t", "cdspp"]
+    assert [row.key for row in curve.plan.rows] == ["svm-t", "cdspp"]
     assert curve.accuracy.shape == (2, 2, 3, 3)
     np.testing.assert_allclose(curve.accuracy[0, 0, 0], [0.02, 0.03, 0.04])
     np.testing.assert_allclose(curve.accuracy[1, 1, 2], [0.20, 0.21, 0.22])

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from cdspp.analysis.references import (
+    cited_keys,
     docstrings_of,
-    named_in,
     read_bibliography,
 )
 from cdspp.core.errors import DataError
@@ -30,11 +30,11 @@ TEXTS = {name: docstrings_of(name) for name in available()} | {
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_every_method_and_data_set_names_a_publication(name: str) -> None:
-    assert named_in(TEXTS[name], ENTRIES)
+    assert cited_keys(TEXTS[name], ENTRIES)
 
 
 def test_every_publication_belongs_to_something() -> None:
-    named = {key for text in TEXTS.values() for key in named_in(text, ENTRIES)}
+    named = {key for text in TEXTS.values() for key in cited_keys(text, ENTRIES)}
     assert [e.key for e in ENTRIES if e.key not in named and not e.package] == []
 
 
@@ -48,7 +48,7 @@ def test_every_identifier_in_a_docstring_is_in_the_bibliography() -> None:
 
 def test_a_title_that_is_part_of_another_one_is_not_named_by_it() -> None:
     text = 'Sun, B., "Return of frustratingly easy domain adaptation", AAAI 2016.'
-    assert named_in(text, ENTRIES) == {"sun2016coral"}
+    assert cited_keys(text, ENTRIES) == {"sun2016coral"}
 
 
 def test_a_folder_without_a_report_is_named(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.planted import Planted, PlantedProblem
 from cdspp import SourceDomain, compare
-from cdspp.analysis.best_bet import REFERENCE, SETTLED
+from cdspp.analysis.best_bet import SETTLED, TARGET_ONLY
 from cdspp.analysis.comparison import Comparison
 from cdspp.analysis.rows_to_label import SignTest
 from cdspp.core.errors import DataError
@@ -42,7 +42,7 @@ def test_rows_are_those_where_both_disagree_in_random_order(
 ) -> None:
     rows = found.rows_to_label
     assert len(rows) >= 20
-    assert (rows[found.candidate] != rows[REFERENCE]).all()
+    assert (rows[found.candidate] != rows[TARGET_ONLY]).all()
     assert set(rows["row"]) <= set(np.flatnonzero(problem.unlabelled))
     assert rows["row"].is_unique
     assert not rows["row"].is_monotonic_increasing
@@ -58,7 +58,7 @@ def test_the_fits_are_those_of_the_methods_on_all_rows(
 
     scaling, source = scale_domains("standardise", problem.X, problem.source)
     rows = found.rows_to_label
-    for name in (found.candidate, REFERENCE):
+    for name in (found.candidate, TARGET_ONLY):
         model = make(name).fit(scaling.apply(problem.X), problem.y, source=source)
         np.testing.assert_array_equal(model.transduction_[rows["row"]], rows[name])
 
@@ -68,7 +68,7 @@ def test_the_test_counts_the_unbroken_run_from_the_top(
 ) -> None:
     rows = found.rows_to_label
     labels = {k: rows[found.candidate][k] for k in range(6)}
-    labels |= {k: rows[REFERENCE][k] for k in range(7, 20)}  # after a gap
+    labels |= {k: rows[TARGET_ONLY][k] for k in range(7, 20)}  # after a gap
     again = ask(problem, filled(found, labels))
     assert again.test == SignTest(6, 6, 0)
     assert again.test.winner == 0
@@ -81,9 +81,9 @@ def test_the_test_counts_the_unbroken_run_from_the_top(
 def test_the_winner_may_be_the_target_alone(
     problem: PlantedProblem, found: Comparison
 ) -> None:
-    labels = {k: found.rows_to_label[REFERENCE][k] for k in range(8)}
+    labels = {k: found.rows_to_label[TARGET_ONLY][k] for k in range(8)}
     again = ask(problem, filled(found, labels))
-    assert (again.best_bet, again.evidence) == (REFERENCE, SETTLED)
+    assert (again.best_bet, again.evidence) == (TARGET_ONLY, SETTLED)
     assert "cdspp.make('target-only')" in again.next_steps[0]
 
 
@@ -91,7 +91,7 @@ def test_without_a_winner_the_bet_stays(
     problem: PlantedProblem, found: Comparison
 ) -> None:
     rows = found.rows_to_label
-    labels = {k: rows[(found.candidate, REFERENCE)[k % 2]][k] for k in range(8)}
+    labels = {k: rows[(found.candidate, TARGET_ONLY)[k % 2]][k] for k in range(8)}
     again = ask(problem, filled(found, labels))
     assert again.test == SignTest(8, 4, 4)
     assert (again.best_bet, again.evidence) == (found.best_bet, found.evidence)
@@ -101,7 +101,7 @@ def test_without_a_winner_the_bet_stays(
 def test_rows_once_tested_stay_the_only_ones_of_the_test(
     problem: PlantedProblem, found: Comparison
 ) -> None:
-    rows = filled(found, {k: found.rows_to_label[REFERENCE][k] for k in range(20)})
+    rows = filled(found, {k: found.rows_to_label[TARGET_ONLY][k] for k in range(20)})
     rows["tested"] = ["yes"] * 3 + [""] * 17
     assert ask(problem, rows).test == SignTest(3, 0, 3)
 
@@ -109,7 +109,7 @@ def test_rows_once_tested_stay_the_only_ones_of_the_test(
 def test_a_second_file_is_a_new_batch(
     problem: PlantedProblem, found: Comparison
 ) -> None:
-    labels = {k: found.rows_to_label[REFERENCE][k] for k in range(4)}
+    labels = {k: found.rows_to_label[TARGET_ONLY][k] for k in range(4)}
     first = filled(found, labels)
     again = ask(problem, first)
     rows = again.rows_to_label

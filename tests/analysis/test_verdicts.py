@@ -54,7 +54,7 @@ def judge(gains: Task, margin: float = MARGIN) -> Verdict:
 
 def words(tasks: Sequence[Task], collapsed: Sequence[bool] = ()) -> list[str]:
     judged = judge_tasks(tasks, margin=MARGIN, collapsed=collapsed)
-    return [verdict.word for verdict in judged]
+    return [verdict.name for verdict in judged]
 
 
 def with_p(p: float, trials: int = 10) -> Task:
@@ -96,34 +96,34 @@ def test_holm_rejects_what_stepping_down_rejects(seed: int) -> None:
 
 def test_a_source_helps_that_is_better_than_every_state() -> None:
     verdict = judge(task(0.02, 0.003))
-    assert verdict.word == HELPS
+    assert verdict.name == HELPS
     assert verdict.hardest == "noise"
     assert verdict.p_helps == pytest.approx(stats.t(9).sf(3), rel=1e-9)
     assert verdict.p_hurts > 0.99
 
 
 def test_a_source_that_noise_can_replace_does_not_help() -> None:
-    assert judge(task(0.05, 0.0)).word == UNDECIDED
-    assert judge(task(0.05, -0.05)).word == UNDECIDED
+    assert judge(task(0.05, 0.0)).name == UNDECIDED
+    assert judge(task(0.05, -0.05)).name == UNDECIDED
 
 
 def test_a_source_hurts_that_is_worse_than_none_whatever_the_other_states() -> None:
     for other in (-0.05, 0.0, 0.05):
-        assert judge(task(-0.02, other)).word == HURTS
-    assert judge(task(0.0, -0.05)).word == EQUAL
+        assert judge(task(-0.02, other)).name == HURTS
+    assert judge(task(0.0, -0.05)).name == EQUAL
 
 
 def test_a_source_that_changes_nothing_is_equal() -> None:
     verdict = judge(task(0.0, 0.0))
-    assert verdict.word == EQUAL
-    assert judge(task(0.0, 0.0, error=0.0)).word == EQUAL
+    assert verdict.name == EQUAL
+    assert judge(task(0.0, 0.0, error=0.0)).name == EQUAL
     # Surely better, but within the margin and no better than noise.
-    assert judge(task(0.004, 0.0)).word == EQUAL
+    assert judge(task(0.004, 0.0)).name == EQUAL
 
 
 def test_trials_that_scatter_leave_it_undecided() -> None:
-    assert judge(task(0.0, 0.0, error=0.02)).word == UNDECIDED
-    assert judge(task(0.02, 0.02, error=0.02)).word == UNDECIDED
+    assert judge(task(0.0, 0.0, error=0.02)).name == UNDECIDED
+    assert judge(task(0.02, 0.02, error=0.02)).name == UNDECIDED
 
 
 @pytest.mark.parametrize("trials", [2, 4])
@@ -148,7 +148,7 @@ def test_a_task_without_states_is_not_asked() -> None:
 
 def test_nothing_is_said_of_a_collapsed_task() -> None:
     verdict = judge_tasks([task(0.02, 0.02)], margin=MARGIN, collapsed=[True])[0]
-    assert verdict.word == COLLAPSED
+    assert verdict.name == COLLAPSED
     assert math.isnan(verdict.p_helps)
     assert verdict.hardest == ""
 
@@ -188,7 +188,7 @@ def test_collapsed_flags_must_match_the_tasks() -> None:
 def test_without_the_state_of_no_source_only_help_can_be_told() -> None:
     for mean, word in ((0.02, HELPS), (0.0, UNDECIDED), (-0.02, UNDECIDED)):
         verdict = judge({"noise": around(mean)})
-        assert verdict.word == word
+        assert verdict.name == word
         assert verdict.p_hurts == 1.0
 
 
@@ -207,7 +207,7 @@ def test_equal_is_two_one_sided_tests(side: int, trials: int) -> None:
         equal = max(p_values) < 0.05
         assert equal == (inside > 0)
         gains = {ALONE: gain_of(found), "noise": around(0.0)}
-        assert judge(gains).word == (EQUAL if equal else UNDECIDED)
+        assert judge(gains).name == (EQUAL if equal else UNDECIDED)
         assert judge_pair(gains[ALONE], MARGIN) == (EQUAL if equal else UNDECIDED)
 
 
@@ -221,16 +221,16 @@ def test_equal_agrees_with_two_one_sided_tests_on_random_trials(seed: int) -> No
         stats.ttest_1samp(found, margin, alternative="less").pvalue,
     ]
     verdict = judge({ALONE: gain_of(found), "noise": around(0.0)}, margin)
-    if verdict.word != HURTS:
-        assert (verdict.word == EQUAL) == (max(p_values) < 0.05)
+    if verdict.name != HURTS:
+        assert (verdict.name == EQUAL) == (max(p_values) < 0.05)
 
 
 def test_the_border_itself_is_equal() -> None:
     # Without scatter the interval is a point, on the margin.
     on, beyond = np.full(6, MARGIN), np.full(6, MARGIN + 1e-9)
     still = {"noise": around(0.0)}
-    assert judge({ALONE: gain_of(on), **still}).word == EQUAL
-    assert judge({ALONE: gain_of(beyond), **still}).word == UNDECIDED
+    assert judge({ALONE: gain_of(on), **still}).name == EQUAL
+    assert judge({ALONE: gain_of(beyond), **still}).name == UNDECIDED
 
 
 @pytest.mark.parametrize("n_rows", [20, 500])
@@ -269,7 +269,7 @@ def test_the_detectable_gain_is_found_in_four_of_five_studies(n_others: int) -> 
         verdict = judge_tasks([gains, *chance], margin=0.0)[0]
         spread = values.std(ddof=1) / error
         assert verdict.detectable == pytest.approx(expected * spread)
-        found.append(verdict.word == HELPS)
+        found.append(verdict.name == HELPS)
     # Three standard errors of 400 draws are six points.
     assert np.mean(found) == pytest.approx(0.8, abs=0.06)
 
@@ -278,15 +278,15 @@ def test_the_detectable_gain_is_found_in_four_of_five_studies(n_others: int) -> 
 def test_both_forms_of_no_source_must_say_so(word: str) -> None:
     same, other = {HURTS: (-0.02, 0.02), EQUAL: (0.0, 0.02)}[word]
     gains = {"noise": around(0.0)}
-    assert judge({ALONE: around(same), MATCHED: around(same), **gains}).word == word
+    assert judge({ALONE: around(same), MATCHED: around(same), **gains}).name == word
     assert (
-        judge({ALONE: around(same), MATCHED: around(other), **gains}).word == UNDECIDED
+        judge({ALONE: around(same), MATCHED: around(other), **gains}).name == UNDECIDED
     )
     assert (
-        judge({ALONE: around(other), MATCHED: around(same), **gains}).word == UNDECIDED
+        judge({ALONE: around(other), MATCHED: around(same), **gains}).name == UNDECIDED
     )
     # A study that runs one of them alone has its word from that.
-    assert judge({MATCHED: around(same), **gains}).word == word
+    assert judge({MATCHED: around(same), **gains}).name == word
 
 
 def test_words_of_two_measures_agree_or_depend_on_the_measure() -> None:

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from cdspp.methods import set_guests
+from cdspp.methods import register_external
 
 
 @pytest.fixture(autouse=True)
 def _no_guests() -> Iterator[None]:
     """Forget the methods from outside of the studies that a command has read."""
     yield
-    set_guests({})
+    register_external({})

@@ -21,7 +21,7 @@ from cdspp import DAMA, DAMAPlus, DAMASup, SourceDomain
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import Problem
-from cdspp.methods.dama import manifold_alignment
+from cdspp.methods.dama import dama
 
 shapes = pytest.mark.parametrize("shape", [WIDE, {}], ids=["wide", "tall"])
 
@@ -175,15 +175,15 @@ def with_share_of_rows(
 ) -> Any:
     """Fit with another bound of what few labelled rows are; check that it is obeyed."""
     taken = []
-    solve = manifold_alignment._solve_by_rows
+    solve = dama._solve_by_rows
 
     def watched(*arguments: Any) -> Any:
         taken.append(solve)
         return solve(*arguments)
 
-    monkeypatch.setattr(manifold_alignment, "FEW_ROWS", share)
+    monkeypatch.setattr(dama, "FEW_ROWS", share)
     with monkeypatch.context() as patched:
-        patched.setattr(manifold_alignment, "_solve_by_rows", watched)
+        patched.setattr(dama, "_solve_by_rows", watched)
         model = fit()
     assert bool(taken) == (share > 0)
     return model

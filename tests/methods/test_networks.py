@@ -96,11 +96,11 @@ def test_the_curve_has_one_finite_value_an_iteration(network: Any) -> None:
 def test_products_and_their_gradients_are_those_of_arrays(laid_out: bool) -> None:
     rng = np.random.default_rng(0)
     X, weight, G = (rng.standard_normal(shape) for shape in ((9, 5), (4, 5), (9, 4)))
-    site = layers.Site("cpu", 0)
-    trained, bias = site.parameter(weight), site.parameter(G[0])
-    rows = layers.laid_out(site.place(X)) if laid_out else site.parameter(X)
+    setup = layers.Setup("cpu", 0)
+    trained, bias = setup.parameter(weight), setup.parameter(G[0])
+    rows = layers.to_mkldnn(setup.place(X)) if laid_out else setup.parameter(X)
     found = layers.product(rows, trained, bias)
-    found.backward(site.place(G))
+    found.backward(setup.place(G))
     near = {"rtol": 1e-5, "atol": 1e-5}
     np.testing.assert_allclose(found.detach(), X @ weight.T + G[0], **near)
     np.testing.assert_allclose(trained.grad, G.T @ X, **near)
@@ -179,10 +179,10 @@ def test_the_estimated_work_is_near_what_was_measured(
 def test_the_loss_of_jmea_is_that_of_loops_over_rows_and_classes() -> None:
     problem = toy_problem(n_classes=3, unlabelled_per_class=4, spread=0.5)
     labelled = problem.labelled
-    site = layers.Site("cpu", 0)
-    batch = layers.Batch(problem.prepared(), site)
+    setup = layers.Setup("cpu", 0)
+    batch = layers.Batch(problem.prepared(), setup)
     widths = problem.source.X.shape[1], problem.X.shape[1]
-    network = soft_transfer.JointNetwork.draw((*widths, 6, 3), site)
+    network = soft_transfer.JointNetwork.draw((*widths, 6, 3), setup)
     weights, share, n_selected = (0.3, 0.6, 0.5), 0.4, 5
     options = {"beta": 0.3, "target_weight": 2.0, "second_weight": 0.5}
     model = JMEA(**options, max_iter=1000, start=20)  # 0.42 of 12 rows are 5

@@ -42,29 +42,29 @@ TINY = tiny_problem(unlabelled_per_class=4, spread=1.0)
 
 def exactly(seed: int) -> Any:
     """Return a place of training in float64."""
-    return layers.Site("cpu", seed, double=True)
+    return layers.Setup("cpu", seed, double=True)
 
 
 def fit_exactly(seed: int, problem: Any, model: SSAN) -> Any:
     """Return a network trained in float64."""
     network = alignment_network.AlignmentNetwork
-    return network.fit_at(exactly(seed), problem, model)
+    return network.fit_on(exactly(seed), problem, model)
 
 
 def tiny_network(scale: float = 0.5) -> tuple[Any, Any]:
     """Return a network of random weights that are not tiny, in float64."""
     rng = np.random.default_rng(0)
-    site = exactly(0)
+    setup = exactly(0)
 
     def layer(n_in: int, n_out: int) -> Any:
         draw = scale * rng.standard_normal((n_out, n_in + 1))
-        return layers.Layer(draw[:, 1:], draw[:, 0], site)
+        return layers.Layer(draw[:, 1:], draw[:, 0], setup)
 
     source = layers.Encoder(layer(4, 4), layer(4, 5), 1e-12)
     target = layers.Encoder(layer(3, 4), layer(4, 5), 1e-12)
     parts = source, target, layer(5, 3), layer(5, 1)
     network = alignment_network.AlignmentNetwork(*parts)
-    return network, layers.Batch(TINY, site)
+    return network, layers.Batch(TINY, setup)
 
 
 def parameters(network: Any) -> list[Any]:

@@ -14,8 +14,8 @@ from support.fit_room import N_PER_CLASS, Room
 from cdspp.core.errors import DataError
 from cdspp.core.files import read_json
 from cdspp.core.provenance import Usage
-from cdspp.methods import set_guests
-from cdspp.methods.guests import PREDICTIONS
+from cdspp.methods import register_external
+from cdspp.methods.external import PREDICTIONS
 from cdspp.stages.artifacts import FIT_COLUMNS, read_fit, read_rows
 from cdspp.stages.external import export_benchmark, external_places
 
@@ -32,9 +32,9 @@ def exported(
     assert export_benchmark(folder, [(TASK, room.files(TASK))], "exclude") == 2
     monkeypatch.chdir(folder)
     run_program()
-    set_guests({"theirs": {"place": "", "kind": PREDICTIONS}})
+    register_external({"theirs": {"place": "", "kind": PREDICTIONS}})
     yield folder
-    set_guests({})
+    register_external({})
 
 
 def run_program() -> None:

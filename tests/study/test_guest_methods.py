@@ -20,7 +20,7 @@ from cdspp.methods import (
     make,
     method_class,
     method_module,
-    set_guests,
+    register_external,
 )
 from cdspp.study.config import register_external_methods
 from cdspp.study.fit_jobs import fit_fields
@@ -52,7 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     sys.path[:] = [path for path in sys.path if path != str(tmp_path)]
     for name in ("own_first", "own_helper"):
         sys.modules.pop(name, None)
-    set_guests({})
+    register_external({})
 
 
 def faults(*methods: dict[str, Any]) -> list[str]:

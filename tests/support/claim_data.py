@@ -11,12 +11,12 @@ from support.report_data import METHODS, STATES, make_plan
 from support.score_data import Cells, Fallen, as_frame, as_outcomes
 
 from cdspp.analysis.curves import CurveScores
-from cdspp.analysis.fit_records import measure_times
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import summarise
 from cdspp.core.names import ALONE, MAIN
 from cdspp.paper.claims.checks import CHECKS
 from cdspp.paper.claims.evidence import Evidence, Judgement, Times
+from cdspp.paper.times import measure_times
 from cdspp.study.model import CurveValue
 from cdspp.study.plan import CurvePlan, Row
 

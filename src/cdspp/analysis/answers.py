@@ -1,4 +1,4 @@
-"""Whether the source helped, in words: from comparisons to sentences."""
+"""Sentences on whether the source helped, from comparisons."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _OVER = {
     ALONE: "over no source it gains",
     MATCHED: "over no source with matched class sizes",
 }
-_SAID = {
+_SENTENCES = {
     HELPS: "the source helps {}",
     HURTS: "the source hurts {}",
     EQUAL: "the source makes no difference to {} beyond the margin",
@@ -52,10 +52,9 @@ _SAID = {
     ),
     NOT_ASKED: "not asked of {}",
 }
-_HOW = "selected on the labelled rows"
 _ORDER = (*STATEMENTS, TOO_FEW, COLLAPSED)
-# Of one method, and of several.
-_OF_OTHERS = {
+# For one method, and for several.
+_COUNT_PHRASES = {
     HELPS: ("the source helps 1", "the source helps {}"),
     HURTS: ("it hurts 1", "it hurts {}"),
     EQUAL: ("1 is equal with and without it", "{} are equal with and without it"),
@@ -86,15 +85,15 @@ def tally(comparisons: pd.DataFrame) -> Counter[str]:
     return Counter(tasks["verdict"])
 
 
-def _of_tasks(word: str, counts: Counter[str]) -> str:
-    text = "collapsed or diverged fits" if word == COLLAPSED else word
-    return f"{text} on {counts[word]}"
+def _of_tasks(verdict: str, counts: Counter[str]) -> str:
+    text = "collapsed or diverged fits" if verdict == COLLAPSED else verdict
+    return f"{text} on {counts[verdict]}"
 
 
 def answer(comparisons: pd.DataFrame) -> str:
     """Answer for one benchmark: the reference first, then others, bridges last."""
     averages = matrix(comparisons, corrected=True)
-    others, bridges = _others(averages, in_short=False), _bridges(averages)
+    others, bridges = _other_methods(averages, in_short=False), _bridges(averages)
     texts = (reference_answer(comparisons), others, bridges and sentence(f"{bridges}."))
     return " ".join(filter(None, texts))
 
@@ -111,48 +110,49 @@ def reference_answer(comparisons: pd.DataFrame) -> str:
         return answered
     same = verdict_of(default) == verdict_of(selected)
     other = "the verdict is the same." if same else _answer(selected, default)
-    return f"{answered} With hyper-parameters {_HOW}, {other}"
+    return f"{answered} With hyper-parameters selected on the labelled rows, {other}"
 
 
 def _answer(ours: pd.DataFrame, default: pd.DataFrame) -> str:
     """Return verdict and numbers of a form of the method, named as its default is."""
     average, counts = on_average(ours), tally(ours)
-    said = _SAID[verdict_of(average)].format(default["display_name"].iloc[0])
-    said = f"{said}{_numbers(average)}."
+    text = _SENTENCES[verdict_of(average)].format(default["display_name"].iloc[0])
+    text = f"{text}{_numbers(average)}."
     if counts.total() < 2:
-        return said
-    tasks = ", ".join(_of_tasks(word, counts) for word in _ORDER if counts[word])
-    return f"on average over {counts.total()} tasks {said} Task by task: {tasks}."
+        return text
+    tasks = ", ".join(_of_tasks(name, counts) for name in _ORDER if counts[name])
+    return f"on average over {counts.total()} tasks {text} Task by task: {tasks}."
 
 
 def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
     """Answer the question for all benchmarks by title: one sentence, or a line each."""
-    parts, joint = [], "; "
+    parts, any_bridge = [], False
     for title, comparisons in groups.items():
         averages = matrix(comparisons, corrected=True)
-        bridges, alone = _bridges(averages), _labels_alone(comparisons, averages)
+        bridges, alone = _bridges(averages), _labels_only(comparisons, averages)
         where = f"on {title}, with labels alone," if bridges else f"on {title}"
         note = f"{where} {alone}" if alone or not bridges else ""
         note = note.rstrip() if comparisons["state"].any() else f"not asked on {title}"
         through = f"{note}. {sentence(bridges)}" if note else f"on {title} {bridges}"
         parts.append(through if bridges else note)
-        joint = ".\n" if bridges else joint
-    text = joint.join(map(sentence, parts) if joint == ".\n" else parts)
+        any_bridge = any_bridge or bool(bridges)
+    text = ".\n".join(map(sentence, parts)) if any_bridge else "; ".join(parts)
     return f"{sentence(text)}." if text else "Nothing was run yet."
 
 
-def _labels_alone(comparisons: pd.DataFrame, averages: pd.DataFrame) -> str:
-    """Say in short what is said of methods that use labels alone."""
+def _labels_only(comparisons: pd.DataFrame, averages: pd.DataFrame) -> str:
+    """Return the answer, in short, for methods without a bridge."""
     ours = of_reference(comparisons)
-    others = _others(averages, in_short=True)
+    others = _other_methods(averages, in_short=True)
     if not ours["state"].any():
         return others
-    said = _SAID[verdict_of(ours)].format(ours["display_name"].iloc[0]) + _apart(ours)
-    return f"{said}, and {others}" if others else said
+    text = _SENTENCES[verdict_of(ours)].format(ours["display_name"].iloc[0])
+    text += _exceptions(ours)
+    return f"{text}, and {others}" if others else text
 
 
 def _bridges(averages: pd.DataFrame) -> str:
-    """Say by bridge what methods reach through it, and what the target alone does."""
+    """Return accuracies by bridge, and that of the target without one."""
     reached: dict[str, list[str]] = {}
     alone = []
     bridged = (averages["bridge"] != "") & averages["accuracy"].notna()
@@ -168,33 +168,34 @@ def _bridges(averages: pd.DataFrame) -> str:
     return "; ".join(texts)
 
 
-def _others(averages: pd.DataFrame, *, in_short: bool) -> str:
-    """Say which other methods without a bridge have a verdict, in short how many."""
+def _other_methods(averages: pd.DataFrame, *, in_short: bool) -> str:
+    """Name, or in short count, other methods without a bridge by verdict."""
     found: dict[str, list[str]] = {}
     for average in by_default(averages[averages["bridge"] == ""]):
         first = average.iloc[0]
         if first["role"] != REFERENCE and average["state"].any():
             name = str(first["display_name"]).rstrip("*")
             found.setdefault(str(first["verdict"]), []).append(name)
-    found = {word: found[word] for word in _ORDER if word in found}
+    found = {verdict: found[verdict] for verdict in _ORDER if verdict in found}
     n_methods = sum(map(len, found.values()))
     if n_methods < 2:
-        said = "".join(_SAID[word].format(*names) for word, names in found.items())
-        return said if in_short or not said else sentence(f"{said}.")
+        text = "".join(_SENTENCES[key].format(*names) for key, names in found.items())
+        return text if in_short or not text else sentence(f"{text}.")
     noun = "method" if of_reference(averages).empty else "other method"
     many = counted(n_methods, noun)
-    phrases = {w: _OF_OTHERS[w][len(n) > 1].format(len(n)) for w, n in found.items()}
+    forms = {key: _COUNT_PHRASES[key][len(n) > 1] for key, n in found.items()}
+    phrases = {key: form.format(len(found[key])) for key, form in forms.items()}
     if HURTS in phrases and HELPS not in phrases:
         phrases[HURTS] = phrases[HURTS].replace("it", "the source", 1)
     if in_short:
-        words = (HELPS, HURTS, DEPENDS) if HELPS in phrases else phrases
-        return f"of {many} {', '.join(phrases[w] for w in words if w in phrases)}"
-    parts = [f"{text} ({', '.join(found[word])})" for word, text in phrases.items()]
+        shown = (HELPS, HURTS, DEPENDS) if HELPS in phrases else phrases
+        return f"of {many} {', '.join(phrases[v] for v in shown if v in phrases)}"
+    parts = [f"{text} ({', '.join(found[key])})" for key, text in phrases.items()]
     return f"Of {many}, corrected for their number, {'; '.join(parts)}."
 
 
 def without_source(comparisons: pd.DataFrame) -> list[str]:
-    """Say which part of a gain over the baseline needs no source: +12.7 of +12.9."""
+    """Return by method the part of its gain over the baseline that needs no source."""
     parts = []
     for group in by_default(comparisons):
         average = on_average(group)
@@ -219,7 +220,7 @@ def gain_without_source(comparisons: pd.DataFrame) -> tuple[float, float] | None
     return over_baseline[0] - over_none[0], over_baseline[0]
 
 
-def _apart(comparisons: pd.DataFrame) -> str:
+def _exceptions(comparisons: pd.DataFrame) -> str:
     average, counts = verdict_of(comparisons), tally(comparisons)
     of, others = counted(counts.total(), "task"), counts.total() - counts[average]
     texts = [_of_tasks(w, counts) for w in (HELPS, HURTS) if counts[w] and w != average]
@@ -235,12 +236,12 @@ def _apart(comparisons: pd.DataFrame) -> str:
 
 
 def _numbers(average: pd.DataFrame) -> str:
-    """Return the gains over no source, and over the state that is hardest to beat."""
-    word = verdict_of(average)
-    if word not in STATEMENTS:
+    """Return the gains over no source, and over the strongest control."""
+    verdict = verdict_of(average)
+    if verdict not in STATEMENTS:
         return ""
     rows = {comparison.rival: comparison for comparison in average.itertuples()}
-    if word == DEPENDS:
+    if verdict == DEPENDS:
         return _by_measure(average, rows)
     hardest = str(average["hardest"].iloc[0])
     parts = [
@@ -250,17 +251,18 @@ def _numbers(average: pd.DataFrame) -> str:
         if state in rows
     ]
     text = f": {', '.join(parts)}" if parts else ""
-    if word == UNDECIDED:
-        least = float(average["detectable"].iloc[0])
-        room = 1 - float(average[average["state"]]["rival_accuracy"].max())
-        found = f"a gain of {in_points(least)} points would be found in 4 of 5 such"
-        none = "there is no room for a gain that these trials would find"
-        text += f"; {none}" if least > room else f"; {found} studies"
+    if verdict == UNDECIDED:
+        detectable = float(average["detectable"].iloc[0])
+        largest = 1 - float(average[average["state"]]["rival_accuracy"].max())
+        if detectable > largest:
+            text += "; there is no room for a gain that these trials would find"
+        else:
+            least = in_points(detectable)
+            text += f"; a gain of {least} points would be found in 4 of 5 such studies"
     return text + _remarks(rows)
 
 
 def _by_measure(average: pd.DataFrame, rows: Mapping[Any, Any]) -> str:
-    """Return both words with the gain over the state that decides the first."""
     first = average.iloc[0]
     rival = rows.get(ALONE) or rows[str(first["hardest"])]
     over = "no source" if rival.rival == ALONE else rival.rival
@@ -273,7 +275,7 @@ def _by_measure(average: pd.DataFrame, rows: Mapping[Any, Any]) -> str:
 
 
 def _remarks(rows: Mapping[Any, Any]) -> str:
-    """Say where the forms of no source disagree, or noise with classes does as well."""
+    """Return a remark where the forms of no source disagree, or noise does as well."""
     alone, matched, noise = map(rows.get, (ALONE, MATCHED, CLASS_NOISE))
     text = ""
     pairs = {row.pair for row in (alone, matched) if row}

@@ -33,7 +33,7 @@ from scipy.special import ndtr, ndtri
 from cdspp.methods import method_class
 from cdspp.methods.bridge import PAIRS, SHARED
 
-REFERENCE = "target-only"  # what every candidate is compared with
+TARGET_ONLY = "target-only"  # what every candidate is compared with
 # Candidates with the source: one for labels only, others by kind of bridge.
 LABELS_CANDIDATE = "cdspp"
 BRIDGE_CANDIDATES = {
@@ -94,7 +94,7 @@ def default_candidates(bridge: Collection[str]) -> list[str]:
     """Return the candidates for the kinds of bridge at hand, the likeliest first."""
     bridged = [name for kind in bridge for name in BRIDGE_CANDIDATES[kind]]
     plus = [name for name in bridged if name != "cdspp-bridge"]
-    return [*dict.fromkeys([*plus, *bridged]), LABELS_CANDIDATE, REFERENCE]
+    return [*dict.fromkeys([*plus, *bridged]), LABELS_CANDIDATE, TARGET_ONLY]
 
 
 def information(method: str, bridge: Collection[str]) -> str:
@@ -133,17 +133,17 @@ def posterior(differences: ArrayLike, prior: Prior) -> Posterior:
     return Posterior(float(mean), math.sqrt(variance))
 
 
-def best_bet(found: Mapping[str, Posterior]) -> str:
+def best_bet(posteriors: Mapping[str, Posterior]) -> str:
     """Return the method with the largest mean gain if that is `LEAST_GAIN` or more.
 
     Else, or where no method has a posterior, it is the reference.
     """
-    first = max(found, key=lambda name: found[name].mean, default=REFERENCE)
-    enough = first != REFERENCE and found[first].mean >= LEAST_GAIN
-    return first if enough else REFERENCE
+    first = max(posteriors, key=lambda name: posteriors[name].mean, default=TARGET_ONLY)
+    enough = first != TARGET_ONLY and posteriors[first].mean >= LEAST_GAIN
+    return first if enough else TARGET_ONLY
 
 
 def evidence(bet: str, gain: Posterior) -> str:
     """Return how far a gain is from zero, on the side of the bet: open or likely."""
-    sure = gain.probability if bet != REFERENCE else 1 - gain.probability
+    sure = gain.probability if bet != TARGET_ONLY else 1 - gain.probability
     return LIKELY if sure >= LIKELY_FROM else OPEN

@@ -1,4 +1,4 @@
-"""Which method to deploy on a target with few labels, and whether with a source."""
+"""The choice of the method to deploy on a target with few labels, perhaps a source."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from cdspp.analysis.best_bet import (
     NO_SOURCE,
     OPEN,
     PRIORS,
-    REFERENCE,
     SETTLED,
+    TARGET_ONLY,
     Posterior,
     best_bet,
     default_candidates,
@@ -158,7 +158,7 @@ default="standardise"
     found = _bet(runs, gains, done, labelled)
     if why and n_folds:
         tested = named or dict.fromkeys([*names, *usual_methods(problem)])
-        found = _explained(runs, found, [*tested], (margin, wanted), progress)
+        found = _with_explanation(runs, found, [*tested], (margin, wanted), progress)
     deploy = python_lines(found.best_bet, scale)
     if found.test is not None:
         deploy = f"# first write the labels of these rows into y\n{deploy}"
@@ -175,12 +175,12 @@ def _gains(runs: HoldOuts, names: Sequence[str]) -> tuple[dict[str, Posterior], 
     which each row is held out in one at least.
     """
     bridge = runs.problem.bridge
-    priors = {name: PRIORS[information(name, bridge)] for name in names}
-    del priors[REFERENCE]
+    others = (name for name in names if name != TARGET_ONLY)
+    priors = {name: PRIORS[information(name, bridge)] for name in others}
     means: list[list[float]] = []
     found = {name: posterior([], prior) for name, prior in priors.items()}
     for done in range(1, len(runs.folds) + 1):
-        alone = runs.correct(Fit(REFERENCE), done)
+        alone = runs.correct(Fit(TARGET_ONLY), done)
         found = {
             name: posterior(differences(runs.correct(Fit(name), done), alone), prior)
             for name, prior in priors.items()
@@ -207,17 +207,18 @@ def _bet(
     runs: HoldOuts, gains: Mapping[str, Posterior], done: int, labelled: Labelled
 ) -> Comparison:
     problem = runs.problem
-    shares = {name: runs.degenerate(Fit(name), done) for name in (*gains, REFERENCE)}
+    names = (*gains, TARGET_ONLY)
+    shares = {name: runs.degenerate(Fit(name), done) for name in names}
     usable = {name: g for name, g in gains.items() if shares[name] <= MOST_COLLAPSED}
     candidate = bet = best_bet(usable)
-    if bet == REFERENCE:
+    if bet == TARGET_ONLY:
         with_source = [name for name in gains if method_class(name).uses_source]
         chosen = [name for name in with_source if name in usable] or with_source
         candidate = max(chosen, key=lambda name: gains[name].mean)
     sure = evidence(bet, gains[candidate]) if done else OPEN
     rows, test, disagreement = _rows_to_label(runs, candidate, labelled)
     if test is not None and test.winner is not None:
-        bet, sure = (candidate, REFERENCE)[test.winner], SETTLED
+        bet, sure = (candidate, TARGET_ONLY)[test.winner], SETTLED
     held_out = _held_out(runs, [Fit(name) for name in shares], done)
     return Comparison(
         best_bet=bet,
@@ -248,14 +249,16 @@ def _rows_to_label(
     given = [labelled] if isinstance(labelled, pd.DataFrame) else [*(labelled or ())]
     drawn = pd.DataFrame()
     for rows in (*given, None):
-        fits = {name: runs.final(problem, name) for name in (candidate, REFERENCE)}
+        fits = {
+            name: runs.label_all(problem, name) for name in (candidate, TARGET_ONLY)
+        }
         both = {name: codes for name, codes in fits.items() if codes is not None}
         if len(both) < len(fits):
             return drawn, test, math.nan
         drawn = draw_rows(problem, both, runs.seed)
         if rows is not None:
-            found = read_labelled(rows, drawn, problem)
-            problem, test = problem.with_labels(found.places, found.codes), found.test
+            places, codes, test = read_labelled(rows, drawn, problem)
+            problem = problem.with_labels(places, codes)
     return drawn, test, len(drawn) / max(len(problem.unlabelled), 1)
 
 
@@ -272,33 +275,32 @@ def _held_out(runs: HoldOuts, fits: Sequence[Fit], done: int) -> HeldOut:
 def _candidates(
     held_out: HeldOut, usable: Mapping[str, Posterior], bridge: Collection[str]
 ) -> pd.DataFrame:
-    """Return a row a candidate, the largest expected gain first."""
     rows = []
     for fit, right in held_out.right.items():
-        gain = usable.get(fit.method)
-        low, high = gain.interval if gain else (math.nan, math.nan)
+        gain = usable.get(fit.method, Posterior(math.nan, math.nan))
+        low, high = gain.interval
         rows.append(
             {
                 "method": fit.method,
                 "display_name": method_class(fit.method).display_name,
                 "information": information(fit.method, bridge),
                 "accuracy": held_out.accuracy(right) if len(right) else math.nan,
-                "expected_gain": gain.mean if gain else math.nan,
+                "expected_gain": gain.mean,
                 "low": low,
                 "high": high,
-                "probability": gain.probability if gain else math.nan,
-                "loss": gain.loss if gain else math.nan,
+                "probability": gain.probability,
+                "loss": gain.loss,
                 "degenerate": held_out.collapsed[fit],
             }
         )
-    frame = pd.DataFrame(rows)
-    by_gain = frame.sort_values("expected_gain", ascending=False, kind="stable")
-    return by_gain.reset_index(drop=True)
+    return pd.DataFrame(rows).sort_values(
+        "expected_gain", ascending=False, kind="stable", ignore_index=True
+    )
 
 
-def _explained(
+def _with_explanation(
     runs: HoldOuts,
-    found: Comparison,
+    comparison: Comparison,
     names: Sequence[str],
     goals: tuple[float, float],
     progress: Callable[[str], None],
@@ -311,16 +313,15 @@ def _explained(
     held_out = _held_out(runs, fits, len(runs.folds))
     margin, wanted = goals
     order = default_candidates(runs.problem.bridge)
-    said = explain(held_out, order, margin / 100, wanted / 100)
+    explanation = explain(held_out, order, margin / 100, wanted / 100)
     accuracies = pd.DataFrame(held_out.accuracies())
-    found = replace(found, explanation=said, accuracies=accuracies)
-    if not said.settled or found.test is not None:
-        return found
-    return replace(found, best_bet=said.tested, evidence=SETTLED)
+    comparison = replace(comparison, explanation=explanation, accuracies=accuracies)
+    if not explanation.settled or comparison.test is not None:
+        return comparison
+    return replace(comparison, best_bet=explanation.tested, evidence=SETTLED)
 
 
 def _in_states(method: str, problem: Problem) -> Iterator[Fit]:
-    """Yield the fits of a method in every source state."""
     cls = method_class(method)
     bridged = problem.source.with_bridges(cls.bridges)
     states = [*STATES, *bridge_states(bridged)] if cls.uses_source else [REAL]
@@ -335,9 +336,9 @@ def _forecast(runs: HoldOuts, method: str, n_fits: int) -> str:
     return f"{method}: {n_fits} fits at most, about {seconds} s"
 
 
-def _settling_lines(found: Comparison, scale: str) -> Iterator[str]:
+def _settling_lines(comparison: Comparison, scale: str) -> Iterator[str]:
     """Yield Python that tests the bet on rows that the user labels."""
-    if not found.can_be_settled:
+    if not comparison.can_be_settled:
         return
     how = "" if scale == STANDARDISE else f", scale={scale!r}"
     yield (
@@ -347,14 +348,12 @@ def _settling_lines(found: Comparison, scale: str) -> Iterator[str]:
     )
 
 
-def _degenerate_note(runs: HoldOuts, found: Comparison) -> Iterator[str]:
+def _degenerate_note(runs: HoldOuts, comparison: Comparison) -> Iterator[str]:
     """Yield which fits are of no use, and another scaling to try."""
-    shares = found.candidates.set_index("display_name")["degenerate"]
+    shares = comparison.candidates.set_index("display_name")["degenerate"]
     if not shares.any():
         return
-    texts = [
-        f"{name} {100 * share:.0f} %" for name, share in shares[shares > 0].items()
-    ]
+    texts = (f"{name} {100 * s:.0f} %" for name, s in shares[shares > 0].items())
     text = f"fits that failed, collapsed or diverged: {', '.join(texts)}"
     other = scale_to_try(runs.scale) if shares.max() > MOST_COLLAPSED else runs.scale
     if other == PCA and SHARED in runs.problem.bridge:  # it leaves none to share
@@ -364,14 +363,14 @@ def _degenerate_note(runs: HoldOuts, found: Comparison) -> Iterator[str]:
 
 def _scale_note(runs: HoldOuts, done: int) -> Iterator[str]:
     """Yield scales with which the reference is expected to gain a point or more."""
-    fit = Fit(REFERENCE)
+    fit = Fit(TARGET_ONLY)
     for scale in (UNIT, NO_SCALE) if done and runs.scale == STANDARDISE else ():
         other = replace(runs, scale=scale, failures={}, _correct={})
         gains = differences(other.correct(fit, done), runs.correct(fit, done))
         gain = posterior(gains, PRIORS[NO_SOURCE]).mean
         if gain >= LEAST_GAIN:
             points = f"{in_points(gain, sign=True)} points"
-            yield f"with the scale {scale} {REFERENCE} is expected to gain {points}"
+            yield f"with the scale {scale} {TARGET_ONLY} is expected to gain {points}"
 
 
 def scale_to_try(scale: str) -> str:

@@ -14,8 +14,8 @@ from cdspp.analysis.best_bet import (
     BRIDGE,
     LEAST_GAIN,
     LEVEL,
-    REFERENCE,
     SETTLED,
+    TARGET_ONLY,
     Posterior,
 )
 from cdspp.analysis.explanation import ALONE_BETTER, CANNOT_TELL, USE, Explanation
@@ -128,12 +128,12 @@ class Comparison:
 
     @property
     def uses_source(self) -> bool:
-        """Whether the bet uses the source."""
+        """True if the bet uses the source."""
         return method_class(self.best_bet).uses_source
 
     @property
     def can_be_settled(self) -> bool:
-        """Whether the bet is open to a test, and enough rows are there for one."""
+        """True if the bet is open to a test, and enough rows exist for one."""
         return self.evidence != SETTLED and len(self.rows_to_label) >= FEWEST_ROWS
 
     @property
@@ -194,7 +194,7 @@ class Comparison:
         return f"{text}, from {rows}; {differ}.{lost if self.uses_source else ''}"
 
     def _test_words(self, test: SignTest) -> str:
-        names = [self.candidate, REFERENCE]
+        names = [self.candidate, TARGET_ONLY]
         first, second = (method_class(name).display_name for name in names)
         counts = (
             f"Of {counted(test.n_rows, 'row')} that you labelled, only {first} is "
@@ -231,14 +231,12 @@ class Comparison:
             bet = "← bet" if row.method == self.best_bet else ""
             name, kind = str(row.display_name), str(row.information)
             accuracy = "" if pd.isna(row.accuracy) else in_points(row.accuracy)
-            if pd.isna(row.expected_gain):
-                why = "degenerate" if row.method != REFERENCE else ""
-                cells.append([name, kind, accuracy, why, "", "", "", bet])
-                continue
-            ends = (in_points(end, sign=True) for end in (row.low, row.high))
-            gain = in_points(row.expected_gain, sign=True)
-            shares = [f"{100 * p:.0f} %" for p in (row.probability, row.loss)]
-            numbers = [gain, " to ".join(ends), *shares]
+            numbers = ["" if row.method == TARGET_ONLY else "degenerate", "", "", ""]
+            if pd.notna(row.expected_gain):
+                ends = (in_points(end, sign=True) for end in (row.low, row.high))
+                gain = in_points(row.expected_gain, sign=True)
+                shares = [f"{100 * p:.0f} %" for p in (row.probability, row.loss)]
+                numbers = [gain, " to ".join(ends), *shares]
             cells.append([name, kind, accuracy, *numbers, bet])
         return cells
 
@@ -261,10 +259,10 @@ class Comparison:
 
         heading, *lines = self.grid()
         frame = pd.DataFrame(lines, columns=heading)
-        said = "<br>".join(map(escape, self.lines))
+        answer = "<br>".join(map(escape, self.lines))
         steps = "".join(f"<pre>{escape(step)}</pre>" for step in self.next_steps)
         remarks = "".join(f"<p>{escape(text)}</p>" for text in self.remarks)
-        return f"<p>{said}</p>{frame.to_html(index=False)}{steps}{remarks}"
+        return f"<p>{answer}</p>{frame.to_html(index=False)}{steps}{remarks}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return the candidates as a data frame, the bet marked by `best_bet`."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cdspp.analysis.summary import MOST_COLLAPSED, Floats, last_scores, with_average
 from cdspp.core.names import LABELS, MAIN
 from cdspp.methods.bridge import PAIRS
-from cdspp.study.plan import STATE, BenchmarkPlan, CurvePlan, Row
+from cdspp.study.plan import STATE, BenchmarkPlan, CurvePlan
 from cdspp.study.settings import in_state
 
 _TITLES = {
@@ -35,29 +35,14 @@ class CurveScores:
     collapsed: NDArray[np.bool_]
 
     @property
-    def parameter(self) -> str:
-        """What varies."""
-        return self.plan.parameter
-
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """Tasks in table order."""
-        return self.plan.tasks
-
-    @property
-    def rows(self) -> tuple[Row, ...]:
-        """The methods."""
-        return self.plan.rows
-
-    @property
     def values(self) -> tuple[float, ...]:
         """The values, ascending."""
         return tuple(float(entry.value) for entry in self.plan.values)
 
     @property
     def in_states(self) -> bool:
-        """Whether methods run along it in other source states, too."""
-        return any(row.kind == STATE for row in self.rows)
+        """True where methods run along it in other source states, too."""
+        return any(row.kind == STATE for row in self.plan.rows)
 
     @property
     def main(self) -> float | None:
@@ -67,12 +52,12 @@ class CurveScores:
 
     def with_average(self) -> tuple[tuple[str, ...], Floats]:
         """Return tasks and accuracy, the average appended where there are several."""
-        return with_average(self.tasks, self.accuracy)
+        return with_average(self.plan.tasks, self.accuracy)
 
     def unusable(self) -> NDArray[np.bool_]:
-        """Tell by row, task or average, and value where too many fits collapsed."""
+        """Return by row, task or average, and value if too many fits are degenerate."""
         fell, ran = self.collapsed.sum(axis=3), np.isfinite(self.accuracy).sum(axis=3)
-        if len(self.tasks) > 1:
+        if len(self.plan.tasks) > 1:
             sums = (counts.sum(axis=1, keepdims=True) for counts in (fell, ran))
             fell, ran = map(np.hstack, zip((fell, ran), sums, strict=True))
         return np.asarray(fell > MOST_COLLAPSED * ran)
@@ -105,7 +90,7 @@ def _arrange(scores: pd.DataFrame, curve: CurvePlan, column: str) -> Floats:
 
 
 def parameter_title(parameter: str) -> str:
-    """Say in words what varies along a curve."""
+    """Return the title of the value that varies along a curve."""
     return _TITLES.get(parameter, parameter.replace("_", " "))
 
 

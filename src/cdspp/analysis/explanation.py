@@ -1,4 +1,4 @@
-r"""Why a source helps or does not: gains over every control, from held-out rows.
+r"""Tests of a source on held-out rows: gains over every control.
 
 Each labelled row is held out several times, its differences between two methods are
 averaged, and Student's t judges the means of the rows: more repeats are no new data. A
@@ -51,7 +51,7 @@ from cdspp.methods.base import Int
 USE, ALONE_BETTER, CANNOT_TELL = "use", "train on the target alone", "cannot tell"
 BEST_ALONE = "best without a source"  # the comparator next to the source states
 PRIOR_SD = 0.07  # of true gains: with it shrunk gains average near the truth
-_OF_GAIN = ("gain", "low", "high", "p_above", "p_below")
+_GAIN_COLUMNS = ("gain", "low", "high", "p_above", "p_below")
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ class Explanation:
 
     @property
     def settled(self) -> bool:
-        """Whether the candidate chosen beforehand beats all without a source."""
+        """True if the candidate chosen beforehand beats all without a source."""
         return self.p_value < ALPHA
 
 
@@ -158,7 +158,7 @@ class HeldOut:
         return self.over(method, {k: v for k, v in self.alone.items() if k != method})
 
     def unusable(self, fit: Fit) -> bool:
-        """Whether too many fits have collapsed or failed for a statement."""
+        """Return if too many fits are degenerate or failed for a statement."""
         return self.collapsed[fit] > MOST_COLLAPSED
 
     def states(self, method: str) -> list[Fit]:
@@ -203,36 +203,38 @@ class HeldOut:
 
 
 def explain(
-    found: HeldOut, candidates: Sequence[str], margin: float, wanted: float
+    held_out: HeldOut, candidates: Sequence[str], margin: float, wanted: float
 ) -> Explanation:
     """Judge held-out rows; gains within the margin, a share, count as equal.
 
     The first of `candidates` that is among them is the one that is tested by itself.
     """
     own, over_alone = {}, {}
-    for name in found.with_source:
-        states = {fit.state: found.right[fit] for fit in found.states(name)[1:]}
-        own[name], over_alone[name] = found.over(name, states), found.over_alone(name)
-    verdicts = _verdicts(found, own, over_alone, margin)
+    for name in held_out.with_source:
+        states = {fit.state: held_out.right[fit] for fit in held_out.states(name)[1:]}
+        own[name], over_alone[name] = (
+            held_out.over(name, states),
+            held_out.over_alone(name),
+        )
+    verdicts = _verdicts(held_out, own, over_alone, margin)
     gains = pd.DataFrame(_gains(own, over_alone, margin))
     winners = verdicts[verdicts["wins"]]
-    decision, method, gain = CANNOT_TELL, found.best_alone, None
+    decision, method, gain = CANNOT_TELL, held_out.best_alone, None
     if not winners.empty:
         decision = USE
         method = str(winners.loc[winners["accuracy"].idxmax(), "method"])
-        best = {found.best_alone: found.alone[found.best_alone]}
-        gain = shrunk(found.over(method, best)[found.best_alone].plain)
+        best = {held_out.best_alone: held_out.alone[held_out.best_alone]}
+        gain = shrunk(held_out.over(method, best)[held_out.best_alone].plain)
     elif verdicts["out"].all():
         decision = ALONE_BETTER
-    judged = Explanation(gains, verdicts, decision, method, gain, "")
-    usable = (name for name in candidates if name in own)
-    tested = next((k for k in usable if not found.unusable(Fit(k))), "")
+    usable = (k for k in candidates if k in own and not held_out.unusable(Fit(k)))
+    tested = next(usable, "")
     rivals = over_alone.get(tested, {}).values()
     p_value = max((g.p_above for both in rivals for g in both), default=math.nan)
-    if len(found.classes) < MIN_TRIALS:
+    if len(held_out.classes) < MIN_TRIALS:
         p_value = math.nan
-    finding = _finding(found, judged, wanted)
-    return replace(judged, finding=finding, tested=tested, p_value=p_value)
+    tests = Explanation(gains, verdicts, decision, method, gain, "", tested, p_value)
+    return replace(tests, finding=_finding(held_out, tests, wanted))
 
 
 def shrunk(gain: PairedGain) -> PairedGain:
@@ -249,35 +251,33 @@ def shrunk(gain: PairedGain) -> PairedGain:
 
 
 def _verdicts(
-    found: HeldOut, own: Gains, over_alone: Gains, margin: float
+    held_out: HeldOut, own: Gains, over_alone: Gains, margin: float
 ) -> pd.DataFrame:
     """Judge the methods together: Holm's correction covers all that were tried."""
-    unusable = [any(map(found.unusable, found.states(name))) for name in own]
+    unusable = [any(map(held_out.unusable, held_out.states(name))) for name in own]
     every = {name: {**own[name], **over_alone[name]} for name in own}
     judged = [_by_measure(gains, margin, unusable) for gains in (own, every)]
-    lost = holm([_p_lost(over_alone[name]) for name in own])
+    p_worse = holm([_p_worse(over_alone[name]) for name in own])
     records = []
-    for name, fell, words, use, p_lost in zip(
-        own, unusable, *judged, lost, strict=True
-    ):
-        word = COLLAPSED if fell else agreed(*(each.word for each in words))
-        with_source, alone = (
-            found.accuracy(found.right[Fit(name, state)]) for state in (REAL, ALONE)
-        )
-        lost_to_one = word != COLLAPSED and p_lost < ALPHA
+    rows = zip(own, unusable, *judged, p_worse, strict=True)
+    for name, degenerate, over_own, use, p_lost in rows:
+        verdict = agreed(*(each.name for each in over_own))
+        if degenerate:
+            verdict = COLLAPSED
+        lost_to_one = verdict != COLLAPSED and p_lost < ALPHA
         records.append(
             {
                 "method": name,
                 "display_name": method_class(name).display_name,
-                "accuracy": with_source,
-                "alone": alone,
-                "verdict": word,
-                "p_helps": max(each.p_helps for each in words),
-                "p_hurts": max(each.p_hurts for each in words),
-                "hardest": words[0].hardest,
-                "wins": all(each.word == HELPS for each in use),
+                "accuracy": held_out.accuracy(held_out.right[Fit(name)]),
+                "alone": held_out.accuracy(held_out.right[Fit(name, ALONE)]),
+                "verdict": verdict,
+                "p_helps": max(each.p_helps for each in over_own),
+                "p_hurts": max(each.p_hurts for each in over_own),
+                "hardest": over_own[0].hardest,
+                "wins": all(each.name == HELPS for each in use),
                 "p_use": max(each.p_helps for each in use),
-                "out": word in (HURTS, EQUAL) or lost_to_one,
+                "out": verdict in (HURTS, EQUAL) or lost_to_one,
                 "detectable": max(each.detectable for each in use),
             }
         )
@@ -287,15 +287,14 @@ def _verdicts(
 def _by_measure(
     gains: Gains, margin: float, unusable: Sequence[bool]
 ) -> list[tuple[Verdict, ...]]:
-    measures = (
-        [{key: both[at] for key, both in own.items()} for own in gains.values()]
-        for at in (0, 1)
-    )
-    judged = (judge_tasks(each, margin=margin, collapsed=unusable) for each in measures)
+    judged = []
+    for at in (0, 1):
+        own = [{key: both[at] for key, both in each.items()} for each in gains.values()]
+        judged.append(judge_tasks(own, margin=margin, collapsed=unusable))
     return list(zip(*judged, strict=True))
 
 
-def _p_lost(rivals: Mapping[str, GainByMeasure]) -> float:
+def _p_worse(rivals: Mapping[str, GainByMeasure]) -> float:
     """Return the p value of being worse than some rival, whichever it is."""
     worst = [max(g.p_below for g in both) for both in rivals.values()]
     return min([1.0, *(len(worst) * p for p in worst if not math.isnan(p))])
@@ -314,42 +313,42 @@ def _gains(own: Gains, over_alone: Gains, margin: float) -> Iterator[dict[str, o
                 "display_name": method_class(method).display_name,
                 "state": state,
                 "rival": rival,
-                **{name: getattr(gain, name) for name in _OF_GAIN},
+                **{name: getattr(gain, name) for name in _GAIN_COLUMNS},
                 "pair": judge_pair(gain, margin),
             }
 
 
-def _finding(found: HeldOut, judged: Explanation, wanted: float) -> str:
-    """Return the decision in words, and the methods that no statement includes."""
-    text = _decision_text(found, judged, wanted)
-    unusable = judged.verdicts[judged.verdicts["verdict"] == COLLAPSED]
+def _finding(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
+    """Return the decision as a sentence, and the methods that it excludes."""
+    text = _decision_text(held_out, tests, wanted)
+    unusable = tests.verdicts[tests.verdicts["verdict"] == COLLAPSED]
     if unusable.empty:
         return text
     names = ", ".join(unusable["display_name"])
     return f"{text} Excluded, because fits failed, collapsed or diverged: {names}."
 
 
-def _decision_text(found: HeldOut, judged: Explanation, wanted: float) -> str:
-    if not judged.method:
-        if len(found.classes) < MIN_TRIALS:
+def _decision_text(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
+    if not tests.method:
+        if len(held_out.classes) < MIN_TRIALS:
             return f"Cannot tell: label {MIN_TRIALS} rows at least."
         return "Cannot tell: all fits without a source failed, collapsed or diverged."
-    name = method_class(judged.method).display_name
-    many = len(judged.verdicts) > 1
-    every = counted(len(judged.verdicts), "method")
-    if judged.gain is not None:
-        best = method_class(found.best_alone).display_name
-        bridges = method_class(judged.method).bridges
-        used = [phrase for kind, phrase in found.bridge.items() if kind in bridges]
+    name = method_class(tests.method).display_name
+    many = len(tests.verdicts) > 1
+    every = counted(len(tests.verdicts), "method")
+    if tests.gain is not None:
+        best = method_class(held_out.best_alone).display_name
+        bridges = method_class(tests.method).bridges
+        used = [phrase for kind, phrase in held_out.bridge.items() if kind in bridges]
         through = f", through the {' and the '.join(used)}," if used else ""
         return (
             f"The source helps{through} with {name}: it gains "
-            f"{interval_text(judged.gain)} over {best}, the best without a source, and "
+            f"{interval_text(tests.gain)} over {best}, the best without a source, and "
             "it is better than in every other source state. (The gain is shrunk, "
             "because the best of several estimates is biased upwards.)"
         )
-    only = str(judged.verdicts["display_name"].iloc[0])
-    if judged.decision == ALONE_BETTER:
+    only = str(tests.verdicts["display_name"].iloc[0])
+    if tests.decision == ALONE_BETTER:
         each = f"each of {every}" if many else only
         return (
             f"The source hurts {each}, makes no difference to it, or leaves it behind "
@@ -357,29 +356,29 @@ def _decision_text(found: HeldOut, judged: Explanation, wanted: float) -> str:
         )
     any_ = f"any of {every}" if many else only
     text = f"These rows do not show that the source helps {any_}"
-    return f"{text}{_power(found, judged, wanted)}."
+    return f"{text}{_power(held_out, tests, wanted)}."
 
 
-def _power(found: HeldOut, judged: Explanation, wanted: float) -> str:
-    least = float(judged.verdicts["detectable"].min())
+def _power(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
+    least = float(tests.verdicts["detectable"].min())
     if math.isnan(least):
         return ""
-    n_labelled = len(found.classes)
-    room = 1 - found.accuracy(found.alone[found.best_alone])
-    best = method_class(found.best_alone).display_name
+    n_labelled = len(held_out.classes)
+    limit = 1 - held_out.accuracy(held_out.alone[held_out.best_alone])
+    best = method_class(held_out.best_alone).display_name
     rows = f"{n_labelled} labelled rows"
-    if room * n_labelled < 1 - 1e-9:  # rounding leaves less than a row of a whole one
-        share = "all" if room == 0 else f"{in_points(1 - room)} %"
-        left = "no room for a gain" if room == 0 else "less than one row for a gain"
+    if limit * n_labelled < 1 - 1e-9:  # rounding leaves less than a row of a whole one
+        share = "all" if limit == 0 else f"{in_points(1 - limit)} %"
+        left = "no room for a gain" if limit == 0 else "less than one row for a gain"
         return f"; {best} is right on {share} of {rows}, which leaves {left}"
-    if least > room:
+    if least > limit:
         text = (
-            f"; {rows} detect even a gain of {in_points(room)} points, all that {best} "
-            "leaves, in less than 80 % of cases"
+            f"; {rows} detect even a gain of {in_points(limit)} points, all that "
+            f"{best} leaves, in less than 80 % of cases"
         )
     else:
         text = f"; {rows} detect a gain of {in_points(least)} points in 80 % of cases"
-    goal = min(room, wanted)
+    goal = min(limit, wanted)
     needed = math.ceil(n_labelled * (least / goal) ** 2)
     if needed > n_labelled:
         text += f", and one of {in_points(goal)} takes about {needed}"

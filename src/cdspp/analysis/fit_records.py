@@ -1,8 +1,7 @@
-"""What fit jobs left behind beside their predictions: outcomes, seconds, versions."""
+"""Records of fits next to their predictions: outcomes, seconds, versions."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -14,23 +13,13 @@ import pandas as pd
 
 from cdspp.analysis.summary import read_scores
 from cdspp.core.errors import DataError
-from cdspp.core.names import MAIN, REFERENCE, FitKey, PathLike, fit_key
+from cdspp.core.names import FitKey, PathLike, fit_key
 from cdspp.core.provenance import Usage, numeric
 from cdspp.core.wording import counted
 from cdspp.stages.artifacts import read_fit_record
-from cdspp.study.plan import BenchmarkPlan
 
-_MEASURED = tuple(Usage().as_dict())
-OUTCOME_COLUMNS = (
-    *(*FitKey._fields, "trial", "status", "reason"),
-    *(*_MEASURED, "selected"),
-)
-TIMED_TRIALS = 3  # seconds are of so many, as in the paper
-_TIMES = (
-    *("benchmark", "title", "row", "display_name", "supervised", "shortened"),
-    *("seconds", "ratio", "trials", "failed", "tasks", "n_tasks"),
-    *("paper_seconds", "paper_ratio"),
-)
+_USAGE = tuple(Usage().as_dict())
+OUTCOME_COLUMNS = (*FitKey._fields, "trial", "status", "reason", *_USAGE, "selected")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,16 +55,16 @@ def read_fit_records(paths: Iterable[PathLike]) -> FitRecords:
         outcomes += [{**fit_key(path)._asdict(), **t} for t in record.trials]
         jobs.append(record.extra)
     frame = pd.DataFrame(outcomes, columns=list(OUTCOME_COLUMNS))
-    return FitRecords(frame.astype(dict.fromkeys(_MEASURED, "float64")), jobs)
+    return FitRecords(frame.astype(dict.fromkeys(_USAGE, "float64")), jobs)
 
 
-def records_of(folder: PathLike) -> list[Path]:
+def record_files(folder: PathLike) -> list[Path]:
     """Return the records of ``results/<study>``, without those left half-written."""
     return sorted(Path(folder).glob("fits/**/[!.]*.json"))
 
 
 def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
-    """Say which versions of a numeric package made fits, if several, and what to do."""
+    """Name the versions of a numeric package where several made fits, and a remedy."""
     seen: dict[str, Counter[str]] = {}
     for record in records:
         for name, version in numeric(record.get("versions", {})).items():
@@ -94,7 +83,7 @@ def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
 
 
 def versions_note(paths: Iterable[PathLike]) -> str:
-    """Say what `mixed_versions` does of the records that are there and whole."""
+    """Return `mixed_versions` of the records that exist and are intact."""
     found = []
     for path in paths:
         with suppress(DataError):
@@ -103,77 +92,19 @@ def versions_note(paths: Iterable[PathLike]) -> str:
 
 
 def failure_text(outcomes: pd.DataFrame) -> str:
-    """Say how many fits failed, and of which methods; nothing where none did."""
+    """Count the failed fits of each method; empty where none failed."""
     fits = outcomes.drop_duplicates(["benchmark", "setting", "task", "method", "trial"])
-    failed = fits[fits["status"] != "ok"]
+    failed = fits[fits["status"] != "ok"].groupby("method", sort=False).size()
     if failed.empty:
         return ""
-    numbers = failed.groupby("method", sort=False).size().items()
-    methods = ", ".join(f"{method} {number}" for method, number in numbers)
-    return f"{len(failed)} of {counted(len(fits), 'fit')} failed ({methods})."
+    methods = ", ".join(f"{method} {number}" for method, number in failed.items())
+    return f"{failed.sum()} of {counted(len(fits), 'fit')} failed ({methods})."
 
 
 def failures_of_scores(paths: Iterable[PathLike]) -> str:
-    """Say how many fits failed, by the score files of a study that are there."""
+    """Return `failure_text` of the score files of a study that exist."""
     scores = []
     for path in filter(Path.is_file, map(Path, paths)):
         with suppress(DataError):  # damaged, as `cdspp verify` says
             scores.append(read_scores(path).assign(benchmark=path.stem))
     return failure_text(pd.concat(scores)) if scores else ""
-
-
-def measure_times(
-    outcomes: pd.DataFrame,
-    plans: Sequence[BenchmarkPlan],
-    paper: Mapping[str, Mapping[str, float]] | None = None,
-) -> pd.DataFrame:
-    """Return times by benchmark and row of the main setting, in table order.
-
-    `seconds` of the processor are of three trials over all tasks, by the mean of those
-    that ran (NaN unless every task ran); `ratio` is to those of the reference.
-    """
-    main = outcomes[outcomes["setting"] == MAIN]
-    by = paper or {}
-    found = [_of_benchmark(main, plan, by.get(plan.benchmark, {})) for plan in plans]
-    return pd.concat(found, ignore_index=True).reindex(columns=list(_TIMES))
-
-
-def _of_benchmark(
-    outcomes: pd.DataFrame, plan: BenchmarkPlan, paper: Mapping[str, float]
-) -> pd.DataFrame:
-    here = outcomes[outcomes["benchmark"] == plan.benchmark]
-    times = pd.DataFrame(
-        {
-            "benchmark": plan.benchmark,
-            "title": plan.title,
-            "row": row.key,
-            "display_name": row.display_name,
-            "supervised": row.supervised,
-            "shortened": row.shortened,
-            **_measured(here[here["method"] == row.method], plan.tasks),
-            "n_tasks": len(plan.tasks),
-            "paper_seconds": paper.get(row.method_name, math.nan),
-        }
-        for row in plan.main_rows
-    )
-    if times.empty:
-        return times
-    unit = times[[row.role == REFERENCE for row in plan.main_rows]].squeeze()
-    for name, ratio in (("seconds", "ratio"), ("paper_seconds", "paper_ratio")):
-        own = float(unit[name]) if len(unit) else math.nan
-        times[ratio] = times[name] / (own or math.nan)
-    return times
-
-
-def _measured(outcomes: pd.DataFrame, tasks: Sequence[str]) -> dict[str, float]:
-    ok = outcomes["status"] == "ok"
-    known = ok & outcomes["cpu_seconds"].notna()  # of predictions made elsewhere none
-    spent = outcomes[known].groupby("task")["cpu_seconds"].apply(list).to_dict()
-    ran = [spent[task] for task in tasks if task in spent]
-    each = (TIMED_TRIALS * sum(seconds) / len(seconds) for seconds in ran)
-    return {
-        "seconds": sum(each) if ran and len(ran) == len(tasks) else math.nan,
-        "trials": min(map(len, ran), default=0),
-        "failed": int((~ok).sum()),
-        "tasks": len(ran),
-    }

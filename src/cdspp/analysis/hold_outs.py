@@ -39,7 +39,7 @@ from cdspp.methods.problem import number_errors
 from cdspp.stages.source_states import SourceState
 
 # Costs are reported before all fits, degenerate fits after them.
-REPORTED_ELSEWHERE = BridgeWarning, CollapseWarning, CostWarning, LabelWarning
+IGNORED_WARNINGS = BridgeWarning, CollapseWarning, CostWarning, LabelWarning
 
 # One repeat: labelled rows to fit on, by class and in random order, and rows to test.
 Fold: TypeAlias = tuple[list[Int], Int]
@@ -74,7 +74,7 @@ class Problem:
             theirs: Floats = check_array(
                 source.X, dtype=np.float64, input_name="source.X"
             )
-        codes, source_codes, classes = _coded(y, source.y, len(rows))
+        codes, source_codes, classes = _class_codes(y, source.y, len(rows))
         scaling = fit_scaling(scale, theirs)
         coded = SourceDomain(scaling.apply(theirs), source_codes)
         with warnings.catch_warnings():
@@ -102,17 +102,17 @@ class Problem:
 
     @property
     def two_classes(self) -> bool:
-        """Whether the source has two classes, so that swapping them mirrors them."""
+        """True if the source has two classes, whose swap mirrors them."""
         return len(np.unique(np.asarray(self.source.y))) == 2
 
     @property
     def fewest(self) -> int:
-        """Labelled rows of the class that has fewest."""
+        """The number of labelled rows of the smallest class."""
         return int(np.unique(self.codes[self.labelled], return_counts=True)[1].min())
 
     @property
     def bridge(self) -> dict[str, str]:
-        """The kinds of bridge at hand, each with its size in words."""
+        """The kinds of bridge that the source has, each with its size as text."""
         phrases = {}
         if self.source.shared_columns is not None:
             n_shared = len(self.source.shared_columns)
@@ -143,7 +143,7 @@ class Problem:
         )
 
 
-def _coded(
+def _class_codes(
     y: ArrayLike, y_source: ArrayLike, n_rows: int
 ) -> tuple[Int, Int, NDArray[Any]]:
     """Return class codes of target and source, and the classes of both."""
@@ -251,7 +251,7 @@ class HoldOuts:
             labelled = self.problem.labelled
             row = np.full(len(labelled), np.nan)
             used = np.concatenate(train)
-            model, scaling = self._fitted(self.problem, fit, used, number)
+            model, scaling = self._fit_model(self.problem, fit, used, number)
             if model is not None:
                 predicted = model.predict(scaling.apply(self.problem.X[test]))
                 right = predicted == self.problem.codes[test]
@@ -259,7 +259,7 @@ class HoldOuts:
             self._correct[fit, number] = row, model is None or bool(model.collapsed_)
         return self._correct[fit, number]
 
-    def final(self, problem: Problem, method: str) -> Int | None:
+    def label_all(self, problem: Problem, method: str) -> Int | None:
         """Return the codes of all unlabelled rows by a fit on all labelled ones.
 
         Where rows are many, a sample takes part in the fit. None: the method failed.
@@ -268,7 +268,7 @@ class HoldOuts:
         if len(used) > self.max_rows:
             rng = generator("compare", self.seed, "final", "labelled")
             used = np.sort(rng.permutation(used)[: self.max_rows])
-        model, scaling = self._fitted(problem, Fit(method), used, len(self.folds))
+        model, scaling = self._fit_model(problem, Fit(method), used, len(self.folds))
         if model is None:
             return None
         places, step = problem.unlabelled, self.max_rows
@@ -278,7 +278,7 @@ class HoldOuts:
         found = [model.predict(scaling.apply(problem.X[part])) for part in parts]
         return np.concatenate(found)
 
-    def _fitted(
+    def _fit_model(
         self, problem: Problem, fit: Fit, used: Int, number: int
     ) -> tuple[Any, Scaling]:
         """Return a model fitted on labelled rows `used`; None where it failed."""
@@ -299,7 +299,7 @@ class HoldOuts:
         drawn = integer_seed(fit.method, self.seed, "compare", number)
         model = make_seeded(fit.method, drawn)
         with warnings.catch_warnings():
-            for category in REPORTED_ELSEWHERE:
+            for category in IGNORED_WARNINGS:
                 warnings.simplefilter("ignore", category)
             try:
                 X = scaling.apply(problem.X[rows])

@@ -1,4 +1,4 @@
-"""Which publications a finished study rests on, as BibTeX."""
+"""The publications that a finished study rests on, as BibTeX."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from cdspp.core.version import VERSION
 from cdspp.methods import available, method_class
 from cdspp.study.stale import read_stated
 
-# Every study is a run of it, which no record names.
+# Software that every study uses and no record names.
 ALWAYS = ("cdspp", "snakemake")
 _ENTRY = re.compile(r"^@\w+\{([\w-]+),\n.*?^\}", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(r"^  (\w+) = \{(.*)\},$", re.MULTILINE)
 
 
 class Entry(NamedTuple):
-    """A publication: its key, its title as plain words, its package, its BibTeX."""
+    """A publication; `title` is normalised, `text` the BibTeX."""
 
     key: str
     title: str
@@ -35,7 +35,7 @@ def read_bibliography(path: PathLike) -> list[Entry]:
     entries = []
     for found in _ENTRY.finditer(Path(path).read_text(encoding="utf-8")):
         fields = defaultdict(str, _FIELD.findall(found[0]))
-        title = _words(fields["title"])
+        title = _normalised(fields["title"])
         entries.append(Entry(found[1], title, fields["package"], found[0]))
     return entries
 
@@ -58,7 +58,7 @@ def references_of(
         texts[name] = json.dumps(catalogue.get(name, ""), ensure_ascii=False)
     entries, cited, comments = list(bibliography), set[str](), []
     for name, text in texts.items():
-        if keys := named_in(text, entries):
+        if keys := cited_keys(text, entries):
             cited |= keys
         else:
             reference = own.get(name) or "this program knows no publication"
@@ -68,9 +68,9 @@ def references_of(
     return "\n\n".join(["\n".join([head, *comments]), *found])
 
 
-def named_in(text: str, entries: Iterable[Entry]) -> set[str]:
+def cited_keys(text: str, entries: Iterable[Entry]) -> set[str]:
     """Return the keys of the publications that a text names by their titles."""
-    rest, keys = f" {_words(text)} ", set()
+    rest, keys = f" {_normalised(text)} ", set()
     for entry in sorted(entries, key=lambda entry: -len(entry.title)):
         if (title := f" {entry.title} ") in rest:
             rest = rest.replace(title, " | ")  # a shorter title may be part of it
@@ -86,6 +86,6 @@ def docstrings_of(method: str) -> str:
     return " ".join(c.__doc__ or "" for c in own)
 
 
-def _words(text: str) -> str:
+def _normalised(text: str) -> str:
     """Return a text without capitals, braces and marks, to find titles in."""
     return " ".join(re.findall(r"\w+", text.replace("{", "").replace("}", "").lower()))

@@ -1,4 +1,4 @@
-"""Which rows to label next, and what their labels settle between two fits.
+"""Rows to label next, and the test of two fits on their labels.
 
 A label tells two fits apart only where they disagree. Rows to label are therefore
 drawn from those where the bet and `target-only` disagree, in random order, so
@@ -55,14 +55,6 @@ class SignTest(NamedTuple):
         return 0 if self.first > self.second else 1
 
 
-class LabelledRows(NamedTuple):
-    """Labels of rows that were drawn, as places and class codes, and their test."""
-
-    places: Int
-    codes: Int
-    test: SignTest
-
-
 def draw_rows(problem: Problem, fits: Mapping[str, Int], seed: int) -> pd.DataFrame:
     """Return the unlabelled rows that two fits label differently, in random order.
 
@@ -82,12 +74,12 @@ def draw_rows(problem: Problem, fits: Mapping[str, Int], seed: int) -> pd.DataFr
         **labels,
         LABEL: "",
         TESTED: "",
-        MADE_OF: _made_of(problem, fits),
+        MADE_OF: _digests(problem, fits),
     }
     return pd.DataFrame(columns)
 
 
-def _made_of(problem: Problem, fits: Mapping[str, Int]) -> str:
+def _digests(problem: Problem, fits: Mapping[str, Int]) -> str:
     bridge = problem.source.shared_columns, problem.source.paired_rows or ()
     parts = {
         "source": (problem.source.X, problem.source.y, repr(bridge[0]), *bridge[1]),
@@ -106,20 +98,15 @@ def _digest(parts: Sequence[Any]) -> str:
 
 
 def read_labelled(
-    given: pd.DataFrame, drawn: pd.DataFrame, problem: Problem
-) -> LabelledRows:
-    """Return the labels that a user filled in, checked against the rows that are drawn.
+    filled: pd.DataFrame, drawn: pd.DataFrame, problem: Problem
+) -> tuple[Int, Int, SignTest]:
+    """Return places and class codes of the labels that a user filled in, and the test.
 
     The test counts the unbroken run of labels from the top; rows that a test has
-    counted before are the only ones that it ever counts.
-
-    Raises
-    ------
-    DataError
-        The rows were drawn from other tables or fits, were changed, or have a label
-        that is no class.
+    counted before are the only ones that it ever counts. DataError: the rows were
+    drawn from other tables or fits, were changed, or have a label that is no class.
     """
-    rows = _in_order(given, drawn)
+    rows = _in_order(filled, drawn)
     labels, known = read_labels(rows[LABEL].tolist())
     by_name = {str(label): code for code, label in enumerate(problem.classes.tolist())}
     unknown = [str(label) for label in labels if str(label) not in by_name]
@@ -132,13 +119,12 @@ def read_labelled(
     codes[known] = [by_name[str(label)] for label in labels]
     tested = rows[TESTED].astype(str).str.strip().ne("").to_numpy()
     run = tested if tested.any() else np.logical_and.accumulate(known)
-    by_fit = [
+    first, second = (
         rows[name].astype(str).map(by_name).to_numpy()[run] == codes[run]
         for name in _fit_names(drawn)
-    ]
-    first, second = by_fit
+    )
     test = SignTest(int(run.sum()), int(sum(first > second)), int(sum(second > first)))
-    return LabelledRows(rows[ROW].to_numpy()[known], codes[known], test)
+    return rows[ROW].to_numpy()[known], codes[known], test
 
 
 def _fit_names(drawn: pd.DataFrame) -> list[str]:
@@ -146,23 +132,23 @@ def _fit_names(drawn: pd.DataFrame) -> list[str]:
     return [name for name in drawn.columns if name not in fixed]
 
 
-def _in_order(given: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
-    """Return the given rows in the order of the draw; DataError where they differ."""
+def _in_order(filled: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
+    """Return the filled rows in the order of the draw; DataError where they differ."""
     made_of = dict.fromkeys(drawn[MADE_OF].head(1))
-    if MADE_OF in given and (given.empty or not given[MADE_OF].isin(made_of).all()):
-        seen = {*" ".join(given[MADE_OF].astype(str)).split()}
+    if MADE_OF in filled and (filled.empty or not filled[MADE_OF].isin(made_of).all()):
+        seen = {*" ".join(filled[MADE_OF].astype(str)).split()}
         others = [part for part in " ".join(made_of).split() if part not in seen]
         what = ", ".join(part.partition(":")[0] for part in others) or "the fits"
         raise OtherTables(
             f"rows to label: these rows were drawn for another {what}. Compare the "
             "same tables with the same options, or draw new rows."
         )
-    if lacking := [name for name in drawn.columns if name not in given.columns]:
+    if lacking := [name for name in drawn.columns if name not in filled.columns]:
         raise DataError(
             f"rows to label: no column {lacking[0]!r}. Fill labels into the rows that "
             "compare drew, and leave the other columns as they are."
         )
-    rows = given.sort_values("order", kind="stable").reset_index(drop=True)
+    rows = filled.sort_values("order", kind="stable").reset_index(drop=True)
     fixed = ["order", ROW, *_fit_names(drawn)]
     expected = drawn.head(len(rows))[fixed].astype(str)
     if not rows[fixed].astype(str).equals(expected):

@@ -1,4 +1,4 @@
-"""Did the source help? Every method against itself in every other source state."""
+"""Comparisons of every method with itself in every other source state."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import BRIDGED, CHOOSING, METHOD, BenchmarkPlan, Row
 from cdspp.study.settings import in_state, without
 
-# What a bridged method has to beat, too: the target alone, on all of its columns.
+# A comparator of bridged methods: the target alone, on all of its columns.
 ALL_COLUMNS = "all-columns"
 COMPARISON_COLUMNS = {
     name: kind
@@ -58,17 +58,13 @@ COMPARISON_COLUMNS = {
     )
     for name in names.split()
 }
-_OF_GAIN = (
-    *("gain", "low", "high", "p_above", "p_below"),
-    *("losses", "trials", "least", "one_decides"),
-)
-_OF_VERDICT = ("p_helps", "p_hurts", "hardest", "detectable")
-# Columns of what each of several sources adds.
-_OF_SOURCES = (
-    *("benchmark", "task", "row", "display_name", "rival", "accuracy"),
-    *("rival_accuracy", "gain", "low", "high", "trials", "p_helps", "p_hurts"),
-    "accuracy_verdict",
-)
+_ESTIMATES = ("gain", "low", "high", "p_above", "p_below")
+_GAIN_COLUMNS = (*_ESTIMATES, "losses", "trials", "least", "one_decides")
+_VERDICT_COLUMNS = ("p_helps", "p_hurts", "hardest", "detectable")
+# Of the gain that each of several sources adds.
+_SIDES = ("benchmark", "task", "row", "display_name", "rival", "accuracy")
+_RESULT = ("gain", "low", "high", "trials", "p_helps", "p_hurts", "accuracy_verdict")
+_SOURCE_COLUMNS = (*_SIDES, "rival_accuracy", *_RESULT)
 _MEASURES = ("", "balanced_")  # before the names of columns
 _FEWEST_DOMAINS = 4  # fewer target domains do not speak for others
 
@@ -124,17 +120,17 @@ class SampleComparison:
             gains = [{r.key: self.gain(r, t, prefix) for r in rivals} for t in tasks]
             measured[prefix] = gains, self._verdicts(gains, collapsed)
         for (at, task), rival in product(enumerate(tasks), rivals):
-            record, words = self.names_and_means(rival, task), []
+            record, names = self.names_and_means(rival, task), []
             for prefix, (gains, judged) in measured.items():
                 gain = gains[at][rival.key]
                 record |= _columns(gain, judged[at], prefix)
                 pair = verdicts.judge_pair(gain, margin)
                 pair = verdicts.COLLAPSED if rival.key in collapsed[at] else pair
                 record[f"{prefix}pair"] = pair
-                words.append(judged[at].word)
+                names.append(judged[at].name)
             if task == AVERAGE and record["trials"] >= verdicts.INTERVAL_TRIALS:
                 record |= self._over_domains(rival)
-            yield record | {"verdict": verdicts.agreed(*words)}
+            yield record | {"verdict": verdicts.agreed(*names)}
 
     @cached_property
     def _rivals(self) -> list[_Rival]:
@@ -189,10 +185,10 @@ class SampleComparison:
             return plain
         pair = self.row, self.summary.rows[rival.place]
         tasks = [each for each in self.summary.tasks if task in (each, AVERAGE)]
-        return verdicts.crossed_gain(row_strata(self.by_row, pair, tasks, bool(prefix)))
+        return verdicts.two_way_gain(row_strata(self.by_row, pair, tasks, bool(prefix)))
 
     def collapsed(self, rival: _Rival, task: str) -> bool:
-        """Whether too many fits of the rival have collapsed, or of the method."""
+        """Return if too many fits of the rival or of the method are degenerate."""
         summary, places = self.summary, [self.place, rival.place]
         tasks = [task in (each, AVERAGE) for each in summary.tasks]
         both = np.isfinite(summary.accuracy[places][:, tasks]).all(axis=0)
@@ -257,15 +253,14 @@ def compare_without_each(
             means = comparison.names_and_means(rival, task)
             records.append(means | _columns(gain, verdict))
     names = {"rival": "source", "rival_accuracy": "accuracy_without"}
-    found = pd.DataFrame(records, columns=list(_OF_SOURCES))
+    found = pd.DataFrame(records, columns=list(_SOURCE_COLUMNS))
     return found.rename(columns=names | {"accuracy_verdict": "verdict"})
 
 
 def _columns(gain: PairedGain, verdict: Verdict, prefix: str = "") -> dict[str, Any]:
-    """Return the columns of a gain, and of the verdict on its task."""
-    found = {prefix + name: getattr(gain, name) for name in _OF_GAIN}
-    found |= {prefix + name: getattr(verdict, name) for name in _OF_VERDICT}
-    return found | {f"{prefix or 'accuracy_'}verdict": verdict.word}
+    columns = {prefix + name: getattr(gain, name) for name in _GAIN_COLUMNS}
+    columns |= {prefix + name: getattr(verdict, name) for name in _VERDICT_COLUMNS}
+    return columns | {f"{prefix or 'accuracy_'}verdict": verdict.name}
 
 
 def row_strata(
@@ -346,10 +341,10 @@ def pair_verdict(comparison: Any) -> str:
 
     No state alone is sure where the verdict over all of them depends on the measure.
     """
-    word = verdicts.agreed(comparison.pair, comparison.balanced_pair)
+    verdict = verdicts.agreed(comparison.pair, comparison.balanced_pair)
     open_over_all = comparison.state and comparison.verdict == verdicts.DEPENDS
-    sure = word in (verdicts.HELPS, verdicts.HURTS)
-    return verdicts.DEPENDS if open_over_all and sure else word
+    sure = verdict in (verdicts.HELPS, verdicts.HURTS)
+    return verdicts.DEPENDS if open_over_all and sure else verdict
 
 
 def matrix(comparisons: pd.DataFrame, *, corrected: bool) -> pd.DataFrame:
@@ -363,25 +358,26 @@ def matrix(comparisons: pd.DataFrame, *, corrected: bool) -> pd.DataFrame:
 
 
 def _over_methods(averages: pd.DataFrame) -> pd.DataFrame:
-    """Return averages whose words hold after Holm's correction over methods."""
     found, first = averages.copy(), averages[averages["state"]].drop_duplicates("row")
     for prefix in _MEASURES:
-        pair, word = f"{prefix}pair", f"{prefix or 'accuracy_'}verdict"
+        pair, column = f"{prefix}pair", f"{prefix or 'accuracy_'}verdict"
         for _, family in averages.groupby("rival", sort=False):
             p_values = f"{prefix}p_above", f"{prefix}p_below"
             found.loc[family.index, pair] = _corrected(family, pair, p_values)
-        words = _corrected(first, word, (f"{prefix}p_helps", f"{prefix}p_hurts"))
-        by_row = words.set_axis(first["row"])
-        found[word] = found["row"].map(by_row).fillna(averages[word])
+        p_values = f"{prefix}p_helps", f"{prefix}p_hurts"
+        by_row = _corrected(first, column, p_values).set_axis(first["row"])
+        found[column] = found["row"].map(by_row).fillna(averages[column])
     both = zip(found["accuracy_verdict"], found["balanced_verdict"], strict=True)
-    return found.assign(verdict=[verdicts.agreed(*words) for words in both])
+    return found.assign(verdict=[verdicts.agreed(*pair) for pair in both])
 
 
-def _corrected(family: pd.DataFrame, word: str, p_values: tuple[str, str]) -> pd.Series:
-    """Return the words of a family of comparisons that Holm's correction leaves."""
-    words = family[word].copy()
-    judged = family[words.isin(verdicts.STATEMENTS)]
-    for reported, name in zip((verdicts.HELPS, verdicts.HURTS), p_values, strict=True):
+def _corrected(
+    family: pd.DataFrame, column: str, p_values: tuple[str, str]
+) -> pd.Series:
+    """Return the verdicts of a family of comparisons after Holm's correction."""
+    corrected = family[column].copy()
+    judged = family[corrected.isin(verdicts.STATEMENTS)]
+    for verdict, name in zip((verdicts.HELPS, verdicts.HURTS), p_values, strict=True):
         lost = np.array(verdicts.holm(judged[name].tolist())) >= verdicts.ALPHA
-        words[judged.index[lost & (judged[word] == reported)]] = verdicts.UNDECIDED
-    return words
+        corrected[judged.index[lost & (judged[column] == verdict)]] = verdicts.UNDECIDED
+    return corrected

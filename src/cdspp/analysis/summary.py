@@ -18,25 +18,25 @@ from cdspp.study.plan import BenchmarkPlan, Row
 Floats = NDArray[np.float64]
 # Where more than this share of trials has collapsed, a row is no result.
 MOST_COLLAPSED = 0.1
-_BY_ROW = "accuracy", "class_accuracy", "macro_f1", "by_iteration", "collapsed"
+_ARRAYS = ("accuracy", "class_accuracy", "macro_f1", "by_iteration", "collapsed")
 
 
 def mean_sd(values: ArrayLike) -> tuple[float, float]:
     """Return mean and deviation (by n - 1, as the paper) of trials; NaN of too few."""
-    found = present(values)
-    mean = float(found.mean()) if found.size else float("nan")
-    sd = float(found.std(ddof=1)) if found.size > 1 else float("nan")
+    numbers = present(values)
+    mean = float(numbers.mean()) if numbers.size else float("nan")
+    sd = float(numbers.std(ddof=1)) if numbers.size > 1 else float("nan")
     return mean, sd
 
 
 def present(values: ArrayLike) -> Floats:
-    """Return the numbers that are there, as a vector: NaN and infinities left out."""
+    """Return the finite numbers as a vector."""
     array = np.asarray(values, dtype=np.float64)
     return array[np.isfinite(array)]
 
 
 def n_present(values: ArrayLike) -> int:
-    """Return how many numbers are there: of a row by trial, the trials that ran."""
+    """Count the finite numbers: in scores by trial, the trials that ran."""
     return int(present(values).size)
 
 
@@ -94,7 +94,7 @@ class Summary:
         """Keep the rows at these places."""
         kept = list(places)
         rows = tuple(self.rows[i] for i in kept)
-        arrays = {name: getattr(self, name)[kept] for name in _BY_ROW}
+        arrays = {name: getattr(self, name)[kept] for name in _ARRAYS}
         return replace(self, rows=rows, **arrays)
 
     def iterative(self) -> list[int]:
@@ -132,22 +132,22 @@ def summarise(
 ) -> Summary:
     """Arrange a score file by the rows that a plan shows, or by other ones."""
     chosen = plan.shown_rows if rows is None else tuple(rows)
-    good = _placed(scores, chosen, plan.tasks)
+    good = _usable_scores(scores, chosen, plan.tasks)
     iterations, step = np.unique(good["iteration"], return_inverse=True)
     n_trials = max([1, *(row.trials_asked for row in chosen), *good["trial"].tolist()])
     shape = (len(chosen), len(plan.tasks), n_trials)
     by_iteration = np.full((*shape, len(iterations)), np.nan)
-    by_iteration[(*_cells(good), step)] = good["accuracy"]
+    by_iteration[(*_indices(good), step)] = good["accuracy"]
     return Summary(
         plan,
         chosen,
         plan.tasks,
         iterations.astype(np.int64),
-        _last(good, "accuracy", shape),
-        _last(good, "mean_class_accuracy", shape),
-        _last(good, "macro_f1", shape),
+        _last_iteration(good, "accuracy", shape),
+        _last_iteration(good, "mean_class_accuracy", shape),
+        _last_iteration(good, "macro_f1", shape),
         by_iteration,
-        _last(good, "collapsed", shape) == 1.0,  # NaN is not
+        _last_iteration(good, "collapsed", shape) == 1.0,  # NaN is not
     )
 
 
@@ -160,15 +160,15 @@ def last_scores(
     column: str = "accuracy",
 ) -> Floats:
     """Return last scores by row, task and trial, NaN where missing or failed."""
-    good = _placed(scores, rows, tasks)
+    good = _usable_scores(scores, rows, tasks)
     shape = (len(rows), len(tasks), n_trials)
-    return _last(good[good["trial"] <= n_trials], column, shape)
+    return _last_iteration(good[good["trial"] <= n_trials], column, shape)
 
 
-def _placed(
+def _usable_scores(
     scores: pd.DataFrame, rows: Sequence[Row], tasks: Sequence[str]
 ) -> pd.DataFrame:
-    """Return the scores that count, by iteration, with their places among the rows."""
+    """Return the usable scores, by iteration, with their places among the rows."""
     cells = {(row.setting, row.method): place for place, row in enumerate(rows)}
     settings, methods = ({key[i] for key in cells} for i in range(2))
     scores = scores[scores["setting"].isin(settings) & scores["method"].isin(methods)]
@@ -182,14 +182,14 @@ def _placed(
     return used.sort_values("iteration", kind="stable")
 
 
-def _cells(good: pd.DataFrame) -> tuple[NDArray[np.int64], ...]:
+def _indices(good: pd.DataFrame) -> tuple[NDArray[np.int64], ...]:
     row, place, trial = (good[name].to_numpy() for name in ("row", "place", "trial"))
     return row, place, trial - 1
 
 
-def _last(good: pd.DataFrame, column: str, shape: tuple[int, ...]) -> Floats:
+def _last_iteration(good: pd.DataFrame, column: str, shape: tuple[int, ...]) -> Floats:
     """Return a column at the last iteration of each cell, dense."""
     values = np.full(shape, np.nan)
     # Sorted by iteration: the last assignment to a cell is its last iteration.
-    values[_cells(good)] = good[column]
+    values[_indices(good)] = good[column]
     return values

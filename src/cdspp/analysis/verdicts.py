@@ -1,4 +1,4 @@
-r"""Did the source help? How sure a gain is, and the verdict that gains lead to.
+r"""Verdicts on the source, and the standard errors of the gains that they rest on.
 
 **How sure a gain is.** A gain is a mean difference over paired trials, judged by
 Student's t: a percentile bootstrap of ten trials is too narrow. With two trials t is
@@ -84,7 +84,7 @@ RULE = (
 
 @dataclass(frozen=True)
 class PairedGain:
-    """How much one row is better than another, trial by trial, as a fraction.
+    """The gain of one row over another on the same trials, as a fraction.
 
     `gain` is the mean difference, `error` its standard error with `df` degrees of
     freedom, `losses` counts negative differences. `one_decides` where a one-sided test
@@ -146,24 +146,24 @@ def gain_of(differences: ArrayLike, *, resolution: float = 0.0) -> PairedGain:
     The standard error is `resolution` at least, as 1 / n of n rows: that no trial tells
     two rivals apart does not say that they are equal to the last row.
     """
-    found = present(differences)
-    gain = _gain_of_all(found, resolution)
+    values = present(differences)
+    gain = _gain_of_all(values, resolution)
     if gain.trials < OUTLIER_TRIALS:
         return gain
-    far = np.abs(found - np.median(found))
+    far = np.abs(values - np.median(values))
     if far.max() <= OUTLIER * 1.4826 * np.median(far):
         return gain
-    others = _gain_of_all(np.delete(found, far.argmax()), resolution)
-    words = {_word(each.p_above, each.p_below) for each in (gain, others)}
-    return replace(gain, one_decides=len(words) > 1)
+    others = _gain_of_all(np.delete(values, far.argmax()), resolution)
+    names = {_verdict_name(each.p_above, each.p_below) for each in (gain, others)}
+    return replace(gain, one_decides=len(names) > 1)
 
 
-def _gain_of_all(found: Floats, resolution: float) -> PairedGain:
-    mean, sd = mean_sd(found)
-    losses = int(np.count_nonzero(found < -ZERO))
-    error = max(sd * (1 / max(found.size, 1)) ** 0.5, resolution)
-    least = float(found.min()) if found.size else math.nan
-    return PairedGain(mean, error, losses, found.size, least, df=found.size - 1.0)
+def _gain_of_all(values: Floats, resolution: float) -> PairedGain:
+    mean, sd = mean_sd(values)
+    losses = int(np.count_nonzero(values < -ZERO))
+    error = max(sd * (1 / max(values.size, 1)) ** 0.5, resolution)
+    least = float(values.min()) if values.size else math.nan
+    return PairedGain(mean, error, losses, values.size, least, df=values.size - 1.0)
 
 
 def mean_interval(values: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
@@ -193,7 +193,7 @@ def by_class(stratum: Stratum, codes: NDArray[np.integer]) -> list[Stratum]:
     return [Stratum(stratum.weight / len(whole), part) for part in whole]
 
 
-def crossed_gain(strata: Sequence[Stratum]) -> PairedGain:
+def two_way_gain(strata: Sequence[Stratum]) -> PairedGain:
     """Return the mean difference with its standard error over trials and rows."""
     shared = np.all([np.isfinite(v).any(axis=1) for _, v in strata], axis=0)
     parts = [Stratum(w, v[shared]) for w, v in strata]
@@ -207,7 +207,7 @@ def crossed_gain(strata: Sequence[Stratum]) -> PairedGain:
     if plain.trials < 2:
         return plain
     of_trials = float(by_trial.var(ddof=1)) / plain.trials
-    whole, residuals = zip(*map(_spread, parts), strict=True)
+    whole, residuals = zip(*map(_variance_parts, parts), strict=True)
     most = max((part for part, _ in whole if not math.isnan(part)), default=0.0)
     # A stratum of a single row gets the largest row part of the others.
     rows = [(most, 1.0) if math.isnan(part) else (part, df) for part, df in whole]
@@ -219,7 +219,9 @@ def crossed_gain(strata: Sequence[Stratum]) -> PairedGain:
     return replace(plain, error=max(plain.error, variance**0.5), df=df, row=row)
 
 
-def _spread(part: Stratum) -> tuple[tuple[float, float], tuple[float, float]]:
+def _variance_parts(
+    part: Stratum,
+) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return variance and df that rows, and residuals, add; NaN of a single row."""
     values = part.weight * part.values
     n_trials, n_rows = values.shape
@@ -234,13 +236,13 @@ def _spread(part: Stratum) -> tuple[tuple[float, float], tuple[float, float]]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The word on a task or an average, and the numbers behind it; p values are Holm's.
+    """The verdict on a task or an average, and its numbers; p values are Holm's.
 
     The gain over the state `hardest` is least sure; `detectable` is the gain over every
     state that would be called *helps* with `POWER`.
     """
 
-    word: str
+    name: str
     p_helps: float = math.nan
     p_hurts: float = math.nan
     hardest: str = ""
@@ -252,13 +254,14 @@ def judge_tasks(
 ) -> list[Verdict]:
     """Judge the tasks of a benchmark together; the margin is a fraction."""
     unusable = collapsed or [False] * len(tasks)
-    found = [Verdict(_no_verdict(*pair)) for pair in zip(tasks, unusable, strict=True)]
-    places = [place for place, verdict in enumerate(found) if not verdict.word]
+    pairs = zip(tasks, unusable, strict=True)
+    verdicts = [Verdict(_no_verdict(*pair)) for pair in pairs]
+    places = [place for place, verdict in enumerate(verdicts) if not verdict.name]
     alone = [[g for s, g in tasks[i].items() if s in WITHOUT_SOURCE] for i in places]
     helps = holm([max(g.p_above for g in tasks[i].values()) for i in places])
     hurts = holm([max((g.p_below for g in gains), default=1.0) for gains in alone])
-    judged = zip(places, alone, helps, hurts, strict=True)
-    for place, without, p_helps, p_hurts in judged:
+    found = zip(places, alone, helps, hurts, strict=True)
+    for place, without, p_helps, p_hurts in found:
         task = tasks[place]
         hardest = max(task, key=lambda state: (task[state].p_above, -task[state].gain))
         detectable = max(
@@ -266,9 +269,9 @@ def judge_tasks(
             for gain in task.values()
         )
         equal = bool(without) and all(_within(gain, margin) for gain in without)
-        word = _word(p_helps, p_hurts, equal)
-        found[place] = Verdict(word, p_helps, p_hurts, hardest, detectable)
-    return found
+        name = _verdict_name(p_helps, p_hurts, equal)
+        verdicts[place] = Verdict(name, p_helps, p_hurts, hardest, detectable)
+    return verdicts
 
 
 def _no_verdict(task: Gains, collapsed: bool) -> str:
@@ -284,10 +287,10 @@ def judge_pair(gain: PairedGain, margin: float) -> str:
     """Judge one gain alone: `HELPS` is better than this state, `HURTS` worse."""
     if gain.trials < MIN_TRIALS:
         return TOO_FEW
-    return _word(gain.p_above, gain.p_below, _within(gain, margin))
+    return _verdict_name(gain.p_above, gain.p_below, _within(gain, margin))
 
 
-def _word(p_helps: float, p_hurts: float, equal: bool = False) -> str:
+def _verdict_name(p_helps: float, p_hurts: float, equal: bool = False) -> str:
     if p_helps < ALPHA:
         return HELPS
     if p_hurts < ALPHA:
@@ -296,19 +299,19 @@ def _word(p_helps: float, p_hurts: float, equal: bool = False) -> str:
 
 
 def _within(gain: PairedGain, margin: float) -> bool:
-    """Whether two one-sided tests at 5 % keep the gain within the margin.
+    """Test equivalence: two one-sided tests at 5 % keep the gain within the margin.
 
     Rows that differ may be so rare that the test has none: of n rows without one, three
     in n may still be such rows (the rule of three), with a variance of 3 / n^2.
     """
-    unseen = replace(gain, error=math.hypot(gain.error, 3**0.5 * gain.row))
-    low, high = unseen.interval(1 - 2 * ALPHA)
+    widened = replace(gain, error=math.hypot(gain.error, 3**0.5 * gain.row))
+    low, high = widened.interval(1 - 2 * ALPHA)
     return -margin - ZERO < low and high < margin + ZERO
 
 
-def agreed(word: str, balanced: str) -> str:
-    """Return the verdict from the words of both measures."""
-    return word if word == balanced else DEPENDS
+def agreed(plain: str, balanced: str) -> str:
+    """Return the verdict from those by accuracy and by balanced accuracy."""
+    return plain if plain == balanced else DEPENDS
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -1,4 +1,4 @@
-"""Whether the files of a study are what was computed, and what it asks for now."""
+"""The check of a finished study: its files against records, scores and digests."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from cdspp.study.stale import FOLLOWS, changed_files, read_stated
 Trial = tuple[str, str, str, int]  # setting, task, method, trial
 Rows = list[tuple[Any, ...]]
 
-# Why a run would make a file again that is as it was made.
+# Reasons to make a file again that are no faults of the file.
 NO_FAULT = (FOLLOWS, MADE_BY_OLDER)
-# The files that every fit reads.
-READ = ("source_features", "target_features", "source_split", "target_split")
-# What a report names, as it lies in the folder of the study.
-MADE = {name: f"{name}/[!.]*" for name in ("tables", "figures", "timings")}
-MADE["predictions"] = "predictions/*/*/[!.]*"
+# The inputs of every fit.
+FIT_INPUTS = ("source_features", "target_features", "source_split", "target_split")
+# Files that a report names, as patterns in the folder of the study.
+REPORT_FILES = {name: f"{name}/[!.]*" for name in ("tables", "figures", "timings")}
+REPORT_FILES["predictions"] = "predictions/*/*/[!.]*"
 NO_STUDY = (
     " Not compared with a study file, or with tables and code as they are now: cdspp "
     "verify STUDY_FILE does that, in the folder of the run."
@@ -73,7 +73,7 @@ def verify(
     faults, records = list[str](), list[Record]()
     n_fits = n_trials = unused = 0
     for file in files:
-        fits = _Fits(root, file.stem, changed, stated.values())
+        fits = _CheckedFits(root, file.stem, changed, stated.values())
         faults += fits.faults
         n_fits += len(fits.rows)
         n_trials += sum(map(len, fits.rows.values()))
@@ -109,17 +109,17 @@ def verify(
 
 
 def _unchecked(root: Path, stated: Iterable[str]) -> str:
-    """Say which files nothing was compared with: other ones, that no report names."""
+    """Count the files of tables, figures and the like that the report does not name."""
     checked = {root.parent / name for name in stated}
     left = {
         kind: sum(path not in checked for path in root.glob(pattern))
-        for kind, pattern in MADE.items()
+        for kind, pattern in REPORT_FILES.items()
     }
     text = ", ".join(f"{counted(n, 'file')} of {kind}" for kind, n in left.items() if n)
     return f" Not checked, since the report does not name them: {text}." if text else ""
 
 
-class _Fits:
+class _CheckedFits:
     """Scores by trial and records of sound fits; `doubtful` are trials of other ones.
 
     A fit made of files as they were at the report, whose digests are `stated`, is
@@ -170,7 +170,7 @@ class _Fits:
 
     def _check(self, fit: FitFile) -> None:
         """Raise DataError where features, splits or test samples are others by now."""
-        inputs = {**dict.fromkeys(READ, "none"), **fit.record.inputs}
+        inputs = {**dict.fromkeys(FIT_INPUTS, "none"), **fit.record.inputs}
         for name, digest in inputs.items():
             if digest in self._stated or name == "predictions":
                 continue  # the report states the digests of files made elsewhere
@@ -221,17 +221,17 @@ def _by_trial(rows: Iterable[tuple[Any, ...]]) -> dict[Trial, Rows]:
     return dict(found)
 
 
-def _used(fits: _Fits, found: dict[Trial, Rows]) -> set[FitKey]:
+def _used(fits: _CheckedFits, scores: dict[Trial, Rows]) -> set[FitKey]:
     """Return the fits that the scores are of; some in part, in blocks of other size."""
-    given = fits.rows.items()
-    whole = {key for key, rows in given if rows and rows.keys() <= found.keys()}
+    by_fit = fits.rows.items()
+    whole = {key for key, rows in by_fit if rows and rows.keys() <= scores.keys()}
     covered = {trial for key in whole for trial in fits.rows[key]}
-    parts = {key for key, rows in given if (rows.keys() & found.keys()) - covered}
+    parts = {key for key, rows in by_fit if (rows.keys() & scores.keys()) - covered}
     return whole | parts
 
 
 def _score_faults(
-    file: Path, fits: _Fits, used: Iterable[FitKey], found: dict[Trial, Rows]
+    file: Path, fits: _CheckedFits, used: Iterable[FitKey], found: dict[Trial, Rows]
 ) -> Iterator[str]:
     """Yield a sentence a setting, task and method with scores that no fit gives."""
     expected: dict[Trial, list[Rows]] = defaultdict(list)
@@ -243,10 +243,10 @@ def _score_faults(
         here = found.get(trial, [])
         if trial in fits.doubtful or here in expected[trial]:
             continue
-        several = expected[trial] or [[]]
-        wrong[trial[:3]].append(f"trial {trial[3]}: {_difference(here, several[0])}")
+        first = expected[trial][0] if expected[trial] else []
+        wrong[trial[:3]].append(f"trial {trial[3]}: {_difference(here, first)}")
     for cell, texts in wrong.items():
-        others = f" (and {counted(len(texts) - 1, 'trial')} more)" * (len(texts) > 1)
+        others = f" (and {counted(len(texts) - 1, 'trial')} more)" if texts[1:] else ""
         yield (
             f"{file}: {'/'.join(cell)}, {texts[0]}{others}. Delete it, and the fit "
             "with its record, and run the study again."

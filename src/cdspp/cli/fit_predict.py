@@ -123,7 +123,7 @@ def _fit(arguments: argparse.Namespace) -> str:
 
 def _choose(arguments: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     """Set the method to the best bet; return lines on it, and the reason."""
-    from cdspp.analysis.best_bet import REFERENCE
+    from cdspp.analysis.best_bet import TARGET_ONLY
     from cdspp.analysis.rows_to_label import OtherTables
     from cdspp.cli.compare import compare_files
 
@@ -131,9 +131,10 @@ def _choose(arguments: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
         raise ConfigError("--option needs --method: options belong to one method.")
     earlier = "(0.2.0 took --method cdspp --scale none)"
     if not arguments.source:
-        arguments.method = REFERENCE
-        how = f"Method: {REFERENCE}, for there is no source; --scale {arguments.scale}"
-        choice = {"method": REFERENCE, "choice": "for want of a source"}
+        arguments.method = TARGET_ONLY
+        scale = arguments.scale
+        how = f"Method: {TARGET_ONLY}, for there is no source; --scale {scale}"
+        choice = {"method": TARGET_ONLY, "choice": "for want of a source"}
         return [f"{how} {earlier}."], choice
     options = vars(arguments) | {"method": [], "why": False, "repeats": 15}
     options |= {"seed": 0, "rows_to_label": ""}

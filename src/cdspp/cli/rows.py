@@ -43,7 +43,7 @@ from cdspp.datasets.table_rows import (
 )
 from cdspp.methods import method_class
 from cdspp.methods.base import SourceDomain
-from cdspp.methods.bridge import PAIRS, SAME_NAMES, SHARED, spread_words
+from cdspp.methods.bridge import PAIRS, SAME_NAMES, SHARED, spread_text
 from cdspp.methods.cost import LONG_SECONDS, Cost, Size, fit_cost
 
 ROLES = ("source", "target")
@@ -106,7 +106,7 @@ def _unit_notes(
 ) -> Iterator[str]:
     """Name shared columns that can hardly be of one unit, and the options for that."""
     names, (ours, theirs) = (source.features, target.features), np.transpose(shared)
-    if words := spread_words((source.X, target.X), (ours, theirs), names):
+    if words := spread_text((source.X, target.X), (ours, theirs), names):
         pair = f"{names[0][ours[0]]}={names[1][theirs[0]]}*NUMBER"
         options = f"--shared {pair}, --scale {STANDARDISE_EACH} or --shared none"
         yield f"note: {words}: {options}."

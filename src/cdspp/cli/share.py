@@ -86,9 +86,9 @@ def add_share(commands: Any) -> None:
 
 
 def _records(folder: Path) -> FitRecords:
-    from cdspp.analysis.fit_records import read_fit_records, records_of
+    from cdspp.analysis.fit_records import read_fit_records, record_files
 
-    return read_fit_records(records_of(folder))
+    return read_fit_records(record_files(folder))
 
 
 def _cite(arguments: argparse.Namespace) -> str:

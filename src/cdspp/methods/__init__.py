@@ -22,10 +22,10 @@ __all__ = [
     "method_class",
     "method_module",
     "option_defaults",
-    "outside_class",
+    "external_identity",
     "name_of",
     "seed_option",
-    "set_guests",
+    "register_external",
 ]
 
 # Of the environment, so that the jobs of a study know its methods from outside.
@@ -34,36 +34,36 @@ VARIABLE = "CDSPP_METHODS"
 _passed: dict[str, type[HeterogeneousClassifier]] = {}
 
 
-def _guests() -> Mapping[str, Mapping[str, Any]]:
-    """Return what is said of methods from outside, by identifier."""
+def _external() -> Mapping[str, Mapping[str, Any]]:
+    """Return the fields of methods from outside, by identifier."""
     passed: dict[str, dict[str, Any]] = json.loads(os.environ.get(VARIABLE, "{}"))
     offered = discovery.offered("cdspp.methods")
     return {name: {"place": place} for name, place in offered.items()} | passed
 
 
-def set_guests(guests: Mapping[str, Mapping[str, Any]]) -> None:
-    """Replace the methods from outside: attributes of a `Guest` by identifier."""
-    os.environ[VARIABLE] = json.dumps(guests)
+def register_external(methods: Mapping[str, Mapping[str, Any]]) -> None:
+    """Replace the methods from outside: `ExternalMethod` fields by identifier."""
+    os.environ[VARIABLE] = json.dumps(methods)
 
 
 def name_of(method: Any) -> str:
-    """Return the name by which a name, a class or an instance is found from now on.
+    """Register a class or an instance; return its name, or the name passed.
 
     ConfigError: it lacks ``fit(X, y, *, source=)``.
     """
     if isinstance(method, str):
         return method
-    from cdspp.methods.guests import of_object
+    from cdspp.methods.external import wrap_object
 
-    name, found = of_object(method)
+    name, wrapped = wrap_object(method)
     if inspect.isclass(method) and is_own(method):
         return estimators()[method.__name__]
-    _passed[name] = found
+    _passed[name] = wrapped
     return name
 
 
 def is_own(cls: type) -> bool:
-    """Whether a class is one of the methods of cdspp itself."""
+    """Return whether a class is one of the methods of cdspp itself."""
     name = estimators().get(cls.__name__)
     return name is not None and method_class(name) is cls
 
@@ -74,13 +74,13 @@ def available() -> tuple[str, ...]:
     >>> "cdspp" in available()
     True
     """
-    return tuple(sorted({*discovery.find_identifiers(__name__), *_guests()}))
+    return tuple(sorted({*discovery.find_identifiers(__name__), *_external()}))
 
 
 def estimators() -> Mapping[str, str]:
     """Return the identifier of each method by the name of its class."""
-    found = discovery.find_identifiers(__name__)
-    return {place.class_name: name for name, place in found.items()}
+    classes = discovery.find_identifiers(__name__)
+    return {place.class_name: name for name, place in classes.items()}
 
 
 def method_class(name: str) -> type[HeterogeneousClassifier]:
@@ -90,13 +90,13 @@ def method_class(name: str) -> type[HeterogeneousClassifier]:
     """
     if name in _passed:
         return _passed[name]
-    guests = {} if name in discovery.find_identifiers(__name__) else _guests()
-    if name in guests or ":" in name:
-        from cdspp.methods.guests import Guest, guest_class
+    external = {} if name in discovery.find_identifiers(__name__) else _external()
+    if name in external or ":" in name:
+        from cdspp.methods.external import ExternalMethod, wrap_class
 
-        said = dict(guests.get(name, {"place": name}))
-        said["preprocessing"] = tuple(said.get("preprocessing", ()))
-        return guest_class(name, Guest(**said))
+        fields = dict(external.get(name, {"place": name}))
+        fields["preprocessing"] = tuple(fields.get("preprocessing", ()))
+        return wrap_class(name, ExternalMethod(**fields))
     return discovery.load_named_class(__name__, name, "method")
 
 
@@ -105,10 +105,10 @@ def method_module(name: str) -> str:
     return method_class(name).__module__
 
 
-def outside_class(name: str) -> str:
-    """Return what makes the method `name` of a class from outside, else nothing."""
-    said = _guests().get(name, {})
-    return "".join(str(said.get(k, "")) for k in ("place", "kind", "preprocessing"))
+def external_identity(name: str) -> str:
+    """Return what identifies the class of an external method, else nothing."""
+    fields = _external().get(name, {})
+    return "".join(str(fields.get(k, "")) for k in ("place", "kind", "preprocessing"))
 
 
 def option_defaults(name: str) -> Mapping[str, Any]:

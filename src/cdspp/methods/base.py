@@ -1,4 +1,4 @@
-"""What every method shares: validation, class codes, transduction, prediction."""
+"""Base classes of all methods: validation, class codes, transduction, prediction."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     transductive: ClassVar[bool] = False
     needs_torch: ClassVar[bool] = False
     uses_source: ClassVar[bool] = True
-    in_compare: ClassVar[bool] = True  # one that `compare` may try without being asked
+    in_compare: ClassVar[bool] = True  # `compare` may try it by default
     without_source_of: ClassVar[str] = ""
     option_notes: ClassVar[Mapping[str, str]] = {}  # of a curve over an option
     centres_rows: ClassVar[bool] = False  # before it compares their directions
@@ -121,7 +121,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Estimate the seconds of a fit of a `Size`, and its MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         return 0.5, 50.0
 
     @abstractmethod
@@ -161,9 +161,9 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             inconsistent; no target row is labelled; no class is in both domains.
         """
         self._validate_params()
-        named, (X, y_target, labelled) = X, self._validate_target(X, y)
-        given = self._checked_list(source) if isinstance(source, list) else [source]
-        first, *more = given
+        original, (X, y_target, labelled) = X, self._validate_target(X, y)
+        sources = self._check_sources(source) if isinstance(source, list) else [source]
+        first, *more = sources
         X_source, y_source = self._validate_source(first, X[labelled], y_target)
         others = [self._validate_source(each, X, y_target) for each in more]
         labels = np.concatenate([y_source, *(y for _, y in others)])
@@ -180,7 +180,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             y_labelled=np.searchsorted(classes, y_target),
             X_unlabelled=in_memory(X[~labelled], small=True),
             n_classes=len(classes),
-            bridge=self._read_bridge(first, (X_source, X), named),
+            bridge=self._read_bridge(first, (X_source, X), original),
         )
         warn_of_cost(self, problem)
         self.classes_ = classes
@@ -299,7 +299,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             warnings.warn(text, LabelWarning, stacklevel=3)
         return rows, labels, labelled
 
-    def _checked_list(self, sources: list[SourceDomain]) -> list[SourceDomain]:
+    def _check_sources(self, sources: list[SourceDomain]) -> list[SourceDomain]:
         """Return a list of sources; ValueError where the method cannot take it."""
         name = type(self).__name__
         if not sources:
@@ -336,7 +336,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         return X_source, y_source
 
     def _read_bridge(
-        self, source: SourceDomain | None, domains: tuple[Any, Any], named: Any
+        self, source: SourceDomain | None, domains: tuple[Any, Any], original: Any
     ) -> Bridge | None:
         """Return what the domains share, where the method uses that."""
         if not self.bridges:
@@ -346,8 +346,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             return Bridge(every, every, one_domain=True)
         form = "csr" if self.accepts_sparse else False
         check = partial(check_array, dtype=np.float64, accept_sparse=form)
-        given = source.with_bridges(self.bridges)
-        return read_bridge(given, domains, (source.X, named), check)
+        bridged = source.with_bridges(self.bridges)
+        return read_bridge(bridged, domains, (source.X, original), check)
 
 
 class ConfidentClassifier(HeterogeneousClassifier):
@@ -393,10 +393,10 @@ class TransductiveClassifier(HeterogeneousClassifier):
         self._codes = dict(zip(keys, known, strict=True))
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
-        found = [self._codes.get(key) for key in row_keys(X)]
-        if unknown := sum(code is None for code in found):
+        codes = [self._codes.get(key) for key in row_keys(X)]
+        if unknown := sum(code is None for code in codes):
             raise ValueError(
                 f"{type(self).__name__} is transductive and {unknown} of {len(X)} rows "
                 "were not given to fit. Fit again with these rows as unlabelled ones."
             )
-        return np.array(found, dtype=np.intp), None
+        return np.array(codes, dtype=np.intp), None

@@ -1,4 +1,4 @@
-"""What two domains share besides labels: columns of one meaning, objects seen twice."""
+"""Bridges between two domains: columns of one meaning, objects described in both."""
 
 from __future__ import annotations
 
@@ -80,25 +80,33 @@ def check_bridge(shared_columns: Any, paired_rows: Any) -> None:
         )
 
 
+def missing_bridge(model: Any, kind: str, example: str, option: str) -> ValueError:
+    """Return the error of a model whose source has no bridge of this kind."""
+    return ValueError(
+        f"{type(model).__name__} needs {kind}: SourceDomain(X, y, {example}), or "
+        f"{option} of the commands."
+    )
+
+
 def read_bridge(
-    given: Any,
+    source: Any,
     domains: tuple[Any, Any],
-    named: tuple[Any, Any],
+    originals: tuple[Any, Any],
     check_rows: Callable[..., Any],
 ) -> Bridge:
-    """Return the bridge of a source domain, `given`, to the target.
+    """Return the bridge of a source domain to the target.
 
-    `domains` are the validated rows of source and target, and `named` the same rows as
-    given, whose columns may have names; `check_rows` validates paired rows.
+    `domains` are the validated rows of source and target, and `originals` the same rows
+    as passed, whose columns may have names; `check_rows` validates paired rows.
     """
-    places = _shared_places(given.shared_columns, domains, named)
-    if said := spread_words(domains, places, [*map(column_names, named)]):
-        warnings.warn(f"{said}.", UnitWarning, stacklevel=4)
-    if given.paired_rows is None or not (n_pairs := n_rows(given.paired_rows[0])):
+    places = _shared_places(source.shared_columns, domains, originals)
+    if text := spread_text(domains, places, [*map(column_names, originals)]):
+        warnings.warn(f"{text}.", UnitWarning, stacklevel=4)
+    if source.paired_rows is None or not (n_pairs := n_rows(source.paired_rows[0])):
         return Bridge(*places)
     parts: list[Any] = []
     apart = np.ones(n_pairs, dtype=bool)
-    sides = zip(SIDES, given.paired_rows, domains, named, strict=True)
+    sides = zip(SIDES, source.paired_rows, domains, originals, strict=True)
     for side, rows, X, frame in sides:
         names, own = column_names(frame), column_names(rows)
         if names is not None and own is not None and names != own:
@@ -113,7 +121,7 @@ def read_bridge(
                 f"the {side}, whose rows have {X.shape[1]}."
             )
         parts.append(checked)
-        apart &= _apart(side, checked, X)
+        apart &= _distinct_pairs(side, checked, X)
     if not apart.any():
         raise ValueError(
             f"paired_rows: all of {counted(n_pairs, 'pair')} have the values of a row "
@@ -146,9 +154,9 @@ def column_names(frame: Any) -> list[str] | None:
 
 
 def _shared_places(
-    shared_columns: Any, domains: tuple[Any, Any], named: tuple[Any, Any]
+    shared_columns: Any, domains: tuple[Any, Any], originals: tuple[Any, Any]
 ) -> tuple[Places, Places]:
-    names = column_names(named[0]), column_names(named[1])
+    names = column_names(originals[0]), column_names(originals[1])
     sides = ([], []) if shared_columns is None else _sides(shared_columns)
     if sides is None:
         if names[0] is None or names[1] is None:
@@ -200,26 +208,26 @@ def _places(
     return np.array(places, dtype=np.intp)
 
 
-def _apart(side: str, pairs: Any, X: Any) -> NDArray[np.bool_]:
+def _distinct_pairs(side: str, pairs: Any, X: Any) -> NDArray[np.bool_]:
     """Return which paired rows differ from all rows of their domain, a mask."""
     keys = list(row_keys(pairs))
     known = set(filter(None, keys))
     met = {key for key in row_keys(X) if key in known}
-    apart = np.array([key not in met for key in keys])
-    if not apart.all():
-        found = f"{np.sum(~apart)} of {counted(len(apart), 'pair')}"
+    distinct = np.array([key not in met for key in keys])
+    if not distinct.all():
+        matching = f"{np.sum(~distinct)} of {counted(len(distinct), 'pair')}"
         warnings.warn(
-            f"paired_rows: {found} have the values of a row of the {side}, pair "
-            f"{np.argmin(apart)} first, and are left out: paired objects may take part "
-            "in nothing else.",
+            f"paired_rows: {matching} have the values of a row of the {side}, pair "
+            f"{np.argmin(distinct)} first, and are left out: paired objects may take "
+            "part in nothing else.",
             BridgeWarning,
             stacklevel=5,
         )
-    return apart
+    return distinct
 
 
 def row_keys(X: Any) -> Iterator[bytes]:
-    """Yield bytes that tell each row from others, none for a row of zeros."""
+    """Yield bytes that identify each row by its values, none for a row of zeros."""
     if issparse(X):
         X = X.tocsr().sorted_indices()
         for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True):
@@ -231,7 +239,7 @@ def row_keys(X: Any) -> Iterator[bytes]:
             yield (row + 0.0).tobytes() if row.any() else b""  # -0.0 is 0.0
 
 
-def spread_words(
+def spread_text(
     domains: tuple[Any, Any],
     places: tuple[Places, Places],
     names: Sequence[Sequence[str] | None],

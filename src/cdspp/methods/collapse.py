@@ -1,4 +1,4 @@
-"""Signs that a fit is of no use: it diverged, found one class, or saw parallel rows."""
+"""Signs of a degenerate fit: divergence, one predicted class, or parallel rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cdspp.core.file_rows import chunks_of
 from cdspp.core.linalg import squared_lengths
 
-# A share of at least so much, or a mean cosine above so much, is a collapse.
+# From this share of one class, or above this mean cosine, a fit counts as degenerate.
 LARGEST_SHARE, LARGEST_COSINE = 0.95, 0.99
 
 # Of fewer rows a share of 95 % would mean every row, which comes by chance; and a few
@@ -25,7 +25,7 @@ REMEDY = (
 
 
 class Collapse(NamedTuple):
-    """What has collapsed, if anything; `sentence` follows the method's name."""
+    """A kind of degenerate fit, empty if none; `sentence` follows the method's name."""
 
     kind: str = ""
     sentence: str = ""
@@ -36,7 +36,7 @@ def find_collapse(
     n_labelled_classes: int,
     rows: Mapping[str, Any],
 ) -> Collapse:
-    """Return the first sign of a collapse.
+    """Return the first sign of a degenerate fit.
 
     `predicted` are labels of unlabelled rows, `rows` those compared by direction.
     """

@@ -1,4 +1,4 @@
-"""Labels as they are given: which rows have one, and of which kind they are."""
+"""Labels as users pass them: the rows that have one, and the type of all."""
 
 from __future__ import annotations
 
@@ -68,43 +68,43 @@ def _as_array(y: Any) -> Any:
         return y.to_numpy() if plain else y.to_numpy(dtype=object)
     rows = list, tuple, np.ndarray
     if isinstance(y, list) and not any(isinstance(value, rows) for value in y):
-        found = np.empty(len(y), dtype=object)
-        found[:] = y
+        labels = np.empty(len(y), dtype=object)
+        labels[:] = y
         numbers = all(isinstance(v, (int, float, np.number, np.bool_)) for v in y)
-        return np.asarray(y) if numbers and len(y) else found
+        return np.asarray(y) if numbers and len(y) else labels
     return y
 
 
 def _of_one_kind(values: NDArray[Any]) -> NDArray[Any]:
     """Return labels of an object array in their own type."""
-    found = [as_text(v) if isinstance(v, bytes) else v for v in values.tolist()]
-    texts = [isinstance(value, str) for value in found]
+    labels = [as_text(v) if isinstance(v, bytes) else v for v in values.tolist()]
+    texts = [isinstance(value, str) for value in labels]
     if any(texts) and not all(texts):
-        text, other = found[texts.index(True)], found[texts.index(False)]
+        text, other = labels[texts.index(True)], labels[texts.index(False)]
         raise ValueError(
             f"y mixes text and numbers: {text!r} and {other!r} are both labels. Use "
             "text for all or numbers for all."
         )
-    if "-1" in found:
+    if "-1" in labels:
         raise ValueError(
             'y holds the text "-1", which is not the mark of an unlabelled row. Use '
             "None, or the integer -1 in an object array: np.array([...], dtype=object)."
         )
-    return np.asarray(found)
+    return np.asarray(labels)
 
 
 def check_classes(y: NDArray[Any], name: str = "y") -> None:
     """Refuse labels that are no classes; warn of equal ones that are written apart."""
     if y.dtype.kind == "U":  # any text is a class, and asking takes half a millisecond
         if pairs := lookalikes({name: {*y.tolist()}}):
-            warnings.warn(_alike(pairs), LabelWarning, stacklevel=4)
+            warnings.warn(_similar_labels(pairs), LabelWarning, stacklevel=4)
         return
-    with few_rows_a_class():
+    with ignore_few_rows():
         check_classification_targets(y)
 
 
 @contextmanager
-def few_rows_a_class() -> Iterator[None]:
+def ignore_few_rows() -> Iterator[None]:
     """Silence scikit-learn's question whether so few rows a class are a regression."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes is greater")
@@ -128,7 +128,7 @@ def compare_classes(
     alone = np.setdiff1d(ours, theirs), np.setdiff1d(theirs, ours)
     pairs = lookalikes({"target": alone[0].tolist(), "source": alone[1].tolist()})
     if pairs := [pair for pair in pairs if "(target)" in pair and "(source)" in pair]:
-        raise ValueError(_alike(pairs))
+        raise ValueError(_similar_labels(pairs))
     for fault in no_common_class({"y": ours.tolist(), "source.y": theirs.tolist()}):
         raise ValueError(f"{name}: {fault}")
     if several and len(ours) == 1 < len(theirs):
@@ -140,7 +140,7 @@ def compare_classes(
         warnings.warn(f"{name}: {text}.", LabelWarning, stacklevel=3)
 
 
-def _alike(pairs: Sequence[str]) -> str:
+def _similar_labels(pairs: Sequence[str]) -> str:
     return (
         f"{ALIKE}: {'; '.join(pairs)}. Write them alike, or fit in the block "
         "`with cdspp.keep_labels(name):` where both are classes."

@@ -19,14 +19,14 @@ from cdspp.core.scaling import Scaling
 from cdspp.core.version import VERSION
 from cdspp.methods import is_own, method_class
 from cdspp.methods.base import HeterogeneousClassifier
-from cdspp.methods.guests import class_path
+from cdspp.methods.external import class_path
 
 FORMAT, SCHEMA = "cdspp model", 1
 WHAT = "a model that `cdspp fit --model` wrote"
 _ESTIMATOR = "method"
 
 
-class OutsideModel(DataError):
+class UnnamedClass(DataError):
     """A model of a class that the caller has not named."""
 
 
@@ -38,14 +38,14 @@ def check_keepable(model: HeterogeneousClassifier) -> None:
             f"{name} is transductive: it labels the rows of the fit and no others, so "
             "a kept model could predict nothing. Choose another method."
         )
-    if outside := getattr(type(model), "outside", None):
+    if wrapped := getattr(type(model), "wrapped_class", None):
         raise DataError(
-            f"{name} keeps an object of {class_path(outside)}, which is no array. Keep "
+            f"{name} keeps an object of {class_path(wrapped)}, which is no array. Keep "
             "it by joblib, or derive the class from "
             "cdspp.methods.base.HeterogeneousClassifier."
         )
     try:
-        Packer().pack(model.get_params(deep=False), f"{name}")
+        Packer().pack(model.get_params(deep=False), name)
     except DataError as error:
         raise DataError(
             f"{error} Give this option as number or text, or keep the model by joblib."
@@ -75,7 +75,7 @@ def save_model(
     """
     check_is_fitted(model)
     check_keepable(model)
-    packer = Packer(_parts)
+    packer = Packer(_take_apart)
     content = {"model": model, "extras": dict(extras or {})}
     tree = packer.pack(content, type(model).__name__)
     head = {"format": FORMAT, "schema": SCHEMA, "version": VERSION}
@@ -130,21 +130,21 @@ def read_model(
             "again."
         )
     try:
-        # Its module knows the classes of which the model is made.
+        # Importing its module registers the classes of its parts.
         _class_of(path, class_, tree["content"]["dict"]["model"][_ESTIMATOR])
-        made = {_ESTIMATOR: partial(_estimator, path, class_)}
-        found = unpack(tree["content"], arrays, made)
-        model, extras = found["model"], found["extras"]
-        _try(model, extras, os.path.getsize(path))
+        builders = {_ESTIMATOR: partial(_rebuild, path, class_)}
+        content = unpack(tree["content"], arrays, builders)
+        model, extras = content["model"], content["extras"]
+        _check_model(model, extras, os.path.getsize(path))
     except Exception as error:  # of any part, where something was put in its place
-        if isinstance(error, OutsideModel) or out_of_memory(error):
+        if isinstance(error, UnnamedClass) or out_of_memory(error):
             raise
         fault = f"a damaged model ({brief(error)}). Fit again."
         raise DataError(f"{path}: {fault}") from error
     return model, extras
 
 
-def _try(
+def _check_model(
     model: HeterogeneousClassifier, extras: Mapping[str, Any], n_bytes: int
 ) -> None:
     """Check the options, and that rows as wide as those of the fit can be predicted."""
@@ -162,7 +162,7 @@ def _try(
                 raise ValueError("no label for each row")
 
 
-def _parts(value: Any) -> tuple[str, dict[str, Any]] | None:
+def _take_apart(value: Any) -> tuple[str, dict[str, Any]] | None:
     """Take an estimator apart: options, and what the fit has set."""
     if not isinstance(value, HeterogeneousClassifier):
         return None
@@ -180,17 +180,17 @@ def _class_of(
     """Return the class of a model, which the caller names if it is from outside."""
     if "class" not in parts:
         return method_class(parts["identifier"])
-    given = "none" if class_ is None else class_path(class_)
-    if class_ is None or given != parts["class"]:
-        raise OutsideModel(
+    passed = "none" if class_ is None else class_path(class_)
+    if class_ is None or passed != parts["class"]:
+        raise UnnamedClass(
             f"{path}: a model of the class {parts['class']}, from outside cdspp; the "
-            f"class given is {given}. Import it, and pass it: load_model(path, "
+            f"class given is {passed}. Import it, and pass it: load_model(path, "
             "class_=...)."
         )
     return class_
 
 
-def _estimator(
+def _rebuild(
     path: PathLike, class_: type | None, parts: Mapping[str, Any]
 ) -> HeterogeneousClassifier:
     cls = _class_of(path, class_, parts)

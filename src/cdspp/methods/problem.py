@@ -66,7 +66,7 @@ class SourceDomain:
     paired_rows: Any = None
 
     def __post_init__(self) -> None:
-        """Check that there is a label a row, where both can be counted, and pairs."""
+        """Check the number of labels, where it can be counted, and the bridge."""
         rows, labels = (n_rows(part) for part in (self.X, self.y))
         if None not in (rows, labels) and rows != labels:
             raise ValueError(
@@ -77,7 +77,7 @@ class SourceDomain:
             check_bridge(self.shared_columns, self.paired_rows)
 
     def with_bridges(self, kinds: Collection[str]) -> SourceDomain:
-        """Return the source with these parts of its bridge alone."""
+        """Return the source with only these parts of its bridge."""
         return SourceDomain(self.X, self.y, **{k: getattr(self, k) for k in kinds})
 
 
@@ -125,7 +125,7 @@ class Problem:
 
     @property
     def sources(self) -> tuple[tuple[Float, Int], ...]:
-        """Rows and class codes of every source, of which mostly there is one."""
+        """Rows and class codes of every source, mostly one."""
         return (self.X_source, self.y_source), *self.more_sources
 
     def replace_source(self, X: Float, y: Int) -> Problem:
@@ -154,19 +154,19 @@ def scale_domains(
     domain, and the columns of the source returned are shared by number.
     """
     with number_errors(X, "X"), number_errors(source.X, "source.X"):
-        rows, given = (check_array(part, dtype=np.float64) for part in (X, source.X))
-    bridge = read_bridge(source, (given, rows), (source.X, X), check_array)
+        rows, X_source = (check_array(part, dtype=np.float64) for part in (X, source.X))
+    bridge = read_bridge(source, (X_source, rows), (source.X, X), check_array)
     if kind == PCA and len(bridge.source):
         raise ValueError(
             "shared_columns: principal components leave no columns to share. Choose "
             "another scale."
         )
-    theirs = fit_scaling(kind, given)
+    theirs = fit_scaling(kind, X_source)
     ours = fit_scaling(kind, rows).with_columns_of(theirs, bridge.target, bridge.source)
     pairs = bridge.map_rows(theirs.apply, ours.apply)
     shared = list(zip(bridge.source.tolist(), bridge.target.tolist(), strict=True))
     scaled = SourceDomain(
-        theirs.apply(given),
+        theirs.apply(X_source),
         source.y,
         shared_columns=shared or None,
         paired_rows=(pairs.pairs_source, pairs.pairs_target) if pairs.n_pairs else None,

@@ -1,7 +1,8 @@
-"""What another reading of a paper changes: deviations of its code, and choices."""
+"""Effects of other readings of a paper: deviations of its code, and choices."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,20 +23,15 @@ from cdspp.study.plan import BenchmarkPlan, Plans, Row
 
 Reading = Mapping[str, Any]  # a deviation or a choice, as it stands in its list
 
-_DEVIATION = {"id", "method", "topic", "paper", "code", "default", "options"}
+_DEVIATION = ("id", "method", "topic", "paper", "code", "default", "options")
 _DEFAULTS = ("code", "paper", "neither")
 _CHOICE = ("id", "methods", "topic", "printed", "otherwise")
-_SWITCHES = ("options", "without")
-_DEVIATION_COLUMNS = (
-    *("id", "method", "display_name", "topic", "paper"),
-    *("unchecked", "code", "default", "switch"),
-    *("benchmark", "title", "effect", "low", "high", "losses", "tasks", "trials"),
-)
-_CHOICE_COLUMNS = (
-    *("choice", "benchmark", "title", "method", "display_name"),
-    *("effect", "low", "high", "tasks", "trials"),
-    *("cells", "exact", "exact_otherwise"),
-)
+_TEXTS = ("id", "method", "display_name", "topic", "paper", "unchecked", "code")
+_EFFECT = ("benchmark", "title", "effect", "low", "high", "losses", "tasks", "trials")
+_DEVIATION_COLUMNS = (*_TEXTS, "default", "switch", *_EFFECT)
+_CHOICE_KEYS = ("choice", "benchmark", "title", "method", "display_name")
+_COUNTS = ("tasks", "trials", "cells", "exact", "exact_otherwise")
+_CHOICE_COLUMNS = (*_CHOICE_KEYS, "effect", "low", "high", *_COUNTS)
 _DEVIATIONS = (
     "What the text of a paper says and what the code that its authors released does. "
     "The paper is the method's own; the comparison is the paper of CDSPP, which "
@@ -76,34 +72,34 @@ def write_choices(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) 
 
 def read_deviations(path: PathLike) -> list[Reading]:
     """Read the list of deviations; DataError where a key, default or name is wrong."""
-    entries: list[Reading] = read_yaml(path)
-    for entry in entries:
-        fits = _DEVIATION <= set(entry) <= {*_DEVIATION, "unchecked"}
-        if not fits or entry["default"] not in _DEFAULTS:
-            raise DataError(
-                f"{path}, {entry.get('id', entry)}: expected the keys "
-                f"{', '.join(sorted(_DEVIATION))}, perhaps unchecked, and as default "
-                f"one of {', '.join(_DEFAULTS)}."
-            )
-    names = [entry["id"] for entry in entries]
-    if twice := {name for name in names if names.count(name) > 1}:
-        raise DataError(f"{path}: named more than once: {', '.join(sorted(twice))}.")
-    return entries
+    return _read_entries(path, _DEVIATION, ("unchecked",))
 
 
 def read_choices(path: PathLike) -> list[Reading]:
-    """Read the list of choices; DataError where a key is unknown or missing."""
+    """Read the list of choices; DataError where a key or name is wrong."""
+    return _read_entries(path, _CHOICE, ("options", "without"))
+
+
+def _read_entries(
+    path: PathLike, required: Sequence[str], optional: Sequence[str]
+) -> list[Reading]:
     entries: list[Reading] = read_yaml(path)
     for entry in entries:
-        if not set(_CHOICE) <= set(entry) <= {*_CHOICE, *_SWITCHES}:
+        complete = {*required} <= {*entry} <= {*required, *optional}
+        if not complete or entry.get("default", "code") not in _DEFAULTS:
             raise DataError(
                 f"{path}, {entry.get('id', entry)}: expected the keys "
-                f"{', '.join(_CHOICE)} and one of {', '.join(_SWITCHES)}."
+                f"{', '.join(required)}, perhaps {' or '.join(optional)}, and a "
+                f"default, if any, of {', '.join(_DEFAULTS)}."
             )
+    counts = Counter(entry["id"] for entry in entries)
+    repeated = sorted(name for name, number in counts.items() if number > 1)
+    if repeated:
+        raise DataError(f"{path}: named more than once: {', '.join(repeated)}.")
     return entries
 
 
-def _both_ways(scores: pd.DataFrame, entry: ReadingPlan) -> Floats:
+def _paired_accuracies(scores: pd.DataFrame, entry: ReadingPlan) -> Floats:
     """Return accuracies by setting (the other way, then main), task and trial."""
     rows = [
         Row(setting, setting, setting, entry.method, entry.trials_asked)
@@ -114,11 +110,11 @@ def _both_ways(scores: pd.DataFrame, entry: ReadingPlan) -> Floats:
 
 def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Reading]:
     """Measure what each deviation changes, by name: its setting minus the main run."""
-    found = {}
+    effects = {}
     for entry in PaperPlan.of(plan).deviations:
-        otherwise, main = _both_ways(scores, entry).mean(axis=1)
-        found[entry.identifier] = _effect(plan, entry, paired_gain(otherwise, main))
-    return found
+        otherwise, main = _paired_accuracies(scores, entry).mean(axis=1)
+        effects[entry.identifier] = _effect(plan, entry, paired_gain(otherwise, main))
+    return effects
 
 
 def _effect(plan: BenchmarkPlan, entry: ReadingPlan, gain: PairedGain) -> Reading:
@@ -132,15 +128,15 @@ def measure_choices(
 ) -> pd.DataFrame:
     """Measure what each choice changes: the main run minus the one without it.
 
-    Beside it are the printed `cells`, and how many of them are `exact` with the choice
-    and without it (`exact_otherwise`).
+    Further columns count the printed `cells`, and those that are `exact` with the
+    choice and without it (`exact_otherwise`).
     """
     found = []
     for frame, plan in zip(scores, plans, strict=True):
         paper = PaperPlan.of(plan)
         for entry in paper.choices:
             name = method_class(entry.method).display_name
-            values = _both_ways(frame, entry)
+            values = _paired_accuracies(frame, entry)
             otherwise, main = values.mean(axis=1)
             effect = _effect(plan, entry, paired_gain(main, otherwise))
             record = {"choice": entry.identifier, "method": entry.method}
@@ -153,12 +149,12 @@ def measure_choices(
 
 def _exact(cells: pd.DataFrame, tasks: Sequence[str], values: Floats) -> Reading:
     """Count the cells of a method that are met without a choice, and with it."""
-    asked = cells[cells["task"].isin(tasks)]
+    cells = cells[cells["task"].isin(tasks)]
     counts = [0, 0]
-    for cell in asked.itertuples():
-        for way, trials in enumerate(values[:, tasks.index(cell.task)]):
-            counts[way] += cell_verdict(cell, trials) == EXACT
-    return {"cells": len(asked), "exact": counts[1], "exact_otherwise": counts[0]}
+    for cell in cells.itertuples():
+        for run, trials in enumerate(values[:, tasks.index(cell.task)]):
+            counts[run] += cell_verdict(cell, trials) == EXACT
+    return {"cells": len(cells), "exact": counts[1], "exact_otherwise": counts[0]}
 
 
 def build_deviation_table(
@@ -190,7 +186,6 @@ def build_deviation_table(
 
 
 def _switch(deviation: Reading) -> str:
-    """Write the options of a deviation as in a configuration."""
     given = (deviation["options"] or {}).items()
     words = ((n, str(v).lower() if isinstance(v, bool) else v) for n, v in given)
     return ", ".join(f"{name}: {value}" for name, value in words)
@@ -209,11 +204,11 @@ def _deviation_line(each: Any, *, first: bool) -> Line:
         return Line((*cells, Cell(DASH), Cell(DASH)), "Not measured in this study")
     sure = each.low > ZERO or each.high < -ZERO
     change = effect_cell(each.effect, each.low, each.high, bold=sure)
-    where = Cell(each.title, note=_size(each))
+    where = Cell(each.title, note=_sample_size(each))
     return Line((*cells, where, change), "Measured in this study")
 
 
-def _size(measured: Any) -> str:
+def _sample_size(measured: Any) -> str:
     return f"{counted(measured.tasks, 'task')}, {counted(measured.trials, 'trial')}"
 
 
@@ -237,7 +232,7 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Reading]) -> Ta
 
 def _choice_line(choice: Reading, measured: Any, *, first: bool) -> Line:
     texts = (choice[key] if first else "" for key in ("topic", "printed", "otherwise"))
-    name = Cell(measured.display_name, note=_size(measured), name=True)
+    name = Cell(measured.display_name, note=_sample_size(measured), name=True)
     effect = effect_cell(measured.effect, measured.low, measured.high)
     exact = Cell(DASH)
     if measured.cells:

@@ -1,4 +1,4 @@
-"""What the paper adds to a study: runs in another reading, and sections of the page."""
+"""Additions of the paper to a study: runs in another reading, sections of the page."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ TIMES = (
     Item(
         TIMING,
         "time-claims",
-        _maker("times:write_time_claims", "records"),
+        _maker("claims.claims:write_time_claims", "records"),
         _has("claims"),
         caption="What the paper claims of time, by the seconds of this run.",
     ),
@@ -94,7 +94,7 @@ class Paper(GuestSection):
         }
 
     def faults(self, known: KnownNames) -> Iterator[str]:
-        """Yield readings and printed benchmarks that there are not."""
+        """Yield unknown readings and printed benchmarks."""
         for section, readings in self.readings.items():
             for where, entry in known.entries(section):
                 name = entry["id"]
@@ -134,7 +134,7 @@ class Paper(GuestSection):
         """Return the `cdspp.paper.readings.PaperPlan` of a benchmark as a mapping."""
         entries = {entry["id"]: entry for entry in config.get("benchmarks", ())}
         printed = entries.get(benchmark, {}).get("printed")
-        plans: dict[str, list[ReadingPlan]] = {section: [] for section in READINGS}
+        plans: dict[str, tuple[ReadingPlan, ...]] = dict.fromkeys(READINGS, ())
         for section, opening in READINGS.items():
             for entry in config.get(section, ()):
                 setting = f"{opening}-{entry['id']}"
@@ -143,9 +143,8 @@ class Paper(GuestSection):
                 for method in methods:
                     trials = study.setting_trials(setting, method)
                     plan = ReadingPlan(entry["id"], setting, method, tasks, trials)
-                    plans[section].append(plan)
-        found = {section: tuple(made) for section, made in plans.items()}
-        return asdict(PaperPlan(config.get("paper", True), printed, **found))
+                    plans[section] += (plan,)
+        return asdict(PaperPlan(config.get("paper", True), printed, **plans))
 
     @staticmethod
     def parts(outline: tuple[Part, ...]) -> tuple[Part, ...]:

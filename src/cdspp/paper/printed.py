@@ -1,4 +1,4 @@
-"""Printed accuracies beside ours, cell by cell, with a verdict or a reason."""
+"""Printed accuracies next to ours, each cell with a verdict or a reason."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Printed:
-    """What the paper prints: its benchmarks by name, and all their cells in order.
+    """Benchmarks of the paper by name, and all its printed cells in order.
 
     Tasks have our names, ``average`` for that over all. The accuracies `printed_mean`
     and `printed_sd` of cells are fractions, NaN where none is printed.
@@ -248,6 +248,7 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
     found = Counter(cells["verdict"])
     blocks = (block for _, block in cells.groupby("benchmark", sort=False))
     compared = len(cells) - found[NOT_RUN]
+    numbers = ("Printed", "Reproduced", "Difference")
     counts = f"None of the {len(cells)} printed cells could be compared in this study."
     if compared:
         text = ", ".join(f"{verdict}: {found[verdict]}" for verdict in _VERDICTS)
@@ -259,10 +260,7 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
         "mean (standard deviation, n − 1) over trials. Difference: ours minus the "
         f"printed mean, in points. {counts} The CSV has every printed cell, with ours "
         "or the reason why there is none. * supervised; † shortened run.",
-        columns=(
-            *("Benchmark", "Method", "Task", "Verdict"),
-            *("Printed", "Reproduced", "Difference"),
-        ),
+        columns=("Benchmark", "Method", "Task", "Verdict", *numbers),
         lines=tuple(chain.from_iterable(map(_block_lines, blocks))),
         data=cells,
         text_columns=4,
@@ -277,7 +275,8 @@ def _block_lines(block: pd.DataFrame) -> list[Line]:
     parts = list(map(_cells, block[compared].itertuples()))
     for reason, number in Counter(block[~compared]["reason"]).items():
         reason_cell = Cell(f"{NOT_RUN}, {counted(number, 'cell')}: {reason}")
-        parts.append((*[Cell(DASH)] * 2, reason_cell, *[Cell(DASH)] * 3))
+        dash = Cell(DASH)
+        parts.append((dash, dash, reason_cell, dash, dash, dash))
     return [
         Line((Cell("" if place else title), *part), title)
         for place, part in enumerate(parts)

@@ -25,7 +25,7 @@ class ReadingPlan:
 
 @dataclass(frozen=True)
 class PaperPlan:
-    """What a study has of the paper on one benchmark; `printed` is its name there."""
+    """Parts of the paper in a study of a benchmark; `printed` is its name there."""
 
     claims: bool = False
     printed: str | None = None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from cdspp.analysis.fit_records import read_fit_records, records_of
+from cdspp.analysis.fit_records import read_fit_records, record_files
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core.discovery import did_you_mean
@@ -87,7 +87,7 @@ def load_results(folder: PathLike) -> Results:
     tables = [root / f"tables/source-help_{name}.csv" for name in scores]
     return Results(
         scores=pd.concat(scores, names=["benchmark"]).reset_index(level=0),
-        fits=read_fit_records(records_of(root)).outcomes,
+        fits=read_fit_records(record_files(root)).outcomes,
         comparisons=pd.concat(map(read_comparisons, tables), ignore_index=True),
         folder=root,
     )

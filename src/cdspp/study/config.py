@@ -21,23 +21,15 @@ from cdspp.methods import (
     make_seeded,
     method_class,
     option_defaults,
-    set_guests,
+    register_external,
 )
 from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED
-from cdspp.methods.guests import PREDICTIONS
+from cdspp.methods.external import PREDICTIONS
 from cdspp.study.checks import cross_faults, external_faults
 from cdspp.study.guest_sections import GuestSection, guest_classes
 from cdspp.study.known_names import KnownNames
-from cdspp.study.model import (
-    Benchmark,
-    Config,
-    Method,
-    Study,
-    StudyDataset,
-    View,
-    of_entry,
-)
+from cdspp.study.model import Benchmark, Method, Study, StudyDataset, View, of_entry
 from cdspp.study.settings import (
     SHUFFLED,
     bridge_state_notes,
@@ -48,6 +40,7 @@ from cdspp.study.settings import (
 
 __all__ = ["load_study"]
 
+Config = Mapping[str, Any]
 GUEST_KEYS = ("display_name", "kind", "seconds", "preprocessing")
 # What belongs to a method that is fitted here.
 FITTED = ("class", *GUEST_KEYS[1:], "options", "grid", "prior_file", "source_view")
@@ -157,7 +150,7 @@ def register_external_methods(config: Config) -> Iterator[str]:
     Those at fault are left out, and those of an earlier study are forgotten.
     """
     guests: dict[str, dict[str, Any]] = {}
-    set_guests({})
+    register_external({})
     for i, entry in enumerate(config.get("methods", [])):
         where, name = f"methods[{i}]", entry.get("id")
         external, own = "predictions" in entry, "class" in entry
@@ -176,7 +169,7 @@ def register_external_methods(config: Config) -> Iterator[str]:
             yield f"{where}.class: {fault}"
         else:
             guests[name] = _external_method(entry)
-    set_guests(guests)
+    register_external(guests)
 
 
 def _external_method(entry: Config) -> dict[str, Any]:
@@ -188,7 +181,7 @@ def _external_method(entry: Config) -> dict[str, Any]:
 
 
 def _toy_problem_fault(name: str, entry: Config) -> str:
-    set_guests({name: _external_method(entry)})
+    register_external({name: _external_method(entry)})
     rng = np.random.default_rng(0)
     classes = np.repeat(np.arange(3), 6)
     X_source = rng.standard_normal((18, 4)) + 5 * np.eye(3, 4)[classes]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from cdspp.core.names import MAIN, FitKey, trials_of_block
 from cdspp.core.provenance import code_digest
-from cdspp.methods import method_class, method_module, outside_class
+from cdspp.methods import external_identity, method_class, method_module
 from cdspp.methods.cost import Cost
 from cdspp.stages.artifacts import ExpectedFits, fit_recipe
 from cdspp.study.cost import Request, cell_cost, job_request
@@ -36,7 +36,7 @@ def fit_fields(study: Study, key: FitKey) -> dict[str, Any]:
     code = code_digest("cdspp.stages.fit", method_module(method))
     return {
         "method": method,
-        "code": code + outside_class(method),
+        "code": code + external_identity(method),
         "options": study.method_options(method, setting),
         "source": study.settings[setting].source,
         "overlap": study.overlap(benchmark, setting),

@@ -20,7 +20,7 @@ from support.report_data import (
     write_scores,
 )
 
-from cdspp.analysis.fit_records import measure_times, read_fit_records
+from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.summary import read_scores
 from cdspp.analysis.verdicts import TOO_FEW
 from cdspp.core.errors import DataError
@@ -42,6 +42,7 @@ from cdspp.paper.claims.evidence import (
     Times,
     read_evidence,
 )
+from cdspp.paper.times import measure_times
 from cdspp.report.tables.table import write_tables
 from cdspp.stages.artifacts import read_csv
 from cdspp.stages.row_scores import RowScores

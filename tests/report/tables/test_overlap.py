@@ -12,13 +12,13 @@ import pytest
 from support.domain_files import write_block
 from support.report_data import make_plan
 
-from cdspp.analysis.splits import read_splits
 from cdspp.core.errors import DataError
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.datasets.published import draw_published, published_labels
 from cdspp.report.tables.contents import (
     build_overlap_table,
     count_overlap,
+    read_splits,
 )
 from cdspp.report.tables.table import to_latex, to_markdown
 

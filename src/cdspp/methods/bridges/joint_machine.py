@@ -16,7 +16,7 @@ from cdspp.core.files import storable
 from cdspp.core.linalg import row_normalise, softmax
 from cdspp.methods.base import ConfidentClassifier, Float, Int, Problem, Round
 from cdspp.methods.bridge import Bridge
-from cdspp.methods.shared.common_subspace import CommonSpaceMethod, of_all_classes
+from cdspp.methods.shared.common_subspace import CommonSpaceMethod, expand_classes
 from cdspp.methods.shared.constraints import POSITIVE
 from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
 
@@ -29,7 +29,7 @@ def unit_rows(X: Any) -> Any:
 
 
 def stacked(parts: list[Any], *, columns: bool = False) -> Any:
-    """Return dense or sparse rows below each other, or `columns` beside each other."""
+    """Return dense or sparse rows below each other, or `columns` next to each other."""
     if any(map(issparse, parts)):
         joined = (sparse.hstack if columns else sparse.vstack)(parts, format="csr")
         if joined.nnz < np.iinfo(np.int32).max:  # LIBLINEAR takes no longer ones
@@ -37,14 +37,6 @@ def stacked(parts: list[Any], *, columns: bool = False) -> Any:
             joined.indptr = joined.indptr.astype(np.int32, copy=False)
         return joined
     return np.hstack(parts) if columns else np.vstack(parts)
-
-
-def lacks(model: Any, kind: str, example: str, option: str) -> ValueError:
-    """Return the error of a model whose source has no bridge of this kind."""
-    return ValueError(
-        f"{type(model).__name__} needs {kind}: SourceDomain(X, y, {example}), or "
-        f"{option} of the commands."
-    )
 
 
 @storable
@@ -77,7 +69,7 @@ class LinearMachine:
     def probabilities(self, X: Any) -> Float:
         """Return the softmax of the decision values, zero for a class without one."""
         scores = softmax(X @ self.weights + self.intercepts)
-        return of_all_classes(scores, self.present, self.n_classes)
+        return expand_classes(scores, self.present, self.n_classes)
 
 
 class JointMachine(CommonSpaceMethod, ConfidentClassifier):
@@ -97,7 +89,7 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         rows = size.n_source + size.n_labelled
         rounds = 1 if cls.supervised else 5
         passed = rounds * (rows + (rounds > 1) * size.n_unlabelled / 2)
@@ -122,8 +114,8 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
             weights[n_source:] = max(0.25 * n_source, n_target) / n_target
             y = np.concatenate([parts.y_source, parts.y_labelled, codes])
             self._machine = LinearMachine.fit(X, y, parts.n_classes, self.C, weights)
-            found = self._machine.probabilities(X_unlabelled)
-            return Round(1, *self._most_probable(found))
+            probabilities = self._machine.probabilities(X_unlabelled)
+            return Round(1, *self._most_probable(probabilities))
 
         return selective_pseudo_labelling(fit_predict, self.max_iter)
 

@@ -11,8 +11,8 @@ from scipy import linalg
 from cdspp.core.components import PrincipalComponents
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import Float, Problem
-from cdspp.methods.bridge import PAIRS, Bridge
-from cdspp.methods.bridges.joint_machine import JointMachine, lacks, stacked, unit_rows
+from cdspp.methods.bridge import PAIRS, Bridge, missing_bridge
+from cdspp.methods.bridges.joint_machine import JointMachine, stacked, unit_rows
 from cdspp.methods.shared.common_subspace import components_of
 from cdspp.methods.shared.constraints import COUNT
 
@@ -109,7 +109,7 @@ class PairedMap(JointMachine):
 
     @classmethod
     def cost(cls, size: Any, n_components: int = 100) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         source, target = (min(d, n_components) for d in (size.d_source, size.d_target))
         return super().cost(replace(size, d_source=source, d_target=target, density=1))
 
@@ -121,8 +121,8 @@ class PairedMap(JointMachine):
             source.append(bridge.pairs_source)
             target.append(bridge.pairs_target)
         elif not bridge.one_domain:
-            given = "paired_rows=(rows_source, rows_target)"
-            raise lacks(self, "paired rows", given, "--paired")
+            example = "paired_rows=(rows_source, rows_target)"
+            raise missing_bridge(self, "paired rows", example, "--paired")
         self._axes_target = self._axes("target", target)
         if bridge.one_domain:
             self._axes_source = self._axes_target

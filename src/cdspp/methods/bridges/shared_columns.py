@@ -9,8 +9,8 @@ from scipy import sparse
 from scipy.sparse import issparse
 
 from cdspp.methods.base import Problem
-from cdspp.methods.bridge import SHARED, Bridge
-from cdspp.methods.bridges.joint_machine import JointMachine, lacks, stacked, unit_rows
+from cdspp.methods.bridge import SHARED, Bridge, missing_bridge
+from cdspp.methods.bridges.joint_machine import JointMachine, stacked, unit_rows
 from cdspp.methods.shared.constraints import COUNT
 
 
@@ -83,8 +83,8 @@ class SharedColumns(JointMachine):
 
     def _build(self, problem: Problem, bridge: Bridge) -> None:
         if not len(bridge.source):
-            given = 'shared_columns="same-names"'
-            raise lacks(self, "shared columns", given, "--shared")
+            example = 'shared_columns="same-names"'
+            raise missing_bridge(self, "shared columns", example, "--shared")
         self.columns_source_, self.columns_ = bridge.source, bridge.target
         self._own = np.setdiff1d(np.arange(problem.X_labelled.shape[1]), bridge.target)
 

@@ -17,7 +17,7 @@ from cdspp.core.linalg import principal_axes
 from cdspp.methods.base import Float, Int, Problem, Round
 from cdspp.methods.cdls.landmarks import LandmarkProgram, solve_landmarks
 from cdspp.methods.cdls.source_map import Goals, ProjectedTarget, SourceMap
-from cdspp.methods.labels import few_rows_a_class
+from cdspp.methods.labels import ignore_few_rows
 from cdspp.methods.shared.common_subspace import SubspaceMethod
 from cdspp.methods.shared.constraints import COUNT, POSITIVE, require_every_class
 from cdspp.methods.shared.one_versus_one import LinearPairs, OneVersusOne
@@ -55,7 +55,7 @@ class WeightedMachine:
             nu = 0.99 * limit
         kept, machine = weights >= NEGLIGIBLE, NuSVC(nu=nu, kernel="linear", tol=1e-3)
         try:
-            with few_rows_a_class():
+            with ignore_few_rows():
                 machine.fit(Z[kept], codes[kept], sample_weight=weights[kept])
         except ValueError as error:
             raise MethodFailed(
@@ -159,13 +159,13 @@ class CDLSSup(SubspaceMethod):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         n_source, d_source = size.n_source, size.d_source
         predicted = size.n_unlabelled * (n_source + size.n_labelled)
         side = min(n_source + size.n_classes, d_source)
         seconds = 0.004 + 5e-8 * (n_source * d_source + size.n_target * size.d_target)
         seconds += 3.5e-11 * n_source * d_source * side + 4.4e-8 * predicted
-        n_pairs = size.n_classes**2 / 2  # a machine each
+        n_pairs = size.n_classes**2 / 2  # one machine per pair
         seconds += 1.5e-8 * (n_source + size.n_labelled) ** 2 + 5e-6 * n_pairs
         seconds += 7e-8 * n_pairs * size.n_unlabelled
         by_pair = 24e-6 * min(100, size.d_target) + 16e-6 * size.n_unlabelled
@@ -302,7 +302,7 @@ class CDLS(CDLSSup):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         seconds, megabytes = super().cost(size)
         n, n_classes = size.n_source + size.n_unlabelled, size.n_classes
         side = min(size.n_target, size.d_target)

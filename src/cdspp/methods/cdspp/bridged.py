@@ -17,7 +17,7 @@ from cdspp.methods.cdspp.structure_preserving import (
     AnySide,
     Projection,
     RowsInUse,
-    useful_number,
+    effective_rank,
 )
 from cdspp.methods.shared.constraints import NON_NEGATIVE
 
@@ -143,10 +143,10 @@ class CDSPPBridge(CDSPP):
         mu = np.inf if self.mu is None else float(self.mu)
         if mu and len(bridge.source) and not bridge.one_domain:
             return self._solve_coupled(sources[0], target, bridge, mu)
-        found = super()._solve(sources, target, prepared)
+        projection = super()._solve(sources, target, prepared)
         if bridge.n_pairs:
-            return replace(found, rows_sources=(None,), rows_target=None)
-        return found
+            return replace(projection, rows_sources=(None,), rows_target=None)
+        return projection
 
     def _solve_coupled(
         self, source: AnySide, target: AnySide, bridge: Bridge, mu: float
@@ -174,7 +174,7 @@ class CDSPPBridge(CDSPP):
         swapped = np.roll(F, C, axis=0)
         values, vectors = linalg.eigh(-(F.T @ swapped), check_finite=False)
         values = -values  # the largest first
-        rank = useful_number(self.n_components, values)
+        rank = effective_rank(self.n_components, values)
         W = swapped @ vectors[:, :rank] / values[:rank]
         P_source = Qs @ W[:C] - inverse_source.spread(i, R @ W)
         P_target = Qt @ W[C:] + inverse_target.spread(j, R @ W)

@@ -17,7 +17,7 @@ from cdspp.methods.cdspp.structure_preserving import (
     AnySide,
     Projection,
     RowsInUse,
-    require_room,
+    require_memory_for,
     side_of,
     solve_projection,
     solve_several,
@@ -148,7 +148,7 @@ class CDSPPSup(SubspaceRecogniser):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         n_target = size.n_labelled if cls.supervised else size.n_target
         rounds = 1 if cls.supervised else 3  # five rounds on a growing share of rows
         sides = [(size.n_source, size.d_source, 1), (n_target, size.d_target, rounds)]
@@ -162,15 +162,15 @@ class CDSPPSup(SubspaceRecogniser):
     def _fit_problem(self, problem: Problem) -> list[Round]:
         prepared = self._prepare(problem)
         X_unlabelled = prepared.X_unlabelled
-        given = [RowsInUse(X, y) for X, y in prepared.sources]
-        for rows in (X_unlabelled, prepared.X_labelled, *(part.X for part in given)):
+        domains = [RowsInUse(X, y) for X, y in prepared.sources]
+        for rows in (X_unlabelled, prepared.X_labelled, *(part.X for part in domains)):
             if isinstance(rows, FileRows):
-                require_room(rows)
+                require_memory_for(rows)
         labelled = RowsInUse(prepared.X_labelled, prepared.y_labelled)
         pairs_source, pairs_target = self._pairs(prepared)
         n_classes = problem.n_classes + sum(len(part.codes) for part in pairs_source)
         alpha = float(self.alpha)
-        sources = [side_of([rows, *pairs_source], n_classes, alpha) for rows in given]
+        sources = [side_of([rows, *pairs_source], n_classes, alpha) for rows in domains]
         projection: Projection
 
         def fit_predict(selected: Int, codes: Int) -> Round:
@@ -181,7 +181,7 @@ class CDSPPSup(SubspaceRecogniser):
             self.projection_ = projection.target
             self.eigenvalues_ = projection.eigenvalues
             placed = [part.placed(projection.target) for part in parts]
-            self._fit_recogniser([*sources, target], projection, given, placed)
+            self._fit_recogniser([*sources, target], projection, domains, placed)
             prediction, confidence = rowwise(
                 lambda Z: self._most_probable(self._recogniser.probabilities(Z)),
                 placed[1].X,
@@ -219,12 +219,12 @@ class CDSPPSup(SubspaceRecogniser):
         self,
         sides: list[AnySide],
         projection: Projection,
-        given: list[RowsInUse],
+        domains: list[RowsInUse],
         placed: list[RowsInUse],
     ) -> None:
         if projection.rows_target is not None:
             placed = [RowsInUse(projection.rows_target, sides[-1].codes)]
-        sources = zip(given, projection.rows_sources, strict=True)
+        sources = zip(domains, projection.rows_sources, strict=True)
         in_use = [
             own.placed(projection.sources[k]) if Z is None else RowsInUse(Z, own.codes)
             for k, (own, Z) in enumerate(sources)
@@ -396,7 +396,7 @@ class TargetOnly(CDSPP):
     display_name = "target-only"
     uses_source = False
     without_source_of = "cdspp"
-    # The space is of target rows alone: those of a source have no place in it.
+    # The space is that of the target: rows of a source have no image in it.
     transform_source = available_if(lambda _: False)(CDSPP.transform_source)
 
     def _fit_problem(self, problem: Problem) -> list[Round]:

@@ -83,7 +83,7 @@ class Inverse(NamedTuple):
 
 
 class Side:
-    """Rows (n, d) of one domain, of unit length, and all that rests on it alone.
+    """Rows (n, d) of one domain, of unit length, and all that depends only on it.
 
     Answers ``K^{-1} M`` for ``K = X^T L X + alpha I`` and the class sums
     ``M = X^T Y``, where ``L = diag(own + other / 2) - Y Y^T`` and `own`, `other` are
@@ -215,7 +215,7 @@ class ChunkedSide:
         K, sums = np.zeros((d, d), order="F"), np.zeros((self.n_classes, d))
         for part in self.parts:
             for rows, codes in part.chunks():
-                n = len(codes)  # a class indicator matrix with a number a row
+                n = len(codes)  # a class indicator matrix with one number per row
                 stored = np.ones(n), codes, np.arange(n + 1)
                 sums += sparse.csc_array(stored, (self.n_classes, n)) @ rows
                 K = add_symmetric_product(K, rows * roots[codes][:, None])
@@ -227,7 +227,7 @@ AnySide = Side | ChunkedSide
 
 
 def side_of(parts: Sequence[RowsInUse], n_classes: int, alpha: float) -> AnySide:
-    """Return a domain to solve for; fewer rows in use than features are read."""
+    """Return a domain to solve for; few rows in use are copied into one array."""
     n, d = sum(len(part.codes) for part in parts), parts[0].X.shape[1]
     some = [part for part in parts if len(part.codes)]
     if len(some) == 1 and some[0].used is None and isinstance(some[0].X, np.ndarray):
@@ -242,7 +242,7 @@ def side_of(parts: Sequence[RowsInUse], n_classes: int, alpha: float) -> AnySide
     return Side(rows, np.concatenate([part.codes for part in parts]), n_classes, alpha)
 
 
-def require_room(rows: FileRows) -> None:
+def require_memory_for(rows: FileRows) -> None:
     """Refuse rows of a file, all that may be in use, whose matrices exceed memory."""
     n, d = rows.shape
     side = min(n, d)
@@ -259,7 +259,7 @@ class Projection:
     """Solution of the eigenproblem, largest eigenvalue first; all are positive.
 
     Most rounds of pseudo-labelling need no projection of the sources, which are
-    computed when asked for. Projected rows are None where they are read by chunks.
+    computed on first use. Projected rows are None where they are read by chunks.
     """
 
     target: Float
@@ -297,13 +297,13 @@ def solve_projection(
     any inverse. Cost a side: one symmetric product and one Cholesky factor of the
     smaller of n and d; O(C^3) for the rest.
     """
-    # Classes with rows in both domains alone couple them.
+    # Only classes with rows in both domains couple them.
     shared = (source.class_counts > 0) & (target.class_counts > 0)
     solved_source = source.solve(target.class_counts, shared)
     solved_target = target.solve(source.class_counts, shared)
     A, B = psd_factor(solved_source.overlap), psd_factor(solved_target.overlap)
     W, sigma, Zt = linalg.svd(A.T @ B, full_matrices=False, check_finite=False)
-    rank = useful_number(n_components, sigma)
+    rank = effective_rank(n_components, sigma)
     sigma = sigma[:rank]
     norms = np.sqrt(2.0) * sigma
     weights = [B @ Zt[:rank].T / norms, A @ W[:, :rank] / norms]
@@ -338,7 +338,7 @@ def solve_several(
     own = linalg.block_diag(*(factor.T @ factor for factor in factors))
     values, vectors = linalg.eigh(F.T @ F - own, check_finite=False)
     values, vectors = values[::-1], vectors[:, ::-1]
-    rank = useful_number(n_components, values)
+    rank = effective_rank(n_components, values)
     values, vectors = values[:rank], vectors[:, :rank]
     parts = np.split(vectors, np.cumsum([each.shape[1] for each in factors])[:-1])
     whole = F @ vectors
@@ -368,8 +368,8 @@ def _scaled(
     )
 
 
-def useful_number(n_components: int | None, eigenvalues: Float) -> int:
-    """Return how many directions to take; warn where fewer are positive than asked."""
+def effective_rank(n_components: int | None, eigenvalues: Float) -> int:
+    """Return the number of directions; warn where fewer than wanted are positive."""
     smallest = RELATIVE_TOLERANCE * eigenvalues.max(initial=0.0)
     positive = int(np.sum(eigenvalues > smallest))
     if n_components is None:

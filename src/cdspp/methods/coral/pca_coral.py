@@ -73,7 +73,7 @@ class PCACoral(ConfidentClassifier):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         seconds, megabytes = 0.01, 0.0
         for n, d in ((size.n_source, size.d_source), (size.n_target, size.d_target)):
             least = min(n, d)

@@ -131,7 +131,7 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         n, n_labelled, n_classes = size.n_source, size.n_labelled, size.n_classes
         rank = min(n + 1, size.d_source)
         rank_target = min(n_labelled + n_classes + 2, size.d_target)
@@ -159,8 +159,8 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         rounds = []
         for iteration in range(1, self.max_iter + 1):
             self._fit_domains(prepared, codes)
-            found = self._softmax(prepared.X_unlabelled)
-            codes, confidence = self._most_probable(found)
+            probabilities = self._softmax(prepared.X_unlabelled)
+            codes, confidence = self._most_probable(probabilities)
             rounds.append(Round(iteration, codes, confidence, len(codes)))
         self.projection_source_ = source.expand(self._placed)
         self.objective_ = np.array(self._objectives)

@@ -33,7 +33,7 @@ class GaussianKernel:
     def __init__(self, X: Float) -> None:
         distances = squared_distances(X, X)
         mean = distances.mean()
-        # Rows of unit length with a smaller one differ by rounding alone.
+        # Rows of unit length with a smaller one differ only by rounding.
         self.X, self.gamma = X, 1.0 / mean if mean > 1e-13 else 0.0
         distances *= -self.gamma
         self.gram: Float = np.exp(distances, out=distances)
@@ -264,8 +264,8 @@ class HFA(HeterogeneousClassifier):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
-        # A few hundred solves a class, each on a kernel of all labelled rows.
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
+        # A few hundred solves per class, each on a kernel of all labelled rows.
         squares = float(size.n_source + size.n_labelled) ** 2
         return 0.1 + size.n_classes * (0.01 + 3e-6 * squares), 170.0 + 40e-6 * squares
 

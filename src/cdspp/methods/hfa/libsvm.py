@@ -60,26 +60,26 @@ def _probe(solve: Callable[..., tuple[Float, float]]) -> list[tuple[bytes, float
 
 
 def _inside(
-    kernel: Float, tol: float, y: Float | None = None, **given: Any
+    kernel: Float, tol: float, y: Float | None = None, **extra: Any
 ) -> tuple[Float, float]:
     from sklearn.svm import _libsvm
 
     _libsvm.set_verbosity_wrap(0)
     labels = np.ones(len(kernel)) if y is None else (y < 0).astype(np.float64)
-    given |= OPTIONS | {"tol": tol, "svm_type": ONE_CLASS if y is None else C_SVC}
-    support, _, _, duals, intercepts, *_ = _libsvm.fit(kernel, labels, **given)
+    extra |= OPTIONS | {"tol": tol, "svm_type": ONE_CLASS if y is None else C_SVC}
+    support, _, _, duals, intercepts, *_ = _libsvm.fit(kernel, labels, **extra)
     return _whole(len(kernel), support, duals, intercepts)
 
 
 def _by_class(
-    kernel: Float, tol: float, y: Float | None = None, **given: Any
+    kernel: Float, tol: float, y: Float | None = None, **extra: Any
 ) -> tuple[Float, float]:
     with sklearn.config_context(assume_finite=True, skip_parameter_validation=True):
         if y is None:
-            one = OneClassSVM(tol=tol, **OPTIONS, **given).fit(kernel)
+            one = OneClassSVM(tol=tol, **OPTIONS, **extra).fit(kernel)
             return _whole(len(kernel), one.support_, one.dual_coef_, one.intercept_)
         # LIBSVM takes the side first that scikit-learn's sorting puts first.
-        two = SVC(tol=tol, **OPTIONS).fit(kernel, -y, **given)
+        two = SVC(tol=tol, **OPTIONS).fit(kernel, -y, **extra)
     # With two classes scikit-learn turns the signs: positive means the second one.
     return _whole(len(kernel), two.support_, -two.dual_coef_, -two.intercept_)
 

@@ -98,7 +98,7 @@ def _positive_sums(values: Float, expected: float) -> Float:
 
 
 class LabellingKernels(NamedTuple):
-    """What the machines of all classes share, rows being source, labelled, unlabelled.
+    """Kernels of the machines of all classes; rows are source, labelled, unlabelled.
 
     `shifted` is the kernel plus one; the kernel of `root` measures labellings.
     """
@@ -135,7 +135,7 @@ class LabellingMachine(AugmentedMachine):
         return Solution(weights, dual, strengths, objective)
 
     def _quadratic(self, weights: Float) -> Float:
-        """Return ``sum_m d_m B_m + W``; labellings differ in unlabelled rows alone."""
+        """Return ``sum_m d_m B_m + W``; labellings differ only in unlabelled rows."""
         Q, n_known = self._buffer, self._kernels.n_known
         known, guesses = self._labels[:n_known, 0], self._labels[n_known:]
         mean = guesses @ weights
@@ -307,8 +307,8 @@ class SHFA(HFA):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
-        # Roots of the kernels; then some three hundred solves a class on all rows.
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
+        # Roots of the kernels; then some three hundred solves per class on all rows.
         n = float(size.n_source + size.n_target)
         seconds = 3e-10 * n**3 + size.n_classes * (0.5 + 7e-6 * n**2)
         return seconds, 170.0 + 40e-6 * n**2
@@ -333,7 +333,7 @@ class SHFA(HFA):
         rows = slice(n_source, n_known)
 
         def machine(code: int) -> LabellingMachine:
-            # The first guess is that of a machine on the labelled target rows alone.
+            # The first guess is that of a machine on only the labelled target rows.
             known = np.where(codes == code, 1.0, -1.0)
             y, ridge = known[rows], np.diag(kernels.ridge[rows])
             Q = kernels.shifted[rows, rows] * np.outer(y, y) + ridge

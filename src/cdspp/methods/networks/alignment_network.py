@@ -18,7 +18,7 @@ from cdspp.methods.networks.layers import (
     Layer,
     Network,
     RowLayer,
-    Site,
+    Setup,
     class_means,
     cross_entropy,
     train,
@@ -35,18 +35,18 @@ class AlignmentNetwork(Network):
     discriminator: Layer
 
     @classmethod
-    def fit_at(cls, site: Site, problem: Problem, model: Any) -> Trained:
+    def fit_on(cls, setup: Setup, problem: Problem, model: Any) -> Trained:
         """Draw a network and train it."""
-        network = cls.draw(problem, model.n_components, site)
+        network = cls.draw(problem, model.n_components, setup)
         first = network.source.first.inputs, network.target.first.inputs
-        batch = Batch(problem.map_rows(*first), site)
+        batch = Batch(problem.map_rows(*first), setup)
         optimiser = torch.optim.SGD(
             [values for layer in network.layers for values in layer.parameters],
             lr=model.learning_rate,
             momentum=0.9,
             nesterov=True,
             weight_decay=model.weight_decay,
-            fused=site.fuses,
+            fused=setup.fused_steps,
         )
 
         def loss(iteration: int) -> Tensor:
@@ -56,16 +56,16 @@ class AlignmentNetwork(Network):
         return network.trained(train(loss, optimiser, model.max_iter))
 
     @classmethod
-    def draw(cls, problem: Problem, n_components: int, site: Site) -> AlignmentNetwork:
+    def draw(
+        cls, problem: Problem, n_components: int, setup: Setup
+    ) -> AlignmentNetwork:
         """Draw all weights, in the order of the released code."""
         X_target = np.vstack([problem.X_labelled, problem.X_unlabelled])
-        source = _draw_encoder(problem.X_source, n_components, site)
-        target = _draw_encoder(X_target, n_components, site)
-        classifier, discriminator = (
-            Layer(*_draw_layers(site, (n_components, n_outputs))[0], site)
-            for n_outputs in (problem.n_classes, 1)
-        )
-        return cls(source, target, classifier, discriminator)
+        source = _draw_encoder(problem.X_source, n_components, setup)
+        target = _draw_encoder(X_target, n_components, setup)
+        (first,) = _draw_layers(setup, (n_components, problem.n_classes))
+        (second,) = _draw_layers(setup, (n_components, 1))
+        return cls(source, target, Layer(*first, setup), Layer(*second, setup))
 
     def loss(self, batch: Batch, reversal: float, model: Any) -> Tensor:
         """Return the loss; `reversal` scales the discriminator's reversed gradient."""
@@ -127,17 +127,17 @@ def _centroid_loss(
     return (weights * gaps.square().sum(dim=1)).sum()
 
 
-def _draw_encoder(X: Float, n_components: int, site: Site) -> Encoder:
+def _draw_encoder(X: Float, n_components: int, setup: Setup) -> Encoder:
     n, d = X.shape
     hidden = (d + n_components) // 2
-    first, second = _draw_layers(site, (d, hidden), (hidden, n_components))
-    lower = RowLayer(*first, site, X) if rows_cost_less(n, d) else Layer(*first, site)
-    return Encoder(lower, Layer(*second, site), LENGTH_FLOOR)
+    first, second = _draw_layers(setup, (d, hidden), (hidden, n_components))
+    lower = RowLayer(*first, setup, X) if rows_cost_less(n, d) else Layer(*first, setup)
+    return Encoder(lower, Layer(*second, setup), LENGTH_FLOOR)
 
 
-def _draw_layers(site: Site, *shapes: tuple[int, int]) -> list[tuple[Tensor, Tensor]]:
+def _draw_layers(setup: Setup, *shapes: tuple[int, int]) -> list[tuple[Tensor, Tensor]]:
     """Draw weight and bias of layers (n_in, n_out) that are built together."""
     # torch fills new layers itself; the released code then draws again.
     skipped = sum((n_in + 1) * n_out for n_in, n_out in shapes)
-    torch.rand(skipped, dtype=site.dtype, device="cpu", generator=site.generator)
-    return [(site.normal(n_out, n_in), site.normal(n_out)) for n_in, n_out in shapes]
+    torch.rand(skipped, dtype=setup.dtype, device="cpu", generator=setup.generator)
+    return [(setup.normal(n_out, n_in), setup.normal(n_out)) for n_in, n_out in shapes]

@@ -1,4 +1,4 @@
-"""What the networks are made of, and how they are trained: tensors, layers, steps."""
+"""Layers of the networks, their tensors, and the steps of training."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ log = logging.getLogger(__name__)
 
 FIRST_SCALE = 0.01
 PROGRESS_SECONDS = 30.0
-# A last loss of so many medians of as many last losses is no noise.
+# A last loss above SPIKE medians of the last USUAL_OVER losses is no noise.
 SPIKE, USUAL_OVER = 1.5, 100
 
 
-class Site:
-    """Where and how precisely a network is trained, and its random numbers.
+class Setup:
+    """Device, precision and random numbers of a training.
 
     These come from the processor: the first weights are the same on every device.
     """
@@ -63,8 +63,8 @@ class Site:
         self.device = torch.device(device)
 
     @property
-    def fuses(self) -> bool:
-        """Whether torch's optimisers update all weights in one pass here."""
+    def fused_steps(self) -> bool:
+        """Return whether optimisers of torch update all weights in one pass here."""
         return self.device.type in {"cpu", "cuda"}
 
     def normal(self, *shape: int) -> Tensor:
@@ -98,17 +98,17 @@ def product(X: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Return ``X @ weight.T + bias``, in float32 by oneDNN where that is quicker.
 
     MKL, which torch takes otherwise, is a quarter quicker on Intel's processors and
-    half as quick on others. Rows that stay are `laid_out` once.
+    half as quick on others. Rows that stay are laid out once.
     """
-    outputs = functional.linear(laid_out(X), weight, bias)
+    outputs = functional.linear(to_mkldnn(X), weight, bias)
     return outputs.to_dense() if outputs.is_mkldnn else outputs
 
 
-def laid_out(X: Tensor) -> Tensor:
+def to_mkldnn(X: Tensor) -> Tensor:
     """Return rows as oneDNN takes them, where it does."""
     fits = X.device.type == "cpu" and X.dtype == torch.float32 and not X.is_mkldnn
-    there = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
-    return X.to_mkldnn() if fits and there and not _is_intel() else X
+    available = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    return X.to_mkldnn() if fits and available and not _is_intel() else X
 
 
 @cache
@@ -119,14 +119,12 @@ def _is_intel() -> bool:
 class Batch:
     """Rows and class indicators on the device, labelled target rows first."""
 
-    def __init__(self, problem: Problem, site: Site) -> None:
+    def __init__(self, problem: Problem, setup: Setup) -> None:
         target = np.vstack([problem.X_labelled, problem.X_unlabelled])
-        self.X_source = laid_out(site.place(problem.X_source))
-        self.X_target = laid_out(site.place(target))
-        self.Y_source, self.Y_labelled = (
-            site.place(one_hot(codes, problem.n_classes))
-            for codes in (problem.y_source, problem.y_labelled)
-        )
+        self.X_source = to_mkldnn(setup.place(problem.X_source))
+        self.X_target = to_mkldnn(setup.place(target))
+        self.Y_source = setup.place(one_hot(problem.y_source, problem.n_classes))
+        self.Y_labelled = setup.place(one_hot(problem.y_labelled, problem.n_classes))
 
 
 def class_means(Y: Tensor, Z: Tensor) -> Tensor:
@@ -142,8 +140,8 @@ def cross_entropy(log_probabilities: Tensor, Y: Tensor) -> Tensor:
 class Layer:
     """An affine map, then a leaky rectifier; the first `weight` is (n_out, n_in)."""
 
-    def __init__(self, weight: Tensor, bias: Tensor, site: Site) -> None:
-        self.parameters = site.parameter(weight), site.parameter(bias)
+    def __init__(self, weight: Tensor, bias: Tensor, setup: Setup) -> None:
+        self.parameters = setup.parameter(weight), setup.parameter(bias)
         self.weight, self.bias = self.parameters
 
     def __call__(self, X: Tensor) -> Tensor:
@@ -174,11 +172,11 @@ class RowLayer:
     `parameters`; the gradient of s is its own decay alone.
     """
 
-    def __init__(self, weight: Tensor, bias: Tensor, site: Site, rows: Float) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor, setup: Setup, rows: Float) -> None:
         self._rows, self._first = rows, TrainedLayer(weight.numpy(), bias.numpy())
-        self._start = site.place(rows @ self._first.weight.T + self._first.bias)
+        self._start = setup.place(rows @ self._first.weight.T + self._first.bias)
         coefficients = torch.zeros_like(self._start).requires_grad_()
-        self.parameters = coefficients, site.parameter(np.ones(1))
+        self.parameters = coefficients, setup.parameter(np.ones(1))
 
     def inputs(self, X: Float) -> Float:
         """Return what the layer takes for rows: their products with all rows."""
@@ -186,8 +184,8 @@ class RowLayer:
 
     def __call__(self, X: Tensor) -> Tensor:
         """Return the layer's output for all rows."""
-        given = X, *self.parameters, self._start
-        outputs = _SumsOfRows.apply(*given)  # type: ignore[no-untyped-call]
+        inputs = X, *self.parameters, self._start
+        outputs = _SumsOfRows.apply(*inputs)  # type: ignore[no-untyped-call]
         return functional.leaky_relu_(outputs, LEAKY_SLOPE)
 
     def trained(self) -> TrainedLayer:
@@ -233,7 +231,7 @@ class Encoder:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """An encoder a domain and the common classifier."""
+    """One encoder per domain, and the common classifier."""
 
     source: Encoder
     target: Encoder
@@ -242,13 +240,13 @@ class Network:
     @classmethod
     def fit(cls, problem: Problem, model: Any) -> Trained:
         """Return a network for prepared rows, trained as the estimator `model` asks."""
-        site = Site(model.device, model.random_state)
-        with site.arithmetic():
-            return cls.fit_at(site, problem, model)
+        setup = Setup(model.device, model.random_state)
+        with setup.arithmetic():
+            return cls.fit_on(setup, problem, model)
 
     @classmethod
     @abstractmethod
-    def fit_at(cls, site: Site, problem: Problem, model: Any) -> Trained:
+    def fit_on(cls, setup: Setup, problem: Problem, model: Any) -> Trained:
         """Draw a network and train it."""
 
     @property

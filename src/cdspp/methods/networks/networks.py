@@ -32,7 +32,7 @@ class TrainedLayer:
     bias: NDArray[Any]
 
     def __call__(self, X: Float) -> Float:
-        """Return float64: a row's output hardly depends on the rows beside it."""
+        """Return float64: a row's output hardly depends on the other rows."""
         outputs = X @ self.weight.T.astype(np.float64) + self.bias
         return np.asarray(np.maximum(outputs, LEAKY_SLOPE * outputs))
 
@@ -120,7 +120,7 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
 
     @classmethod
     def cost(cls, size: Any, n_components: int | None = None) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         # Products of both layers, forward and backward, and the update of the weights.
         defaults = defaults_of(cls)
         k = n_components or defaults["n_components"]

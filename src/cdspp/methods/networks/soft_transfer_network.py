@@ -17,7 +17,7 @@ from cdspp.methods.networks.layers import (
     Encoder,
     Layer,
     Network,
-    Site,
+    Setup,
     class_means,
     cross_entropy,
     train,
@@ -37,29 +37,29 @@ class SoftTransferNetwork(Network):
     """
 
     @classmethod
-    def draw(cls, sizes: Sequence[int], site: Site) -> SoftTransferNetwork:
+    def draw(cls, sizes: Sequence[int], setup: Setup) -> SoftTransferNetwork:
         """Draw all weights, then all biases, in the order of the released code."""
         *widths, k, n_classes = sizes
         of_domains = [((d, (d + k) // 2), ((d + k) // 2, k)) for d in widths]
         shapes = *of_domains[0], *of_domains[1], (k, n_classes)
-        weights = [cut_normal(site, *shape).T for shape in shapes]
-        biases = [cut_normal(site, n_out) for _, n_out in shapes]
-        layers = [Layer(w, b, site) for w, b in zip(weights, biases, strict=True)]
+        weights = [truncated_normal(setup, *shape).T for shape in shapes]
+        biases = [truncated_normal(setup, n_out) for _, n_out in shapes]
+        layers = [Layer(w, b, setup) for w, b in zip(weights, biases, strict=True)]
         source = Encoder(layers[0], layers[1], LENGTH_FLOOR)
         target = Encoder(layers[2], layers[3], LENGTH_FLOOR)
         return cls(source, target, layers[4])
 
     @classmethod
-    def fit_at(cls, site: Site, problem: Problem, model: Any) -> Trained:
+    def fit_on(cls, setup: Setup, problem: Problem, model: Any) -> Trained:
         """Draw a network and train it."""
         widths = problem.X_source.shape[1], problem.X_labelled.shape[1]
-        network = cls.draw((*widths, model.n_components, problem.n_classes), site)
-        batch = Batch(problem, site)
+        network = cls.draw((*widths, model.n_components, problem.n_classes), setup)
+        batch = Batch(problem, setup)
         # The optimiser adds the gradient of the regulariser itself.
         weights, biases = zip(*(w.parameters for w in network.layers), strict=True)
         groups = [{"params": weights, "weight_decay": model.tau}, {"params": biases}]
         optimiser = torch.optim.Adam(
-            groups, lr=model.learning_rate, betas=DECAY_RATES, fused=site.fuses
+            groups, lr=model.learning_rate, betas=DECAY_RATES, fused=setup.fused_steps
         )
 
         def loss(iteration: int) -> Tensor:
@@ -102,26 +102,26 @@ def mean_gaps(
     return gap.square().sum() + gaps.square().sum()
 
 
-def cut_normal(site: Site, *shape: int) -> Tensor:
+def truncated_normal(setup: Setup, *shape: int) -> Tensor:
     """Draw from the normal distribution, values beyond two deviations again."""
-    values = site.normal(*shape)
+    values = setup.normal(*shape)
     while (outside := values.abs() > 2 * FIRST_SCALE).any():
-        values = site.normal(*shape).where(outside, values)
+        values = setup.normal(*shape).where(outside, values)
     return values
 
 
 @dataclass(frozen=True, eq=False)
 class JointNetwork(SoftTransferNetwork):
-    """The network of JMEA, with a second classifier for the target alone."""
+    """The network of JMEA, with a second classifier, only for the target."""
 
     second: Layer
 
     @classmethod
-    def draw(cls, sizes: Sequence[int], site: Site) -> JointNetwork:
+    def draw(cls, sizes: Sequence[int], setup: Setup) -> JointNetwork:
         """Draw STN's weights and biases, then those of the second, twice as wide."""
-        first = SoftTransferNetwork.draw(sizes, site)
-        weight = 2.0 * cut_normal(site, *sizes[2:]).T
-        second = Layer(weight, 2.0 * cut_normal(site, sizes[3]), site)
+        first = SoftTransferNetwork.draw(sizes, setup)
+        weight = 2.0 * truncated_normal(setup, *sizes[2:]).T
+        second = Layer(weight, 2.0 * truncated_normal(setup, sizes[3]), setup)
         return cls(first.source, first.target, first.classifier, second)
 
     def trained(self, losses: list[float]) -> Trained:
@@ -142,9 +142,8 @@ class JointNetwork(SoftTransferNetwork):
         own_loss = cross_entropy(second[:n_labelled], batch.Y_labelled)
         Z_labelled, Z = Z_target[:n_labelled], Z_target[n_labelled:]
         P_first, P_second = first[len(known) :].exp(), second[n_labelled:].exp()
-        by_second, by_first = (
-            P.max(dim=1).values.topk(n_selected).indices for P in (P_second, P_first)
-        )
+        by_second = P_second.max(dim=1).values.topk(n_selected).indices
+        by_first = P_first.max(dim=1).values.topk(n_selected).indices
         target = torch.cat([Z_labelled, Z[by_second]])
         across = mean_gaps(Z_source, target, share * P_second[by_second], batch)
         within = torch.zeros_like(across)

@@ -187,8 +187,8 @@ class JMEA(STN):
         second_weight: float = 0.5,
         start: int = 100,
     ) -> None:
-        given = n_components, beta, tau, learning_rate, max_iter, device, random_state
-        super().__init__(*given)
+        options = n_components, beta, tau, learning_rate, max_iter, device, random_state
+        super().__init__(*options)
         self.target_weight, self.second_weight = target_weight, second_weight
         self.start = start
 

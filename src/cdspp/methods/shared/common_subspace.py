@@ -39,7 +39,7 @@ __all__ = [
     "SubspaceMethod",
     "SubspaceRecogniser",
     "components_of",
-    "of_all_classes",
+    "expand_classes",
     "one_or_list",
 ]
 
@@ -158,7 +158,7 @@ def _components(X: Any, n_components: int, center: bool) -> PrincipalComponents:
 
 
 class SubspaceMethod(CommonSpaceMethod):
-    """A method with a linear projection a domain, both of which a subclass sets."""
+    """A method with a linear projection per domain, which a subclass sets."""
 
     projection_: Float  #: Of target features, ``(n_features_in_, n_components)``.
     #: Of source features, ``(n_features_source_, n_components)``; of several a list.
@@ -168,8 +168,8 @@ class SubspaceMethod(CommonSpaceMethod):
         return self._embed(X @ self.projection_)
 
     def _place_source(self, X: Float, number: int) -> Float:
-        found = self.projection_source_
-        return self._embed(X @ (found[number] if isinstance(found, list) else found))
+        P = self.projection_source_
+        return self._embed(X @ (P[number] if isinstance(P, list) else P))
 
     def _embed(self, Z: Float) -> Float:
         """Return projected rows as the classifier sees them."""
@@ -188,11 +188,11 @@ class NearestMean:
     def probabilities(self, Z: Float) -> Float:
         """Return class probabilities, zero for a class without a mean."""
         distances = np.sqrt(squared_distances(Z, self.means))
-        return of_all_classes(softmax(-distances), self.present, self.n_classes)
+        return expand_classes(softmax(-distances), self.present, self.n_classes)
 
 
 @dataclass(frozen=True, eq=False)
-class _Wrapped:
+class _WrappedClassifier:
     """A scikit-learn classifier with the interface of `NearestMean`."""
 
     classifier: Any
@@ -205,14 +205,14 @@ class _Wrapped:
             values = self.classifier.decision_function(Z)
             both = np.column_stack([-values, values]) if values.ndim == 1 else values
             scores = softmax(both)
-        return of_all_classes(scores, self.classifier.classes_, self.n_classes)
+        return expand_classes(scores, self.classifier.classes_, self.n_classes)
 
 
-def of_all_classes(probabilities: Float, present: Int, n_classes: int) -> Float:
+def expand_classes(probabilities: Float, present: Int, n_classes: int) -> Float:
     """Return the columns of some classes among those of all, the others zero."""
-    found = np.zeros((len(probabilities), n_classes))
-    found[:, present] = probabilities
-    return found
+    expanded = np.zeros((len(probabilities), n_classes))
+    expanded[:, present] = probabilities
+    return expanded
 
 
 @storable
@@ -221,7 +221,7 @@ class SubspaceClassifier:
     """A classifier of projected rows, centred by `mean` and scaled to unit length."""
 
     mean: Float
-    inner: NearestMean | _Wrapped
+    inner: NearestMean | _WrappedClassifier
 
     @classmethod
     def fit(
@@ -237,7 +237,7 @@ class SubspaceClassifier:
         if classifier is not None:
             ((Z, codes),) = parts
             fitted = clone(classifier).fit(row_normalise(Z - mean), codes)
-            return cls(mean, _Wrapped(fitted, n_classes))
+            return cls(mean, _WrappedClassifier(fitted, n_classes))
         sums, sizes = np.zeros((n_classes, len(mean))), np.zeros(n_classes)
         for Z, codes in parts:
             sums += class_sums(row_normalise(Z - mean), codes, n_classes)
@@ -257,7 +257,7 @@ class SubspaceClassifier:
 
 
 class SubspaceRecogniser(SubspaceMethod, ConfidentClassifier):
-    """A subspace method with a `SubspaceClassifier`, set beside the projections."""
+    """A subspace method with a `SubspaceClassifier`, fitted after the projections."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [POSITIVE],

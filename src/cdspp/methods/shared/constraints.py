@@ -1,4 +1,4 @@
-"""What methods require: ranges of options in scikit-learn's terms, rows of a class."""
+"""Requirements of methods: ranges of options in scikit-learn terms, rows per class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trained support vector machine in arrays: prediction needs NumPy alone."""
+"""A trained support vector machine in arrays: prediction needs only NumPy."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sklearn.svm import SVC
 from cdspp.core.files import storable
 from cdspp.core.linalg import squared_distances
 from cdspp.methods.base import Float, Int
-from cdspp.methods.labels import few_rows_a_class
-from cdspp.methods.shared.common_subspace import of_all_classes
+from cdspp.methods.labels import ignore_few_rows
+from cdspp.methods.shared.common_subspace import expand_classes
 
 
 @storable
@@ -43,6 +43,12 @@ class OneVersusOne:
             intercepts=sign * np.asarray(machine.intercept_),
         )
 
+    @classmethod
+    def fit(cls, kernel: Float, codes: Any, C: float) -> OneVersusOne:
+        """Fit a machine with the cost C to a kernel matrix of all rows."""
+        with ignore_few_rows():
+            return cls.of(SVC(C=C, kernel="precomputed").fit(kernel, codes))
+
     def pair_values(self, kernel: Float) -> Float:
         """Return a value for each pair, above zero where its first class wins."""
         columns = np.split(self.support, np.cumsum(self.counts)[:-1])
@@ -65,7 +71,7 @@ class OneVersusOne:
 
     def predict(self, kernel: Float) -> Int:
         """Return the class that wins most pairs, ties to the first."""
-        return _elect(self.pair_values(kernel), self.classes)
+        return _most_votes(self.pair_values(kernel), self.classes)
 
     def linear(self, rows: Float) -> LinearPairs:
         """Return the machine of a linear kernel without its rows, those of the fit."""
@@ -84,7 +90,7 @@ class LinearPairs:
 
     def predict(self, X: Float) -> Int:
         """Return the class that wins most pairs, ties to the first."""
-        return _elect(X @ self.weights + self.intercepts, self.classes)
+        return _most_votes(X @ self.weights + self.intercepts, self.classes)
 
 
 @storable
@@ -102,9 +108,7 @@ class RadialMachine:
         """Fit to rows (n, d): O(n^2 d) for the kernel, as much for the machine."""
         present, pairs = np.unique(codes), None
         if len(present) > 1:
-            machine = SVC(C=C, kernel="precomputed")
-            with few_rows_a_class():
-                pairs = OneVersusOne.of(machine.fit(_radial(X, X), codes))
+            pairs = OneVersusOne.fit(_radial(X, X), codes, C)
         return cls(X, pairs, present, n_classes)
 
     def probabilities(self, X: Float) -> Float:
@@ -113,14 +117,14 @@ class RadialMachine:
         if self.pairs is not None:
             values = self.pairs.pair_values(_radial(X, self.rows))
             shares = _votes(values, len(self.present)).T / values.shape[1]
-        return of_all_classes(shares, self.present, self.n_classes)
+        return expand_classes(shares, self.present, self.n_classes)
 
 
 def _radial(X: Float, rows: Float) -> Float:
     return np.asarray(np.exp(squared_distances(X, rows) / -X.shape[1]))
 
 
-def _elect(values: Float, classes: Int) -> Int:
+def _most_votes(values: Float, classes: Int) -> Int:
     """Return the class of most votes, ties to the first."""
     votes = _votes(values, len(classes))
     return np.asarray(classes[votes.argmax(axis=0)], dtype=np.intp)

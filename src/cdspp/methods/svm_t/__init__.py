@@ -1,1 +1,1 @@
-"""SVM_t: the target alone."""
+"""SVM_t: only the target."""

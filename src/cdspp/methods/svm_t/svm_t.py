@@ -1,4 +1,4 @@
-"""SVM_t: a linear support vector machine on the labelled target rows alone."""
+"""SVM_t: a linear support vector machine on the labelled target rows."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.svm import SVC
 from sklearn.utils._param_validation import StrOptions
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.base import Float, HeterogeneousClassifier, Int, Problem, Round
-from cdspp.methods.labels import few_rows_a_class
 from cdspp.methods.shared.constraints import POSITIVE
 from cdspp.methods.shared.one_versus_one import OneVersusOne
 
@@ -83,7 +81,7 @@ class SVMT(HeterogeneousClassifier):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         kernel = float(size.n_labelled * size.n_target)
         n_pairs = size.n_classes**2 / 2
         decisions = n_pairs * size.n_unlabelled
@@ -108,22 +106,17 @@ class SVMT(HeterogeneousClassifier):
         if len(self._present) < 2:
             return []
         if self.strategy == "ovo":
-            self._machines = [self._machine(gram, codes)]
+            self._machines = [OneVersusOne.fit(gram, codes, self.C)]
             return []
         # As LIBSVM orders the sides of a binary problem: that of the first row first.
         self._signs = np.where(self._present == codes[0], -1.0, 1.0)
         for code in self._present:
             second = (codes == code) != (codes[0] == code)
-            self._machines.append(self._machine(gram, second))
+            self._machines.append(OneVersusOne.fit(gram, second, self.C))
             if self.strategy == "platt":
                 values = self._out_of_fold(gram, second)
                 self._sigmoids.append(fit_sigmoid(values, second))
         return []
-
-    def _machine(self, gram: Float, labels: Any) -> OneVersusOne:
-        machine = SVC(C=self.C, kernel="precomputed", tol=1e-3)
-        with few_rows_a_class():
-            return OneVersusOne.of(machine.fit(gram, labels))
 
     def _out_of_fold(self, gram: Float, second: NDArray[np.bool_]) -> Float:
         values = np.empty(len(second))
@@ -134,7 +127,8 @@ class SVMT(HeterogeneousClassifier):
             if second[rest].all() or not second[rest].any():
                 values[fold] = 1.0 if second[rest].all() else -1.0
             elif len(fold):
-                machine = self._machine(gram[np.ix_(rest, rest)], second[rest])
+                among = gram[np.ix_(rest, rest)]
+                machine = OneVersusOne.fit(among, second[rest], self.C)
                 values[fold] = machine.decision_values(gram[np.ix_(fold, rest)])
         return values
 

@@ -24,7 +24,7 @@ from cdspp.methods.svm_t.svm_t import SVMT
 
 # Below this ratio of features to rows the orthonormal basis saves more than it costs.
 NARROW = 0.75
-# Lanczos is worth its start-up beyond this many times the directions asked for.
+# Lanczos is worth its start-up beyond this many times the wanted directions.
 LANCZOS_FROM = 5
 # |1 / phi| below this share of the largest is rounding error of a zero.
 RELATIVE_TOLERANCE = 1e-13
@@ -127,7 +127,7 @@ class TIT(SubspaceMethod):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         seconds, squares = 0.03, 0.0
         for n, d in ((size.n_source, size.d_source), (size.n_target, size.d_target)):
             rank, work = n, 4.0 * n**3

@@ -1,1 +1,1 @@
-"""Optimal transport of the source to the target: one file a method."""
+"""Optimal transport of the source to the target: one file per method."""

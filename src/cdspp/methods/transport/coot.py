@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -83,7 +82,7 @@ class COOT(PlanClassifier):
     identifier = "coot"
     display_name = "COOT"
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         "epsilon": [POSITIVE],
         "label_cost": [POSITIVE],
         "max_iter": [COUNT],
@@ -98,7 +97,7 @@ class COOT(PlanClassifier):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         rows, features = size.n_source * size.n_target, size.d_source * size.d_target
         # Costs of features, and with them the iterations, spread with their number.
         return 0.1 + 1e-6 * rows + 2e-9 * features**1.5, 8e-6 * 8 * (rows + features)

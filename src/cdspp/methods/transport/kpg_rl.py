@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.special import xlogy
@@ -18,8 +17,8 @@ from cdspp.core.linalg import (
     squared_distances,
 )
 from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
-from cdspp.methods.bridge import SHARED
-from cdspp.methods.bridges.joint_machine import LinearMachine, lacks
+from cdspp.methods.bridge import SHARED, missing_bridge
+from cdspp.methods.bridges.joint_machine import LinearMachine
 from cdspp.methods.shared.constraints import COUNT, POSITIVE, SHARE
 from cdspp.methods.shared.one_versus_one import RadialMachine
 from cdspp.methods.transport.plans import (
@@ -55,19 +54,16 @@ class _Keypoints:
 
     def guide(self, tau: float) -> Float:
         """Return the matrix G of `KPGRL`, divided by its largest entry."""
-        left, right = (
-            softmax(-squared_distances(X, keypoints) / (scale * tau))
-            for X, keypoints, scale in (
-                (self.problem.X_source, self.source, self.source_scale),
-                (self.problem.X_unlabelled, self.target, self.target_scale),
-            )
-        )
+        X_source, X = self.problem.X_source, self.problem.X_unlabelled
+        left = squared_distances(X_source, self.source) / (self.source_scale * tau)
+        right = squared_distances(X, self.target) / (self.target_scale * tau)
+        left, right = softmax(-left), softmax(-right)
         own = xlogy(left, left).sum(axis=1)[:, None] + xlogy(right, right).sum(axis=1)
-        found = 0.5 * own
+        divergence = 0.5 * own
         for ours, theirs in zip(left.T, right.T, strict=True):
             middle = 0.5 * (ours[:, None] + theirs)
-            found -= xlogy(middle, middle)
-        return relative(np.maximum(found, 0.0))[0]
+            divergence -= xlogy(middle, middle)
+        return relative(np.maximum(divergence, 0.0))
 
 
 def _largest_distance(*parts: Float) -> float:
@@ -157,7 +153,7 @@ class KPGRL(ConfidentClassifier):
     display_name = "KPG-RL"
     in_compare = False
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         "tau": [POSITIVE],
         "epsilon": [POSITIVE],
         "max_iter": [COUNT],
@@ -182,7 +178,7 @@ class KPGRL(ConfidentClassifier):
 
     @classmethod
     def cost(cls, size: Any, classifier: str = "svc") -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         n, m = size.n_source + size.n_labelled, size.n_unlabelled
         each = 1e-10 * (n + m) if classifier == "svc" else 4e-8 * size.n_classes
         plan = float(size.n_source * m)
@@ -251,10 +247,8 @@ class KPGRLGW(KPGRL):
     identifier = "kpg-rl-gw"
     display_name = "KPG-RL-GW"
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
-        "tau": [POSITIVE],
-        "C": [POSITIVE],
-        "classifier": KPGRL._parameter_constraints["classifier"],
+    _parameter_constraints = {
+        **KPGRL._parameter_constraints,
         "alpha": [SHARE],
         "n_steps": [COUNT],
         "epsilon": [None, POSITIVE],
@@ -279,7 +273,7 @@ class KPGRLGW(KPGRL):
     def cost(
         cls, size: Any, classifier: str = "svc", n_steps: int = 5
     ) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         # Its linear programs take about as long as the iterations of `KPGRL`.
         seconds, megabytes = super().cost(size, classifier)
         n, m = float(size.n_source), float(size.n_unlabelled)
@@ -292,14 +286,12 @@ class KPGRLGW(KPGRL):
         solver = transport_library("ot")
         X_source, X = keypoints.problem.X_source, keypoints.problem.X_unlabelled
         require_plan(type(self).__name__, len(X_source), len(X), squares=3)
-        left, to_source = (
-            squared_distances(X_source, rows) / keypoints.source_scale
-            for rows in (X_source, keypoints.source)
+        left = squared_distances(X_source, X_source) / keypoints.source_scale
+        right = squared_distances(X, X) / keypoints.target_scale
+        to_source = (
+            squared_distances(X_source, keypoints.source) / keypoints.source_scale
         )
-        right, to_target = (
-            squared_distances(X, rows) / keypoints.target_scale
-            for rows in (X, keypoints.target)
-        )
+        to_target = squared_distances(X, keypoints.target) / keypoints.target_scale
         # Each keypoint takes the mass of a source row to its partner.
         n_keypoints, (n, m) = len(keypoints.source), guide.shape
         mass = n / (n_keypoints + n)
@@ -361,7 +353,7 @@ class KPGRLKP(KPGRL):
     bridges = frozenset({SHARED})
     needs_bridge = True
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         **KPGRL._parameter_constraints,
         "alpha": [SHARE],
     }
@@ -382,9 +374,9 @@ class KPGRLKP(KPGRL):
         bridge = problem.bridge
         if bridge is None or not len(bridge.source):
             example = "shared_columns=[(i, j), ...]"
-            raise lacks(self, "shared columns", example, "--shared")
+            raise missing_bridge(self, "shared columns", example, "--shared")
         X_source = row_normalise(problem.X_source[:, bridge.source])
         X = row_normalise(problem.X_unlabelled[:, bridge.target])
-        shared, _ = relative(squared_distances(X_source, X))
+        shared = relative(squared_distances(X_source, X))
         cost = self.alpha * shared + (1.0 - self.alpha) * guide
         return super()._plan(cost, problem, keypoints)

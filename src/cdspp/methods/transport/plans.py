@@ -18,12 +18,12 @@ from cdspp.methods.shared.constraints import require_every_class
 LARGEST = 1e50  # of the scalings, before the potentials take them in
 COPIES = 6  # of a plan that are held at once
 TOLERANCE = 1e-6  # of the row sums in total
-# POT imports every array library that it finds; these methods use NumPy alone.
+# POT imports every array library that it finds; these methods only use NumPy.
 OTHERS = ("PYTORCH", "JAX", "CUPY", "TENSORFLOW")
 
 
 def require_plan(method: str, n_source: int, n_target: int, squares: int = 0) -> None:
-    """Refuse plans, and `squares` matrices a domain, that do not fit into memory."""
+    """Refuse plans, and `squares` matrices per domain, that do not fit into memory."""
     require_memory(
         COPIES * n_source * n_target + squares * (n_source**2 + n_target**2),
         f"{method} holds plans of {n_source} x {n_target} rows",
@@ -31,10 +31,9 @@ def require_plan(method: str, n_source: int, n_target: int, squares: int = 0) ->
     )
 
 
-def relative(values: Float) -> tuple[Float, float]:
-    """Return values divided by the largest, and that, which is 1 where all are zero."""
-    largest = float(values.max(initial=0.0)) or 1.0
-    return values / largest, largest
+def relative(values: Float) -> Float:
+    """Return values divided by the largest, unless all are zero."""
+    return values / (float(values.max(initial=0.0)) or 1.0)
 
 
 def sinkhorn(cost: Float, epsilon: float, max_iter: int) -> Float:

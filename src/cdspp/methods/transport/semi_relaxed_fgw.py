@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -82,7 +81,7 @@ class SemiRelaxedFGW(PlanClassifier):
     identifier = "semi-relaxed-fgw"
     display_name = "srFGW"
 
-    _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {
+    _parameter_constraints = {
         "alpha": [SHARE],
         "epsilon": [POSITIVE],
         "max_iter": [COUNT],
@@ -97,7 +96,7 @@ class SemiRelaxedFGW(PlanClassifier):
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
-        """Return about how many seconds a fit takes, and MB beside the data."""
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
         n, m = float(size.n_source), float(size.n_target)
         seconds = n * m * (3.5e-6 + 8e-9 * (n + m))
         return seconds, 8e-6 * (8 * n * m + 3 * (n**2 + m**2))
@@ -107,14 +106,15 @@ class SemiRelaxedFGW(PlanClassifier):
         require_plan(type(self).__name__, len(problem.X_source), len(X), squares=3)
         self._rows = X
         source, target = row_normalise(problem.X_source), row_normalise(X)
-        within, self._scale = relative(squared_distances(target, target))
-        self._distances, _ = relative(squared_distances(source, source))
+        within = squared_distances(target, target)
+        self._scale = float(within.max()) or 1.0
+        self._distances = relative(squared_distances(source, source))
         labels = np.ascontiguousarray(label_cost(problem).T)
         # Nothing but a start at the labels tells mirrored solutions apart.
         start = (1.0 - labels) / (1.0 - labels).sum(axis=1, keepdims=True) / len(X)
         self.plan_ = module.entropic_semirelaxed_fused_gromov_wasserstein(
             labels,
-            within,
+            within / self._scale,
             self._distances,
             alpha=self.alpha,
             epsilon=self.epsilon,

@@ -1,1 +1,1 @@
-"""What the paper claims, each claim a computed check."""
+"""Claims of the paper, each a computed check."""

@@ -1,4 +1,4 @@
-"""Kinds of checks: of scores, curves and times, and of the source."""
+"""Checks of claims on scores, curves and times, and on the source."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def _row(rows: Iterable[Row], key: str, where: str = "in this study") -> Row:
 
 
 def judge(trials: int, *, holds: bool, opposite: bool) -> str:
-    """Return the word for a claim; neither holds where the trials do not settle it."""
+    """Return the verdict on a claim; neither holds where trials do not settle it."""
     if trials < MIN_TRIALS or not (holds or opposite):
         return TOO_FEW
     return SUPPORTED if holds else CONTRARY
 
 
 def judge_gain(gain: PairedGain) -> str:
-    """Return the word for a gain that is claimed to be positive, by its interval."""
+    """Return the verdict on a gain that is claimed to be positive, by its interval."""
     return judge(gain.trials, holds=gain.low > ZERO, opposite=gain.high < -ZERO)
 
 
@@ -83,14 +83,14 @@ def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Judgemen
     """Check that a method is the best of its block, but for those `apart`."""
     ours = _row(evidence.methods, method)
     values, asked = evidence.average(ours), evidence.plan.trials_asked
-    if _lack(ours, values, asked):
+    if _missing_trials(ours, values, asked):
         raise NotTestable(f"{ours.display_name} has not all trials")
     complete, left_out = [], []
     for row in evidence.methods:
         if row.key in (method, *apart) or row.supervised != ours.supervised:
             continue
         average = evidence.average(row)
-        if lack := _lack(row, average, asked):
+        if lack := _missing_trials(row, average, asked):
             gain = paired_gain(values, average).gain
             over = "" if math.isnan(gain) else f", {in_points(gain, sign=True)}"
             left_out.append(f"{row.display_name} ({lack}{over})")
@@ -105,12 +105,11 @@ def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Judgemen
         f"{ours.display_name} {_percent(values)}; best of "
         f"{counted(len(complete), 'other')} {leader.display_name}, "
         f"{_percent(rival)}: a gain of {answers.interval_text(lead)}, "
-        f"{counted(lead.trials, 'trial')}.{_listed('Left out', left_out)}",
+        f"{counted(lead.trials, 'trial')}.{_list_text('Left out', left_out)}",
     )
 
 
-def _lack(row: Row, average: Floats, asked: int) -> str:
-    """Say what a row lacks of the trials of the study."""
+def _missing_trials(row: Row, average: Floats, asked: int) -> str:
     if row.shortened:
         return "shortened"
     n_trials = n_present(average)
@@ -129,7 +128,7 @@ def flat(
     high: float = math.inf,
 ) -> Judgement:
     """Check that accuracy hardly changes in a range; NaN is the number of classes."""
-    course = _course(evidence, parameter, method)
+    course = _curve_means(evidence, parameter, method)
     low = course.curve.plan.n_classes if math.isnan(low) else low
     inside = [low <= value <= high for value in course.values]
     if sum(inside) < 2:
@@ -159,7 +158,7 @@ def trend(
     rises: bool = True,
 ) -> Judgement:
     """Check that an accuracy, or a gain, rises (or falls) with a parameter."""
-    course = _course(evidence, parameter, method, rival)
+    course = _curve_means(evidence, parameter, method, rival)
     if len(course.values) < 2:
         raise NotTestable(f"the curve over {course.name} has fewer than two values")
     first, last = course.averages[0], course.averages[-1]
@@ -179,7 +178,7 @@ def trend(
     )
 
 
-class _Course(NamedTuple):
+class _CurveMeans(NamedTuple):
     """An average over tasks along a curve, by value and trial, where all have both."""
 
     curve: CurveScores
@@ -191,11 +190,11 @@ class _Course(NamedTuple):
     averages: Floats
 
 
-def _course(
+def _curve_means(
     evidence: Evidence, parameter: str, method: str, rival: str | None = None
-) -> _Course:
+) -> _CurveMeans:
     name = _NAMES.get(parameter, parameter.replace("_", " "))
-    curves = [curve for curve in evidence.curves if curve.parameter == parameter]
+    curves = [curve for curve in evidence.curves if curve.plan.parameter == parameter]
     if not curves:
         raise NotTestable(f"no curve over {name} in this study")
     curve = curves[0]
@@ -211,14 +210,14 @@ def _course(
     if not averages.shape[1]:
         raise NotTestable(f"no trial has every value of the curve over {name}")
     values = [curve.values[place] for place in known]
-    tasks, trials = counted(len(curve.tasks), "task"), averages.shape[1]
+    tasks, trials = counted(len(curve.plan.tasks), "task"), averages.shape[1]
     size = f"{tasks}, {counted(trials, 'trial')}"
-    return _Course(curve, name, what, unit, size, values, averages)
+    return _CurveMeans(curve, name, what, unit, size, values, averages)
 
 
 def _averages(curve: CurveScores, method: str) -> tuple[Row, Floats]:
-    row = _row(curve.rows, method, "along that curve")
-    return row, curve.accuracy[curve.rows.index(row)].mean(axis=0)
+    row = _row(curve.plan.rows, method, "along that curve")
+    return row, curve.accuracy[curve.plan.rows.index(row)].mean(axis=0)
 
 
 def cheapest(evidence: Times, method: str, rivals: Sequence[str]) -> Judgement:
@@ -246,7 +245,7 @@ def cheapest(evidence: Times, method: str, rivals: Sequence[str]) -> Judgement:
         f"{ours.display_name} {ours.seconds:.3g} s; {opening} "
         f"{', '.join(_multiples(shown, ours))}, of "
         f"{counted(len(whole), 'rival')}, {counted(trials, 'trial')}."
-        f"{_listed('Left out, shortened', _multiples(timed[short], ours))}",
+        f"{_list_text('Left out, shortened', _multiples(timed[short], ours))}",
     )
 
 
@@ -257,12 +256,12 @@ def _multiples(times: pd.DataFrame, unit: Any) -> list[str]:
     ]
 
 
-def _listed(opening: str, parts: list[str]) -> str:
+def _list_text(opening: str, parts: list[str]) -> str:
     return f" {opening}: {', '.join(parts)}." if parts else ""
 
 
 def elsewhere(evidence: Evidence, where: str) -> Judgement:
-    """Say where to look: no number of a study speaks to the claim."""
+    """Refer to another place: no number of a study tests the claim."""
     raise NotTestable(where)
 
 
@@ -274,34 +273,37 @@ def transfer(evidence: Evidence) -> Judgement:
     average = on_average(ours)
     states = list(average[average["state"]].itertuples())
     text = answers.reference_answer(evidence.comparisons)
-    word = answers.verdict_of(average)
+    verdict = answers.verdict_of(average)
     trials = min(state.trials for state in states)
-    if not trials or word == COLLAPSED:
+    if not trials or verdict == COLLAPSED:
         raise NotTestable(text.rstrip("."))
-    if word == TOO_FEW:
+    if verdict == TOO_FEW:
         text += f" Gains over {_gains(states, 'rival_name')}."
     return Judgement(
-        judge(trials, holds=word == HELPS, opposite=word in (HURTS, EQUAL)),
+        judge(trials, holds=verdict == HELPS, opposite=verdict in (HURTS, EQUAL)),
         f"{text} {_trials(states)}.",
     )
 
 
 def no_better(
-    evidence: Evidence, state: str, tell: Callable[[pd.DataFrame, Sequence[Any]], str]
+    evidence: Evidence,
+    state: str,
+    describe: Callable[[pd.DataFrame, Sequence[Any]], str],
 ) -> Judgement:
     """Check that no method does better with the real source than in one state.
 
-    `tell` says what comparisons, and pairs of a method and itself in that state, show.
+    `describe` writes what comparisons, and pairs of a method and itself in that state,
+    show.
     """
     known = _pairs(evidence.comparisons, state, least=1)
     if not known:
         raise NotTestable(f"no method has a trial in the state {state}")
     pairs = [pair for pair in known if pair.trials >= MIN_TRIALS]
-    ahead = _ahead(pairs)
+    ahead = _better_with_source(pairs)
     level = [pair for pair in pairs if pair.pair in (EQUAL, HURTS)]
     text = f"gains with the real source over {state}: {_gains(known, 'display_name')}"
     if pairs:
-        text = tell(evidence.comparisons, pairs)
+        text = describe(evidence.comparisons, pairs)
     trials = min((pair.trials for pair in pairs), default=0)
     holds = not ahead and 2 * len(level) > len(pairs)
     return Judgement(
@@ -320,29 +322,29 @@ def _pairs(comparisons: pd.DataFrame, rival: str, least: int = MIN_TRIALS) -> li
     ]
 
 
-def _ahead(pairs: Sequence[Any]) -> list[Any]:
-    """Return those that are better with the real source, Holm's correction made."""
+def _better_with_source(pairs: Sequence[Any]) -> list[Any]:
+    """Return the pairs that are better with the real source after Holm's correction."""
     sure = verdicts.holm([pair.p_above for pair in pairs])
     return [pair for pair, p in zip(pairs, sure, strict=True) if p < verdicts.ALPHA]
 
 
-def _as_noise(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
+def _class_noise_text(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
     """Count the methods that are better with the source, than without any as well."""
-    ahead, alone = _ahead(pairs), _pairs(comparisons, ALONE)
+    ahead, alone = _better_with_source(pairs), _pairs(comparisons, ALONE)
     names = f" ({_gains(ahead, 'display_name')})" if ahead else ""
-    words = [pair.pair for pair in pairs]
+    pair_verdicts = [pair.pair for pair in pairs]
     text = (
         f"of {counted(len(pairs), 'method')}, better with the real source: "
-        f"{len(ahead)}{names}; equal: {words.count(EQUAL)}; "
-        f"better with class noise: {words.count(HURTS)}"
+        f"{len(ahead)}{names}; equal: {pair_verdicts.count(EQUAL)}; "
+        f"better with class noise: {pair_verdicts.count(HURTS)}"
     )
     if not alone:
         return text
-    better = f"{len(_ahead(alone))} of {len(alone)}"
+    better = f"{len(_better_with_source(alone))} of {len(alone)}"
     return f"{text}. Better with the real source than without any: {better}"
 
 
-def _kept(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
+def _without_source_text(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
     gains = answers.without_source(comparisons)
     if not gains:
         raise NotTestable("the baseline does not run in this study")
@@ -360,8 +362,8 @@ def _trials(pairs: Sequence[Any]) -> str:
     return counted(most, "trial") if least == most else f"{least} to {most} trials"
 
 
-class Kind(NamedTuple):
-    """A kind of check: how the verdict is found, and the function that finds it."""
+class Check(NamedTuple):
+    """A rule for verdicts, for readers, and the function that applies it."""
 
     rule: str
     apply: Callable[..., Judgement]
@@ -377,13 +379,13 @@ _NO_BETTER = (
 # By name in the list of claims. With class noise every method does as well as with the
 # source; without a source the gain over the baseline is there, too.
 CHECKS = {
-    "superior": Kind(
+    "superior": Check(
         "Supported where the 95 % interval of the paired gain, averaged over tasks, "
         "for other labelled samples and test rows lies above zero, contrary where it "
         f"lies below (at least {MIN_TRIALS} trials of both).",
         superior,
     ),
-    "best": Kind(
+    "best": Check(
         "Supported where the 95 % interval of the paired gain over the best other "
         "complete row, averaged over tasks, for other labelled samples and test rows "
         f"lies above zero, contrary where it lies below (at least {MIN_TRIALS} "
@@ -391,32 +393,32 @@ CHECKS = {
         "with the gain over them on shared trials.",
         best,
     ),
-    "flat": Kind(
+    "flat": Check(
         "Supported where the means within the range, over trials and tasks, differ by "
         f"at most {in_points(_TOLERANCE)} points, contrary where by more (at least "
         f"{MIN_TRIALS} trials).",
         flat,
     ),
-    "trend": Kind(
+    "trend": Check(
         "Supported where the 95 % t interval over trials of the paired "
         "difference between the two ends of the curve, averaged over tasks, lies above "
         f"zero, contrary where it lies below (at least {MIN_TRIALS} trials).",
         trend,
     ),
-    "transfer": Kind(
+    "transfer": Check(
         f"{verdicts.RULE} Here it is applied to the average over tasks: supported "
         "where the source helps, contrary where it hurts or the two are equal.",
         transfer,
     ),
-    "class-noise": Kind(
+    "class-noise": Check(
         _NO_BETTER.format("with class noise"),
-        partial(no_better, state=CLASS_NOISE, tell=_as_noise),
+        partial(no_better, state=CLASS_NOISE, describe=_class_noise_text),
     ),
-    "without-source": Kind(
+    "without-source": Check(
         _NO_BETTER.format("without one"),
-        partial(no_better, state=ALONE, tell=_kept),
+        partial(no_better, state=ALONE, describe=_without_source_text),
     ),
-    "cheapest": Kind(
+    "cheapest": Check(
         "Supported where its processor time over all tasks is below that of every "
         "rival that was measured, otherwise contrary (at least "
         f"{MIN_TRIALS} trials of it and of a rival that decides); shortened rivals are "
@@ -424,5 +426,5 @@ CHECKS = {
         cheapest,
         of_time=True,
     ),
-    "elsewhere": Kind("Not decided by the numbers of a study.", elsewhere),
+    "elsewhere": Check("Not decided by the numbers of a study.", elsewhere),
 }

@@ -1,4 +1,4 @@
-"""What the paper claims, claim by claim, and what the data at hand say to it."""
+"""Claims of the paper, each with the verdict of the data of a study."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike, Paths
@@ -28,18 +29,19 @@ from cdspp.paper.claims.evidence import (
     Times,
     read_evidence,
 )
+from cdspp.paper.times import measure_times
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
 from cdspp.study.plan import Plans
 
 PAPER, OURS = "paper", "ours"
-_ASKED = {OURS: " (our question)"}
+_KIND_NOTES = {OURS: " (our question)"}
 CLAIM_COLUMNS = ("claim", "text", "kind", "benchmark", "verdict", "numbers", "rule")
-_WORDS = (
+_TERMS = (
     "Supported: these data show what is claimed; contrary: they show the opposite; "
     f"too few trials: fewer than {MIN_TRIALS}, or trials that do not settle it; by "
     "construction: it follows from the algorithm and cannot fail, so it is not counted."
 )
-_APART = (
+_SCOPE = (
     "These data are not the paper's, so a claim that they contradict is not refuted "
     "there."
 )
@@ -68,11 +70,21 @@ def write_claims(
     paper: PathLike,
     outputs: Paths,
 ) -> None:
-    """Write the claims of the paper: in one word each, and with the numbers behind."""
+    """Write the claims of the paper: a verdict each, and the numbers behind it."""
     evidence = read_evidence(scores, comparisons, rows, plans)
     findings = check_claims(evidence, read_claims(Path(paper, "claims.yaml")))
     tables = build_verdicts_table(findings), build_claims_table(findings)
     write_tables(tables, outputs)
+
+
+def write_time_claims(
+    plans: Plans, records: Paths, paper: PathLike, outputs: Paths
+) -> None:
+    """Write what the paper claims of computation time."""
+    times = measure_times(read_fit_records(records).outcomes, plans)
+    claims = read_claims(Path(paper, "claims.yaml"))
+    findings = check_claims([Times(plan, times) for plan in plans], claims)
+    write_tables([build_time_claims_table(findings)], outputs)
 
 
 def read_claims(path: PathLike) -> list[Claim]:
@@ -115,8 +127,8 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
     return Table(
         "claims-overview",
         "What the paper claims, and what these data say",
-        f"{_opening(findings)}. {_WORDS} A dash: no number of this study speaks to it. "
-        f"{_APART} What the paper claims of time stands beside the measured seconds.",
+        f"{_opening(findings)}. {_TERMS} A dash: no number of this study speaks to it. "
+        f"{_SCOPE} What the paper claims of time stands beside the measured seconds.",
         columns=("Claim", *findings["benchmark"].unique()),
         lines=tuple(_overview_line(group) for _, group in groups),
         data=findings[["claim", "text", "kind", "benchmark", "verdict"]],
@@ -127,12 +139,16 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
 def _overview_line(findings: pd.DataFrame) -> Line:
     known = findings[findings["verdict"] == BY_CONSTRUCTION]["rule"]
     first = findings.iloc[0]
-    claim = Cell(first["text"] + _ASKED.get(first["kind"], ""), note="".join(known[:1]))
+    claim = _claim_cell(first, "".join(known[:1]))
     shown = (
         Cell(DASH if verdict == UNTESTABLE else verdict, bold=verdict == SUPPORTED)
         for verdict in findings["verdict"]
     )
     return Line((claim, *shown))
+
+
+def _claim_cell(finding: Any, note: str) -> Cell:
+    return Cell(finding.text + _KIND_NOTES.get(finding.kind, ""), note=note)
 
 
 def _opening(findings: pd.DataFrame) -> str:
@@ -148,7 +164,7 @@ def build_claims_table(findings: pd.DataFrame) -> Table:
     return Table(
         "claims",
         "The numbers behind each verdict",
-        f"{_opening(findings)} (in small print). {_WORDS} {_APART}",
+        f"{_opening(findings)} (in small print). {_TERMS} {_SCOPE}",
         columns=("Claim", "Benchmark", "Verdict", "Numbers"),
         lines=tuple(line for _, group in groups for line in _lines(group)),
         data=findings,
@@ -196,9 +212,8 @@ def _lines(findings: pd.DataFrame) -> list[Line]:
     together = len(distinct) == 1 < len(findings)
     lines: list[Line] = []
     for finding in (distinct if together else findings).itertuples():
-        claim = Cell(finding.text + _ASKED.get(finding.kind, ""), note=finding.rule)
         cells = (
-            Cell("") if lines else claim,
+            Cell("") if lines else _claim_cell(finding, finding.rule),
             Cell("all" if together else finding.benchmark),
             Cell(finding.verdict, bold=finding.verdict == SUPPORTED),
             Cell(finding.numbers),

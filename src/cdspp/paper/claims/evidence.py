@@ -1,4 +1,4 @@
-"""What a claim is checked against: scores and curves, or times, of one benchmark."""
+"""Evidence for claims: scores and curves, or times, of one benchmark."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import pandas as pd
 from cdspp.analysis.curves import CurveScores, arrange_curves
 from cdspp.analysis.source_help import read_comparisons, row_strata
 from cdspp.analysis.summary import Floats, Summary, read_scores, summarise
-from cdspp.analysis.verdicts import PairedGain, crossed_gain, paired_gain
+from cdspp.analysis.verdicts import PairedGain, paired_gain, two_way_gain
 from cdspp.core.names import PathLike
 from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import METHOD, BenchmarkPlan, Plans, Row
 
 SUPPORTED, CONTRARY = "supported", "contrary"
 BY_CONSTRUCTION = "by construction"
-UNTESTABLE = "cannot be tested here"  # not a word for a claim: there is none
+UNTESTABLE = "cannot be tested here"  # in place of a verdict
 
 
 class NotTestable(Exception):
@@ -69,7 +69,7 @@ class Evidence:
         if self.by_row is None:
             return gain
         tasks = self.summary.tasks
-        return crossed_gain(row_strata(self.by_row, (row, rival), tasks, False))
+        return two_way_gain(row_strata(self.by_row, (row, rival), tasks, False))
 
 
 @dataclass(frozen=True, eq=False)

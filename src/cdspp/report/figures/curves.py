@@ -51,8 +51,8 @@ def write_bridges(plans: Plans, scores: Paths, outputs: Paths) -> None:
 
 def draw_curves(curves: Sequence[CurveScores], outputs: Paths) -> None:
     """Draw the figures of a benchmark's curves, by their names: labels, sensitivity."""
-    of_labels = [c for c in curves if c.parameter == LABELS]
-    options = [c for c in curves if c.parameter not in (LABELS, PAIRS)]
+    of_labels = [c for c in curves if c.plan.parameter == LABELS]
+    options = [c for c in curves if c.plan.parameter not in (LABELS, PAIRS)]
     drawings = {
         LABELS: partial(_draw_labels, of_labels),
         "sensitivity": partial(_draw_sensitivity, options),
@@ -66,7 +66,7 @@ def _draw_labels(curves: Sequence[CurveScores], outputs: Paths) -> None:
     n_columns = _columns(len(panels) + 1)
     with style.gridded(
         *(len(panels) + 1, n_columns, outputs),
-        line=2.9 if any(len(c.rows) > 6 for c in curves) else 2.5,
+        line=2.9 if any(len(c.plan.rows) > 6 for c in curves) else 2.5,
         rest=0.2,
         width={3: style.WIDTH, 2: 5.4}.get(n_columns, 3.0),
         width_ratios=[1.9, 1] if len(panels) == 1 else [1] * n_columns,
@@ -115,7 +115,7 @@ def _label_panel(
     known = np.isfinite(means).sum(axis=1)
     apart = far.sum(axis=1) >= known.clip(1, 2)
     for i in np.flatnonzero(~apart).tolist():
-        row = curve.rows[i]
+        row = curve.plan.rows[i]
         leading = row.role == REFERENCE and row.state == REAL
         look: dict[str, Any] = {"linewidth": 1.1, "markersize": 3.8, "zorder": 2}
         look = {"linewidth": 1.8, "zorder": 3} if leading else look
@@ -151,10 +151,12 @@ def _note_below(
         look: dict[str, Any] = {"ha": side, "transform": axes.get_xaxis_transform()}
         for height, i in enumerate(np.flatnonzero(far[:, place] & ~apart).tolist()):
             look["collapsed"] = bool(unusable[i, place])
-            style.note_far(axes, curve.rows[i], means[i, [place]], height, x=x, **look)
+            style.note_far(
+                axes, curve.plan.rows[i], means[i, [place]], height, x=x, **look
+            )
     for height, i in enumerate(np.flatnonzero(apart).tolist()):
         look = {"transform": axes.transAxes, "collapsed": bool(unusable[i].any())}
-        style.note_far(axes, curve.rows[i], means[i], height, **look)
+        style.note_far(axes, curve.plan.rows[i], means[i], height, **look)
 
 
 def _draw_sensitivity(curves: Sequence[CurveScores], outputs: Paths) -> None:
@@ -162,7 +164,9 @@ def _draw_sensitivity(curves: Sequence[CurveScores], outputs: Paths) -> None:
     n_columns = _columns(len(curves))
     width = style.WIDTH if n_columns > 1 else 4.4
     # Tasks that are shown beside an average look different, if they are few.
-    several = [c.tasks for c in curves if len(c.tasks) > 1 and not c.in_states]
+    several = [
+        c.plan.tasks for c in curves if len(c.plan.tasks) > 1 and not c.in_states
+    ]
     named = list(dict.fromkeys(task for tasks in several for task in tasks))
     dashes = _DASHES if len(named) <= len(_DASHES) else ["solid"] * len(named)
     looks = dict(zip(named, dashes, strict=False))
@@ -176,7 +180,7 @@ def _draw_sensitivity(curves: Sequence[CurveScores], outputs: Paths) -> None:
     ) as (figure, panels):
         for axes, curve in zip(panels, curves, strict=True):
             _sensitivity_panel(axes, curve, looks)
-            axes.set_xlabel(parameter_title(curve.parameter))
+            axes.set_xlabel(parameter_title(curve.plan.parameter))
         low, high = figure.axes[0].get_ylim()
         # Curves that vary by less than ten points look flat.
         flat = max(0.0, 10.0 - (high - low)) / 2
@@ -195,7 +199,7 @@ def _sensitivity_panel(
     by_task = _by_task(curve)
     for task, values, unusable in by_task:
         thick = task == by_task[-1][0]
-        for row, trials, fell in zip(curve.rows, values, unusable, strict=True):
+        for row, trials, fell in zip(curve.plan.rows, values, unusable, strict=True):
             asked = thick and (row.role == REFERENCE or row.stands_for)
             if curve.in_states and not asked:
                 continue
@@ -261,13 +265,13 @@ def draw_bridges(
         shared: Any = {"squeeze": False, "width_ratios": [1.25, 1], "sharey": "row"}
         grid = figure.subplots(len(parts), 2, **shared)
         for panels, (summary, curves) in zip(grid, parts, strict=True):
-            pairs = next(curve for curve in curves if curve.parameter == PAIRS)
-            of_labels = [curve for curve in curves if curve.parameter == LABELS]
-            title = f"{summary.plan.title}: {task_title(pairs.tasks[0])}"
+            pairs = next(curve for curve in curves if curve.plan.parameter == PAIRS)
+            of_labels = [curve for curve in curves if curve.plan.parameter == LABELS]
+            title = f"{summary.plan.title}: {task_title(pairs.plan.tasks[0])}"
             panels[0].set_title(style.plain_text(title), fontweight="bold", loc="left")
             _pair_panel(panels[0], summary, pairs)
             if of_labels:
-                methods = [row.method for row in pairs.rows]
+                methods = [row.method for row in pairs.plan.rows]
                 _beside_pairs(panels[1], of_labels[0], methods)
             else:
                 panels[1].set_axis_off()
@@ -277,7 +281,7 @@ def draw_bridges(
 
 
 def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:
-    task = summary.tasks.index(curve.tasks[0])
+    task = summary.tasks.index(curve.plan.tasks[0])
     ends = [0.0, curve.values[-1]]
     for i, row in enumerate(summary.rows):
         alone = row.role in (REFERENCE, BASELINE) or row.stands_for
@@ -285,7 +289,9 @@ def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:
             values = summary.accuracy[i, task, : curve.plan.trials_asked]
             twice, look = np.stack([values] * 2), _across_look(row)
             style.draw_line(axes, row, ends, twice, band=False, **look)
-    lines = zip(curve.rows, curve.accuracy[:, 0], curve.unusable()[:, 0], strict=True)
+    lines = zip(
+        curve.plan.rows, curve.accuracy[:, 0], curve.unusable()[:, 0], strict=True
+    )
     for row, values, unusable in lines:
         look = {"lw": 1.7, "zorder": 3, "unusable": unusable}
         style.draw_line(axes, row, curve.values, values, band=True, **look)
@@ -305,7 +311,7 @@ def _across_look(row: Row) -> dict[str, Any]:
 
 
 def _beside_pairs(axes: Axes, curve: CurveScores, methods: Sequence[str]) -> None:
-    for row, values in zip(curve.rows, curve.accuracy[:, 0], strict=True):
+    for row, values in zip(curve.plan.rows, curve.accuracy[:, 0], strict=True):
         shown = row.kind == BRIDGED or row.role or row.method in methods
         if shown or row.stands_for:
             look = {"lw": 1.7} if row.method in methods else _across_look(row)
@@ -316,5 +322,5 @@ def _beside_pairs(axes: Axes, curve: CurveScores, methods: Sequence[str]) -> Non
 def _bridge_axis(axes: Axes, values: Sequence[float], curve: CurveScores) -> None:
     axes.set_xticks(values, [value_text(value) for value in values])
     axes.minorticks_off()
-    axes.set_xlabel(parameter_title(curve.parameter))
+    axes.set_xlabel(parameter_title(curve.plan.parameter))
     style.quiet(axes, grid="y")

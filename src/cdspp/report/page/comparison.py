@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from cdspp.analysis.best_bet import REFERENCE
+from cdspp.analysis.best_bet import TARGET_ONLY
 from cdspp.core.files import atomic
 from cdspp.core.names import PathLike
 from cdspp.report.page.page import environment, unbroken
@@ -35,7 +35,7 @@ def write_comparison(found: Comparison, rows: list[str], output: PathLike) -> No
         grid=found.grid(),
         rows=rows,
         bet=found.best_bet,
-        reference=REFERENCE,
+        reference=TARGET_ONLY,
         chart=_chart(found),
         table=table,
         finding=finding,

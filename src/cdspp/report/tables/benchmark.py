@@ -186,18 +186,23 @@ def _curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
     asked = curve.plan.trials_asked
     scores = [
         _score(
-            *(curve.rows[row], accuracy[row, task, value], tasks[task], curve.tasks),
+            *(
+                curve.plan.rows[row],
+                accuracy[row, task, value],
+                tasks[task],
+                curve.plan.tasks,
+            ),
             bool(unusable[row, task, value]),
         )
         | {"benchmark": plan.benchmark, "asked": asked, "value": curve.values[value]}
-        | {"curve": curve.plan.identifier, "parameter": curve.parameter}
+        | {"curve": curve.plan.identifier, "parameter": curve.plan.parameter}
         for row, task, value in np.ndindex(accuracy.shape[:3])
     ]
     cells = _cells(scores, itemgetter("task", "value"))
     lines = []
     for task in tasks[-1:] if curve.in_states else tasks:
         title = task_title(task)
-        for row in curve.rows:
+        for row in curve.plan.rows:
             note = counted(row.trials_asked, "trial") * (row.trials_asked < asked)
             name = Cell(row.display_name + row.marks, note=note, name=True)
             numbers = [cells[row.key, task, value] for value in curve.values]
@@ -205,7 +210,7 @@ def _curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
             lines.append(Line((name, Cell(title), *numbers), block))
     return Table(
         name=f"curve-{curve.plan.identifier}_{plan.benchmark}",
-        title=f"{plan.title}: accuracy by {parameter_title(curve.parameter)}",
+        title=f"{plan.title}: accuracy by {parameter_title(curve.plan.parameter)}",
         caption=f"{_curve_caption(curve)} {plan.protocol}",
         columns=("Method", "Task", *map(value_text, curve.values)),
         lines=tuple(lines),
@@ -216,11 +221,11 @@ def _curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
 
 
 def _curve_caption(curve: CurveScores) -> str:
-    several = len(curve.tasks) > 1
+    several = len(curve.plan.tasks) > 1
     parts = [
         "Percent, mean (standard deviation, n − 1) over "
         f"{counted(curve.plan.trials_asked, 'trial')}. "
-        f"Columns: {parameter_title(curve.parameter)}."
+        f"Columns: {parameter_title(curve.plan.parameter)}."
     ]
     if curve.main is not None:
         value = value_text(curve.main)
@@ -229,10 +234,10 @@ def _curve_caption(curve: CurveScores) -> str:
         parts.append("Every method with its real source first, then in other states.")
         if several:
             parts.append("Averages over tasks; single tasks are in the CSV file.")
-    elif len(curve.rows) > 1:
+    elif len(curve.plan.rows) > 1:
         parts.append(_BOLD.format("of a task and value"))
-    known = (method_class(row.method).option_notes for row in curve.rows)
-    for note in dict.fromkeys(notes.get(curve.parameter, "") for notes in known):
+    known = (method_class(row.method).option_notes for row in curve.plan.rows)
+    for note in dict.fromkeys(notes.get(curve.plan.parameter, "") for notes in known):
         parts.append(note.format(n_classes=curve.plan.n_classes))
     if curve.plan.dropped:
         groups = groupby(sorted(curve.plan.dropped), key=lambda pair: pair[0])

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
-from cdspp.analysis.splits import Splits, read_splits, split_of
 from cdspp.core import names
 from cdspp.core.errors import DataError
 from cdspp.core.names import UNLABELLED_ROLE, PathLike, Paths, within_domain
@@ -20,8 +19,17 @@ from cdspp.report.tables.table import (
     number_cell,
     write_tables,
 )
-from cdspp.stages.artifacts import labels_by_id, read_csv, read_features
+from cdspp.stages.artifacts import (
+    SPLIT_COLUMNS,
+    labels_by_id,
+    read_csv,
+    read_features,
+    read_frame,
+)
 from cdspp.study.plan import BenchmarkPlan, Plans
+
+Splits = Mapping[tuple[str, str], pd.DataFrame]  # by role and domain
+_Value = TypeVar("_Value")
 
 _RANDOM_WEIGHTS = "random weights"
 _TREATMENT = {
@@ -45,6 +53,21 @@ def write_contents(
     write_tables(tables, outputs)
 
 
+def read_splits(paths: Iterable[PathLike]) -> Splits:
+    """Read ``.../<role>/<domain>/<block>.parquet``, the blocks of each in one frame."""
+    blocks: dict[tuple[str, str], list[pd.DataFrame]] = {}
+    for path in map(Path, paths):
+        role, domain = path.parent.parts[-2:]
+        blocks.setdefault((role, domain), []).append(read_frame(path, SPLIT_COLUMNS))
+    return {key: pd.concat(each, ignore_index=True) for key, each in blocks.items()}
+
+
+def split_of(splits: Splits, role: str, domain: str) -> pd.DataFrame:
+    """Return the splits of a domain in a role; DataError where there are none."""
+    found = {name: split for (kind, name), split in splits.items() if kind == role}
+    return _look_up(domain, found, f"splits of {domain} as {role}")
+
+
 def count_contents(
     plan: BenchmarkPlan, labels: Paths, features: Paths, splits: Paths
 ) -> pd.DataFrame:
@@ -59,11 +82,12 @@ def count_contents(
     for role, domains in names.role_domains(plan.tasks).items():
         view = plan.views[role]
         for domain in domains:
-            path = _file(label_files, domain)
+            path = _look_up(domain, label_files, f"a file of {domain}")
             known = labels_by_id(path)
             entry: dict[str, Any] = {"benchmark": plan.benchmark, "role": role}
             entry |= {"dataset": path.parent.name, "domain": domain}
-            described = _file(feature_files, f"{domain}.{view}")
+            name = f"{domain}.{view}"
+            described = _look_up(name, feature_files, f"a file of {name}")
             entry |= _domain(path, known, described, view)
             found.append(entry | _trials(split_of(blocks, role, domain), known))
     return pd.DataFrame(found)
@@ -198,14 +222,14 @@ def _overlap(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
     }
 
 
-def _file(files: dict[str, Path], key: str) -> Path:
-    if key not in files:
-        known = ", ".join(files) or "none"
+def _look_up(name: str, found: Mapping[str, _Value], what: str) -> _Value:
+    if name not in found:
+        known = ", ".join(found) or "none"
         raise DataError(
-            f"expected a file of {key}, got those of {known}. Give the files of all "
-            "domains that the tasks use."
+            f"expected {what}, got those of {known}. Give the files of all domains "
+            "that the tasks use."
         )
-    return files[key]
+    return found[name]
 
 
 def _domain(

@@ -25,13 +25,13 @@ from cdspp.methods.base import (
 )
 from cdspp.methods.collapse import Collapse
 
-__all__ = ["PREDICTIONS", "Guest", "class_path", "guest_class", "of_object"]
+__all__ = ["PREDICTIONS", "ExternalMethod", "class_path", "wrap_class", "wrap_object"]
 
 TARGET_KIND, PREDICTIONS = "target-only", "predictions"
 
 
 @dataclass(frozen=True)
-class Guest:
+class ExternalMethod:
     """A method from outside, as a study describes it."""
 
     place: str  #: ``module:Class``
@@ -43,7 +43,7 @@ class Guest:
     preprocessing: tuple[str, ...] = ()
 
 
-class GuestClassifier(HeterogeneousClassifier):
+class ExternalClassifier(HeterogeneousClassifier):
     """A class from outside as a method: it sees class codes, and -1 for no label.
 
     ``fit(X, y, source=SourceDomain(...))`` gets the labelled target rows first;
@@ -52,11 +52,11 @@ class GuestClassifier(HeterogeneousClassifier):
     `sklearn.semi_supervised`.
     """
 
-    outside: ClassVar[type]
+    wrapped_class: ClassVar[type]
     preprocessing: ClassVar[tuple[str, ...]] = ()
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        self.model_ = last = self.outside(**_built(self.get_params(deep=False)))
+        self.model_ = last = self.wrapped_class(**_built(self.get_params(deep=False)))
         if self.preprocessing:
             first = [load_class(place)() for place in self.preprocessing]
             self.model_ = make_pipeline(*first, last)
@@ -69,8 +69,8 @@ class GuestClassifier(HeterogeneousClassifier):
             more["source"] = SourceDomain(problem.X_source, problem.y_source)
         self.model_.fit(X, y, **more)
         if self.transductive:
-            found = last.transduction_[len(problem.y_labelled) :]
-            return [Round(1, self._checked_codes(found))]
+            labels = last.transduction_[len(problem.y_labelled) :]
+            return [Round(1, self._checked_codes(labels))]
         return []
 
     def _own_collapse(self) -> Collapse | None:
@@ -88,8 +88,8 @@ class GuestClassifier(HeterogeneousClassifier):
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
         return self._checked_codes(self.model_.predict(X)), None
 
-    def _checked_codes(self, found: Any) -> Int:
-        codes, n_classes = np.asarray(found), len(self.classes_)
+    def _checked_codes(self, labels: Any) -> Int:
+        codes, n_classes = np.asarray(labels), len(self.classes_)
         if not np.isin(codes, np.arange(n_classes)).all():
             raise ValueError(
                 f"{self.display_name} predicts {np.setdiff1d(codes, range(n_classes))}"
@@ -98,15 +98,15 @@ class GuestClassifier(HeterogeneousClassifier):
         return codes.astype(np.intp)
 
 
-class TransductiveGuest(TransductiveClassifier, GuestClassifier):
+class ExternalTransduction(TransductiveClassifier, ExternalClassifier):
     """A class from outside that labels the rows it is fitted on and no others."""
 
 
-class MadeElsewhere(TransductiveClassifier):
-    """Predictions that are made elsewhere; the fit stage takes them from their file."""
+class ExternalPredictions(TransductiveClassifier):
+    """Predictions of another program; the fit stage takes them from their file."""
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        raise MethodFailed(f"{self.display_name} is made elsewhere and not fitted")
+        raise MethodFailed(f"{self.display_name} has external predictions and no fit")
 
 
 def class_path(cls: type) -> str:
@@ -115,46 +115,46 @@ def class_path(cls: type) -> str:
 
 
 @cache
-def guest_class(name: str, guest: Guest) -> type[HeterogeneousClassifier]:
+def wrap_class(name: str, method: ExternalMethod) -> type[HeterogeneousClassifier]:
     """Return a class from outside as a method with an identifier."""
-    if guest.kind != PREDICTIONS:
-        return _as_method(name, guest, load_class(guest.place), {})
+    if method.kind != PREDICTIONS:
+        return _as_method(name, method, load_class(method.place), {})
     own = {
         "identifier": name,
-        "display_name": guest.display_name or name,
-        "uses_source": guest.states,
+        "display_name": method.display_name or name,
+        "uses_source": method.states,
         "cost": classmethod(lambda _, size: (0.01, 50.0)),
     }
-    return type("MadeElsewhere", (MadeElsewhere,), own)
+    return type("ExternalPredictions", (ExternalPredictions,), own)
 
 
 def _as_method(
-    name: str, guest: Guest, cls: type, chosen: Mapping[str, Any]
+    name: str, method: ExternalMethod, cls: type, chosen: Mapping[str, Any]
 ) -> type[HeterogeneousClassifier]:
     """Return `cls` as a method, with the `chosen` options as its defaults."""
     own: dict[str, Any] = {"identifier": name}
     own |= {"__module__": cls.__module__, "__doc__": cls.__doc__}
     shown = getattr(cls, "display_name", cls.__name__)
-    own["display_name"] = guest.display_name or shown
+    own["display_name"] = method.display_name or shown
     if issubclass(cls, HeterogeneousClassifier):
-        if guest.preprocessing:
+        if method.preprocessing:
             text = "prepares its rows itself; remove preprocessing."
-            raise ConfigError(f"{guest.place}: {text}")
+            raise ConfigError(f"{method.place}: {text}")
         if chosen:
             init: Any = cls.__init__
             own["__init__"] = _constructor(cls, chosen, lambda m, all_: init(m, **all_))
         return type(cls.__name__, (cls,), own)
-    target_only = guest.kind == TARGET_KIND or cls.__module__.startswith("sklearn.")
-    _check_offers(guest.place, cls, target_only)
-    own["outside"], own["uses_source"] = cls, not target_only
-    own["preprocessing"] = guest.preprocessing
+    target_only = method.kind == TARGET_KIND or cls.__module__.startswith("sklearn.")
+    _check_offers(method.place, cls, target_only)
+    own["wrapped_class"], own["uses_source"] = cls, not target_only
+    own["preprocessing"] = method.preprocessing
     # These take -1 for a row without a label, where other classifiers see a class.
     takes_unlabelled = cls.__module__.startswith("sklearn.semi_supervised")
     own["supervised"] = target_only and not takes_unlabelled
     own["needs_torch"] = bool(getattr(cls, "needs_torch", False))
     own["__init__"] = _constructor(cls, chosen, lambda m, all_: vars(m).update(all_))
-    own["cost"] = classmethod(lambda _, size: (guest.seconds, 50.0))
-    base = GuestClassifier if hasattr(cls, "predict") else TransductiveGuest
+    own["cost"] = classmethod(lambda _, size: (method.seconds, 50.0))
+    base = ExternalClassifier if hasattr(cls, "predict") else ExternalTransduction
     return type(cls.__name__, (base,), own)
 
 
@@ -199,15 +199,15 @@ def _constructor(
 
 def _built(options: Mapping[str, Any]) -> dict[str, Any]:
     """Build each option that is a model: ``{class: ..., options: {...}}``."""
-    found = dict(options)
+    built = dict(options)
     for name, value in options.items():
         nested = isinstance(value, Mapping) and "class" in value
         if nested and not set(value) - {"class", "options"}:
-            found[name] = load_class(value["class"])(**_built(value.get("options", {})))
-    return found
+            built[name] = load_class(value["class"])(**_built(value.get("options", {})))
+    return built
 
 
-def of_object(method: Any) -> tuple[str, type[HeterogeneousClassifier]]:
+def wrap_object(method: Any) -> tuple[str, type[HeterogeneousClassifier]]:
     """Return name and method of a class, or of an instance with its options."""
     cls = method if inspect.isclass(method) else type(method)
     path, chosen = class_path(cls), {}
@@ -222,7 +222,7 @@ def of_object(method: Any) -> tuple[str, type[HeterogeneousClassifier]]:
         chosen = {k: v for k, v in options.items() if repr(v) != repr(usual.get(k))}
     changed = ", ".join(f"{k}={v!r}" for k, v in chosen.items())
     name = f"{path}({changed})" if changed else path
-    found = _as_method(name, Guest(path), cls, chosen)
+    wrapped = _as_method(name, ExternalMethod(path), cls, chosen)
     if changed:
-        found.display_name += f" ({changed})"
-    return name, found
+        wrapped.display_name += f" ({changed})"
+    return name, wrapped

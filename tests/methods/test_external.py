@@ -15,7 +15,7 @@ from support.toy_problem import toy_problem
 from cdspp import CDSPP, load_model, make, save_model
 from cdspp.core.errors import CollapseWarning, ConfigError, DataError
 from cdspp.core.linalg import row_normalise
-from cdspp.methods import available, method_class, name_of, set_guests
+from cdspp.methods import available, method_class, name_of, register_external
 from cdspp.methods.model_file import check_keepable
 
 MODULE = """
@@ -75,7 +75,7 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.syspath_prepend(str(tmp_path))
     yield tmp_path
     sys.modules.pop("outside_means", None)
-    set_guests({})
+    register_external({})
 
 
 @pytest.mark.usefixtures("outside")
@@ -130,7 +130,7 @@ def test_a_classifier_sees_the_target_alone_and_where_it_can_its_unlabelled_rows
     inner = {"class": "sklearn.linear_model:LogisticRegression", "options": {"C": 2.0}}
     logistic = {"place": inner["class"], "kind": "target-only"}
     training = "sklearn.semi_supervised:SelfTrainingClassifier"
-    set_guests(
+    register_external(
         {
             "logistic": logistic,
             "training": {"place": training, "kind": "target-only"},
@@ -156,7 +156,7 @@ UNIT = ["sklearn.preprocessing:Normalizer"]
 @pytest.mark.usefixtures("outside")
 def test_transformers_that_a_study_names_go_before_a_class() -> None:
     said = {"place": LOGISTIC, "kind": "target-only"}
-    set_guests({"raw": said, "unit": {**said, "preprocessing": UNIT}})
+    register_external({"raw": said, "unit": {**said, "preprocessing": UNIT}})
     problem = toy_problem()
     units, lengths = row_normalise(problem.X), np.linspace(0.1, 30, len(problem.X))
     raw, unit = (
@@ -166,7 +166,7 @@ def test_transformers_that_a_study_names_go_before_a_class() -> None:
     np.testing.assert_array_equal(raw.transduction_, unit.transduction_)
     found = unit.model_[-1].coef_
     np.testing.assert_allclose(found, raw.model_.coef_, rtol=1e-3, atol=1e-3)
-    set_guests({"cdspp-again": {"place": "cdspp:CDSPP", "preprocessing": UNIT}})
+    register_external({"cdspp-again": {"place": "cdspp:CDSPP", "preprocessing": UNIT}})
     with pytest.raises(ConfigError, match="remove preprocessing"):
         method_class("cdspp-again")
 
@@ -175,7 +175,7 @@ def test_transformers_that_a_study_names_go_before_a_class() -> None:
 @pytest.mark.parametrize("preprocessing", [[], UNIT])
 def test_self_training_that_adopts_nothing_says_so(preprocessing: list[str]) -> None:
     said = {"place": TRAINING, "kind": "target-only", "preprocessing": preprocessing}
-    set_guests({"training": said})
+    register_external({"training": said})
     problem = toy_problem()
     inner = {"class": LOGISTIC, "options": {"C": 1e-6}}
     with pytest.warns(CollapseWarning, match=r"pseudo-label .* \d+"):

@@ -9,10 +9,8 @@ from typing import Any
 from support.report_data import make_plan
 from support.score_data import NAN, Cells, as_outcomes
 
-from cdspp.analysis.fit_records import measure_times
-from cdspp.paper.times import paper_times
+from cdspp.paper.times import build_times_table, measure_times, paper_times
 from cdspp.report.tables.table import Cell, Table, to_html
-from cdspp.report.tables.times import build_times_table
 
 TASKS = ("a_b", "b_a")
 

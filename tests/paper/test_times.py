@@ -10,9 +10,8 @@ import pytest
 from support.report_data import make_plan
 from support.score_data import NAN, Cells, as_outcomes
 
-from cdspp.analysis.fit_records import measure_times
 from cdspp.core.errors import DataError
-from cdspp.paper.times import paper_times
+from cdspp.paper.times import measure_times, paper_times
 
 TASKS = ("a_b", "b_a")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cdspp.analysis.splits import read_splits, split_of
 from cdspp.core.errors import DataError
+from cdspp.report.tables.contents import read_splits, split_of
 from cdspp.stages.artifacts import SPLIT_COLUMNS, write_rows
 
 

@@ -11,8 +11,8 @@ import pytest
 from support.curve_data import TASKS, curve_entry, curve_plan, curve_scores
 from support.report_data import scores_frame
 
-from cdspp.analysis.selection import compare_selections, without_grid
 from cdspp.core.names import MAIN, SELECTED
+from cdspp.report.tables.selection import compare_selections, without_grid
 from cdspp.study.plan import CHOOSING, BenchmarkPlan, Row
 
 SELECTING = Row("selected/svm-t", "SVM_t", SELECTED, "svm-t", 3, kind=CHOOSING)
