@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from cdspp.core.errors import DiskFullError, NotWritableError
-from cdspp.core.faults import out_of_memory, tell_fault
+from cdspp.core.faults import out_of_memory, raise_write_error
 from cdspp.core.files import atomic, write_json, write_parts
 from cdspp.core.jobs import job
 from cdspp.report.figures.style import canvas
@@ -134,9 +134,9 @@ def test_a_fault_of_reading_is_none_of_writing(tmp_path: Path) -> None:
     fault = PermissionError(errno.EACCES, "Permission denied", "/elsewhere/x.csv")
     with pytest.raises(PermissionError), atomic(tmp_path / "f.csv"):
         raise fault
-    tell_fault(fault, tmp_path / "f.csv")
+    raise_write_error(fault, tmp_path / "f.csv")
     with pytest.raises(NotWritableError):
-        tell_fault(fault, "/elsewhere/f.csv")
+        raise_write_error(fault, "/elsewhere/f.csv")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cdspp.core.labels import is_missing, lookalikes, null_words
+from cdspp.core.labels import is_missing, missing_markers, near_duplicates
 
 
 @pytest.mark.parametrize("value", [None, -1, " ", "n/a", "NULL"])
@@ -20,9 +20,9 @@ def test_a_value_is_a_label(value: Any) -> None:
 
 
 def test_words_that_mean_none_are_counted() -> None:
-    assert null_words(["cat", "NA", "", "null", "NA"]) == "2 'NA' and 1 'null'"
+    assert missing_markers(["cat", "NA", "", "null", "NA"]) == "2 'NA' and 1 'null'"
 
 
 def test_classes_that_look_alike_are_named_with_their_places() -> None:
-    found = lookalikes({"lab": ["Cat", "dog"], "field": ["cat ", "dog"]})
+    found = near_duplicates({"lab": ["Cat", "dog"], "field": ["cat ", "dog"]})
     assert found == ["'Cat' (lab), 'cat ' (field)"]

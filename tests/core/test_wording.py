@@ -7,7 +7,7 @@ import math
 import pytest
 
 from cdspp.core import wording
-from cdspp.core.faults import crash_words, memory_words
+from cdspp.core.faults import crash_text, out_of_memory_text
 from cdspp.core.memory import memory_text
 from cdspp.core.names import fit_key
 
@@ -36,11 +36,11 @@ from cdspp.core.names import fit_key
         (memory_text(300), "300 MB"),
         (memory_text(3 * 1024), "3.0 GB"),
         (
-            crash_words(ZeroDivisionError("division by zero")),
+            crash_text(ZeroDivisionError("division by zero")),
             "ZeroDivisionError: division by zero",
         ),
         (
-            memory_words(MemoryError("Unable to allocate 7 GiB")),
+            out_of_memory_text(MemoryError("Unable to allocate 7 GiB")),
             "out of memory (Unable to allocate 7 GiB).",
         ),
     ],

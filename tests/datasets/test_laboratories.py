@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from cdspp.datasets import make_dataset
-from cdspp.features.given import TableColumns
+from cdspp.features.precomputed import TableColumns
 
 CASES = [
     ("laboratories-wine", load_wine, (8, 7), ["flavanoids", "nonflavanoid_phenols"]),

@@ -21,7 +21,7 @@ from cdspp.datasets.base import read_fetched, read_index
 from cdspp.datasets.catalogue import checks_of, load_catalogue
 from cdspp.datasets.fetch import KEPT
 from cdspp.datasets.resources import fetch_resource, make_files
-from cdspp.features.given import TableColumns
+from cdspp.features.precomputed import TableColumns
 from cdspp.stages.artifacts import read_features
 from cdspp.stages.data import prepare_dataset
 from cdspp.stages.features import extract_view

@@ -14,7 +14,7 @@ from cdspp.core.labels import keep_labels
 from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import (
     _feature_names,
-    _named,
+    _with_distinct_names,
     read_domain,
     require_dropped,
 )
@@ -35,7 +35,7 @@ def test_cells_of_a_csv_are_read_to_the_last_bit_and_classes_as_they_stand(
     assert found.X.tobytes() == expected.tobytes()
     assert (found.features, list(found.ids)) == (("x",), cells)
     assert found.labels == ["NaCl", "", "", "7", "", ""] * 167
-    assert found.null_words == "167 'n/a' and 167 'null'"
+    assert found.missing_markers == "167 'n/a' and 167 'null'"
 
 
 @pytest.mark.parametrize(
@@ -121,4 +121,4 @@ def test_the_time_for_a_header_is_linear() -> None:
     _feature_names(names, "a.csv", Columns(), {"x7", "x8"})
     assert time.process_time() - begun < 1  # a count for each name takes many
     with pytest.raises(DataError, match="the column 'x9' twice"):
-        _named(pd.DataFrame(columns=[*names, "x9"]), "a.csv", Columns())
+        _with_distinct_names(pd.DataFrame(columns=[*names, "x9"]), "a.csv", Columns())

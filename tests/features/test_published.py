@@ -21,7 +21,7 @@ from support.published_files import (
 )
 
 from cdspp.core.errors import DataError
-from cdspp.features.given import Published
+from cdspp.features.precomputed import Published
 
 SURF = "Office-Caltech SURF"
 SHUFFLED = [4, 0, 5, 2, 1, 3]

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from cdspp import CDSPP, SourceDomain, compare, keep_labels, make
 from cdspp.core.errors import CollapseWarning, DataError, LabelWarning
-from cdspp.core.labels import lookalikes, require_common
+from cdspp.core.labels import near_duplicates, require_common
 from cdspp.methods.labels import read_labels
 
 N_PER_CLASS, NAMES = 8, ("cat", "dog", "owl")
@@ -131,7 +131,7 @@ def test_two_forms_of_one_letter_are_named_by_their_codes() -> None:
     names = ["cat", "dog", "\uff4fwl"]
     with pytest.raises(ValueError, match=r"'owl' \(target\), '\uff4fwl' \(source\)"):
         predictions(TEXTS["a list with None"], [names[code] for code in CODES])
-    assert lookalikes({"one": ["caf\xe9"], "two": ["cafe\u0301"]}) == [
+    assert near_duplicates({"one": ["caf\xe9"], "two": ["cafe\u0301"]}) == [
         r"'caf\xe9' (one), 'cafe\u0301' (two)"
     ]
 

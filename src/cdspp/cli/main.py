@@ -15,7 +15,7 @@ from typing import Any, cast
 from cdspp.cli import fit_predict
 from cdspp.cli.command import add_command, missing_package
 from cdspp.core.errors import DiskFullError, MethodFailed, NotWritableError
-from cdspp.core.faults import memory_words, out_of_memory
+from cdspp.core.faults import out_of_memory, out_of_memory_text
 from cdspp.core.labels import keep_labels
 from cdspp.core.version import VERSION
 
@@ -110,7 +110,7 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
     except (MemoryError, RuntimeError) as error:
         if not out_of_memory(error):
             raise
-        return _refuse(parser.prog, f"{memory_words(error)} {LESS_MEMORY}")
+        return _refuse(parser.prog, f"{out_of_memory_text(error)} {LESS_MEMORY}")
     except ModuleNotFoundError as error:
         if (remedy := missing_package(error, arguments.extra)) is None:
             raise

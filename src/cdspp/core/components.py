@@ -63,7 +63,7 @@ def principal_components(
     if not issparse(X):
         X, shift = X - mean, np.zeros_like(mean)
     centred = _Centred(X, shift)
-    values, vectors = _leading(centred, n_components, energy)
+    values, vectors = _leading_eigenpairs(centred, n_components, energy)
     if centred.wide:
         vectors = centred.left(vectors) / np.sqrt(values)
     components = (vectors * column_signs(vectors)).T
@@ -106,7 +106,7 @@ class _Centred:
         return self.right(self.left(v)) if self.wide else self.left(self.right(v))
 
 
-def _leading(
+def _leading_eigenpairs(
     centred: _Centred, n_components: int | None, energy: float | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return eigenvalues above rounding, descending, and their vectors."""

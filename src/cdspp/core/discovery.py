@@ -13,21 +13,14 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from cdspp.core.errors import ConfigError
 
 
-class Found(NamedTuple):
-    """Where a class is declared: its module below the package, and its name."""
-
-    module: str
-    class_name: str
-
-
 @cache
-def find_identifiers(package: str) -> Mapping[str, Found]:
-    """Map each class-level ``identifier = "..."`` to its class, importing nothing."""
+def find_identifiers(package: str) -> Mapping[str, tuple[str, str]]:
+    """Map each ``identifier = "..."`` to module and class, importing nothing."""
     found = {}
     folder = Path(str(sys.modules[package].__file__)).parent
     for path in sorted(folder.rglob("[!_]*.py")):
@@ -39,7 +32,7 @@ def find_identifiers(package: str) -> Mapping[str, Found]:
                     case ast.Assign([target], value) | ast.AnnAssign(target, _, value):
                         match target, value:
                             case ast.Name("identifier"), ast.Constant(str(name)):
-                                found[name] = Found(module, node.name)
+                                found[name] = (module, node.name)
     return dict(sorted(found.items()))
 
 
@@ -100,7 +93,7 @@ def _module_at(place: str) -> ModuleType:
 
 
 @cache
-def offered(group: str) -> Mapping[str, str]:
+def plugin_paths(group: str) -> Mapping[str, str]:
     """Return the class paths of entry points, such as ``cdspp.methods``, by name."""
     return {each.name: each.value for each in metadata.entry_points(group=group)}
 

@@ -57,7 +57,7 @@ class UnitWarning(BridgeWarning):
 
 
 class LabelWarning(UserWarning):
-    """Labels are usable but unexpected, such as a class of one domain alone."""
+    """Labels are usable but unexpected, such as a class in only one domain."""
 
 
 class CostWarning(UserWarning):
@@ -65,4 +65,4 @@ class CostWarning(UserWarning):
 
 
 class CollapseWarning(UserWarning):
-    """A fit is of no use: one class for nearly all rows, or rows nearly parallel."""
+    """A degenerate fit: one class for nearly all rows, or rows nearly parallel."""

@@ -1,4 +1,4 @@
-"""Faults of the machine in words: no space, no permission, no memory."""
+"""Errors of the machine as messages: no space, no permission, no memory."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def write_errors(path: PathLike) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        tell_fault(error, path, _REFUSED | _OTHER)
+        raise_write_error(error, path, _REFUSED | _OTHER)
         raise
 
 
@@ -56,7 +56,7 @@ def writing_fault(folder: PathLike) -> str:
     return ""
 
 
-def tell_fault(
+def raise_write_error(
     error: OSError, path: PathLike, remedies: Mapping[int, str] = _REFUSED
 ) -> None:
     """Raise the error of `write_errors` if `error` is why `path` cannot be written.
@@ -73,7 +73,7 @@ def tell_fault(
 
 
 def _concerns(error: OSError, folder: Path) -> bool:
-    """Whether an error names nothing, the folder, what is in it or what holds it."""
+    """Return whether an error names no file, or one in, at or above the folder."""
     if not isinstance(error.filename, str | os.PathLike):
         return True
     named, whole = Path(error.filename).absolute(), folder.absolute()
@@ -81,7 +81,7 @@ def _concerns(error: OSError, folder: Path) -> bool:
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Whether an error means that memory ran out, in Python, NumPy, Arrow or torch."""
+    """Return whether Python, NumPy, Arrow or torch ran out of memory."""
     return (
         isinstance(error, MemoryError)
         or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
@@ -91,34 +91,34 @@ def out_of_memory(error: BaseException) -> bool:
 
 
 def stops_job(error: Exception) -> bool:
-    """Whether the next method would meet an error, too: of the input or the machine."""
+    """Return whether an error would meet the next method, too."""
     others = (*USER_ERRORS, OSError, ImportError)
     return out_of_memory(error) or isinstance(error, others)
 
 
-def crash_words(error: Exception) -> str:
+def crash_text(error: Exception) -> str:
     """Return message and line of code of a crash, on one line."""
-    text = ": ".join(filter(None, [type(error).__name__, brief(error)]))
+    text = ": ".join(filter(None, [type(error).__name__, short_message(error)]))
     for last in traceback.extract_tb(error.__traceback__)[-1:]:
         text += f" ({Path(last.filename).name}, line {last.lineno}: {last.line})"
     return text
 
 
-def brief(error: BaseException) -> str:
+def short_message(error: BaseException) -> str:
     """Return the message of an error, on one line of 200 letters at most."""
     return " ".join(str(error).split())[:200].rstrip(".")
 
 
-def memory_words(error: BaseException) -> str:
+def out_of_memory_text(error: BaseException) -> str:
     """Return the message of an error about missing memory, on one line."""
-    said = brief(error)
-    return f"out of memory ({said})." if said else "out of memory."
+    message = short_message(error)
+    return f"out of memory ({message})." if message else "out of memory."
 
 
-def job_words(error: BaseException, log_file: PathLike) -> str:
+def machine_fault_text(error: BaseException, log_file: PathLike) -> str:
     """Return the fault of the machine that ended a job, empty for others."""
     if out_of_memory(error):
-        return f"MemoryError: {log_file}: {memory_words(error)} {_MORE_MEMORY}"
+        return f"MemoryError: {log_file}: {out_of_memory_text(error)} {_MORE_MEMORY}"
     if not isinstance(error, OSError) or error.errno not in {*_FULL, *_REFUSED}:
         return ""
     where = error.filename or f"the job of {log_file}"

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from cdspp.core.errors import DataError
-from cdspp.core.faults import brief, out_of_memory, write_errors
+from cdspp.core.faults import out_of_memory, short_message, write_errors
 from cdspp.core.names import FitKey, PathLike
 from cdspp.core.provenance import file_digest
 from cdspp.core.run_lock import check_run
@@ -87,7 +87,7 @@ def _remove_orphans(target: Path) -> None:
 
 
 def same_file(path: PathLike, other: PathLike) -> bool:
-    """Whether two paths lead to one file that is there, by a link or otherwise."""
+    """Return whether two paths lead to the same existing file, perhaps by links."""
     both = os.path.exists(path) and os.path.exists(other)
     return both and os.path.samefile(path, other)
 
@@ -427,7 +427,9 @@ def read_parts(path: PathLike, what: str) -> tuple[Any, dict[str, np.ndarray]]:
     except Exception as error:  # of NumPy, zipfile, JSON
         if out_of_memory(error):
             raise
-        raise DataError(f"{path}: not {what}, or damaged ({brief(error)}).") from error
+        raise DataError(
+            f"{path}: not {what}, or damaged ({short_message(error)})."
+        ) from error
 
 
 def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:

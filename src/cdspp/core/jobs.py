@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cdspp.core.errors import USER_ERRORS
-from cdspp.core.faults import job_words, write_errors
+from cdspp.core.faults import machine_fault_text, write_errors
 from cdspp.core.files import fault, record_path, refused, write_record
 from cdspp.core.names import PathLike
 from cdspp.core.run_lock import guard_job, guarded
@@ -67,15 +67,11 @@ def job(
         sys.exit(f"{type(error).__name__}: {error}")
     except BaseException as error:
         log.exception("failed")
-        if line := job_words(error, log_file):
+        if line := machine_fault_text(error, log_file):
             sys.exit(line)
         raise
     log.info("finished after %.3f s of processor time", time.process_time())
     gc.freeze()  # else the end of the process searches all imports: a third of a second
-
-
-def _has_record(path: str) -> bool:
-    return record_path(path).is_file()
 
 
 def _log_to(log_file: PathLike, echo: bool) -> None:
@@ -98,10 +94,10 @@ def _log_to(log_file: PathLike, echo: bool) -> None:
 
 
 class _LogFile(logging.FileHandler):
-    """A log that keeps still where its disk is full: the job says that once."""
+    """A log file that ignores a full disk, which the job reports once."""
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Leave a line out that cannot be written."""
+        """Drop a line that cannot be written."""
 
 
 def log_ready() -> None:

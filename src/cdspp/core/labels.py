@@ -1,4 +1,4 @@
-"""Labels in files and in arrays: those that mean none, and those that look alike."""
+"""Labels in files and arrays: missing-value markers and near-duplicates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cdspp.core.errors import DataError
 
 UNLABELLED = -1
 # What pandas reads as missing, NaT and the question mark; in small letters.
-NULL_WORDS = frozenset(
+MISSING_MARKERS = frozenset(
     ("", "?", "na", "<na>", "n/a", "#na", "#n/a", "#n/a n/a", "none", "null", "nat")
     + ("nan", "-nan", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan")
 )
@@ -65,12 +65,12 @@ def as_text(value: Any) -> str:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value means that there is no label, in a file or an array."""
+    """Return whether a value means that there is no label, in a file or an array."""
     if value is None or value is np.ma.masked:
         return True
     if isinstance(value, (str, bytes)):
         text = as_text(value).strip()
-        return text.lower() in NULL_WORDS and (not text or text not in _kept.get())
+        return text.lower() in MISSING_MARKERS and (not text or text not in _kept.get())
     try:
         return bool(value != value) or (
             value == UNLABELLED and not isinstance(value, (bool, np.bool_))
@@ -79,7 +79,7 @@ def is_missing(value: Any) -> bool:
         return True
 
 
-def null_words(values: Iterable[Any]) -> str:
+def missing_markers(values: Iterable[Any]) -> str:
     """Count the words, other than blanks, that mean that there is no label."""
     counts = Counter(value for value in values if isinstance(value, (str, bytes)))
     words = Counter[str]()
@@ -89,7 +89,7 @@ def null_words(values: Iterable[Any]) -> str:
     return " and ".join(f"{n} {w!r}" for w, n in words.most_common() if w)
 
 
-def lookalikes(classes: Mapping[str, Iterable[Any]]) -> list[str]:
+def near_duplicates(classes: Mapping[str, Iterable[Any]]) -> list[str]:
     """Name classes, by place, that are surely the same but not written alike."""
     places: dict[str, dict[str, list[str]]] = {}
     for where, labels in classes.items():
@@ -108,8 +108,8 @@ def lookalikes(classes: Mapping[str, Iterable[Any]]) -> list[str]:
 
 
 def require_distinct(classes: Mapping[str, Iterable[str]]) -> None:
-    """Raise DataError where `lookalikes` finds any in files or folders."""
-    if found := lookalikes(classes):
+    """Raise DataError where `near_duplicates` finds any in files or folders."""
+    if found := near_duplicates(classes):
         raise DataError(
             f"{ALIKE}: {'; '.join(found)}. Write them alike; where both are classes, "
             "name one by --keep-label, in a study by keep_labels."

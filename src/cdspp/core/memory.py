@@ -20,9 +20,9 @@ from cdspp.core.errors import DataError
 T = TypeVar("T")
 
 MACHINE = Path("/proc/meminfo")
-# The control groups of this process, and where all of them lie.
+# The control groups of this process, and the folder of all groups.
 OWN_GROUPS, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
-STATE = "memory.stat"  # of a group: file cache counts as used, and can be given back
+STATE = "memory.stat"  # of a group: file cache counts as used, but can be freed
 # Results kept at a time, the latest used ones: a graph or components of both domains
 # for each trial of a block, or for each fold of five trials.
 MOST_KEPT = 64
@@ -35,7 +35,7 @@ def available_megabytes() -> float | None:
     found = [_group_memory()]
     if free := re.search(r"^MemAvailable: +(\d+)", _text(MACHINE), re.M):
         found.append(int(free[1]) / 2**10)
-    else:  # no such file but on Linux; what is there in all is better than nothing
+    else:  # only Linux has the file; all memory is better than no number
         with suppress(OSError, ValueError, AttributeError):
             pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
             found.append(pages / 2**20)
@@ -49,11 +49,11 @@ def memory_text(megabytes: float) -> str:
 
 def require_memory(n_values: int, what: str, remedy: str) -> None:
     """Raise DataError, from `what` to `remedy`, if so many numbers do not fit in."""
-    there, needed = available_megabytes(), 8 * n_values / 2**20
-    if there is not None and needed > there:
+    free, needed = available_megabytes(), 8 * n_values / 2**20
+    if free is not None and needed > free:
         raise DataError(
             f"{what} needs about {memory_text(needed)} of memory, and "
-            f"{memory_text(there)} are free. {remedy}"
+            f"{memory_text(free)} are free. {remedy}"
         )
 
 

@@ -1,4 +1,4 @@
-"""Names that mean something to more than one room: settings, methods, roles, fits."""
+"""Names that several packages share: settings, source states, roles, fits."""
 
 from __future__ import annotations
 
@@ -15,20 +15,18 @@ REAL = "real"  # the source as it is given
 ALONE = "none"  # the source state without one: the labelled target rows serve
 MATCHED = "none-matched"  # those rows repeated to the source's class sizes
 WITHOUT_SOURCE = ALONE, MATCHED
-SWAPPED = "swapped-classes"  # no control with two classes: mirrored, they say the same
+SWAPPED = "swapped-classes"  # with two classes only a mirror image: no control
 CLASS_NOISE = "class-noise"  # rows around one random centre a class, for a source
-# What acts on the bridge alone, which leaves source and target as they are.
+# These act on the bridge only; source and target stay as they are.
 SHUFFLED_COLUMNS, SHUFFLED_PAIRS = "shuffled-columns", "shuffled-pairs"
-# What stands in place of the source, from what it takes away to nothing left.
-SOURCE_STATES = (
-    *(ALONE, MATCHED, SWAPPED, "permuted-labels", CLASS_NOISE, "noise"),
-    *(SHUFFLED_COLUMNS, SHUFFLED_PAIRS),
-)
+# Control conditions, in the order in which less of the source remains.
+_OF_SOURCES = (ALONE, MATCHED, SWAPPED, "permuted-labels", CLASS_NOISE, "noise")
+SOURCE_STATES = (*_OF_SOURCES, SHUFFLED_COLUMNS, SHUFFLED_PAIRS)
 SELECTED = "selected"  # the setting with options selected on the labelled rows
 AVERAGE = "average"  # over the tasks of a benchmark, in place of a task's name
 LABELS = "labels"  # of a curve: the number of labelled target samples per class
 
-# Roles of methods in a study: the one under question, and its yardstick.
+# Roles of methods in a study: the one tested, and the one it is compared with.
 REFERENCE, BASELINE = "reference", "baseline"
 
 # How text and dates in tables become numbers; by default they are an error.
@@ -49,7 +47,7 @@ SOURCE, LABELLED, UNLABELLED_ROLE = "source", "labelled", "unlabelled"
 
 
 class FitKey(NamedTuple):
-    """The identity of a fit, as the path of its files has it."""
+    """The identity of a fit, as in the path of its files."""
 
     benchmark: str
     setting: str
@@ -70,7 +68,7 @@ def trials_of_block(block: str) -> range:
 
 
 class TaskDomains(NamedTuple):
-    """The domains of a task: its sources, of which mostly there is one, its target."""
+    """The sources of a task, mostly one, and its target."""
 
     sources: tuple[str, ...]
     target: str
@@ -87,7 +85,7 @@ def task_domains(task: str) -> TaskDomains:
 
 
 def several_sources(task: str) -> bool:
-    """Whether a task, such as ``print+sketch_photo``, has more than one source."""
+    """Return whether a task such as ``print+sketch_photo`` has several sources."""
     return len(task_domains(task).sources) > 1
 
 
@@ -100,5 +98,5 @@ def role_domains(tasks: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def within_domain(task: str) -> bool:
-    """Whether the target of a task, such as ``dslr_dslr``, is a source of it, too."""
+    """Return whether a source of a task is its target, as in ``dslr_dslr``."""
     return task_domains(task).target in task_domains(task).sources

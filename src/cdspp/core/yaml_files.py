@@ -27,13 +27,14 @@ def read_yaml(path: PathLike) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f", line {mark.line + 1}" if mark else ""
-        said = ", ".join(filter(None, [error.context, error.problem]))
-        form = isinstance(error, yaml.scanner.ScannerError | yaml.parser.ParserError)
-        remedy = " Indent by blanks, and put text with colons in quotes." * form
-        raise ConfigError(f"{path}{where}: {said}.{remedy}") from error
+        problem = ", ".join(filter(None, [error.context, error.problem]))
+        message = f"{path}{where}: {problem}."
+        if isinstance(error, yaml.scanner.ScannerError | yaml.parser.ParserError):
+            message += " Indent by blanks, and put text with colons in quotes."
+        raise ConfigError(message) from error
     except yaml.YAMLError as error:
-        said = str(error).partition("\n")[0].rstrip(".")
-        raise ConfigError(f"{path}: not a YAML file ({said}).") from error
+        problem = str(error).partition("\n")[0].rstrip(".")
+        raise ConfigError(f"{path}: not a YAML file ({problem}).") from error
     except RecursionError as error:
         raise ConfigError(f"{path}: nested too deep to be a study.") from error
 
@@ -57,6 +58,6 @@ def _require_each_once(keys: list[yaml.Node]) -> None:
     for key in keys:
         name, mark = (key.tag, str(key.value)), key.start_mark
         if name in lines:
-            said = f"the key {key.value!r} is there twice, first in line {lines[name]}"
-            raise yaml.MarkedYAMLError(problem=f"{said}; keep one", problem_mark=mark)
+            fault = f"the key {key.value!r} is there twice, first in line {lines[name]}"
+            raise yaml.MarkedYAMLError(problem=f"{fault}; keep one", problem_mark=mark)
         lines[name] = mark.line + 1

@@ -27,7 +27,7 @@ __all__ = [
     "read_index",
 ]
 
-Given = Mapping[str, Any] | None
+Entry = Mapping[str, Any] | None
 
 
 def available_datasets() -> tuple[str, ...]:
@@ -41,7 +41,7 @@ def make_dataset(name: str) -> Dataset:
 
 
 def dataset_recipe(
-    name: str, own: Given = None, entry: Given = None, memory: Memory = None
+    name: str, own: Entry = None, entry: Entry = None, memory: Memory = None
 ) -> dict[str, Any]:
     """Return the causes of the samples of `open_dataset`, for a workflow to compare.
 
@@ -57,7 +57,7 @@ def dataset_recipe(
     }
 
 
-def open_dataset(name: str, own: Given, entry: Given, memory: Memory = None) -> Dataset:
+def open_dataset(name: str, own: Entry, entry: Entry, memory: Memory = None) -> Dataset:
     """Return a data set: a user's, a published one, or one that is generated.
 
     `own` goes to `own_dataset`, `entry` is that of the catalogue, and the file `memory`
@@ -99,7 +99,7 @@ def _from_class(name: str, **how: Any) -> Dataset:
     place, options = how.pop("class"), how.pop("options", {})
     if how:
         raise ConfigError(f"data set {name}: {', '.join(how)} is not for a class.")
-    found = discovery.load_class(discovery.offered(__name__).get(place, place))
+    found = discovery.load_class(discovery.plugin_paths(__name__).get(place, place))
     if not issubclass(found, Dataset):
         raise ConfigError(f"{place}: expected a class derived from {__name__}.Dataset.")
     discovery.check_options(f"data set {name}", options, discovery.defaults_of(found))

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from cdspp.core.errors import DataError
-from cdspp.core.faults import tell_fault
+from cdspp.core.faults import raise_write_error
 
 Wanted = Callable[[str], str | None]
 
@@ -25,10 +25,8 @@ ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
 # What the standard library raises for bytes that are no archive, or no longer one; a
 # RuntimeError is an encrypted member or an unknown compression of a zip archive, a
 # ValueError a name that no file can have.
-DAMAGE = (
-    *(OSError, EOFError, RuntimeError, ValueError),
-    *(lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, zlib.error),
-)
+FORMAT_ERRORS = (lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, zlib.error)
+DAMAGE = (OSError, EOFError, RuntimeError, ValueError, *FORMAT_ERRORS)
 
 
 def matches(path: str, pattern: str) -> bool:
@@ -69,7 +67,7 @@ def extract(
         raise
     except DAMAGE as error:
         if isinstance(error, OSError):
-            tell_fault(error, folder)
+            raise_write_error(error, folder)
         raise damaged(name, error) from error
 
 

@@ -30,7 +30,7 @@ __all__ = [
     "check_identifier",
     "digests_path",
     "file_digests",
-    "lonely_classes",
+    "unshared_classes",
     "opaque_id",
     "read_fetched",
     "read_index",
@@ -393,7 +393,7 @@ def _as_json(index: Index) -> dict[str, Any]:
     return content | {"domains": domains}
 
 
-def lonely_classes(where: str, classes: Mapping[str, set[str]]) -> list[str]:
+def unshared_classes(where: str, classes: Mapping[str, set[str]]) -> list[str]:
     """Say which classes of one's own data are in some domains only."""
     some = [
         f"{name} ({', '.join(domain for domain in classes if name in classes[domain])})"

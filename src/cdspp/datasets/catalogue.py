@@ -1,4 +1,4 @@
-"""The catalogue: facts about each data set that are known beforehand."""
+"""The catalogue: content, places and checks of each published data set."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Entry = Mapping[str, Any]
 log = logging.getLogger(__name__)
 
 REQUIRED = ("title", "kind", "licence", "source", "content")
-OF_DATA, OF_FILES = ("classes", "class_sizes"), ("resources",)
+DATA_KEYS, FILE_KEYS = ("classes", "class_sizes"), ("resources",)
 OPTIONAL = ("versions", "cite", "order", "protocol", "published", "paired")
-KNOWN = (*REQUIRED, *OF_DATA, *OF_FILES, *OPTIONAL)
+KNOWN = (*REQUIRED, *DATA_KEYS, *FILE_KEYS, *OPTIONAL)
 OTHER_KINDS = ("weights", "splits")
 REMEDY = "Delete it, so that it is fetched again, or correct its catalogue entry."
-OF_PLACES = ("name", "urls", "mirror")  # keys of a file
+ADDRESS_KEYS = ("name", "urls", "mirror")  # keys of a file
 
 
 def load_catalogue(path: str | Path) -> dict[str, dict[str, Any]]:
@@ -59,7 +59,7 @@ def _check_entry(where: str, entry: Any) -> None:
     if "kind" in entry and entry["kind"] not in kinds:
         found = f"got {entry['kind']!r}"
         raise DataError(f"{where}: kind must be one of {', '.join(kinds)}, {found}.")
-    more = OF_FILES if entry.get("kind") in OTHER_KINDS else OF_DATA
+    more = FILE_KEYS if entry.get("kind") in OTHER_KINDS else DATA_KEYS
     if missing := [key for key in (*REQUIRED, *more) if key not in entry]:
         raise DataError(f"{where}: missing {', '.join(missing)}.")
     for domain, sizes in entry.get("class_sizes", {}).items():
@@ -105,14 +105,14 @@ def checks_of(path: str, name: str, resource: str) -> dict[str, Any]:
     entry = _load_once(path)[name]
     resource_entry = entry["resources"][resource]
     checks: dict[str, Any] = {
-        file["name"]: {k: value for k, value in file.items() if k not in OF_PLACES}
+        file["name"]: {k: value for k, value in file.items() if k not in ADDRESS_KEYS}
         for way in resource_entry["ways"]
         for file in way.get("files", [])
     }
     if "manifest" in resource_entry:
         checks["manifest"] = file_digest(Path(path).parent / resource_entry["manifest"])
     if "make" in resource_entry:
-        decisive = map(entry.get, (*OF_DATA, "paired"))
+        decisive = map(entry.get, (*DATA_KEYS, "paired"))
         checks["make"] = [resource_entry["make"], *decisive]
     return checks
 

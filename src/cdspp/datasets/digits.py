@@ -12,7 +12,7 @@ import scipy  # loads ndimage where it is used
 from cdspp.datasets.base import Dataset, Sample
 
 SIDE = 64
-EVERY = 17  # image of a class is drawn in all looks
+PERIOD = 17  # every 17th image of a class is drawn in all looks
 # How hard each look is was set by hand, to come near the accuracies of a prototype: at
 # first those of the baseline alone, then with those of CDSPP in view as well. Absolute
 # accuracies on this data set are therefore no evidence for a method; it serves
@@ -55,7 +55,7 @@ class Digits(Dataset):
         dealt: Counter[int] = Counter()
         images = zip(digits.images, digits.target, strict=True)
         for number, (pixels, target) in enumerate(images):
-            place, paired = dealt[target], dealt[target] % EVERY == EVERY - 1
+            place, paired = dealt[target], dealt[target] % PERIOD == PERIOD - 1
             dealt[target] += 1
             label = "" if paired else str(target)
             looks = self.domains if paired else [self.domains[place % len(LOOKS)]]

@@ -1,4 +1,4 @@
-"""Functions of the installed SciPy: documentation of the ones, code of the others."""
+"""Functions of the installed SciPy: docstrings in one domain, code in the other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cdspp.datasets.base import Dataset, Sample, opaque_id
 
 SHORTEST_DOCSTRING = 200
 FEWEST_STATEMENTS = 3
-EVERY = 4  # function of a class is described in both ways
+PERIOD = 4  # every 4th function of a class is in both domains
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Named = Function | ast.ClassDef
 
@@ -44,11 +44,11 @@ class DocsToCode(Dataset):
         for label in self.classes:
             package = Path(scipy.__file__).with_name(label)
             found = sorted(_functions(package, f"scipy.{label}"))
-            paired = found[EVERY - 1 :: EVERY]
-            alone = [f for number, f in enumerate(found, 1) if number % EVERY]
+            paired = found[PERIOD - 1 :: PERIOD]
+            unpaired = [f for number, f in enumerate(found, 1) if number % PERIOD]
             for side, domain in enumerate(self.domains):
                 samples[domain] += [
-                    *(_sample(folder, domain, label, f) for f in alone[side::2]),
+                    *(_sample(folder, domain, label, f) for f in unpaired[side::2]),
                     *(_sample(folder, domain, "", f) for f in paired),
                 ]
         return samples
@@ -82,13 +82,13 @@ def _functions(folder: Path, package: str) -> Iterator[_Function]:
 def _in_node(node: ast.AST, prefix: str, lines: Sequence[str]) -> Iterator[_Function]:
     for child in ast.iter_child_nodes(node):
         name = f"{prefix}.{child.name}" if isinstance(child, Named) else prefix
-        if isinstance(child, Function) and _counts(child):
+        if isinstance(child, Function) and _is_long_enough(child):
             yield _Function(name, ast.get_docstring(child) or "", _body(child, lines))
         if not isinstance(child, ast.expr):  # expressions define nothing
             yield from _in_node(child, name, lines)
 
 
-def _counts(function: Function) -> bool:
+def _is_long_enough(function: Function) -> bool:
     enough = len(function.body) - 1 >= FEWEST_STATEMENTS
     return enough and len(ast.get_docstring(function) or "") >= SHORTEST_DOCSTRING
 
@@ -98,7 +98,7 @@ def _body(function: Function, lines: Sequence[str]) -> str:
     first, *statements = function.body
     dropped: set[int] = set()
     for node in (n for statement in statements for n in ast.walk(statement)):
-        if isinstance(node, Function) and _counts(node):
+        if isinstance(node, Function) and _is_long_enough(node):
             dropped.update(_lines_of(node))
         elif isinstance(node, Named) and ast.get_docstring(node) is not None:
             dropped.update(_lines_of(node.body[0]))

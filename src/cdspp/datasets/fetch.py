@@ -1,4 +1,4 @@
-"""Files from where they are published: each whole and verified, or not there at all."""
+"""Published files: fetched whole and verified, or not at all."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from cdspp.core.errors import ChecksumError, DataError
-from cdspp.core.faults import tell_fault, write_errors
+from cdspp.core.faults import raise_write_error, write_errors
 from cdspp.core.files import atomic
 from cdspp.core.provenance import versions
 from cdspp.datasets.catalogue import refuse_unknown_keys
@@ -150,8 +150,8 @@ def fetch_file(
         if accept is not None:
             accept(found)
 
-    with write_errors(path), sole_user(path) as alone:
-        if alone:
+    with write_errors(path), file_lock(path) as locked:
+        if locked:
             for left in path.parent.glob(f".{glob.escape(path.name)}.*"):
                 left.unlink()  # by a killed run
         if path.is_file():
@@ -196,7 +196,7 @@ def _copy(where: Path, path: Path) -> None:
     except FileNotFoundError as error:
         raise _NotThereError("no such file.") from error
     except OSError as error:
-        tell_fault(error, path)
+        raise_write_error(error, path)
         raise DataError(f"cannot be read ({error}).") from error
 
 
@@ -228,13 +228,13 @@ def in_mirror(file: RemoteFile, mirror: str | None) -> bool:
 
 
 @contextmanager
-def sole_user(path: Path) -> Iterator[bool]:
+def file_lock(path: Path) -> Iterator[bool]:
     """Lock `path` by a file beside it; yield False where the disk allows no lock."""
     lock = path.with_name(f".lock.{path.name}")
     handle = None
     with suppress(OSError):
         lock.parent.mkdir(parents=True, exist_ok=True)
-        handle = _held(lock, path.name)
+        handle = _acquire_lock(lock, path.name)
     try:
         yield handle is not None
     finally:
@@ -243,7 +243,7 @@ def sole_user(path: Path) -> Iterator[bool]:
             os.close(handle)
 
 
-def _held(lock: Path, what: str) -> int:
+def _acquire_lock(lock: Path, what: str) -> int:
     while True:
         handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
         try:
@@ -277,7 +277,7 @@ def _download(url: str, path: Path, name: str, size: int | None) -> None:
             raise
         except (OSError, ValueError, HTTPError) as error:  # of requests, addresses
             if isinstance(error, OSError):
-                tell_fault(error, path)
+                raise_write_error(error, path)
             reason, passing = _explain(error)
             if not passing or attempt == ATTEMPTS:
                 raise reason from error
@@ -306,7 +306,7 @@ def _transfer(url: str, path: Path, name: str, size: int | None) -> None:
             raise DataError(f"{said}, expected a number of bytes.")
         # What has arrived, at once: a block of fixed size may take a slow server hours.
         blocks = iter(partial(response.raw.read1, MIB, decode_content=False), b"")
-        for block in _watched(blocks, name, size, size or int(stated)):
+        for block in _limited(blocks, name, size, size or int(stated)):
             stream.write(block)
 
 
@@ -330,7 +330,7 @@ def _explain(error: Exception) -> tuple[DataError, bool]:
     return DataError(f"cannot be fetched ({error})."), False
 
 
-def _watched(
+def _limited(
     blocks: Iterable[bytes], name: str, size: int | None, total: int
 ) -> Iterator[bytes]:
     """Yield blocks; log progress, and end a transfer that is too long or too slow."""

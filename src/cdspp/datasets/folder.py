@@ -1,4 +1,4 @@
-"""A folder of one's own: ``<domain>/<class>/<file>``, as ImageFolder has it."""
+"""A folder of the user: ``<domain>/<class>/<file>``, as for ImageFolder."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class FolderDataset(Dataset):
 
     def notes(self) -> list[str]:
         """Return sentences on skipped files and missing classes for the user."""
-        notes = base.lonely_classes(str(self.folder), self._classes_of)
+        notes = base.unshared_classes(str(self.folder), self._classes_of)
         if self.skipped:
             names = [p.relative_to(self.folder).as_posix() for p in self.skipped]
             skipped = f"{counted(len(names), 'file')} skipped, not {self.kind}"

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cdspp.core.errors import DataError
-from cdspp.core.faults import tell_fault
+from cdspp.core.faults import raise_write_error
 from cdspp.datasets.archives import Wanted, matches
 from cdspp.datasets.fetch import RemoteFile, verify_file
 from cdspp.datasets.folder import SUFFIXES
@@ -127,7 +127,7 @@ class ImageSet:
 
 def check_parquet(path: Path, name: str) -> None:
     """Raise DataError, with that name, unless `path` is a Parquet file of images."""
-    with _opened(path, name, path) as file:
+    with _open_parquet(path, name, path) as file:
         columns = [column.path for column in file.schema]
     if missing := [column for column in COLUMNS if column not in columns]:
         message = f"{name}: no column {', '.join(missing)}"
@@ -145,7 +145,7 @@ def write_parquet_images(
     rows = [row for path in paths for row in _rows(path, images, folders)]
     names = iter(_file_names(rows))
     for path in paths:
-        with _opened(path, path.name, root) as file:
+        with _open_parquet(path, path.name, root) as file:
             for batch in file.iter_batches(BATCH_ROWS, columns=["image.bytes"]):
                 for image in batch.column("image").to_pylist():
                     if not image or not image["bytes"]:
@@ -157,7 +157,7 @@ def write_parquet_images(
 
 def _rows(path: Path, images: ImageSet, folders: Names) -> Iterator[tuple[str, str]]:
     domains = images.domains_by(folders)
-    with _opened(path, path.name, path) as file:
+    with _open_parquet(path, path.name, path) as file:
         table = file.read(columns=list(COLUMNS[1:])).to_pylist()
     for row in table:
         label: Any = row["label"]
@@ -184,7 +184,7 @@ def _file_names(rows: Sequence[tuple[str, str]]) -> list[str]:
 
 
 @contextmanager
-def _opened(path: Path, name: str, used: Path) -> Iterator[Any]:
+def _open_parquet(path: Path, name: str, used: Path) -> Iterator[Any]:
     """Open a Parquet file; an error names it `name`, one of the disk names `used`."""
     import pyarrow.lib
     from pyarrow.parquet import ParquetFile
@@ -194,5 +194,5 @@ def _opened(path: Path, name: str, used: Path) -> Iterator[Any]:
             yield file
     except (OSError, pyarrow.lib.ArrowException) as error:
         if isinstance(error, OSError):
-            tell_fault(error, used)
+            raise_write_error(error, used)
         raise DataError(f"{name}: damaged, or no Parquet file ({error}).") from error

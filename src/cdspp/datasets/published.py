@@ -53,15 +53,15 @@ class PublishedDataset(Dataset):
     def _samples(self, domain: str) -> list[Sample]:
         order = self.entry.get("order", {})
         start, step = order.get("places", {}).get(domain, (0, 1))
-        room = self.identifier if order.get("shared") else f"{self.identifier}/{domain}"
+        base = self.identifier if order.get("shared") else f"{self.identifier}/{domain}"
         samples = []
         for number, label in enumerate(published_labels(self.entry, domain)):
             place = start + step * number
-            samples.append(Sample(opaque_id(f"{room}/{place}"), "", label, place))
-        n_alone = len(samples)
+            samples.append(Sample(opaque_id(f"{base}/{place}"), "", label, place))
+        n_unpaired = len(samples)
         for number in range(self.entry.get("paired", 0)):
             name = opaque_id(f"{self.identifier}/paired/{number}")
-            samples.append(Sample(name, "", "", n_alone + number, paired=True))
+            samples.append(Sample(name, "", "", n_unpaired + number, paired=True))
         return samples
 
 

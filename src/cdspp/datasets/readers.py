@@ -180,7 +180,7 @@ def _read_words(file: Path, storage: Storage, classes: Sequence[str]) -> Content
             if blank:
                 raise unfit(file, f"line {blank} is empty, but documents follow")
             if category not in known:
-                found = f"line {number}: unknown class {_shown(category)}"
+                found = f"line {number}: unknown class {_excerpt(category)}"
                 raise unfit(file, f"{found}; classes are {', '.join(classes)}")
             labels.append(known[category])
             words, values = _read_pairs(file, number, pairs, storage["width"])
@@ -203,7 +203,7 @@ def _read_pairs(
             words.append(int(word))
             values.append(float(value))
         except (ValueError, OverflowError) as error:
-            found = f"line {number}: expected <word>:<value>, got {_shown(pair)}"
+            found = f"line {number}: expected <word>:<value>, got {_excerpt(pair)}"
             raise unfit(file, found) from error
     if wrong := [word for word in words if not 1 <= word <= width]:
         found = f"line {number}: word {wrong[0]}, but words are 1 to {width}"
@@ -252,7 +252,7 @@ def _read_csv(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
     return X, _class_names(file, codes, storage["label_base"], classes)
 
 
-def _shown(text: bytes) -> str:
+def _excerpt(text: bytes) -> str:
     return repr(text[:40].decode(errors="replace"))
 
 

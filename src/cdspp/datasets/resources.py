@@ -57,7 +57,7 @@ KEYS_OF_WAYS = {
 
 
 @dataclass(frozen=True)
-class _Way:
+class _FetchMethod:
     """One way to a resource: downloads, and how they give its files."""
 
     kind: str
@@ -92,16 +92,16 @@ def fetch_resource(
     order). DataError lists why no way succeeded; there is no record then.
     """
     record = Path(output)
-    entry = _named(load_catalogue(catalogue), dataset, f"{catalogue}: no data set")
+    entry = _entry_of(load_catalogue(catalogue), dataset, f"{catalogue}: no data set")
     where, what = f"{catalogue}, {dataset}", f"{dataset}, resource {resource}"
     resources = entry.get("resources", {})
-    resource_entry = _named(resources, resource, f"{where}: no resource")
+    resource_entry = _entry_of(resources, resource, f"{where}: no resource")
     work = record.parent / f".{resource}.partial"
     try:
         wanted = _read_resource(entry, resource_entry, Path(catalogue), work, mirror)
     except DataError as error:
         raise DataError(f"{where}, resource {resource}: {error}") from error
-    with fetch.sole_user(record):
+    with fetch.file_lock(record):
         try:
             try:
                 found = wanted.check()
@@ -123,7 +123,7 @@ def fetch_resource(
     log.info("%s: all of %d files are there", what, len(files))
 
 
-def _named(entries: Entry, name: str, what: str) -> Any:
+def _entry_of(entries: Entry, name: str, what: str) -> Any:
     if name not in entries:
         raise DataError(f"{what} {name!r}{did_you_mean(name, entries)}")
     return entries[name]
@@ -155,7 +155,7 @@ def _read_resource(
     return _Resource(ways, files, images, work.parent, work, mirror)
 
 
-def _read_way(way: Entry) -> _Way:
+def _read_way(way: Entry) -> _FetchMethod:
     kind, *others = [kind for kind in KEYS_OF_WAYS if kind in way] or [""]
     if others or not kind:
         one = ", ".join(KEYS_OF_WAYS)
@@ -165,14 +165,16 @@ def _read_way(way: Entry) -> _Way:
         raise DataError("an archive needs either members or tree.")
     entries = [way[kind]] if kind == "archive" else way[kind]
     downloads = tuple(map(RemoteFile.from_entry, entries))
-    return _Way(kind, downloads, **{key: way[key] for key in way if key != kind})
+    return _FetchMethod(
+        kind, downloads, **{key: way[key] for key in way if key != kind}
+    )
 
 
 @dataclass(frozen=True)
 class _Resource:
     """A resource of the catalogue, where it is to be, and where to look first."""
 
-    ways: Sequence[_Way]
+    ways: Sequence[_FetchMethod]
     files: Mapping[str, RemoteFile]
     images: ImageSet | None
     folder: Path
@@ -206,7 +208,7 @@ class _Resource:
         path = root / file.name
         return fetch.fetch_file(file, path, mirror=self.mirror, accept=accept)
 
-    def _archive(self, way: _Way) -> dict[str, str]:
+    def _archive(self, way: _FetchMethod) -> dict[str, str]:
         (archive,) = way.downloads
         folder, take = self.folder.parent / ARCHIVES, partial(self._take, way)
         # Known by its checksum, an archive stays even if it lacks a member: no other
@@ -216,7 +218,7 @@ class _Resource:
             take(folder / archive.name)
         return {archive.name: origin}
 
-    def _take(self, way: _Way, path: Path) -> None:
+    def _take(self, way: _FetchMethod, path: Path) -> None:
         name, made = way.downloads[0].name, self.work / "out"
         if self.images is not None and way.tree is not None:
             place = self.images.wanted(way.tree, way.folders)
@@ -235,7 +237,7 @@ class _Resource:
             target.parent.mkdir(parents=True, exist_ok=True)
             (made / member).replace(target)
 
-    def _parquet(self, way: _Way) -> dict[str, str]:
+    def _parquet(self, way: _FetchMethod) -> dict[str, str]:
         assert self.images is not None
         folder, origin = self.folder.parent / ARCHIVES, {}
         for file in way.downloads:
@@ -284,7 +286,7 @@ def make_files(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
 def _make_texts(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
     """Write ``texts/<domain>/<number>.txt``, those of pairs once, as ``paired``."""
     path = folder / how["file"]
-    dealt = _dealt(path, _by_class(path, how["lists"], entry["classes"]), entry)
+    dealt = _split_texts(path, _by_class(path, how["lists"], entry["classes"]), entry)
     counts = Counter(chain.from_iterable(dealt.values()))
     if repeated := [text for text, n in counts.items() if n > 1]:
         raise unfit(path, f"the text {repeated[0]!r} is there more than once")
@@ -313,7 +315,7 @@ def _by_class(path: Path, lists: Sequence[str], classes: Sequence[str]) -> Paths
     return texts
 
 
-def _dealt(path: Path, texts: Mapping[str, Sequence[str]], entry: Entry) -> Paths:
+def _split_texts(path: Path, texts: Mapping[str, Sequence[str]], entry: Entry) -> Paths:
     """Give the first texts of each class to the pairs, others to domains in turn."""
     sizes, n_paired = entry["class_sizes"], entry.get("paired", 0)
     dealt: dict[str, list[str]] = {name: [] for name in (*sizes, BOTH)}

@@ -25,9 +25,9 @@ from cdspp.datasets.table_rows import TABLE_SPECIFIC, DomainRows, complete, read
 SAME_NAMES, NONE = "same-names", "none"
 # Two classes in tables of scikit-learn are 0.79 apart at most; 5 is of methods.bridge.
 MOST_APART, SPREADS_APART = 0.85, 5.0
-# Content alone: as near as two samples of one distribution, and every other column of
+# By content only: near as two samples of one distribution, and every other column of
 # both files several times as far. Of 5496 pairs in unrelated tables none is.
-NEAR, RIVALS_APART = 0.15, 4.0
+NEAR, OTHERS_APART = 0.15, 4.0
 FEWEST_ROWS, FEWEST_VALUES, FEWEST_IDS, MOST_PAIRS = 20, 10, 20, 10_000  # of columns
 LEVELS = np.linspace(0.05, 0.95, 19)
 # Of ten letters one may differ: colour and color, but not height and weight (0.83),
@@ -124,7 +124,7 @@ def read_pairs(
     Pairs are joined by identifiers, or row by row where neither file has any.
     """
     read = [
-        _like(read_domain(path, how, rows.encoder), rows, impute)
+        _match_features(read_domain(path, how, rows.encoder), rows, impute)
         for path, how, rows in zip(paths, columns, domains, strict=True)
     ]
     left, right = read
@@ -152,7 +152,7 @@ def read_pairs(
     return (left.X[ours], right.X[theirs]), note
 
 
-def _like(rows: DomainRows, domain: DomainRows, impute: bool) -> DomainRows:
+def _match_features(rows: DomainRows, domain: DomainRows, impute: bool) -> DomainRows:
     n, width = rows.X.shape[1], domain.X.shape[1]
     if rows.features and domain.features:
         rows = in_order(rows, domain.features, domain.path)
@@ -181,7 +181,7 @@ class ColumnName(NamedTuple):
     size: float
 
     def agrees(self, other: ColumnName) -> bool:
-        """Whether words are equal but for spelling and order, and units can be."""
+        """Return whether words are equal but for order and spelling, and units fit."""
         if not self.words or len({self.kind, other.kind, ""}) > 2:
             return False
         alike = all(map(_same_word, self.words, other.words))
@@ -250,14 +250,14 @@ def propose_columns(
         return []
     ours = [*_columns(source, {place for place, _ in shared})]
     theirs = [*_columns(target, {place for _, place in shared})]
-    gaps = np.array([[_raw_gap(one, other) for other in theirs] for one in ours])
+    gaps = np.array([[_content_gap(one, other) for other in theirs] for one in ours])
     found = []
     for (i, one), (j, other) in product(enumerate(ours), enumerate(theirs)):
-        by_name, far = one.read.agrees(other.read), RIVALS_APART * gaps[i, j]
-        alone = gaps.size > 2 and gaps[i, j] <= NEAR  # without a rival, no evidence
-        alone &= np.sum(gaps[i] <= far) + np.sum(gaps[:, j] <= far) == 2
-        if one.free and other.free and (by_name or alone):
-            best, likely = _compared(one, other)
+        by_name, far = one.read.agrees(other.read), OTHERS_APART * gaps[i, j]
+        unique = gaps.size > 2 and gaps[i, j] <= NEAR  # a single pair is no evidence
+        unique &= np.sum(gaps[i] <= far) + np.sum(gaps[:, j] <= far) == 2
+        if one.free and other.free and (by_name or unique):
+            best, likely = _compare(one, other)
             if likely:
                 found.append((-best.similarity * by_name, best.distance, best))
     kept: list[ColumnProposal] = []
@@ -267,14 +267,14 @@ def propose_columns(
     return kept
 
 
-def _raw_gap(one: _Column, other: _Column) -> float:
+def _content_gap(one: _Column, other: _Column) -> float:
     """Return the mean gap of quantiles as they are, infinite where they say little."""
     if one.few or other.few or one.read[2:] != other.read[2:]:
         return math.inf
     return float(np.abs(one.curve - other.curve).mean() / max(one.spread, other.spread))
 
 
-def _compared(one: _Column, other: _Column) -> tuple[ColumnProposal, bool]:
+def _compare(one: _Column, other: _Column) -> tuple[ColumnProposal, bool]:
     """Return the numbers on two columns, and whether they allow equal names."""
     mine, yours = ((c.curve - np.median(c.curve)) / c.spread for c in (one, other))
     distance, ratio = float(np.abs(mine - yours).mean()), one.spread / other.spread

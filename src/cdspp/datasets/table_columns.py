@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.core.labels import NULL_WORDS
+from cdspp.core.labels import MISSING_MARKERS
 from cdspp.core.names import ERROR, ONE_HOT, PARTS
 from cdspp.core.wording import shortened
 
@@ -27,10 +27,10 @@ TOO_MANY = "too many values"  # for one-hot: nearly all cells differ
 SEPARATOR = "separator"  # of cells in a text file, among the `attrs` of its table
 DATE_PARTS = {"year": "year", "month": "month", "day": "day", "weekday": "day_of_week"}
 
-_WORDS = {"true": 1.0, "false": 0.0}
+_BOOLEANS = {"true": 1.0, "false": 0.0}
 CONTAINERS = (list, tuple, dict, set, np.ndarray)
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?([eE][+-]?\d+)?")
-_UNCLEAR = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")  # decimals, or a thousand
+_AMBIGUOUS = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")  # decimals, or a thousand
 _EXCHANGED = str.maketrans(".,", ",.")
 # The highest first, second and third part of a date.
 _ORDERS = {"dmy": (31, 12, 9999), "mdy": (12, 31, 9999), "ymd": (99, 12, 31)}
@@ -66,7 +66,7 @@ class EncodedColumn:
             return _numbers(cells, self.sign)[:, None]
         if self.kind == BOOLEAN:
             words = (str(cell).strip().lower() for cell in cells.to_numpy(dtype=object))
-            return np.array([_WORDS.get(word, math.nan) for word in words])[:, None]
+            return np.array([_BOOLEANS.get(word, math.nan) for word in words])[:, None]
         if self.kind == DATE:
             days = days_of(cells, self.sign)
             if self.form == PARTS:
@@ -102,7 +102,7 @@ def column_faults(
             parts = "day or the month" if year else "day, the month or the year"
             yield column, f"{what}: {first!r} may begin with the {parts}"
         elif column.sign == EITHER:
-            first = next(t for t in texts(cells) if t and _UNCLEAR.fullmatch(t))
+            first = next(t for t in texts(cells) if t and _AMBIGUOUS.fullmatch(t))
             both = f"{number(first):g} or {number(first, ','):g}"
             how = "name the decimal sign by --decimal"
             yield column, f"{what}: {first!r} may be {both} ({how})"
@@ -120,8 +120,8 @@ def column_faults(
 
 
 def is_null(cell: Any) -> bool:
-    """Whether a cell of a feature is empty, or one of the words for nothing."""
-    return cell is None or str(cell).strip().lower() in NULL_WORDS
+    """Return whether a cell of a feature is empty or a missing-value marker."""
+    return cell is None or str(cell).strip().lower() in MISSING_MARKERS
 
 
 def column_kind(cells: pd.Series) -> str:
@@ -144,7 +144,7 @@ def column_kind(cells: pd.Series) -> str:
         words = all(isinstance(cell, (bool, np.bool_)) for cell in values)
         return BOOLEAN if words and len(values) else NUMBER
     present = [cell for cell in values if not is_null(cell)]
-    if present and all(str(cell).strip().lower() in _WORDS for cell in present):
+    if present and all(str(cell).strip().lower() in _BOOLEANS for cell in present):
         return BOOLEAN
     unread = (c for c in present if math.isnan(number(c)))
     if 2 * sum(math.isnan(number(c, ",")) for c in unread) <= len(present):
@@ -170,7 +170,7 @@ def with_signs(
     decides, else the clear columns, semicolons between cells, or commas at the fit of
     `columns`. Where these stand against decimals, or nothing for a comma, it is EITHER.
     """
-    shown = {c.name: _shown_sign(table[c.name]) for c in columns if c.kind == NUMBER}
+    shown = {c.name: _decimal_sign(table[c.name]) for c in columns if c.kind == NUMBER}
     clear = {sign for sign in shown.values() if sign in (".", ",")}
     commas = table.attrs.get(SEPARATOR) == ";" or any(c.sign == "," for c in columns)
     sign = EITHER if len(clear) > 1 else [*clear, "," if commas else "."][0]
@@ -182,13 +182,13 @@ def with_signs(
     ]
 
 
-def _shown_sign(cells: pd.Series) -> str:
+def _decimal_sign(cells: pd.Series) -> str:
     """Return the decimal sign of a column; ``?`` follows where thousands have it."""
     found = set[str]()
     for cell in cells.to_numpy(dtype=object):
         if isinstance(cell, str) and ("." in cell or "," in cell and "," not in found):
             text = cell.strip()
-            if _UNCLEAR.fullmatch(text):
+            if _AMBIGUOUS.fullmatch(text):
                 found.add(".?" if "." in text else ",?")
             elif not math.isnan(number(text)):
                 return "."  # a comma elsewhere is a fault

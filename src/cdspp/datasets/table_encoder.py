@@ -135,20 +135,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError(f"decimal must be '.', ',' or None, got {self.decimal!r}.")
         if self.vectorise not in (None, SKRUB):
             raise ValueError(f"vectorise must be {SKRUB!r}, got {self.vectorise!r}.")
-        columns = [self._decided(str(name), cells) for name, cells in X.items()]
+        columns = [self._encoding_of(str(name), cells) for name, cells in X.items()]
         self.columns_ = kinds.with_signs(columns, X, self.decimal)
         self._name_columns()
         self._vectoriser = self._fitted_vectoriser(X) if self.vectorise else None
 
     def _fitted_vectoriser(self, X: pd.DataFrame) -> Any:
-        rest = self._left_to_library(X)
+        rest = self._text_and_dates(X)
         if rest is None or [*column_faults(self.columns_, X)]:
             return None
         from skrub import StringEncoder, TableVectorizer
 
         return TableVectorizer(high_cardinality=StringEncoder(random_state=0)).fit(rest)
 
-    def _left_to_library(self, X: pd.DataFrame) -> pd.DataFrame | None:
+    def _text_and_dates(self, X: pd.DataFrame) -> pd.DataFrame | None:
         """Return text and dates, read, for the library that is to encode them."""
         import pandas as pd
 
@@ -161,7 +161,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         }
         return pd.DataFrame(read) if read else None
 
-    def _decided(self, name: str, cells: pd.Series) -> EncodedColumn:
+    def _encoding_of(self, name: str, cells: pd.Series) -> EncodedColumn:
         kind = kinds.column_kind(cells)
         if kind in (kinds.NUMBER, kinds.BOOLEAN, kinds.NESTED):
             return EncodedColumn(name, kind, ERROR if kind == kinds.NESTED else "")
@@ -226,7 +226,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         own = [column for column in columns if column.form != SKRUB]
         parts = [np.empty((len(X), 0)), *(c.encode(X[c.name]) for c in own)]
         if self._vectoriser is not None:
-            encoded = self._vectoriser.transform(self._left_to_library(X))
+            encoded = self._vectoriser.transform(self._text_and_dates(X))
             parts.append(encoded.to_numpy(dtype=np.float64, na_value=np.nan))
         return np.hstack(parts)
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.faults import brief
+from cdspp.core.faults import short_message
 from cdspp.core.names import ERROR
 from cdspp.core.wording import shortened
 from cdspp.datasets.table_columns import SEPARATOR
@@ -97,12 +97,12 @@ def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
     except (DataError, MemoryError):
         raise
     except Exception as error:  # readers meet damaged files with any error there is
-        said = brief(error) or type(error).__name__
-        fault = f"{path}: not a readable {kind} file ({said})"
+        reason = short_message(error) or type(error).__name__
+        fault = f"{path}: not a readable {kind} file ({reason})"
         raise DataError(f"{fault}. Save it again, or as CSV.") from error
 
 
-def _opened(path: Path, encoding: str | None) -> Any:
+def _open(path: Path, encoding: str | None) -> Any:
     opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
     text = {} if encoding is None else {"encoding": encoding, "newline": ""}
     return opener(path, "rt" if text else "rb", **text)
@@ -132,15 +132,15 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
 
 def _encoding(path: Path) -> str:
     """Return UTF-8, or UTF-16 where the file begins so, or Windows-1252."""
-    with _opened(path, None) as stream:
+    with _open(path, None) as stream:
         if stream.read(2) in (b"\xff\xfe", b"\xfe\xff"):
             return "utf-16"
     try:
-        with _opened(path, UTF8) as stream:
+        with _open(path, UTF8) as stream:
             while stream.read(2**20):
                 pass
     except UnicodeDecodeError:
-        with _opened(path, None) as stream:
+        with _open(path, None) as stream:
             text = stream.read(2**20).decode(WINDOWS, "surrogateescape")
         # Bytes that are no letters there, and those of control: no text at all.
         odd = sum(not (c.isprintable() or c in "\t\r\n") for c in text)
@@ -153,7 +153,7 @@ def _separator(path: Path, encoding: str, label: str) -> str:
     headers: dict[str, list[str]] = dict.fromkeys(SEPARATORS, [])
     for separator in SEPARATORS:
         # A cell may be too long to be one.
-        with _opened(path, encoding) as stream, suppress(csv.Error):
+        with _open(path, encoding) as stream, suppress(csv.Error):
             records = csv.reader(stream, delimiter=separator)
             filled = (cells for cells in records if "".join(cells).strip())
             headers[separator] = [cell.strip() for cell in next(filled, [])]
@@ -171,7 +171,7 @@ def _text_cells(path: Path, encoding: str, separator: str) -> pd.DataFrame:
         text = "CSV" if separator == "," else f"cells between {SEPARATORS[separator]}"
         _check_records(path, encoding, separator, "inside string" in str(error))
         raise DataError(f"{path}: cannot be read as {text} ({error}).") from error
-    with _opened(path, encoding) as stream:
+    with _open(path, encoding) as stream:
         n_lines = sum(1 for line in stream if not line.isspace())
     # A short record is filled up with empty cells: only they, and cells of several
     # lines, make it worth a look.
@@ -186,7 +186,7 @@ def _check_records(
     quote = "Remove it, or double it where it is part of a cell."
     csv.field_size_limit(2**31 - 1)  # a stray quote may take in a whole file
     width = number = line = after = 0
-    with _opened(path, encoding) as stream:
+    with _open(path, encoding) as stream:
         records = csv.reader(stream, delimiter=separator)
         for cells in records:
             first, after = after + 1, records.line_num
@@ -274,28 +274,28 @@ def _read_mat(path: Path) -> Arrays:
     if done.returncode == -signal.SIGKILL:
         raise MemoryError(f"{path}: the system ended the process that read it")
     last = done.stderr.decode(errors="replace").strip().rpartition("\n")[-1]
-    kind, _, said = last.partition(": ")
+    kind, _, reason = last.partition(": ")
     if kind == "NotImplementedError":
         remedy = f"save it with -v7: save('{path.name}', 'X', 'y', '-v7')."
         fault = "a MATLAB file of version 7.3, which is not read"
         raise DataError(f"{path}: {fault}. In MATLAB, {remedy}")
     if done.returncode < 0:
-        said = f"SciPy crashed, {signal.Signals(-done.returncode).name}"
-    fault = f"{path}: not a readable MATLAB file ({said or kind})"
+        reason = f"SciPy crashed, {signal.Signals(-done.returncode).name}"
+    fault = f"{path}: not a readable MATLAB file ({reason or kind})"
     raise DataError(f"{fault}. Save it again.")
 
 
 def _send(path: str) -> None:
-    """Write the variables of a MATLAB file to the process that asks."""
+    """Write the variables of a MATLAB file to the parent process."""
     import scipy.io
 
     content = scipy.io.loadmat(path, chars_as_strings=True)
     named = {name: v for name, v in content.items() if not name.startswith("__")}
-    arrays = {name: _plain(value, name) for name, value in named.items()}
+    arrays = {name: _as_numpy(value, name) for name, value in named.items()}
     pickle.dump(arrays, sys.stdout.buffer, protocol=pickle.HIGHEST_PROTOCOL)
 
 
-def _plain(value: Any, name: str) -> NDArray[Any]:
+def _as_numpy(value: Any, name: str) -> NDArray[Any]:
     """Return a variable of MATLAB as NumPy would have it: vectors with one axis."""
     array = np.asarray(value.toarray() if hasattr(value, "toarray") else value)
     if name == "X" or array.ndim != 2 or min(array.shape) != 1:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
 from cdspp.core.files import same_file
-from cdspp.core.labels import UNLABELLED, as_text, is_missing, null_words
+from cdspp.core.labels import UNLABELLED, as_text, is_missing, missing_markers
 from cdspp.core.names import ERROR, PathLike
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import table_columns as kinds
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from cdspp.datasets.table_encoder import TableEncoder
 
-# What labels and identifiers are called among arrays.
+# Names of the arrays of labels and of identifiers.
 ARRAYS = {"label": ("y", "label", "labels"), "id": ("ids", "id")}
 FEATURES = "features"  # the array with the names of the columns
 # Kinds of columns that may be left out.
@@ -56,7 +56,7 @@ class DomainRows:
     none, and `label` is their column, if there is one; `ids` are the row numbers from 1
     where the file has none, and `is_index` if unnamed. `features` are empty where
     columns have no names; `records` count the header; `dropped` are the columns to
-    leave out that were there; `null_words` are the words, counted, in place of labels;
+    leave out that were there; `missing_markers` are counted markers in place of labels;
     `width` is the number of features in the file, where `scaling` left another.
     """
 
@@ -72,7 +72,7 @@ class DomainRows:
     scaling: str = ""
     width: int = 0
     notes: tuple[str, ...] = ()
-    null_words: str = ""
+    missing_markers: str = ""
     label: str = ""
     encoder: TableEncoder | None = None
 
@@ -83,7 +83,7 @@ class DomainRows:
         parts = [
             counted(len(self.labels), "row"),
             f"{len(known)} labelled in {classes}" if known else "no label",
-            self.null_words and f"read as no label: {self.null_words}",
+            self.missing_markers and f"read as no label: {self.missing_markers}",
             counted(self.width or self.X.shape[1], "feature"),
             self.scaling,
             *self.notes,
@@ -106,7 +106,7 @@ class DomainRows:
             return
         none = f"the column {self.label!r} holds none"
         fault = none if self.label else "there is no column 'label'"
-        words = self.null_words and f" (read as no label: {self.null_words})"
+        words = self.missing_markers and f" (read as no label: {self.missing_markers})"
         remedy = "Name the column of labels by --label, or label rows."
         raise DataError(f"{self.path}: no row has a label, {fault}{words}. {remedy}")
 
@@ -160,7 +160,7 @@ def read_domain(
     """Read a domain from a table or from arrays.
 
     A table has a header (CSV, TSV, Parquet, XLSX): `label` (empty, -1 or one of
-    `NULL_WORDS` where unlabelled) and `id` are optional columns, all others are
+    `MISSING_MARKERS` where unlabelled) and `id` are optional columns, all others are
     features; a first column without a name holds ids. Arrays (NPZ, MATLAB) are `X`, in
     MATLAB also a matrix of another name, and optionally `y`, `ids` and `features`, the
     names of columns. The `encoder` of another table matches features by name.
@@ -201,8 +201,8 @@ def _from_table(
     table: pd.DataFrame, path: str, columns: Columns, encoder: TableEncoder | None
 ) -> DomainRows:
     label, id_ = columns.named.values()
-    rows, notes = _named(table, path, columns)
-    dropped, matched = _dropped(rows, columns) if columns.drop else (set[str](), ())
+    rows, notes = _with_distinct_names(table, path, columns)
+    dropped, matched = _to_drop(rows, columns) if columns.drop else (set[str](), ())
     if encoder is not None:  # its columns stay, though they may be constant here
         dropped -= {column.name for column in encoder.columns_}
     features = _feature_names(list(rows), path, columns, dropped)
@@ -210,7 +210,7 @@ def _from_table(
         notes.append(f"left out: {shortened(found)}")
     unseen = list[str]()
     if encoder is None:
-        encoder = _learned(rows[features], path, columns)
+        encoder = _fit_encoder(rows[features], path, columns)
         read = encoder.columns_
     else:
         read = encoder.columns_in(rows, columns.decimal)
@@ -234,12 +234,12 @@ def _from_table(
         is_index=has_ids and id_ not in table,
         dropped=matched,
         notes=(*notes, *encoder.notes(read), *unseen),
-        null_words=null_words(labels),
+        missing_markers=missing_markers(labels),
         encoder=encoder,
     )
 
 
-def _named(
+def _with_distinct_names(
     table: pd.DataFrame, path: str, columns: Columns
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return a table whose columns all have a name of their own, and notes."""
@@ -265,7 +265,7 @@ def _named(
     return rows, notes
 
 
-def _dropped(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str, ...]]:
+def _to_drop(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str, ...]]:
     """Return the columns to leave out, and which of `columns.drop` found any."""
     header = [name for name in rows if name not in columns.named.values()]
     found: dict[str, set[str]] = {}
@@ -300,7 +300,7 @@ def _feature_names(
     return features
 
 
-def _learned(cells: pd.DataFrame, path: str, columns: Columns) -> TableEncoder:
+def _fit_encoder(cells: pd.DataFrame, path: str, columns: Columns) -> TableEncoder:
     # Not above: it needs scikit-learn, and most jobs read no table.
     from cdspp.datasets.table_encoder import TableEncoder
 
@@ -354,7 +354,7 @@ def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
         ids=[*map(as_text, ids)],
         labels=_texts(labels.tolist()),
         label=label or "",
-        null_words=null_words(labels.tolist()),
+        missing_markers=missing_markers(labels.tolist()),
         has_ids=id_ is not None,
         dropped=tuple(name for name in columns.drop if name in arrays),
     )
@@ -387,7 +387,7 @@ def _matrix(arrays: Arrays, path: str, others: Sequence[str | None]) -> NDArray[
 
 
 def _texts(labels: Iterable[Any]) -> list[str]:
-    """Return labels as text: 7 and 7.0 are "7", and a word for nothing is ""."""
+    """Return labels as text: 7 and 7.0 are "7", and a missing-value marker is ""."""
     found = []
     for value in labels:
         text = "" if is_missing(value) else as_text(value).strip()

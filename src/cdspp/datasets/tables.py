@@ -1,4 +1,4 @@
-"""Tables of one's own: a data set of a file a domain, and a file as a data frame."""
+"""The user's tables: a data set with a file per domain, and a file as a data frame."""
 
 from __future__ import annotations
 
@@ -41,9 +41,11 @@ if TYPE_CHECKING:
 
 __all__ = ["LabelledTable", "TablesDataset", "read_table"]
 
+_SUMMARY = {"notes", "features", "missing_markers"}  # keys that older files may lack
+
 
 class TablesDataset(Dataset):
-    """A table or arrays a domain, read by `cdspp.datasets.table_rows.read_domain`.
+    """A table or arrays per domain, read by `cdspp.datasets.table_rows.read_domain`.
 
     The classes are the labels of all domains; a domain may lack some, and rows without
     a label are predicted, not scored. With `paired`, those whose id is in every table
@@ -103,7 +105,7 @@ class TablesDataset(Dataset):
 
     def notes(self) -> list[str]:
         """Return sentences on rows, ids and classes for the user."""
-        contents, words = self.contents(), self._summary["null_words"]
+        contents, words = self.contents(), self._summary["missing_markers"]
         labelled = {name: {*sizes} - {""} for name, sizes in contents.items()}
         notes = [
             f"{self.tables[name]}: {sizes['']} of {sum(sizes.values())} rows have no "
@@ -112,7 +114,7 @@ class TablesDataset(Dataset):
             for name, sizes in contents.items()
             if "" in sizes
         ]
-        notes += base.lonely_classes(self.identifier, labelled)
+        notes += base.unshared_classes(self.identifier, labelled)
         notes += self._summary["notes"]
         if shared := self._summary["shared"]:
             notes.append(
@@ -171,7 +173,7 @@ class TablesDataset(Dataset):
         """Numbers of rows by class, and of shared ids; kept, where there is memory."""
         kept = self.memory and Path(self.memory).with_name("contents.json")
         stamp, known = self.fingerprint(), base.read_kept(kept)
-        if known.get("fingerprint") == stamp and {"notes", "features"} <= {*known}:
+        if known.get("fingerprint") == stamp and {*known} >= _SUMMARY:
             return known
         rows, pairs = self._rows, self._pairs
         sizes = {name: Counter(part.labels) for name, part in rows.items()}
@@ -181,7 +183,9 @@ class TablesDataset(Dataset):
         found = {
             "fingerprint": stamp,
             "contents": {k: dict(sorted((+n).items())) for k, n in sizes.items()},
-            "null_words": {name: part.null_words for name, part in rows.items()},
+            "missing_markers": {
+                name: part.missing_markers for name, part in rows.items()
+            },
             "shared": sum(n > 1 for name, n in ids.items() if name not in pairs),
             "paired": len(pairs),
             "notes": [*_notes_on_columns(self.identifier, list(rows.values()))],
@@ -193,13 +197,13 @@ class TablesDataset(Dataset):
     @cached_property
     def _rows(self) -> dict[str, DomainRows]:
         require_own_files(self.tables)
-        with keep_labels(*self.kept):
-            read, faults = gathered(self._read, ((name,) for name in self.tables))
-            if faults:
-                raise DataError(" ".join(map(_in_a_study, faults)))
-            found = dict(zip(self.tables, read, strict=True))
-            require_distinct({name: rows.labels for name, rows in found.items()})
         try:
+            with keep_labels(*self.kept):
+                read, faults = gathered(self._read, ((name,) for name in self.tables))
+                if faults:
+                    raise DataError(" ".join(faults))
+                found = dict(zip(self.tables, read, strict=True))
+                require_distinct({name: rows.labels for name, rows in found.items()})
             require_dropped(self.drop, read)
         except DataError as error:
             raise DataError(_in_a_study(str(error))) from error

@@ -34,7 +34,7 @@ def available_extractors() -> tuple[str, ...]:
     True
     """
     own = discovery.find_identifiers(__name__)
-    return tuple(sorted({*own, *discovery.offered(OFFERED)}))
+    return tuple(sorted({*own, *discovery.plugin_paths(OFFERED)}))
 
 
 def extractor_class(name: str) -> type[Extractor]:
@@ -42,7 +42,7 @@ def extractor_class(name: str) -> type[Extractor]:
 
     ConfigError: there is no such extractor; the message names the nearest one.
     """
-    offered = discovery.offered(OFFERED)
+    offered = discovery.plugin_paths(OFFERED)
     place = name if ":" in name else offered.get(name)
     if place is None or name in discovery.find_identifiers(__name__):
         return discovery.load_named_class(__name__, name, "extractor", tuple(offered))

@@ -47,12 +47,12 @@ class Extractor(ABC):
 
     @property
     def needs_torch(self) -> bool:
-        """Whether a network does the work."""
+        """Return whether a network does the work."""
         return "torch" in self.modules
 
     @property
     def megabytes(self) -> float:
-        """Memory beside the rows, such as for the weights of a network."""
+        """Memory in addition to the rows, such as for the weights of a network."""
         return 0.0
 
     def load(self) -> None:
@@ -62,7 +62,7 @@ class Extractor(ABC):
 
     @property
     def own_files(self) -> tuple[Path, ...]:
-        """Files of the user that it reads beside its input."""
+        """Files of the user that it reads in addition to its input."""
         return ()
 
     def recorded_options(self) -> dict[str, Any]:

@@ -255,7 +255,7 @@ def load_torchvision() -> Any:
 
 @cache
 def _declare_missing_operators() -> Any:
-    # With a torch for CPUs alone, torchvision lacks the schemas of two operators. The
+    # With a CPU-only torch, torchvision lacks the schemas of two operators. The
     # cache keeps the library object alive, and with it the declarations.
     torch: Any = import_module("torch")
     library = import_module("torch.library").Library("torchvision", "DEF")

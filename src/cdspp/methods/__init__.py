@@ -37,7 +37,7 @@ _passed: dict[str, type[HeterogeneousClassifier]] = {}
 def _external() -> Mapping[str, Mapping[str, Any]]:
     """Return the fields of methods from outside, by identifier."""
     passed: dict[str, dict[str, Any]] = json.loads(os.environ.get(VARIABLE, "{}"))
-    offered = discovery.offered("cdspp.methods")
+    offered = discovery.plugin_paths("cdspp.methods")
     return {name: {"place": place} for name, place in offered.items()} | passed
 
 
@@ -80,7 +80,7 @@ def available() -> tuple[str, ...]:
 def estimators() -> Mapping[str, str]:
     """Return the identifier of each method by the name of its class."""
     classes = discovery.find_identifiers(__name__)
-    return {place.class_name: name for name, place in classes.items()}
+    return {class_name: name for name, (_, class_name) in classes.items()}
 
 
 def method_class(name: str) -> type[HeterogeneousClassifier]:

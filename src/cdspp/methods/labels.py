@@ -19,9 +19,9 @@ from cdspp.core.labels import (
     as_text,
     is_missing,
     listed,
-    lookalikes,
+    missing_markers,
+    near_duplicates,
     no_common_class,
-    null_words,
     one_class,
 )
 
@@ -42,7 +42,7 @@ def read_labels(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         except (TypeError, ValueError):  # a value that cannot be hashed
             missing = [is_missing(value) for value in found]
         labelled = ~np.array(missing, dtype=bool)
-        if not labelled.all() and (words := null_words(found)):
+        if not labelled.all() and (words := missing_markers(found)):
             warnings.warn(
                 f"read as no label: {words}. Where such a word is a class, fit in the "
                 "block `with cdspp.keep_labels(word):`.",
@@ -96,7 +96,7 @@ def _of_one_kind(values: NDArray[Any]) -> NDArray[Any]:
 def check_classes(y: NDArray[Any], name: str = "y") -> None:
     """Refuse labels that are no classes; warn of equal ones that are written apart."""
     if y.dtype.kind == "U":  # any text is a class, and asking takes half a millisecond
-        if pairs := lookalikes({name: {*y.tolist()}}):
+        if pairs := near_duplicates({name: {*y.tolist()}}):
             warnings.warn(_similar_labels(pairs), LabelWarning, stacklevel=4)
         return
     with ignore_few_rows():
@@ -126,7 +126,7 @@ def compare_classes(
         )
     ours, theirs = np.unique(target), np.unique(source)
     alone = np.setdiff1d(ours, theirs), np.setdiff1d(theirs, ours)
-    pairs = lookalikes({"target": alone[0].tolist(), "source": alone[1].tolist()})
+    pairs = near_duplicates({"target": alone[0].tolist(), "source": alone[1].tolist()})
     if pairs := [pair for pair in pairs if "(target)" in pair and "(source)" in pair]:
         raise ValueError(_similar_labels(pairs))
     for fault in no_common_class({"y": ours.tolist(), "source.y": theirs.tolist()}):

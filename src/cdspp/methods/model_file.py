@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from cdspp.core.errors import DataError
-from cdspp.core.faults import brief, out_of_memory
+from cdspp.core.faults import out_of_memory, short_message
 from cdspp.core.files import Packer, read_parts, unpack, write_parts
 from cdspp.core.names import NO_SCALE, PathLike
 from cdspp.core.scaling import Scaling
@@ -139,7 +139,7 @@ def read_model(
     except Exception as error:  # of any part, where something was put in its place
         if isinstance(error, UnnamedClass) or out_of_memory(error):
             raise
-        fault = f"a damaged model ({brief(error)}). Fit again."
+        fault = f"a damaged model ({short_message(error)}). Fit again."
         raise DataError(f"{path}: {fault}") from error
     return model, extras
 

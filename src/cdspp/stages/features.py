@@ -17,7 +17,7 @@ from cdspp.core.scaling import fit_scaling
 from cdspp.datasets.base import Index, read_fetched, read_index
 from cdspp.features import make_extractor
 from cdspp.features.base import Extractor, FileExtractor, ViewExtractor, WordExtractor
-from cdspp.features.given import Published, TableColumns
+from cdspp.features.precomputed import Published, TableColumns
 from cdspp.stages.artifacts import Features, read_features, write_features
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 import cdspp.core.light_sklearn  # noqa: F401
 from cdspp.core.errors import CollapseWarning, DataError, MethodFailed
-from cdspp.core.faults import crash_words, stops_job
+from cdspp.core.faults import crash_text, stops_job
 from cdspp.core.files import Record, content_digest, record_path, write_record
 from cdspp.core.jobs import log_ready
 from cdspp.core.labels import keep_labels
@@ -321,7 +321,7 @@ def _fit_trial(
         except Exception as error:
             if stops_job(error):
                 raise
-            status, reason, crashed = "failed", crash_words(error), True
+            status, reason, crashed = "failed", crash_text(error), True
             log.exception("trial %d: the method crashed", trial.number)
     log.info("trial %d: %s %s (%.2f s)", trial.number, status, reason, usage.seconds)
     if collapsed:

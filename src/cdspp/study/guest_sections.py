@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cdspp.core.discovery import load_class, offered
+from cdspp.core.discovery import load_class, plugin_paths
 
 if TYPE_CHECKING:
     from cdspp.study.known_names import KnownNames
@@ -65,4 +65,4 @@ class GuestSection:
 @cache
 def guest_classes() -> tuple[type[GuestSection], ...]:
     """Return the guest sections of the project, then those of installed packages."""
-    return tuple(map(load_class, (*BUILT_IN, *offered(OFFERED).values())))
+    return tuple(map(load_class, (*BUILT_IN, *plugin_paths(OFFERED).values())))

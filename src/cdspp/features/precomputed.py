@@ -1,4 +1,4 @@
-"""Features as they are given: published matrices, and the columns of a table."""
+"""Features that need no computation: published matrices, and columns of tables."""
 
 from __future__ import annotations
 
