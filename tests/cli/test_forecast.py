@@ -54,7 +54,7 @@ def test_long_work_is_announced_and_gives_signs_of_life(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(own_rows, "LONG_SECONDS", 0.05)
-    with caplog.at_level(logging.INFO), own_rows.announced("cdls", 7200.0):
+    with caplog.at_level(logging.INFO), own_rows.log_progress("cdls", 7200.0):
         time.sleep(0.3)
     first, *others = [record.getMessage() for record in caplog.records]
     assert first == "cdls: about 2.0 h on one core"
@@ -63,7 +63,7 @@ def test_long_work_is_announced_and_gives_signs_of_life(
 
 
 def test_short_work_is_done_in_silence(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO), own_rows.announced("cdspp", 0.1):
+    with caplog.at_level(logging.INFO), own_rows.log_progress("cdspp", 0.1):
         pass
     assert not caplog.records
 

@@ -251,13 +251,13 @@ def test_the_time_left_is_told_once_some_jobs_are_done(
 ) -> None:
     seconds = iter([0, 5, 10, 30, 30])
     monkeypatch.setattr(run.time, "monotonic", lambda: next(seconds))
-    meter = run.Meter()
-    assert str(meter) == "reading the study, 5 s"
-    meter.read(event("run_info", stats={"total": 40}))
-    meter.read(event("progress", done=2, total=40))
-    assert str(meter) == "2 of 40 jobs, 20 s"
-    meter.read(event("progress", done=10, total=40))
-    assert str(meter) == "10 of 40 jobs, 20 s, about 60 s left"
+    progress = run.ProgressLine()
+    assert str(progress) == "reading the study, 5 s"
+    progress.read(event("run_info", stats={"total": 40}))
+    progress.read(event("progress", done=2, total=40))
+    assert str(progress) == "2 of 40 jobs, 20 s"
+    progress.read(event("progress", done=10, total=40))
+    assert str(progress) == "10 of 40 jobs, 20 s, about 60 s left"
 
 
 def test_snakemake_gets_the_files_and_last_what_follows_the_dashes(

@@ -13,7 +13,7 @@ import yaml
 
 from cdspp.methods import available, method_class
 from cdspp.study.config import schema_faults
-from cdspp.study.layers import layered
+from cdspp.study.layers import merge_presets
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -86,7 +86,7 @@ def test_the_study_of_ones_own_fits_the_schema() -> None:
         own = yaml.safe_load(example)
         whole += "study" in own
         part = {"study": "part", "preset": "embedded"} if "study" not in own else {}
-        assert not schema_faults(layered(part | own, ROOT).config, SCHEMA)
+        assert not schema_faults(merge_presets(part | own, ROOT).config, SCHEMA)
     assert whole > 1
 
 

@@ -23,7 +23,7 @@ FitBlock = Callable[..., list[int]]
 def fit(room: Room, monkeypatch: pytest.MonkeyPatch) -> FitBlock:
     """Return a function that makes a block and tells which trials it fitted."""
     fitted: list[int] = []
-    run = stage._run
+    run = stage._run_trial
 
     def counted(task_block: Any, fit: Any, trial: Any) -> Any:
         fitted.append(trial.number)
@@ -47,7 +47,7 @@ def fit(room: Room, monkeypatch: pytest.MonkeyPatch) -> FitBlock:
         fit_block(TaskBlock(files, "toy", "left_right", block, 0, 1), [one])
         return [*fitted]
 
-    monkeypatch.setattr(stage, "_run", counted)
+    monkeypatch.setattr(stage, "_run_trial", counted)
     return make
 
 

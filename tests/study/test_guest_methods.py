@@ -22,8 +22,8 @@ from cdspp.methods import (
     method_module,
     register_external,
 )
-from cdspp.study.config import welcome_guests
-from cdspp.study.fit_jobs import fit_member
+from cdspp.study.config import register_external_methods
+from cdspp.study.fit_jobs import fit_fields
 
 MODULE = """
 import numpy as np
@@ -56,7 +56,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def faults(*methods: dict[str, Any]) -> list[str]:
-    return list(welcome_guests({"methods": list(methods)}))
+    return list(register_external_methods({"methods": list(methods)}))
 
 
 @pytest.mark.usefixtures("folder")
@@ -83,7 +83,7 @@ def test_another_class_or_transformer_under_one_name_makes_another_fit(
         methods = [*embedded["methods"], {**logistic, **change}]
         study = load({**embedded, "methods": methods})
         own, cdspp = (
-            fit_member(study, FitKey("digits", "main", "print_sketch", name, "1-5"))
+            fit_fields(study, FitKey("digits", "main", "print_sketch", name, "1-5"))
             for name in ("own", "cdspp")
         )
         codes.add(own["code"])

@@ -16,7 +16,7 @@ from cdspp.analysis.hold_outs import Problem
 from cdspp.core.errors import ConfigError
 from cdspp.core.scaling import fit_scaling
 from cdspp.methods import method_class
-from cdspp.study.layers import Layers, layered, merge_files
+from cdspp.study.layers import MergedConfig, merge_files, merge_presets
 
 PRESETS = ROOT / "resources/presets"
 QUICK = {"study": "mine", "preset": "quick"}
@@ -44,8 +44,8 @@ STATES = {
 SECTIONS = ("views", "benchmarks", "methods", "settings", "curves", "deviations")
 
 
-def layers(own: dict[str, Any]) -> Layers:
-    return layered(own, ROOT)
+def layers(own: dict[str, Any]) -> MergedConfig:
+    return merge_presets(own, ROOT)
 
 
 def test_mappings_are_merged_and_lists_replaced() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.study.config import load_study
-from cdspp.study.layers import layered, merge_files
+from cdspp.study.layers import merge_files, merge_presets
 from cdspp.study.model import Study
 
 ROOT = Path(__file__).parents[2]
@@ -23,11 +23,13 @@ def load(config: dict[str, Any]) -> Study:
 
 def load_own(own: dict[str, Any]) -> Study:
     """Return the study of a file of one's own."""
-    return load(dict(layered(own, ROOT).config))
+    return load(dict(merge_presets(own, ROOT).config))
 
 
 def read_study(name: str) -> dict[str, Any]:
     """Return the configuration of a shipped study."""
     return dict(
-        layered(merge_files([ROOT / f"resources/studies/{name}.yaml"]), ROOT).config
+        merge_presets(
+            merge_files([ROOT / f"resources/studies/{name}.yaml"]), ROOT
+        ).config
     )

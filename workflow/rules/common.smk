@@ -35,7 +35,7 @@ from cdspp.study.files import (
     told_file,
 )
 from cdspp.study.guest_sections import guest_classes
-from cdspp.study.layers import layered, merge_files
+from cdspp.study.layers import merge_files, merge_presets
 from cdspp.study.plan import plan_of
 from cdspp.study.stale import (
     changed_note,
@@ -65,7 +65,7 @@ try:
         usual = [Path("config.yaml"), TOP / "config.yaml"]
         files = given.configfiles or [next(filter(Path.is_file, usual))]
         own = merge_files(files, given.config)
-    layers = layered(own, TOP)
+    layers = merge_presets(own, TOP)
     for note in layers.notes if workflow.is_main_process else ():
         logger.warning(note)
     study = load_study(

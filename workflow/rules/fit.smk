@@ -8,8 +8,8 @@ from functools import cache, partial
 from cdspp.core.names import FitKey, trials_of_block
 from cdspp.study.files import FIT_LOG
 from cdspp.study.fit_jobs import (
+    fit_fields,
     fit_groups,
-    fit_member,
     fit_request,
     longest_seconds,
     travels_alone,
@@ -97,7 +97,7 @@ for group in fit_groups(study):
         params:
             benchmark=first.benchmark,
             study={"seed": study.seed, "numeric_threads": study.numeric_threads},
-            members=[fit_member(study, cell) for cell in group.members],
+            members=[fit_fields(study, key) for key in group.members],
         message:
             fit_message(group)
         script:

@@ -24,6 +24,8 @@ EXTRAS = {
     **dict.fromkeys(("cv2", "jsonschema", "requests", "urllib3"), "workflow"),
 }
 STUDY_EXTRA = "workflow"
+# How a table is read, in addition to its columns of labels and identifiers.
+FORMATS = ("encoding", "decimal", "categories", "dates", "date_format", "vectorise")
 Run = Callable[[argparse.Namespace], str]
 
 
@@ -77,11 +79,12 @@ def add_columns(
     metavar: str = "NAME",
     hint: str = "; among arrays see below",
     *,
-    encodes: bool = True,
+    of_fit: bool = True,
 ) -> None:
-    """Add the options on columns and labels of a file, which may be encoded before."""
+    """Add the options on columns and labels of a file, or of the two of a fit."""
     add = parser.add_argument
-    for name, what in (("label", "labels"), ("id", "identifiers")):
+    names = (("label", "labels"), ("id", "identifiers"))
+    for name, what in names:
         text = f"the column of the {what} ({name}{hint})"
         add(f"--{name}", metavar=metavar, help=text)
     text = (
@@ -89,7 +92,7 @@ def add_columns(
         "constant; may be repeated"
     )
     add("--drop", action="append", default=[], metavar=metavar, help=text)
-    if encodes:
+    if of_fit:
         text = "encode text: a column for each value, or the share of rows that have it"
         add("--categories", choices=CATEGORIES[1:], help=text)
         text = "encode dates: days since 1970, or year, month, day and weekday"
@@ -107,14 +110,10 @@ def add_columns(
         "differs from another class in capitals alone; may be repeated"
     )
     add("--keep-label", action="append", default=[], metavar="LABEL", help=text)
-
-
-def add_roles(parser: argparse.ArgumentParser) -> None:
-    """Add the options that name columns of one of the two files."""
-    for role in ("source", "target"):
-        for name, what in (("label", "labels"), ("id", "identifiers")):
+    for role in ("source", "target") if of_fit else ():
+        for name, what in names:
             text = f"the column of the {what} in the {role} alone"
-            parser.add_argument(f"--{role}-{name}", metavar="NAME", help=text)
+            add(f"--{role}-{name}", metavar="NAME", help=text)
 
 
 def add_impute(parser: argparse.ArgumentParser) -> None:
@@ -138,7 +137,6 @@ def add_joining(parser: argparse.ArgumentParser, scale: str) -> None:
     )
     add("--paired", nargs=2, metavar=("SOURCE_FILE", "TARGET_FILE"), help=text)
     add_columns(parser)
-    add_roles(parser)
     add_impute(parser)
     text = (
         "scale the features of each file: rows to unit length, columns to mean 0 and "

@@ -89,7 +89,7 @@ def compare_files(
     kind = arguments.scale
     said = "PCA in each fit" if kind == PCA else str(Scaling(kind, target.X.shape[1]))
     read = replace(target, scaling=said), replace(source, scaling=said)
-    return found, target, [*rows.tell(*read), *notes]
+    return found, target, [*rows.descriptions(*read), *notes]
 
 
 def _answer(

@@ -102,7 +102,7 @@ def _fit(arguments: argparse.Namespace) -> str:
     target, source_rows, source, scaling = rows.scaled_both(
         arguments.scale, read, source_rows, bridge
     )
-    texts += [*rows.tell(target, source_rows), *notes]
+    texts += [*rows.descriptions(target, source_rows), *notes]
     texts += _fit_model(arguments, model, target, source_rows, source)
     if arguments.strict and model.collapsed_:
         fault = f"the fit is of no use ({model.collapsed_}), no file is written"
@@ -113,7 +113,7 @@ def _fit(arguments: argparse.Namespace) -> str:
         texts += changes(before, reason, dict(zip(ids, last.prediction, strict=True)))
     rows.write_predictions(arguments.output, ids, last.prediction, last.confidence)
     if arguments.model:
-        _keep(arguments, model, read, scaling, reason)
+        _save_model(arguments, model, read, scaling, reason)
         texts.append(f"model: {arguments.model}")
     if not ids:
         texts.append("note: every target row has a label, so there is none to predict.")
@@ -129,15 +129,15 @@ def _choose(arguments: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
 
     if arguments.option:
         raise ConfigError("--option needs --method: options belong to one method.")
-    before = "(0.2.0 took --method cdspp --scale none)"
+    earlier = "(0.2.0 took --method cdspp --scale none)"
     if not arguments.source:
         arguments.method = TARGET_ONLY
         scale = arguments.scale
         how = f"Method: {TARGET_ONLY}, for there is no source; --scale {scale}"
         choice = {"method": TARGET_ONLY, "choice": "for want of a source"}
-        return [f"{how} {before}."], choice
-    given = {"method": [], "why": False, "repeats": 15, "seed": 0, "rows_to_label": ""}
-    options = {**vars(arguments), **given}
+        return [f"{how} {earlier}."], choice
+    options = vars(arguments) | {"method": [], "why": False, "repeats": 15}
+    options |= {"seed": 0, "rows_to_label": ""}
     notes = []
     try:
         found, *_ = compare_files(argparse.Namespace(**options))
@@ -145,7 +145,7 @@ def _choose(arguments: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
         found, *_ = compare_files(argparse.Namespace(**options | {"labelled": []}))
         notes = ["note: --labelled: of other tables, so its labels join without a test"]
     arguments.method = found.best_bet
-    how = f"Method: {found.best_bet}, the bet; --scale {arguments.scale} {before}."
+    how = f"Method: {found.best_bet}, the bet; --scale {arguments.scale} {earlier}."
     return [*found.lines[:2], how, *notes], {
         "method": found.best_bet,
         "candidate": found.candidate,
@@ -189,7 +189,7 @@ def _fit_model(
         warnings.simplefilter("always")
         for category in (CostWarning, UnitWarning):  # said here
             warnings.simplefilter("ignore", category)
-        with rows.announced(arguments.method, cost.seconds):
+        with rows.log_progress(arguments.method, cost.seconds):
             model.fit(target.X, target.labels, source=source)
     counts = Counter(str(warning.message) for warning in caught)
     notes = []
@@ -213,7 +213,7 @@ def _next_step(arguments: argparse.Namespace, model: Any) -> list[str]:
     return [f"To label new rows: {shlex.join(['cdspp', 'predict', *files])}", again]
 
 
-def _keep(
+def _save_model(
     arguments: argparse.Namespace,
     model: Any,
     read: DomainRows,
@@ -315,9 +315,9 @@ def _predict(arguments: argparse.Namespace) -> str:
 
     command.check_outputs(arguments, ["output"], ["model", "target"])
     model, kept = read_model(arguments.model)
-    encoder, columns, means = _kept(arguments.model, kept)
-    target = _read_new(arguments, columns, encoder)
-    target, notes = _in_order(target, model, kept)
+    encoder, columns, means = _model_parts(arguments.model, kept)
+    target = _read_target(arguments, columns, encoder)
+    target, notes = _with_columns_of_fit(target, model, kept)
     target = complete(target, impute=arguments.impute, means=means, fitted=True)
     notes += drift_notes(target, kept.get("ranges"), np.size(model.transduction_))
     if "scaling" in kept:  # not in models that the library kept
@@ -328,8 +328,8 @@ def _predict(arguments: argparse.Namespace) -> str:
         confidence = model.predict_proba(target.X).max(axis=1)
     reason = reason_words(arguments.model, kept.get("reason"))
     texts = [*reason, target.described("target"), *notes]
-    if said := find_collapse(predicted, len(model.classes_), {}).sentence:
-        texts.append(f"note: the model {said}")
+    if collapse := find_collapse(predicted, len(model.classes_), {}).sentence:
+        texts.append(f"note: the model {collapse}")
         if arguments.strict:
             fault = "--strict: the answer is of no use (one class), no file is written"
             return command.answer("\n".join([*texts, fault]), failed=True)
@@ -338,7 +338,7 @@ def _predict(arguments: argparse.Namespace) -> str:
     return "\n".join([*texts, f"{predictions}: {arguments.output}"])
 
 
-def _in_order(
+def _with_columns_of_fit(
     target: DomainRows, model: Any, kept: Mapping[str, Any]
 ) -> tuple[DomainRows, list[str]]:
     """Return rows with the columns of the fit, by name where both have names."""
@@ -346,17 +346,17 @@ def _in_order(
 
     if target.records and not kept.get("encoder"):
         target.require_names()
-    known = kept.get("features") or tuple(getattr(model, "feature_names_in_", ()))
-    if known and target.features:
-        return in_order(target, known, "the model"), []
+    names = kept.get("features") or tuple(getattr(model, "feature_names_in_", ()))
+    if names and target.features:
+        return in_order(target, names, "the model"), []
     lacks = "the model" if target.features else target.path
     note = f"note: {lacks} has no names of columns: they are taken by their position."
-    if len(known) == target.X.shape[1]:
-        target = replace(target, features=tuple(known))
+    if len(names) == target.X.shape[1]:
+        target = replace(target, features=tuple(names))
     return target, [note]
 
 
-def _kept(path: str, kept: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+def _model_parts(path: str, kept: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     from cdspp.datasets.table_encoder import TableEncoder
 
     means, columns = kept.get("means"), kept.get("columns", (None, None, ()))
@@ -375,7 +375,7 @@ def _kept(path: str, kept: Mapping[str, Any]) -> tuple[Any, Any, Any]:
     return encoder, columns, means
 
 
-def _read_new(
+def _read_target(
     arguments: argparse.Namespace,
     at_fit: tuple[str | None, str | None, Sequence[str]],
     encoder: TableEncoder | None,
@@ -384,12 +384,12 @@ def _read_new(
     from cdspp.datasets.table_files import Columns
     from cdspp.datasets.table_rows import read_domain, require_dropped
 
-    asked = {"label": arguments.label, "id": arguments.id}
+    names = {"label": arguments.label, "id": arguments.id}
     columns = Columns(
         arguments.label or at_fit[0],
         arguments.id or at_fit[1],
         (*arguments.drop, *at_fit[2]),
-        tuple(option for option, name in asked.items() if name),
+        tuple(option for option, name in names.items() if name),
         arguments.encoding,
         arguments.decimal,
     )
@@ -431,5 +431,5 @@ def add_predict(commands: Any) -> None:
     add("--output", required=True, metavar="FILE", help="CSV to write")
     command.add_force(predict)
     command.add_strict(predict, "all rows get one class; then write no file")
-    command.add_columns(predict, encodes=False)
+    command.add_columns(predict, of_fit=False)
     command.add_impute(predict)

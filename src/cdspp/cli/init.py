@@ -41,17 +41,6 @@ NEEDED = "expected small letters and digits, joined by single hyphens"
 MOST_SOURCE, MOST_TARGET = 20, 3
 Sizes = Mapping[str, Mapping[str, int]]
 Chosen = tuple[str | None, str | None]  # source and target, as asked for
-# How tables are read, as a study file has it beside `drop`.
-KEPT = (
-    "label",
-    "id",
-    "encoding",
-    "decimal",
-    "categories",
-    "dates",
-    "date_format",
-    "vectorise",
-)
 
 
 @dataclass(frozen=True)
@@ -144,10 +133,11 @@ def look_at_tables(
         place = path if domain == given else f"{given}, {path}"
         end = f", {counted(n, 'number')} missing, to be imputed" if n else ""
         texts.append(f"{rows.described(f'{domain} ({place})')}{end}")
+    keys = ("label", "id", *command.FORMATS)
     entry: dict[str, Any] = {
         "id": name,
         "tables": dict(zip(names, paths, strict=True)),
-        "columns": _set({key: _by_domain(key, names, columns) for key in KEPT}),
+        "columns": _set({key: _by_domain(key, names, columns) for key in keys}),
         "drop": list(columns[0].drop),
         "impute": any(holes),
     }
@@ -364,5 +354,4 @@ def add_init(commands: Any) -> None:
     add("--source", metavar="DOMAIN", help="source domain (by default the first)")
     add("--target", metavar="DOMAIN", help="target domain (by default the next)")
     command.add_columns(init, "COLUMN", "")
-    command.add_roles(init)
     command.add_force(init)

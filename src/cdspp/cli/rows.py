@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cdspp.cli.command import FORMATS
 from cdspp.core.errors import DataError, LabelWarning
 from cdspp.core.files import atomic
 from cdspp.core.labels import require_common, require_distinct
@@ -57,12 +58,12 @@ def read_both(
     arguments: argparse.Namespace, kinds: Collection[str]
 ) -> tuple[DomainRows, DomainRows | None, dict[str, Any], list[str]]:
     """Return target and source, their bridge of the given `kinds`, and notes on it."""
-    asked = [(arguments.target, columns_of(arguments, "target", ("label", "id")))]
+    files = [(arguments.target, columns_of(arguments, "target", ("label", "id")))]
     if arguments.source:
         require_own_files({role: getattr(arguments, role) for role in ROLES})
         # No output names source rows: they need no identifiers.
-        asked.append((arguments.source, columns_of(arguments, "source")))
-    read = _whole(gathered(read_domain, asked))
+        files.append((arguments.source, columns_of(arguments, "source")))
+    read = _raise_faults(gathered(read_domain, files))
     target = read[0]
     require_dropped(arguments.drop, read)
     target.require_distinct_ids()  # predictions are written by these
@@ -72,9 +73,8 @@ def read_both(
             warnings.warn(copied, LabelWarning, stacklevel=2)
         read[1].require_labels()
         require_common({rows.path: filter(None, rows.labels) for rows in read})
-    impute = arguments.impute
-    fill = partial(complete, impute=impute)
-    target, *sources = _whole(gathered(fill, ((rows,) for rows in read)))
+    fill = partial(complete, impute=arguments.impute)
+    target, *sources = _raise_faults(gathered(fill, ((rows,) for rows in read)))
     if not sources:
         return target, None, {}, []
     [source], bridge, notes = sources, dict[str, Any](), list[str]()
@@ -91,7 +91,9 @@ def read_both(
     if PAIRS in kinds and arguments.paired:
         both = (source, target)
         how = [columns_of(arguments, role, required=()) for role in ROLES]
-        (left, right), note = read_pairs(arguments.paired, both, how, impute=impute)
+        (left, right), note = read_pairs(
+            arguments.paired, both, how, impute=arguments.impute
+        )
         bridge[PAIRS] = left * factors, right
         notes.append(note)
     if kinds:
@@ -131,12 +133,12 @@ def _proposals(
         )
 
 
-def _whole(made: tuple[list[DomainRows], list[str]]) -> list[DomainRows]:
-    found, faults = made
+def _raise_faults(read: tuple[list[DomainRows], list[str]]) -> list[DomainRows]:
+    rows, faults = read
     if faults:
         both = "--label and --id (in one file alone by --target-label and the like)"
         raise DataError("\n".join(faults).replace("--label and --id", both))
-    return found
+    return rows
 
 
 def columns_of(
@@ -147,12 +149,12 @@ def columns_of(
         getattr(arguments, f"{role}_{option}", None) or getattr(arguments, option)
         for option in ("label", "id")
     )
-    options = "encoding", "decimal", "categories", "dates", "date_format", "vectorise"
-    given = {name: value for name in options if (value := getattr(arguments, name))}
-    return Columns(label, id_, tuple(arguments.drop), required, **given)
+    given = {name: getattr(arguments, name) for name in FORMATS}
+    formats = {name: value for name, value in given.items() if value}
+    return Columns(label, id_, tuple(arguments.drop), required, **formats)
 
 
-def tell(target: DomainRows, source: DomainRows | None) -> list[str]:
+def descriptions(target: DomainRows, source: DomainRows | None) -> list[str]:
     """Describe rows, labels and features of both files, and their common classes."""
     lines = [target.described("target")]
     if source is not None:
@@ -281,24 +283,24 @@ def refuse_memory(method: str, cost: Cost, other_words: str) -> None:
 
 
 @contextmanager
-def announced(what: str, seconds: float) -> Iterator[None]:
+def log_progress(what: str, seconds: float) -> Iterator[None]:
     """Log the expected time of a long block, and its progress."""
     started, over = time.monotonic(), threading.Event()
 
-    def tell() -> None:
+    def log_times() -> None:
         while not over.wait(LONG_SECONDS):
             spent = time.monotonic() - started
             log.info("%s: %s of about %s", what, duration(spent), duration(seconds))
 
     if seconds >= LONG_SECONDS:
         log.info("%s: about %s on one core", what, duration(seconds))
-    teller = threading.Thread(target=tell, daemon=True)
-    teller.start()
+    thread = threading.Thread(target=log_times, daemon=True)
+    thread.start()
     try:
         yield
     finally:
         over.set()
-        teller.join()
+        thread.join()
 
 
 def write_predictions(

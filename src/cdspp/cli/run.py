@@ -18,7 +18,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from cdspp.cli import command
-from cdspp.cli.study import read_layers
+from cdspp.cli.study import read_config
 from cdspp.core.faults import writing_fault
 from cdspp.core.run_lock import KEEP_FITS
 from cdspp.core.wording import duration
@@ -41,13 +41,14 @@ TRIGGERS = ("mtime", "params", "input", "software-env")
 EVENTS = "SNAKEMAKE_LOGGER_CDSPP_EVENTS"  # the file that the logger writes to
 IDLE = "Nothing to be done"
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-FRAME = '  File "'  # a place in the workflow, which the first line names
-ENOUGH = 3  # jobs after which the line has the time left
-PAUSE, APART = 0.2, 60.0  # seconds between updates of the line, and between plain lines
-SHOWN = 15  # lines that explain a failure
+TRACEBACK = '  File "'  # a place in the workflow, which the first line names
+FEWEST_JOBS = 3  # jobs after which the line has the time left
+PAUSE = 0.2  # seconds between updates of the line
+PLAIN_PAUSE = 60.0  # seconds between lines where none can be replaced
+MOST_LINES = 15  # lines that explain a failure
 
 
-class Meter:
+class ProgressLine:
     """The progress of a run, in one line on a terminal, else in a line now and then."""
 
     def __init__(self) -> None:
@@ -90,7 +91,7 @@ class Meter:
         if not self.total:
             return f"reading the study, {duration(passed)}"
         text = f"{self.done} of {self.total} jobs, {duration(passed)}"
-        if not ENOUGH <= self.done < self.total:
+        if not FEWEST_JOBS <= self.done < self.total:
             return text
         left = (self.total - self.done) * passed / self.done
         return f"{text}, about {duration(left)} left"
@@ -99,7 +100,7 @@ class Meter:
         """Print the line; once in a while where it cannot be replaced."""
         if self.in_place:
             sys.stderr.write(f"\r{self}\x1b[K")
-        elif time.monotonic() - self.shown >= APART:
+        elif time.monotonic() - self.shown >= PLAIN_PAUSE:
             self.shown = time.monotonic()
             sys.stderr.write(f"{self}\n")
         sys.stderr.flush()
@@ -125,44 +126,44 @@ def _run(arguments: argparse.Namespace) -> str:
     # Two studies may begin in the same second.
     log = Path("logs", time.strftime(f"run-%Y%m%d-%H%M%S-{os.getpid()}.log"))
     log.parent.mkdir(exist_ok=True)
-    meter = Meter()
-    code, output = _follow(_command(arguments), log, meter, remake=arguments.remake)
-    meter.clear()
+    progress = ProgressLine()
+    code, output = _follow(_command(arguments), log, progress, remake=arguments.remake)
+    progress.clear()
     where = f"Whole log: {log}"
     if code:
-        done = f"after {meter.done} of {meter.total} jobs"
-        if meter.interrupted:
+        done = f"after {progress.done} of {progress.total} jobs"
+        if progress.interrupted:
             lines = [f"Interrupted {done}. The same command resumes it.", where]
         else:
-            lines = [f"Stopped {done}:", *_reasons(meter, log), where]
+            lines = [f"Stopped {done}:", *_reasons(progress, log), where]
         sys.stderr.write("\n".join(lines) + "\n")
         sys.exit(code)
-    if not meter.started:  # asked for something else than a run
+    if not progress.started:  # asked for something else than a run
         return output.rstrip() or where
-    if meter.dry and meter.total:
-        return "\n".join([*_plan(meter), "", f"Nothing was run. {where}"])
-    said = f"{meter if meter.total else IDLE}. {where}"
+    if progress.dry and progress.total:
+        return "\n".join([*_plan(progress), "", f"Nothing was run. {where}"])
+    text = f"{progress if progress.total else IDLE}. {where}"
     from cdspp.analysis.fit_records import failures_of_scores
 
     failed = failures_of_scores(folder.glob("scores/[!.]*.parquet"))
     if (folder / "report/index.html").is_file():
         from cdspp.report.page.headline import headline
 
-        said = f"{headline(folder)}\n\n{said}"
+        text = f"{headline(folder)}\n\n{text}"
     elif failed:
-        said = f"{failed} {said}"
-    return command.answer(said, failed=arguments.strict and failed)
+        text = f"{failed} {text}"
+    return command.answer(text, failed=arguments.strict and failed)
 
 
-def _plan(meter: Meter) -> Iterator[str]:
+def _plan(progress: ProgressLine) -> Iterator[str]:
     """Yield the lines of a table of the jobs that a run would do, by rule, and why."""
-    width = max(map(len, meter.stats))
+    width = max(map(len, progress.stats))
     yield f"{'rule':{width}}{'jobs':>7}  reason"
-    for rule, number in meter.stats.items():
-        reasons = meter.reasons[rule].items()
+    for rule, number in progress.stats.items():
+        reasons = progress.reasons[rule].items()
         why = [f"{reason} ({n})" if n < number else reason for reason, n in reasons]
         yield f"{rule:{width}}{number:7}  {', '.join(why)}".rstrip()
-        if methods := meter.messages.get(rule):
+        if methods := progress.messages.get(rule):
             yield f"  {methods}"
 
 
@@ -171,7 +172,7 @@ def _study_name(arguments: argparse.Namespace) -> str:
     key = "study="
     given = [word for word in arguments.snakemake if word.startswith(key)]
     named = given[-1].removeprefix(key) if given else None
-    return named or str(read_layers(arguments.file).config.get("study"))
+    return named or str(read_config(arguments.file).config.get("study"))
 
 
 def _command(arguments: argparse.Namespace) -> list[str]:
@@ -188,12 +189,12 @@ def _command(arguments: argparse.Namespace) -> list[str]:
 
 
 def _follow(
-    call: Sequence[str], log: Path, meter: Meter, *, remake: bool = False
+    call: Sequence[str], log: Path, progress: ProgressLine, *, remake: bool = False
 ) -> tuple[int, str]:
     """Run a command, forward signals to its jobs, and return exit code and output."""
 
     def forward(number: int, _: object) -> None:
-        meter.interrupted = True
+        progress.interrupted = True
         with suppress(ProcessLookupError):
             os.killpg(running.pid, number)
 
@@ -218,7 +219,7 @@ def _follow(
         for number, handler in before.items():
             if handler is not signal.SIG_IGN:  # as nohup asks
                 signal.signal(number, forward)
-        _listen(running, reading, meter)
+        _read_events(running, reading, progress)
         for number, handler in before.items():
             signal.signal(number, handler)
         output.seek(0)
@@ -227,8 +228,10 @@ def _follow(
     return code if code >= 0 else 128 - code, text.decode(errors="replace")
 
 
-def _listen(running: subprocess.Popen[bytes], reading: int, meter: Meter) -> None:
-    """Have the meter read the events of a process until it ends."""
+def _read_events(
+    running: subprocess.Popen[bytes], reading: int, progress: ProgressLine
+) -> None:
+    """Pass the events of a process to its progress line until it ends."""
     rest, ended = b"", False
     with open(reading, "rb", buffering=0) as events:
         os.set_blocking(reading, False)
@@ -236,18 +239,18 @@ def _listen(running: subprocess.Popen[bytes], reading: int, meter: Meter) -> Non
             ended = running.poll() is not None  # what it wrote before is read then
             *lines, rest = (rest + (events.read() or b"")).split(b"\n")
             for line in lines:
-                meter.read(json.loads(line))
-            meter.show()
+                progress.read(json.loads(line))
+            progress.show()
             if not ended:
                 select.select([events], [], [], PAUSE)
 
 
-def _reasons(meter: Meter, log: Path) -> Iterator[str]:
+def _reasons(progress: ProgressLine, log: Path) -> Iterator[str]:
     """Yield the errors of the jobs of a failed run, else those of Snakemake."""
     from cdspp.study.progress import DONE, read_log
 
     full, found = writing_fault("logs"), False
-    for path, logs in meter.failed_logs.items():
+    for path, logs in progress.failed_logs.items():
         job = read_log(path)
         if job.state != DONE:  # by a second attempt
             found = True
@@ -256,8 +259,9 @@ def _reasons(meter: Meter, log: Path) -> Iterator[str]:
     if found:
         return
     text = log.read_text(encoding="utf-8", errors="replace")
-    lines = [*(meter.errors or text.splitlines()), full]
-    yield from (f"  {line}" for line in lines[-SHOWN:] if line and FRAME not in line)
+    for line in [*(progress.errors or text.splitlines()), full][-MOST_LINES:]:
+        if line and TRACEBACK not in line:
+            yield f"  {line}"
 
 
 def _cores(text: str) -> str:

@@ -21,7 +21,7 @@ from cdspp.study.files import found_file, study_command, workflow_folder
 
 if TYPE_CHECKING:
     from cdspp.stages.trials import TaskFiles
-    from cdspp.study.layers import Layers
+    from cdspp.study.layers import MergedConfig
     from cdspp.study.model import Study
     from cdspp.study.progress import Progress
 
@@ -74,23 +74,23 @@ NAMED = 3  # missing files of a stage, and failures of a kind, that are named
 STUDY_FILES = (".yaml", ".yml", ".json")
 
 
-def read_layers(files: Sequence[PathLike]) -> Layers:
+def read_config(files: Sequence[PathLike]) -> MergedConfig:
     """Return the keys of the study of some files, by default of config.yaml."""
-    from cdspp.study.layers import layered, merge_files
+    from cdspp.study.layers import merge_files, merge_presets
 
     found = [found_file(file) for file in files or ["config.yaml"]]
-    return layered(merge_files(found), workflow_folder())
+    return merge_presets(merge_files(found), workflow_folder())
 
 
 def read_study(files: Sequence[PathLike]) -> Study:
     """Return the study of some files, by default the embedded one; log its notes."""
     from cdspp.study.config import load_study
 
-    layers, place = read_layers(files), workflow_folder()
-    for note in layers.notes:
+    merged, place = read_config(files), workflow_folder()
+    for note in merged.notes:
         log.warning("%s", note)
     study = load_study(
-        layers.config,
+        merged.config,
         schema=place / "workflow/schemas/config.schema.yaml",
         catalogue=place / "resources/datasets.yaml",
         resources=place / "resources",
@@ -245,7 +245,7 @@ def _first(names: Sequence[str]) -> Iterator[str]:
 
 
 def _export(arguments: argparse.Namespace) -> str:
-    from cdspp.stages.foreign import export_benchmark
+    from cdspp.stages.external import export_benchmark
 
     study = read_study(arguments.file)
     found = {name: list(_blocks(study, name)) for name in study.benchmarks}

@@ -1,1 +1,1 @@
-"""What one job of the workflow computes: paths in, files out."""
+"""Jobs of the workflow: paths in, files out."""

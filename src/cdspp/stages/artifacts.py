@@ -243,13 +243,14 @@ class ExpectedFits(NamedTuple):
         return Expected(made_of, input_files(self.inputs[place], key))
 
 
-def fit_recipe(seed: int, numeric_threads: int, member: Mapping[str, Any]) -> str:
-    """Return a digest of all that decides predictions, beside task, block and files.
+def fit_recipe(seed: int, numeric_threads: int, fit: Mapping[str, Any]) -> str:
+    """Return a digest of all that decides predictions but for task, block and files.
 
-    `member` has the fields of `cdspp.stages.fit.Fit` but for its file.
+    `fit` has the fields of `cdspp.stages.fit.Fit`; that of its file does not count.
     """
-    choices = {name: value for name, value in member.items() if name != "code"}
-    return recipe([seed, numeric_threads, choices], member["code"])
+    others = ("code", "predictions")
+    choices = {name: value for name, value in fit.items() if name not in others}
+    return recipe([seed, numeric_threads, choices], fit["code"])
 
 
 def input_files(patterns: Mapping[str, str], key: FitKey) -> dict[str, str]:

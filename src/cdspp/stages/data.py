@@ -23,7 +23,7 @@ def prepare_dataset(
     own: Mapping[str, Any] | None = None,
     catalogue: PathLike | None = None,
 ) -> None:
-    """Put the files of a data set beside the index that `output` names.
+    """Put the files of a data set next to the index that `output` names.
 
     `own` tells where the user's files are (`cdspp.datasets.own_dataset`), which stay
     there. DataError: the result differs from the `catalogue`.

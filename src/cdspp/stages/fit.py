@@ -53,7 +53,7 @@ from cdspp.stages.selection import fitted, select_options
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
-Made = tuple[dict[str, Any], Sequence[Round]]  # a trial in the record; its rounds
+TrialResult = tuple[dict[str, Any], Sequence[Round]]  # its record, its rounds
 # Files of a block, of which the digest `read` of a trial covers its part.
 OF_BLOCKS = frozenset({"source_split", "target_split", "pairs", "prior"})
 
@@ -65,7 +65,7 @@ class Fit:
     """One fit of a job: what sets it apart, and where it is written.
 
     `code` is a digest of the code that makes the predictions: a Parquet file with
-    `FIT_COLUMNS`, one row a test sample, round and trial. In the record beside it a
+    `FIT_COLUMNS`, one row a test sample, round and trial. In the record next to it a
     trial that the method cannot do has failed; one in which it stopped with any other
     error of its own has also crashed.
 
@@ -83,14 +83,10 @@ class Fit:
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     bridge: Mapping[str, Any] = field(default_factory=dict)
 
-    def member(self) -> dict[str, Any]:
-        """Return what sets it apart, without its file."""
-        return {name: v for name, v in vars(self).items() if name != "predictions"}
-
 
 @dataclass(frozen=True)
 class TaskBlock:
-    """What the fits of a job share.
+    """Files, block and seed that the fits of a job share.
 
     Seed, benchmark, task, method and trial seed the random numbers.
     """
@@ -107,10 +103,10 @@ def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
     """Make the fits of a job: methods on a task and block, in several settings.
 
     A fit that is made of the same inputs, options, code and versions of packages is
-    kept, so that a job with one more method or setting computes that one alone; so is a
+    kept, so that a job with one more method or setting computes only that one; so is a
     trial of another block, unless it crashed. Each fit gives the bytes that it would
-    give alone. DataError as of `read_trials`; a method that crashes costs its own trial
-    alone.
+    give in a job of its own. DataError as of `read_trials`; a method that crashes costs
+    only its own trial.
     """
     # All of them before the limit, which only loaded libraries obey.
     methods = [method_class(fit.method) for fit in fits]
@@ -125,27 +121,27 @@ def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
             with sharing():
                 for fit in settings:
                     made_of = fit_recipe(
-                        task_block.seed, task_block.numeric_threads, fit.member()
+                        task_block.seed, task_block.numeric_threads, vars(fit)
                     )
-                    if is_made(fit.predictions, made_of, inputs):
+                    if _is_current(fit.predictions, made_of, inputs):
                         log.info("%s is there, made of the same", fit.predictions)
                         os.utime(fit.predictions)
                         os.utime(record_path(fit.predictions))
                     else:
                         log.info("%s", fit.predictions)
-                        _make_fit(task_block, fit, made_of, inputs)
+                        _write_fit(task_block, fit, made_of, inputs)
 
 
-def is_made(path: PathLike, made_of: str, inputs: Mapping[str, str]) -> bool:
-    """Whether the file of a fit is whole and made of what it would be now."""
-    record = _usable_record(path, made_of)
+def _is_current(path: PathLike, made_of: str, inputs: Mapping[str, str]) -> bool:
+    """Return whether a fit need not run: whole, without a crash, of equal inputs."""
+    record = _current_record(path, made_of)
     if record is None or record.inputs != inputs or not os.path.isfile(path):
         return False
     crashed = any(trial["crashed"] for trial in record.trials)
     return not crashed and record.sha256 == file_digest(path)
 
 
-def _usable_record(path: PathLike, made_of: str) -> Record | None:
+def _current_record(path: PathLike, made_of: str) -> Record | None:
     """Return the record of a fit if it is whole, of a recipe and of these packages."""
     with suppress(DataError):
         record = read_fit_record(path)
@@ -155,13 +151,14 @@ def _usable_record(path: PathLike, made_of: str) -> Record | None:
     return None
 
 
-def _make_fit(
+def _write_fit(
     task_block: TaskBlock, fit: Fit, made_of: str, inputs: Mapping[str, str]
 ) -> None:
     rows: dict[str, list[Any]] = {name: [] for name in FIT_COLUMNS}
     outcomes: list[dict[str, Any]] = []
     setting = fit_key(fit.predictions).setting
-    run = _taken(task_block, setting) or partial(_run, task_block, fit)
+    run = _external_reader(task_block, setting)
+    run = run or partial(_run_trial, task_block, fit)
     trials = read_trials(
         task_block.files,
         overlap=fit.overlap,
@@ -170,10 +167,10 @@ def _make_fit(
     )
     done = DoneTrials(Path(fit.predictions), made_of, inputs)
     for trial in trials:
-        read = _read_by(task_block, trial)
-        if found := done.get(trial.number, read):
-            outcome, known = found
-            for name, values in known.items():
+        read = _inputs_digest(task_block, trial)
+        if finished := done.get(trial.number, read):
+            outcome, columns = finished
+            for name, values in columns.items():
                 rows[name] += values
         else:
             with keep_labels(*trial.classes):  # what means no label is left out before
@@ -184,14 +181,10 @@ def _make_fit(
         outcomes.append(outcome)
     write_rows(fit.predictions, FIT_COLUMNS, rows)
     dataset = Path(task_block.files.target_features).absolute().parent.name
-    extra: dict[str, Any] = {
-        "dataset": dataset,
-        "overlap": fit.overlap,
-        "trials": outcomes,
-    }
+    extra: dict[str, Any] = {"dataset": dataset, "overlap": fit.overlap}
+    extra["trials"] = outcomes
     extra |= {"seed": task_block.seed, "numeric_threads": task_block.numeric_threads}
     extra |= {"versions": versions(), "platform": hardware(), "device": _device(fit)}
-    extra |= {"trials": outcomes}
     write_record(fit.predictions, made_of, inputs, extra)
     done.remove_covered()
 
@@ -217,7 +210,7 @@ class DoneTrials:
         self._own, self._ours = path, {*trials_of_block(path.stem)}
         self._fits: dict[tuple[int, str], FitFile] = {}
         for other, trials in sorted(self._blocks().items()):
-            if trials & self._ours and (fit := _made_alike(other, made_of, inputs)):
+            if trials & self._ours and (fit := _read_block(other, made_of, inputs)):
                 sound = (each for each in fit.record.trials if not each["crashed"])
                 keys = ((each["trial"], each.get("read", "")) for each in sound)
                 self._fits |= dict.fromkeys(keys, fit)
@@ -252,20 +245,20 @@ class DoneTrials:
         }
 
 
-def _made_alike(path: Path, made_of: str, inputs: Mapping[str, str]) -> FitFile | None:
+def _read_block(path: Path, made_of: str, inputs: Mapping[str, str]) -> FitFile | None:
     """Read another block of a fit, if it is whole and made of the same."""
-    record = _usable_record(path, made_of)
-    if record and _of_any_block(record.inputs) == _of_any_block(inputs):
+    record = _current_record(path, made_of)
+    if record and _shared_inputs(record.inputs) == _shared_inputs(inputs):
         with suppress(DataError, OSError):  # or removed by another job
             return read_fit(path)
     return None
 
 
-def _of_any_block(inputs: Mapping[str, str]) -> dict[str, str]:
+def _shared_inputs(inputs: Mapping[str, str]) -> dict[str, str]:
     return {k: v for k, v in inputs.items() if unnumbered(k) not in OF_BLOCKS}
 
 
-def _read_by(task_block: TaskBlock, trial: Trial) -> str:
+def _inputs_digest(task_block: TaskBlock, trial: Trial) -> str:
     """Return a digest of the ids, labels and shares that a trial reads, in order."""
     ids = trial.source_ids, trial.labelled_ids, trial.test_ids, trial.paired_ids
     prior = _prior(task_block.files.prior, trial.number).get("prior", ())
@@ -274,20 +267,22 @@ def _read_by(task_block: TaskBlock, trial: Trial) -> str:
     return content_digest([[str(value) for value in part] for part in parts])
 
 
-def _taken(task_block: TaskBlock, setting: str) -> Callable[[Trial], Made] | None:
-    """Return a reader of predictions made elsewhere; None where a method is fitted."""
+def _external_reader(
+    task_block: TaskBlock, setting: str
+) -> Callable[[Trial], TrialResult] | None:
+    """Return a reader of external predictions; None where a method is fitted."""
     path = task_block.files.predictions
     if path is None:
         return None
     # Not above: it needs pandas, with which a fit would start a second later.
-    from cdspp.stages.foreign import read_foreign, take_trial
+    from cdspp.stages.external import read_external, take_trial
 
     names = {"benchmark": task_block.benchmark, "task": task_block.task}
-    predictions = read_foreign(path, setting=setting, **names)
+    predictions = read_external(path, setting=setting, **names)
     return partial(take_trial, predictions, path)
 
 
-def _run(task_block: TaskBlock, fit: Fit, trial: Trial) -> Made:
+def _run_trial(task_block: TaskBlock, fit: Fit, trial: Trial) -> TrialResult:
     axes = task_block.seed, task_block.benchmark, task_block.task, trial.number
     state = SourceState(**fit.source)
     options = {**_prior(task_block.files.prior, trial.number), **fit.options}
@@ -311,7 +306,7 @@ def _fit_trial(
     build: Callable[[], HeterogeneousClassifier],
     trial: Trial,
     sources: list[SourceDomain],
-) -> Made:
+) -> TrialResult:
     """Fit one trial; a crash of the method is its outcome, not the end of the job."""
     status, reason, collapsed, crashed = "ok", "", "", False
     rounds: Sequence[Round] = []

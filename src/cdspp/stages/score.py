@@ -37,8 +37,8 @@ def accuracies(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, ...
     right = truth == predicted
     classes, codes = np.unique(truth, return_inverse=True)
     sizes, hits = np.bincount(codes), np.bincount(codes, weights=right)
-    said = np.array([np.count_nonzero(predicted == label) for label in classes])
-    f1 = 2 * hits / (sizes + said)
+    given = np.array([np.count_nonzero(predicted == label) for label in classes])
+    f1 = 2 * hits / (sizes + given)
     return float(right.mean()), float((hits / sizes).mean()), float(f1.mean())
 
 
@@ -77,7 +77,7 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
     `truth` has the label of each id of the target domain, empty where it has none;
     DataError: a predicted sample is not in it.
     """
-    columns, cell = fit.columns, fit.key
+    columns = fit.columns
     try:
         labels, predicted = _coded(columns, truth)
     except KeyError:
@@ -91,7 +91,7 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
     known = labels != UNSCORED
     labels, predicted = labels[known], predicted[known]
     trials, iterations = (columns[name][known] for name in ("trial", "iteration"))
-    key = (cell.setting, cell.task, cell.method)
+    key = (fit.key.setting, fit.key.task, fit.key.method)
     rows: list[tuple[Any, ...]] = []
     for outcome in fit.record.trials:
         number, status = outcome["trial"], outcome["status"]
@@ -116,5 +116,5 @@ def _coded(
     codes = defaultdict(lambda: UNSCORED, zip(known, range(len(known)), strict=True))
     of_id = {key: codes[label] for key, label in truth.items()}
     pairs = (of_id, columns["id"]), (codes, columns["predicted"])
-    labels, said = (np.fromiter(map(c.__getitem__, v), np.intp) for c, v in pairs)
-    return labels, said
+    labels, predicted = (np.fromiter(map(c.__getitem__, v), np.intp) for c, v in pairs)
+    return labels, predicted

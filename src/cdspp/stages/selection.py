@@ -82,7 +82,7 @@ def fitted(
     trial: Trial,
     sources: list[SourceDomain],
 ) -> HeterogeneousClassifier | SourceVote:
-    """Fit to the sources that are there; a vote where a method takes one alone."""
+    """Fit to all sources, by a vote of fits where a method takes only one."""
     model = build()
     if len(sources) < 2:
         return model.fit(trial.X, trial.y, source=next(iter(sources), None))

@@ -200,7 +200,7 @@ class SourceState:
     domain: str = ""
 
     def __post_init__(self) -> None:
-        """Check that class noise alone has a shape."""
+        """Check that only class noise has a shape."""
         if self.name != CLASS_NOISE and (self.spread != 1.0 or self.absolute):
             raise ValueError(
                 f"spread and absolute are of {CLASS_NOISE}, the source state is "

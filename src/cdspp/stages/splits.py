@@ -112,7 +112,7 @@ def write_split(
 def _append_labels(
     rows: dict[str, list[Any]], labels: Any, given: NDArray[np.bool_], role: str
 ) -> None:
-    """Append roles and labels; a label leaves here where it is `given` alone."""
+    """Append roles and labels; only labels that are `given` leave here."""
     labels[~given] = None
     name = SOURCE if role == SOURCE else LABELLED
     rows["role"] += np.where(given, name, UNLABELLED_ROLE).tolist()

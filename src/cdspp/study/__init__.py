@@ -1,1 +1,1 @@
-"""What a configuration means: its checks, its settings, its plan, its cost."""
+"""Configurations of studies: their checks, settings, plans and costs."""

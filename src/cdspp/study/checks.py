@@ -381,17 +381,17 @@ def _runnable(known: KnownNames, methods: Iterable[str]) -> list[str]:
     return [n for n in methods if n in known.methods and n in available()]
 
 
-def foreign_faults(known: KnownNames, settings: Collection[str]) -> Faults:
-    """Yield what the study lacks of the places of predictions made elsewhere."""
+def external_faults(known: KnownNames, settings: Collection[str]) -> Faults:
+    """Yield what the study lacks of the places of external predictions."""
     # Not above: it needs pandas, and few studies have such a file.
-    from cdspp.stages.foreign import foreign_places
+    from cdspp.stages.external import external_places
 
     for place, method in known.entries("methods"):
         if "predictions" not in method:
             continue
         where = f"{place}.predictions"
         try:
-            found = foreign_places(method["predictions"])
+            found = external_places(method["predictions"])
         except DataError as error:
             yield f"{where}: {error}"
             continue

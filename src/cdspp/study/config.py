@@ -26,7 +26,7 @@ from cdspp.methods import (
 from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.methods.external import PREDICTIONS
-from cdspp.study.checks import cross_faults, foreign_faults
+from cdspp.study.checks import cross_faults, external_faults
 from cdspp.study.guest_sections import GuestSection, guest_classes
 from cdspp.study.known_names import KnownNames
 from cdspp.study.model import Benchmark, Method, Study, StudyDataset, View, of_entry
@@ -84,12 +84,12 @@ def load_study(
         config = {**config, "source_states": {"states": []}}
     _refuse(schema_faults(config, schema))
     guests = tuple(section(Path(resources)) for section in guest_classes())
-    faults = list(welcome_guests(config))
+    faults = list(register_external_methods(config))
     datasets, more, notes = _datasets(config, catalogue, data)
     known = KnownNames(config, datasets)
     _refuse([*faults, *more, *cross_faults(known, guests)])
     study = _build(config, datasets, guests, notes)
-    _refuse([*foreign_faults(known, study.settings)])
+    _refuse([*external_faults(known, study.settings)])
     return replace(study, notes=(*study.notes, *_idle_bridges(study)))
 
 
@@ -144,35 +144,35 @@ def _sentences(error: Any) -> Iterator[str]:
         yield f"{where}{message}."
 
 
-def welcome_guests(config: Config) -> Iterator[str]:
-    """Make the classes that a configuration names known as methods; yield the faults.
+def register_external_methods(config: Config) -> Iterator[str]:
+    """Register classes and external predictions of a study as methods; yield faults.
 
-    Those at fault are not known afterwards, and neither are those of a study before.
+    Those at fault are left out, and those of an earlier study are forgotten.
     """
     guests: dict[str, dict[str, Any]] = {}
     register_external({})
     for i, entry in enumerate(config.get("methods", [])):
         where, name = f"methods[{i}]", entry.get("id")
-        made, own = "predictions" in entry, "class" in entry
+        external, own = "predictions" in entry, "class" in entry
         text = "stands beside a class; remove it, or name one"
-        if made:
+        if external:
             text = "predictions made elsewhere are not fitted; remove it"
-        for key in FITTED if made else () if own else GUEST_KEYS:
+        for key in FITTED if external else () if own else GUEST_KEYS:
             if key in entry:
                 yield f"{where}.{key}: {text}."
-        if not (made or own):
+        if not (external or own):
             continue
         if name in available():
             taken = f"{name} is a method of cdspp or of a package"
             yield f"{where}.id: {taken}; choose another id."
-        elif not made and (fault := _guest_fault(name, entry)):
+        elif not external and (fault := _toy_problem_fault(name, entry)):
             yield f"{where}.class: {fault}"
         else:
-            guests[name] = _guest(entry)
+            guests[name] = _external_method(entry)
     register_external(guests)
 
 
-def _guest(entry: Config) -> dict[str, Any]:
+def _external_method(entry: Config) -> dict[str, Any]:
     given = {key: entry[key] for key in GUEST_KEYS if key in entry}
     if "predictions" in entry:
         asked = bool(entry.get("states"))
@@ -180,8 +180,8 @@ def _guest(entry: Config) -> dict[str, Any]:
     return given | {"place": entry["class"]}
 
 
-def _guest_fault(name: str, entry: Config) -> str:
-    register_external({name: _guest(entry)})
+def _toy_problem_fault(name: str, entry: Config) -> str:
+    register_external({name: _external_method(entry)})
     rng = np.random.default_rng(0)
     classes = np.repeat(np.arange(3), 6)
     X_source = rng.standard_normal((18, 4)) + 5 * np.eye(3, 4)[classes]

@@ -40,7 +40,7 @@ FEWEST_MINUTES, FEWEST_MB = 5, 1000
 
 
 class Request(NamedTuple):
-    """What a job asks a scheduler for: memory in MB, wall time in minutes, and GPUs."""
+    """Resources of a job for a scheduler: memory (MB), wall time (minutes) and GPUs."""
 
     megabytes: int
     minutes: int

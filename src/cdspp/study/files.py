@@ -86,14 +86,14 @@ def study_command(files: Sequence[PathLike], *options: str) -> str:
     return shlex.join(["cdspp", "run", *map(str, files), "--cores", "8", *rest])
 
 
-def input_patterns(study: Study, cell: FitKey) -> dict[str, str]:
+def input_patterns(study: Study, key: FitKey) -> dict[str, str]:
     """Return the inputs of fits, by the names of `cdspp.stages.trials.TaskFiles`.
 
     ``{source}``, ``{target}`` and ``{block}`` stand for those of a fit.
     """
     from cdspp.methods.bridge import PAIRS
 
-    benchmark, setting, _, method, _ = cell
+    benchmark, setting, _, method, _ = key
     dataset = study.benchmarks[benchmark].dataset
     files: dict[str, str] = {}
     for role, view in study.views_of(benchmark, setting, method).items():
@@ -104,8 +104,8 @@ def input_patterns(study: Study, cell: FitKey) -> dict[str, str]:
         files |= {f"{role}_features": features, f"{role}_split": SPLIT.format(**names)}
     if PAIRS in study.bridge(benchmark, setting, method):
         files["pairs"] = PAIR_SPLIT.format(**names)
-    if foreign := study.methods[method].predictions:
-        files["predictions"] = foreign
+    if external := study.methods[method].predictions:
+        files["predictions"] = external
     if study.prior_file(setting, method) is not None:
         files["prior"] = SHARES.format(**names)
     return files

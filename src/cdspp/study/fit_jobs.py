@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count, groupby, product
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from cdspp.core.names import MAIN, FitKey, trials_of_block
@@ -29,9 +30,9 @@ FORECAST_NOTE = (
 )
 
 
-def fit_member(study: Study, cell: FitKey) -> dict[str, Any]:
+def fit_fields(study: Study, key: FitKey) -> dict[str, Any]:
     """Return the fields of `cdspp.stages.fit.Fit`, but for its file."""
-    benchmark, setting, _, method, _ = cell
+    benchmark, setting, _, method, _ = key
     code = code_digest("cdspp.stages.fit", method_module(method))
     return {
         "method": method,
@@ -48,13 +49,13 @@ def expected_fits(study: Study, benchmark: str) -> ExpectedFits:
     """Return recipes and inputs that the fits of a benchmark must have."""
     recipes: dict[str, tuple[str, int]] = {}
     inputs: list[dict[str, str]] = []
-    for cell in study.cells(benchmark):
-        read = input_patterns(study, cell)
+    for key in study.fit_keys(benchmark):
+        read = input_patterns(study, key)
         if read not in inputs:
             inputs.append(read)
-        member = fit_member(study, cell)
-        made_of = fit_recipe(study.seed, study.numeric_threads, member)
-        recipes[f"{cell.setting}/{cell.method}"] = made_of, inputs.index(read)
+        fields = fit_fields(study, key)
+        made_of = fit_recipe(study.seed, study.numeric_threads, fields)
+        recipes[f"{key.setting}/{key.method}"] = made_of, inputs.index(read)
     return ExpectedFits(recipes, inputs)
 
 
@@ -62,8 +63,8 @@ def expected_fits(study: Study, benchmark: str) -> ExpectedFits:
 class FitGroup:
     """Fits that read the same files: a job makes those of a task and block.
 
-    The members, cells of `Study.cells`, are of one method, or of several quick ones;
-    the name is that of their rule.
+    The members, of `Study.fit_keys`, are of one method, or of several quick ones; the
+    name is that of their rule.
     """
 
     members: tuple[FitKey, ...]
@@ -78,7 +79,7 @@ class FitGroup:
 
     @property
     def needs_torch(self) -> bool:
-        """Whether one of its methods is a network."""
+        """True where one of its methods is a network."""
         return any(method_class(method).needs_torch for method in self.methods)
 
 
@@ -94,7 +95,7 @@ def fit_jobs(study: Study) -> Iterator[FitJob]:
     for group in fit_groups(study):
         for task, block in product(group.tasks, group.blocks):
             place = {"task": task, "block": block}
-            fits = tuple(cell._replace(**place) for cell in group.members)
+            fits = tuple(key._replace(**place) for key in group.members)
             yield FitJob(FIT_LOG.format(study=study.name, **fits[0]._asdict()), fits)
 
 
@@ -103,9 +104,9 @@ def fit_groups(study: Study) -> Iterator[FitGroup]:
     order = list(study.methods)
     for benchmark in study.benchmarks:
         groups: list[FitGroup] = []
-        for (tasks, blocks, *_), cells in _reading_alike(study, benchmark).items():
+        for (tasks, blocks, *_), keys in _reading_alike(study, benchmark).items():
             shared: list[FitGroup] = []
-            for _, own in groupby(cells, key=lambda cell: cell.method):
+            for _, own in groupby(keys, key=attrgetter("method")):
                 _place(study, shared, FitGroup(tuple(own), tasks, blocks))
             groups += shared
         # A method that is added at the end opens the last groups, and renumbers none.
@@ -124,35 +125,35 @@ def _name(group: FitGroup) -> str:
 
 
 def _reading_alike(study: Study, benchmark: str) -> dict[tuple[Any, ...], list[FitKey]]:
-    """Return cells, method by method, by their tasks, blocks and inputs."""
+    """Return fits, method by method, by their tasks, blocks and inputs."""
     order = list(study.methods)
     found: dict[tuple[Any, ...], list[FitKey]] = defaultdict(list)
-    for cell in sorted(study.cells(benchmark), key=lambda c: order.index(c.method)):
-        if tasks := study.fit_tasks(benchmark, cell.setting, cell.method):
-            blocks = study.blocks(study.setting_trials(cell.setting, cell.method))
+    for key in sorted(study.fit_keys(benchmark), key=lambda k: order.index(k.method)):
+        if tasks := study.fit_tasks(benchmark, key.setting, key.method):
+            blocks = study.blocks(study.setting_trials(key.setting, key.method))
             # Settings with own splits stay apart: one tests what another labels.
-            found[tasks, blocks, *input_patterns(study, cell).items()].append(cell)
+            found[tasks, blocks, *input_patterns(study, key).items()].append(key)
     return found
 
 
-def _place(study: Study, groups: list[FitGroup], alone: FitGroup) -> None:
+def _place(study: Study, groups: list[FitGroup], new: FitGroup) -> None:
     """Add the group of a method to the first with room, so that none moves for it."""
     for i, group in enumerate(groups):
-        both = replace(group, members=(*group.members, *alone.members))
+        both = replace(group, members=(*group.members, *new.members))
         if is_quick(study, both):
             groups[i] = both
             return
-    groups.append(alone)
+    groups.append(new)
 
 
 def is_quick(study: Study, group: FitGroup) -> bool:
-    """Whether methods may share the jobs of a group: torch takes memory of its own."""
+    """Return whether methods may share jobs; torch takes memory of its own."""
     return not group.needs_torch and longest_seconds(study, group) <= SHARED_SECONDS
 
 
 def job_cost(study: Study, group: FitGroup, task: str, trials: int) -> Cost:
     """Return the expected cost of a job's fits on so many trials, in whole seconds."""
-    costs = [cell_cost(study, cell._replace(task=task)) for cell in group.members]
+    costs = [cell_cost(study, key._replace(task=task)) for key in group.members]
     seconds = round(trials * sum(cost.seconds for cost in costs))
     return Cost(seconds, max(cost.megabytes for cost in costs))
 
@@ -164,7 +165,7 @@ def longest_seconds(study: Study, group: FitGroup) -> int:
 
 
 def travels_alone(study: Study, group: FitGroup) -> bool:
-    """Whether the jobs of a group are submitted one by one: long ones and networks."""
+    """Return whether jobs run ungrouped on a cluster: long ones and networks."""
     return group.needs_torch or longest_seconds(study, group) > ALONE_SECONDS
 
 

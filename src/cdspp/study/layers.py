@@ -12,21 +12,21 @@ from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError
 from cdspp.core.names import BASELINE, REFERENCE
 
-__all__ = ["Layers", "layered", "merge_files"]
+__all__ = ["MergedConfig", "merge_presets", "merge_files"]
 
 Config = Mapping[str, Any]
 RUNS = ("settings", "curves", "deviations", "choices")  # they name methods
 EMBEDDED = "embedded"  # the study of config.yaml, as a preset
 
 
-class Layers(NamedTuple):
+class MergedConfig(NamedTuple):
     """A configuration, and sentences for the user."""
 
     config: Config
     notes: tuple[str, ...] = ()
 
 
-def layered(own: Config, folder: str | Path) -> Layers:
+def merge_presets(own: Config, folder: str | Path) -> MergedConfig:
     """Put the keys of a study over those of the presets that it names, and defaults.
 
     Parameters
@@ -57,7 +57,7 @@ def layered(own: Config, folder: str | Path) -> Layers:
     preset.pop("study", None)
     merged = _merged(_merged(defaults, preset), own)
     config = {key: merged[key] for key in (*own, *merged)}  # the file's keys first
-    for key in ("methods", "add"):  # some may be given by their name alone
+    for key in ("methods", "add"):  # some may be given only by name
         if isinstance(entries := config.get(key), list):
             config[key] = [{"id": x} if isinstance(x, str) else x for x in entries]
     methods = config.get("methods")
@@ -67,7 +67,7 @@ def layered(own: Config, folder: str | Path) -> Layers:
     for role in (REFERENCE, BASELINE):  # by default one of the methods that there are
         if role not in own and config[role] not in known:
             del config[role]
-    return Layers(config, _notes(own, preset, ", ".join(named)))
+    return MergedConfig(config, _notes(own, preset, ", ".join(named)))
 
 
 def _notes(own: Config, preset: Config, name: str) -> tuple[str, ...]:

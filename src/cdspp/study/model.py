@@ -1,4 +1,4 @@
-"""A study as the workflow sees it: benchmarks, methods, settings, and their cells."""
+"""A study as the workflow sees it: benchmarks, methods, settings, and their fits."""
 
 from __future__ import annotations
 
@@ -114,9 +114,10 @@ class Method:
 
     A `shortened` one runs fewer iterations than its authors use. `tasks` and source
     features of its own are by benchmark. Its option `prior` may come from a
-    `prior_file` ("test-shares"). It runs in `states` of the source beside the real one,
-    selects of the values in `grid` inside each trial, and uses the parts `bridges` of a
-    benchmark's bridge. `predictions` names a file of predictions made elsewhere.
+    `prior_file` ("test-shares"). It also runs in `states` of the source,
+    control conditions, selects of the values in `grid` inside each trial, and uses the
+    parts `bridges` of a benchmark's bridge. `predictions` names a file of external
+    predictions.
     """
 
     identifier: str
@@ -230,7 +231,7 @@ class Study:
         starts = range(1, trials + 1, size)
         return tuple(f"{first}-{min(first + size - 1, trials)}" for first in starts)
 
-    def cells(self, benchmark: str) -> Iterator[FitKey]:
+    def fit_keys(self, benchmark: str) -> Iterator[FitKey]:
         """Yield each method in each setting, for any ``{task}`` and ``{block}``."""
         for setting in self.settings:
             for method in self.setting_methods(benchmark, setting):
@@ -238,11 +239,11 @@ class Study:
 
     def fits(self, benchmark: str) -> Iterator[FitKey]:
         """Yield every fit that the configuration names for a benchmark."""
-        for cell in self.cells(benchmark):
-            tasks = self.fit_tasks(benchmark, cell.setting, cell.method)
-            blocks = self.blocks(self.setting_trials(cell.setting, cell.method))
+        for key in self.fit_keys(benchmark):
+            tasks = self.fit_tasks(benchmark, key.setting, key.method)
+            blocks = self.blocks(self.setting_trials(key.setting, key.method))
             for task, block in product(tasks, blocks):
-                yield cell._replace(task=task, block=block)
+                yield key._replace(task=task, block=block)
 
     def unlabelled_fits(self, benchmark: str) -> Iterator[FitKey]:
         """Yield the fits of the main run whose target has rows without a label."""
@@ -357,8 +358,9 @@ class Study:
 
     def logs(self) -> list[str]:
         """Return the logs of the study's jobs: its own, and those of shared data."""
-        data, rooms = self.used_datasets, ("fetch", "labels", "codebooks", "features")
-        shared = [f"logs/{room}/{name}" for name in data for room in rooms]
+        data = self.used_datasets
+        stages = ("fetch", "labels", "codebooks", "features")
+        shared = [f"logs/{stage}/{name}" for name in data for stage in stages]
         return [f"logs/{self.name}", *(f"logs/data/{n}.log" for n in data), *shared]
 
     def run_description(self, command: str = "") -> RunDescription:

@@ -1,4 +1,4 @@
-"""What a study runs on each benchmark, as tables, figures and the page read it."""
+"""Plans of a study by benchmark, as tables, figures and the page read them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Row:
 
     @property
     def marks(self) -> str:
-        """What follows the name: supervised, shortened."""
+        """Marks after the name: supervised, shortened."""
         return marks(supervised=self.supervised, shortened=self.shortened)
 
     @property
@@ -78,7 +78,7 @@ class Row:
 
     @property
     def control(self) -> bool:
-        """Whether the row is the reference with another source, or without one."""
+        """True for the reference with another source, or without one."""
         return self.kind == CONTROL
 
 
@@ -107,7 +107,7 @@ class Showcase:
 
 @dataclass(frozen=True)
 class BenchmarkPlan:
-    """What a study runs on one benchmark.
+    """Rows, curves and data of a study on one benchmark.
 
     `labels` (per class) and `views` are by role, tasks and rows in table order: first
     methods, then controls, variants and states. There is no showcase where the
@@ -139,7 +139,7 @@ class BenchmarkPlan:
         """The numbers of trials and of labelled samples, as a sentence for captions."""
         known = (role for role in self.labels if role != UNLABELLED_ROLE)
         counts = " and ".join(f"{self.labels[role]} {role}" for role in known)
-        labels = f", {counts} labels per class" * bool(counts)
+        labels = f", {counts} labels per class" if counts else ""
         return f"{self.title}: {counted(self.trials_asked, 'trial')}{labels}."
 
     @property
@@ -154,7 +154,7 @@ class BenchmarkPlan:
 
     @property
     def varied(self) -> set[str]:
-        """What the curves vary: options, labels, paired rows."""
+        """Parameters of the curves: options, labels, paired rows."""
         return {curve.parameter for curve in self.curves}
 
     def role_name(self, role: str) -> str:
@@ -168,7 +168,7 @@ class BenchmarkPlan:
         return next(found, method)
 
     def of_data(self) -> BenchmarkPlan:
-        """Return the part of the plan that depends on the data alone."""
+        """Return the part of the plan that depends only on the data."""
         names = (
             *("study", "benchmark", "title", "dataset", "tasks", "summary"),
             *("labels", "views", "overlap", "trials_asked"),
@@ -195,7 +195,7 @@ Plans = Sequence[BenchmarkPlan]
 
 
 def few_tasks(plans: Plans) -> bool:
-    """Whether the opening chart has room for every task, or for gains alone."""
+    """Return whether the opening chart shows every task, or only gains."""
     return sum(len(plan.tasks) for plan in plans) <= 10
 
 
@@ -233,10 +233,10 @@ def _rows_of(values: Mapping[str, Any]) -> dict[str, tuple[Row, ...]]:
 
 
 def _rows(study: Study, benchmark: str) -> Iterator[Row]:
-    for cell in study.cells(benchmark):
-        setting = study.settings[cell.setting]
+    for key in study.fit_keys(benchmark):
+        setting = study.settings[key.setting]
         if setting.tasks.get(benchmark) and not (setting.of_curve or setting.guest):
-            yield _row(study, benchmark, setting, cell.method)
+            yield _row(study, benchmark, setting, key.method)
 
 
 def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:

@@ -1,4 +1,4 @@
-"""How far a study is: fits made, failed, at work and missing, by its files."""
+"""Progress of a study by its files: fits done, failed, running and missing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Failure(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Progress:
-    """How far a study is.
+    """Progress of a study.
 
     `fits` counts, by benchmark and method, trials in each of `STATES`; `crashed` are
     the files to make again where a method crashed, `stopped` the logs of jobs that were
@@ -60,7 +60,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class JobLog:
-    """How a job ended by its log (missing if it has none), and when it last wrote."""
+    """State of a job by its log (missing if it has none), and when it last wrote."""
 
     path: str
     state: str = MISSING

@@ -265,7 +265,7 @@ def in_state(setting: str, state: str) -> str:
 
 
 def _curve_settings(curve: Curve) -> list[Setting]:
-    """Return the settings that a curve needs beside the main one and its states."""
+    """Return the settings that a curve needs, without the main one and its states."""
     tasks: dict[tuple[float, str], Tasks] = defaultdict(dict)
     for benchmark, values in curve.values.items():
         for each in values:
@@ -307,8 +307,8 @@ def _run_of(
     if parameter == LABELS:
         main = benchmark.protocol == SEEDED and benchmark.labels["target"] == value
     elif parameter == PAIRS:
-        alone = all(method.bridges == (PAIRS,) for method in methods)
-        paired = alone or SHARED not in benchmark.bridge
+        only_pairs = all(method.bridges == (PAIRS,) for method in methods)
+        paired = only_pairs or SHARED not in benchmark.bridge
         main = paired and benchmark.bridge[PAIRS] == value
     else:
         main = all(_every_option(method).get(parameter) == value for method in methods)

@@ -17,7 +17,7 @@ from cdspp.core.provenance import Usage
 from cdspp.methods import register_external
 from cdspp.methods.external import PREDICTIONS
 from cdspp.stages.artifacts import FIT_COLUMNS, read_fit, read_rows
-from cdspp.stages.foreign import export_benchmark, foreign_places
+from cdspp.stages.external import export_benchmark, external_places
 
 TASK = "left_right"
 PAGE = Path(__file__).parents[2] / "docs/guide/own-method.md"
@@ -142,8 +142,8 @@ def test_other_settings_need_predictions_of_their_own(
 
 def test_a_file_that_is_not_there_or_no_table_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="expected a Parquet or CSV file"):
-        foreign_places(tmp_path / "none.csv")
+        external_places(tmp_path / "none.csv")
     path = tmp_path / "broken.parquet"
     path.write_bytes(b"PAR1")
     with pytest.raises(DataError, match="expected a Parquet or CSV file"):
-        foreign_places(path)
+        external_places(path)

@@ -87,7 +87,7 @@ def _write_features(folder: Path, path: Path) -> None:
         rows.to_parquet(temporary, index=False)
 
 
-def foreign_places(path: PathLike) -> dict[str, list[Any]]:
+def external_places(path: PathLike) -> dict[str, list[Any]]:
     """Return the tasks, trials, benchmarks and settings of a file of predictions.
 
     They are distinct values by column: `task`, `trial` (integers), `benchmark`,
@@ -134,13 +134,13 @@ def _numbers(path: PathLike, values: pd.Series, kind: str) -> pd.Series:
         raise DataError(f"{path}: {wrong}") from error
 
 
-def read_foreign(
+def read_external(
     path: PathLike, *, benchmark: str, setting: str, task: str
 ) -> pd.DataFrame:
     """Read the predictions of a task, with their confidence, NaN where there is none.
 
     A file without the column `setting` is of the main run, one without `benchmark` of
-    each that has the task. DataError as of `foreign_places`, or where a confidence is
+    each that has the task. DataError as of `external_places`, or where a confidence is
     not a number.
     """
     found = _read(path, (*COLUMNS, *NARROWER, "confidence"))
@@ -162,7 +162,7 @@ def take_trial(
 ) -> tuple[dict[str, Any], list[Round]]:
     """Return a trial as the record has it, and its one round.
 
-    The predictions are those of `read_foreign`, from the file at `path`.
+    The predictions are those of `read_external`, from the file at `path`.
     """
     outcome: dict[str, Any] = {"trial": trial.number, "status": "ok", "reason": ""}
     outcome |= {"collapsed": "", "crashed": False}
