@@ -58,23 +58,7 @@ def read_both(
     arguments: argparse.Namespace, kinds: Collection[str]
 ) -> tuple[DomainRows, DomainRows | None, dict[str, Any], list[str]]:
     """Return target and source, their bridge of the given `kinds`, and notes on it."""
-    files = [(arguments.target, columns_of(arguments, "target", ("label", "id")))]
-    if arguments.source:
-        require_own_files({role: getattr(arguments, role) for role in ROLES})
-        # No output names source rows: they need no identifiers.
-        files.append((arguments.source, columns_of(arguments, "source")))
-    read = _raise_faults(gathered(read_domain, files))
-    target = read[0]
-    require_dropped(arguments.drop, read)
-    target.require_distinct_ids()  # predictions are written by these
-    require_distinct({rows.path: rows.labels for rows in read})
-    if len(read) > 1:
-        if copied := read[1].copies(target) or target.copies(read[1]):
-            warnings.warn(copied, LabelWarning, stacklevel=2)
-        read[1].require_labels()
-        require_common({rows.path: filter(None, rows.labels) for rows in read})
-    fill = partial(complete, impute=arguments.impute)
-    target, *sources = _raise_faults(gathered(fill, ((rows,) for rows in read)))
+    target, *sources = _read_complete(arguments)
     if not sources:
         return target, None, {}, []
     [source], bridge, notes = sources, dict[str, Any](), list[str]()
@@ -99,6 +83,27 @@ def read_both(
     if kinds:
         notes += _proposals(arguments, kinds, (source, target), shared or [])
     return target, source, bridge, notes
+
+
+def _read_complete(arguments: argparse.Namespace) -> list[DomainRows]:
+    """Return the rows of the target, and of the source if any, without empty cells."""
+    files = [(arguments.target, columns_of(arguments, "target", ("label", "id")))]
+    if arguments.source:
+        require_own_files({role: getattr(arguments, role) for role in ROLES})
+        # No output names source rows: they need no identifiers.
+        files.append((arguments.source, columns_of(arguments, "source")))
+    read = _raise_faults(gathered(read_domain, files))
+    target = read[0]
+    require_dropped(arguments.drop, read)
+    target.require_distinct_ids()  # predictions are written by these
+    require_distinct({rows.path: rows.labels for rows in read})
+    if len(read) > 1:
+        if copied := read[1].copies(target) or target.copies(read[1]):
+            warnings.warn(copied, LabelWarning, stacklevel=2)
+        read[1].require_labels()
+        require_common({rows.path: filter(None, rows.labels) for rows in read})
+    fill = partial(complete, impute=arguments.impute)
+    return _raise_faults(gathered(fill, ((rows,) for rows in read)))
 
 
 def _unit_notes(
