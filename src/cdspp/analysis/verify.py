@@ -62,9 +62,8 @@ def verify(
     and labels; all files of the report against the digests beside it. `stale` has the
     files that are not what a study asks for now (`cdspp.study.stale`).
     """
-    root = Path(folder)
-    if root.name in ("", ".."):  # such as ``.``, which is not the folder's name
-        root = root.resolve()
+    root = Path(folder)  # ``.``, for instance, is not the folder's name
+    root = root.resolve() if root.name in ("", "..") else root
     files = score_files(root)
     changed = dict(changed_files(root))
     stated: Mapping[str, str] = {}
@@ -74,25 +73,18 @@ def verify(
     n_fits = n_trials = unused = 0
     for file in files:
         fits = _CheckedFits(root, file.stem, changed, stated.values())
-        faults += fits.faults
         n_fits += len(fits.rows)
         n_trials += sum(map(len, fits.rows.values()))
-        try:
-            scores = read_scores(file)
-        except DataError as error:
-            faults.append(str(error))
-            continue
-        found = _by_trial(scores.itertuples(index=False, name=None))
-        used = sorted(_used(fits, found))
-        records += [fits.records[key] for key in used]
-        unused += len(fits.rows) - len(used)
-        faults += _score_faults(file, fits, used, found)
+        scored, wrong = _check_scores(file, fits)
+        records += scored
+        unused += len(fits.rows) - len(scored) if scored else 0
+        faults += wrong
     # What everything else rests on comes first.
     since = {k: v for k, v in (stale or {}).items() if v not in NO_FAULT}
     first = [f"{path}: {text}. Run the study again." for path, text in since.items()]
     first += (f"{path}: {text}." for path, text in changed.items())
     mixed = mixed_versions(record.extra for record in records)
-    faults = list(filter(None, dict.fromkeys([*first, *faults, mixed])))
+    faults = [*filter(None, dict.fromkeys([*first, *faults, mixed]))]
     checked = [
         f"{counted(n_fits, 'fit')} ({counted(n_trials, 'trial')})",
         f"{counted(len(files), 'file')} of scores",
@@ -104,8 +96,20 @@ def verify(
     text = f"Checked {', '.join(checked)}: {result}."
     if unused:
         text += f" {counted(unused, 'fit')} of these in no score."
-    text += _unchecked(root, stated)
-    return faults, text if stale is not None else text + NO_STUDY
+    text += _unchecked(root, stated) + (NO_STUDY if stale is None else "")
+    return faults, text
+
+
+def _check_scores(file: Path, fits: _CheckedFits) -> tuple[list[Record], list[str]]:
+    """Return the records of the fits that a file of scores is of, and all faults."""
+    try:
+        scores = read_scores(file)
+    except DataError as error:
+        return [], [*fits.faults, str(error)]
+    found = _by_trial(scores.itertuples(index=False, name=None))
+    used = sorted(_used(fits, found))
+    faults = [*fits.faults, *_score_faults(file, fits, used, found)]
+    return [fits.records[key] for key in used], faults
 
 
 def _unchecked(root: Path, stated: Iterable[str]) -> str:

@@ -128,11 +128,7 @@ def look_at_tables(
         faults += no_common_class(sizes) or ["no class is in all of the tables"]
     _refuse(name, faults)
     holes = [int((~np.isfinite(rows.X)).sum()) for rows in read]
-    texts = []
-    for (given, path), domain, rows, n in zip(tables, names, read, holes, strict=True):
-        place = path if domain == given else f"{given}, {path}"
-        end = f", {counted(n, 'number')} missing, to be imputed" if n else ""
-        texts.append(f"{rows.described(f'{domain} ({place})')}{end}")
+    texts = tuple(map(_table_text, tables, names, read, holes))
     keys = ("label", "id", *command.FORMATS)
     entry: dict[str, Any] = {
         "id": name,
@@ -142,7 +138,18 @@ def look_at_tables(
         "impute": any(holes),
     }
     order = [read[names.index(k)] for k in _ordered(names, *chosen) if k in names]
-    return _with_bridge(FoundData("tables", sizes, _set(entry), tuple(texts)), order)
+    return _with_bridge(FoundData("tables", sizes, _set(entry), texts), order)
+
+
+def _table_text(
+    table: tuple[str, str], domain: str, rows: DomainRows, n_missing: int
+) -> str:
+    given, path = table
+    place = path if domain == given else f"{given}, {path}"
+    end = (
+        f", {counted(n_missing, 'number')} missing, to be imputed" if n_missing else ""
+    )
+    return f"{rows.described(f'{domain} ({place})')}{end}"
 
 
 def _with_bridge(found: FoundData, tables: Sequence[DomainRows]) -> FoundData:
