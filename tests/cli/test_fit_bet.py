@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import subprocess
+import sys
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -105,3 +108,17 @@ def test_a_fit_without_a_source_is_of_the_target_alone(
     assert "Method: target-only, for there is no source" in capsys.readouterr().out
     assert main(["fit", target, output, "--force", "--option", "alpha=1"]) == 2
     assert "--option needs --method" in capsys.readouterr().err
+
+
+def test_a_fit_of_tables_needs_no_part_of_studies(folder: Path) -> None:
+    words = ["fit", "--method", "cdspp", "--output", str(folder / "out.csv")]
+    for name in ("source", "target"):
+        words += [f"--{name}", str(folder / f"{name}.csv")]
+    loaded = "{k.split('.')[1] for k in sys.modules if k.startswith('cdspp.')}"
+    code = (
+        f"import sys; from cdspp.cli.main import main; main({words}); print({loaded})"
+    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    packages = ast.literal_eval(done.stdout.splitlines()[-1])
+    assert packages == {"cli", "core", "datasets", "methods"}

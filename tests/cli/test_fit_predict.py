@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import io
 import pickle
-import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -273,20 +271,6 @@ def test_a_wrong_method_or_option_is_named(
 ) -> None:
     assert fit(folder, *arguments) == 2
     assert message in capsys.readouterr().err
-
-
-def test_a_fit_of_tables_needs_no_part_of_studies(folder: Path) -> None:
-    words = ["fit", "--method", "cdspp", "--output", str(folder / "out.csv")]
-    for name in ("source", "target"):
-        words += [f"--{name}", str(folder / f"{name}.csv")]
-    loaded = "{k.split('.')[1] for k in sys.modules if k.startswith('cdspp.')}"
-    code = (
-        f"import sys; from cdspp.cli.main import main; main({words}); print({loaded})"
-    )
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    packages = ast.literal_eval(done.stdout.splitlines()[-1])
-    assert packages == {"cli", "core", "datasets", "methods"}
 
 
 def test_a_warning_is_a_note_without_a_place_in_the_code_and_counted_once(

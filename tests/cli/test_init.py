@@ -402,17 +402,6 @@ def test_problems_of_tables_are_named(
     assert said in str(refused.value)
 
 
-def test_names_of_domains_and_files_fail_together() -> None:
-    tables = [("Lab 1", "a.csv"), ("lab-1", "b.csv"), ("?", "c.csv")]
-    with pytest.raises(DataError) as refused:
-        look_at_tables("plants", tables, [Columns()] * len(tables))
-    text = str(refused.value)
-    assert "plants: 5 problems:" in text
-    assert "2 domains would be called lab-1" in text
-    assert "--table ?=c.csv: expected small letters" in text
-    assert text.count("no such file") == 3
-
-
 def test_what_yaml_would_misread_is_quoted(away: Path) -> None:
     sizes = {"1": {"a": 9, "b": 9}, "2": {"a": 9, "b": 9}}
     path = 'my "photos", {all}: of #1'

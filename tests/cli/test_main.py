@@ -14,7 +14,9 @@ import pytest
 
 from cdspp.__main__ import main
 from cdspp.cli import study
+from cdspp.cli.init import look_at_tables
 from cdspp.core.errors import DataError, DiskFullError, NotWritableError
+from cdspp.datasets.table_files import Columns
 from cdspp.methods import available
 from cdspp.report.page import headline
 
@@ -187,3 +189,14 @@ def test_an_answer_that_cannot_be_printed_is_one_line() -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("cdspp: error: the answer cannot be printed (")
     assert done.stderr.count("\n") == 1
+
+
+def test_names_of_domains_and_files_fail_together() -> None:
+    tables = [("Lab 1", "a.csv"), ("lab-1", "b.csv"), ("?", "c.csv")]
+    with pytest.raises(DataError) as refused:
+        look_at_tables("plants", tables, [Columns()] * len(tables))
+    text = str(refused.value)
+    assert "plants: 5 problems:" in text
+    assert "2 domains would be called lab-1" in text
+    assert "--table ?=c.csv: expected small letters" in text
+    assert text.count("no such file") == 3

@@ -70,14 +70,13 @@ def verify(
     with suppress(DataError):  # none, or damaged, which is among the changes
         stated = read_stated(root).files
     faults, records = list[str](), list[Record]()
-    n_fits = n_trials = unused = 0
+    n_fits = n_trials = 0
     for file in files:
         fits = _CheckedFits(root, file.stem, changed, stated.values())
         n_fits += len(fits.rows)
         n_trials += sum(map(len, fits.rows.values()))
         scored, wrong = _check_scores(file, fits)
         records += scored
-        unused += len(fits.rows) - len(scored) if scored else 0
         faults += wrong
     # What everything else rests on comes first.
     since = {k: v for k, v in (stale or {}).items() if v not in NO_FAULT}
@@ -94,7 +93,7 @@ def verify(
     sound = f"made by {OLDER}, intact" if older else "all as computed"
     result = counted(len(faults), "difference") if faults else sound
     text = f"Checked {', '.join(checked)}: {result}."
-    if unused:
+    if unused := n_fits - len(records):
         text += f" {counted(unused, 'fit')} of these in no score."
     text += _unchecked(root, stated) + (NO_STUDY if stale is None else "")
     return faults, text
