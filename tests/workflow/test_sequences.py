@@ -117,7 +117,7 @@ class Story:
         text = module.read_text()
         running = self.project.start("--cores", "2", "--", SCORES)
         time.sleep(float(self.rng.uniform(1, 4)))
-        module.write_text(text.replace("tol=1e-3", "tol=10.0"))
+        module.write_text(text.replace("codes, self.C)", "codes, self.C / 1e6)"))
         time.sleep(float(self.rng.uniform(0, 2)))
         module.write_text(text)
         running.communicate()

@@ -276,7 +276,7 @@ def test_an_edited_method_reruns_only_its_fits(project: Project) -> None:
     try:
         module.write_text(text + "\n# A comment changes no result.\n")
         assert not project.planned().rules
-        module.write_text(text.replace("tol=1e-3", "tol=1e-4"))
+        module.write_text(text.replace("codes, self.C)", "codes, 2 * self.C)"))
         plan = project.planned()
     finally:
         module.write_text(text)
