@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from sklearn.datasets import load_wine
-from support.toy_study import CONFIG, Plan, Project
+from support.toy_study import CONFIG, Project
 
 from cdspp.__main__ import main
 from cdspp.cli.study import status_text
@@ -181,9 +181,9 @@ def test_status_verify_plan_and_a_dry_run_see_an_edit(
     # One of two methods has other options, or both are made of other files.
     stay = 2 if edit == "alpha" else 0
     assert trials(plan).startswith(f"Fits: {stay} trials stay, {4 - stay} run (")
-    dry = project.snakemake("-n", "--", "results/toy/scores/wines.parquet")
-    assert trials(plan) == trials(status) == trials(dry)
-    assert Plan(dry).rules["fit"] >= 1
+    dry = project.planned("--", "results/toy/scores/wines.parquet")
+    assert trials(plan) == trials(status) == trials(dry.output)
+    assert dry.rules["fit"] >= 1
 
 
 @pytest.mark.usefixtures("folder")
