@@ -52,8 +52,7 @@ from cdspp.study.stale import (
 RESOURCES = TOP / "resources"
 CATALOGUE = RESOURCES / "datasets.yaml"
 
-given = workflow.config_settings
-study_files = [told_file(file) for file in given.configfiles]
+study_files = [told_file(file) for file in workflow.config_settings.configfiles]
 # The `config:` of a module statement is the study, whatever else the caller configures.
 is_module = workflow.modifier.skip_configfile
 COMMAND = "snakemake --cores 8" if is_module else study_command(study_files)
@@ -63,8 +62,10 @@ try:
         own = config
     else:  # read again: Snakemake accepts a key that is there twice
         usual = [Path("config.yaml"), TOP / "config.yaml"]
-        files = given.configfiles or [next(filter(Path.is_file, usual))]
-        own = merge_files(files, given.config)
+        files = workflow.config_settings.configfiles or [
+            next(filter(Path.is_file, usual))
+        ]
+        own = merge_files(files, workflow.config_settings.config)
     layers = merge_presets(own, TOP)
     for note in layers.notes if workflow.is_main_process else ():
         logger.warning(note)
