@@ -62,10 +62,18 @@ class EncodedColumn:
 
     def encode(self, cells: pd.Series) -> NDArray[np.float64]:
         """Return the numbers of cells, a column for each of `names`."""
+        import pandas as pd
+
+        values = cells.to_numpy(dtype=object)
         if self.kind == NUMBER:
-            return _numbers(cells, self.sign)[:, None]
+            # As Python's `float` reads them, to the last bit.
+            if pd.api.types.is_numeric_dtype(cells.dtype):
+                found = cells.to_numpy(dtype=np.float64, na_value=np.nan)
+            elif self.sign != "." or (found := _floats(values)) is None:
+                found = np.array([number(cell, self.sign) for cell in values])
+            return np.asarray(found)[:, None]
         if self.kind == BOOLEAN:
-            words = (str(cell).strip().lower() for cell in cells.to_numpy(dtype=object))
+            words = (str(cell).strip().lower() for cell in values)
             return np.array([_BOOLEANS.get(word, math.nan) for word in words])[:, None]
         if self.kind == DATE:
             days = days_of(cells, self.sign)
@@ -149,16 +157,18 @@ def column_kind(cells: pd.Series) -> str:
     unread = (c for c in present if math.isnan(number(c)))
     if 2 * sum(math.isnan(number(c, ",")) for c in unread) <= len(present):
         return NUMBER
-    return DATE if all(map(_is_date, present)) else TEXT
+    dated = (
+        _DATE.fullmatch(c.strip()) if isinstance(c, str) else hasattr(c, "year")
+        for c in present
+    )
+    return DATE if all(dated) else TEXT
 
 
 def _floats(values: NDArray[Any]) -> NDArray[np.float64] | None:
-    found = np.empty(len(values))
     try:
-        found[:] = values
+        return values.astype(np.float64)
     except (TypeError, ValueError):
         return None
-    return found
 
 
 def with_signs(
@@ -214,17 +224,6 @@ def number(cell: Any, decimal: str = ".") -> float:
         return math.nan
 
 
-def _numbers(cells: pd.Series, decimal: str) -> NDArray[np.float64]:
-    """Return cells as Python's `float` reads them, to the last bit; NaN where none."""
-    import pandas as pd
-
-    if pd.api.types.is_numeric_dtype(cells.dtype):
-        return np.asarray(cells.to_numpy(dtype=np.float64, na_value=np.nan))
-    values = cells.to_numpy(dtype=object)
-    found = _floats(values) if decimal == "." else None
-    return np.array([number(k, decimal) for k in values]) if found is None else found
-
-
 def texts(cells: pd.Series) -> list[str | None]:
     """Return the text of each cell without blanks around it, None where it is empty."""
     values = cells.to_numpy(dtype=object)
@@ -233,12 +232,6 @@ def texts(cells: pd.Series) -> list[str | None]:
     except TypeError:  # lists and dictionaries
         return [None if is_null(cell) else str(cell).strip() for cell in values]
     return [known[cell] for cell in values]
-
-
-def _is_date(cell: Any) -> bool:
-    if isinstance(cell, str):
-        return _DATE.fullmatch(cell.strip()) is not None
-    return hasattr(cell, "year")  # a date of Python's or of pandas
 
 
 def date_form(cells: pd.Series) -> str:

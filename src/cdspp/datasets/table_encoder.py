@@ -117,15 +117,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ValueError
             An option has an unknown value.
         """
-        self.learn(X)
-        if faults := [fault for _, fault in column_faults(self.columns_, X)]:
+        if faults := [fault for _, fault in self.learn(X)]:
             remedy = "`categories` and `dates` to encode text and dates, or leave these"
             text = "; ".join(faults).replace("--decimal", "`decimal`")
             raise DataError(f"{text}. Choose {remedy} columns out.")
         return self
 
-    def learn(self, X: pd.DataFrame) -> None:
-        """Decide the encoding of each column, without raising its `column_faults`."""
+    def learn(self, X: pd.DataFrame) -> list[tuple[EncodedColumn, str]]:
+        """Decide the encoding of each column, and return the `column_faults`."""
         if twice := [name for name, n in Counter(map(str, X)).items() if n > 1]:
             raise DataError(f"the table has the column {twice[0]!r} more than once.")
         for option, known in (("categories", CATEGORIES), ("dates", DATES)):
@@ -137,16 +136,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError(f"vectorise must be {SKRUB!r}, got {self.vectorise!r}.")
         columns = [self._encoding_of(str(name), cells) for name, cells in X.items()]
         self.columns_ = kinds.with_signs(columns, X, self.decimal)
-        self._name_columns()
-        self._vectoriser = self._fitted_vectoriser(X) if self.vectorise else None
+        faults, rest = list(column_faults(self.columns_, X)), self._text_and_dates(X)
+        self._vectoriser = None
+        if rest is not None and not faults:
+            from skrub import StringEncoder, TableVectorizer
 
-    def _fitted_vectoriser(self, X: pd.DataFrame) -> Any:
-        rest = self._text_and_dates(X)
-        if rest is None or [*column_faults(self.columns_, X)]:
-            return None
-        from skrub import StringEncoder, TableVectorizer
-
-        return TableVectorizer(high_cardinality=StringEncoder(random_state=0)).fit(rest)
+            encoder = StringEncoder(random_state=0)
+            self._vectoriser = TableVectorizer(high_cardinality=encoder).fit(rest)
+        return faults
 
     def _text_and_dates(self, X: pd.DataFrame) -> pd.DataFrame | None:
         """Return text and dates, read, for the library that is to encode them."""
@@ -180,10 +177,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             form = kinds.TOO_MANY
         return EncodedColumn(name, kind, form, values=values, shares=shares)
 
-    def _name_columns(self) -> None:
-        names = [column.name for column in self.columns_]
-        self.feature_names_in_ = np.array(names, dtype=object)
-        self.n_features_in_ = len(names)
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the columns."""
+        return np.array([column.name for column in self.columns_], dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns."""
+        return len(self.columns_)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the columns as numbers, NaN where a number or a date is missing.
@@ -217,12 +219,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             text = f"{counted(len(gone), 'column')} of the fit: {shortened(shown, 5)}"
             more = f"; has {shortened([*map(repr, extra)], 5)} besides" if extra else ""
             raise DataError(f"the table lacks {text}{more}. Rename or add them.")
-        return kinds.with_signs(self.columns_, X, decimal)
+        columns = kinds.with_signs(self.columns_, X, decimal)
+        if faults := [fault for _, fault in column_faults(columns, X)]:
+            raise DataError(f"{'; '.join(faults)}.")
+        return columns
 
     def encode(self, X: Any, columns: Sequence[EncodedColumn]) -> NDArray[np.float64]:
         """Return the numbers of `columns_in` a table, as `transform` does."""
-        if faults := [fault for _, fault in column_faults(columns, X)]:
-            raise DataError(f"{'; '.join(faults)}.")
         own = [column for column in columns if column.form != SKRUB]
         parts = [np.empty((len(X), 0)), *(c.encode(X[c.name]) for c in own)]
         if self._vectoriser is not None:
@@ -299,6 +302,5 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             ]
         except (KeyError, TypeError) as error:
             raise ValueError(f"no encoder of a table ({error!r})") from error
-        encoder._name_columns()
         encoder._vectoriser = None
         return encoder

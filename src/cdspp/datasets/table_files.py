@@ -6,6 +6,7 @@ import csv
 import difflib
 import gzip
 import importlib.util
+import io
 import os
 import pickle
 import signal
@@ -17,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,18 +103,17 @@ def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
         raise DataError(f"{fault}. Save it again, or as CSV.") from error
 
 
-def _open(path: Path, encoding: str | None) -> Any:
-    opener: Any = gzip.open if path.suffix.lower() == ".gz" else open
-    text = {} if encoding is None else {"encoding": encoding, "newline": ""}
-    return opener(path, "rt" if text else "rb", **text)
-
-
 def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
+    opened: Any = gzip.open if path.suffix.lower() == ".gz" else open
+    encoding = columns.encoding or ""
     try:
-        encoding = columns.encoding or _encoding(path)
+        with opened(path, "rb") as file:
+            content = file.read()
+        encoding = encoding or _encoding(content)
+        stream = io.TextIOWrapper(io.BytesIO(content), encoding, newline="")
         label = columns.named["label"]
-        separator = "\t" if suffix == ".tsv" else _separator(path, encoding, label)
-        table = _with_header(_text_cells(path, encoding, separator))
+        separator = "\t" if suffix == ".tsv" else _separator(stream, label)
+        table = _with_header(_text_cells(path, stream, separator))
     except LookupError as error:
         expected = "one that Python has, such as cp1252 or utf-16"
         fault = f"{path}: no encoding {encoding!r}"
@@ -130,90 +130,85 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
     return table
 
 
-def _encoding(path: Path) -> str:
+def _encoding(content: bytes) -> str:
     """Return UTF-8, or UTF-16 where the file begins so, or Windows-1252."""
-    with _open(path, None) as stream:
-        if stream.read(2) in (b"\xff\xfe", b"\xfe\xff"):
-            return "utf-16"
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
     try:
-        with _open(path, UTF8) as stream:
-            while stream.read(2**20):
-                pass
+        content.decode(UTF8)
     except UnicodeDecodeError:
-        with _open(path, None) as stream:
-            text = stream.read(2**20).decode(WINDOWS, "surrogateescape")
+        text = content[: 2**20].decode(WINDOWS, "surrogateescape")
         # Bytes that are no letters there, and those of control: no text at all.
         odd = sum(not (c.isprintable() or c in "\t\r\n") for c in text)
         return UTF8 if odd else WINDOWS
     return UTF8
 
 
-def _separator(path: Path, encoding: str, label: str) -> str:
+def _separator(stream: TextIO, label: str) -> str:
     """Return the separator of the header's names, the label among them, or a comma."""
     headers: dict[str, list[str]] = dict.fromkeys(SEPARATORS, [])
     for separator in SEPARATORS:
-        # A cell may be too long to be one.
-        with _open(path, encoding) as stream, suppress(csv.Error):
+        stream.seek(0)
+        with suppress(csv.Error):  # a cell may be too long to be one
             records = csv.reader(stream, delimiter=separator)
             filled = (cells for cells in records if "".join(cells).strip())
             headers[separator] = [cell.strip() for cell in next(filled, [])]
     return max(headers, key=lambda s: (label in headers[s], len(headers[s])))
 
 
-def _text_cells(path: Path, encoding: str, separator: str) -> pd.DataFrame:
+def _text_cells(path: Path, stream: TextIO, separator: str) -> pd.DataFrame:
     import pandas as pd
 
+    stream.seek(0)
     try:
-        cells = pd.read_csv(path, sep=separator, dtype=str, encoding=encoding, **RAW)
+        cells = pd.read_csv(stream, sep=separator, dtype=str, **RAW)
     except pd.errors.EmptyDataError as error:
         raise DataError(f"{path}: empty. Expected a header and rows.") from error
     except pd.errors.ParserError as error:
         text = "CSV" if separator == "," else f"cells between {SEPARATORS[separator]}"
-        _check_records(path, encoding, separator, "inside string" in str(error))
+        _check_records(path, stream, separator, "inside string" in str(error))
         raise DataError(f"{path}: cannot be read as {text} ({error}).") from error
-    with _open(path, encoding) as stream:
-        n_lines = sum(1 for line in stream if not line.isspace())
+    stream.seek(0)
     # A short record is filled up with empty cells: only they, and cells of several
     # lines, make it worth a look.
+    n_lines = sum(1 for line in stream if not line.isspace())
     if n_lines > len(cells) or cells.iloc[:, -1].eq("").any():
-        _check_records(path, encoding, separator)
+        _check_records(path, stream, separator)
     return cells
 
 
 def _check_records(
-    path: Path, encoding: str, separator: str, open_quote: bool = False
+    path: Path, stream: TextIO, separator: str, open_quote: bool = False
 ) -> None:
     quote = "Remove it, or double it where it is part of a cell."
     csv.field_size_limit(2**31 - 1)  # a stray quote may take in a whole file
     width = number = line = after = 0
-    with _open(path, encoding) as stream:
-        records = csv.reader(stream, delimiter=separator)
-        for cells in records:
-            first, after = after + 1, records.line_num
-            if len(cells) < 2 and not "".join(cells).strip():
-                continue
-            number, line, width = number + 1, first, width or len(cells)
-            for cell in cells:
-                _, *rest = cell.split("\n")
-                n_rows = 1 + sum(bool(part.strip()) for part in rest[:-1])
-                if rest and cell.count(separator) == n_rows * (width - 1):
-                    last = line + len(rest)
-                    fault = f"a quote in line {line} takes in line {last}, too"
-                    raise DataError(f"{path}: {fault}. {quote}")
-            if len(cells) != width and not open_quote:
-                fault = f"record {number} has {len(cells)} cells, the header {width}"
-                raise DataError(f"{path}: {fault}.")
+    stream.seek(0)
+    records = csv.reader(stream, delimiter=separator)
+    for cells in records:
+        first, after = after + 1, records.line_num
+        if len(cells) < 2 and not "".join(cells).strip():
+            continue
+        number, line, width = number + 1, first, width or len(cells)
+        for cell in cells:
+            _, *rest = cell.split("\n")
+            n_rows = 1 + sum(bool(part.strip()) for part in rest[:-1])
+            if rest and cell.count(separator) == n_rows * (width - 1):
+                last = line + len(rest)
+                fault = f"a quote in line {line} takes in line {last}, too"
+                raise DataError(f"{path}: {fault}. {quote}")
+        if len(cells) != width and not open_quote:
+            fault = f"record {number} has {len(cells)} cells, the header {width}"
+            raise DataError(f"{path}: {fault}.")
     if open_quote:
         raise DataError(f"{path}: a quote in line {line} has no end. {quote}")
 
 
 def _with_header(cells: pd.DataFrame) -> pd.DataFrame:
     """Name the columns by the first row; leave out those without a name and cells."""
-    header = [str(cell).strip() for cell in cells.iloc[0]]
-    rows = cells.iloc[1:]
-    empty = [len(rows) > 0 and rows.iloc[:, k].eq("").all() for k in range(len(header))]
-    used = [k for k, name in enumerate(header) if name or not empty[k]]
-    return rows.iloc[:, used].set_axis([header[k] for k in used], axis="columns")
+    header, rows = cells.iloc[0].map(str).str.strip(), cells.iloc[1:]
+    used = header.ne("") | rows.ne("").any() | rows.empty
+    return rows.loc[:, used].set_axis(header[used].tolist(), axis="columns")
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
@@ -252,15 +247,15 @@ def _read_xlsx(path: Path) -> pd.DataFrame:
 
 def _read_npz(path: Path) -> Arrays:
     with np.load(path, allow_pickle=False) as archive:
-        found = {name: archive[name] for name in archive.files}
-    for name, value in found.items():
+        arrays = dict(archive)
+    for name, value in arrays.items():
         sound = isinstance(value, np.ndarray)
         if sound and value.dtype.kind == "U":  # NumPy takes any code for a letter
             codes = np.ascontiguousarray(value, value.dtype.newbyteorder("="))
             sound = bool((codes.reshape(-1).view(np.uint32) <= sys.maxunicode).all())
         if not sound:
             raise DataError(f"{path}: {name} in it is no array of NumPy, or damaged.")
-    return found
+    return arrays
 
 
 def _read_mat(path: Path) -> Arrays:

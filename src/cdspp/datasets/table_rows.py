@@ -7,9 +7,9 @@ import math
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ from cdspp.core.labels import UNLABELLED, as_text, is_missing, missing_markers
 from cdspp.core.names import ERROR, PathLike
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import table_columns as kinds
-from cdspp.datasets.table_columns import EncodedColumn, column_faults
 from cdspp.datasets.table_files import Arrays, Columns, no_column, read_file
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ TABLE_SPECIFIC = (
     "shares of rows (frequency) and decompositions of text (skrub) hold for one table "
     "only. Columns of --categories one-hot can be shared."
 )
-_WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
+_WHOLE = re.compile(r"\A([+-]?[0-9]+)\.0*\Z")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +91,8 @@ class DomainRows:
 
     def places(self, names: Sequence[str]) -> list[int]:
         """Return the places of features."""
-        known = {name: place for place, name in enumerate(self.features)}
-        return [known[name] for name in names]
+        places = {name: place for place, name in enumerate(self.features)}
+        return [places[name] for name in names]
 
     @property
     def table_specific(self) -> frozenset[str]:
@@ -138,10 +137,10 @@ class DomainRows:
     def require_names(self) -> None:
         """Raise DataError where names are numbers, other than a count of columns."""
         names, n = list(self.features), len(self.features)
-        counted_up = [[str(k + first) for k in range(n)] for first in (0, 1)]
-        words = [k for k in names if not kinds.is_null(k)]
+        counts = [[str(k + first) for k in range(n)] for first in (0, 1)]
+        words = (k for k in names if not kinds.is_null(k))
         is_word = any(math.isnan(kinds.number(k)) for k in words)
-        if names and names not in counted_up and not is_word:
+        if names and names not in counts and not is_word:
             fault = f"the first row holds numbers ({names[0]}, ...), expected the names"
             remedy = "of the columns. Put a row of names above it."
             raise DataError(f"{self.path}: {fault} {remedy}")
@@ -201,25 +200,19 @@ def _from_table(
     table: pd.DataFrame, path: str, columns: Columns, encoder: TableEncoder | None
 ) -> DomainRows:
     label, id_ = columns.named.values()
-    rows, notes = _with_distinct_names(table, path, columns)
-    dropped, matched = _to_drop(rows, columns) if columns.drop else (set[str](), ())
-    if encoder is not None:  # its columns stay, though they may be constant here
-        dropped -= {column.name for column in encoder.columns_}
-    features = _feature_names(list(rows), path, columns, dropped)
-    if found := [name for name in rows if name in dropped and name not in columns.drop]:
-        notes.append(f"left out: {shortened(found)}")
-    unseen = list[str]()
+    rows, features, matched, notes = _features_of(table, path, columns, encoder)
     if encoder is None:
         encoder = _fit_encoder(rows[features], path, columns)
-        read = encoder.columns_
+        read, unseen = encoder.columns_, {}
     else:
-        read = encoder.columns_in(rows, columns.decimal)
+        read, unseen = encoder.columns_in(rows, columns.decimal), encoder.unseen(rows)
         known = {column.name for column in encoder.columns_}
         if extra := [name for name in features if name not in known]:
             text = f"{counted(len(extra), 'column')} that the fit does not know"
             notes.append(f"left out: {text} ({shortened(extra)})")
-        for name, n in encoder.unseen(rows).items():
-            unseen.append(f"{name}: {n} of a value that the fit did not see")
+    notes += encoder.notes(read)
+    for name, n in unseen.items():
+        notes.append(f"{name}: {n} of a value that the fit did not see")
     labels = rows[label].tolist() if label in rows else [""] * len(rows)
     has_ids = id_ in rows
     return DomainRows(
@@ -233,36 +226,49 @@ def _from_table(
         has_ids=has_ids,
         is_index=has_ids and id_ not in table,
         dropped=matched,
-        notes=(*notes, *encoder.notes(read), *unseen),
+        notes=tuple(notes),
         missing_markers=missing_markers(labels),
         encoder=encoder,
     )
 
 
-def _with_distinct_names(
-    table: pd.DataFrame, path: str, columns: Columns
-) -> tuple[pd.DataFrame, list[str]]:
-    """Return a table whose columns all have a name of their own, and notes."""
+def _features_of(
+    table: pd.DataFrame, path: str, columns: Columns, encoder: TableEncoder | None
+) -> tuple[pd.DataFrame, list[str], tuple[str, ...], list[str]]:
+    """Return rows with distinct names, the features, which of `drop` match, notes."""
     id_, header = columns.named["id"], list(table)
     notes = [table.attrs["note"]] if "note" in table.attrs else []
-    if header[0] == "":  # the index of a data frame, as pandas writes it
-        if id_ in header:
-            table, header = table.iloc[:, 1:], header[1:]
-            notes.append("the column without a name left out")
-        else:
-            header[0] = id_
-            notes.append("ids from the column without a name")
+    if header[0] == "" and id_ in header:  # the index of a data frame
+        table, header = table.iloc[:, 1:], header[1:]
+        notes.append("the column without a name left out")
+    elif header[0] == "":
+        header[0] = id_
+        notes.append("ids from the column without a name")
     for name, count in Counter(header).items():
         if count > 1:
             raise DataError(f"{path}: the header has the column {name!r} twice.")
     rows = table.set_axis(header, axis="columns")
     for name in columns.named.values():
-        cells = rows.get(name, ())
-        first = next((cell for cell in cells if cell is not None), None)
+        first = next((cell for cell in rows.get(name, ()) if cell is not None), None)
         if isinstance(first, kinds.CONTAINERS):
             fault = f"column {name!r} holds lists or dictionaries"
             raise DataError(f"{fault}, expected a label or identifier in each cell.")
-    return rows, notes
+    dropped, matched = _to_drop(rows, columns) if columns.drop else (set[str](), ())
+    if encoder is not None:  # its columns stay, though they may be constant here
+        dropped -= {column.name for column in encoder.columns_}
+    others = dropped.union(columns.named.values())
+    features = [name for name in header if name not in others]
+    for name, (option, there) in product(features, columns.named.items()):
+        if name.lower() in (there.lower(), option):
+            quoted = shlex.quote(name)
+            raise DataError(
+                f"{path}: the header has a column {name!r}, but the column of "
+                f"{option}s is {there!r}. Name it by --{option} {quoted}, leave it "
+                f"out with --drop {quoted}, or give a feature another name."
+            )
+    if left := [k for k in header if k in dropped and k not in columns.drop]:
+        notes.append(f"left out: {shortened(left)}")
+    return rows, features, matched, notes
 
 
 def _to_drop(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str, ...]]:
@@ -283,49 +289,28 @@ def _to_drop(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str,
     return set().union(*found.values()), there
 
 
-def _feature_names(
-    header: Sequence[str], path: str, columns: Columns, dropped: Collection[str]
-) -> list[str]:
-    others = {*columns.named.values(), *dropped}
-    features = [name for name in header if name not in others]
-    for name in features:
-        for option, there in columns.named.items():
-            if name.lower() in (there.lower(), option):
-                quoted = shlex.quote(name)
-                raise DataError(
-                    f"{path}: the header has a column {name!r}, but the column of "
-                    f"{option}s is {there!r}. Name it by --{option} {quoted}, leave it "
-                    f"out with --drop {quoted}, or give a feature another name."
-                )
-    return features
-
-
 def _fit_encoder(cells: pd.DataFrame, path: str, columns: Columns) -> TableEncoder:
     # Not above: it needs scikit-learn, and most jobs read no table.
     from cdspp.datasets.table_encoder import TableEncoder
 
     options = TableEncoder().get_params()
     encoder = TableEncoder(**{name: getattr(columns, name) for name in options})
-    encoder.learn(cells)
-    if faults := list(column_faults(encoder.columns_, cells)):
-        numbers = (c.name for c in encoder.columns_ if c.kind == kinds.NUMBER)
-        gaps = [repr(name) for name in numbers if any(map(kinds.is_null, cells[name]))]
-        also = f" Numbers are missing in {shortened(gaps)}: --impute." if gaps else ""
-        raise DataError(f"{path}: {_fault_text(faults)}{also}")
-    return encoder
-
-
-def _fault_text(faults: Sequence[tuple[EncodedColumn, str]]) -> str:
-    found = [column for column, _ in faults]
-    refused = {column.kind for column in found if column.form == ERROR}
-    refused |= {column.sign for column in found} & {kinds.AMBIGUOUS}
+    faults = encoder.learn(cells)
+    if not faults:
+        return encoder
+    refused = {column.kind for column, _ in faults if column.form == ERROR}
+    refused |= {column.sign for column, _ in faults} & {kinds.AMBIGUOUS}
     remedies = "".join(REMEDIES[kind] for kind in REMEDIES if kind in refused)
-    names = " ".join(f"--drop {shlex.quote(column.name)}" for column in found[:5])
+    names = " ".join(f"--drop {shlex.quote(column.name)}" for column, _ in faults[:5])
     text = "; ".join(fault for _, fault in faults[:5])
     more = f"; and {len(faults) - 5} columns more" if len(faults) > 5 else ""
-    return (
-        f"{text}{more}. Every column but those of labels and ids is a feature: name "
-        f"them by --label and --id, or {remedies}leave columns out by {names}."
+    numbers = (c.name for c in encoder.columns_ if c.kind == kinds.NUMBER)
+    gaps = [repr(name) for name in numbers if any(map(kinds.is_null, cells[name]))]
+    also = f" Numbers are missing in {shortened(gaps)}: --impute." if gaps else ""
+    raise DataError(
+        f"{path}: {text}{more}. Every column but those of labels and ids is a feature: "
+        f"name them by --label and --id, or {remedies}leave columns out by {names}."
+        f"{also}"
     )
 
 
@@ -388,13 +373,9 @@ def _matrix(arrays: Arrays, path: str, others: Sequence[str | None]) -> NDArray[
 
 def _texts(labels: Iterable[Any]) -> list[str]:
     """Return labels as text: 7 and 7.0 are "7", and a missing-value marker is ""."""
-    found = []
-    for value in labels:
-        text = "" if is_missing(value) else as_text(value).strip()
-        if whole := _WHOLE.fullmatch(text):
-            text = whole[1]
-        found.append("" if text == str(UNLABELLED) else text)
-    return found
+    known = ("" if is_missing(value) else as_text(value).strip() for value in labels)
+    whole = (_WHOLE.sub(r"\1", text) for text in known)
+    return ["" if text == str(UNLABELLED) else text for text in whole]
 
 
 def complete(
@@ -438,9 +419,8 @@ def complete(
 
 def require_dropped(names: Sequence[str], read: Sequence[DomainRows]) -> None:
     """Refuse columns to leave out that are in none of the files."""
-    there = {name for rows in read for name in rows.dropped}
     for name in names:
-        if name not in there:
+        if not any(name in rows.dropped for rows in read):
             paths = " and ".join(rows.path for rows in read)
             known = dict.fromkeys(n for rows in read for n in rows.features)
             raise DataError(no_column(paths, "drop", name, known))
