@@ -142,15 +142,22 @@ def write_parquet_images(
     Files are called by ``image.path`` where all paths of a class are distinct, five
     digits and ``.jpg``, and ``00001.jpg``, ... in the order of the rows otherwise.
     """
+    by_folder = defaultdict(list)
     rows = [row for path in paths for row in _rows(path, images, folders)]
-    names = iter(_file_names(rows))
+    for folder, name in rows:
+        by_folder[folder].append(name)
+    for folder, names in by_folder.items():
+        if len(set(names)) < len(names) or not all(map(NUMBERED.fullmatch, names)):
+            by_folder[folder] = [f"{k:05d}.jpg" for k in range(1, len(names) + 1)]
+    left = {folder: iter(names) for folder, names in by_folder.items()}
+    places = (f"{folder}/{next(left[folder])}" for folder, _ in rows)
     for path in paths:
         with _open_parquet(path, path.name, root) as file:
             for batch in file.iter_batches(BATCH_ROWS, columns=["image.bytes"]):
                 for image in batch.column("image").to_pylist():
                     if not image or not image["bytes"]:
                         raise DataError(f"{path.name}: a row has no image.")
-                    target = root / next(names)
+                    target = root / next(places)
                     target.parent.mkdir(parents=True, exist_ok=True)
                     target.write_bytes(image["bytes"])
 
@@ -170,17 +177,6 @@ def _rows(path: Path, images: ImageSet, folders: Names) -> Iterator[tuple[str, s
             raise DataError(f"{path.name}: {found}; expected {expected}.")
         name = PurePosixPath((row["image"] or {}).get("path") or "").name
         yield f"{FOLDER}/{domain}/{label}", name
-
-
-def _file_names(rows: Sequence[tuple[str, str]]) -> list[str]:
-    by_folder = defaultdict(list)
-    for folder, name in rows:
-        by_folder[folder].append(name)
-    for folder, names in by_folder.items():
-        if len(set(names)) < len(names) or not all(map(NUMBERED.fullmatch, names)):
-            by_folder[folder] = [f"{k:05d}.jpg" for k in range(1, len(names) + 1)]
-    given = {folder: iter(names) for folder, names in by_folder.items()}
-    return [f"{folder}/{next(given[folder])}" for folder, _ in rows]
 
 
 @contextmanager

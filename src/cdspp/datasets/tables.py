@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import re
 from collections import Counter
@@ -18,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
+from cdspp.core.files import content_digest
 from cdspp.core.labels import keep_labels, require_distinct
 from cdspp.core.names import ERROR
 from cdspp.core.wording import counted, shortened
@@ -123,8 +122,7 @@ class TablesDataset(Dataset):
                 raise DataError(f"{path}: no such file.")
         digests = base.file_digests(list(self.tables.values()), self.memory)
         how = [list(self.tables), self.columns, self.drop, self.impute, self.paired]
-        text = json.dumps([list(digests.values()), [*how, self.kept]], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return content_digest([list(digests.values()), [*how, self.kept]])[:16]
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
         """Write the features of each domain, and return its rows."""
