@@ -66,14 +66,14 @@ class Columns:
         return {"label": self.label or "label", "id": self.id or "id"}
 
 
-def no_column(path: object, option: str, name: str, known: Iterable[str]) -> str:
-    """Say that a file has no column of a name, and which come near."""
+def no_column(option: str, name: str, known: Iterable[str]) -> str:
+    """Say that there is no column of a name, and which come near."""
     by_fold = {text.casefold(): text for text in known if text}
     near = difflib.get_close_matches(name.casefold(), list(by_fold), n=3)
     shown = [repr(by_fold[fold]) for fold in near or list(by_fold)[:5]]
     where = "Near it" if near else "The first are"
     end = f" {where}: {', '.join(shown)}." if shown else ""
-    return f"{path}: no column {name!r} for --{option}.{end}"
+    return f"no column {name!r} for --{option}.{end}"
 
 
 def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
@@ -85,21 +85,21 @@ def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
     if suffix == ".gz" and (inner := Path(path.stem).suffix.lower()) in TEXT:
         suffix = inner
     if suffix not in (*TEXT, *READERS):
-        raise DataError(f"{path}: expected a file that ends in {KNOWN}.")
+        raise DataError(f"expected a file that ends in {KNOWN}.")
     if not path.is_file():
-        raise DataError(f"{path}: no such file.")
+        raise DataError("no such file.")
     text = partial(_read_text, suffix=suffix, columns=columns)
     kind, package, read = READERS.get(suffix, ("text", "pandas", text))
     if importlib.util.find_spec(package) is None:
         needs = f"{package}, which is not installed: pip install {package}"
-        raise DataError(f"{path}: reading {path.suffix} needs {needs}")
+        raise DataError(f"reading {path.suffix} needs {needs}")
     try:
         return read(path)
     except (DataError, MemoryError):
         raise
     except Exception as error:  # readers meet damaged files with any error there is
         reason = short_message(error) or type(error).__name__
-        fault = f"{path}: not a readable {kind} file ({reason})"
+        fault = f"not a readable {kind} file ({reason})"
         raise DataError(f"{fault}. Save it again, or as CSV.") from error
 
 
@@ -113,17 +113,16 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
         stream = io.TextIOWrapper(io.BytesIO(content), encoding, newline="")
         label = columns.named["label"]
         separator = "\t" if suffix == ".tsv" else _separator(stream, label)
-        table = _with_header(_text_cells(path, stream, separator))
+        table = _with_header(_text_cells(stream, separator))
     except LookupError as error:
         expected = "one that Python has, such as cp1252 or utf-16"
-        fault = f"{path}: no encoding {encoding!r}"
-        raise DataError(f"{fault}. Expected {expected}.") from error
+        raise DataError(f"no encoding {encoding!r}. Expected {expected}.") from error
     except UnicodeError as error:
         fault = f"not a text file in {encoding.removesuffix('-sig').upper()} ({error})"
         remedy = "Name its encoding by --encoding, or save it again in UTF-8."
-        raise DataError(f"{path}: {fault}. {remedy}") from error
+        raise DataError(f"{fault}. {remedy}") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataError(f"{path}: not a whole gzip file ({error}).") from error
+        raise DataError(f"not a whole gzip file ({error}).") from error
     table.attrs[SEPARATOR] = separator
     if not columns.encoding and encoding != UTF8:
         table.attrs["note"] = f"read as {encoding} (not UTF-8)"
@@ -156,30 +155,28 @@ def _separator(stream: TextIO, label: str) -> str:
     return max(headers, key=lambda s: (label in headers[s], len(headers[s])))
 
 
-def _text_cells(path: Path, stream: TextIO, separator: str) -> pd.DataFrame:
+def _text_cells(stream: TextIO, separator: str) -> pd.DataFrame:
     import pandas as pd
 
     stream.seek(0)
     try:
         cells = pd.read_csv(stream, sep=separator, dtype=str, **RAW)
     except pd.errors.EmptyDataError as error:
-        raise DataError(f"{path}: empty. Expected a header and rows.") from error
+        raise DataError("empty. Expected a header and rows.") from error
     except pd.errors.ParserError as error:
         text = "CSV" if separator == "," else f"cells between {SEPARATORS[separator]}"
-        _check_records(path, stream, separator, "inside string" in str(error))
-        raise DataError(f"{path}: cannot be read as {text} ({error}).") from error
+        _check_records(stream, separator, "inside string" in str(error))
+        raise DataError(f"cannot be read as {text} ({error}).") from error
     stream.seek(0)
     # A short record is filled up with empty cells: only they, and cells of several
     # lines, make it worth a look.
     n_lines = sum(1 for line in stream if not line.isspace())
     if n_lines > len(cells) or cells.iloc[:, -1].eq("").any():
-        _check_records(path, stream, separator)
+        _check_records(stream, separator)
     return cells
 
 
-def _check_records(
-    path: Path, stream: TextIO, separator: str, open_quote: bool = False
-) -> None:
+def _check_records(stream: TextIO, separator: str, open_quote: bool = False) -> None:
     quote = "Remove it, or double it where it is part of a cell."
     csv.field_size_limit(2**31 - 1)  # a stray quote may take in a whole file
     width = number = line = after = 0
@@ -196,12 +193,12 @@ def _check_records(
             if rest and cell.count(separator) == n_rows * (width - 1):
                 last = line + len(rest)
                 fault = f"a quote in line {line} takes in line {last}, too"
-                raise DataError(f"{path}: {fault}. {quote}")
+                raise DataError(f"{fault}. {quote}")
         if len(cells) != width and not open_quote:
             fault = f"record {number} has {len(cells)} cells, the header {width}"
-            raise DataError(f"{path}: {fault}.")
+            raise DataError(f"{fault}.")
     if open_quote:
-        raise DataError(f"{path}: a quote in line {line} has no end. {quote}")
+        raise DataError(f"a quote in line {line} has no end. {quote}")
 
 
 def _with_header(cells: pd.DataFrame) -> pd.DataFrame:
@@ -235,7 +232,7 @@ def _read_xlsx(path: Path) -> pd.DataFrame:
         merged = [str(area) for area in first.merged_cells.ranges]
     cells = cells.loc[cells.ne("").any(axis="columns") if cells.size else []]
     if not len(cells):
-        raise DataError(f"{path}: empty. Expected a header and rows.")
+        raise DataError("empty. Expected a header and rows.")
     table = _with_header(cells)
     notes = [f"the first of {1 + len(others)} sheets"] if others else []
     if merged:
@@ -254,7 +251,7 @@ def _read_npz(path: Path) -> Arrays:
             codes = np.ascontiguousarray(value, value.dtype.newbyteorder("="))
             sound = bool((codes.reshape(-1).view(np.uint32) <= sys.maxunicode).all())
         if not sound:
-            raise DataError(f"{path}: {name} in it is no array of NumPy, or damaged.")
+            raise DataError(f"{name} in it is no array of NumPy, or damaged.")
     return arrays
 
 
@@ -273,11 +270,10 @@ def _read_mat(path: Path) -> Arrays:
     if kind == "NotImplementedError":
         remedy = f"save it with -v7: save('{path.name}', 'X', 'y', '-v7')."
         fault = "a MATLAB file of version 7.3, which is not read"
-        raise DataError(f"{path}: {fault}. In MATLAB, {remedy}")
+        raise DataError(f"{fault}. In MATLAB, {remedy}")
     if done.returncode < 0:
         reason = f"SciPy crashed, {signal.Signals(-done.returncode).name}"
-    fault = f"{path}: not a readable MATLAB file ({reason or kind})"
-    raise DataError(f"{fault}. Save it again.")
+    raise DataError(f"not a readable MATLAB file ({reason or kind}). Save it again.")
 
 
 def _send(path: str) -> None:

@@ -166,20 +166,20 @@ def read_domain(
     DataError: the file is malformed.
     """
     columns = columns or Columns()
-    content, where = read_file(Path(path), columns), str(path)
-    for option in columns.required:
-        asked = getattr(columns, option)
-        if asked and asked not in content:
-            raise DataError(no_column(path, option, asked, content))
     try:
+        content = read_file(Path(path), columns)
+        for option in columns.required:
+            name = getattr(columns, option)
+            if name and name not in content:
+                raise DataError(no_column(option, name, content))
         if isinstance(content, dict):
-            rows = _from_arrays(content, where, columns)
+            rows = _from_arrays(content, str(path), columns)
         else:
-            rows = _from_table(content, where, columns, encoder)
-    except DataError as error:  # of a value, which knows no file
-        raise DataError(f"{where}: {str(error).removeprefix(f'{where}: ')}") from error
-    if not rows.X.size:
-        raise DataError(f"{path}: expected rows of features, found none.")
+            rows = _from_table(content, str(path), columns, encoder)
+        if not rows.X.size:
+            raise DataError("expected rows of features, found none.")
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
     return rows
 
 
@@ -200,9 +200,9 @@ def _from_table(
     table: pd.DataFrame, path: str, columns: Columns, encoder: TableEncoder | None
 ) -> DomainRows:
     label, id_ = columns.named.values()
-    rows, features, matched, notes = _features_of(table, path, columns, encoder)
+    rows, features, matched, notes = _features_of(table, columns, encoder)
     if encoder is None:
-        encoder = _fit_encoder(rows[features], path, columns)
+        encoder = _fit_encoder(rows[features], columns)
         read, unseen = encoder.columns_, {}
     else:
         read, unseen = encoder.columns_in(rows, columns.decimal), encoder.unseen(rows)
@@ -233,7 +233,7 @@ def _from_table(
 
 
 def _features_of(
-    table: pd.DataFrame, path: str, columns: Columns, encoder: TableEncoder | None
+    table: pd.DataFrame, columns: Columns, encoder: TableEncoder | None
 ) -> tuple[pd.DataFrame, list[str], tuple[str, ...], list[str]]:
     """Return rows with distinct names, the features, which of `drop` match, notes."""
     id_, header = columns.named["id"], list(table)
@@ -246,7 +246,7 @@ def _features_of(
         notes.append("ids from the column without a name")
     for name, count in Counter(header).items():
         if count > 1:
-            raise DataError(f"{path}: the header has the column {name!r} twice.")
+            raise DataError(f"the header has the column {name!r} twice.")
     rows = table.set_axis(header, axis="columns")
     for name in columns.named.values():
         first = next((cell for cell in rows.get(name, ()) if cell is not None), None)
@@ -262,9 +262,9 @@ def _features_of(
         if name.lower() in (there.lower(), option):
             quoted = shlex.quote(name)
             raise DataError(
-                f"{path}: the header has a column {name!r}, but the column of "
-                f"{option}s is {there!r}. Name it by --{option} {quoted}, leave it "
-                f"out with --drop {quoted}, or give a feature another name."
+                f"the header has a column {name!r}, but the column of {option}s is "
+                f"{there!r}. Name it by --{option} {quoted}, leave it out with --drop "
+                f"{quoted}, or give a feature another name."
             )
     if left := [k for k in header if k in dropped and k not in columns.drop]:
         notes.append(f"left out: {shortened(left)}")
@@ -289,7 +289,7 @@ def _to_drop(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str,
     return set().union(*found.values()), there
 
 
-def _fit_encoder(cells: pd.DataFrame, path: str, columns: Columns) -> TableEncoder:
+def _fit_encoder(cells: pd.DataFrame, columns: Columns) -> TableEncoder:
     # Not above: it needs scikit-learn, and most jobs read no table.
     from cdspp.datasets.table_encoder import TableEncoder
 
@@ -308,14 +308,13 @@ def _fit_encoder(cells: pd.DataFrame, path: str, columns: Columns) -> TableEncod
     gaps = [repr(name) for name in numbers if any(map(kinds.is_null, cells[name]))]
     also = f" Numbers are missing in {shortened(gaps)}: --impute." if gaps else ""
     raise DataError(
-        f"{path}: {text}{more}. Every column but those of labels and ids is a feature: "
-        f"name them by --label and --id, or {remedies}leave columns out by {names}."
-        f"{also}"
+        f"{text}{more}. Every column but those of labels and ids is a feature: name "
+        f"them by --label and --id, or {remedies}leave columns out by {names}.{also}"
     )
 
 
 def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
-    label, id_ = (_array_name(arrays, path, columns, part) for part in ARRAYS)
+    label, id_ = (_array_name(arrays, columns, part) for part in ARRAYS)
     X = _matrix(arrays, path, (label, id_, *columns.drop))
     n = len(X)
     labels = np.full(n, "") if label is None else arrays[label]
@@ -325,13 +324,13 @@ def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
             turned = values.shape == X.shape[1:]
             hint = " Rows of X are samples: transpose it." if turned else ""
             fault = f"{name} has shape {values.shape}, expected one entry for each of"
-            raise DataError(f"{path}: {fault} the {n} rows of X.{hint}")
+            raise DataError(f"{fault} the {n} rows of X.{hint}")
     names = arrays.get(FEATURES) if FEATURES not in columns.drop else None
     if names is None or names.dtype.kind not in "UO":  # a matrix may be called so
         names = np.empty(0, object)
     elif names.shape != X.shape[1:] or len({*names}) < len(names):
         fault = f"{FEATURES} of shape {names.shape}, expected a name of its own for"
-        raise DataError(f"{path}: {fault} each of the {X.shape[1]} columns of X.")
+        raise DataError(f"{fault} each of the {X.shape[1]} columns of X.")
     return DomainRows(
         path=path,
         X=X.astype(np.float64),
@@ -345,15 +344,15 @@ def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
     )
 
 
-def _array_name(arrays: Arrays, path: str, columns: Columns, option: str) -> str | None:
-    asked: str | None = getattr(columns, option)
-    if asked in arrays:
-        return asked
-    found = [n for n in ARRAYS[option] if n in arrays and n not in columns.drop]
-    if len(found) > 1:
-        remedy = f"Say which holds the {option}s: --{option} {found[0]}"
-        raise DataError(f"{path}: has {' and '.join(found)}. {remedy}")
-    return found[0] if found else None
+def _array_name(arrays: Arrays, columns: Columns, option: str) -> str | None:
+    name: str | None = getattr(columns, option)
+    if name in arrays:
+        return name
+    usual = [n for n in ARRAYS[option] if n in arrays and n not in columns.drop]
+    if len(usual) > 1:
+        remedy = f"Say which holds the {option}s: --{option} {usual[0]}"
+        raise DataError(f"has {' and '.join(usual)}. {remedy}")
+    return usual[0] if usual else None
 
 
 def _matrix(arrays: Arrays, path: str, others: Sequence[str | None]) -> NDArray[Any]:
@@ -368,7 +367,7 @@ def _matrix(arrays: Arrays, path: str, others: Sequence[str | None]) -> NDArray[
     if Path(path).suffix.lower() == ".mat" and "X" not in arrays and len(matrices) == 1:
         return next(iter(matrices.values()))
     found = ", ".join(f"{k} {v.shape}" for k, v in arrays.items()) or "nothing"
-    raise DataError(f"{path}: expected a matrix X of numbers, found {found}.")
+    raise DataError(f"expected a matrix X of numbers, found {found}.")
 
 
 def _texts(labels: Iterable[Any]) -> list[str]:
@@ -423,7 +422,7 @@ def require_dropped(names: Sequence[str], read: Sequence[DomainRows]) -> None:
         if not any(name in rows.dropped for rows in read):
             paths = " and ".join(rows.path for rows in read)
             known = dict.fromkeys(n for rows in read for n in rows.features)
-            raise DataError(no_column(paths, "drop", name, known))
+            raise DataError(f"{paths}: {no_column('drop', name, known)}")
 
 
 def require_own_files(files: Mapping[str, PathLike]) -> None:
