@@ -52,16 +52,8 @@ class EncodedColumn:
     values: tuple[str, ...] = ()
     shares: tuple[float, ...] = ()
 
-    def names(self) -> list[str]:
-        """Return the names of the features that the column becomes."""
-        if self.form == ONE_HOT:
-            return [f"{self.name}={value}" for value in self.values]
-        if self.form == PARTS:
-            return [f"{self.name}.{part}" for part in DATE_PARTS]
-        return [self.name]
-
     def encode(self, cells: pd.Series) -> NDArray[np.float64]:
-        """Return the numbers of cells, a column for each of `names`."""
+        """Return the numbers of cells, a column for each feature that they become."""
         import pandas as pd
 
         values = cells.to_numpy(dtype=object)
@@ -212,8 +204,6 @@ def number(cell: Any, decimal: str = ".") -> float:
 
     The other sign than `decimal` may part thousands.
     """
-    if is_null(cell):
-        return math.nan
     if isinstance(cell, str):
         text = cell.strip() if decimal == "." else cell.strip().translate(_EXCHANGED)
         grouped = "," in text and _THOUSANDS.fullmatch(text)

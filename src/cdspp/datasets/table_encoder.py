@@ -136,27 +136,26 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError(f"vectorise must be {SKRUB!r}, got {self.vectorise!r}.")
         columns = [self._encoding_of(str(name), cells) for name, cells in X.items()]
         self.columns_ = kinds.with_signs(columns, X, self.decimal)
-        faults, rest = list(column_faults(self.columns_, X)), self._text_and_dates(X)
-        self._vectoriser = None
-        if rest is not None and not faults:
+        faults, self._vectoriser = list(column_faults(self.columns_, X)), None
+        if any(column.form == SKRUB for column in self.columns_) and not faults:
             from skrub import StringEncoder, TableVectorizer
 
-            encoder = StringEncoder(random_state=0)
-            self._vectoriser = TableVectorizer(high_cardinality=encoder).fit(rest)
+            vectoriser = TableVectorizer(high_cardinality=StringEncoder(random_state=0))
+            self._vectoriser = vectoriser.fit(self._text_and_dates(X))
         return faults
 
-    def _text_and_dates(self, X: pd.DataFrame) -> pd.DataFrame | None:
+    def _text_and_dates(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return text and dates, read, for the library that is to encode them."""
         import pandas as pd
 
-        read = {
+        columns = {
             c.name: kinds.days_of(X[c.name], c.sign)
             if c.kind == kinds.DATE
             else pd.Series(texts(X[c.name]), index=X.index)
             for c in self.columns_
             if c.form == SKRUB
         }
-        return pd.DataFrame(read) if read else None
+        return pd.DataFrame(columns)
 
     def _encoding_of(self, name: str, cells: pd.Series) -> EncodedColumn:
         kind = kinds.column_kind(cells)
@@ -236,8 +235,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the features, such as ``site=A`` or ``seen.year``."""
         check_is_fitted(self)
-        own = [column for column in self.columns_ if column.form != SKRUB]
-        names = [name for column in own for name in column.names()]
+        names = list[str]()
+        for column in self.columns_:
+            if column.form == ONE_HOT:
+                names += [f"{column.name}={value}" for value in column.values]
+            elif column.form == PARTS:
+                names += [f"{column.name}.{part}" for part in kinds.DATE_PARTS]
+            elif column.form != SKRUB:
+                names.append(column.name)
         if self._vectoriser is not None:
             names += [*self._vectoriser.get_feature_names_out()]
         return np.array(names, dtype=object)

@@ -111,9 +111,8 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
             content = file.read()
         encoding = encoding or _encoding(content)
         stream = io.TextIOWrapper(io.BytesIO(content), encoding, newline="")
-        label = columns.named["label"]
-        separator = "\t" if suffix == ".tsv" else _separator(stream, label)
-        table = _with_header(_text_cells(stream, separator))
+        separator = "\t" if suffix == ".tsv" else ""
+        table = _with_header(_text_cells(stream, separator, columns.named["label"]))
     except LookupError as error:
         expected = "one that Python has, such as cp1252 or utf-16"
         raise DataError(f"no encoding {encoding!r}. Expected {expected}.") from error
@@ -123,7 +122,6 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
         raise DataError(f"{fault}. {remedy}") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"not a whole gzip file ({error}).") from error
-    table.attrs[SEPARATOR] = separator
     if not columns.encoding and encoding != UTF8:
         table.attrs["note"] = f"read as {encoding} (not UTF-8)"
     return table
@@ -143,21 +141,20 @@ def _encoding(content: bytes) -> str:
     return UTF8
 
 
-def _separator(stream: TextIO, label: str) -> str:
-    """Return the separator of the header's names, the label among them, or a comma."""
-    headers: dict[str, list[str]] = dict.fromkeys(SEPARATORS, [])
-    for separator in SEPARATORS:
-        stream.seek(0)
-        with suppress(csv.Error):  # a cell may be too long to be one
-            records = csv.reader(stream, delimiter=separator)
-            filled = (cells for cells in records if "".join(cells).strip())
-            headers[separator] = [cell.strip() for cell in next(filled, [])]
-    return max(headers, key=lambda s: (label in headers[s], len(headers[s])))
-
-
-def _text_cells(stream: TextIO, separator: str) -> pd.DataFrame:
+def _text_cells(stream: TextIO, separator: str, label: str) -> pd.DataFrame:
+    """Return the records, split at the separator, or that of the header's names."""
     import pandas as pd
 
+    headers: dict[str, list[str]] = {}
+    for each in [separator] if separator else SEPARATORS:
+        stream.seek(0)
+        headers[each] = []
+        with suppress(csv.Error):  # a cell may be too long to be one
+            records = csv.reader(stream, delimiter=each)
+            filled = (cells for cells in records if "".join(cells).strip())
+            headers[each] = [cell.strip() for cell in next(filled, [])]
+    # The label among them, or most; or a comma.
+    separator = max(headers, key=lambda s: (label in headers[s], len(headers[s])))
     stream.seek(0)
     try:
         cells = pd.read_csv(stream, sep=separator, dtype=str, **RAW)
@@ -173,6 +170,7 @@ def _text_cells(stream: TextIO, separator: str) -> pd.DataFrame:
     n_lines = sum(1 for line in stream if not line.isspace())
     if n_lines > len(cells) or cells.iloc[:, -1].eq("").any():
         _check_records(stream, separator)
+    cells.attrs[SEPARATOR] = separator
     return cells
 
 
