@@ -68,17 +68,14 @@ class FolderDataset(Dataset):
         self._samples = self._as_samples(files)
         samples = chain.from_iterable(self._samples.values())
         self._paths = [self.folder / sample.path for sample in samples]
-        self.n_paired = self._count_pairs()
-
-    def _count_pairs(self) -> int:
-        found = {d: {s.id for s in ss if s.paired} for d, ss in self._samples.items()}
-        every = set.union(*found.values())
-        for domain, ids in found.items():
-            if self.paired and (ids != every or not ids):
-                fault = f"has {len(ids)} of the {len(every)} paired objects"
+        pairs = {d: {s.id for s in ss if s.paired} for d, ss in self._samples.items()}
+        every_pair = set.union(*pairs.values())
+        self.n_paired = len(every_pair)
+        for domain, ids in pairs.items():
+            if self.paired and (ids != every_pair or not ids):
+                fault = f"has {len(ids)} of the {self.n_paired} paired objects"
                 where = self.folder / domain / self.paired
                 raise DataError(f"{where}: {fault}. Give each a file in every domain.")
-        return len(every)
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
         """Return the samples; DataError names all images that cannot be decoded."""

@@ -139,9 +139,7 @@ def _read_way(way: Entry) -> _FetchMethod:
         raise DataError("an archive needs either members or tree.")
     entries = [way[kind]] if kind == "archive" else way[kind]
     downloads = tuple(map(RemoteFile.from_entry, entries))
-    return _FetchMethod(
-        kind, downloads, **{key: way[key] for key in way if key != kind}
-    )
+    return _FetchMethod(kind, downloads, **{k: way[k] for k in way if k != kind})
 
 
 class _Resource:

@@ -277,12 +277,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def unseen(self, X: pd.DataFrame) -> dict[str, int]:
         """Count, by column, cells with a category that `fit` did not see."""
-        found = Counter[str]()
+        counts = Counter[str]()
         for column in self.columns_:
             if column.kind == kinds.TEXT and column.form != SKRUB:
-                known = {*column.values, None}
-                found[column.name] = sum(t not in known for t in texts(X[column.name]))
-        return +found
+                seen, cells = {*column.values, None}, texts(X[column.name])
+                counts[column.name] = sum(text not in seen for text in cells)
+        return +counts
 
     def to_dict(self) -> dict[str, Any]:
         """Return options and columns in a form that JSON can hold."""
