@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import re
+import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -16,16 +19,127 @@ from cdspp.core.errors import DataError
 from cdspp.core.labels import nearest
 from cdspp.core.names import CATEGORIES, DATES, ERROR, ONE_HOT, PARTS, SKRUB
 from cdspp.core.wording import counted, shortened
-from cdspp.datasets import table_columns as kinds
-from cdspp.datasets.table_columns import EncodedColumn, column_faults, texts
+from cdspp.datasets import table_files as files
 
 if TYPE_CHECKING:
     import pandas as pd
 
+REFUSED = {"text": "text", "date": "dates", "nested": "lists or dictionaries"}
+EITHER = "point or comma"  # in place of a decimal sign
+TOO_MANY = "too many values"  # for one-hot: nearly all cells differ
+DATE_PARTS = {"year": "year", "month": "month", "day": "day", "weekday": "day_of_week"}
 NOT_KEPT = (
     "a model file keeps no encoder of skrub. Leave --model out, or encode text and "
     "dates by --categories and --dates."
 )
+
+
+@dataclass(frozen=True)
+class EncodedColumn:
+    """How one column becomes numbers.
+
+    `form` is that of `CATEGORIES` or `DATES`, or a library; `sign` the decimal sign of
+    numbers or the format of dates; `values` are the categories, sorted.
+    """
+
+    name: str
+    kind: str
+    form: str = ""
+    sign: str = "."
+    values: tuple[str, ...] = ()
+    shares: tuple[float, ...] = ()
+
+    def encode(self, cells: pd.Series) -> NDArray[np.float64]:
+        """Return the numbers of cells, a column for each feature that they become."""
+        import pandas as pd
+
+        values = cells.to_numpy(dtype=object)
+        if self.kind == files.NUMBER:
+            # As Python's `float` reads them, to the last bit.
+            if pd.api.types.is_numeric_dtype(cells.dtype):
+                found = cells.to_numpy(dtype=np.float64, na_value=np.nan)
+            elif self.sign != "." or (found := files.floats(values)) is None:
+                found = np.array([files.number(cell, self.sign) for cell in values])
+            return np.asarray(found)[:, None]
+        if self.kind == files.BOOLEAN:
+            words = (str(cell).strip().lower() for cell in values)
+            numbers = [files.BOOLEANS.get(word, math.nan) for word in words]
+            return np.array(numbers)[:, None]
+        if self.kind == files.DATE:
+            days = files.days_of(cells, self.sign)
+            if self.form == PARTS:
+                parts = [getattr(days.dt, name) for name in DATE_PARTS.values()]
+                return np.column_stack([part.to_numpy(dtype=float) for part in parts])
+            whole = days.to_numpy().astype("datetime64[D]")
+            counts = whole.astype(np.int64).astype(float)
+            return np.where(np.isnat(whole), np.nan, counts)[:, None]
+        found = np.array(files.texts(cells), dtype=object)
+        if self.form == ONE_HOT:
+            values = np.array(self.values, dtype=object)
+            return np.asarray(found[:, None] == values, dtype=np.float64)
+        shares = dict(zip(self.values, self.shares, strict=True))
+        return np.array([shares.get(text, 0.0) for text in found])[:, None]
+
+
+def column_faults(
+    columns: Sequence[EncodedColumn], table: pd.DataFrame
+) -> Iterator[tuple[EncodedColumn, str]]:
+    """Yield each column that cannot be encoded, with the reason."""
+    for column in columns:
+        cells, what = table[column.name], f"column {column.name!r}"
+        if column.form == ERROR:
+            found = dict.fromkeys(text for text in files.texts(cells) if text)
+            shown = shortened([*map(repr, found)])
+            yield column, f"{what} holds {REFUSED[column.kind]} ({shown})"
+        elif column.form == TOO_MANY:
+            many = f"{len(column.values)} different values in {len(cells)} rows"
+            yield column, f"{what} holds {many}, too many for one-hot"
+        elif column.sign == files.AMBIGUOUS:
+            first = next(text for text in files.texts(cells) if text)
+            year = re.search(r"\d{4}", first)
+            parts = "day or the month" if year else "day, the month or the year"
+            yield column, f"{what}: {first!r} may begin with the {parts}"
+        elif column.sign == EITHER:
+            unclear = files.AMBIGUOUS_NUMBER
+            first = next(t for t in files.texts(cells) if t and unclear.fullmatch(t))
+            both = f"{files.number(first):g} or {files.number(first, ','):g}"
+            how = "name the decimal sign by --decimal"
+            yield column, f"{what}: {first!r} may be {both} ({how})"
+        elif column.kind != files.TEXT:
+            gaps = np.flatnonzero(np.isnan(column.encode(cells)[:, 0]))
+            odd = [int(k) for k in gaps if not files.is_null(cells.iloc[k])]
+            if not odd:
+                continue
+            of_words = column.kind == files.BOOLEAN
+            kind = "true or false" if of_words else f"a {column.kind}"
+            kind += f" of the form {column.sign}" if column.kind == files.DATE else ""
+            more = f" (of {len(odd)} such)" if len(odd) > 1 else ""
+            shown = textwrap.shorten(repr(cells.iloc[odd[0]]), 40, placeholder="...")
+            record = int(cells.index[odd[0]]) + 1
+            yield column, f"record {record}, {what}: {shown} is not {kind}{more}"
+
+
+def with_signs(
+    columns: Sequence[EncodedColumn], table: pd.DataFrame, decimal: str | None
+) -> list[EncodedColumn]:
+    """Return columns with the decimal signs that their numbers have in a table.
+
+    Numbers such as 0,5 or 1,234.5 are clear. For 1.234, which may be 1234, `decimal`
+    decides, else the clear columns, semicolons between cells, or commas at the fit of
+    `columns`. Where these stand against decimals, or nothing for a comma, it is EITHER.
+    """
+    numbers = [column for column in columns if column.kind == files.NUMBER]
+    shown = {c.name: files.decimal_sign(table[c.name]) for c in numbers}
+    clear = {sign for sign in shown.values() if sign in (".", ",")}
+    commas = any(column.sign == "," for column in columns)
+    commas |= table.attrs.get(files.SEPARATOR) == ";"
+    sign = EITHER if len(clear) > 1 else [*clear, "," if commas else "."][0]
+    signs = {f"{sign}?": decimal or sign, "": ".", ".": ".", ",": ","}
+    other = decimal or EITHER
+    return [
+        replace(c, sign=signs.get(shown[c.name], other)) if c.name in shown else c
+        for c in columns
+    ]
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -135,7 +249,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if self.vectorise not in (None, SKRUB):
             raise ValueError(f"vectorise must be {SKRUB!r}, got {self.vectorise!r}.")
         columns = [self._encoding_of(str(name), cells) for name, cells in X.items()]
-        self.columns_ = kinds.with_signs(columns, X, self.decimal)
+        self.columns_ = with_signs(columns, X, self.decimal)
         faults, self._vectoriser = list(column_faults(self.columns_, X)), None
         if any(column.form == SKRUB for column in self.columns_) and not faults:
             from skrub import StringEncoder, TableVectorizer
@@ -149,31 +263,31 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         import pandas as pd
 
         columns = {
-            c.name: kinds.days_of(X[c.name], c.sign)
-            if c.kind == kinds.DATE
-            else pd.Series(texts(X[c.name]), index=X.index)
+            c.name: files.days_of(X[c.name], c.sign)
+            if c.kind == files.DATE
+            else pd.Series(files.texts(X[c.name]), index=X.index)
             for c in self.columns_
             if c.form == SKRUB
         }
         return pd.DataFrame(columns)
 
     def _encoding_of(self, name: str, cells: pd.Series) -> EncodedColumn:
-        kind = kinds.column_kind(cells)
-        if kind in (kinds.NUMBER, kinds.BOOLEAN, kinds.NESTED):
-            return EncodedColumn(name, kind, ERROR if kind == kinds.NESTED else "")
-        if kind == kinds.DATE:
+        kind = files.column_kind(cells)
+        if kind in (files.NUMBER, files.BOOLEAN, files.NESTED):
+            return EncodedColumn(name, kind, ERROR if kind == files.NESTED else "")
+        if kind == files.DATE:
             form = self.date_format or ""
-            if not form or kinds.days_of(cells, form).isna().all():
-                form = kinds.date_form(cells)
+            if not form or files.days_of(cells, form).isna().all():
+                form = files.date_form(cells)
             return EncodedColumn(name, kind, self.vectorise or self.dates, form)
         if self.vectorise:
             return EncodedColumn(name, kind, self.vectorise)
-        counts = Counter(text for text in texts(cells) if text is not None)
+        counts = Counter(text for text in files.texts(cells) if text is not None)
         values = tuple(sorted(counts))
         shares = tuple(counts[value] / len(cells) for value in values)
         form = self.categories
         if form == ONE_HOT and len(values) >= max(20, 0.9 * counts.total()):
-            form = kinds.TOO_MANY
+            form = TOO_MANY
         return EncodedColumn(name, kind, form, values=values, shares=shares)
 
     @property
@@ -218,7 +332,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             text = f"{counted(len(gone), 'column')} of the fit: {shortened(shown, 5)}"
             more = f"; has {shortened([*map(repr, extra)], 5)} besides" if extra else ""
             raise DataError(f"the table lacks {text}{more}. Rename or add them.")
-        columns = kinds.with_signs(self.columns_, X, decimal)
+        columns = with_signs(self.columns_, X, decimal)
         if faults := [fault for _, fault in column_faults(columns, X)]:
             raise DataError(f"{'; '.join(faults)}.")
         return columns
@@ -240,7 +354,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if column.form == ONE_HOT:
                 names += [f"{column.name}={value}" for value in column.values]
             elif column.form == PARTS:
-                names += [f"{column.name}.{part}" for part in kinds.DATE_PARTS]
+                names += [f"{column.name}.{part}" for part in DATE_PARTS]
             elif column.form != SKRUB:
                 names.append(column.name)
         if self._vectoriser is not None:
@@ -249,7 +363,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def table_specific(self) -> frozenset[str]:
         """Return features of the fitted table only: shares of rows, parts of texts."""
-        text = [c for c in self.columns_ if c.kind == kinds.TEXT]
+        text = [c for c in self.columns_ if c.kind == files.TEXT]
         names = {column.name for column in text if column.form not in (ONE_HOT, SKRUB)}
         if self._vectoriser is not None:
             for column in self._vectoriser.kind_to_columns_["high_cardinality"]:
@@ -262,14 +376,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         for column in self.columns_ if columns is None else columns:
             if column.form == SKRUB:
                 groups["text and dates by skrub"].append(column.name)
-            elif column.kind == kinds.TEXT:
+            elif column.kind == files.TEXT:
                 shown = f"{column.name} ({counted(len(column.values), 'value')})"
                 groups[f"text as {column.form}"].append(shown)
-            elif column.kind == kinds.DATE:
+            elif column.kind == files.DATE:
                 form = "days since 1970" if column.form != PARTS else "year to weekday"
-                how = "" if column.sign == kinds.ISO else f" ({column.sign})"
+                how = "" if column.sign == files.ISO else f" ({column.sign})"
                 groups[f"dates as {form}"].append(column.name + how)
-            elif column.kind == kinds.BOOLEAN:
+            elif column.kind == files.BOOLEAN:
                 groups["true and false as 1 and 0"].append(column.name)
             elif column.sign == ",":
                 groups["decimal commas"].append(column.name)
@@ -279,8 +393,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Count, by column, cells with a category that `fit` did not see."""
         counts = Counter[str]()
         for column in self.columns_:
-            if column.kind == kinds.TEXT and column.form != SKRUB:
-                seen, cells = {*column.values, None}, texts(X[column.name])
+            if column.kind == files.TEXT and column.form != SKRUB:
+                seen, cells = {*column.values, None}, files.texts(X[column.name])
                 counts[column.name] = sum(text not in seen for text in cells)
         return +counts
 

@@ -21,7 +21,7 @@ from cdspp.core.files import same_file
 from cdspp.core.labels import UNLABELLED, as_text, is_missing, missing_markers
 from cdspp.core.names import ERROR, PathLike
 from cdspp.core.wording import counted, shortened
-from cdspp.datasets import table_columns as kinds
+from cdspp.datasets import table_files as files
 from cdspp.datasets.table_files import Arrays, Columns, no_column, read_file
 
 if TYPE_CHECKING:
@@ -34,11 +34,11 @@ ARRAYS = {"label": ("y", "label", "labels"), "id": ("ids", "id")}
 FEATURES = "features"  # the array with the names of the columns
 # Kinds of columns that may be left out.
 CONSTANT = "constant"
-KINDS = {"text": kinds.TEXT, "dates": kinds.DATE, CONSTANT: ""}
+KINDS = {"text": files.TEXT, "dates": files.DATE, CONSTANT: ""}
 REMEDIES = {
-    kinds.TEXT: "encode text by --categories one-hot or frequency, ",
-    kinds.DATE: "encode dates by --dates number or parts, ",
-    kinds.AMBIGUOUS: "say how dates are written by --date-format (as %d/%m/%Y), ",
+    files.TEXT: "encode text by --categories one-hot or frequency, ",
+    files.DATE: "encode dates by --dates number or parts, ",
+    files.AMBIGUOUS: "say how dates are written by --date-format (as %d/%m/%Y), ",
 }
 TABLE_SPECIFIC = (
     "shares of rows (frequency) and decompositions of text (skrub) hold for one table "
@@ -138,8 +138,8 @@ class DomainRows:
         """Raise DataError where names are numbers, other than a count of columns."""
         names, n = list(self.features), len(self.features)
         counts = [[str(k + first) for k in range(n)] for first in (0, 1)]
-        words = (k for k in names if not kinds.is_null(k))
-        is_word = any(math.isnan(kinds.number(k)) for k in words)
+        words = (k for k in names if not files.is_null(k))
+        is_word = any(math.isnan(files.number(k)) for k in words)
         if names and names not in counts and not is_word:
             fault = f"the first row holds numbers ({names[0]}, ...), expected the names"
             remedy = "of the columns. Put a row of names above it."
@@ -184,16 +184,16 @@ def read_domain(
 
 
 def gathered(
-    make: Callable[..., DomainRows], files: Iterable[tuple[Any, ...]]
+    make: Callable[..., DomainRows], arguments: Iterable[tuple[Any, ...]]
 ) -> tuple[list[DomainRows], list[str]]:
-    """Return the rows that are made of files, and the faults of all."""
-    found, faults = [], []
-    for each in files:
+    """Return the rows of files, made of the arguments for each, and all faults."""
+    rows, faults = [], []
+    for each in arguments:
         try:
-            found.append(make(*each))
+            rows.append(make(*each))
         except DataError as error:
             faults.append(str(error))
-    return found, faults
+    return rows, faults
 
 
 def _from_table(
@@ -250,7 +250,7 @@ def _features_of(
     rows = table.set_axis(header, axis="columns")
     for name in columns.named.values():
         first = next((cell for cell in rows.get(name, ()) if cell is not None), None)
-        if isinstance(first, kinds.CONTAINERS):
+        if isinstance(first, files.CONTAINERS):
             fault = f"column {name!r} holds lists or dictionaries"
             raise DataError(f"{fault}, expected a label or identifier in each cell.")
     dropped, matched = _to_drop(rows, columns) if columns.drop else (set[str](), ())
@@ -279,10 +279,10 @@ def _to_drop(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str,
         if text in rows:
             found[text] = {text}
         elif text == CONSTANT:
-            found[text] = {n for n in header if len({*kinds.texts(rows[n])}) <= 1}
+            found[text] = {n for n in header if len({*files.texts(rows[n])}) <= 1}
         elif text in KINDS:
             kind = KINDS[text]
-            found[text] = {n for n in header if kinds.column_kind(rows[n]) == kind}
+            found[text] = {n for n in header if files.column_kind(rows[n]) == kind}
         else:
             found[text] = set(fnmatch.filter(header, text))
     there = tuple(text for text, names in found.items() if names or text in KINDS)
@@ -299,13 +299,13 @@ def _fit_encoder(cells: pd.DataFrame, columns: Columns) -> TableEncoder:
     if not faults:
         return encoder
     refused = {column.kind for column, _ in faults if column.form == ERROR}
-    refused |= {column.sign for column, _ in faults} & {kinds.AMBIGUOUS}
+    refused |= {column.sign for column, _ in faults} & {files.AMBIGUOUS}
     remedies = "".join(REMEDIES[kind] for kind in REMEDIES if kind in refused)
     names = " ".join(f"--drop {shlex.quote(column.name)}" for column, _ in faults[:5])
     text = "; ".join(fault for _, fault in faults[:5])
     more = f"; and {len(faults) - 5} columns more" if len(faults) > 5 else ""
-    numbers = (c.name for c in encoder.columns_ if c.kind == kinds.NUMBER)
-    gaps = [repr(name) for name in numbers if any(map(kinds.is_null, cells[name]))]
+    numbers = (c.name for c in encoder.columns_ if c.kind == files.NUMBER)
+    gaps = [repr(name) for name in numbers if any(map(files.is_null, cells[name]))]
     also = f" Numbers are missing in {shortened(gaps)}: --impute." if gaps else ""
     raise DataError(
         f"{text}{more}. Every column but those of labels and ids is a feature: name "
@@ -425,11 +425,11 @@ def require_dropped(names: Sequence[str], read: Sequence[DomainRows]) -> None:
             raise DataError(f"{paths}: {no_column('drop', name, known)}")
 
 
-def require_own_files(files: Mapping[str, PathLike]) -> None:
+def require_own_files(paths: Mapping[str, PathLike]) -> None:
     """Refuse one file for two domains: the source would hold the labels of the test."""
-    for one, other in combinations(files, 2):
-        if same_file(files[one], files[other]):
+    for one, other in combinations(paths, 2):
+        if same_file(paths[one], paths[other]):
             raise DataError(
-                f"{files[other]}: given for {one} and for {other}, so that the source "
+                f"{paths[other]}: given for {one} and for {other}, so that the source "
                 "would hold the labels that are to be predicted. Give each its file."
             )
