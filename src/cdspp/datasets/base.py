@@ -193,11 +193,11 @@ class Dataset(ABC):
         if index is None:
             return
         for domain in index.domains:
-            found = Counter(sample.label for sample in index.unpaired(domain))
-            if found != Counter(sizes[domain]):
+            counts = Counter(sample.label for sample in index.unpaired(domain))
+            if counts != Counter(sizes[domain]):
                 fault = f"contents() says {sizes[domain]}, but generate() made"
                 where = f"data set {self.identifier}, domain {domain}"
-                raise DataError(f"{where}: {fault} {dict(found)}.")
+                raise DataError(f"{where}: {fault} {dict(counts)}.")
 
     def notes(self) -> Sequence[str]:
         """Return sentences on the files for the user."""
@@ -328,11 +328,11 @@ def read_fetched(path: str | Path) -> Mapping[str, Any]:
     file = Path(path)
     record: Mapping[str, Any] = read_json(file)
     try:
-        found = [file.parent / name for name in record["files"]]
+        paths = [file.parent / name for name in record["files"]]
     except (KeyError, TypeError) as error:
         message = f"{file}: not the record of fetched files ({error!r})."
         raise DataError(f"{message} Delete it and fetch again.") from error
-    for each in found:
+    for each in paths:
         if not each.is_file():
             message = f"{each}: the fetched file is missing."
             raise DataError(f"{message} Delete {file} and fetch again.")

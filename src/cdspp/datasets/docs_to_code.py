@@ -42,16 +42,16 @@ class DocsToCode(Dataset):
         """Write ``<domain>/<class>/<qualified name>.txt`` or ``.py``."""
         samples: dict[str, list[Sample]] = {name: [] for name in self.domains}
         for label in self.classes:
-            package, found = Path(scipy.__file__).with_name(label), list[_Function]()
+            package, entries = Path(scipy.__file__).with_name(label), list[_Function]()
             for path in package.rglob("*.py"):
                 parts = path.relative_to(package).parts
                 if "tests" not in parts:
                     module = ".".join(["scipy", label, *parts]).removesuffix(".py")
                     source = path.read_text(encoding="utf-8")
-                    found += _in_node(ast.parse(source), module, source.splitlines())
-            found.sort()
-            paired = found[PERIOD - 1 :: PERIOD]
-            unpaired = [f for number, f in enumerate(found, 1) if number % PERIOD]
+                    entries += _in_node(ast.parse(source), module, source.splitlines())
+            entries.sort()
+            paired = entries[PERIOD - 1 :: PERIOD]
+            unpaired = [f for number, f in enumerate(entries, 1) if number % PERIOD]
             for side, domain in enumerate(self.domains):
                 samples[domain] += [
                     *(_sample(folder, domain, label, f) for f in unpaired[side::2]),

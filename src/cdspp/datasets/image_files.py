@@ -93,14 +93,14 @@ class ImageSet:
     def check(self, root: Path) -> dict[str, list[str]]:
         """Check the images below `root`; return paths by domain, in published order."""
         files = filter(Path.is_file, (root / FOLDER).rglob("[!.]*"))
-        found = {path.relative_to(root).as_posix() for path in files}
-        if missing := [row.name for row in self.manifest if row.name not in found]:
+        present = {path.relative_to(root).as_posix() for path in files}
+        if missing := [row.name for row in self.manifest if row.name not in present]:
             message = f"{len(missing)} of {len(self.manifest)} images are missing"
             raise DataError(f"{message}, the first is {missing[0]}.")
         for row in self.manifest:
             verify_file(root / row.name, row)
         by_folder = defaultdict(list)
-        for path in sorted(found):  # the order of code points, as that of UTF-8 bytes
+        for path in sorted(present):  # the order of code points, as that of UTF-8 bytes
             by_folder[str(PurePosixPath(path).parent)].append(path)
         ordered: dict[str, list[str]] = {}
         for domain, sizes in self.class_sizes.items():
@@ -172,9 +172,9 @@ def _rows(path: Path, images: ImageSet, folders: Names) -> Iterator[tuple[str, s
             label = images.classes[label]
         domain = domains.get(str(row["domain"]).casefold())
         if domain is None or label not in images.classes:
-            found = f"unknown domain {row['domain']!r}, label {row['label']!r}"
+            got = f"unknown domain {row['domain']!r}, label {row['label']!r}"
             expected = f"the domains {', '.join(domains)} and a class or its place"
-            raise DataError(f"{path.name}: {found}; expected {expected}.")
+            raise DataError(f"{path.name}: {got}; expected {expected}.")
         name = PurePosixPath((row["image"] or {}).get("path") or "").name
         yield f"{FOLDER}/{domain}/{label}", name
 

@@ -104,21 +104,21 @@ def fetch_resource(
     with fetch.file_lock(record):
         try:
             try:
-                found = wanted.check()
+                paths = wanted.check()
                 origin = dict.fromkeys(wanted.files or [FOLDER], fetch.KEPT)
             except (DataError, OSError) as error:
                 log.info("%s: fetching (%s)", what, getattr(error, "strerror", error))
                 record.unlink(missing_ok=True)
                 origin = wanted.get(what)
-                found = wanted.check()
+                paths = wanted.check()
             if "make" in resource_entry:
                 record.unlink(missing_ok=True)
-                found = make_files(resource_entry["make"], entry, wanted.folder, work)
+                paths = make_files(resource_entry["make"], entry, wanted.folder, work)
         finally:
             shutil.rmtree(work, ignore_errors=True)
-        files = sorted({*wanted.files, *chain.from_iterable(found.values())})
+        files = sorted({*wanted.files, *chain.from_iterable(paths.values())})
         content = {"dataset": dataset, "resource": resource, "origin": origin}
-        images = {"images": found} if found else {}
+        images = {"images": paths} if paths else {}
         write_json(record, {**content, **images, "files": files})
     log.info("%s: all of %d files are there", what, len(files))
 
@@ -304,11 +304,11 @@ def _split_texts(path: Path, lists: Sequence[str], entry: Entry) -> Paths:
         raise unfit(path, f"expected {expected}, got {error!r}") from error
     sizes, n_paired = entry["class_sizes"], entry.get("paired", 0)
     dealt = Paths((name, []) for name in (*sizes, BOTH))
-    for number, (label, found) in enumerate(texts.items()):
+    for number, (label, candidates) in enumerate(texts.items()):
         n_both = n_paired // len(texts) + (number < n_paired % len(texts))
-        dealt[BOTH] += found[:n_both]
+        dealt[BOTH] += candidates[:n_both]
         for side, (domain, wanted) in enumerate(sizes.items()):
-            own = found[n_both + side :: len(sizes)][: wanted[number]]
+            own = candidates[n_both + side :: len(sizes)][: wanted[number]]
             if len(own) < wanted[number]:
                 expected = f"expected {wanted[number]} of class {label} for {domain}"
                 raise unfit(path, f"{expected}, got {len(own)}")
@@ -321,10 +321,10 @@ def _make_rows(how: Entry, entry: Entry, folder: Path, domain: str) -> str:
     path, names = folder / how["file"][domain], np.array(how["columns"], np.str_)
     rows = np.array(list(_numbers(path, len(names) + 1)))
     X, codes = rows[:, :-1], np.minimum(rows[:, -1], len(entry["classes"]) - 1)
-    found = [int(np.sum(codes == code)) for code in range(len(entry["classes"]))]
+    counts = [int(np.sum(codes == code)) for code in range(len(entry["classes"]))]
     expected = list(entry["class_sizes"][domain])
-    if found != expected or len(rows) != sum(found):
-        sizes = f"class sizes {found} in {len(rows)} rows"
+    if counts != expected or len(rows) != sum(counts):
+        sizes = f"class sizes {counts} in {len(rows)} rows"
         raise unfit(path, f"expected class sizes {expected}, got {sizes}")
     X[(X == 0) & np.isin(names, how["no_zero"])] = np.nan
     kept = np.isnan(X).mean(axis=0) <= MOST_MISSING

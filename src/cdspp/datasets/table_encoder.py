@@ -57,10 +57,10 @@ class EncodedColumn:
         if self.kind == files.NUMBER:
             # As Python's `float` reads them, to the last bit.
             if pd.api.types.is_numeric_dtype(cells.dtype):
-                found = cells.to_numpy(dtype=np.float64, na_value=np.nan)
-            elif self.sign != "." or (found := files.floats(values)) is None:
-                found = np.array([files.number(cell, self.sign) for cell in values])
-            return np.asarray(found)[:, None]
+                floats = cells.to_numpy(dtype=np.float64, na_value=np.nan)
+            elif self.sign != "." or (floats := files.floats(values)) is None:
+                floats = np.array([files.number(cell, self.sign) for cell in values])
+            return np.asarray(floats)[:, None]
         if self.kind == files.BOOLEAN:
             words = (str(cell).strip().lower() for cell in values)
             numbers = [files.BOOLEANS.get(word, math.nan) for word in words]
@@ -73,12 +73,12 @@ class EncodedColumn:
             whole = days.to_numpy().astype("datetime64[D]")
             counts = whole.astype(np.int64).astype(float)
             return np.where(np.isnat(whole), np.nan, counts)[:, None]
-        found = np.array(files.texts(cells), dtype=object)
+        categories = np.array(files.texts(cells), dtype=object)
         if self.form == ONE_HOT:
             values = np.array(self.values, dtype=object)
-            return np.asarray(found[:, None] == values, dtype=np.float64)
+            return np.asarray(categories[:, None] == values, dtype=np.float64)
         shares = dict(zip(self.values, self.shares, strict=True))
-        return np.array([shares.get(text, 0.0) for text in found])[:, None]
+        return np.array([shares.get(text, 0.0) for text in categories])[:, None]
 
 
 def column_faults(
@@ -88,8 +88,8 @@ def column_faults(
     for column in columns:
         cells, what = table[column.name], f"column {column.name!r}"
         if column.form == ERROR:
-            found = dict.fromkeys(text for text in files.texts(cells) if text)
-            shown = shortened([*map(repr, found)])
+            distinct = dict.fromkeys(text for text in files.texts(cells) if text)
+            shown = shortened([*map(repr, distinct)])
             yield column, f"{what} holds {REFUSED[column.kind]} ({shown})"
         elif column.form == TOO_MANY:
             many = f"{len(column.values)} different values in {len(cells)} rows"

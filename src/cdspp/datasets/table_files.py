@@ -306,8 +306,8 @@ def _as_numpy(value: Any, name: str) -> NDArray[Any]:
         return array.ravel()
     # In an array of cells, each is an array of its own.
     cells = [np.asarray(cell).ravel().tolist() for cell in array.ravel()]
-    found = [cell[0] if len(cell) == 1 else str(cell or "") for cell in cells]
-    return np.array(found, dtype=object)
+    values = [cell[0] if len(cell) == 1 else str(cell or "") for cell in cells]
+    return np.array(values, dtype=object)
 
 
 def is_null(cell: Any) -> bool:
@@ -357,17 +357,17 @@ def floats(values: NDArray[Any]) -> NDArray[np.float64] | None:
 
 def decimal_sign(cells: pd.Series) -> str:
     """Return the decimal sign of a column; ``?`` follows where thousands have it."""
-    found = set[str]()
+    signs = set[str]()
     for cell in cells.to_numpy(dtype=object):
-        if isinstance(cell, str) and ("." in cell or "," in cell and "," not in found):
+        if isinstance(cell, str) and ("." in cell or "," in cell and "," not in signs):
             text = cell.strip()
             if AMBIGUOUS_NUMBER.fullmatch(text):
-                found.add(".?" if "." in text else ",?")
+                signs.add(".?" if "." in text else ",?")
             elif not math.isnan(number(text)):
                 return "."  # a comma elsewhere is a fault
             elif not math.isnan(number(text, ",")):
-                found.add(",")
-    return "," if "," in found else "".join(sorted(found))
+                signs.add(",")
+    return "," if "," in signs else "".join(sorted(signs))
 
 
 def number(cell: Any, decimal: str = ".") -> float:
@@ -400,12 +400,12 @@ def date_form(cells: pd.Series) -> str:
 
     Only four digits are surely a year.
     """
-    found = [_DATE.fullmatch(text) for text in texts(cells) if text]
-    parts = [match.group(1, 3, 4) for match in found if match]
+    matches = [_DATE.fullmatch(text) for text in texts(cells) if text]
+    parts = [match.group(1, 3, 4) for match in matches if match]
     if not parts or any(len(first) == 4 for first, *_ in parts):
         return ISO
     highest = np.array(parts, dtype=int).max(axis=0)
-    mark = next(match[2] for match in found if match)
+    mark = next(match[2] for match in matches if match)
     possible = [order for order, most in _ORDERS.items() if (highest <= most).all()]
     if mark == "." or not possible:
         possible = ["dmy"]

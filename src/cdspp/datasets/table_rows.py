@@ -116,12 +116,12 @@ class DomainRows:
             return ""
         theirs = other.X[:, other.places(self.features) or ...]
         known = {hash(row.tobytes()) for row in self.X + 0.0}  # -0.0 is 0.0
-        found = [k for row in theirs + 0.0 if (k := hash(row.tobytes())) in known]
+        equal = [k for row in theirs + 0.0 if (k := hash(row.tobytes())) in known]
         # Of few values, equal rows are met by chance.
-        if len(found) < 0.9 * len(theirs) or 2 * len({*found}) < len(theirs):
+        if len(equal) < 0.9 * len(theirs) or 2 * len({*equal}) < len(theirs):
             return ""
         return (
-            f"{len(found)} of the {counted(len(theirs), 'row')} of {other.path} are in "
+            f"{len(equal)} of the {counted(len(theirs), 'row')} of {other.path} are in "
             f"{self.path}, number by number. If one file is a copy of the other, its "
             "labels are those to be predicted: give other rows."
         )
@@ -272,21 +272,21 @@ def _features_of(
 
 
 def _to_drop(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str, ...]]:
-    """Return the columns to leave out, and which of `columns.drop` found any."""
+    """Return the columns to leave out, and which of `columns.drop` match any."""
     header = [name for name in rows if name not in columns.named.values()]
-    found: dict[str, set[str]] = {}
+    matches: dict[str, set[str]] = {}
     for text in columns.drop:
         if text in rows:
-            found[text] = {text}
+            matches[text] = {text}
         elif text == CONSTANT:
-            found[text] = {n for n in header if len({*files.texts(rows[n])}) <= 1}
+            matches[text] = {n for n in header if len({*files.texts(rows[n])}) <= 1}
         elif text in KINDS:
             kind = KINDS[text]
-            found[text] = {n for n in header if files.column_kind(rows[n]) == kind}
+            matches[text] = {n for n in header if files.column_kind(rows[n]) == kind}
         else:
-            found[text] = set(fnmatch.filter(header, text))
-    there = tuple(text for text, names in found.items() if names or text in KINDS)
-    return set().union(*found.values()), there
+            matches[text] = set(fnmatch.filter(header, text))
+    there = tuple(text for text, names in matches.items() if names or text in KINDS)
+    return set().union(*matches.values()), there
 
 
 def _fit_encoder(cells: pd.DataFrame, columns: Columns) -> TableEncoder:

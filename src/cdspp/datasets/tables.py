@@ -87,8 +87,8 @@ class TablesDataset(Dataset):
     @property
     def classes(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the classes, sorted."""
-        found = {name for sizes in self.contents().values() for name in sizes}
-        return tuple(sorted(found - {""}))
+        names = {name for sizes in self.contents().values() for name in sizes}
+        return tuple(sorted(names - {""}))
 
     def contents(self) -> dict[str, dict[str, int]]:
         """Return the number of rows of each class by domain; "" has those without."""
@@ -152,11 +152,11 @@ class TablesDataset(Dataset):
             remedy = "Name their column (columns: {id: ...}), or leave out paired."
             raise DataError(f"{fault}. {remedy}")
         unlabelled = [{*r.ids} - {*compress(r.ids, r.labels)} for r in read]
-        if not (found := set.intersection(*unlabelled)):
+        if not (common := set.intersection(*unlabelled)):
             fault = f"data set {self.identifier}: no row without a label has its id in"
             remedy = "so none is paired. Add such rows, or leave out paired."
             raise DataError(f"{fault} every table, {remedy}")
-        return found
+        return common
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
@@ -180,7 +180,7 @@ class TablesDataset(Dataset):
         if apart:
             what = f"shared_columns leaves out {shortened(apart)}"
             notes.insert(0, f"{self.identifier}: {what}: {table_rows.TABLE_SPECIFIC}")
-        found = {
+        summary = {
             "fingerprint": stamp,
             "contents": {k: dict(sorted((+n).items())) for k, n in sizes.items()},
             "missing_markers": {k: part.missing_markers for k, part in rows.items()},
@@ -189,8 +189,8 @@ class TablesDataset(Dataset):
             "notes": [*filter(None, notes)],
             "features": {name: list(part.features) for name, part in rows.items()},
         }
-        base.write_kept(kept or None, found)
-        return found
+        base.write_kept(kept or None, summary)
+        return summary
 
     @cached_property
     def _rows(self) -> dict[str, DomainRows]:

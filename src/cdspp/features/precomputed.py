@@ -78,14 +78,14 @@ class Published(Extractor):
         from 0; the samples are all rows, unless the storage gives another number.
         """
         path = Path(folder) / storage["file"]
-        X, found = read_matrix(path, storage, classes)
+        X, names = read_matrix(path, storage, classes)
         rows = np.asarray(positions, dtype=np.intp)
         expected = storage.get("rows", rows.max() + 1)
-        if len(found) != expected:
-            message = f"{path}: {len(found)} rows for {expected} samples"
+        if len(names) != expected:
+            message = f"{path}: {len(names)} rows for {expected} samples"
             raise DataError(f"{message}; {MISMATCH}")
         order = np.argsort(rows)
-        there, known = found[rows[order]], np.array(labels, object)[order]
+        there, known = names[rows[order]], np.array(labels, object)[order]
         if len(wrong := np.flatnonzero(there != known)):
             first = wrong[0]
             raise DataError(
@@ -168,10 +168,10 @@ def read_matrix(path: str | Path, storage: Storage, classes: Sequence[str]) -> C
         X, labels = _READERS[storage["format"]](file, storage, classes)
     n_rows, width = X.shape
     if width != storage["width"]:
-        found = f"{width} columns ({n_rows} rows), but its width is {storage['width']}"
+        fault = f"{width} columns ({n_rows} rows), but its width is {storage['width']}"
         if n_rows == storage["width"] and storage["format"] == "mat":
-            found += "; it seems to be stored the other way, see orientation"
-        raise unfit(file, found)
+            fault += "; it seems to be stored the other way, see orientation"
+        raise unfit(file, fault)
     if storage.get("rows", n_rows) != n_rows:
         raise unfit(file, f"{n_rows} rows, but it should have {storage['rows']}")
     if len(labels) != n_rows:
@@ -206,9 +206,9 @@ def _read_triplets(file: Path, storage: Storage, classes: Sequence[str]) -> Cont
     inside = (places >= 1) & (places <= shape) & (places == np.rint(places))
     if not inside.all():
         row = int(np.argmin(inside.all(axis=1)))
-        found = "document {:g}, word {:g}".format(*places[row])
+        place = "document {:g}, word {:g}".format(*places[row])
         expected = f"documents are 1 to {shape[0]}, words 1 to {shape[1]}"
-        raise unfit(file, f"row {row + 1} of {storage['X']} is {found}, but {expected}")
+        raise unfit(file, f"row {row + 1} of {storage['X']} is {place}, but {expected}")
     rows, columns = places.astype(np.intp).T - 1
     X = sparse.csr_array((weights, (rows, columns)), shape=shape)
     if repeated := len(value) - X.nnz:
@@ -231,8 +231,8 @@ def _load_variables(file: Path, *names: str) -> list[Any]:
     except (OSError, ValueError, TypeError, LookupError, *damage) as error:
         raise unfit(file, f"not a MATLAB file, or a damaged one ({error})") from error
     if missing := [name for name in names if name not in content]:
-        found = ", ".join(present) or "none"
-        raise unfit(file, f"no variable {', '.join(missing)}; it has {found}")
+        listed = ", ".join(present) or "none"
+        raise unfit(file, f"no variable {', '.join(missing)}; it has {listed}")
     return [content[name] for name in names]
 
 
@@ -270,8 +270,8 @@ def _read_words(file: Path, storage: Storage, classes: Sequence[str]) -> Content
             if blank:
                 raise unfit(file, f"line {blank} is empty, but documents follow")
             if category not in known:
-                found = f"line {number}: unknown class {_excerpt(category)}"
-                raise unfit(file, f"{found}; classes are {', '.join(classes)}")
+                fault = f"line {number}: unknown class {_excerpt(category)}"
+                raise unfit(file, f"{fault}; classes are {', '.join(classes)}")
             labels.append(known[category])
             words, values = _read_pairs(file, number, pairs, storage["width"])
             columns.extend(words)
@@ -293,11 +293,11 @@ def _read_pairs(
             words.append(int(word))
             values.append(float(value))
         except (ValueError, OverflowError) as error:
-            found = f"line {number}: expected <word>:<value>, got {_excerpt(pair)}"
-            raise unfit(file, found) from error
+            fault = f"line {number}: expected <word>:<value>, got {_excerpt(pair)}"
+            raise unfit(file, fault) from error
     if wrong := [word for word in words if not 1 <= word <= width]:
-        found = f"line {number}: word {wrong[0]}, but words are 1 to {width}"
-        raise unfit(file, found)
+        fault = f"line {number}: word {wrong[0]}, but words are 1 to {width}"
+        raise unfit(file, fault)
     if len(set(words)) < len(words):
         raise unfit(file, f"line {number}: a word stands there more than once")
     return words, values
@@ -315,8 +315,8 @@ def _read_csv(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
             for fields in lines:
                 line = f"line {lines.line_num}"
                 if len(fields) != width + 2:
-                    found = f"{len(fields)} fields instead of {width} + 2"
-                    raise unfit(file, f"{line}: {found}")
+                    fault = f"{len(fields)} fields instead of {width} + 2"
+                    raise unfit(file, f"{line}: {fault}")
                 domains.add(fields[-1])
                 if fields[-1].casefold() != wanted:
                     continue
@@ -328,8 +328,8 @@ def _read_csv(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
     except (OSError, UnicodeError, csv.Error) as error:
         raise unfit(file, f"cannot be read as CSV ({error})") from error
     if not rows:
-        found = ", ".join(sorted(domains)) or "none"
-        raise unfit(file, f"no line of domain {storage['domain']}; it has {found}")
+        listed = ", ".join(sorted(domains)) or "none"
+        raise unfit(file, f"no line of domain {storage['domain']}; it has {listed}")
     X = np.array(rows, dtype=np.float32)
     if set(labels) <= set(classes):
         return X, np.array(labels, dtype=object)
