@@ -30,7 +30,7 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def digests() -> dict[str, str]:
     provenance.code_digest.cache_clear()
-    names = ("svm_t.svm_t", "cdspp.cdspp", "shared.pseudo_labelling")
+    names = ("svm_t", "cdspp.cdspp", "shared.pseudo_labelling")
     return {
         name.partition(".")[2]: provenance.code_digest(f"cdspp.methods.{name}")
         for name in names

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import (
     check_array,
     check_consistent_length,
@@ -29,9 +30,13 @@ from cdspp.core.memory import require_memory
 from cdspp.methods.bridge import Bridge, read_bridge, row_keys
 from cdspp.methods.collapse import Collapse, find_collapse
 from cdspp.methods.cost import warn_of_cost
-from cdspp.methods.labels import check_classes, compare_classes, read_labels
+from cdspp.methods.labels import (
+    check_classes,
+    compare_classes,
+    labelled_accuracy,
+    read_labels,
+)
 from cdspp.methods.problem import Float, Int, Problem, SourceDomain, number_errors
-from cdspp.methods.selection import labelled_accuracy
 
 __all__ = [
     "UNLABELLED",
@@ -48,6 +53,12 @@ __all__ = [
 
 
 Sources = SourceDomain | list[SourceDomain]
+
+# Ranges of options, in scikit-learn's terms.
+COUNT = Interval(Integral, 1, None, closed="left")
+POSITIVE = Interval(Real, 0, None, closed="neither")
+NON_NEGATIVE = Interval(Real, 0, None, closed="left")
+SHARE = Interval(Real, 0, 1, closed="neither")
 
 
 @storable

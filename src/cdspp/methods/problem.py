@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
+from cdspp.core.errors import MethodFailed
 from cdspp.core.file_rows import mapped
-from cdspp.core.linalg import n_rows
+from cdspp.core.linalg import counts, n_rows
 from cdspp.core.names import PCA
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.wording import counted, shortened
@@ -131,6 +132,13 @@ class Problem:
     def replace_source(self, X: Float, y: Int) -> Problem:
         """Return the problem with another source in place of all."""
         return replace(self, X_source=X, y_source=y, more_sources=())
+
+    def require_every_class(self, classes: NDArray[Any]) -> None:
+        """Check that each class has a source row and a labelled target row."""
+        sides = ((self.y_source, "source"), (self.y_labelled, "labelled target"))
+        for codes, side in sides:
+            if len(missing := np.flatnonzero(counts(codes, self.n_classes) == 0)):
+                raise MethodFailed(f"class {classes[missing[0]]} has no {side} row")
 
     def map_rows(self, source: Any, target: Any, unlabelled: Any = None) -> Problem:
         """Return the problem with functions applied to rows of each kind."""

@@ -11,8 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from cdspp.core.file_rows import FileRows, rowwise
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.base import Float, Int, Problem, Round
-from cdspp.methods.bridges.joint_machine import stacked
+from cdspp.methods.base import COUNT, Float, Int, Problem, Round
 from cdspp.methods.cdspp.structure_preserving import (
     AnySide,
     Projection,
@@ -27,9 +26,9 @@ from cdspp.methods.shared.common_subspace import (
     SubspaceRecogniser,
     components_of,
     one_or_list,
+    selective_pseudo_labelling,
 )
-from cdspp.methods.shared.constraints import COUNT
-from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
+from cdspp.methods.shared.machines import stacked
 
 
 class CDSPPSup(SubspaceRecogniser):
@@ -69,10 +68,6 @@ class CDSPPSup(SubspaceRecogniser):
     ----------
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the directions, all positive, descending.
-    projection_, projection_source_, n_features_source_
-        As in `cdspp.methods.shared.common_subspace.SubspaceMethod`.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
     See Also
     --------

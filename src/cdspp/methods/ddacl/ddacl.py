@@ -10,16 +10,19 @@ import numpy as np
 from scipy import linalg
 
 from cdspp.core.linalg import class_sums, counts, softmax
-from cdspp.methods.base import ConfidentClassifier, Float, Int, Problem, Round
-from cdspp.methods.collapse import Collapse
-from cdspp.methods.ddacl.lbfgs import minimise
-from cdspp.methods.shared.common_subspace import SubspaceMethod
-from cdspp.methods.shared.constraints import (
+from cdspp.methods.base import (
     COUNT,
     NON_NEGATIVE,
     POSITIVE,
-    require_every_class,
+    ConfidentClassifier,
+    Float,
+    Int,
+    Problem,
+    Round,
 )
+from cdspp.methods.collapse import Collapse
+from cdspp.methods.ddacl.lbfgs import minimise
+from cdspp.methods.shared.common_subspace import SubspaceMethod
 
 INITIAL_SCALE = 0.01
 
@@ -69,10 +72,6 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         Objective at the end of the first fit, which sees the labelled target rows
         alone, and of each round. Where the last is negative the fit has diverged
         (`collapsed_`, with a CollapseWarning).
-    projection_, projection_source_, n_features_source_
-        See `cdspp.methods.shared.common_subspace.SubspaceMethod`.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
     Notes
     -----
@@ -144,7 +143,7 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         return 0.02 + 9e-9 * values + 4e-11 * reduced, 8e-6 * memory
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        require_every_class(problem, self.classes_)
+        problem.require_every_class(self.classes_)
         prepared = self._prepare(problem)
         source = Reduced(prepared.X_source, self._draw(problem))
         prepared = prepared.replace_source(source.rows, prepared.y_source)

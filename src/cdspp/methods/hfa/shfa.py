@@ -13,16 +13,15 @@ from sklearn.utils._param_validation import StrOptions
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import counts, diagonal, row_normalise
-from cdspp.methods.base import Float, Int, Problem, Round
+from cdspp.methods.base import POSITIVE, Float, Int, Problem, Round
 from cdspp.methods.hfa.hfa import (
     HFA,
     AugmentedMachine,
     GaussianKernel,
     Solution,
     add_columns,
+    one_class,
 )
-from cdspp.methods.hfa.libsvm import one_class
-from cdspp.methods.shared.constraints import POSITIVE
 
 # Rounds without progress before rows are swapped one at a time.
 PATIENCE = 3

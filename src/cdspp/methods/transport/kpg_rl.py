@@ -16,11 +16,17 @@ from cdspp.core.linalg import (
     softmax,
     squared_distances,
 )
-from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
+from cdspp.methods.base import (
+    COUNT,
+    POSITIVE,
+    SHARE,
+    ConfidentClassifier,
+    Float,
+    Problem,
+    Round,
+)
 from cdspp.methods.bridge import SHARED, missing_bridge
-from cdspp.methods.bridges.joint_machine import LinearMachine
-from cdspp.methods.shared.constraints import COUNT, POSITIVE, SHARE
-from cdspp.methods.shared.one_versus_one import RadialMachine
+from cdspp.methods.shared.machines import LinearMachine, RadialMachine
 from cdspp.methods.transport.plans import (
     relative,
     require_plan,
@@ -112,8 +118,6 @@ class KPGRL(ConfidentClassifier):
         The plan.
     moved_ : ndarray of shape (n_source, n_features_in_)
         The moved source rows.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
     Notes
     -----

@@ -15,8 +15,16 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import column_signs, principal_axes, row_normalise
-from cdspp.methods.base import Float, Int, Problem, Round, TransductiveClassifier
-from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE, POSITIVE
+from cdspp.methods.base import (
+    COUNT,
+    NON_NEGATIVE,
+    POSITIVE,
+    Float,
+    Int,
+    Problem,
+    Round,
+    TransductiveClassifier,
+)
 from cdspp.methods.shared.graphs import heat_kernel_graph
 
 # How far the number of active coefficients stays below features and atoms: the search
@@ -69,8 +77,6 @@ class PA(TransductiveClassifier):
 
     Attributes
     ----------
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
         `history_` has an entry for each coding but the first, none with confidences.
 
     Notes

@@ -10,9 +10,15 @@ from sklearn.utils._param_validation import StrOptions
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.base import Float, HeterogeneousClassifier, Int, Problem, Round
-from cdspp.methods.shared.constraints import POSITIVE
-from cdspp.methods.shared.one_versus_one import OneVersusOne
+from cdspp.methods.base import (
+    POSITIVE,
+    Float,
+    HeterogeneousClassifier,
+    Int,
+    Problem,
+    Round,
+)
+from cdspp.methods.shared.machines import OneVersusOne
 
 # Of Platt scaling, LIBSVM's own.
 N_FOLDS, MAX_STEPS = 5, 100
@@ -38,11 +44,6 @@ class SVMT(HeterogeneousClassifier):
         Scale rows to unit length first, as in the paper's tables.
     C : float, default=1.0
         Cost of a margin violation.
-
-    Attributes
-    ----------
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
     Notes
     -----

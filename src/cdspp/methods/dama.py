@@ -20,15 +20,22 @@ from cdspp.core.linalg import (
     diagonal,
     symmetric_product,
 )
-from cdspp.methods.base import UNLABELLED, Float, Int, Problem, Round
+from cdspp.methods.base import (
+    COUNT,
+    NON_NEGATIVE,
+    UNLABELLED,
+    Float,
+    Int,
+    Problem,
+    Round,
+)
 from cdspp.methods.shared.common_subspace import (
     SubspaceClassifier,
     SubspaceRecogniser,
     one_or_list,
+    selective_pseudo_labelling,
 )
-from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE
 from cdspp.methods.shared.graphs import heat_kernel_graph, laplacian
-from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
 
 # Below this ratio of labelled rows to coordinates the rows make the smaller problem.
 FEW_ROWS = 0.75
@@ -70,10 +77,6 @@ class DAMASup(SubspaceRecogniser):
     ----------
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the directions, descending.
-    projection_, projection_source_, n_features_source_
-        As in `cdspp.methods.shared.common_subspace.SubspaceMethod`.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
     See Also
     --------

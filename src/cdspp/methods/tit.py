@@ -16,11 +16,10 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import column_signs, counts, diagonal, symmetric_product
-from cdspp.methods.base import Float, Int, Problem, Round
+from cdspp.methods.base import COUNT, NON_NEGATIVE, POSITIVE, Float, Int, Problem, Round
 from cdspp.methods.shared.common_subspace import SubspaceMethod
-from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE, POSITIVE
 from cdspp.methods.shared.graphs import laplacian
-from cdspp.methods.svm_t.svm_t import SVMT
+from cdspp.methods.svm_t import SVMT
 
 # Below this ratio of features to rows the orthonormal basis saves more than it costs.
 NARROW = 0.75
@@ -68,8 +67,6 @@ class TIT(SubspaceMethod):
     projection_, projection_source_, n_features_source_
         See `cdspp.methods.shared.common_subspace.SubspaceMethod`; a projection is the
         transposed rows times A.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
     Notes
     -----

@@ -7,10 +7,16 @@ from typing import Any
 import numpy as np
 
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
-from cdspp.methods.bridges.joint_machine import LinearMachine
+from cdspp.methods.base import (
+    COUNT,
+    POSITIVE,
+    ConfidentClassifier,
+    Float,
+    Problem,
+    Round,
+)
 from cdspp.methods.shared.common_subspace import components_of
-from cdspp.methods.shared.constraints import COUNT, POSITIVE
+from cdspp.methods.shared.machines import LinearMachine
 
 
 class PCACoral(ConfidentClassifier):
@@ -37,8 +43,6 @@ class PCACoral(ConfidentClassifier):
     ----------
     scale_ : ndarray of shape (k,)
         Factor of each component of the source.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
     Notes
     -----
