@@ -14,13 +14,13 @@ from cdspp.methods.base import (
     COUNT,
     NON_NEGATIVE,
     POSITIVE,
+    Collapse,
     ConfidentClassifier,
     Float,
     Int,
     Problem,
     Round,
 )
-from cdspp.methods.collapse import Collapse
 from cdspp.methods.ddacl.lbfgs import minimise
 from cdspp.methods.shared.common_subspace import SubspaceMethod
 
