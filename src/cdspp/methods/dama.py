@@ -41,6 +41,7 @@ from cdspp.methods.shared.graphs import heat_kernel_graph, laplacian
 FEW_ROWS = 0.75
 
 
+@dataclass(eq=False, repr=False)
 class DAMASup(SubspaceRecogniser):
     r"""Supervised domain adaptation by manifold alignment (DAMA_sup).
 
@@ -109,6 +110,12 @@ class DAMASup(SubspaceRecogniser):
     array(['cat'], dtype='<U3')
     """
 
+    alpha: float = 10.0
+    mu: float = 0.1
+    n_components: int | None = None
+    n_neighbors: int = 5
+    eigenvector_scaling: str = "metric"
+
     identifier = "dama-sup"
     display_name = "DAMA_sup"
     supervised = True
@@ -120,17 +127,6 @@ class DAMASup(SubspaceRecogniser):
         "mu": [NON_NEGATIVE],
         "n_neighbors": [COUNT],
     }
-
-    def __init__(
-        self,
-        alpha: float = 10.0,
-        mu: float = 0.1,
-        n_components: int | None = None,
-        n_neighbors: int = 5,
-        eigenvector_scaling: str = "metric",
-    ) -> None:
-        self.alpha, self.mu, self.n_components = alpha, mu, n_components
-        self.n_neighbors, self.eigenvector_scaling = n_neighbors, eigenvector_scaling
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -87,6 +87,7 @@ def _zeros(X: Any, width: int) -> Any:
     return sparse.csr_array(shape) if issparse(X) else np.zeros(shape)
 
 
+@dataclass(eq=False, repr=False)
 class SharedColumns(JointMachine):
     r"""Linear machine on the columns that both domains share (shared columns).
 
@@ -136,15 +137,14 @@ class SharedColumns(JointMachine):
     array(['cat', 'dog', 'dog'], dtype='<U3')
     """
 
+    C: float = 1.0
+
     identifier = "shared-columns"
     display_name = "shared columns"
     supervised = True
     bridges = frozenset({SHARED})
     # Parts of joint rows: shared columns, once more in one domain, the target's others.
     _parts: ClassVar[tuple[str, ...]] = ("shared",)
-
-    def __init__(self, C: float = 1.0) -> None:
-        self.C = C
 
     def _build(self, problem: Problem, bridge: Bridge) -> None:
         if not len(bridge.source):
@@ -167,6 +167,7 @@ class SharedColumns(JointMachine):
         return unit_rows(stacked([parts[name] for name in self._parts], columns=True))
 
 
+@dataclass(eq=False, repr=False)
 class SharedColumnsPlus(SharedColumns):
     """Shared columns with the target's own, and selective pseudo-labels.
 
@@ -189,16 +190,14 @@ class SharedColumnsPlus(SharedColumns):
        :doi:`10.1609/aaai.v34i04.6091`
     """
 
+    max_iter: int = 5
+
     identifier = "shared-columns-plus"
     display_name = "shared columns+"
     supervised = False
     _parts = ("shared", "own")
 
     _parameter_constraints = JointMachine._parameter_constraints | {"max_iter": [COUNT]}
-
-    def __init__(self, C: float = 1.0, max_iter: int = 5) -> None:
-        super().__init__(C)
-        self.max_iter = max_iter
 
 
 class EasyAdapt(SharedColumns):
@@ -248,6 +247,7 @@ def ridge_map(A: Float, B: Float) -> tuple[Float, float]:
     return Vt.T @ (shrunk[:, None] * targets), float(penalty)
 
 
+@dataclass(eq=False, repr=False)
 class PairedMap(JointMachine):
     r"""Source rows mapped into the target's space by a ridge map of pairs (paired map).
 
@@ -298,6 +298,9 @@ class PairedMap(JointMachine):
     array([1, 0])
     """
 
+    C: float = 1.0
+    n_components: int = 100
+
     identifier = "paired-map"
     display_name = "paired map"
     supervised = True
@@ -306,9 +309,6 @@ class PairedMap(JointMachine):
     _parameter_constraints = JointMachine._parameter_constraints | {
         "n_components": [COUNT]
     }
-
-    def __init__(self, C: float = 1.0, n_components: int = 100) -> None:
-        self.C, self.n_components = C, n_components
 
     @classmethod
     def cost(cls, size: Any, n_components: int = 100) -> tuple[float, float]:
@@ -360,6 +360,7 @@ class PairedMap(JointMachine):
         return self._reduced(self._axes_target, X)
 
 
+@dataclass(eq=False, repr=False)
 class PairedMapPlus(PairedMap):
     """The paired map with selective pseudo-labels on the unlabelled target rows.
 
@@ -373,17 +374,13 @@ class PairedMapPlus(PairedMap):
         `SharedColumnsPlus`.
     """
 
+    max_iter: int = 5
+
     identifier = "paired-map-plus"
     display_name = "paired map+"
     supervised = False
 
     _parameter_constraints = PairedMap._parameter_constraints | {"max_iter": [COUNT]}
-
-    def __init__(
-        self, C: float = 1.0, n_components: int = 100, max_iter: int = 5
-    ) -> None:
-        super().__init__(C, n_components)
-        self.max_iter = max_iter
 
 
 class Procrustes(PairedMap):

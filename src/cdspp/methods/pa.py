@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -34,6 +35,7 @@ MAX_STEPS = 1000
 ZERO = 2.2e-16
 
 
+@dataclass(eq=False, repr=False)
 class PA(TransductiveClassifier):
     r"""Progressive alignment: sparse codes over one dictionary (PA).
 
@@ -119,6 +121,16 @@ class PA(TransductiveClassifier):
     True
     """
 
+    n_components: int = 100
+    n_atoms: int = 128
+    alpha: float = 1.0
+    mu: float = 10000.0
+    gamma: float = 0.01
+    max_iter: int = 10
+    C: float = 100.0
+    target_axes: str = "all"
+    random_state: Any = None
+
     identifier = "pa"
     display_name = "PA"
 
@@ -133,23 +145,6 @@ class PA(TransductiveClassifier):
         "target_axes": [StrOptions({"all", "labelled"})],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        n_components: int = 100,
-        n_atoms: int = 128,
-        alpha: float = 1.0,
-        mu: float = 10000.0,
-        gamma: float = 0.01,
-        max_iter: int = 10,
-        C: float = 100.0,
-        target_axes: str = "all",
-        random_state: Any = None,
-    ) -> None:
-        self.n_components, self.n_atoms = n_components, n_atoms
-        self.alpha, self.mu, self.gamma = alpha, mu, gamma
-        self.max_iter, self.C = max_iter, C
-        self.target_axes, self.random_state = target_axes, random_state
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from cdspp.methods.shared.common_subspace import components_of
 from cdspp.methods.shared.machines import LinearMachine
 
 
+@dataclass(eq=False, repr=False)
 class PCACoral(ConfidentClassifier):
     r"""Principal components of equal number, then correlation alignment (PCA+CORAL).
 
@@ -65,15 +67,15 @@ class PCACoral(ConfidentClassifier):
     (2,)
     """
 
+    n_components: int = 50
+    C: float = 1.0
+
     identifier = "pca-coral"
     display_name = "PCA+CORAL"
     centres_rows = True
     in_compare = False
 
     _parameter_constraints = {"n_components": [COUNT], "C": [POSITIVE]}
-
-    def __init__(self, n_components: int = 50, C: float = 1.0) -> None:
-        self.n_components, self.C = n_components, C
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ N_FOLDS, MAX_STEPS = 5, 100
 GRADIENT_STOP, RIDGE, SMALLEST_STEP = 1e-5, 1e-12, 1e-10
 
 
+@dataclass(eq=False, repr=False)
 class SVMT(HeterogeneousClassifier):
     r"""Linear support vector machine on the labelled target rows (SVM_t).
 
@@ -66,6 +68,10 @@ class SVMT(HeterogeneousClassifier):
     array([0, 1, 1])
     """
 
+    strategy: str = "ovo"
+    l2: bool = True
+    C: float = 1.0
+
     identifier = "svm-t"
     display_name = "SVM_t"
     supervised = True
@@ -76,9 +82,6 @@ class SVMT(HeterogeneousClassifier):
         "l2": ["boolean"],
         "C": [POSITIVE],
     }
-
-    def __init__(self, strategy: str = "ovo", l2: bool = True, C: float = 1.0) -> None:
-        self.strategy, self.l2, self.C = strategy, l2, C
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ LANCZOS_FROM = 5
 RELATIVE_TOLERANCE = 1e-13
 
 
+@dataclass(eq=False, repr=False)
 class TIT(SubspaceMethod):
     r"""Transfer independently together (TIT).
 
@@ -95,6 +97,14 @@ class TIT(SubspaceMethod):
     array(['cat'], dtype='<U3')
     """
 
+    n_components: int = 100
+    alpha: float = 1.0
+    beta: float = 0.1
+    delta: float = 0.01
+    n_neighbors: int = 8
+    max_iter: int = 5
+    C: float = 1.0
+
     identifier = "tit"
     display_name = "TIT"
 
@@ -107,20 +117,6 @@ class TIT(SubspaceMethod):
         "max_iter": [COUNT],
         "C": [POSITIVE],
     }
-
-    def __init__(
-        self,
-        n_components: int = 100,
-        alpha: float = 1.0,
-        beta: float = 0.1,
-        delta: float = 0.01,
-        n_neighbors: int = 8,
-        max_iter: int = 5,
-        C: float = 1.0,
-    ) -> None:
-        self.n_components, self.n_neighbors = n_components, n_neighbors
-        self.alpha, self.beta, self.delta = alpha, beta, delta
-        self.max_iter, self.C = max_iter, C
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:

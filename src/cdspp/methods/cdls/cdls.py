@@ -149,6 +149,7 @@ class WeightedMachine:
         return self.machine.predict(Z)
 
 
+@dataclass(eq=False, repr=False)
 class CDLSSup(SubspaceMethod):
     r"""Supervised cross-domain landmark selection (CDLS_sup): no selection, one map.
 
@@ -212,6 +213,11 @@ class CDLSSup(SubspaceMethod):
     array(['cat'], dtype='<U3')
     """
 
+    n_components: int = 100
+    ridge: float = 0.5
+    nu: float = 0.5
+    source_weight: str = "classes"
+
     identifier = "cdls-sup"
     display_name = "CDLS_sup"
     supervised = True
@@ -222,16 +228,6 @@ class CDLSSup(SubspaceMethod):
         "nu": [Interval(Real, 0, 1, closed="right")],
         "source_weight": [StrOptions({"classes", "rows"})],
     }
-
-    def __init__(
-        self,
-        n_components: int = 100,
-        ridge: float = 0.5,
-        nu: float = 0.5,
-        source_weight: str = "classes",
-    ) -> None:
-        self.n_components, self.ridge = n_components, ridge
-        self.nu, self.source_weight = nu, source_weight
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:

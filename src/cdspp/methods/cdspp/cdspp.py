@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from cdspp.methods.shared.common_subspace import (
 from cdspp.methods.shared.machines import stacked
 
 
+@dataclass(eq=False, repr=False)
 class CDSPPSup(SubspaceRecogniser):
     r"""Supervised cross-domain structure preserving projection (CDSPP_sup).
 
@@ -95,6 +97,13 @@ class CDSPPSup(SubspaceRecogniser):
     array(['cat'], dtype='<U3')
     """
 
+    alpha: float = 10.0
+    n_components: int | None = None
+    center: bool = True
+    normalize_means: bool = True
+    eigenvector_scaling: str = "metric"
+    classifier: Any = None
+
     identifier = "cdspp-sup"
     display_name = "CDSPP_sup"
     supervised = True
@@ -122,19 +131,6 @@ class CDSPPSup(SubspaceRecogniser):
             HasMethods(["fit", "decision_function"]),
         ],
     }
-
-    def __init__(
-        self,
-        alpha: float = 10.0,
-        n_components: int | None = None,
-        center: bool = True,
-        normalize_means: bool = True,
-        eigenvector_scaling: str = "metric",
-        classifier: Any = None,
-    ) -> None:
-        self.alpha, self.n_components, self.classifier = alpha, n_components, classifier
-        self.center, self.normalize_means = center, normalize_means
-        self.eigenvector_scaling = eigenvector_scaling
 
     def _keep(self, given: Mapping[str, Any]) -> None:
         """Keep the options among the local variables of a constructor."""

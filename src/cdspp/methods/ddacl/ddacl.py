@@ -27,6 +27,7 @@ from cdspp.methods.shared.common_subspace import SubspaceMethod
 INITIAL_SCALE = 0.01
 
 
+@dataclass(eq=False, repr=False)
 class DDACL(SubspaceMethod, ConfidentClassifier):
     r"""Discriminative distribution alignment with cross-entropy loss (DDACL).
 
@@ -101,6 +102,14 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
     array([0, 1, 0, 1])
     """
 
+    beta: float = 0.001
+    tau: float = 0.002
+    ridge: float = 0.001
+    n_components: int = 100
+    max_iter: int = 5
+    n_line_searches: int = 20
+    random_state: Any = None
+
     identifier = "ddacl"
     display_name = "DDACL"
 
@@ -113,20 +122,6 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         "n_line_searches": [COUNT],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        beta: float = 0.001,
-        tau: float = 0.002,
-        ridge: float = 0.001,
-        n_components: int = 100,
-        max_iter: int = 5,
-        n_line_searches: int = 20,
-        random_state: Any = None,
-    ) -> None:
-        self.beta, self.tau, self.ridge = beta, tau, ridge
-        self.n_components, self.random_state = n_components, random_state
-        self.max_iter, self.n_line_searches = max_iter, n_line_searches
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:

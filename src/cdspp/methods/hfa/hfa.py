@@ -172,6 +172,7 @@ class _HingeMachine(AugmentedMachine):
         return np.asarray(dual[support] @ self._K[support])
 
 
+@dataclass(eq=False, repr=False)
 class HFA(HeterogeneousClassifier):
     r"""Heterogeneous feature augmentation (HFA).
 
@@ -240,6 +241,15 @@ class HFA(HeterogeneousClassifier):
     array([0, 1, 0, 1])
     """
 
+    trace_bound: float = 100.0
+    C_source: float = 1.0
+    C_target: float = 1.0
+    p: float = 1.0
+    max_iter: int = 50
+    max_inner_iter: int = 100
+    tol: float = 1e-3
+    svm_tol: float = 1e-3
+
     identifier = "hfa"
     display_name = "HFA"
     supervised = True
@@ -254,22 +264,6 @@ class HFA(HeterogeneousClassifier):
         "tol": [NON_NEGATIVE],
         "svm_tol": [POSITIVE],
     }
-
-    def __init__(
-        self,
-        trace_bound: float = 100.0,
-        C_source: float = 1.0,
-        C_target: float = 1.0,
-        p: float = 1.0,
-        max_iter: int = 50,
-        max_inner_iter: int = 100,
-        tol: float = 1e-3,
-        svm_tol: float = 1e-3,
-    ) -> None:
-        self.trace_bound, self.p = trace_bound, p
-        self.C_source, self.C_target = C_source, C_target
-        self.max_iter, self.max_inner_iter = max_iter, max_inner_iter
-        self.tol, self.svm_tol = tol, svm_tol
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:

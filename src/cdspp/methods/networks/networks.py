@@ -170,6 +170,7 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
         return self._trained.probabilities(self._prepare_target(X))
 
 
+@dataclass(eq=False, repr=False)
 class SSAN(NetworkClassifier):
     r"""Simultaneous semantic alignment network (SSAN).
 
@@ -242,6 +243,17 @@ class SSAN(NetworkClassifier):
     array(['cat'], dtype='<U3')
     """
 
+    n_components: int = 256
+    temperature: float = 5.0
+    alpha: float = 0.1
+    beta: float = 0.004
+    gamma: float = 0.1
+    learning_rate: float = 0.1
+    weight_decay: float = 0.001
+    max_iter: int = 3000
+    device: str = "auto"
+    random_state: Any = None
+
     identifier = "ssan"
     display_name = "SSAN"
     sums_rows = True
@@ -255,30 +267,13 @@ class SSAN(NetworkClassifier):
         "weight_decay": [NON_NEGATIVE],
     }
 
-    def __init__(
-        self,
-        n_components: int = 256,
-        temperature: float = 5.0,
-        alpha: float = 0.1,
-        beta: float = 0.004,
-        gamma: float = 0.1,
-        learning_rate: float = 0.1,
-        weight_decay: float = 0.001,
-        max_iter: int = 3000,
-        device: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.n_components, self.temperature = n_components, temperature
-        self.alpha, self.beta, self.gamma = alpha, beta, gamma
-        self.learning_rate, self.weight_decay = learning_rate, weight_decay
-        self.max_iter, self.device, self.random_state = max_iter, device, random_state
-
     def _train(self, problem: Problem) -> Trained:
         from cdspp.methods.networks.losses import AlignmentNetwork
 
         return AlignmentNetwork.fit(problem, self)
 
 
+@dataclass(eq=False, repr=False)
 class STN(NetworkClassifier):
     r"""Soft transfer network (STN).
 
@@ -339,6 +334,14 @@ class STN(NetworkClassifier):
     array(['cat'], dtype='<U3')
     """
 
+    n_components: int = 256
+    beta: float = 0.001
+    tau: float = 0.001
+    learning_rate: float = 0.001
+    max_iter: int = 300
+    device: str = "auto"
+    random_state: Any = None
+
     identifier = "stn"
     display_name = "STN"
 
@@ -348,26 +351,13 @@ class STN(NetworkClassifier):
         "tau": [NON_NEGATIVE],
     }
 
-    def __init__(
-        self,
-        n_components: int = 256,
-        beta: float = 0.001,
-        tau: float = 0.001,
-        learning_rate: float = 0.001,
-        max_iter: int = 300,
-        device: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.n_components, self.beta, self.tau = n_components, beta, tau
-        self.learning_rate, self.max_iter = learning_rate, max_iter
-        self.device, self.random_state = device, random_state
-
     def _train(self, problem: Problem) -> Trained:
         from cdspp.methods.networks.losses import SoftTransferNetwork
 
         return SoftTransferNetwork.fit(problem, self)
 
 
+@dataclass(eq=False, repr=False)
 class JMEA(STN):
     r"""Joint mean embedding alignment (JMEA).
 
@@ -429,6 +419,10 @@ class JMEA(STN):
     array(['cat'], dtype='<U3')
     """
 
+    target_weight: float = 20.0
+    second_weight: float = 0.5
+    start: int = 100
+
     identifier = "jmea"
     display_name = "JMEA"
     in_compare = False
@@ -439,24 +433,6 @@ class JMEA(STN):
         "second_weight": [NON_NEGATIVE],
         "start": [COUNT],
     }
-
-    def __init__(
-        self,
-        n_components: int = 256,
-        beta: float = 0.001,
-        tau: float = 0.001,
-        learning_rate: float = 0.001,
-        max_iter: int = 300,
-        device: str = "auto",
-        random_state: Any = None,
-        target_weight: float = 20.0,
-        second_weight: float = 0.5,
-        start: int = 100,
-    ) -> None:
-        options = n_components, beta, tau, learning_rate, max_iter, device, random_state
-        super().__init__(*options)
-        self.target_weight, self.second_weight = target_weight, second_weight
-        self.start = start
 
     def _train(self, problem: Problem) -> Trained:
         from cdspp.methods.networks.losses import JointNetwork

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,7 @@ def _largest_distance(*parts: Float) -> float:
     return max(float(squared_distances(chunk, X).max()) for chunk in chunks) or 1.0
 
 
+@dataclass(eq=False, repr=False)
 class KPGRL(ConfidentClassifier):
     r"""Keypoint-guided optimal transport of the source to the target (KPG-RL).
 
@@ -153,6 +155,12 @@ class KPGRL(ConfidentClassifier):
     array([0, 1, 0, 1])
     """
 
+    tau: float = 0.1
+    epsilon: float = 0.005
+    max_iter: int = 2000
+    C: float = 1.0
+    classifier: str = "svc"
+
     identifier = "kpg-rl"
     display_name = "KPG-RL"
     in_compare = False
@@ -164,21 +172,6 @@ class KPGRL(ConfidentClassifier):
         "C": [POSITIVE],
         "classifier": [StrOptions({"svc", "linear"})],
     }
-
-    plan_: Float
-    moved_: Float
-    _machine: LinearMachine | RadialMachine
-
-    def __init__(
-        self,
-        tau: float = 0.1,
-        epsilon: float = 0.005,
-        max_iter: int = 2000,
-        C: float = 1.0,
-        classifier: str = "svc",
-    ) -> None:
-        self.tau, self.epsilon, self.max_iter = tau, epsilon, max_iter
-        self.C, self.classifier = C, classifier
 
     @classmethod
     def cost(cls, size: Any, classifier: str = "svc") -> tuple[float, float]:
@@ -322,6 +315,7 @@ def _step_length(curvature: float, slope: float) -> float:
     return 1.0 if curvature + slope < 0 else 0.0
 
 
+@dataclass(eq=False, repr=False)
 class KPGRLKP(KPGRL):
     r"""KPG-RL with a cost between the domains, on shared columns (KPG-RL-KP).
 
@@ -352,6 +346,8 @@ class KPGRLKP(KPGRL):
     array([0, 1, 0, 1])
     """
 
+    alpha: float = 0.5
+
     identifier = "kpg-rl-kp"
     display_name = "KPG-RL-KP"
     bridges = frozenset({SHARED})
@@ -361,18 +357,6 @@ class KPGRLKP(KPGRL):
         **KPGRL._parameter_constraints,
         "alpha": [SHARE],
     }
-
-    def __init__(
-        self,
-        tau: float = 0.1,
-        epsilon: float = 0.005,
-        max_iter: int = 2000,
-        C: float = 1.0,
-        classifier: str = "svc",
-        alpha: float = 0.5,
-    ) -> None:
-        super().__init__(tau, epsilon, max_iter, C, classifier)
-        self.alpha = alpha
 
     def _plan(self, guide: Float, problem: Problem, keypoints: _Keypoints) -> Float:
         bridge = problem.bridge

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from abc import abstractmethod
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -114,6 +115,7 @@ class PlanClassifier(ConfidentClassifier):
         return []
 
 
+@dataclass(eq=False, repr=False)
 class COOT(PlanClassifier):
     r"""Co-optimal transport of rows and columns, with class costs (COOT).
 
@@ -173,6 +175,10 @@ class COOT(PlanClassifier):
     array([0, 1, 0, 1])
     """
 
+    epsilon: float = 0.1
+    label_cost: float = 1.0
+    max_iter: int = 100
+
     identifier = "coot"
     display_name = "COOT"
 
@@ -181,13 +187,6 @@ class COOT(PlanClassifier):
         "label_cost": [POSITIVE],
         "max_iter": [COUNT],
     }
-
-    feature_plan_: Float
-
-    def __init__(
-        self, epsilon: float = 0.1, label_cost: float = 1.0, max_iter: int = 100
-    ) -> None:
-        self.epsilon, self.label_cost, self.max_iter = epsilon, label_cost, max_iter
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
@@ -230,6 +229,7 @@ def _scaled(X: Float) -> Float:
     return np.asarray(row_normalise(X) * np.sqrt(X.shape[1]))
 
 
+@dataclass(eq=False, repr=False)
 class SemiRelaxedFGW(PlanClassifier):
     r"""Transport that keeps distances, with free source masses (srFGW).
 
@@ -287,6 +287,10 @@ class SemiRelaxedFGW(PlanClassifier):
     array([0, 1, 0, 1])
     """
 
+    alpha: float = 0.5
+    epsilon: float = 0.01
+    max_iter: int = 200
+
     identifier = "semi-relaxed-fgw"
     display_name = "srFGW"
 
@@ -295,13 +299,6 @@ class SemiRelaxedFGW(PlanClassifier):
         "epsilon": [POSITIVE],
         "max_iter": [COUNT],
     }
-
-    plan_: Float
-
-    def __init__(
-        self, alpha: float = 0.5, epsilon: float = 0.01, max_iter: int = 200
-    ) -> None:
-        self.alpha, self.epsilon, self.max_iter = alpha, epsilon, max_iter
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
