@@ -183,22 +183,14 @@ class DAMA(DAMASup):
     """Semi-supervised manifold alignment (DAMA).
 
     As `DAMASup`, with the unlabelled rows in the neighbour graph of the target; the
-    classifier rests on labelled rows alone. Parameters, attributes and reference are
-    those of `DAMASup`.
+    classifier rests on labelled rows only. Parameters, attributes, reference and
+    example are those of `DAMASup`.
 
     Notes
     -----
     With n target rows in all, labelled or not, O(n^2 d) for the graph and O(n d^2) for
     its quadratic form. The eigenproblem has the size of the labelled rows of both
     domains, where these are few.
-
-    Examples
-    --------
-    >>> from cdspp import DAMA, SourceDomain
-    >>> source = SourceDomain([[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], [0, 1])
-    >>> X = [[0.9, 0.1], [0.2, 1.0], [0.8, 0.3], [0.1, 0.7]]
-    >>> DAMA().fit(X, [0, 1, -1, -1], source=source).transduction_
-    array([0, 1, 0, 1])
     """
 
     identifier = "dama"
@@ -211,7 +203,8 @@ class DAMAPlus(DAMASup):
     """Manifold alignment with selective pseudo-labelling (DAMA+).
 
     `DAMASup` in the rounds of `CDSPP`; by Wang and Breckon, 2022: see `CDSPPSup`.
-    Attributes are those of `DAMASup`; `history_` has one `Round` for each fit.
+    Attributes and example are those of `DAMASup`; `history_` has one `Round` for each
+    fit.
 
     Parameters
     ----------
@@ -224,14 +217,6 @@ class DAMAPlus(DAMASup):
     -----
     The neighbour graph of a round covers the labelled rows and those pseudo-labelled in
     it. What rests on the source alone is computed once.
-
-    Examples
-    --------
-    >>> from cdspp import DAMAPlus, SourceDomain
-    >>> source = SourceDomain([[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], [0, 1])
-    >>> X = [[0.9, 0.1], [0.2, 1.0], [0.8, 0.3], [0.1, 0.7]]
-    >>> DAMAPlus().fit(X, [0, 1, -1, -1], source=source).transduction_
-    array([0, 1, 0, 1])
     """
 
     identifier = "dama-plus"

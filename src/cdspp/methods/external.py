@@ -15,7 +15,6 @@ from cdspp.core.discovery import defaults_of, load_class
 from cdspp.core.errors import ConfigError, MethodFailed
 from cdspp.methods.base import (
     UNLABELLED,
-    Collapse,
     Float,
     HeterogeneousClassifier,
     Int,
@@ -24,6 +23,7 @@ from cdspp.methods.base import (
     SourceDomain,
     TransductiveClassifier,
 )
+from cdspp.methods.problem import Collapse
 
 __all__ = ["PREDICTIONS", "ExternalMethod", "class_path", "wrap_class", "wrap_object"]
 

@@ -303,7 +303,7 @@ class CDLS(CDLSSup):
     Parameters
     ----------
     n_components, ridge, nu, source_weight
-        As in `CDLSSup`, which has the reference, too.
+        As in `CDLSSup`, which has the reference and an example, too.
     delta : float, default=0.5
         Share of the weight of each class; 1 selects nothing.
     max_iter : int, default=5
@@ -321,7 +321,7 @@ class CDLS(CDLSSup):
     ----------
     weights_source_, weights_unlabelled_ : ndarray of shape (n_source,), (n_unlabelled,)
         Landmark weights of both kinds of rows in the last round.
-    projection_, projection_source_, nu_, classes_, transduction_, history_, n_iter_
+    projection_, projection_source_, nu_, history_
         As in `CDLSSup`; the axes come from all target rows. `history_` has an entry
         for each round; `n_selected` counts unlabelled rows of positive weight.
 
@@ -334,14 +334,6 @@ class CDLS(CDLSSup):
     released code, although the paper describes a start from `CDLSSup`. Pairs are
     weighted linearly in the landmark weights. From the second round on the source
     weighs `delta` times as much in the machine: ``delta=1`` is better on some data.
-
-    Examples
-    --------
-    >>> from cdspp import CDLS, SourceDomain
-    >>> source = SourceDomain([[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], [0, 1])
-    >>> X = [[0.9, 0.1], [0.2, 1.0], [0.8, 0.3], [0.1, 0.7]]
-    >>> CDLS().fit(X, [0, 1, -1, -1], source=source).transduction_
-    array([0, 1, 0, 1])
     """
 
     identifier = "cdls"

@@ -14,7 +14,6 @@ from cdspp.methods.base import (
     COUNT,
     NON_NEGATIVE,
     POSITIVE,
-    Collapse,
     ConfidentClassifier,
     Float,
     Int,
@@ -22,6 +21,7 @@ from cdspp.methods.base import (
     Round,
 )
 from cdspp.methods.ddacl.lbfgs import minimise
+from cdspp.methods.problem import Collapse
 from cdspp.methods.shared.common_subspace import SubspaceMethod
 
 INITIAL_SCALE = 0.01
@@ -195,7 +195,11 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         target = Reduced(np.vstack([problem.X_labelled, means]), self.projection_)
         source = (problem.X_source, problem.y_source)
         y_target = np.concatenate([problem.y_labelled, codes])
-        norm = _discrepancy_norm(problem.y_source, y_target, n_classes)
+        # The Frobenius norm of the n x n matrix of the squared discrepancy.
+        of_all = 1.0 / len(problem.y_source) + 1.0 / len(y_target)
+        of_class = 1.0 / counts(problem.y_source, n_classes)
+        of_class += 1.0 / counts(y_target, n_classes)
+        norm = np.sqrt((2 * n_classes + 1) * of_all**2 + of_class @ of_class)
         self._placed, projection = self._minimise(
             [source, (target.rows[:n_labelled], problem.y_labelled)],
             (self._placed, target.projection),
@@ -308,13 +312,6 @@ def stacked_means(blocks: Sequence[tuple[Float, Int]], n_classes: int) -> Float:
     sizes = sum(counts(codes, n_classes) for _, codes in blocks)
     total = np.sum(sums, axis=0) / np.sum(sizes)
     return np.vstack([total, sums / np.asarray(sizes)[:, None]])
-
-
-def _discrepancy_norm(y_source: Int, y_target: Int, n_classes: int) -> float:
-    """Return the Frobenius norm of the n x n matrix of the squared discrepancy."""
-    of_all = 1.0 / len(y_source) + 1.0 / len(y_target)
-    of_class = 1.0 / counts(y_source, n_classes) + 1.0 / counts(y_target, n_classes)
-    return float(np.sqrt((2 * n_classes + 1) * of_all**2 + of_class @ of_class))
 
 
 class Reduced:

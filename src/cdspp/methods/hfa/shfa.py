@@ -237,7 +237,8 @@ class SHFA(HFA):
         shares; those of the labelled target rows; or known shares in the order of
         `classes_`.
     trace_bound, C_source, C_target, max_iter, max_inner_iter, tol
-        As in `HFA`, which has the references, too; of augmentation and labellings.
+        As in `HFA`, which has the references and an example, too; of augmentation and
+        labellings.
     C_unlabelled : float, default=1e-3
         Cost of a margin violation of an unlabelled row.
     p : float, default=1.5
@@ -264,14 +265,6 @@ class SHFA(HFA):
     over single coordinates of a root of the kernel, not by the norm of the objective.
     The tolerance of LIBSVM matters: the exact solver labels a few rows in a hundred
     differently.
-
-    Examples
-    --------
-    >>> from cdspp import SHFA, SourceDomain
-    >>> source = SourceDomain([[1.0, 0.0, 0.1], [0.0, 1.0, 0.2]], [0, 1])
-    >>> X = [[0.0, 1.0], [1.0, 0.0], [0.1, 0.9], [0.8, 0.1]]
-    >>> SHFA().fit(X, [0, 1, -1, -1], source=source).transduction_
-    array([0, 1, 0, 1])
     """
 
     identifier = "shfa"

@@ -380,18 +380,13 @@ class JMEA(STN):
     Parameters
     ----------
     n_components, beta, tau, learning_rate, max_iter, device, random_state
-        As in `STN`.
+        As in `STN`, which has the attributes and an example, too.
     target_weight : float, default=20.0
         Weight ``lambda_t`` of the distances within the target.
     second_weight : float, default=0.5
         Weight ``lambda_g`` of the classifier that predicts.
     start : int, default=100
         Head start of the selection of unlabelled rows, in iterations.
-
-    Attributes
-    ----------
-    loss_curve_ : list of float
-        Loss, with the regulariser, before each iteration.
 
     Notes
     -----
@@ -408,15 +403,6 @@ class JMEA(STN):
     .. [1] Fang, Z., Lu, J., Liu, F., Zhang, G., "Semi-supervised heterogeneous domain
        adaptation: Theory and algorithms", IEEE Transactions on Pattern Analysis and
        Machine Intelligence 45(1), 2023. :doi:`10.1109/TPAMI.2022.3146234`
-
-    Examples
-    --------
-    >>> from cdspp import JMEA, SourceDomain
-    >>> source = SourceDomain([[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], ["cat", "dog"])
-    >>> model = JMEA(n_components=8, max_iter=100, device="cpu", random_state=0)
-    >>> model = model.fit([[0.9, 0.1], [0.2, 1.0]], ["cat", "dog"], source=source)
-    >>> model.predict([[1.0, 0.3]])
-    array(['cat'], dtype='<U3')
     """
 
     target_weight: float = 20.0

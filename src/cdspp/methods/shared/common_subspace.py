@@ -35,16 +35,6 @@ from cdspp.methods.base import (
     Round,
 )
 
-__all__ = [
-    "CommonSpaceMethod",
-    "SubspaceClassifier",
-    "SubspaceMethod",
-    "SubspaceRecogniser",
-    "components_of",
-    "expand_classes",
-    "one_or_list",
-]
-
 
 class CommonSpaceMethod(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, HeterogeneousClassifier
