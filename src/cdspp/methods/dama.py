@@ -20,15 +20,8 @@ from cdspp.core.linalg import (
     diagonal,
     symmetric_product,
 )
-from cdspp.methods.base import (
-    COUNT,
-    NON_NEGATIVE,
-    UNLABELLED,
-    Float,
-    Int,
-    Problem,
-    Round,
-)
+from cdspp.methods import base
+from cdspp.methods.base import Float, Int, Problem, Round
 from cdspp.methods.shared.common_subspace import (
     SubspaceClassifier,
     SubspaceRecogniser,
@@ -124,8 +117,8 @@ class DAMASup(SubspaceRecogniser):
     _shares: ClassVar[tuple[tuple[float, float], ...]] = ((0.0, 0.0),)
 
     _parameter_constraints = SubspaceRecogniser._parameter_constraints | {
-        "mu": [NON_NEGATIVE],
-        "n_neighbors": [COUNT],
+        "mu": [base.NON_NEGATIVE],
+        "n_neighbors": [base.COUNT],
     }
 
     @classmethod
@@ -159,7 +152,9 @@ class DAMASup(SubspaceRecogniser):
         X, codes = problem.X_labelled, problem.y_labelled
         if not self.supervised:
             X = np.vstack([X, problem.X_unlabelled])
-            codes = np.append(codes, np.full(len(problem.X_unlabelled), UNLABELLED))
+            codes = np.append(
+                codes, np.full(len(problem.X_unlabelled), base.UNLABELLED)
+            )
         self._fit_target(sources, X, codes)
         return []
 
@@ -225,7 +220,7 @@ class DAMAPlus(DAMASup):
     _shares = tuple((k / 5, k / 5) for k in range(5))
 
     _parameter_constraints = DAMASup._parameter_constraints | {
-        "max_iter": [COUNT],
+        "max_iter": [base.COUNT],
         "keep_projections": ["boolean"],
     }
 
@@ -266,7 +261,7 @@ class Domain:
     @cached_property
     def labelled(self) -> NDArray[np.bool_]:
         """Mask of the rows that have a class, of shape (n,)."""
-        return np.asarray(self.codes != UNLABELLED)
+        return np.asarray(self.codes != base.UNLABELLED)
 
     @cached_property
     def _rotation(self) -> tuple[Float, tuple[Float, Float] | None]:

@@ -12,15 +12,8 @@ from scipy.sparse import issparse
 
 from cdspp.core.components import PrincipalComponents
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.base import (
-    COUNT,
-    POSITIVE,
-    ConfidentClassifier,
-    Float,
-    Int,
-    Problem,
-    Round,
-)
+from cdspp.methods import base
+from cdspp.methods.base import Float, Int, Problem, Round
 from cdspp.methods.bridge import PAIRS, SHARED, Bridge, missing_bridge
 from cdspp.methods.shared.common_subspace import (
     CommonSpaceMethod,
@@ -30,7 +23,7 @@ from cdspp.methods.shared.common_subspace import (
 from cdspp.methods.shared.machines import LinearMachine, stacked, unit_rows
 
 
-class JointMachine(CommonSpaceMethod, ConfidentClassifier):
+class JointMachine(CommonSpaceMethod, base.ConfidentClassifier):
     """Base of the methods that bring both domains into one space by a bridge.
 
     `_prepare_source` and `_prepare_target` return rows of unit length in that space.
@@ -39,7 +32,7 @@ class JointMachine(CommonSpaceMethod, ConfidentClassifier):
     accepts_sparse = True
     needs_bridge = True
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"C": [POSITIVE]}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"C": [base.POSITIVE]}
 
     C: float
     max_iter = 1
@@ -197,7 +190,9 @@ class SharedColumnsPlus(SharedColumns):
     supervised = False
     _parts = ("shared", "own")
 
-    _parameter_constraints = JointMachine._parameter_constraints | {"max_iter": [COUNT]}
+    _parameter_constraints = JointMachine._parameter_constraints | {
+        "max_iter": [base.COUNT]
+    }
 
 
 class EasyAdapt(SharedColumns):
@@ -307,7 +302,7 @@ class PairedMap(JointMachine):
     bridges = frozenset({PAIRS})
 
     _parameter_constraints = JointMachine._parameter_constraints | {
-        "n_components": [COUNT]
+        "n_components": [base.COUNT]
     }
 
     @classmethod
@@ -380,7 +375,9 @@ class PairedMapPlus(PairedMap):
     display_name = "paired map+"
     supervised = False
 
-    _parameter_constraints = PairedMap._parameter_constraints | {"max_iter": [COUNT]}
+    _parameter_constraints = PairedMap._parameter_constraints | {
+        "max_iter": [base.COUNT]
+    }
 
 
 class Procrustes(PairedMap):

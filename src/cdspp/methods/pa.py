@@ -16,16 +16,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import column_signs, principal_axes, row_normalise
-from cdspp.methods.base import (
-    COUNT,
-    NON_NEGATIVE,
-    POSITIVE,
-    Float,
-    Int,
-    Problem,
-    Round,
-    TransductiveClassifier,
-)
+from cdspp.methods import base
+from cdspp.methods.base import Float, Int, Problem, Round
 from cdspp.methods.shared.graphs import heat_kernel_graph
 
 # How far the number of active coefficients stays below features and atoms: the search
@@ -36,7 +28,7 @@ ZERO = 2.2e-16
 
 
 @dataclass(eq=False, repr=False)
-class PA(TransductiveClassifier):
+class PA(base.TransductiveClassifier):
     r"""Progressive alignment: sparse codes over one dictionary (PA).
 
     PA brings both domains to one width and codes all samples together:
@@ -135,13 +127,13 @@ class PA(TransductiveClassifier):
     display_name = "PA"
 
     _parameter_constraints = {
-        "n_components": [COUNT],
-        "n_atoms": [COUNT],
-        "alpha": [NON_NEGATIVE],
-        "mu": [POSITIVE],
-        "gamma": [POSITIVE],
+        "n_components": [base.COUNT],
+        "n_atoms": [base.COUNT],
+        "alpha": [base.NON_NEGATIVE],
+        "mu": [base.POSITIVE],
+        "gamma": [base.POSITIVE],
         "max_iter": [Interval(Integral, 2, None, closed="left")],
-        "C": [POSITIVE],
+        "C": [base.POSITIVE],
         "target_axes": [StrOptions({"all", "labelled"})],
         "random_state": ["random_state"],
     }

@@ -8,20 +8,14 @@ from typing import Any
 import numpy as np
 
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.base import (
-    COUNT,
-    POSITIVE,
-    ConfidentClassifier,
-    Float,
-    Problem,
-    Round,
-)
+from cdspp.methods import base
+from cdspp.methods.base import Float, Problem, Round
 from cdspp.methods.shared.common_subspace import components_of
 from cdspp.methods.shared.machines import LinearMachine
 
 
 @dataclass(eq=False, repr=False)
-class PCACoral(ConfidentClassifier):
+class PCACoral(base.ConfidentClassifier):
     r"""Principal components of equal number, then correlation alignment (PCA+CORAL).
 
     Libraries of homogeneous domain adaptation advise this where the numbers of features
@@ -75,7 +69,7 @@ class PCACoral(ConfidentClassifier):
     centres_rows = True
     in_compare = False
 
-    _parameter_constraints = {"n_components": [COUNT], "C": [POSITIVE]}
+    _parameter_constraints = {"n_components": [base.COUNT], "C": [base.POSITIVE]}
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:

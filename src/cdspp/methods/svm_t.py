@@ -11,14 +11,8 @@ from sklearn.utils._param_validation import StrOptions
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.base import (
-    POSITIVE,
-    Float,
-    HeterogeneousClassifier,
-    Int,
-    Problem,
-    Round,
-)
+from cdspp.methods import base
+from cdspp.methods.base import Float, Int, Problem, Round
 from cdspp.methods.shared.machines import OneVersusOne
 
 # Of Platt scaling, LIBSVM's own.
@@ -27,7 +21,7 @@ GRADIENT_STOP, RIDGE, SMALLEST_STEP = 1e-5, 1e-12, 1e-10
 
 
 @dataclass(eq=False, repr=False)
-class SVMT(HeterogeneousClassifier):
+class SVMT(base.HeterogeneousClassifier):
     r"""Linear support vector machine on the labelled target rows (SVM_t).
 
     This baseline never sees the source. LIBSVM solves each binary problem
@@ -80,7 +74,7 @@ class SVMT(HeterogeneousClassifier):
     _parameter_constraints = {
         "strategy": [StrOptions({"platt", "decision", "ovo"})],
         "l2": ["boolean"],
-        "C": [POSITIVE],
+        "C": [base.POSITIVE],
     }
 
     @classmethod

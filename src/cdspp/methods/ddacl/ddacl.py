@@ -10,16 +10,8 @@ import numpy as np
 from scipy import linalg
 
 from cdspp.core.linalg import class_sums, counts, softmax
-from cdspp.methods.base import (
-    COUNT,
-    NON_NEGATIVE,
-    POSITIVE,
-    ConfidentClassifier,
-    Float,
-    Int,
-    Problem,
-    Round,
-)
+from cdspp.methods import base
+from cdspp.methods.base import Float, Int, Problem, Round
 from cdspp.methods.ddacl.lbfgs import minimise
 from cdspp.methods.problem import Collapse
 from cdspp.methods.shared.common_subspace import SubspaceMethod
@@ -28,7 +20,7 @@ INITIAL_SCALE = 0.01
 
 
 @dataclass(eq=False, repr=False)
-class DDACL(SubspaceMethod, ConfidentClassifier):
+class DDACL(SubspaceMethod, base.ConfidentClassifier):
     r"""Discriminative distribution alignment with cross-entropy loss (DDACL).
 
     Alternately learns a linear projection of each domain with one softmax classifier of
@@ -114,12 +106,12 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
     display_name = "DDACL"
 
     _parameter_constraints = {
-        "beta": [NON_NEGATIVE],
-        "tau": [NON_NEGATIVE],
-        "ridge": [POSITIVE],
-        "n_components": [COUNT],
-        "max_iter": [COUNT],
-        "n_line_searches": [COUNT],
+        "beta": [base.NON_NEGATIVE],
+        "tau": [base.NON_NEGATIVE],
+        "ridge": [base.POSITIVE],
+        "n_components": [base.COUNT],
+        "max_iter": [base.COUNT],
+        "n_line_searches": [base.COUNT],
         "random_state": ["random_state"],
     }
 

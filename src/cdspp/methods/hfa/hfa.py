@@ -24,16 +24,8 @@ from sklearn.utils._param_validation import Interval
 from cdspp.core.errors import MethodFailed
 from cdspp.core.files import storable
 from cdspp.core.linalg import row_normalise, squared_distances
-from cdspp.methods.base import (
-    COUNT,
-    NON_NEGATIVE,
-    POSITIVE,
-    Float,
-    HeterogeneousClassifier,
-    Int,
-    Problem,
-    Round,
-)
+from cdspp.methods import base
+from cdspp.methods.base import Float, Int, Problem, Round
 
 log = logging.getLogger(__name__)
 
@@ -173,7 +165,7 @@ class _HingeMachine(AugmentedMachine):
 
 
 @dataclass(eq=False, repr=False)
-class HFA(HeterogeneousClassifier):
+class HFA(base.HeterogeneousClassifier):
     r"""Heterogeneous feature augmentation (HFA).
 
     Source rows become :math:`(P x; x; 0)`, target rows :math:`(Q x; 0; x)`. A support
@@ -255,14 +247,14 @@ class HFA(HeterogeneousClassifier):
     supervised = True
 
     _parameter_constraints = {
-        "trace_bound": [POSITIVE],
-        "C_source": [POSITIVE],
-        "C_target": [POSITIVE],
+        "trace_bound": [base.POSITIVE],
+        "C_source": [base.POSITIVE],
+        "C_target": [base.POSITIVE],
         "p": [Interval(Real, 1, None, closed="left")],
-        "max_iter": [COUNT],
-        "max_inner_iter": [COUNT],
-        "tol": [NON_NEGATIVE],
-        "svm_tol": [POSITIVE],
+        "max_iter": [base.COUNT],
+        "max_inner_iter": [base.COUNT],
+        "tol": [base.NON_NEGATIVE],
+        "svm_tol": [base.POSITIVE],
     }
 
     @classmethod

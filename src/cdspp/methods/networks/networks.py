@@ -18,15 +18,8 @@ from sklearn.utils._param_validation import Interval
 from cdspp.core.discovery import defaults_of
 from cdspp.core.files import storable
 from cdspp.core.linalg import softmax
-from cdspp.methods.base import (
-    COUNT,
-    NON_NEGATIVE,
-    POSITIVE,
-    ConfidentClassifier,
-    Float,
-    Problem,
-    Round,
-)
+from cdspp.methods import base
+from cdspp.methods.base import Float, Problem, Round
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod
 
 LEAKY_SLOPE = 0.2
@@ -82,7 +75,7 @@ def rows_cost_less(n: int, d: int) -> bool:
     return n < 2 * d
 
 
-class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
+class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
     """Base class of the networks: an encoder a domain and a common classifier.
 
     A subclass gives `_train`. Rows are scaled to unit length first; the result is that
@@ -117,9 +110,9 @@ class NetworkClassifier(CommonSpaceMethod, ConfidentClassifier):
     loss_curve_: list[float]
 
     _parameter_constraints = {
-        "n_components": [COUNT],
-        "learning_rate": [POSITIVE],
-        "max_iter": [COUNT],
+        "n_components": [base.COUNT],
+        "learning_rate": [base.POSITIVE],
+        "max_iter": [base.COUNT],
         "device": [str],
         "random_state": ["random_state"],
     }
@@ -260,11 +253,11 @@ class SSAN(NetworkClassifier):
 
     _parameter_constraints = {
         **NetworkClassifier._parameter_constraints,
-        "temperature": [POSITIVE],
+        "temperature": [base.POSITIVE],
         "alpha": [Interval(Real, 0, 1, closed="both")],
-        "beta": [NON_NEGATIVE],
-        "gamma": [NON_NEGATIVE],
-        "weight_decay": [NON_NEGATIVE],
+        "beta": [base.NON_NEGATIVE],
+        "gamma": [base.NON_NEGATIVE],
+        "weight_decay": [base.NON_NEGATIVE],
     }
 
     def _train(self, problem: Problem) -> Trained:
@@ -347,8 +340,8 @@ class STN(NetworkClassifier):
 
     _parameter_constraints = {
         **NetworkClassifier._parameter_constraints,
-        "beta": [NON_NEGATIVE],
-        "tau": [NON_NEGATIVE],
+        "beta": [base.NON_NEGATIVE],
+        "tau": [base.NON_NEGATIVE],
     }
 
     def _train(self, problem: Problem) -> Trained:
@@ -415,9 +408,9 @@ class JMEA(STN):
 
     _parameter_constraints = {
         **STN._parameter_constraints,
-        "target_weight": [NON_NEGATIVE],
-        "second_weight": [NON_NEGATIVE],
-        "start": [COUNT],
+        "target_weight": [base.NON_NEGATIVE],
+        "second_weight": [base.NON_NEGATIVE],
+        "start": [base.COUNT],
     }
 
     def _train(self, problem: Problem) -> Trained:

@@ -24,20 +24,12 @@ from cdspp.core.linalg import (
     squared_distances,
 )
 from cdspp.core.memory import computed_once
-from cdspp.methods.base import (
-    COUNT,
-    POSITIVE,
-    ConfidentClassifier,
-    Float,
-    HeterogeneousClassifier,
-    Int,
-    Problem,
-    Round,
-)
+from cdspp.methods import base
+from cdspp.methods.base import Float, Int, Problem, Round
 
 
 class CommonSpaceMethod(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, HeterogeneousClassifier
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.HeterogeneousClassifier
 ):
     """A method with one space for the rows of both domains: the transforms into it.
 
@@ -248,12 +240,12 @@ class SubspaceClassifier:
         return self.inner.probabilities(self.embed(Z))
 
 
-class SubspaceRecogniser(SubspaceMethod, ConfidentClassifier):
+class SubspaceRecogniser(SubspaceMethod, base.ConfidentClassifier):
     """A subspace method with a `SubspaceClassifier`, fitted after the projections."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "alpha": [POSITIVE],
-        "n_components": [None, COUNT],
+        "alpha": [base.POSITIVE],
+        "n_components": [None, base.COUNT],
         "eigenvector_scaling": [StrOptions({"metric", "unit"})],
     }
 

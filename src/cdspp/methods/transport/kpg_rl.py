@@ -17,15 +17,8 @@ from cdspp.core.linalg import (
     softmax,
     squared_distances,
 )
-from cdspp.methods.base import (
-    COUNT,
-    POSITIVE,
-    SHARE,
-    ConfidentClassifier,
-    Float,
-    Problem,
-    Round,
-)
+from cdspp.methods import base
+from cdspp.methods.base import Float, Problem, Round
 from cdspp.methods.bridge import SHARED, missing_bridge
 from cdspp.methods.shared.machines import LinearMachine, RadialMachine
 from cdspp.methods.transport.plans import (
@@ -81,7 +74,7 @@ def _largest_distance(*parts: Float) -> float:
 
 
 @dataclass(eq=False, repr=False)
-class KPGRL(ConfidentClassifier):
+class KPGRL(base.ConfidentClassifier):
     r"""Keypoint-guided optimal transport of the source to the target (KPG-RL).
 
     Each labelled target row and the mean of the source rows of its class are a pair of
@@ -166,10 +159,10 @@ class KPGRL(ConfidentClassifier):
     in_compare = False
 
     _parameter_constraints = {
-        "tau": [POSITIVE],
-        "epsilon": [POSITIVE],
-        "max_iter": [COUNT],
-        "C": [POSITIVE],
+        "tau": [base.POSITIVE],
+        "epsilon": [base.POSITIVE],
+        "max_iter": [base.COUNT],
+        "C": [base.POSITIVE],
         "classifier": [StrOptions({"svc", "linear"})],
     }
 
@@ -246,10 +239,10 @@ class KPGRLGW(KPGRL):
 
     _parameter_constraints = {
         **KPGRL._parameter_constraints,
-        "alpha": [SHARE],
-        "n_steps": [COUNT],
-        "epsilon": [None, POSITIVE],
-        "max_iter": [None, COUNT],
+        "alpha": [base.SHARE],
+        "n_steps": [base.COUNT],
+        "epsilon": [None, base.POSITIVE],
+        "max_iter": [None, base.COUNT],
     }
 
     def __init__(
@@ -355,7 +348,7 @@ class KPGRLKP(KPGRL):
 
     _parameter_constraints = {
         **KPGRL._parameter_constraints,
-        "alpha": [SHARE],
+        "alpha": [base.SHARE],
     }
 
     def _plan(self, guide: Float, problem: Problem, keypoints: _Keypoints) -> Float:

@@ -14,15 +14,8 @@ import numpy as np
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import one_hot, row_normalise, softmax, squared_distances
 from cdspp.core.memory import require_memory
-from cdspp.methods.base import (
-    COUNT,
-    POSITIVE,
-    SHARE,
-    ConfidentClassifier,
-    Float,
-    Problem,
-    Round,
-)
+from cdspp.methods import base
+from cdspp.methods.base import Float, Problem, Round
 from cdspp.methods.bridge import row_keys
 
 LARGEST = 1e50  # of the scalings, before the potentials take them in
@@ -97,7 +90,7 @@ def label_cost(problem: Problem) -> Float:
     return np.pad(differ.astype(np.float64), ((0, 0), (0, len(problem.X_unlabelled))))
 
 
-class PlanClassifier(ConfidentClassifier):
+class PlanClassifier(base.ConfidentClassifier):
     """A method that gives a target row the classes of the source rows it is tied to."""
 
     in_compare = False
@@ -183,9 +176,9 @@ class COOT(PlanClassifier):
     display_name = "COOT"
 
     _parameter_constraints = {
-        "epsilon": [POSITIVE],
-        "label_cost": [POSITIVE],
-        "max_iter": [COUNT],
+        "epsilon": [base.POSITIVE],
+        "label_cost": [base.POSITIVE],
+        "max_iter": [base.COUNT],
     }
 
     @classmethod
@@ -295,9 +288,9 @@ class SemiRelaxedFGW(PlanClassifier):
     display_name = "srFGW"
 
     _parameter_constraints = {
-        "alpha": [SHARE],
-        "epsilon": [POSITIVE],
-        "max_iter": [COUNT],
+        "alpha": [base.SHARE],
+        "epsilon": [base.POSITIVE],
+        "max_iter": [base.COUNT],
     }
 
     @classmethod
