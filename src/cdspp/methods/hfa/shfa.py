@@ -14,14 +14,8 @@ from sklearn.utils._param_validation import StrOptions
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import counts, diagonal, row_normalise
 from cdspp.methods.base import POSITIVE, Float, Int, Problem, Round
-from cdspp.methods.hfa.hfa import (
-    HFA,
-    AugmentedMachine,
-    GaussianKernel,
-    Solution,
-    add_columns,
-    one_class,
-)
+from cdspp.methods.hfa import hfa
+from cdspp.methods.hfa.hfa import HFA, AugmentedMachine, GaussianKernel, Solution
 
 # Rounds without progress before rows are swapped one at a time.
 PATIENCE = 3
@@ -143,7 +137,7 @@ class LabellingMachine(AugmentedMachine):
         np.multiply(mean[:, None], known, out=Q[n_known:, :n_known])
         np.matmul(guesses * weights, guesses.T, out=Q[n_known:, n_known:])
         Q *= self._kernels.shifted
-        add_columns(Q, self._columns * self._labels, weights)
+        hfa.add_columns(Q, self._columns * self._labels, weights)
         diagonal(Q)[:] += self._kernels.ridge
         return Q
 
@@ -339,7 +333,7 @@ class SHFA(HFA):
 
     def _solver(self, n: int) -> Callable[[Float], Float]:
         exact = self.solver == "exact"
-        return ExactSolver(n) if exact else partial(one_class, tol=self.svm_tol)
+        return ExactSolver(n) if exact else partial(hfa.one_class, tol=self.svm_tol)
 
     def _expected_counts(self, problem: Problem) -> Float:
         n_classes, n_unlabelled = problem.n_classes, len(problem.X_unlabelled)

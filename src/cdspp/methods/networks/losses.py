@@ -13,21 +13,21 @@ from torch import Tensor
 from torch.nn import functional
 
 from cdspp.methods.base import Float, Problem
+from cdspp.methods.networks import layers
 from cdspp.methods.networks.layers import (
-    FIRST_SCALE,
     Batch,
     Encoder,
     Layer,
     Network,
     RowLayer,
     Setup,
-    class_means,
-    cross_entropy,
-    train,
 )
 from cdspp.methods.networks.networks import Trained, rows_cost_less
 
-LENGTH_FLOOR = 1e-12
+# Of the lengths by which the codes are divided, as in the released codes.
+ALIGNMENT_FLOOR, TRANSFER_FLOOR = 1e-12, 1e-6
+DECAY_RATES = (0.9, 0.999)
+EPSILON = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class AlignmentNetwork(Network):
             reversal = math.tanh(5.0 * iteration / model.max_iter)
             return network.loss(batch, reversal, model)
 
-        return network.trained(train(loss, optimiser, model.max_iter))
+        return network.trained(layers.train(loss, optimiser, model.max_iter))
 
     @classmethod
     def draw(
@@ -74,13 +74,13 @@ class AlignmentNetwork(Network):
         Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
         O_source, O_target = self.classifier(Z_source), self.classifier(Z_target)
         O_labelled = O_target[: len(batch.Y_labelled)]
-        known = cross_entropy(O_source.log_softmax(dim=1), batch.Y_source)
-        hard = cross_entropy(O_labelled.log_softmax(dim=1), batch.Y_labelled)
+        known = layers.cross_entropy(O_source.log_softmax(dim=1), batch.Y_source)
+        hard = layers.cross_entropy(O_labelled.log_softmax(dim=1), batch.Y_labelled)
         # The cross entropy with the source's mean prediction for each class.
         softly = (O_source / model.temperature).softmax(dim=1)
         logarithms = (O_labelled.softmax(dim=1) + 1e-5).log()
-        expected = class_means(batch.Y_source, softly)
-        soft = -(expected * class_means(batch.Y_labelled, logarithms)).sum()
+        expected = layers.class_means(batch.Y_source, softly)
+        soft = -(expected * layers.class_means(batch.Y_labelled, logarithms)).sum()
         gaps: Tensor = model.beta * _centroid_loss(Z_source, Z_target, O_target, batch)
         loss: Tensor = known + (1.0 - model.alpha) * hard + model.alpha * soft
         domain: Tensor = model.gamma * self._domain_loss(Z_source, Z_target, reversal)
@@ -134,7 +134,7 @@ def _draw_encoder(X: Float, n_components: int, setup: Setup) -> Encoder:
     hidden = (d + n_components) // 2
     first, second = _draw_layers(setup, (d, hidden), (hidden, n_components))
     lower = RowLayer(*first, setup, X) if rows_cost_less(n, d) else Layer(*first, setup)
-    return Encoder(lower, Layer(*second, setup), LENGTH_FLOOR)
+    return Encoder(lower, Layer(*second, setup), ALIGNMENT_FLOOR)
 
 
 def _draw_layers(setup: Setup, *shapes: tuple[int, int]) -> list[tuple[Tensor, Tensor]]:
@@ -143,11 +143,6 @@ def _draw_layers(setup: Setup, *shapes: tuple[int, int]) -> list[tuple[Tensor, T
     skipped = sum((n_in + 1) * n_out for n_in, n_out in shapes)
     torch.rand(skipped, dtype=setup.dtype, device="cpu", generator=setup.generator)
     return [(setup.normal(n_out, n_in), setup.normal(n_out)) for n_in, n_out in shapes]
-
-
-DECAY_RATES = (0.9, 0.999)
-EPSILON = 1e-8
-LENGTH_FLOOR = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,10 +160,10 @@ class SoftTransferNetwork(Network):
         shapes = *of_domains[0], *of_domains[1], (k, n_classes)
         weights = [truncated_normal(setup, *shape).T for shape in shapes]
         biases = [truncated_normal(setup, n_out) for _, n_out in shapes]
-        layers = [Layer(w, b, setup) for w, b in zip(weights, biases, strict=True)]
-        source = Encoder(layers[0], layers[1], LENGTH_FLOOR)
-        target = Encoder(layers[2], layers[3], LENGTH_FLOOR)
-        return cls(source, target, layers[4])
+        drawn = [Layer(w, b, setup) for w, b in zip(weights, biases, strict=True)]
+        source = Encoder(drawn[0], drawn[1], TRANSFER_FLOOR)
+        target = Encoder(drawn[2], drawn[3], TRANSFER_FLOOR)
+        return cls(source, target, drawn[4])
 
     @classmethod
     def fit_on(cls, setup: Setup, problem: Problem, model: Any) -> Trained:
@@ -191,7 +186,7 @@ class SoftTransferNetwork(Network):
             penalty: Tensor = model.tau * network.penalty()
             return network.loss(batch, iteration, model) + penalty
 
-        return network.trained(train(loss, optimiser, model.max_iter))
+        return network.trained(layers.train(loss, optimiser, model.max_iter))
 
     def loss(self, batch: Batch, iteration: int, model: Any) -> Tensor:
         """Return the loss without the regulariser."""
@@ -199,7 +194,7 @@ class SoftTransferNetwork(Network):
         Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
         logits = self.classifier(torch.cat([Z_source, Z_target]))
         log_probabilities = logits.log_softmax(dim=1)
-        fit = cross_entropy(log_probabilities[: len(known)], known)
+        fit = layers.cross_entropy(log_probabilities[: len(known)], known)
         softly = iteration / model.max_iter * log_probabilities[len(known) :].exp()
         gaps: Tensor = model.beta * mean_gaps(Z_source, Z_target, softly, batch)
         return fit + gaps
@@ -219,14 +214,14 @@ def mean_gaps(
     sums = Y.T @ Z_target[: len(Y)] + softly.T @ Z_target[len(Y) :]
     sizes = Y.sum(dim=0) + softly.sum(dim=0)
     gap = Z_source.mean(dim=0) - Z_target.mean(dim=0)
-    gaps = class_means(batch.Y_source, Z_source) - sums / sizes[:, None]
+    gaps = layers.class_means(batch.Y_source, Z_source) - sums / sizes[:, None]
     return gap.square().sum() + gaps.square().sum()
 
 
 def truncated_normal(setup: Setup, *shape: int) -> Tensor:
     """Draw from the normal distribution, values beyond two deviations again."""
     values = setup.normal(*shape)
-    while (outside := values.abs() > 2 * FIRST_SCALE).any():
+    while (outside := values.abs() > 2 * layers.FIRST_SCALE).any():
         values = setup.normal(*shape).where(outside, values)
     return values
 
@@ -259,8 +254,8 @@ class JointNetwork(SoftTransferNetwork):
         first = self.classifier(torch.cat([Z_source, Z_target])).log_softmax(dim=1)
         second = self.second(Z_target).log_softmax(dim=1)
         known = torch.cat([batch.Y_source, batch.Y_labelled])
-        loss = cross_entropy(first[: len(known)], known)
-        own_loss = cross_entropy(second[:n_labelled], batch.Y_labelled)
+        loss = layers.cross_entropy(first[: len(known)], known)
+        own_loss = layers.cross_entropy(second[:n_labelled], batch.Y_labelled)
         Z_labelled, Z = Z_target[:n_labelled], Z_target[n_labelled:]
         P_first, P_second = first[len(known) :].exp(), second[n_labelled:].exp()
         by_second = P_second.max(dim=1).values.topk(n_selected).indices
@@ -270,7 +265,7 @@ class JointNetwork(SoftTransferNetwork):
         within = torch.zeros_like(across)
         if n_selected:
             Z, softly = Z[by_first], share * P_first[by_first]
-            means = class_means(batch.Y_labelled, Z_labelled)
+            means = layers.class_means(batch.Y_labelled, Z_labelled)
             # As released, one more in the size draws the mean of few rows towards zero.
             others = softly.T @ Z / (softly.sum(dim=0) + 1.0)[:, None]
             marginal = (Z_labelled.mean(dim=0) - Z.mean(dim=0)).square().sum()

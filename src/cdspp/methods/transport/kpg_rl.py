@@ -21,12 +21,7 @@ from cdspp.methods import base
 from cdspp.methods.base import Float, Problem, Round
 from cdspp.methods.bridge import SHARED, missing_bridge
 from cdspp.methods.shared.machines import LinearMachine, RadialMachine
-from cdspp.methods.transport.plans import (
-    relative,
-    require_plan,
-    sinkhorn,
-    transport_library,
-)
+from cdspp.methods.transport import plans
 
 CHUNK = 1024  # rows whose distances are held at a time
 MOST_PIVOTS = 10_000_000  # of a linear program
@@ -63,7 +58,7 @@ class _Keypoints:
         for ours, theirs in zip(left.T, right.T, strict=True):
             middle = 0.5 * (ours[:, None] + theirs)
             divergence -= xlogy(middle, middle)
-        return relative(np.maximum(divergence, 0.0))
+        return plans.relative(np.maximum(divergence, 0.0))
 
 
 def _largest_distance(*parts: Float) -> float:
@@ -178,7 +173,9 @@ class KPGRL(base.ConfidentClassifier):
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         parts = problem.map_rows(row_normalise, row_normalise)
-        require_plan(type(self).__name__, len(parts.X_source), len(parts.X_unlabelled))
+        plans.require_plan(
+            type(self).__name__, len(parts.X_source), len(parts.X_unlabelled)
+        )
         X, codes = parts.X_labelled, parts.y_labelled
         linear = self.classifier == "linear"
         if len(parts.X_unlabelled):
@@ -194,7 +191,7 @@ class KPGRL(base.ConfidentClassifier):
         return []
 
     def _plan(self, guide: Float, problem: Problem, keypoints: _Keypoints) -> Float:
-        return sinkhorn(guide, self.epsilon, self.max_iter)
+        return plans.sinkhorn(guide, self.epsilon, self.max_iter)
 
     def _probabilities(self, X: Float) -> Float:
         return self._machine.probabilities(row_normalise(X))
@@ -273,9 +270,9 @@ class KPGRLGW(KPGRL):
     def _plan(self, guide: Float, problem: Problem, keypoints: _Keypoints) -> Float:
         if any(value is not None for value in (self.epsilon, self.max_iter)):
             warnings.warn(WITHOUT_EFFECT, DeprecationWarning, stacklevel=2)
-        solver = transport_library("ot")
+        solver = plans.transport_library("ot")
         X_source, X = keypoints.problem.X_source, keypoints.problem.X_unlabelled
-        require_plan(type(self).__name__, len(X_source), len(X), squares=3)
+        plans.require_plan(type(self).__name__, len(X_source), len(X), squares=3)
         left = squared_distances(X_source, X_source) / keypoints.source_scale
         right = squared_distances(X, X) / keypoints.target_scale
         to_source = (
@@ -346,10 +343,7 @@ class KPGRLKP(KPGRL):
     bridges = frozenset({SHARED})
     needs_bridge = True
 
-    _parameter_constraints = {
-        **KPGRL._parameter_constraints,
-        "alpha": [base.SHARE],
-    }
+    _parameter_constraints = KPGRL._parameter_constraints | {"alpha": [base.SHARE]}
 
     def _plan(self, guide: Float, problem: Problem, keypoints: _Keypoints) -> Float:
         bridge = problem.bridge
@@ -358,6 +352,6 @@ class KPGRLKP(KPGRL):
             raise missing_bridge(self, "shared columns", example, "--shared")
         X_source = row_normalise(problem.X_source[:, bridge.source])
         X = row_normalise(problem.X_unlabelled[:, bridge.target])
-        shared = relative(squared_distances(X_source, X))
+        shared = plans.relative(squared_distances(X_source, X))
         cost = self.alpha * shared + (1.0 - self.alpha) * guide
         return super()._plan(cost, problem, keypoints)
