@@ -13,7 +13,7 @@ from support.fit_room import N_PER_CLASS, Room
 
 from cdspp.core.errors import DataError
 from cdspp.core.files import read_json
-from cdspp.core.provenance import Usage
+from cdspp.core.provenance import USAGE
 from cdspp.methods import register_external
 from cdspp.methods.external import PREDICTIONS
 from cdspp.stages.artifacts import FIT_COLUMNS, read_fit, read_rows
@@ -70,7 +70,7 @@ def test_a_program_of_the_guide_makes_a_row_with_scores(
     assert read_fit(fit).key.method == "theirs"
     assert room.score(fit)["accuracy"].min() > 0.6
     (first, _) = read_json(fit.with_suffix(".json"))["extra"]["trials"]
-    assert {first[name] for name in Usage().as_dict()} == {None}
+    assert {first[name] for name in USAGE} == {None}
 
 
 def test_a_program_of_the_guide_keeps_classes_that_are_numbers(exported: Path) -> None:

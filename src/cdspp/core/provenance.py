@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
@@ -25,19 +24,8 @@ PACKAGE = "cdspp"
 INSTALLED = {"site-packages", "dist-packages"}
 NUMERIC = ("numpy", "scipy", "scikit-learn", "torch")
 REPORTED = (*NUMERIC, "pyarrow", "cdspp")
-
-
-@dataclass
-class Usage:
-    """Wall-clock and processor seconds, and the process's peak memory so far."""
-
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
-    peak_memory_mb: float = 0.0
-
-    def as_dict(self) -> dict[str, float]:
-        """Return the figures rounded for a JSON file."""
-        return {name: round(value, 4) for name, value in asdict(self).items()}
+# Wall-clock and processor seconds of a block, and peak memory of its process by then.
+USAGE = ("seconds", "cpu_seconds", "peak_memory_mb")
 
 
 def peak_memory_mb() -> float:
@@ -47,16 +35,16 @@ def peak_memory_mb() -> float:
 
 
 @contextmanager
-def measured() -> Iterator[Usage]:
-    """Measure the block; the yielded `Usage` is filled at its end."""
-    usage = Usage()
+def measured() -> Iterator[dict[str, float]]:
+    """Measure the block; what is yielded has the numbers of `USAGE` at its end."""
+    usage: dict[str, float] = {}
     wall, cpu = time.perf_counter(), time.process_time()
     try:
         yield usage
     finally:
-        usage.seconds = time.perf_counter() - wall
-        usage.cpu_seconds = time.process_time() - cpu
-        usage.peak_memory_mb = peak_memory_mb()
+        spent = time.perf_counter() - wall, time.process_time() - cpu
+        for name, value in zip(USAGE, (*spent, peak_memory_mb()), strict=True):
+            usage[name] = round(value, 4)
 
 
 @contextmanager

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cdspp.core.errors import DataError, MethodFailed
+from cdspp.core.errors import DataError
 from cdspp.core.files import atomic
 from cdspp.core.names import MAIN, PathLike, task_domains
-from cdspp.core.provenance import Usage
+from cdspp.core.provenance import USAGE
 from cdspp.core.wording import counted
 from cdspp.methods.base import UNLABELLED, Round
 from cdspp.methods.collapse import find_collapse
@@ -49,7 +50,16 @@ def export_benchmark(
         target = Path(files.target_features)
         views |= {"source": str(of_sources[0]), "target": str(target)}
         for path in (*of_sources, target):
-            _write_features(folder, path)
+            output = folder / "features" / f"{path.stem}.parquet"
+            if output.is_file() and output.stat().st_mtime > path.stat().st_mtime:
+                continue
+            features = read_features(path)
+            X = features.X
+            X = X if isinstance(X, np.ndarray) else X.toarray()
+            columns = {f"x{number}": column for number, column in enumerate(X.T)}
+            rows = pd.DataFrame({"id": features.ids.astype("str"), **columns})
+            with atomic(output) as temporary:
+                rows.to_parquet(temporary, index=False)
         for trial in read_trials(files, overlap=overlap):
             tables.append(_split(trial, task))
     with atomic(folder / "splits.csv") as temporary:
@@ -73,18 +83,6 @@ def _split(trial: Trial, task: str) -> pd.DataFrame:
     frames = [pd.DataFrame(dict(zip(names, part, strict=True))) for part in parts]
     found = pd.concat(frames).assign(trial=trial.number, task=task)
     return found[["trial", "role", "domain", "id", "label", "task"]]
-
-
-def _write_features(folder: Path, path: Path) -> None:
-    output = folder / "features" / f"{path.stem}.parquet"
-    if output.is_file() and output.stat().st_mtime > path.stat().st_mtime:
-        return
-    features = read_features(path)
-    X = features.X if isinstance(features.X, np.ndarray) else features.X.toarray()
-    columns = {f"x{number}": column for number, column in enumerate(X.T)}
-    rows = pd.DataFrame({"id": features.ids.astype("str"), **columns})
-    with atomic(output) as temporary:
-        rows.to_parquet(temporary, index=False)
 
 
 def external_places(path: PathLike) -> dict[str, list[Any]]:
@@ -134,14 +132,15 @@ def _numbers(path: PathLike, values: pd.Series, kind: str) -> pd.Series:
         raise DataError(f"{path}: {wrong}") from error
 
 
-def read_external(
+def external_reader(
     path: PathLike, *, benchmark: str, setting: str, task: str
-) -> pd.DataFrame:
-    """Read the predictions of a task, with their confidence, NaN where there is none.
+) -> Callable[[Trial], tuple[dict[str, Any], list[Round]]]:
+    """Return a function that returns a trial as the record has it, and its one round.
 
     A file without the column `setting` is of the main run, one without `benchmark` of
     each that has the task. DataError as of `external_places`, or where a confidence is
-    not a number.
+    not a number; of the function: an unlabelled row of the trial has no prediction or
+    several, or one that is no class.
     """
     found = _read(path, (*COLUMNS, *NARROWER, "confidence"))
     wanted = {"benchmark": benchmark, "setting": setting, "task": task}
@@ -154,34 +153,19 @@ def read_external(
     kinds = {"trial": "int64", "confidence": "float64"}
     numbers = {name: _numbers(path, found[name], kinds[name]) for name in kinds}
     texts = {name: found[name].astype("str") for name in ("id", "predicted")}
-    return found.assign(**numbers, **texts)
+    return partial(_read_trial, found.assign(**numbers, **texts), path)
 
 
-def take_trial(
+def _read_trial(
     predictions: pd.DataFrame, path: PathLike, trial: Trial
 ) -> tuple[dict[str, Any], list[Round]]:
-    """Return a trial as the record has it, and its one round.
-
-    The predictions are those of `read_external`, from the file at `path`.
-    """
     outcome: dict[str, Any] = {"trial": trial.number, "status": "ok", "reason": ""}
     outcome |= {"collapsed": "", "crashed": False}
-    outcome |= dict.fromkeys(Usage().as_dict())  # measured elsewhere, if at all
-    try:
-        answer = _round(predictions, path, trial)
-    except MethodFailed as failure:
-        return outcome | {"status": "failed", "reason": str(failure)}, []
-    n_classes = len({*np.asarray(trial.labelled.y)})
-    collapse = find_collapse(answer.prediction, n_classes, rows={})
-    return outcome | {"collapsed": collapse.kind}, [answer]
-
-
-def _round(predictions: pd.DataFrame, path: PathLike, trial: Trial) -> Round:
-    """Return the predictions of the rows that a trial tests, in their order."""
+    outcome |= dict.fromkeys(USAGE)  # measured elsewhere, if at all
     here = predictions[predictions["trial"] == trial.number]
     if here.empty:
-        name = Path(path).name
-        raise MethodFailed(f"{name} has no predictions of trial {trial.number}")
+        reason = f"{Path(path).name} has no predictions of trial {trial.number}"
+        return outcome | {"status": "failed", "reason": reason}, []
     here = here[here["id"].isin(trial.test_ids.tolist())]
     where = f"{path}: trial {trial.number}"
     if (twice := here["id"].duplicated()).any():
@@ -201,5 +185,8 @@ def _round(predictions: pd.DataFrame, path: PathLike, trial: Trial) -> Round:
             f"{where}: {sorted(unknown)[0]!r} is no class. Expected "
             f"{', '.join(sorted(known))}, spelt as in splits.csv."
         )
+    predicted = here["predicted"].to_numpy(dtype=object)
     confidence = here["confidence"].to_numpy(dtype=np.float64)
-    return Round(1, here["predicted"].to_numpy(dtype=object), confidence)
+    n_classes = len({*np.asarray(trial.labelled.y)})
+    outcome["collapsed"] = find_collapse(predicted, n_classes, rows={}).kind
+    return outcome, [Round(1, predicted, confidence)]

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import cdspp.core.light_sklearn  # noqa: F401
+from cdspp.core import provenance
 from cdspp.core.errors import CollapseWarning, DataError, MethodFailed
 from cdspp.core.faults import crash_text, stops_job
 from cdspp.core.files import Record, content_digest, record_path, write_record
@@ -25,30 +26,11 @@ from cdspp.core.jobs import log_ready
 from cdspp.core.labels import keep_labels
 from cdspp.core.memory import sharing
 from cdspp.core.names import PathLike, fit_key, trials_of_block
-from cdspp.core.provenance import (
-    file_digest,
-    hardware,
-    ids_digest,
-    limit_threads,
-    measured,
-    numeric,
-    versions,
-)
 from cdspp.core.run_lock import input_digest
 from cdspp.core.seeding import integer_seed
 from cdspp.methods import make_seeded, method_class
-from cdspp.methods.base import HeterogeneousClassifier, Round, SourceDomain
-from cdspp.stages.artifacts import (
-    FIT_COLUMNS,
-    SHARE_COLUMNS,
-    FitFile,
-    fit_recipe,
-    read_fit,
-    read_fit_record,
-    read_rows,
-    unnumbered,
-    write_rows,
-)
+from cdspp.methods.base import Round
+from cdspp.stages import artifacts
 from cdspp.stages.selection import fitted, select_options
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
@@ -115,12 +97,12 @@ def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
     log_ready()
     files = task_block.files.by_name().items()
     inputs = {name: input_digest(path) for name, path in files}
-    with limit_threads(task_block.numeric_threads):
+    with provenance.limit_threads(task_block.numeric_threads):
         # By method, so that no time recorded of one is less for another's work.
         for _, settings in groupby(fits, key=attrgetter("method")):
             with sharing():
                 for fit in settings:
-                    made_of = fit_recipe(
+                    made_of = artifacts.fit_recipe(
                         task_block.seed, task_block.numeric_threads, vars(fit)
                     )
                     if _is_current(fit.predictions, made_of, inputs):
@@ -138,14 +120,15 @@ def _is_current(path: PathLike, made_of: str, inputs: Mapping[str, str]) -> bool
     if record is None or record.inputs != inputs or not os.path.isfile(path):
         return False
     crashed = any(trial["crashed"] for trial in record.trials)
-    return not crashed and record.sha256 == file_digest(path)
+    return not crashed and record.sha256 == provenance.file_digest(path)
 
 
 def _current_record(path: PathLike, made_of: str) -> Record | None:
     """Return the record of a fit if it is whole, of a recipe and of these packages."""
     with suppress(DataError):
-        record = read_fit_record(path)
-        alike = numeric(record.extra["versions"]) == numeric(versions())
+        record = artifacts.read_fit_record(path)
+        numeric, here = provenance.numeric, provenance.versions()
+        alike = numeric(record.extra["versions"]) == numeric(here)
         if alike and record.made_of == made_of:
             return record
     return None
@@ -154,39 +137,57 @@ def _current_record(path: PathLike, made_of: str) -> Record | None:
 def _write_fit(
     task_block: TaskBlock, fit: Fit, made_of: str, inputs: Mapping[str, str]
 ) -> None:
-    rows: dict[str, list[Any]] = {name: [] for name in FIT_COLUMNS}
-    outcomes: list[dict[str, Any]] = []
-    setting = fit_key(fit.predictions).setting
-    run = _external_reader(task_block, setting)
-    run = run or partial(_run_trial, task_block, fit)
+    files, run = task_block.files, partial(_run_trial, task_block, fit)
+    if files.predictions is not None:
+        # Not above: it needs pandas, with which a fit would start a second later.
+        from cdspp.stages.external import external_reader
+
+        key = fit_key(fit.predictions)
+        places = {"benchmark": task_block.benchmark, "task": task_block.task}
+        run = external_reader(files.predictions, setting=key.setting, **places)
     trials = read_trials(
-        task_block.files,
+        files,
         overlap=fit.overlap,
         bridge=fit.bridge,
         keep_sparse=bool(fit.bridge) and method_class(fit.method).accepts_sparse,
     )
     done = DoneTrials(Path(fit.predictions), made_of, inputs)
+    rows: dict[str, list[Any]] = {name: [] for name in artifacts.FIT_COLUMNS}
+    outcomes = []
     for trial in trials:
         read = _inputs_digest(task_block, trial)
-        if finished := done.get(trial.number, read):
-            outcome, columns = finished
-            for name, values in columns.items():
-                rows[name] += values
-        else:
-            with keep_labels(*trial.classes):  # what means no label is left out before
-                outcome, rounds = run(trial)
-            outcome |= {"rounds": len(rounds), "tested": len(trial.test_ids)}
-            outcome |= {"test_ids": ids_digest(trial.test_ids), "read": read}
-            _append(rows, trial, rounds)
-        outcomes.append(outcome)
-    write_rows(fit.predictions, FIT_COLUMNS, rows)
-    dataset = Path(task_block.files.target_features).absolute().parent.name
+        result = done.get(trial.number, read) or _new_trial(run, trial, read)
+        outcomes.append(result[0])
+        for name, values in result[1].items():
+            rows[name] += values
+    artifacts.write_rows(fit.predictions, artifacts.FIT_COLUMNS, rows)
+    dataset = Path(files.target_features).absolute().parent.name
     extra: dict[str, Any] = {"dataset": dataset, "overlap": fit.overlap}
-    extra["trials"] = outcomes
-    extra |= {"seed": task_block.seed, "numeric_threads": task_block.numeric_threads}
-    extra |= {"versions": versions(), "platform": hardware(), "device": _device(fit)}
+    extra |= {"trials": outcomes, "device": _device(fit), "seed": task_block.seed}
+    extra |= {"numeric_threads": task_block.numeric_threads}
+    extra |= {"versions": provenance.versions(), "platform": provenance.hardware()}
     write_record(fit.predictions, made_of, inputs, extra)
     done.remove_covered()
+
+
+def _new_trial(
+    run: Callable[[Trial], TrialResult], trial: Trial, read: str
+) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Return outcome and rows of a trial that no file holds, as `DoneTrials.get`."""
+    with keep_labels(*trial.classes):  # what means no label is left out before
+        outcome, rounds = run(trial)
+    n = len(trial.test_ids)
+    outcome |= {"rounds": len(rounds), "tested": n, "read": read}
+    outcome["test_ids"] = provenance.ids_digest(trial.test_ids)
+    rows: dict[str, list[Any]] = {name: [] for name in artifacts.FIT_COLUMNS}
+    for entry in rounds:
+        given = entry.confidence
+        rows["trial"] += [trial.number] * n
+        rows["iteration"] += [entry.iteration] * n
+        rows["id"] += trial.test_ids.tolist()
+        rows["predicted"] += entry.prediction.tolist()
+        rows["confidence"] += [np.nan] * n if given is None else given.tolist()
+    return outcome, rows
 
 
 def _device(fit: Fit) -> str:
@@ -208,9 +209,13 @@ class DoneTrials:
 
     def __init__(self, path: Path, made_of: str, inputs: Mapping[str, str]) -> None:
         self._own, self._ours = path, {*trials_of_block(path.stem)}
-        self._fits: dict[tuple[int, str], FitFile] = {}
+        self._fits: dict[tuple[int, str], artifacts.FitFile] = {}
         for other, trials in sorted(self._blocks().items()):
-            if trials & self._ours and (fit := _read_block(other, made_of, inputs)):
+            record = _current_record(other, made_of) if trials & self._ours else None
+            if not record or _shared_inputs(record.inputs) != _shared_inputs(inputs):
+                continue
+            with suppress(DataError, OSError):  # damaged, or removed by another job
+                fit = artifacts.read_fit(other)
                 sound = (each for each in fit.record.trials if not each["crashed"])
                 keys = ((each["trial"], each.get("read", "")) for each in sound)
                 self._fits |= dict.fromkeys(keys, fit)
@@ -221,7 +226,7 @@ class DoneTrials:
             return None
         [outcome] = [each for each in fit.record.trials if each["trial"] == trial]
         here = fit.columns["trial"] == trial
-        return outcome, {name: fit.columns[name][here].tolist() for name in FIT_COLUMNS}
+        return outcome, {k: v[here].tolist() for k, v in fit.columns.items()}
 
     def remove_covered(self) -> None:
         """Remove blocks that share trials with this one, once all theirs are elsewhere.
@@ -245,17 +250,8 @@ class DoneTrials:
         }
 
 
-def _read_block(path: Path, made_of: str, inputs: Mapping[str, str]) -> FitFile | None:
-    """Read another block of a fit, if it is whole and made of the same."""
-    record = _current_record(path, made_of)
-    if record and _shared_inputs(record.inputs) == _shared_inputs(inputs):
-        with suppress(DataError, OSError):  # or removed by another job
-            return read_fit(path)
-    return None
-
-
 def _shared_inputs(inputs: Mapping[str, str]) -> dict[str, str]:
-    return {k: v for k, v in inputs.items() if unnumbered(k) not in OF_BLOCKS}
+    return {k: v for k, v in inputs.items() if artifacts.unnumbered(k) not in OF_BLOCKS}
 
 
 def _inputs_digest(task_block: TaskBlock, trial: Trial) -> str:
@@ -267,22 +263,8 @@ def _inputs_digest(task_block: TaskBlock, trial: Trial) -> str:
     return content_digest([[str(value) for value in part] for part in parts])
 
 
-def _external_reader(
-    task_block: TaskBlock, setting: str
-) -> Callable[[Trial], TrialResult] | None:
-    """Return a reader of external predictions; None where a method is fitted."""
-    path = task_block.files.predictions
-    if path is None:
-        return None
-    # Not above: it needs pandas, with which a fit would start a second later.
-    from cdspp.stages.external import read_external, take_trial
-
-    names = {"benchmark": task_block.benchmark, "task": task_block.task}
-    predictions = read_external(path, setting=setting, **names)
-    return partial(take_trial, predictions, path)
-
-
 def _run_trial(task_block: TaskBlock, fit: Fit, trial: Trial) -> TrialResult:
+    """Fit one trial; a crash of the method is its outcome, not the end of the job."""
     axes = task_block.seed, task_block.benchmark, task_block.task, trial.number
     state = SourceState(**fit.source)
     options = {**_prior(task_block.files.prior, trial.number), **fit.options}
@@ -290,30 +272,12 @@ def _run_trial(task_block: TaskBlock, fit: Fit, trial: Trial) -> TrialResult:
     build = partial(make_seeded, fit.method, seed, **options)
     chosen = select_options(build, trial, state, axes, fit.grid) if fit.grid else {}
     sources = state.of_all(trial.sources, trial.labelled, axes)
-    outcome, rounds = _fit_trial(partial(build, **chosen), trial, sources)
-    return outcome | ({"selected": chosen} if fit.grid else {}), rounds
-
-
-def _prior(path: PathLike | None, trial: int) -> dict[str, Any]:
-    """Return the shares of the classes in a trial as an option, classes sorted."""
-    if path is None:
-        return {}
-    rows = read_rows(path, SHARE_COLUMNS)
-    return {"prior": rows["share"][rows["trial"] == trial]}
-
-
-def _fit_trial(
-    build: Callable[[], HeterogeneousClassifier],
-    trial: Trial,
-    sources: list[SourceDomain],
-) -> TrialResult:
-    """Fit one trial; a crash of the method is its outcome, not the end of the job."""
     status, reason, collapsed, crashed = "ok", "", "", False
     rounds: Sequence[Round] = []
-    with measured() as usage, warnings.catch_warnings():
+    with provenance.measured() as usage, warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)  # recorded instead
         try:
-            model = fitted(build, trial, sources)
+            model = fitted(partial(build, **chosen), trial, sources)
             _check_rounds(model.history_, trial)
             rounds, collapsed = model.history_, model.collapsed_
         except MethodFailed as failure:
@@ -323,12 +287,21 @@ def _fit_trial(
                 raise
             status, reason, crashed = "failed", crash_text(error), True
             log.exception("trial %d: the method crashed", trial.number)
-    log.info("trial %d: %s %s (%.2f s)", trial.number, status, reason, usage.seconds)
+    seconds = usage["seconds"]
+    log.info("trial %d: %s %s (%.2f s)", trial.number, status, reason, seconds)
     if collapsed:
         log.warning("trial %d has collapsed: %s", trial.number, collapsed)
-    outcome = {"trial": trial.number, "status": status, "reason": reason}
+    outcome = {"trial": trial.number, "status": status, "reason": reason, **usage}
     outcome |= {"collapsed": collapsed, "crashed": crashed}
-    return {**outcome, **usage.as_dict()}, rounds
+    return outcome | ({"selected": chosen} if fit.grid else {}), rounds
+
+
+def _prior(path: PathLike | None, trial: int) -> dict[str, Any]:
+    """Return the shares of the classes in a trial as an option, classes sorted."""
+    if path is None:
+        return {}
+    rows = artifacts.read_rows(path, artifacts.SHARE_COLUMNS)
+    return {"prior": rows["share"][rows["trial"] == trial]}
 
 
 def _check_rounds(rounds: Sequence[Round], trial: Trial) -> None:
@@ -342,14 +315,3 @@ def _check_rounds(rounds: Sequence[Round], trial: Trial) -> None:
                 f"iteration {entry.iteration}: expected one of the {len(labels)} "
                 f"labels for each of {n} unlabelled rows, but it gives something else"
             )
-
-
-def _append(rows: dict[str, list[Any]], trial: Trial, rounds: Sequence[Round]) -> None:
-    n = len(trial.test_ids)
-    for entry in rounds:
-        given = entry.confidence
-        rows["trial"] += [trial.number] * n
-        rows["iteration"] += [entry.iteration] * n
-        rows["id"] += trial.test_ids.tolist()
-        rows["predicted"] += entry.prediction.tolist()
-        rows["confidence"] += [np.nan] * n if given is None else given.tolist()
