@@ -43,7 +43,8 @@ def build_codebook(
         raise made.refuse("codebook_domain", "the name of a domain")
     content = _matching_index(index, made)
     domain = made.codebook_domain
-    _load(made)
+    made.load()  # only libraries that are loaded can be limited
+    log_ready()
     with limit_threads(numeric_threads):
         words = made.fit_codebook(_files(content, domain, fetched))
     content.check(domain)
@@ -84,14 +85,27 @@ def extract_view(
         (name,) = read_fetched(Path(weights))["files"]
         options = {**options, "weights": str(Path(weights).parent / str(name))}
     made, columns, more = make_extractor(extractor, **options), None, dict[str, Any]()
-    _load(made)
+    made.load()  # only libraries that are loaded can be limited
+    log_ready()
     with limit_threads(numeric_threads):
         if isinstance(made, ViewExtractor):
-            X, ids, record = _from_view(made, view)
+            features = read_features(_given(made, "view", view))
+            require_finite(features.X, features.ids, str(view))
+            X, found = made.reduce(features.X)
+            ids = features.ids.tolist()
+            record = _record(made, **found, view=dict(features.provenance))
         else:
             content = _matching_index(index, made)
             if isinstance(made, Published):
-                X, more = _from_published(made, content, domain, storage)
+                if storage is None:
+                    reason = f"{made.name} is not published for {content.dataset}"
+                    raise ConfigError(
+                        f"extractor published: {reason}, domain {domain}."
+                    )
+                labels, positions = content.labels(domain), content.positions(domain)
+                X, more = made.read(
+                    content.root, storage, content.classes, labels, positions
+                )
             elif isinstance(made, TableColumns):
                 X, columns = made.read(content.root, domain, content.positions(domain))
             else:
@@ -106,11 +120,6 @@ def extract_view(
     _write(output, X, ids, record, None if scale == PCA else columns)
 
 
-def _load(made: Extractor) -> None:
-    made.load()  # only libraries that are loaded can be limited
-    log_ready()
-
-
 def _scaled(X: Any, scale: str, what: str) -> Any:
     try:
         return fit_scaling(scale, X).apply(X)
@@ -123,26 +132,6 @@ def _files(index: Index, domain: str, fetched: PathLike | None) -> list[Path]:
         return index.files(domain)
     paths = read_fetched(Path(fetched))["images"][domain]
     return [index.root / paths[position] for position in index.positions(domain)]
-
-
-def _from_published(
-    extractor: Published, index: Index, domain: str, storage: Mapping[str, Any] | None
-) -> tuple[Any, dict[str, Any]]:
-    if storage is None:
-        message = f"extractor published: {extractor.name} is not published for"
-        raise ConfigError(f"{message} {index.dataset}, domain {domain}.")
-    labels, positions = index.labels(domain), index.positions(domain)
-    return extractor.read(index.root, storage, index.classes, labels, positions)
-
-
-def _from_view(
-    extractor: ViewExtractor, view: PathLike | None
-) -> tuple[Any, Sequence[str], dict[str, Any]]:
-    features = read_features(_given(extractor, "view", view))
-    require_finite(features.X, features.ids, str(view))
-    X, found = extractor.reduce(features.X)
-    record = _record(extractor, **found, view=dict(features.provenance))
-    return X, features.ids.tolist(), record
 
 
 def _from_files(

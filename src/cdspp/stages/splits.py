@@ -26,15 +26,7 @@ from cdspp.core.names import (
 from cdspp.core.seeding import generator
 from cdspp.datasets.base import read_index
 from cdspp.datasets.published import draw_published
-from cdspp.stages.artifacts import (
-    LABEL_COLUMNS,
-    PAIR_COLUMNS,
-    SHARE_COLUMNS,
-    SPLIT_COLUMNS,
-    labels_by_id,
-    read_rows,
-    write_rows,
-)
+from cdspp.stages import artifacts
 
 
 def draw_seeded(
@@ -82,41 +74,43 @@ def write_split(
     walks by the order of `classes`, looks at samples in their published order, and has
     no seed. DataError: a target class would have no test sample.
     """
-    samples = read_rows(labels, LABEL_COLUMNS)
-    ids, found = samples["id"], samples["label"]
+    samples = artifacts.read_rows(labels, artifacts.LABEL_COLUMNS)
+    ids, classes_of = samples["id"], samples["label"]
     order = np.argsort(samples["position"], kind="stable")
     if role == "target":
-        _check_sizes(found, per_class, f"{dataset}, domain {domain}")
+        sizes = Counter(label for label in classes_of.tolist() if label is not None)
+        small = [f"{name} ({n})" for name, n in sorted(sizes.items()) if n <= per_class]
+        if small:
+            raise DataError(
+                f"{dataset}, domain {domain}: {per_class} labelled target samples per "
+                f"class leave no test sample in {', '.join(small)}. Lower "
+                "labels.target."
+            )
     # As published, for some methods look at the order of their rows.
-    places = samples["position"] if protocol == "published" else np.arange(len(ids))
+    positions = samples["position"] if protocol == "published" else np.arange(len(ids))
 
     def draw(trial: int) -> Iterable[NDArray[np.intp]]:
         if protocol == "seeded":
             rng = generator(seed, "split", dataset, domain, role, trial)
-            return draw_seeded(found, per_class, rng, unlabelled=unlabelled)
+            return draw_seeded(classes_of, per_class, rng, unlabelled=unlabelled)
         how: dict[str, Any] = {"class_order": classes, "unlabelled": unlabelled}
-        return (order[p] for p in draw_published(found[order], per_class, trial, **how))
+        published = draw_published(classes_of[order], per_class, trial, **how)
+        return (order[places] for places in published)
 
-    rows: dict[str, list[Any]] = {name: [] for name in SPLIT_COLUMNS}
+    role_of_labelled = SOURCE if role == SOURCE else LABELLED
+    rows: dict[str, list[Any]] = {name: [] for name in artifacts.SPLIT_COLUMNS}
     for trial in trials_of_block(block):
         drawn, rest = draw(trial)
         used = drawn if role == SOURCE else np.concatenate([drawn, rest])
-        taken = used[np.argsort(places[used], kind="stable")]
+        taken = used[np.argsort(positions[used], kind="stable")]
         rows["trial"] += [trial] * len(taken)
         rows["id"] += ids[taken].tolist()
         rows["row"] += taken.tolist()
-        _append_labels(rows, found[taken], np.isin(taken, drawn), role)
-    write_rows(output, SPLIT_COLUMNS, rows)
-
-
-def _append_labels(
-    rows: dict[str, list[Any]], labels: Any, given: NDArray[np.bool_], role: str
-) -> None:
-    """Append roles and labels; only labels that are `given` leave here."""
-    labels[~given] = None
-    name = SOURCE if role == SOURCE else LABELLED
-    rows["role"] += np.where(given, name, UNLABELLED_ROLE).tolist()
-    rows["label"] += labels.tolist()
+        labelled = np.isin(taken, drawn)
+        rows["role"] += np.where(labelled, role_of_labelled, UNLABELLED_ROLE).tolist()
+        # No other label leaves here.
+        rows["label"] += np.where(labelled, classes_of[taken], None).tolist()
+    artifacts.write_rows(output, artifacts.SPLIT_COLUMNS, rows)
 
 
 def write_pairs(*, index: PathLike, output: PathLike, block: str, seed: int) -> None:
@@ -128,12 +122,12 @@ def write_pairs(*, index: PathLike, output: PathLike, block: str, seed: int) -> 
     found = read_index(Path(index))
     domain = next(iter(found.domains))
     ids = np.array([sample.id for sample in found.samples(domain) if sample.paired])
-    rows: dict[str, list[Any]] = {name: [] for name in PAIR_COLUMNS}
+    rows: dict[str, list[Any]] = {name: [] for name in artifacts.PAIR_COLUMNS}
     for trial in trials_of_block(block):
         rng = generator(seed, "pairs", found.dataset, trial)
         rows["trial"] += [trial] * len(ids)
         rows["id"] += rng.permutation(ids).tolist()
-    write_rows(output, PAIR_COLUMNS, rows)
+    artifacts.write_rows(output, artifacts.PAIR_COLUMNS, rows)
 
 
 def write_test_shares(*, labels: PathLike, split: PathLike, output: PathLike) -> None:
@@ -144,24 +138,14 @@ def write_test_shares(*, labels: PathLike, split: PathLike, output: PathLike) ->
     prior; the row of that method then says so, and stays out of every comparison.
     `labels` are those of the target domain, `split` is its split for a block.
     """
-    truth = labels_by_id(labels)
+    truth = artifacts.labels_by_id(labels)
     classes = np.unique(list(truth.values()))
-    drawn = read_rows(split, SPLIT_COLUMNS)
-    rows: dict[str, list[Any]] = {name: [] for name in SHARE_COLUMNS}
+    drawn = artifacts.read_rows(split, artifacts.SPLIT_COLUMNS)
+    rows: dict[str, list[Any]] = {name: [] for name in artifacts.SHARE_COLUMNS}
     for trial in np.unique(drawn["trial"]):
         tested = (drawn["trial"] == trial) & (drawn["role"] == UNLABELLED_ROLE)
         found = np.array([truth[name] for name in drawn["id"][tested]])
         rows["trial"] += [int(trial)] * len(classes)
         rows["label"] += classes.tolist()
         rows["share"] += [float(np.mean(found == label)) for label in classes]
-    write_rows(output, SHARE_COLUMNS, rows)
-
-
-def _check_sizes(classes: NDArray[Any], per_class: int, where: str) -> None:
-    sizes = Counter(label for label in classes.tolist() if label is not None)
-    small = [f"{name} ({n})" for name, n in sorted(sizes.items()) if n <= per_class]
-    if small:
-        raise DataError(
-            f"{where}: {per_class} labelled target samples per class leave no test "
-            f"sample in {', '.join(small)}. Lower labels.target."
-        )
+    artifacts.write_rows(output, artifacts.SHARE_COLUMNS, rows)

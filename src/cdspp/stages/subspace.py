@@ -17,7 +17,7 @@ from cdspp.core.linalg import column_signs, row_normalise
 from cdspp.core.names import PathLike
 from cdspp.core.provenance import limit_threads
 from cdspp.methods import make, option_defaults
-from cdspp.methods.base import UNLABELLED, HeterogeneousClassifier
+from cdspp.methods.base import UNLABELLED
 from cdspp.stages.artifacts import SUBSPACE_ARRAYS
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
@@ -88,7 +88,16 @@ def _arrays(
     with keep_labels(*trial.classes):
         model.fit(trial.X, trial.y, source=trial.source)
     n_given = len(trial.source_ids) + len(trial.labelled_ids)
-    views = fixed_view(_projected(model, trial), anchors=n_given)
+    # Source, labelled and unlabelled rows in the subspace of each round.
+    labelled = np.array([label != UNLABELLED for label in trial.y])
+    X_source = row_normalise(np.asarray(trial.source.X, dtype=np.float64))
+    X_target = row_normalise(trial.X.astype(np.float64))
+    rounds = []
+    for P_source, P_target in filter(None, (r.projections for r in model.history_)):
+        known = np.vstack([X_source @ P_source, X_target[labelled] @ P_target])
+        every = np.vstack([known, X_target[~labelled] @ P_target])
+        rounds.append(row_normalise(every - known.mean(axis=0)))
+    views = fixed_view(rounds, anchors=n_given)
     groups = ["source", "labelled", "unlabelled"]
     ids = [trial.source_ids, trial.labelled_ids, trial.test_ids]
     group = np.repeat(groups, [len(part) for part in ids])
@@ -102,16 +111,3 @@ def _arrays(
         "predicted": np.concatenate(predicted),
         "final_fit": np.asarray(bool(extra) and len(views) > 1),
     }
-
-
-def _projected(model: HeterogeneousClassifier, trial: Trial) -> list[Float]:
-    """Return source, labelled and unlabelled rows in the subspace of each round."""
-    labelled = np.array([label != UNLABELLED for label in trial.y])
-    X_source = row_normalise(np.asarray(trial.source.X, dtype=np.float64))
-    X_target = row_normalise(trial.X.astype(np.float64))
-    rounds = []
-    for P_source, P_target in filter(None, (r.projections for r in model.history_)):
-        given = np.vstack([X_source @ P_source, X_target[labelled] @ P_target])
-        every = np.vstack([given, X_target[~labelled] @ P_target])
-        rounds.append(row_normalise(every - given.mean(axis=0)))
-    return rounds

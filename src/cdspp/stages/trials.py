@@ -14,13 +14,8 @@ from cdspp.core.errors import DataError
 from cdspp.core.names import LABELLED, PathLike
 from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.bridge import PAIRS, SAME_NAMES, SHARED
-from cdspp.stages.artifacts import (
-    PAIR_COLUMNS,
-    SPLIT_COLUMNS,
-    Features,
-    read_features,
-    read_rows,
-)
+from cdspp.stages import artifacts
+from cdspp.stages.artifacts import Features
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +159,8 @@ def read_trials(
 def _read_domain(
     features_path: PathLike, split_path: PathLike, keep_sparse: bool
 ) -> tuple[Features, dict[str, NDArray[Any]]]:
-    features = read_features(features_path)
-    split = read_rows(split_path, SPLIT_COLUMNS)
+    features = artifacts.read_features(features_path)
+    split = artifacts.read_rows(split_path, artifacts.SPLIT_COLUMNS)
     rows, ids = split["row"], features.ids
     if rows.max(initial=-1) >= len(ids) or np.any(ids[rows] != split["id"].astype(str)):
         raise DataError(
@@ -215,7 +210,7 @@ def _pair_reader(
 ) -> Callable[..., tuple[NDArray[Any], tuple[Any, Any]]]:
     """Return a reader of ids and rows of pairs, by trial and the ids of its splits."""
     assert files.pairs is not None
-    every = read_rows(files.pairs, PAIR_COLUMNS)
+    every = artifacts.read_rows(files.pairs, artifacts.PAIR_COLUMNS)
     sides = [
         (features.X, {name: row for row, name in enumerate(features.ids.tolist())})
         for features in (source, target)
