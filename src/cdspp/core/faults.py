@@ -67,17 +67,14 @@ def raise_write_error(
     if number in _FULL:
         message = f"{folder}: no space left on this disk ({os.strerror(number)})."
         raise DiskFullError(f"{message} Make room and run again.") from error
-    if number in remedies and _concerns(error, folder):
-        message = f"{path}: cannot be written ({os.strerror(number)})."
-        raise NotWritableError(f"{message} {remedies[number]}") from error
-
-
-def _concerns(error: OSError, folder: Path) -> bool:
-    """Return whether an error names no file, or one in, at or above the folder."""
-    if not isinstance(error.filename, str | os.PathLike):
-        return True
-    named, whole = Path(error.filename).absolute(), folder.absolute()
-    return named.is_relative_to(whole) or whole.is_relative_to(named)
+    if number not in remedies:
+        return
+    if isinstance(error.filename, str | os.PathLike):
+        named, whole = Path(error.filename).absolute(), folder.absolute()
+        if not (named.is_relative_to(whole) or whole.is_relative_to(named)):
+            return
+    message = f"{path}: cannot be written ({os.strerror(number)})."
+    raise NotWritableError(f"{message} {remedies[number]}") from error
 
 
 def out_of_memory(error: BaseException) -> bool:

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 from cdspp.core.errors import USER_ERRORS
 from cdspp.core.faults import machine_fault_text, write_errors
@@ -22,13 +21,6 @@ log = logging.getLogger(__name__)
 
 READY = re.compile(r"ready after ([0-9.]+) s of processor time")
 FINISHED = re.compile(r"finished after ([0-9.]+) s of processor time")
-
-
-class ProcessorTime(NamedTuple):
-    """Processor seconds of jobs: until they were ready to compute, and in all."""
-
-    start_up: float
-    total: float
 
 
 @contextmanager
@@ -105,8 +97,11 @@ def log_ready() -> None:
     log.info("ready after %.3f s of processor time", time.process_time())
 
 
-def processor_time(logs: Iterable[PathLike]) -> ProcessorTime:
-    """Add up the processor time of finished jobs, from logs and folders of logs."""
+def processor_time(logs: Iterable[PathLike]) -> tuple[float, float]:
+    """Add up processor seconds of finished jobs, from logs and folders of logs.
+
+    They are those until the jobs were ready to compute, and all.
+    """
     start_up = total = 0.0
     for path in map(Path, logs):
         for file in [path] if path.is_file() else sorted(path.rglob("*.log")):
@@ -115,4 +110,4 @@ def processor_time(logs: Iterable[PathLike]) -> ProcessorTime:
             if ready and finished:
                 start_up += float(ready[-1])
                 total += float(finished[-1])
-    return ProcessorTime(start_up, total)
+    return start_up, total

@@ -31,34 +31,10 @@ _kept: ContextVar[OrderedDict[Any, Any] | None] = ContextVar("kept", default=Non
 
 
 def available_megabytes() -> float | None:
-    """Return the memory that a process may still use, None where it is not known."""
-    found = [_group_memory()]
-    if free := re.search(r"^MemAvailable: +(\d+)", _text(MACHINE), re.M):
-        found.append(int(free[1]) / 2**10)
-    else:  # only Linux has the file; all memory is better than no number
-        with suppress(OSError, ValueError, AttributeError):
-            pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-            found.append(pages / 2**20)
-    return min((value for value in found if value is not None), default=None)
+    """Return the memory that a process may still use, None where it is not known.
 
-
-def memory_text(megabytes: float) -> str:
-    """Return megabytes in words."""
-    return f"{megabytes / 1024:.1f} GB" if megabytes >= 1024 else f"{megabytes:.0f} MB"
-
-
-def require_memory(n_values: int, what: str, remedy: str) -> None:
-    """Raise DataError, from `what` to `remedy`, if so many numbers do not fit in."""
-    free, needed = available_megabytes(), 8 * n_values / 2**20
-    if free is not None and needed > free:
-        raise DataError(
-            f"{what} needs about {memory_text(needed)} of memory, and "
-            f"{memory_text(free)} are free. {remedy}"
-        )
-
-
-def _group_memory() -> float | None:
-    """Return the least that a group of this process, or one above it, leaves free."""
+    It is the least that the machine and all groups of the process leave free.
+    """
     found = []
     for line in _text(OWN_GROUPS).splitlines():
         _, controllers, path = line.split(":", 2)
@@ -76,7 +52,28 @@ def _group_memory() -> float | None:
                 spare = re.search(r"^inactive_file (\d+)", _text(folder / STATE), re.M)
                 idle = int(spare[1]) if spare else 0
                 found.append((int(limit) - int(used) + idle) / 2**20)
+    if free := re.search(r"^MemAvailable: +(\d+)", _text(MACHINE), re.M):
+        found.append(int(free[1]) / 2**10)
+    else:  # only Linux has the file; all memory is better than no number
+        with suppress(OSError, ValueError, AttributeError):
+            pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+            found.append(pages / 2**20)
     return min(found, default=None)
+
+
+def memory_text(megabytes: float) -> str:
+    """Return megabytes in words."""
+    return f"{megabytes / 1024:.1f} GB" if megabytes >= 1024 else f"{megabytes:.0f} MB"
+
+
+def require_memory(n_values: int, what: str, remedy: str) -> None:
+    """Raise DataError, from `what` to `remedy`, if so many numbers do not fit in."""
+    free, needed = available_megabytes(), 8 * n_values / 2**20
+    if free is not None and needed > free:
+        raise DataError(
+            f"{what} needs about {memory_text(needed)} of memory, and "
+            f"{memory_text(free)} are free. {remedy}"
+        )
 
 
 def _text(path: Path) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from cdspp.core.components import PrincipalComponents
 from cdspp.core.linalg import row_normalise
+from cdspp.core.scaling import PrincipalComponents
 from cdspp.methods.base import Float, Problem
 from cdspp.methods.bridge import PAIRS, Bridge, missing_bridge
 from cdspp.methods.bridges.joint_machine import JointMachine, stacked, unit_rows
