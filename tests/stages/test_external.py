@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -47,7 +46,7 @@ def run_program() -> None:
 
 def take(room: Room, path: Path) -> Path:
     """Make the fit that is the predictions of a file."""
-    files = replace(room.files(TASK), predictions=path)
+    files = {**room.files(TASK), "predictions": path}
     return room.fit(files=files, method="theirs")
 
 
@@ -134,7 +133,7 @@ def test_one_class_for_all_rows_is_a_collapse_as_of_any_method(
 def test_other_settings_need_predictions_of_their_own(
     room: Room, exported: Path
 ) -> None:
-    files = replace(room.files(TASK), predictions=exported / "theirs.csv")
+    files = {**room.files(TASK), "predictions": exported / "theirs.csv"}
     room.fit_states({"none": {"name": "none"}}, files=files, method="theirs")
     record = room.output("none", TASK, "theirs").with_suffix(".json")
     assert {t["status"] for t in read_json(record)["extra"]["trials"]} == {"failed"}

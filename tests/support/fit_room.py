@@ -83,12 +83,12 @@ class Room:
 
     def files(self, task: str) -> TaskFiles:
         source, target = task.split("_")
-        return TaskFiles(
-            source_features=self.features(source),
-            target_features=self.features(target),
-            source_split=self.split("source", source),
-            target_split=self.split("target", target),
-        )
+        return {
+            "source_features": self.features(source),
+            "target_features": self.features(target),
+            "source_split": self.split("source", source),
+            "target_split": self.split("target", target),
+        }
 
     def fit(self, task: str = "left_right", **changes: Any) -> Path:
         """Make one fit and return its predictions."""

@@ -276,7 +276,6 @@ def _check_made(paths: Iterable[str], chosen: Sequence[str]) -> None:
 
 
 def _blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
-    from cdspp.stages.trials import TaskFiles
     from cdspp.study.files import files_of_fit
 
     usual = (
@@ -289,8 +288,8 @@ def _blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
         for block in study.blocks(study.trials):
             key = FitKey(benchmark, MAIN, task, method, block)
             named = files_of_fit(study, key).items()
-            sides = {n: path for n, path in named if n.startswith(("source", "target"))}
-            yield task, TaskFiles.of(**sides)
+            sides = ("source", "target")
+            yield task, {n: path for n, path in named if n.startswith(sides)}
 
 
 def add_plan(commands: Any) -> None:

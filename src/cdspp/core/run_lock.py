@@ -26,7 +26,7 @@ from typing import NamedTuple, TextIO
 
 from cdspp.core.errors import StaleJobError
 from cdspp.core.names import PathLike
-from cdspp.core.provenance import file_digest
+from cdspp.core.provenance import INSTALLED, file_digest
 
 State = Mapping[str, tuple[int, int]]
 
@@ -36,7 +36,6 @@ FOLDER, RUNS = ".snakemake", "cdspp-runs"
 # Variables of the environment: the mark of the run, and whether it may replace no fit
 # for changes of code alone.
 RUN, KEEP_FITS = "CDSPP_RUN", "CDSPP_KEEP_FITS"
-INSTALLED = ("site-packages", "dist-packages")
 HOUR = 3600.0
 NOBODY = "a run that left no mark"
 REMOVED = (
@@ -142,7 +141,7 @@ def code_state() -> State:
     here = f"{Path.cwd()}{os.sep}"
     files = {str(path) for path in Path(__file__).parents[1].rglob("*.py")}
     for file in _loaded():
-        if file.startswith(here) and not {*INSTALLED} & {*Path(file).parts}:
+        if file.startswith(here) and not INSTALLED & {*Path(file).parts}:
             files.add(file)
     return {file: state for file in sorted(files) if (state := _state(file))}
 

@@ -18,7 +18,7 @@ from cdspp.core.wording import counted
 from cdspp.methods.base import UNLABELLED, Round
 from cdspp.methods.collapse import find_collapse
 from cdspp.stages.artifacts import read_features
-from cdspp.stages.trials import TaskFiles, Trial, read_trials
+from cdspp.stages.trials import TaskFiles, Trial, read_trials, source_features
 
 COLUMNS = ("task", "trial", "id", "predicted")
 # Those of one benchmark, or of the main run, need not say so.
@@ -46,8 +46,8 @@ def export_benchmark(
     """
     tables, views = [], dict[str, str]()
     for task, files in blocks:
-        of_sources = [Path(features) for features, _ in files.of_sources()]
-        target = Path(files.target_features)
+        of_sources = [*map(Path, source_features(files).values())]
+        target = Path(files["target_features"])
         views |= {"source": str(of_sources[0]), "target": str(target)}
         for path in (*of_sources, target):
             output = folder / "features" / f"{path.stem}.parquet"

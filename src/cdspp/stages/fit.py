@@ -95,8 +95,7 @@ def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
     if any(method.needs_torch for method in methods):
         import_module("torch")
     log_ready()
-    files = task_block.files.by_name().items()
-    inputs = {name: input_digest(path) for name, path in files}
+    inputs = {name: input_digest(path) for name, path in task_block.files.items()}
     with provenance.limit_threads(task_block.numeric_threads):
         # By method, so that no time recorded of one is less for another's work.
         for _, settings in groupby(fits, key=attrgetter("method")):
@@ -138,13 +137,13 @@ def _write_fit(
     task_block: TaskBlock, fit: Fit, made_of: str, inputs: Mapping[str, str]
 ) -> None:
     files, run = task_block.files, partial(_run_trial, task_block, fit)
-    if files.predictions is not None:
+    if "predictions" in files:
         # Not above: it needs pandas, with which a fit would start a second later.
         from cdspp.stages.external import external_reader
 
         key = fit_key(fit.predictions)
         places = {"benchmark": task_block.benchmark, "task": task_block.task}
-        run = external_reader(files.predictions, setting=key.setting, **places)
+        run = external_reader(files["predictions"], setting=key.setting, **places)
     trials = read_trials(
         files,
         overlap=fit.overlap,
@@ -161,7 +160,7 @@ def _write_fit(
         for name, values in result[1].items():
             rows[name] += values
     artifacts.write_rows(fit.predictions, artifacts.FIT_COLUMNS, rows)
-    dataset = Path(files.target_features).absolute().parent.name
+    dataset = Path(files["target_features"]).absolute().parent.name
     extra: dict[str, Any] = {"dataset": dataset, "overlap": fit.overlap}
     extra |= {"trials": outcomes, "device": _device(fit), "seed": task_block.seed}
     extra |= {"numeric_threads": task_block.numeric_threads}
@@ -257,7 +256,7 @@ def _shared_inputs(inputs: Mapping[str, str]) -> dict[str, str]:
 def _inputs_digest(task_block: TaskBlock, trial: Trial) -> str:
     """Return a digest of the ids, labels and shares that a trial reads, in order."""
     ids = trial.source_ids, trial.labelled_ids, trial.test_ids, trial.paired_ids
-    prior = _prior(task_block.files.prior, trial.number).get("prior", ())
+    prior = _prior(task_block.files, trial.number).get("prior", ())
     labels = trial.source_labels, np.asarray(trial.labelled.y)
     parts = [*ids, *labels, prior]
     return content_digest([[str(value) for value in part] for part in parts])
@@ -267,7 +266,7 @@ def _run_trial(task_block: TaskBlock, fit: Fit, trial: Trial) -> TrialResult:
     """Fit one trial; a crash of the method is its outcome, not the end of the job."""
     axes = task_block.seed, task_block.benchmark, task_block.task, trial.number
     state = SourceState(**fit.source)
-    options = {**_prior(task_block.files.prior, trial.number), **fit.options}
+    options = {**_prior(task_block.files, trial.number), **fit.options}
     seed = integer_seed(fit.method, *axes)
     build = partial(make_seeded, fit.method, seed, **options)
     chosen = select_options(build, trial, state, axes, fit.grid) if fit.grid else {}
@@ -296,11 +295,11 @@ def _run_trial(task_block: TaskBlock, fit: Fit, trial: Trial) -> TrialResult:
     return outcome | ({"selected": chosen} if fit.grid else {}), rounds
 
 
-def _prior(path: PathLike | None, trial: int) -> dict[str, Any]:
+def _prior(files: TaskFiles, trial: int) -> dict[str, Any]:
     """Return the shares of the classes in a trial as an option, classes sorted."""
-    if path is None:
+    if "prior" not in files:
         return {}
-    rows = artifacts.read_rows(path, artifacts.SHARE_COLUMNS)
+    rows = artifacts.read_rows(files["prior"], artifacts.SHARE_COLUMNS)
     return {"prior": rows["share"][rows["trial"] == trial]}
 
 

@@ -11,9 +11,9 @@ of paired rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,20 +44,68 @@ def derangement(
             return drawn
 
 
-class _Draw(NamedTuple):
-    source: SourceDomain
-    labelled: SourceDomain
-    rng: np.random.Generator
-    spread: float
+# From the most that is kept to the least; both forms of none keep nothing.
+STATES = (
+    *(names.REAL, *names.WITHOUT_SOURCE, names.SWAPPED),
+    *("permuted-labels", names.CLASS_NOISE, "noise"),
+)
+BRIDGE_STATES = (names.SHUFFLED_COLUMNS, names.SHUFFLED_PAIRS)
 
 
-def _none_matched(draw: _Draw) -> SourceDomain:
-    X: Any = draw.labelled.X
-    X, labels = X if issparse(X) else np.asarray(X), np.asarray(draw.labelled.y)
-    sizes = np.unique(np.asarray(draw.source.y), return_counts=True)
+def _changed(
+    state: str,
+    source: SourceDomain,
+    labelled: SourceDomain,
+    rng: np.random.Generator,
+    spread: float,
+) -> SourceDomain | None:
+    """Draw what serves as the source in a state, None for the labelled target rows."""
+    y, X = np.asarray(source.y), source.X
+    match state:
+        case names.REAL:
+            return source
+        case names.ALONE:
+            return None
+        case names.MATCHED:
+            return _matched(labelled, y, rng)
+        case names.SWAPPED:
+            classes, codes = np.unique(y, return_inverse=True)
+            needs = f"{state} needs two source classes"
+            renamed = classes[derangement(len(classes), rng, needs)]
+            return SourceDomain(X, renamed[codes])
+        case "permuted-labels":
+            return SourceDomain(X, rng.permutation(y))
+        case names.CLASS_NOISE:
+            rows = X.toarray() if issparse(X) else np.asarray(X)
+            classes, codes = np.unique(y, return_inverse=True)
+            means = rng.standard_normal((len(classes), rows.shape[1]))
+            drawn = means[codes] + spread * rng.standard_normal(rows.shape)
+            lengths = np.linalg.norm(rows, axis=1) / np.linalg.norm(drawn, axis=1)
+            return SourceDomain(drawn * lengths[:, None], source.y)
+        case "noise":
+            drawn = np.abs(rng.standard_normal(np.shape(X)))
+            return SourceDomain(drawn, source.y)
+        case names.SHUFFLED_COLUMNS:
+            ours, theirs = zip(*source.shared_columns, strict=True)
+            order = derangement(len(theirs), rng, f"{state} needs two shared columns")
+            shuffled = [(i, theirs[k]) for i, k in zip(ours, order, strict=True)]
+            return replace(source, shared_columns=shuffled)
+        case names.SHUFFLED_PAIRS:
+            ours, theirs = source.paired_rows
+            order = derangement(theirs.shape[0], rng, f"{state} needs two pairs")
+            return replace(source, paired_rows=(ours, theirs[order]))
+    raise KeyError(state)
+
+
+def _matched(
+    labelled: SourceDomain, y: NDArray[Any], rng: np.random.Generator
+) -> SourceDomain:
+    """Repeat labelled target rows to the sizes of source classes `y`."""
+    X: Any = labelled.X
+    X, labels = X if issparse(X) else np.asarray(X), np.asarray(labelled.y)
     rows = [
-        np.resize(draw.rng.permutation(np.flatnonzero(labels == label)), size)
-        for label, size in zip(*sizes, strict=True)
+        np.resize(rng.permutation(np.flatnonzero(labels == label)), size)
+        for label, size in zip(*np.unique(y, return_counts=True), strict=True)
         if np.any(labels == label)
     ]
     if not rows:
@@ -67,66 +115,6 @@ def _none_matched(draw: _Draw) -> SourceDomain:
         )
     chosen = np.concatenate(rows)
     return SourceDomain(X[chosen], labels[chosen])
-
-
-def _swapped_classes(draw: _Draw) -> SourceDomain:
-    classes, codes = np.unique(np.asarray(draw.source.y), return_inverse=True)
-    needs = f"{names.SWAPPED} needs two source classes"
-    renamed = classes[derangement(len(classes), draw.rng, needs)]
-    return SourceDomain(draw.source.X, renamed[codes])
-
-
-def _permuted_labels(draw: _Draw) -> SourceDomain:
-    y = draw.rng.permutation(np.asarray(draw.source.y))
-    return SourceDomain(draw.source.X, y)
-
-
-def _class_noise(draw: _Draw) -> SourceDomain:
-    X: Any = draw.source.X
-    rows, rng = X.toarray() if issparse(X) else np.asarray(X), draw.rng
-    classes, codes = np.unique(np.asarray(draw.source.y), return_inverse=True)
-    means = rng.standard_normal((len(classes), rows.shape[1]))
-    drawn = means[codes] + draw.spread * rng.standard_normal(rows.shape)
-    lengths = np.linalg.norm(rows, axis=1) / np.linalg.norm(drawn, axis=1)
-    return SourceDomain(drawn * lengths[:, None], draw.source.y)
-
-
-def _noise(draw: _Draw) -> SourceDomain:
-    shape = np.shape(draw.source.X)
-    return SourceDomain(np.abs(draw.rng.standard_normal(shape)), draw.source.y)
-
-
-# From the most that is kept to the least; both forms of none keep nothing.
-STATES: Mapping[str, Callable[[_Draw], SourceDomain | None]] = {
-    names.REAL: lambda draw: draw.source,
-    names.ALONE: lambda draw: None,
-    names.MATCHED: _none_matched,
-    names.SWAPPED: _swapped_classes,
-    "permuted-labels": _permuted_labels,
-    names.CLASS_NOISE: _class_noise,
-    "noise": _noise,
-}
-
-
-def _shuffled_columns(draw: _Draw) -> SourceDomain:
-    ours, theirs = zip(*draw.source.shared_columns, strict=True)
-    needs = f"{names.SHUFFLED_COLUMNS} needs two shared columns"
-    order = derangement(len(theirs), draw.rng, needs)
-    shuffled = [(i, theirs[k]) for i, k in zip(ours, order, strict=True)]
-    return replace(draw.source, shared_columns=shuffled)
-
-
-def _shuffled_pairs(draw: _Draw) -> SourceDomain:
-    ours, theirs = draw.source.paired_rows
-    needs = f"{names.SHUFFLED_PAIRS} needs two pairs"
-    order = derangement(theirs.shape[0], draw.rng, needs)
-    return replace(draw.source, paired_rows=(ours, theirs[order]))
-
-
-BRIDGE_STATES: Mapping[str, Callable[[_Draw], SourceDomain]] = {
-    names.SHUFFLED_COLUMNS: _shuffled_columns,
-    names.SHUFFLED_PAIRS: _shuffled_pairs,
-}
 
 
 def bridge_states(source: SourceDomain) -> list[str]:
@@ -221,10 +209,9 @@ class SourceState:
             labelled target row has a class of the source.
         """
         rng = generator(self.name, *axes)
-        draw = _Draw(source, labelled, rng, self.spread)
+        changed = _changed(self.name, source, labelled, rng, self.spread)
         if self.name in BRIDGE_STATES:
-            return BRIDGE_STATES[self.name](draw)
-        changed = STATES[self.name](draw)
+            return changed
         if changed is not None and self.absolute:
             changed = SourceDomain(np.abs(changed.X), changed.y)
         # With the bridge of the real one.

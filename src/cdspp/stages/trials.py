@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -62,46 +62,13 @@ class Trial:
         return {*self.source_labels, *self.y} - {UNLABELLED}
 
 
+# The files that a fit reads of a task, by name: `source_features`, `target_features`,
+# `source_split` and `target_split`, no test label; of a second source
+# `source_features_2` and `source_split_2`. The one exception is `prior`
+# (`cdspp.stages.splits.write_test_shares`). `predictions` are those of another program,
+# `pairs` the ids of paired samples.
+TaskFiles = Mapping[str, PathLike]
 NO_PAIRS = np.empty(0, object), None
-
-
-@dataclass(frozen=True)
-class TaskFiles:
-    """The files that a fit reads of a task: views and splits, no test label.
-
-    `more` has those of further sources: `source_features_2`, `source_split_2` and so
-    on. The one exception is `prior` (`cdspp.stages.splits.write_test_shares`).
-    `predictions` are those of another program, `pairs` the ids of paired samples.
-    """
-
-    source_features: PathLike
-    target_features: PathLike
-    source_split: PathLike
-    target_split: PathLike
-    prior: PathLike | None = None
-    predictions: PathLike | None = None
-    pairs: PathLike | None = None
-    more: Mapping[str, PathLike] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, **files: PathLike) -> TaskFiles:
-        """Return the files of these names, those of further sources among them."""
-        known = {each.name for each in fields(cls)}
-        own = {name: files.pop(name) for name in known & files.keys()}
-        return cls(**own, more=files)
-
-    def by_name(self) -> dict[str, PathLike]:
-        """Return all files by their names."""
-        own = {name: path for name, path in vars(self).items() if name != "more"}
-        return {name: path for name, path in (own | {**self.more}).items() if path}
-
-    def of_sources(self) -> list[tuple[PathLike, PathLike]]:
-        """Return features and split of each source."""
-        more = [
-            (self.more[f"source_features_{k}"], self.more[f"source_split_{k}"])
-            for k in range(2, 2 + len(self.more) // 2)
-        ]
-        return [(self.source_features, self.source_split), *more]
 
 
 def read_trials(
@@ -122,9 +89,14 @@ def read_trials(
     DataError: a file is damaged, features and splits are not of the same samples,
     columns have no names, or there are too few paired samples.
     """
-    read = [_read_domain(*paths, keep_sparse) for paths in files.of_sources()]
+    read = [
+        _read_domain(path, files[name.replace("features", "split")], keep_sparse)
+        for name, path in source_features(files).items()
+    ]
     source = read[0][0]
-    target, given = _read_domain(files.target_features, files.target_split, keep_sparse)
+    target, given = _read_domain(
+        files["target_features"], files["target_split"], keep_sparse
+    )
     asked = bridge or {}
     shared = _shared_columns(files, source, target, asked.get(SHARED))
     n = asked.get(PAIRS)
@@ -156,6 +128,12 @@ def read_trials(
         )
 
 
+def source_features(files: TaskFiles) -> dict[str, PathLike]:
+    """Return those of the files that have features of a source, the first one first."""
+    found = {n: path for n, path in files.items() if n.startswith("source_features")}
+    return dict(sorted(found.items(), key=lambda item: (len(item[0]), item[0])))
+
+
 def _read_domain(
     features_path: PathLike, split_path: PathLike, keep_sparse: bool
 ) -> tuple[Features, dict[str, NDArray[Any]]]:
@@ -184,7 +162,7 @@ def _shared_columns(
 ) -> list[tuple[int, int]] | None:
     if not asked:
         return None
-    paths = files.source_features, files.target_features
+    paths = files["source_features"], files["target_features"]
     sides = []
     for path, features in zip(paths, (source, target), strict=True):
         if features.columns is None:
@@ -209,8 +187,7 @@ def _pair_reader(
     files: TaskFiles, source: Features, target: Features, number: int
 ) -> Callable[..., tuple[NDArray[Any], tuple[Any, Any]]]:
     """Return a reader of ids and rows of pairs, by trial and the ids of its splits."""
-    assert files.pairs is not None
-    every = artifacts.read_rows(files.pairs, artifacts.PAIR_COLUMNS)
+    every = artifacts.read_rows(files["pairs"], artifacts.PAIR_COLUMNS)
     sides = [
         (features.X, {name: row for row, name in enumerate(features.ids.tolist())})
         for features in (source, target)
@@ -223,7 +200,7 @@ def _pair_reader(
         apart = all({*ids}.isdisjoint(names) for names in taken)
         if len(ids) < number or not known or not apart:
             raise DataError(
-                f"{files.pairs}, trial {trial}: expected {number} paired samples in "
+                f"{files['pairs']}, trial {trial}: expected {number} paired samples in "
                 f"both views that are in no split, got {len(ids)}. Delete it and run "
                 "again, or lower paired_rows."
             )
