@@ -236,6 +236,6 @@ def _run_block(folder: Path, files: dict[str, Any]) -> None:
         source={"name": "real"},
         overlap="exclude",
     )
-    where = {"benchmark": "toy", "task": "source_target", "block": "1-2"}
+    where = {"benchmark": "toy", "task": "source_target"}
     block = TaskBlock(files, **where, seed=0, numeric_threads=1)
     fit_block(block, [fit])

@@ -55,7 +55,7 @@ def outcomes_of(folder: Path, offset: float) -> list[dict[str, Any]]:
         for role, domain in (("source", "left"), ("target", "right"))
         for what, ending in (("features", "npz"), ("split", "parquet"))
     }
-    fit_block(TaskBlock(files, "toy", "left_right", "1-2", 0, 1), [fit])
+    fit_block(TaskBlock(files, "toy", "left_right", 0, 1), [fit])
     return [dict(trial) for trial in read_fit(made).record.trials]
 
 

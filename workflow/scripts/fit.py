@@ -8,7 +8,6 @@ with job(snakemake.log[0], snakemake.input):
         files={**snakemake.input},
         benchmark=snakemake.params.benchmark,
         task=snakemake.wildcards.task,
-        block=snakemake.wildcards.block,
         **snakemake.params.study,
     )
     members = zip(snakemake.output.predictions, snakemake.params.members, strict=True)

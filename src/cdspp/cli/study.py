@@ -250,7 +250,7 @@ def _export(arguments: argparse.Namespace) -> str:
     study = read_study(arguments.file)
     found = {name: list(_blocks(study, name)) for name in study.benchmarks}
     files = [files for blocks in found.values() for _, files in blocks]
-    paths = (path for each in files for path in each.by_name().values())
+    paths = (path for each in files for path in each.values())
     read = dict.fromkeys(map(str, paths))
     _check_made(read, arguments.file)
     folders = {name: arguments.to / study.name / name for name in found}

@@ -143,7 +143,8 @@ def code_state() -> State:
     for file in _loaded():
         if file.startswith(here) and not INSTALLED & {*Path(file).parts}:
             files.add(file)
-    return {file: state for file in sorted(files) if (state := _state(file))}
+    places = {file: _place(file) for file in sorted(files)}
+    return {file: place[:2] for file, place in places.items() if place}
 
 
 def announce(mark: OwnMark) -> None:
@@ -204,7 +205,8 @@ def check_run() -> None:
             "the run that started this job has ended, so the job ends without a result."
         )
     for file in sorted(_loaded() & _run.code.keys()):
-        if _state(file) != _run.code[file]:
+        place = _place(file)
+        if place is None or place[:2] != _run.code[file]:
             raise StaleJobError(
                 f"{file} was written since the run began, so that nobody can tell by "
                 "which code this is computed. Run the study again; what is there is "
@@ -236,16 +238,10 @@ def _loaded() -> set[str]:
     return {str(file) for m in modules if (file := getattr(m, "__file__", None))}
 
 
-def _state(file: str) -> tuple[int, int] | None:
-    """Return when a file was written, and its size; None where it is gone."""
-    place = _place(file)
-    return place and (place[0], place[2])
-
-
 def _place(file: str) -> tuple[int, int, int, int] | None:
-    """Return what a file cannot keep when it is written or replaced."""
+    """Return what a file cannot keep when it is replaced, None where it is gone."""
     try:
         found = os.stat(file)
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+    return found.st_mtime_ns, found.st_size, found.st_ctime_ns, found.st_ino

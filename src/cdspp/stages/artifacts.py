@@ -1,7 +1,6 @@
 """Files that pass between the stages of a study: NPZ for features, Parquet for rows.
 
-Parquet files carry no variable metadata: equal rows give equal bytes. A fit is checked
-against its record whenever it is read.
+Parquet files carry no variable metadata: equal rows give equal bytes.
 """
 
 from __future__ import annotations
@@ -70,10 +69,7 @@ SCORE_COLUMNS: Columns = {
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """One view of one domain: ``X`` (n, d) float32, dense or CSR, without labels.
-
-    `columns` are the names of the features, where they mean something.
-    """
+    """One view of one domain: `X` (n, d) float32, dense or CSR, perhaps with names."""
 
     X: Any
     ids: np.ndarray
@@ -150,8 +146,7 @@ def write_rows(
 def read_rows(path: PathLike, columns: Columns) -> dict[str, np.ndarray]:
     """Read the named columns; strings come as object arrays, nulls as None or NaN.
 
-    DataError: the file is missing or damaged, or a column is not there or of another
-    type.
+    DataError: a file is missing or damaged, or lacks a column of such a type.
     """
     import pyarrow.lib
     import pyarrow.parquet as pq
@@ -180,10 +175,9 @@ def read_frame(path: PathLike, columns: Columns) -> pd.DataFrame:
 def read_csv(path: PathLike, types: Columns, remedy: str = "") -> pd.DataFrame:
     """Read columns of a CSV file to the last digit, and texts as they stand.
 
-    By column, `types` has ``str``, ``bool``, ``int64`` or ``float64``; other columns
-    are left out. A missing number is NaN; a text never is: a class may be called NA.
-    DataError, with the `remedy` where no study makes the file: it is missing, lacks a
-    column, or has a value of another type.
+    By column, `types` has ``str``, ``bool``, ``int64`` or ``float64``. A missing number
+    is NaN; a text never is: a class may be called NA. DataError, with the `remedy` if
+    no study makes the file: it is missing, lacks a column, or holds another type.
     """
     import pandas as pd
 
@@ -218,8 +212,7 @@ class ExpectedFits(NamedTuple):
     """The fits of a benchmark, as a configuration has them.
 
     `recipes` has, by ``<setting>/<method>``, the recipe and the place of its files in
-    `inputs`: paths by the names of `cdspp.stages.trials.TaskFiles`, in which
-    ``{source}``, ``{target}`` and ``{block}`` stand for those of a fit.
+    `inputs`: patterns of `cdspp.stages.trials.TaskFiles`, as `input_files` takes them.
     """
 
     recipes: Mapping[str, tuple[str, int]]
@@ -243,10 +236,7 @@ def fit_recipe(seed: int, numeric_threads: int, fit: Mapping[str, Any]) -> str:
 
 
 def input_files(patterns: Mapping[str, str], key: FitKey) -> dict[str, str]:
-    """Return the files that a fit reads, by the patterns of its method and setting.
-
-    Those of a second source have its number in their names: `source_features_2`.
-    """
+    """Return the files of a fit by the patterns of its method and setting."""
     sources, target = task_domains(key.task)
     found = {}
     for name, pattern in patterns.items():
@@ -291,9 +281,8 @@ def read_fit_record(path: PathLike) -> Record:
 def read_fit(path: PathLike) -> FitFile:
     """Read the predictions of a fit, and check them against its record and path.
 
-    DataError: predictions or record are damaged, have changed or belong to another fit;
-    the trials are not those of the block; or the predicted samples are not exactly the
-    test samples of their trial, once each a round.
+    DataError: predictions or record are damaged, have changed or belong to another fit,
+    or the predicted samples are not the test samples of each trial, once a round.
     """
     file = Path(path)
     record, columns = read_fit_record(file), read_rows(file, FIT_COLUMNS)
@@ -307,10 +296,7 @@ def read_fit(path: PathLike) -> FitFile:
 def read_expected_fits(
     paths: Iterable[PathLike], expected: ExpectedFits | None
 ) -> Iterator[FitFile]:
-    """Yield fits as `read_fit` reads them; DataError where one is not as expected.
-
-    Such is one that a job of an earlier run made, which ended late.
-    """
+    """Yield fits as `read_fit` reads them; DataError where one is not as expected."""
     known: dict[str, str] = {}
     for path in paths:
         fit = read_fit(path)

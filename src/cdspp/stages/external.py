@@ -41,8 +41,7 @@ def export_benchmark(
 ) -> int:
     """Write splits and features of a benchmark, without a label of a test sample.
 
-    `blocks` has each task with the files that its fits read, block by block. It returns
-    the number of trials, over all tasks.
+    `blocks` has each task with the files of its fits; it returns the number of trials.
     """
     tables, views = [], dict[str, str]()
     for task, files in blocks:
@@ -86,11 +85,10 @@ def _split(trial: Trial, task: str) -> pd.DataFrame:
 
 
 def external_places(path: PathLike) -> dict[str, list[Any]]:
-    """Return the tasks, trials, benchmarks and settings of a file of predictions.
+    """Return the distinct tasks, trials, benchmarks and settings of predictions.
 
-    They are distinct values by column: `task`, `trial` (integers), `benchmark`,
-    `setting`; none of a column that is not there. DataError: there is no such file, it
-    is damaged or lacks a column, or a trial is not a number.
+    There are none of a column that is not in the file. DataError: there is no such
+    file, it is damaged or lacks a column, or a trial is not a number.
     """
     names = ("task", *NARROWER)
     found = _read(path, ("trial", *names))

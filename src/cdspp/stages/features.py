@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from cdspp.core import jobs, linalg, provenance, scaling
 from cdspp.core.errors import ConfigError, DataError
-from cdspp.core.jobs import log_ready
-from cdspp.core.linalg import require_finite
 from cdspp.core.names import NO_SCALE, PCA, PathLike
-from cdspp.core.provenance import limit_threads
-from cdspp.core.scaling import fit_scaling
 from cdspp.datasets.base import Index, read_fetched, read_index
 from cdspp.features import make_extractor
 from cdspp.features.base import Extractor, FileExtractor, ViewExtractor, WordExtractor
@@ -30,11 +27,10 @@ def build_codebook(
     numeric_threads: int,
     fetched: PathLike | None = None,
 ) -> None:
-    """Learn the codebook of `extractor` from the domain that its options name.
+    """Learn the codebook of `extractor`, a word a row, from the domain of its options.
 
-    `output` gets one word a row; `fetched` is as for `extract_view`. ConfigError: the
-    extractor has no codebook, or its options name no domain. DataError: the files
-    cannot be read or are too few.
+    `fetched` is as for `extract_view`. ConfigError: the extractor has no codebook, or
+    its options name no domain. DataError: the files cannot be read or are too few.
     """
     made = make_extractor(extractor, **options)
     if not isinstance(made, WordExtractor):
@@ -44,8 +40,8 @@ def build_codebook(
     content = _matching_index(index, made)
     domain = made.codebook_domain
     made.load()  # only libraries that are loaded can be limited
-    log_ready()
-    with limit_threads(numeric_threads):
+    jobs.log_ready()
+    with provenance.limit_threads(numeric_threads):
         words = made.fit_codebook(_files(content, domain, fetched))
     content.check(domain)
     names = [f"word-{number}" for number in range(len(words))]
@@ -86,11 +82,11 @@ def extract_view(
         options = {**options, "weights": str(Path(weights).parent / str(name))}
     made, columns, more = make_extractor(extractor, **options), None, dict[str, Any]()
     made.load()  # only libraries that are loaded can be limited
-    log_ready()
-    with limit_threads(numeric_threads):
+    jobs.log_ready()
+    with provenance.limit_threads(numeric_threads):
         if isinstance(made, ViewExtractor):
             features = read_features(_given(made, "view", view))
-            require_finite(features.X, features.ids, str(view))
+            linalg.require_finite(features.X, features.ids, str(view))
             X, found = made.reduce(features.X)
             ids = features.ids.tolist()
             record = _record(made, **found, view=dict(features.provenance))
@@ -115,16 +111,13 @@ def extract_view(
             ids = content.ids(domain)
             record = _record(made, dataset=content.dataset, domain=domain, **more)
         if scale != NO_SCALE:
-            X = _scaled(X, scale, f"{extractor}, domain {domain}")
+            try:
+                X = scaling.fit_scaling(scale, X).apply(X)
+            except DataError as error:
+                what = f"{extractor}, domain {domain}"
+                raise DataError(f"{what}: {error}") from error
             record["scale"] = scale
     _write(output, X, ids, record, None if scale == PCA else columns)
-
-
-def _scaled(X: Any, scale: str, what: str) -> Any:
-    try:
-        return fit_scaling(scale, X).apply(X)
-    except DataError as error:
-        raise DataError(f"{what}: {error}") from error
 
 
 def _files(index: Index, domain: str, fetched: PathLike | None) -> list[Path]:
@@ -170,5 +163,5 @@ def _record(extractor: Extractor, **found: Any) -> dict[str, Any]:
 def _write(
     output: PathLike, X: Any, ids: Sequence[str], record: Any, columns: Any = None
 ) -> None:
-    require_finite(X, ids, str(output))
+    linalg.require_finite(X, ids, str(output))
     write_features(output, Features(X, np.asarray(ids, np.str_), record, columns))

@@ -18,16 +18,11 @@ from typing import Any
 import numpy as np
 
 import cdspp.core.light_sklearn  # noqa: F401
-from cdspp.core import provenance
+from cdspp.core import faults, jobs, memory, provenance, run_lock, seeding
 from cdspp.core.errors import CollapseWarning, DataError, MethodFailed
-from cdspp.core.faults import crash_text, stops_job
 from cdspp.core.files import Record, content_digest, record_path, write_record
-from cdspp.core.jobs import log_ready
 from cdspp.core.labels import keep_labels
-from cdspp.core.memory import sharing
 from cdspp.core.names import PathLike, fit_key, trials_of_block
-from cdspp.core.run_lock import input_digest
-from cdspp.core.seeding import integer_seed
 from cdspp.methods import make_seeded, method_class
 from cdspp.methods.base import Round
 from cdspp.stages import artifacts
@@ -44,16 +39,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Fit:
-    """One fit of a job: what sets it apart, and where it is written.
+    """One fit of a job: what sets it apart, and the file of its `predictions`.
 
-    `code` is a digest of the code that makes the predictions: a Parquet file with
-    `FIT_COLUMNS`, one row a test sample, round and trial. In the record next to it a
-    trial that the method cannot do has failed; one in which it stopped with any other
-    error of its own has also crashed.
-
-    `options` stand in place of the method's defaults, `source` has the parameters of
-    `SourceState`, `overlap` and `bridge` are as for `read_trials`. A trial selects from
-    the values of `grid` by option (`cdspp.stages.selection`).
+    The file has `FIT_COLUMNS`, one row a test sample, round and trial. `code` is a
+    digest of the code that makes it, `source` has the parameters of `SourceState`,
+    `overlap` and `bridge` are as for `read_trials`. A trial selects from the values of
+    `grid` by option (`cdspp.stages.selection`).
     """
 
     method: str
@@ -68,15 +59,11 @@ class Fit:
 
 @dataclass(frozen=True)
 class TaskBlock:
-    """Files, block and seed that the fits of a job share.
-
-    Seed, benchmark, task, method and trial seed the random numbers.
-    """
+    """Files, task and seed that the fits of a job share."""
 
     files: TaskFiles
     benchmark: str
     task: str
-    block: str
     seed: int
     numeric_threads: int
 
@@ -86,20 +73,21 @@ def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
 
     A fit that is made of the same inputs, options, code and versions of packages is
     kept, so that a job with one more method or setting computes only that one; so is a
-    trial of another block, unless it crashed. Each fit gives the bytes that it would
-    give in a job of its own. DataError as of `read_trials`; a method that crashes costs
-    only its own trial.
+    trial of another block. Each fit gives the bytes that it would give in a job of its
+    own. A trial that the method cannot do has failed, one in which it stops with any
+    other error has also crashed, and is fitted again. DataError as of `read_trials`.
     """
     # All of them before the limit, which only loaded libraries obey.
     methods = [method_class(fit.method) for fit in fits]
     if any(method.needs_torch for method in methods):
         import_module("torch")
-    log_ready()
-    inputs = {name: input_digest(path) for name, path in task_block.files.items()}
+    jobs.log_ready()
+    files = task_block.files.items()
+    inputs = {name: run_lock.input_digest(path) for name, path in files}
     with provenance.limit_threads(task_block.numeric_threads):
         # By method, so that no time recorded of one is less for another's work.
         for _, settings in groupby(fits, key=attrgetter("method")):
-            with sharing():
+            with memory.sharing():
                 for fit in settings:
                     made_of = artifacts.fit_recipe(
                         task_block.seed, task_block.numeric_threads, vars(fit)
@@ -136,7 +124,8 @@ def _current_record(path: PathLike, made_of: str) -> Record | None:
 def _write_fit(
     task_block: TaskBlock, fit: Fit, made_of: str, inputs: Mapping[str, str]
 ) -> None:
-    files, run = task_block.files, partial(_run_trial, task_block, fit)
+    files = task_block.files
+    run: Callable[[Trial], TrialResult] = partial(_run_trial, task_block, fit)
     if "predictions" in files:
         # Not above: it needs pandas, with which a fit would start a second later.
         from cdspp.stages.external import external_reader
@@ -202,8 +191,7 @@ class DoneTrials:
     """The trials of a fit that its files hold by now, in blocks of any size.
 
     Blocks share out work among jobs, and are no part of a result: with more trials in a
-    study, or blocks of another size, only new trials are fitted. `path` is the file
-    that is to be made, of a recipe and inputs.
+    study, or blocks of another size, only new trials are fitted.
     """
 
     def __init__(self, path: Path, made_of: str, inputs: Mapping[str, str]) -> None:
@@ -228,12 +216,10 @@ class DoneTrials:
         return outcome, {k: v[here].tolist() for k, v in fit.columns.items()}
 
     def remove_covered(self) -> None:
-        """Remove blocks that share trials with this one, once all theirs are elsewhere.
-
-        Blocks of one size share none, so that no other job of the run needs these.
-        """
+        """Remove blocks that share trials with this one, once all are elsewhere."""
         blocks = self._blocks()
         blocks.pop(self._own, None)
+        # Blocks of one size share none, so that no other job of the run needs these.
         apart = (trials for trials in blocks.values() if not trials & self._ours)
         covered = self._ours.union(*apart)
         for path, trials in blocks.items():
@@ -267,7 +253,7 @@ def _run_trial(task_block: TaskBlock, fit: Fit, trial: Trial) -> TrialResult:
     axes = task_block.seed, task_block.benchmark, task_block.task, trial.number
     state = SourceState(**fit.source)
     options = {**_prior(task_block.files, trial.number), **fit.options}
-    seed = integer_seed(fit.method, *axes)
+    seed = seeding.integer_seed(fit.method, *axes)
     build = partial(make_seeded, fit.method, seed, **options)
     chosen = select_options(build, trial, state, axes, fit.grid) if fit.grid else {}
     sources = state.of_all(trial.sources, trial.labelled, axes)
@@ -282,9 +268,9 @@ def _run_trial(task_block: TaskBlock, fit: Fit, trial: Trial) -> TrialResult:
         except MethodFailed as failure:
             status, reason = "failed", str(failure)
         except Exception as error:
-            if stops_job(error):
+            if faults.stops_job(error):
                 raise
-            status, reason, crashed = "failed", crash_text(error), True
+            status, reason, crashed = "failed", faults.crash_text(error), True
             log.exception("trial %d: the method crashed", trial.number)
     seconds = usage["seconds"]
     log.info("trial %d: %s %s (%.2f s)", trial.number, status, reason, seconds)

@@ -58,9 +58,8 @@ def write_scores(
 
     `labels` are files ``<domain>.parquet``, one for each target domain. `output` gets
     `SCORE_COLUMNS`, sorted by the first five: a failed trial has one row without
-    accuracies; a collapsed one is marked in all of its rows. `rows` gets the scores of
-    rows (`RowScores`). DataError as of `read_expected_fits`, or where a
-    predicted sample has no label.
+    accuracies. `rows` gets the scores of rows (`RowScores`). DataError as of
+    `read_expected_fits`, or where a predicted sample has no label.
     """
     truth = {Path(path).stem: artifacts.labels_by_id(path) for path in labels}
     scored: list[tuple[Any, ...]] = []
@@ -78,8 +77,7 @@ def write_scores(
 def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
     """Return rows of `SCORE_COLUMNS`, one a trial and iteration of a fit.
 
-    `truth` has the label of each id of the target domain, empty where it has none;
-    DataError: a predicted sample is not in it.
+    `truth` has the label of each id of the target domain, empty where it has none.
     """
     columns, classes = fit.columns, sorted({*truth.values()} - {""})
     # Labels and predictions as codes, which are quicker to compare.
@@ -125,39 +123,38 @@ class RowScoreWriter:
     """
 
     def __init__(self, truth: Mapping[str, Mapping[str, str]]) -> None:
-        # By id: its place among the rows that have a label, and that label.
-        self._rows: dict[str, dict[str, tuple[int, str]]] = {}
-        for domain, labels in truth.items():
-            known = enumerate((key, label) for key, label in labels.items() if label)
-            self._rows[domain] = {key: (place, label) for place, (key, label) in known}
+        self._labels = {
+            domain: {key: label for key, label in labels.items() if label}
+            for domain, labels in truth.items()
+        }
         self._trials: dict[tuple[str, str, str], dict[int, NDArray[np.int8]]] = {}
 
     def add(self, fit: FitFile) -> None:
         """Add the last iteration of each trial of a fit."""
         key, columns = fit.key, fit.columns
-        known = self._rows[task_domains(key.task).target]
+        labels = self._labels[task_domains(key.task).target]
         cell = self._trials.setdefault((key.setting, key.task, key.method), {})
         for number in np.unique(columns["trial"]):
             here = columns["trial"] == number
             here &= columns["iteration"] == columns["iteration"][here].max()
-            found = np.full(len(known), UNSCORED, dtype=np.int8)
             rows = zip(columns["id"][here], columns["predicted"][here], strict=True)
-            for name, predicted in rows:
-                if name in known:
-                    place, label = known[name]
-                    found[place] = predicted == label
-            cell[int(number)] = found
+            predicted = dict(rows)
+            right = (
+                predicted[name] == label if name in predicted else UNSCORED
+                for name, label in labels.items()
+            )
+            cell[int(number)] = np.fromiter(right, np.int8, len(labels))
 
     def write(self, path: PathLike) -> None:
         """Write the NPZ file."""
         arrays: dict[str, NDArray[np.int32] | NDArray[np.int8]] = {}
         for (setting, task, method), trials in sorted(self._trials.items()):
-            known = self._rows[task_domains(task).target]
+            labels = self._labels[task_domains(task).target]
             if f"{_CLASSES}/{task}" not in arrays:
-                labels = np.array([label for _, label in known.values()], dtype=object)
-                codes = np.unique(labels, return_inverse=True)[1]
+                classes = np.array([*labels.values()], dtype=object)
+                codes = np.unique(classes, return_inverse=True)[1]
                 arrays[f"{_CLASSES}/{task}"] = codes.astype(np.int32)
-            shape = (max(trials, default=0), len(known))
+            shape = (max(trials, default=0), len(labels))
             dense = np.full(shape, UNSCORED, dtype=np.int8)
             for number, found in trials.items():
                 dense[number - 1] = found
@@ -225,8 +222,7 @@ def write_predictions(
 ) -> None:
     """Write what each method predicts for the rows of its target without a label.
 
-    `fits` are the predictions of the main run, `labels` files ``<domain>.parquet``, one
-    for each target domain; a CSV file is written for each
+    `labels` are as for `write_scores`; a CSV file is written for each
     ``.../<benchmark>/<task>/<method>.csv`` of `outputs`.
     """
     import pandas as pd

@@ -41,10 +41,9 @@ def select_options(
     labelled rows. No test label takes part.
 
     Of equally good options it returns the method's own, where they are among them, else
-    the first. It returns none with fewer than two labelled rows in a class, or where
-    every fit fails. `build` returns the method with options in place of its own; the
-    draws belong to `axes`: seed, benchmark, task, trial. It costs `FOLDS` fits a point
-    of the grid, fewer where a class has fewer labelled rows.
+    the first; none with fewer than two labelled rows in a class, or where every fit
+    fails. `build` returns the method with options in place of its own; `axes` are seed,
+    benchmark, task, trial. It costs up to `FOLDS` fits a point of the grid.
     """
     # Imported here: it takes a tenth of a second, and most fits select nothing.
     from cdspp.methods.selection import LabelledKFold
@@ -58,12 +57,12 @@ def select_options(
     points = grid_options(grid)
     right = np.zeros(len(points))
     for train, test in folds.split(trial.X, trial.y):
-        given = replace(trial, X=trial.X[train], y=trial.y[train])
-        sources = state.of_all(trial.sources, given.labelled, axes)
+        training = replace(trial, X=trial.X[train], y=trial.y[train])
+        sources = state.of_all(trial.sources, training.labelled, axes)
         for place, point in enumerate(points):
             with warnings.catch_warnings(action="ignore", category=CollapseWarning):
                 try:
-                    model = fitted(partial(build, **point), given, sources)
+                    model = fitted(partial(build, **point), training, sources)
                 except MethodFailed:
                     right[place] = -np.inf
                     continue

@@ -60,7 +60,8 @@ def _changed(
     spread: float,
 ) -> SourceDomain | None:
     """Draw what serves as the source in a state, None for the labelled target rows."""
-    y, X = np.asarray(source.y), source.X
+    X: Any = source.X
+    y = np.asarray(source.y)
     match state:
         case names.REAL:
             return source

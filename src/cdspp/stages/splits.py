@@ -70,9 +70,8 @@ def write_split(
     """Draw and write the splits of one domain, role and block of trials.
 
     `output` gets `SPLIT_COLUMNS`; a source file has labelled samples only. By the
-    protocol, `draw_seeded` draws, or `cdspp.datasets.published.draw_published`, which
-    walks by the order of `classes`, looks at samples in their published order, and has
-    no seed. DataError: a target class would have no test sample.
+    protocol, `draw_seeded` draws, or `cdspp.datasets.published.draw_published`, by the
+    order of `classes`. DataError: a target class would have no test sample.
     """
     samples = artifacts.read_rows(labels, artifacts.LABEL_COLUMNS)
     ids, classes_of = samples["id"], samples["label"]
@@ -108,8 +107,9 @@ def write_split(
         rows["row"] += taken.tolist()
         labelled = np.isin(taken, drawn)
         rows["role"] += np.where(labelled, role_of_labelled, UNLABELLED_ROLE).tolist()
-        # No other label leaves here.
-        rows["label"] += np.where(labelled, classes_of[taken], None).tolist()
+        shown = classes_of[taken]
+        shown[~labelled] = None  # no other label leaves here
+        rows["label"] += shown.tolist()
     artifacts.write_rows(output, artifacts.SPLIT_COLUMNS, rows)
 
 
@@ -136,7 +136,6 @@ def write_test_shares(*, labels: PathLike, split: PathLike, output: PathLike) ->
     This is the one way past the rule that no fit sees a test label: the published
     numbers of SHFA rest on these shares, so a study may hand them to a method as its
     prior; the row of that method then says so, and stays out of every comparison.
-    `labels` are those of the target domain, `split` is its split for a block.
     """
     truth = artifacts.labels_by_id(labels)
     classes = np.unique(list(truth.values()))

@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from cdspp.core.faults import stops_job
+from cdspp.core import faults, labels, provenance
 from cdspp.core.files import atomic
-from cdspp.core.labels import keep_labels
 from cdspp.core.linalg import column_signs, row_normalise
 from cdspp.core.names import PathLike
-from cdspp.core.provenance import limit_threads
 from cdspp.methods import make, option_defaults
 from cdspp.methods.base import UNLABELLED
 from cdspp.stages.artifacts import SUBSPACE_ARRAYS
@@ -62,16 +60,15 @@ def write_subspace(
 
     A method that can fit once more on all its pseudo-labels (`final_fit`) does so here:
     with T rounds there are T + 1, as in Algorithm 2 of the paper. `output` gets
-    `SUBSPACE_ARRAYS`: `group` is source, labelled or unlabelled, `predicted` is empty
-    where a label was given, and `final_fit` tells whether the last round is that fit.
-    It gets no rows where the method fails.
+    `SUBSPACE_ARRAYS`, with `predicted` empty where a label was given; no rows where the
+    method fails.
     """
-    with limit_threads(numeric_threads):
+    with provenance.limit_threads(numeric_threads):
         trial = next(read_trials(files, overlap=overlap))
         try:
             arrays = _arrays(method, options, trial)
         except Exception as error:
-            if stops_job(error):
+            if faults.stops_job(error):
                 raise
             # The fits record it, too; the figure shows that it is empty.
             log.exception("the method failed, so that there is no subspace")
@@ -85,7 +82,7 @@ def _arrays(
 ) -> dict[str, NDArray[Any]]:
     extra = {"final_fit": True} if "final_fit" in option_defaults(method) else {}
     model = make(method, **{**options, "keep_projections": True, **extra})
-    with keep_labels(*trial.classes):
+    with labels.keep_labels(*trial.classes):
         model.fit(trial.X, trial.y, source=trial.source)
     n_given = len(trial.source_ids) + len(trial.labelled_ids)
     # Source, labelled and unlabelled rows in the subspace of each round.

@@ -80,14 +80,11 @@ def read_trials(
 ) -> Iterator[Trial]:
     """Yield the trials of a block.
 
-    Source and target may be views of the same samples, as in a task within one domain;
-    where `overlap` is "exclude", unlabelled target samples that are labelled source
+    Where `overlap` is "exclude", unlabelled target samples that are labelled source
     samples of the same trial, under the same id, are left out. `bridge`, to the first
     source, may have `shared_columns`, "same-names" or pairs of names, and
-    `paired_rows`, a number.
-
-    DataError: a file is damaged, features and splits are not of the same samples,
-    columns have no names, or there are too few paired samples.
+    `paired_rows`, a number. DataError: a file is damaged, features and splits are not
+    of the same samples, columns have no names, or there are too few paired samples.
     """
     read = [
         _read_domain(path, files[name.replace("features", "split")], keep_sparse)
