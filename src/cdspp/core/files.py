@@ -1,6 +1,5 @@
 """Files of the project: written whole, as JSON and NPZ, with a record beside each.
 
-The record of a file says what made it, so that another file in its place is seen.
 Objects of a model are kept as JSON and arrays, and come back without running code.
 """
 
@@ -146,8 +145,7 @@ def unreadable(path: PathLike, what: str, wrong: str, remedy: str = "") -> DataE
 class Record(NamedTuple):
     """What made a file: its recipe, the digests of its inputs, its own digest.
 
-    `inputs` are by path, those of fits by name; `extra` is what else there is to say.
-    `release` is the version of the package that wrote records of another form.
+    `inputs` are by path, of fits by name; `release` wrote records of another form.
     """
 
     file: str
@@ -165,10 +163,7 @@ class Record(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """The recipe that a file should have, and the paths of its inputs by name.
-
-    Without these, the names in its record are the paths.
-    """
+    """The recipe that a file should have, and its inputs by name, where not by path."""
 
     made_of: str
     inputs: Mapping[str, str] = {}
@@ -238,8 +233,7 @@ def fault(
 
     A file that is older than its record is not read again, and an input that is gone is
     not compared. `known` has digests by path, empty ones of files to leave out, and
-    keeps those of inputs from one call to the next. The `record` is read where it is
-    not given.
+    keeps those of inputs from one call to the next.
     """
     wrong = ""
     if record is None:
@@ -306,8 +300,7 @@ def storable(cls: type[T]) -> type[T]:
 class Packer:
     """Turns objects into a tree for JSON, beside the arrays that it refers to.
 
-    For an object of another class, `other` returns the key under which `unpack` finds
-    it and its parts, or None.
+    For an object of another class, `other` returns a key for `unpack` and its parts.
     """
 
     def __init__(

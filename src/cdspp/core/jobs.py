@@ -35,10 +35,9 @@ def job(
 ) -> Iterator[None]:
     """Log to a file; turn faults of input and machine into one line for the user.
 
-    The log ends with the processor time. With `echo` the terminal shows it, too, for
-    jobs that people wait for. Inputs have to be what the records beside them say, and
-    to stay so; files of the user's `own` have no record. `output` gets one
-    (`cdspp.core.files`).
+    With `echo` the terminal shows the log, too. Inputs have to be what the records
+    beside them say, and to stay so; files of the user's `own` have no record. `output`
+    gets one.
     """
     _log_to(log_file, echo)
     log_ready()
@@ -47,9 +46,8 @@ def job(
         recorded = [*map(str, inputs)]
         with guarded([*recorded, *own]) as digests:
             for path in recorded:
-                if record_path(path).is_file() and (
-                    wrong := fault(path, known=digests)
-                ):
+                recorded_by = record_path(path).is_file()
+                if recorded_by and (wrong := fault(path, known=digests)):
                     raise refused(path, wrong)
             yield
             if output is not None:
@@ -98,10 +96,7 @@ def log_ready() -> None:
 
 
 def processor_time(logs: Iterable[PathLike]) -> tuple[float, float]:
-    """Add up processor seconds of finished jobs, from logs and folders of logs.
-
-    They are those until the jobs were ready to compute, and all.
-    """
+    """Add up processor seconds of finished jobs: until they were ready, and in all."""
     start_up = total = 0.0
     for path in map(Path, logs):
         for file in [path] if path.is_file() else sorted(path.rglob("*.log")):

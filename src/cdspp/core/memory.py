@@ -31,10 +31,7 @@ _kept: ContextVar[OrderedDict[Any, Any] | None] = ContextVar("kept", default=Non
 
 
 def available_megabytes() -> float | None:
-    """Return the memory that a process may still use, None where it is not known.
-
-    It is the least that the machine and all groups of the process leave free.
-    """
+    """Return what the machine and all groups of the process leave free, if known."""
     found = []
     for line in _text(OWN_GROUPS).splitlines():
         _, controllers, path = line.split(":", 2)

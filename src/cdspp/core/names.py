@@ -75,7 +75,7 @@ class TaskDomains(NamedTuple):
 
 
 def task_domains(task: str) -> TaskDomains:
-    """Return the domains of a task such as ``print_photo`` or ``print+sketch_photo``.
+    """Return the domains of a task.
 
     >>> task_domains("print+sketch_photo").sources
     ('print', 'sketch')

@@ -97,10 +97,7 @@ def hardware() -> dict[str, Any]:
 
 @cache
 def code_digest(*modules: str) -> str:
-    """Return a digest of all code of the package that `modules`, named in full, import.
-
-    Comments, docstrings and formatting do not count.
-    """
+    """Return a digest of all code, without comments, that `modules` import."""
     content = "".join(f"{name}\n{code}\n" for name, code in _imported(modules))
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 

@@ -1,11 +1,10 @@
 """Marks of runs: whether a run still lives that locked a folder, or started a job.
 
 Snakemake's locks hold paths and no process. So each run keeps a file open beside them,
-its mark, under a lock of the operating system, which ends with the process however it
-ends. A killed run leaves its jobs at work, too, which would end after a later run and
-replace its files. Code that was edited since the run began may have been different when
-a job loaded it. So the mark holds the state of the code, and a job reads it before it
-writes a file. The same goes for what the job itself has read since it began.
+its mark, under a lock of the operating system, which ends with the process. A killed
+run leaves its jobs at work, which would end after a later run and replace its files,
+and code may be edited before a job loads it. So the mark holds the state of the code,
+and a job reads the mark, and its inputs again, before it writes a file.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ State = Mapping[str, tuple[int, int]]
 
 log = logging.getLogger(__name__)
 
-FOLDER, RUNS = ".snakemake", "cdspp-runs"
+FOLDER, RUNS, LOCKS = ".snakemake", "cdspp-runs", "locks/*.lock"
 # Variables of the environment: the mark of the run, and whether it may replace no fit
 # for changes of code alone.
 RUN, KEEP_FITS = "CDSPP_RUN", "CDSPP_KEEP_FITS"
@@ -69,10 +68,7 @@ class RunMark(NamedTuple):
 
 
 class OwnMark(NamedTuple):
-    """The mark of this process, which holds as long as the object is kept.
-
-    Its file is None where it cannot be made; `note` tells the user of locks, if any.
-    """
+    """The mark of this process, while it is kept; `note` tells the user of locks."""
 
     stream: TextIO | None
     note: str
@@ -104,7 +100,8 @@ def mark_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnMark:
             return OwnMark(stream, note, Path(name))
     except OSError as error:  # not every file system has such locks
         log.debug("no mark in %s: %s", marks, error)
-        return OwnMark(None, UNKNOWN.format(runs=NOBODY) if _locks(folder) else "")
+        locked = any(folder.glob(LOCKS))
+        return OwnMark(None, UNKNOWN.format(runs=NOBODY) if locked else "")
 
 
 def read_marks(folder: PathLike = FOLDER) -> list[RunMark]:
@@ -165,10 +162,7 @@ def guard_job() -> None:
 
 @contextmanager
 def guarded(inputs: Iterable[PathLike]) -> Iterator[dict[str, str]]:
-    """Let no file be written in the block once inputs have other digests; yield these.
-
-    Only those that were written or replaced since are read again.
-    """
+    """Let no file be written in the block once inputs differ; yield their digests."""
     for path in inputs:
         file = os.fspath(path)
         _inputs[file] = _place(file), file_digest(file)
@@ -185,10 +179,9 @@ def input_digest(path: PathLike) -> str:
 
 
 def check_run() -> None:
-    """Raise StaleJobError where what this job rests on is not what it was.
+    """Raise StaleJobError where the run, the code or an input is not what it was.
 
-    Its run was killed, code that it has loaded was written, or an input replaced. A run
-    on another machine counts as living while its mark is there.
+    A run on another machine counts as living while its mark is there.
     """
     for file, (place, digest) in _inputs.items():
         found = _place(file)
@@ -214,12 +207,8 @@ def check_run() -> None:
             )
 
 
-def _locks(folder: Path) -> list[Path]:
-    return sorted((folder / "locks").glob("*.lock"))
-
-
 def _remove_stale(folder: Path) -> str:
-    locks, marks = _locks(folder), read_marks(folder)
+    locks, marks = [*folder.glob(LOCKS)], read_marks(folder)
     if living := [str(mark) for mark in marks if mark.lives]:
         return LIVES.format(runs=", ".join(living)) if locks else ""
     runs = ", ".join(map(str, marks)) or NOBODY

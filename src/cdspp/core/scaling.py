@@ -26,8 +26,7 @@ FIRST_GUESS = 64
 class PrincipalComponents:
     """Fitted principal components: orthonormal rows, the largest variance first.
 
-    The mean is zero where features were not centred; energy is the share of the total
-    variance that all components hold.
+    The mean is zero where features were not centred, energy a share of the variance.
     """
 
     mean: np.ndarray
