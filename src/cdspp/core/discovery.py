@@ -17,6 +17,8 @@ from typing import Any, cast
 
 from cdspp.core.errors import ConfigError
 
+_DEFAULTS: dict[Callable[..., Any], Mapping[str, Any]] = {}
+
 
 @cache
 def find_identifiers(package: str) -> Mapping[str, tuple[str, str]]:
@@ -92,14 +94,11 @@ def plugin_paths(group: str) -> Mapping[str, str]:
 
 def defaults_of(function: Callable[..., Any]) -> Mapping[str, Any]:
     """Return the parameters of a function, method or class with their defaults."""
-    # Two functions, for mypy: it takes no class for an argument of what is cached.
-    return _defaults_of(function)
-
-
-@cache
-def _defaults_of(function: Callable[..., Any]) -> Mapping[str, Any]:
-    parameters = inspect.signature(function).parameters
-    return MappingProxyType({name: each.default for name, each in parameters.items()})
+    if function not in _DEFAULTS:
+        parameters = inspect.signature(function).parameters.items()
+        defaults = {name: parameter.default for name, parameter in parameters}
+        _DEFAULTS[function] = MappingProxyType(defaults)
+    return _DEFAULTS[function]
 
 
 def check_options(what: str, options: Iterable[str], known: Iterable[str]) -> None:

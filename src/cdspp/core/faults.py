@@ -33,7 +33,6 @@ _MORE_MEMORY = (
     "Give the job more (its resource mem_mb, or fewer jobs at a time), or take fewer "
     "rows or features, or another method. The log has the details."
 )
-_NO_MEMORY = "can't allocate memory"  # what torch says without a class of its own
 
 
 @contextmanager
@@ -83,7 +82,8 @@ def out_of_memory(error: BaseException) -> bool:
         isinstance(error, MemoryError)
         or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
         or type(error).__name__ == "OutOfMemoryError"
-        or (isinstance(error, RuntimeError) and _NO_MEMORY in str(error))
+        # What torch says without a class of its own.
+        or (isinstance(error, RuntimeError) and "can't allocate memory" in str(error))
     )
 
 

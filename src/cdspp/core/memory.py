@@ -22,7 +22,6 @@ T = TypeVar("T")
 MACHINE = Path("/proc/meminfo")
 # The control groups of this process, and the folder of all groups.
 OWN_GROUPS, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
-STATE = "memory.stat"  # of a group: file cache counts as used, but can be freed
 # Results kept at a time, the latest used ones: a graph or components of both domains
 # for each trial of a block, or for each fold of five trials.
 MOST_KEPT = 64
@@ -46,7 +45,9 @@ def available_megabytes() -> float | None:
         for folder in (own, *own.parents):
             limit, used = (_text(folder / name).strip() for name in names)
             if limit.isdecimal() and used.isdecimal():  # no limit: "max"
-                spare = re.search(r"^inactive_file (\d+)", _text(folder / STATE), re.M)
+                # File cache counts as used, but can be freed.
+                state = _text(folder / "memory.stat")
+                spare = re.search(r"^inactive_file (\d+)", state, re.M)
                 idle = int(spare[1]) if spare else 0
                 found.append((int(limit) - int(used) + idle) / 2**20)
     if free := re.search(r"^MemAvailable: +(\d+)", _text(MACHINE), re.M):

@@ -177,10 +177,10 @@ def _parsed(
     file: Path, changed: int, *, local: bool = False
 ) -> tuple[frozenset[str], str]:
     """Parse a file once for every state of it, since most digests share most files."""
-    found: set[str] = set()
-    code = _dumped(ast.parse(file.read_text()), found)
-    known = {each for each in found if (local or _is_own(each)) and _source_file(each)}
-    return frozenset(known), code
+    imported: set[str] = set()
+    code = _dumped(ast.parse(file.read_text()), imported)
+    own = {each for each in imported if (local or _is_own(each)) and _source_file(each)}
+    return frozenset(own), code
 
 
 def _dumped(part: Any, imported: set[str]) -> str:

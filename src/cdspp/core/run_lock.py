@@ -37,15 +37,10 @@ FOLDER, RUNS, LOCKS = ".snakemake", "cdspp-runs", "locks/*.lock"
 RUN, KEEP_FITS = "CDSPP_RUN", "CDSPP_KEEP_FITS"
 HOUR = 3600.0
 NOBODY = "a run that left no mark"
-REMOVED = (
-    "The run before ({runs}) was killed. Its lock on this folder is removed; files "
-    "that are there are kept."
-)
 OUTLIVING = (
     "What it submitted to a cluster may still run, and would be computed twice: squeue "
     "--me shows it, scancel ends it."
 )
-LIVES = "Another run holds a lock on this folder and lives: {runs}."
 UNKNOWN = (
     "This folder is locked by {runs}; from here nobody can tell whether that still "
     "lives. Once it is gone: cdspp run -- --unlock, then the same command again."
@@ -210,7 +205,8 @@ def check_run() -> None:
 def _remove_stale(folder: Path) -> str:
     locks, marks = [*folder.glob(LOCKS)], read_marks(folder)
     if living := [str(mark) for mark in marks if mark.lives]:
-        return LIVES.format(runs=", ".join(living)) if locks else ""
+        note = "Another run holds a lock on this folder and lives"
+        return f"{note}: {', '.join(living)}." if locks else ""
     runs = ", ".join(map(str, marks)) or NOBODY
     known = bool(marks) and all(mark.lives is False for mark in marks)
     if locks and not known:
@@ -219,7 +215,8 @@ def _remove_stale(folder: Path) -> str:
     old = [m.path for m in marks if m.lives is False or m.started < time.time() - HOUR]
     for path in (*locks, *old):
         path.unlink(missing_ok=True)
-    return REMOVED.format(runs=runs) if locks else ""
+    note = f"The run before ({runs}) was killed. Its lock on this folder is removed; "
+    return f"{note}files that are there are kept." if locks else ""
 
 
 def _loaded() -> set[str]:

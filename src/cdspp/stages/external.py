@@ -80,8 +80,8 @@ def _split(trial: Trial, task: str) -> pd.DataFrame:
     ]
     names = ("role", "id", "label", "domain")
     frames = [pd.DataFrame(dict(zip(names, part, strict=True))) for part in parts]
-    found = pd.concat(frames).assign(trial=trial.number, task=task)
-    return found[["trial", "role", "domain", "id", "label", "task"]]
+    table = pd.concat(frames).assign(trial=trial.number, task=task)
+    return table[["trial", "role", "domain", "id", "label", "task"]]
 
 
 def external_places(path: PathLike) -> dict[str, list[Any]]:
@@ -91,9 +91,9 @@ def external_places(path: PathLike) -> dict[str, list[Any]]:
     file, it is damaged or lacks a column, or a trial is not a number.
     """
     names = ("task", *NARROWER)
-    found = _read(path, ("trial", *names))
-    trials = _numbers(path, found["trial"], "int64")
-    texts = found.reindex(columns=list(names)).dropna(axis=1, how="all").astype("str")
+    table = _read(path, ("trial", *names))
+    trials = _numbers(path, table["trial"], "int64")
+    texts = table.reindex(columns=list(names)).dropna(axis=1, how="all").astype("str")
     places = {name: texts[name].unique().tolist() for name in texts}
     return dict.fromkeys(names, []) | places | {"trial": trials.unique().tolist()}
 
@@ -105,21 +105,21 @@ def _read(path: PathLike, names: Collection[str]) -> pd.DataFrame:
         if parquet:
             import pyarrow.parquet as pq
 
-            found = list(pq.read_schema(path).names)
+            names_in_file = list(pq.read_schema(path).names)
         else:
-            found = list(pd.read_csv(path, nrows=0).columns)
+            names_in_file = list(pd.read_csv(path, nrows=0).columns)
     except (OSError, ValueError) as error:
         wrong = f"expected a Parquet or CSV file of predictions ({error})."
         raise DataError(f"{path}: {wrong}") from error
-    if lacking := [name for name in COLUMNS if name not in found]:
+    if lacking := [name for name in COLUMNS if name not in names_in_file]:
         raise DataError(
             f"{path}: lacks {', '.join(lacking)}. Expected the columns "
             f"{', '.join(COLUMNS)}, perhaps {', '.join(NARROWER)} and confidence."
         )
-    kept = [name for name in found if name in names]
+    columns = [name for name in names_in_file if name in names]
     if parquet:
-        return pd.read_parquet(path, columns=kept)
-    return pd.read_csv(path, usecols=kept, dtype="str", keep_default_na=False)
+        return pd.read_parquet(path, columns=columns)
+    return pd.read_csv(path, usecols=columns, dtype="str", keep_default_na=False)
 
 
 def _numbers(path: PathLike, values: pd.Series, kind: str) -> pd.Series:
@@ -140,18 +140,18 @@ def external_reader(
     not a number; of the function: an unlabelled row of the trial has no prediction or
     several, or one that is no class.
     """
-    found = _read(path, (*COLUMNS, *NARROWER, "confidence"))
+    table = _read(path, (*COLUMNS, *NARROWER, "confidence"))
     wanted = {"benchmark": benchmark, "setting": setting, "task": task}
     for name, value in wanted.items():
-        if name in found:
-            found = found[found[name].astype("str") == value]
-    if "setting" not in found and setting != MAIN:
-        found = found.iloc[:0]
-    found = found if "confidence" in found else found.assign(confidence=np.nan)
+        if name in table:
+            table = table[table[name].astype("str") == value]
+    if "setting" not in table and setting != MAIN:
+        table = table.iloc[:0]
+    table = table if "confidence" in table else table.assign(confidence=np.nan)
     kinds = {"trial": "int64", "confidence": "float64"}
-    numbers = {name: _numbers(path, found[name], kinds[name]) for name in kinds}
-    texts = {name: found[name].astype("str") for name in ("id", "predicted")}
-    return partial(_read_trial, found.assign(**numbers, **texts), path)
+    numbers = {name: _numbers(path, table[name], kinds[name]) for name in kinds}
+    texts = {name: table[name].astype("str") for name in ("id", "predicted")}
+    return partial(_read_trial, table.assign(**numbers, **texts), path)
 
 
 def _read_trial(

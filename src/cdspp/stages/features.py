@@ -32,20 +32,20 @@ def build_codebook(
     `fetched` is as for `extract_view`. ConfigError: the extractor has no codebook, or
     its options name no domain. DataError: the files cannot be read or are too few.
     """
-    made = make_extractor(extractor, **options)
-    if not isinstance(made, WordExtractor):
+    reader = make_extractor(extractor, **options)
+    if not isinstance(reader, WordExtractor):
         raise ConfigError(f"extractor {extractor} has no codebook.")
-    if made.codebook_domain is None:
-        raise made.refuse("codebook_domain", "the name of a domain")
-    content = _matching_index(index, made)
-    domain = made.codebook_domain
-    made.load()  # only libraries that are loaded can be limited
+    if reader.codebook_domain is None:
+        raise reader.refuse("codebook_domain", "the name of a domain")
+    content = _matching_index(index, reader)
+    domain = reader.codebook_domain
+    reader.load()  # only libraries that are loaded can be limited
     jobs.log_ready()
     with provenance.limit_threads(numeric_threads):
-        words = made.fit_codebook(_files(content, domain, fetched))
+        words = reader.fit_codebook(_files(content, domain, fetched))
     content.check(domain)
     names = [f"word-{number}" for number in range(len(words))]
-    record = _record(made, dataset=content.dataset, domain=domain)
+    record = _record(reader, dataset=content.dataset, domain=domain)
     _write(output, words, names, record)
 
 
@@ -80,36 +80,36 @@ def extract_view(
     if weights is not None:
         (name,) = read_fetched(Path(weights))["files"]
         options = {**options, "weights": str(Path(weights).parent / str(name))}
-    made, columns, more = make_extractor(extractor, **options), None, dict[str, Any]()
-    made.load()  # only libraries that are loaded can be limited
+    reader, columns, more = make_extractor(extractor, **options), None, dict[str, Any]()
+    reader.load()  # only libraries that are loaded can be limited
     jobs.log_ready()
     with provenance.limit_threads(numeric_threads):
-        if isinstance(made, ViewExtractor):
-            features = read_features(_given(made, "view", view))
+        if isinstance(reader, ViewExtractor):
+            features = read_features(_given(reader, "view", view))
             linalg.require_finite(features.X, features.ids, str(view))
-            X, found = made.reduce(features.X)
+            X, facts = reader.reduce(features.X)
             ids = features.ids.tolist()
-            record = _record(made, **found, view=dict(features.provenance))
+            record = _record(reader, **facts, view=dict(features.provenance))
         else:
-            content = _matching_index(index, made)
-            if isinstance(made, Published):
+            content = _matching_index(index, reader)
+            if isinstance(reader, Published):
                 if storage is None:
-                    reason = f"{made.name} is not published for {content.dataset}"
+                    reason = f"{reader.name} is not published for {content.dataset}"
                     raise ConfigError(
                         f"extractor published: {reason}, domain {domain}."
                     )
                 labels, positions = content.labels(domain), content.positions(domain)
-                X, more = made.read(
-                    content.root, storage, content.classes, labels, positions
-                )
-            elif isinstance(made, TableColumns):
-                X, columns = made.read(content.root, domain, content.positions(domain))
+                classes = content.classes
+                X, more = reader.read(content.root, storage, classes, labels, positions)
+            elif isinstance(reader, TableColumns):
+                positions = content.positions(domain)
+                X, columns = reader.read(content.root, domain, positions)
             else:
                 files = _files(content, domain, fetched)
-                X, columns, more = _from_files(made, files, codebook)
+                X, columns, more = _from_files(reader, files, codebook)
             content.check(domain)
             ids = content.ids(domain)
-            record = _record(made, dataset=content.dataset, domain=domain, **more)
+            record = _record(reader, dataset=content.dataset, domain=domain, **more)
         if scale != NO_SCALE:
             try:
                 X = scaling.fit_scaling(scale, X).apply(X)
@@ -152,8 +152,8 @@ def _given(extractor: Extractor, what: str, path: PathLike | None) -> PathLike:
     return path
 
 
-def _record(extractor: Extractor, **found: Any) -> dict[str, Any]:
-    return found | {
+def _record(extractor: Extractor, **facts: Any) -> dict[str, Any]:
+    return facts | {
         "extractor": extractor.identifier,
         "options": extractor.recorded_options(),
         "versions": extractor.versions(),

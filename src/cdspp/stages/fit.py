@@ -169,12 +169,13 @@ def _new_trial(
     outcome["test_ids"] = provenance.ids_digest(trial.test_ids)
     rows: dict[str, list[Any]] = {name: [] for name in artifacts.FIT_COLUMNS}
     for entry in rounds:
-        given = entry.confidence
+        confidence = entry.confidence
         rows["trial"] += [trial.number] * n
         rows["iteration"] += [entry.iteration] * n
         rows["id"] += trial.test_ids.tolist()
         rows["predicted"] += entry.prediction.tolist()
-        rows["confidence"] += [np.nan] * n if given is None else given.tolist()
+        missing = [np.nan] * n
+        rows["confidence"] += missing if confidence is None else confidence.tolist()
     return outcome, rows
 
 

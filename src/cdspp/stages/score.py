@@ -213,8 +213,8 @@ def vote(predictions: pd.DataFrame) -> pd.DataFrame:
     trials = rows.groupby("id").size()
     best = votes.drop_duplicates("id").set_index("id")
     best = best.assign(trials=trials, agreement=best["size"] / trials)
-    found = best.rename(columns={"mean": "confidence"}).reset_index()
-    return found[["id", "predicted", "agreement", "trials", "confidence"]]
+    voted = best.rename(columns={"mean": "confidence"}).reset_index()
+    return voted[["id", "predicted", "agreement", "trials", "confidence"]]
 
 
 def write_predictions(
@@ -227,12 +227,12 @@ def write_predictions(
     """
     import pandas as pd
 
-    known = {Path(path).stem: artifacts.labels_by_id(path) for path in labels}
+    truth = {Path(path).stem: artifacts.labels_by_id(path) for path in labels}
     blocks: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for path in fits:
         fit = artifacts.read_fit(path)
         rows, task = pd.DataFrame(fit.columns), fit.key.task
-        target = known[task_domains(task).target]
+        target = truth[task_domains(task).target]
         missing = [not target.get(name) for name in rows["id"]]
         blocks.setdefault((task, fit.key.method), []).append(rows[missing])
     for output in map(Path, outputs):

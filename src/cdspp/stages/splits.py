@@ -119,12 +119,12 @@ def write_pairs(*, index: PathLike, output: PathLike, block: str, seed: int) -> 
     Fits take the first ones, so that the pairs of a smaller number are among those of a
     larger one. All domains have the same paired samples, and these have no labels.
     """
-    found = read_index(Path(index))
-    domain = next(iter(found.domains))
-    ids = np.array([sample.id for sample in found.samples(domain) if sample.paired])
+    content = read_index(Path(index))
+    domain = next(iter(content.domains))
+    ids = np.array([sample.id for sample in content.samples(domain) if sample.paired])
     rows: dict[str, list[Any]] = {name: [] for name in artifacts.PAIR_COLUMNS}
     for trial in trials_of_block(block):
-        rng = generator(seed, "pairs", found.dataset, trial)
+        rng = generator(seed, "pairs", content.dataset, trial)
         rows["trial"] += [trial] * len(ids)
         rows["id"] += rng.permutation(ids).tolist()
     artifacts.write_rows(output, artifacts.PAIR_COLUMNS, rows)
@@ -143,8 +143,8 @@ def write_test_shares(*, labels: PathLike, split: PathLike, output: PathLike) ->
     rows: dict[str, list[Any]] = {name: [] for name in artifacts.SHARE_COLUMNS}
     for trial in np.unique(drawn["trial"]):
         tested = (drawn["trial"] == trial) & (drawn["role"] == UNLABELLED_ROLE)
-        found = np.array([truth[name] for name in drawn["id"][tested]])
+        labels_tested = np.array([truth[name] for name in drawn["id"][tested]])
         rows["trial"] += [int(trial)] * len(classes)
         rows["label"] += classes.tolist()
-        rows["share"] += [float(np.mean(found == label)) for label in classes]
+        rows["share"] += [float(np.mean(labels_tested == label)) for label in classes]
     artifacts.write_rows(output, artifacts.SHARE_COLUMNS, rows)

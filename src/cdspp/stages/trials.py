@@ -91,17 +91,17 @@ def read_trials(
         for name, path in source_features(files).items()
     ]
     source = read[0][0]
-    target, given = _read_domain(
+    target, split = _read_domain(
         files["target_features"], files["target_split"], keep_sparse
     )
-    asked = bridge or {}
-    shared = _shared_columns(files, source, target, asked.get(SHARED))
-    n = asked.get(PAIRS)
+    bridge = bridge or {}
+    shared = _shared_columns(files, source, target, bridge.get(SHARED))
+    n = bridge.get(PAIRS)
     pairs = _pair_reader(files, source, target, n) if n else None
-    for number in np.unique(given["trial"]):
-        drawn = [(X, _of_trial(split, number)) for X, split in read]
+    for number in np.unique(split["trial"]):
+        drawn = [(X, _of_trial(of_source, number)) for X, of_source in read]
         ids = tuple(left["id"] for _, left in drawn)
-        right = _of_trial(given, number)
+        right = _of_trial(split, number)
         labelled = right["role"] == LABELLED
         if overlap == "exclude":
             sources = np.concatenate(ids).astype(str)
@@ -155,9 +155,9 @@ def _of_trial(
 
 
 def _shared_columns(
-    files: TaskFiles, source: Features, target: Features, asked: Any
+    files: TaskFiles, source: Features, target: Features, wanted: Any
 ) -> list[tuple[int, int]] | None:
-    if not asked:
+    if not wanted:
         return None
     paths = files["source_features"], files["target_features"]
     sides = []
@@ -169,15 +169,15 @@ def _shared_columns(
             )
         sides.append({name: k for k, name in enumerate(features.columns.tolist())})
     ours, theirs = sides
-    if asked == SAME_NAMES:
-        asked = [(name, name) for name in ours if name in theirs]
-    named = (each for pair in asked for each in zip(pair, sides, strict=True))
+    if wanted == SAME_NAMES:
+        wanted = [(name, name) for name in ours if name in theirs]
+    named = (each for pair in wanted for each in zip(pair, sides, strict=True))
     wrong = [f"there is no column {name!r}" for name, side in named if name not in side]
-    if wrong or not asked:
+    if wrong or not wanted:
         where = ", ".join(map(str, paths))
-        said = (wrong or ["none has a name"])[0]
-        raise DataError(f"{where}: {said} to share. Correct shared_columns.")
-    return [(ours[name], theirs[other]) for name, other in asked]
+        reason = (wrong or ["none has a name"])[0]
+        raise DataError(f"{where}: {reason} to share. Correct shared_columns.")
+    return [(ours[name], theirs[other]) for name, other in wanted]
 
 
 def _pair_reader(
