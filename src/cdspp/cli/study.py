@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cdspp.cli import command
 from cdspp.cli.command import add_command, add_force, add_study_command, check_outputs
 from cdspp.cli.share import verify_archive
-from cdspp.core.errors import DataError
-from cdspp.core.faults import writing_fault
+from cdspp.core.errors import DataError, writing_fault
 from cdspp.core.names import MAIN, FitKey, PathLike
 from cdspp.core.wording import aligned, counted
 from cdspp.study.files import found_file, study_command, workflow_folder

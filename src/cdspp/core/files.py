@@ -25,8 +25,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.lib import format as npy
 
-from cdspp.core.errors import DataError
-from cdspp.core.faults import out_of_memory, short_message, write_errors
+from cdspp.core.errors import DataError, out_of_memory, short_message, write_errors
 from cdspp.core.names import FitKey, PathLike
 from cdspp.core.provenance import file_digest
 from cdspp.core.run_lock import check_run

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from cdspp.core.errors import USER_ERRORS
-from cdspp.core.faults import machine_fault_text, write_errors
+from cdspp.core.errors import USER_ERRORS, machine_fault_text, write_errors
 from cdspp.core.files import fault, record_path, refused, write_record
 from cdspp.core.names import PathLike
 from cdspp.core.run_lock import guard_job, guarded

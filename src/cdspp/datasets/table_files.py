@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.core.errors import DataError
-from cdspp.core.faults import short_message
+from cdspp.core.errors import DataError, short_message
 from cdspp.core.names import ERROR
 from cdspp.core.wording import shortened
 from cdspp.datasets.table_columns import SEPARATOR

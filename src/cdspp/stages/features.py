@@ -87,9 +87,9 @@ def extract_view(
         if isinstance(reader, ViewExtractor):
             features = read_features(_given(reader, "view", view))
             linalg.require_finite(features.X, features.ids, str(view))
-            X, facts = reader.reduce(features.X)
+            X, entries = reader.reduce(features.X)
             ids = features.ids.tolist()
-            record = _record(reader, **facts, view=dict(features.provenance))
+            record = _record(reader, **entries, view=dict(features.provenance))
         else:
             content = _matching_index(index, reader)
             if isinstance(reader, Published):
@@ -152,8 +152,8 @@ def _given(extractor: Extractor, what: str, path: PathLike | None) -> PathLike:
     return path
 
 
-def _record(extractor: Extractor, **facts: Any) -> dict[str, Any]:
-    return facts | {
+def _record(extractor: Extractor, **entries: Any) -> dict[str, Any]:
+    return entries | {
         "extractor": extractor.identifier,
         "options": extractor.recorded_options(),
         "versions": extractor.versions(),

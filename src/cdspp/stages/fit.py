@@ -7,10 +7,10 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
-from itertools import groupby
+from itertools import groupby, product
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -18,21 +18,24 @@ from typing import Any
 import numpy as np
 
 import cdspp.core.light_sklearn  # noqa: F401
-from cdspp.core import faults, jobs, memory, provenance, run_lock, seeding
+from cdspp.core import errors, jobs, memory, provenance, run_lock, seeding
 from cdspp.core.errors import CollapseWarning, DataError, MethodFailed
 from cdspp.core.files import Record, content_digest, record_path, write_record
 from cdspp.core.labels import keep_labels
 from cdspp.core.names import PathLike, fit_key, trials_of_block
 from cdspp.methods import make_seeded, method_class
-from cdspp.methods.base import Round
+from cdspp.methods.base import HeterogeneousClassifier, Round, SourceDomain
+from cdspp.methods.source_vote import SourceVote
 from cdspp.stages import artifacts
-from cdspp.stages.selection import fitted, select_options
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
 TrialResult = tuple[dict[str, Any], Sequence[Round]]  # its record, its rounds
 # Files of a block, of which the digest `read` of a trial covers its part.
 OF_BLOCKS = frozenset({"source_split", "target_split", "pairs", "prior"})
+
+FOLDS = 3  # of the labelled rows of a trial that selects options
+Grid = Mapping[str, Sequence[Any]]
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +47,7 @@ class Fit:
     The file has `FIT_COLUMNS`, one row a test sample, round and trial. `code` is a
     digest of the code that makes it, `source` has the parameters of `SourceState`,
     `overlap` and `bridge` are as for `read_trials`. A trial selects from the values of
-    `grid` by option (`cdspp.stages.selection`).
+    `grid` by option (`select_options`).
     """
 
     method: str
@@ -53,7 +56,7 @@ class Fit:
     options: Mapping[str, Any]
     source: Mapping[str, Any]
     overlap: str
-    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    grid: Grid = field(default_factory=dict)
     bridge: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -269,9 +272,9 @@ def _run_trial(task_block: TaskBlock, fit: Fit, trial: Trial) -> TrialResult:
         except MethodFailed as failure:
             status, reason = "failed", str(failure)
         except Exception as error:
-            if faults.stops_job(error):
+            if errors.stops_job(error):
                 raise
-            status, reason, crashed = "failed", faults.crash_text(error), True
+            status, reason, crashed = "failed", errors.crash_text(error), True
             log.exception("trial %d: the method crashed", trial.number)
     seconds = usage["seconds"]
     log.info("trial %d: %s %s (%.2f s)", trial.number, status, reason, seconds)
@@ -301,3 +304,71 @@ def _check_rounds(rounds: Sequence[Round], trial: Trial) -> None:
                 f"iteration {entry.iteration}: expected one of the {len(labels)} "
                 f"labels for each of {n} unlabelled rows, but it gives something else"
             )
+
+
+def grid_options(grid: Grid) -> list[dict[str, Any]]:
+    """Return all combinations of the values of a grid, in its order."""
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+
+
+def select_options(
+    build: Callable[..., HeterogeneousClassifier],
+    trial: Trial,
+    state: SourceState,
+    axes: tuple[int, str, str, int],
+    grid: Grid,
+) -> dict[str, Any]:
+    """Return the options of a grid that predict held-out labelled rows best.
+
+    Stratified folds of the labelled target rows are equal for all methods and source
+    states of a trial; a held-out row is in no fit, nor in the source of a state made of
+    labelled rows. No test label takes part.
+
+    Of equally good options it returns the method's own, where they are among them, else
+    the first; none with fewer than two labelled rows in a class, or where every fit
+    fails. `build` returns the method with options in place of its own; `axes` are seed,
+    benchmark, task, trial. It costs up to `FOLDS` fits a point of the grid.
+    """
+    # Imported here: it takes a tenth of a second, and most fits select nothing.
+    from cdspp.methods.selection import LabelledKFold
+
+    _, counts = np.unique(trial.labelled.y, return_counts=True)
+    n_folds = min(FOLDS, int(counts.min()))
+    if n_folds < 2:
+        return {}
+    seed = seeding.integer_seed("selection", *axes) % 2**31
+    folds = LabelledKFold(n_folds, random_state=seed)
+    points = grid_options(grid)
+    right = np.zeros(len(points))
+    for train, test in folds.split(trial.X, trial.y):
+        training = replace(trial, X=trial.X[train], y=trial.y[train])
+        sources = state.of_all(trial.sources, training.labelled, axes)
+        for place, point in enumerate(points):
+            with warnings.catch_warnings(action="ignore", category=CollapseWarning):
+                try:
+                    model = fitted(partial(build, **point), training, sources)
+                except MethodFailed:
+                    right[place] = -np.inf
+                    continue
+            hits = model.predict(trial.X[test]) == trial.y[test]
+            right[place] += np.count_nonzero(hits)
+    if np.isneginf(right).all():
+        return {}
+    own = build().get_params()
+    best = [p for p, n in zip(points, right, strict=True) if n == right.max()]
+    ours = (p for p in best if all(own[name] == value for name, value in p.items()))
+    return next(ours, best[0])
+
+
+def fitted(
+    build: Callable[[], HeterogeneousClassifier],
+    trial: Trial,
+    sources: list[SourceDomain],
+) -> HeterogeneousClassifier | SourceVote:
+    """Fit to all sources, by a vote of fits where a method takes only one."""
+    model = build()
+    if len(sources) < 2:
+        return model.fit(trial.X, trial.y, source=next(iter(sources), None))
+    if model.uses_source and not model.several_sources:
+        return SourceVote(model).fit(trial.X, trial.y, source=sources)
+    return model.fit(trial.X, trial.y, source=sources)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from cdspp.core import faults, labels, provenance
+from cdspp.core import errors, labels, provenance
 from cdspp.core.files import atomic
 from cdspp.core.linalg import column_signs, row_normalise
 from cdspp.core.names import PathLike
@@ -68,7 +68,7 @@ def write_subspace(
         try:
             arrays = _arrays(method, options, trial)
         except Exception as error:
-            if faults.stops_job(error):
+            if errors.stops_job(error):
                 raise
             # The fits record it, too; the figure shows that it is empty.
             log.exception("the method failed, so that there is no subspace")
