@@ -12,13 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.linalg import require_finite
+from cdspp.core.linalg import Float, Int, require_finite
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
-
-Float = NDArray[np.float64]
-Int = NDArray[np.intp]
 
 # Values of a chunk: 4 MiB as float64, which stays near the processor through all steps
 # and makes products as fast as larger ones.

@@ -44,12 +44,8 @@ def derangement(
             return drawn
 
 
-# From the most that is kept to the least; both forms of none keep nothing.
-STATES = (
-    *(names.REAL, *names.WITHOUT_SOURCE, names.SWAPPED),
-    *("permuted-labels", names.CLASS_NOISE, "noise"),
-)
-BRIDGE_STATES = (names.SHUFFLED_COLUMNS, names.SHUFFLED_PAIRS)
+STATES = (names.REAL, *names.CONTROLS)
+BRIDGE_STATES = names.BRIDGE_STATES
 
 
 def _changed(

@@ -8,7 +8,7 @@ their own: the file of a target holds no label of a test sample.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -88,18 +88,16 @@ def write_split(
     # As published, for some methods look at the order of their rows.
     positions = samples["position"] if protocol == "published" else np.arange(len(ids))
 
-    def draw(trial: int) -> Iterable[NDArray[np.intp]]:
-        if protocol == "seeded":
-            rng = generator(seed, "split", dataset, domain, role, trial)
-            return draw_seeded(classes_of, per_class, rng, unlabelled=unlabelled)
-        how: dict[str, Any] = {"class_order": classes, "unlabelled": unlabelled}
-        published = draw_published(classes_of[order], per_class, trial, **how)
-        return (order[places] for places in published)
-
     role_of_labelled = SOURCE if role == SOURCE else LABELLED
     rows: dict[str, list[Any]] = {name: [] for name in artifacts.SPLIT_COLUMNS}
     for trial in trials_of_block(block):
-        drawn, rest = draw(trial)
+        if protocol == "seeded":
+            rng = generator(seed, "split", dataset, domain, role, trial)
+            drawn, rest = draw_seeded(classes_of, per_class, rng, unlabelled=unlabelled)
+        else:
+            how: dict[str, Any] = {"class_order": classes, "unlabelled": unlabelled}
+            places = draw_published(classes_of[order], per_class, trial, **how)
+            drawn, rest = (order[part] for part in places)
         used = drawn if role == SOURCE else np.concatenate([drawn, rest])
         taken = used[np.argsort(positions[used], kind="stable")]
         rows["trial"] += [trial] * len(taken)

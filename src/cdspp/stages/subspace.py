@@ -12,14 +12,12 @@ from scipy import linalg
 
 from cdspp.core import errors, labels, provenance
 from cdspp.core.files import atomic
-from cdspp.core.linalg import column_signs, row_normalise
+from cdspp.core.linalg import Float, column_signs, row_normalise
 from cdspp.core.names import PathLike
 from cdspp.methods import make, option_defaults
 from cdspp.methods.base import UNLABELLED
 from cdspp.stages.artifacts import SUBSPACE_ARRAYS
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
-
-Float = NDArray[np.float64]
 
 log = logging.getLogger(__name__)
 
