@@ -14,7 +14,7 @@ from pathlib import Path
 from cdspp.core.errors import USER_ERRORS, machine_fault_text, write_errors
 from cdspp.core.files import fault, record_path, refused, write_record
 from cdspp.core.names import PathLike
-from cdspp.core.run_lock import guard_job, guarded
+from cdspp.core.run_lock import guard_inputs, guard_job
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ def job(
     try:
         guard_job()
         recorded = [*map(str, inputs)]
-        with guarded([*recorded, *own]) as digests:
+        with guard_inputs([*recorded, *own]) as digests:
             for path in recorded:
                 recorded_by = record_path(path).is_file()
                 if recorded_by and (wrong := fault(path, known=digests)):

@@ -1,10 +1,10 @@
-"""Marks of runs: whether a run still lives that locked a folder, or started a job.
+"""Run locks: whether a run is alive that locked a folder, or started a job.
 
 Snakemake's locks hold paths and no process. So each run keeps a file open beside them,
-its mark, under a lock of the operating system, which ends with the process. A killed
-run leaves its jobs at work, which would end after a later run and replace its files,
-and code may be edited before a job loads it. So the mark holds the state of the code,
-and a job reads the mark, and its inputs again, before it writes a file.
+the run lock, under a lock of the operating system, which ends with the process. A
+killed run leaves its jobs at work, which would end after a later run and replace its
+files, and code may be edited before a job loads it. So the run lock holds the state of
+the code, and a job reads it, and its inputs again, before it writes a file.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ State = Mapping[str, tuple[int, int]]
 log = logging.getLogger(__name__)
 
 FOLDER, RUNS, LOCKS = ".snakemake", "cdspp-runs", "locks/*.lock"
-# Variables of the environment: the mark of the run, and whether it may replace no fit
+# Variables of the environment: the run lock, and whether it may replace no fit
 # for changes of code alone.
 RUN, KEEP_FITS = "CDSPP_RUN", "CDSPP_KEEP_FITS"
 HOUR = 3600.0
-NOBODY = "a run that left no mark"
-OUTLIVING = (
+UNKNOWN_RUN = "a run that left no mark"
+ORPHANED_JOBS_NOTE = (
     "What it submitted to a cluster may still run, and would be computed twice: squeue "
     "--me shows it, scancel ends it."
 )
@@ -47,8 +47,8 @@ UNKNOWN = (
 )
 
 
-class RunMark(NamedTuple):
-    """The mark of a run: without `host` where damaged, `lives` None if nobody knows."""
+class RunLock(NamedTuple):
+    """A run lock: without `host` where damaged, `lives` None if nobody knows."""
 
     path: Path
     host: str
@@ -59,54 +59,54 @@ class RunMark(NamedTuple):
 
     def __str__(self) -> str:
         """Name the run to the user."""
-        return f"process {self.process} on {self.host}" if self.host else NOBODY
+        return f"process {self.process} on {self.host}" if self.host else UNKNOWN_RUN
 
 
-class OwnMark(NamedTuple):
-    """The mark of this process, while it is kept; `note` tells the user of locks."""
+class OwnRunLock(NamedTuple):
+    """The run lock of this process, while it is kept; `note` is for the user."""
 
     stream: TextIO | None
     note: str
     path: Path | None = None
 
 
-_run: RunMark | None = None  # whose job this process is
+_run: RunLock | None = None  # whose job this process is
 # What the job reads: the place of each file on its disk, its digest.
 _inputs: dict[str, tuple[tuple[int, ...] | None, str]] = {}
 
 
-def mark_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnMark:
-    """Mark this process as a run in Snakemake's folder; remove locks of killed runs."""
+def lock_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnRunLock:
+    """Lock Snakemake's folder for this process; remove locks of killed runs."""
     folder = Path(folder).absolute()
-    marks = folder / RUNS
+    run_locks = folder / RUNS
     try:
-        marks.mkdir(parents=True, exist_ok=True)
-        with (marks / "guard").open("a") as guard:
-            # Of two runs that start at a time, the second finds the mark of the first.
+        run_locks.mkdir(parents=True, exist_ok=True)
+        with (run_locks / "guard").open("a") as guard:
+            # Of two runs that start at a time, the second finds the lock of the first.
             fcntl.flock(guard, fcntl.LOCK_EX)
             note = _remove_stale(folder)
-            handle, name = tempfile.mkstemp(dir=marks, suffix=".json")
+            handle, name = tempfile.mkstemp(dir=run_locks, suffix=".json")
             stream = os.fdopen(handle, "w", encoding="utf-8")
             fcntl.flock(stream, fcntl.LOCK_EX)
-            mark = {"host": socket.gethostname(), "process": os.getpid()}
-            json.dump({**mark, "code": code or {}}, stream)
+            content = {"host": socket.gethostname(), "process": os.getpid()}
+            json.dump({**content, "code": code or {}}, stream)
             stream.flush()
             atexit.register(Path(name).unlink, missing_ok=True)
-            return OwnMark(stream, note, Path(name))
+            return OwnRunLock(stream, note, Path(name))
     except OSError as error:  # not every file system has such locks
-        log.debug("no mark in %s: %s", marks, error)
+        log.debug("no run lock in %s: %s", run_locks, error)
         locked = any(folder.glob(LOCKS))
-        return OwnMark(None, UNKNOWN.format(runs=NOBODY) if locked else "")
+        return OwnRunLock(None, UNKNOWN.format(runs=UNKNOWN_RUN) if locked else "")
 
 
-def read_marks(folder: PathLike = FOLDER) -> list[RunMark]:
-    """Return the marks of living and of killed runs in a folder."""
-    found = map(read_mark, sorted(Path(folder, RUNS).glob("*.json")))
-    return [mark for mark in found if mark is not None]
+def read_run_locks(folder: PathLike = FOLDER) -> list[RunLock]:
+    """Return the run locks of living and of killed runs in a folder."""
+    paths = sorted(Path(folder, RUNS).glob("*.json"))
+    return [lock for path in paths if (lock := read_run_lock(path))]
 
 
-def read_mark(path: Path) -> RunMark | None:
-    """Return the mark in a file, None where its run has ended."""
+def read_run_lock(path: Path) -> RunLock | None:
+    """Return the run lock in a file, None where its run has ended."""
     try:
         stream = path.open(encoding="utf-8")
     except FileNotFoundError:
@@ -117,15 +117,15 @@ def read_mark(path: Path) -> RunMark | None:
             fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
             free = True
         try:
-            mark = json.load(stream)
+            content = json.load(stream)
         except ValueError:  # killed while it was written
-            mark = {"host": "", "process": 0}
+            content = {"host": "", "process": 0}
         started = os.fstat(stream.fileno()).st_mtime
     # A file system may keep such locks to one machine.
-    here = mark["host"] == socket.gethostname()
+    here = content["host"] == socket.gethostname()
     lives = (False if here else None) if free else True
-    code = {file: tuple(state) for file, state in mark.get("code", {}).items()}
-    return RunMark(path, mark["host"], mark["process"], lives, started, code)
+    code = {file: tuple(state) for file, state in content.get("code", {}).items()}
+    return RunLock(path, content["host"], content["process"], lives, started, code)
 
 
 def code_state() -> State:
@@ -139,24 +139,24 @@ def code_state() -> State:
     return {file: place[:2] for file, place in places.items() if place}
 
 
-def announce(mark: OwnMark) -> None:
+def export_run_lock(lock: OwnRunLock) -> None:
     """Tell the jobs of this process which run they belong to."""
-    if mark.path is None:
+    if lock.path is None:
         os.environ.pop(RUN, None)
     else:
-        os.environ[RUN] = str(mark.path)
+        os.environ[RUN] = str(lock.path)
 
 
 def guard_job() -> None:
     """Take this process for a job of the run that started it, if any, and check it."""
     global _run
     if path := os.environ.get(RUN):
-        _run = read_mark(Path(path)) or RunMark(Path(path), "", 0, False, 0.0, {})
+        _run = read_run_lock(Path(path)) or RunLock(Path(path), "", 0, False, 0.0, {})
         check_run()
 
 
 @contextmanager
-def guarded(inputs: Iterable[PathLike]) -> Iterator[dict[str, str]]:
+def guard_inputs(inputs: Iterable[PathLike]) -> Iterator[dict[str, str]]:
     """Let no file be written in the block once inputs differ; yield their digests."""
     for path in inputs:
         file = os.fspath(path)
@@ -176,7 +176,7 @@ def input_digest(path: PathLike) -> str:
 def check_run() -> None:
     """Raise StaleJobError where the run, the code or an input is not what it was.
 
-    A run on another machine counts as living while its mark is there.
+    A run on another machine counts as living while its run lock is there.
     """
     for file, (place, digest) in _inputs.items():
         found = _place(file)
@@ -187,7 +187,7 @@ def check_run() -> None:
             )
     if _run is None:
         return
-    now = read_mark(_run.path)
+    now = read_run_lock(_run.path)
     if now is None or now.lives is False:
         raise StaleJobError(
             "the run that started this job has ended, so the job ends without a result."
@@ -203,19 +203,19 @@ def check_run() -> None:
 
 
 def _remove_stale(folder: Path) -> str:
-    locks, marks = [*folder.glob(LOCKS)], read_marks(folder)
-    if living := [str(mark) for mark in marks if mark.lives]:
+    locks, runs = [*folder.glob(LOCKS)], read_run_locks(folder)
+    if living := [str(run) for run in runs if run.lives]:
         note = "Another run holds a lock on this folder and lives"
         return f"{note}: {', '.join(living)}." if locks else ""
-    runs = ", ".join(map(str, marks)) or NOBODY
-    known = bool(marks) and all(mark.lives is False for mark in marks)
-    if locks and not known:
-        return UNKNOWN.format(runs=runs)
+    names = ", ".join(map(str, runs)) or UNKNOWN_RUN
+    ended = bool(runs) and all(run.lives is False for run in runs)
+    if locks and not ended:
+        return UNKNOWN.format(runs=names)
     # A run of another machine may be about to take its locks.
-    old = [m.path for m in marks if m.lives is False or m.started < time.time() - HOUR]
+    old = [r.path for r in runs if r.lives is False or r.started < time.time() - HOUR]
     for path in (*locks, *old):
         path.unlink(missing_ok=True)
-    note = f"The run before ({runs}) was killed. Its lock on this folder is removed; "
+    note = f"The run before ({names}) was killed. Its lock on this folder is removed; "
     return f"{note}files that are there are kept." if locks else ""
 
 
