@@ -11,7 +11,13 @@ from snakemake.logging import logger
 from cdspp.core.errors import ConfigError
 from cdspp.core.names import MAIN, fit_key, task_domains
 from cdspp.core.provenance import code_digest, data_digest
-from cdspp.core.run_lock import KEEP_FITS, ORPHANED_JOBS_NOTE, export_run_lock, code_state, lock_run
+from cdspp.core.run_lock import (
+    KEEP_FITS,
+    ORPHANED_JOBS_NOTE,
+    export_run_lock,
+    code_state,
+    lock_run,
+)
 from cdspp.methods import method_module
 from cdspp.report.outline import KINDS, outline_names
 from cdspp.study.config import load_study
