@@ -45,7 +45,7 @@ def export_benchmark(
     """
     tables, views = [], dict[str, str]()
     for task, files in blocks:
-        of_sources = [*map(Path, source_features(files).values())]
+        of_sources = [Path(files[name]) for name in source_features(files)]
         target = Path(files["target_features"])
         views |= {"source": str(of_sources[0]), "target": str(target)}
         for path in (*of_sources, target):

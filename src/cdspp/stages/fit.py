@@ -20,7 +20,7 @@ import numpy as np
 import cdspp.core.light_sklearn  # noqa: F401
 from cdspp.core import errors, jobs, memory, provenance, run_lock, seeding
 from cdspp.core.errors import CollapseWarning, DataError, MethodFailed
-from cdspp.core.files import Record, content_digest, record_path, write_record
+from cdspp.core.files import Record, record_path, write_record
 from cdspp.core.labels import keep_labels
 from cdspp.core.names import PathLike, fit_key, trials_of_block
 from cdspp.methods import make_seeded, method_class
@@ -146,7 +146,7 @@ def _write_fit(
     rows: dict[str, list[Any]] = {name: [] for name in artifacts.FIT_COLUMNS}
     outcomes = []
     for trial in trials:
-        read = _inputs_digest(task_block, trial)
+        read = trial.digest()
         result = done.get(trial.number, read) or _new_trial(run, trial, read)
         outcomes.append(result[0])
         for name, values in result[1].items():
@@ -243,20 +243,12 @@ def _shared_inputs(inputs: Mapping[str, str]) -> dict[str, str]:
     return {k: v for k, v in inputs.items() if artifacts.unnumbered(k) not in OF_BLOCKS}
 
 
-def _inputs_digest(task_block: TaskBlock, trial: Trial) -> str:
-    """Return a digest of the ids, labels and shares that a trial reads, in order."""
-    ids = trial.source_ids, trial.labelled_ids, trial.test_ids, trial.paired_ids
-    prior = _prior(task_block.files, trial.number).get("prior", ())
-    labels = trial.source_labels, np.asarray(trial.labelled.y)
-    parts = [*ids, *labels, prior]
-    return content_digest([[str(value) for value in part] for part in parts])
-
-
 def _run_trial(task_block: TaskBlock, fit: Fit, trial: Trial) -> TrialResult:
     """Fit one trial; a crash of the method is its outcome, not the end of the job."""
     axes = task_block.seed, task_block.benchmark, task_block.task, trial.number
     state = SourceState(**fit.source)
-    options = {**_prior(task_block.files, trial.number), **fit.options}
+    options = {} if trial.prior is None else {"prior": trial.prior}
+    options |= fit.options
     seed = seeding.integer_seed(fit.method, *axes)
     build = partial(make_seeded, fit.method, seed, **options)
     chosen = select_options(build, trial, state, axes, fit.grid) if fit.grid else {}
@@ -283,14 +275,6 @@ def _run_trial(task_block: TaskBlock, fit: Fit, trial: Trial) -> TrialResult:
     outcome = {"trial": trial.number, "status": status, "reason": reason, **usage}
     outcome |= {"collapsed": collapsed, "crashed": crashed}
     return outcome | ({"selected": chosen} if fit.grid else {}), rounds
-
-
-def _prior(files: TaskFiles, trial: int) -> dict[str, Any]:
-    """Return the shares of the classes in a trial as an option, classes sorted."""
-    if "prior" not in files:
-        return {}
-    rows = artifacts.read_rows(files["prior"], artifacts.SHARE_COLUMNS)
-    return {"prior": rows["share"][rows["trial"] == trial]}
 
 
 def _check_rounds(rounds: Sequence[Round], trial: Trial) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
+from cdspp.core.files import content_digest
 from cdspp.core.names import LABELLED, PathLike
 from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.bridge import PAIRS, SAME_NAMES, SHARED
@@ -34,6 +35,7 @@ class Trial:
     ids_of_sources: tuple[NDArray[Any], ...]
     labelled_ids: NDArray[Any]
     paired_ids: NDArray[Any] = field(default_factory=partial(np.empty, 0, object))
+    prior: NDArray[Any] | None = None  # shares of the classes, sorted by name
 
     @property
     def source(self) -> SourceDomain:
@@ -61,6 +63,13 @@ class Trial:
         """Labels of source and target rows."""
         return {*self.source_labels, *self.y} - {UNLABELLED}
 
+    def digest(self) -> str:
+        """Return a digest of the ids, labels and shares that a fit reads, in order."""
+        ids = self.source_ids, self.labelled_ids, self.test_ids, self.paired_ids
+        labels = self.source_labels, np.asarray(self.labelled.y)
+        parts = [*ids, *labels, () if self.prior is None else self.prior]
+        return content_digest([[str(value) for value in part] for part in parts])
+
 
 # The files that a fit reads of a task, by name: `source_features`, `target_features`,
 # `source_split` and `target_split`, no test label; of a second source
@@ -86,18 +95,15 @@ def read_trials(
     `paired_rows`, a number. DataError: a file is damaged, features and splits are not
     of the same samples, columns have no names, or there are too few paired samples.
     """
-    read = [
-        _read_domain(path, files[name.replace("features", "split")], keep_sparse)
-        for name, path in source_features(files).items()
-    ]
+    read = [_read_domain(files, name, keep_sparse) for name in source_features(files)]
     source = read[0][0]
-    target, split = _read_domain(
-        files["target_features"], files["target_split"], keep_sparse
-    )
+    target, split = _read_domain(files, "target_features", keep_sparse)
     bridge = bridge or {}
     shared = _shared_columns(files, source, target, bridge.get(SHARED))
     n = bridge.get(PAIRS)
     pairs = _pair_reader(files, source, target, n) if n else None
+    if "prior" in files:
+        shares = artifacts.read_rows(files["prior"], artifacts.SHARE_COLUMNS)
     for number in np.unique(split["trial"]):
         drawn = [(X, _of_trial(of_source, number)) for X, of_source in read]
         ids = tuple(left["id"] for _, left in drawn)
@@ -109,6 +115,7 @@ def read_trials(
             right = {name: values[kept] for name, values in right.items()}
             labelled = labelled[kept]
         paired_ids, paired = pairs(number, *ids, right["id"]) if pairs else NO_PAIRS
+        prior = shares["share"][shares["trial"] == number] if "prior" in files else None
         bridged: dict[str, Any] = {SHARED: shared, PAIRS: paired}
         yield Trial(
             number=int(number),
@@ -122,24 +129,26 @@ def read_trials(
             ids_of_sources=ids,
             labelled_ids=right["id"][labelled],
             paired_ids=paired_ids,
+            prior=prior,
         )
 
 
-def source_features(files: TaskFiles) -> dict[str, PathLike]:
-    """Return those of the files that have features of a source, the first one first."""
-    found = {n: path for n, path in files.items() if n.startswith("source_features")}
-    return dict(sorted(found.items(), key=lambda item: (len(item[0]), item[0])))
+def source_features(files: TaskFiles) -> list[str]:
+    """Return the names of the features of sources, in their order."""
+    names = (name for name in files if name.startswith("source_features"))
+    return sorted(names, key=lambda name: (len(name), name))
 
 
 def _read_domain(
-    features_path: PathLike, split_path: PathLike, keep_sparse: bool
+    files: TaskFiles, name: str, keep_sparse: bool
 ) -> tuple[Features, dict[str, NDArray[Any]]]:
-    features = artifacts.read_features(features_path)
-    split = artifacts.read_rows(split_path, artifacts.SPLIT_COLUMNS)
+    features = artifacts.read_features(files[name])
+    split_file = files[name.replace("features", "split")]
+    split = artifacts.read_rows(split_file, artifacts.SPLIT_COLUMNS)
     rows, ids = split["row"], features.ids
     if rows.max(initial=-1) >= len(ids) or np.any(ids[rows] != split["id"].astype(str)):
         raise DataError(
-            f"{features_path}: its rows are not those that the splits were drawn from. "
+            f"{files[name]}: its rows are not those that the splits were drawn from. "
             "Delete the features of this domain and run again."
         )
     if not keep_sparse and not isinstance(features.X, np.ndarray):
