@@ -65,12 +65,6 @@ def principal_components(
     if not issparse(X):
         X, shift = X - mean, np.zeros_like(mean)
     centred = _Centred(X, shift)
-    if not np.isfinite(centred.total):
-        raise DataError(
-            "principal components: the squares of the values overflow. Scale the rows."
-        )
-    if centred.total <= centred.floor:
-        raise DataError("principal components: the rows are all equal.")
     count = centred.side if n_components is None else min(n_components, centred.side)
     if centred.side <= LARGEST_GRAM:
         places = [centred.side - count, centred.side - 1]
@@ -102,6 +96,11 @@ class _Centred:
         squares = X.multiply(X).sum() if issparse(X) else np.vdot(X, X)
         self.total = float(squares) - X.shape[0] * float(mean @ mean)
         self.floor = self.side * np.finfo(float).eps * max(float(squares), 1e-300)
+        if not np.isfinite(self.total):
+            fault = "the squares of the values overflow. Scale the rows."
+            raise DataError(f"principal components: {fault}")
+        if self.total <= self.floor:
+            raise DataError("principal components: the rows are all equal.")
 
     def right(self, V: np.ndarray) -> np.ndarray:
         """Return (X - 1 m^T) V."""

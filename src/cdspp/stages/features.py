@@ -32,20 +32,19 @@ def build_codebook(
     `fetched` is as for `extract_view`. ConfigError: the extractor has no codebook, or
     its options name no domain. DataError: the files cannot be read or are too few.
     """
-    reader = make_extractor(extractor, **options)
-    if not isinstance(reader, WordExtractor):
+    tool = make_extractor(extractor, **options)
+    if not isinstance(tool, WordExtractor):
         raise ConfigError(f"extractor {extractor} has no codebook.")
-    if reader.codebook_domain is None:
-        raise reader.refuse("codebook_domain", "the name of a domain")
-    content = _matching_index(index, reader)
-    domain = reader.codebook_domain
-    reader.load()  # only libraries that are loaded can be limited
-    jobs.log_ready()
+    if tool.codebook_domain is None:
+        raise tool.refuse("codebook_domain", "the name of a domain")
+    content = _matching_index(index, tool)
+    domain = tool.codebook_domain
+    _load(tool)
     with provenance.limit_threads(numeric_threads):
-        words = reader.fit_codebook(_files(content, domain, fetched))
+        words = tool.fit_codebook(_files(content, domain, fetched))
     content.check(domain)
     names = [f"word-{number}" for number in range(len(words))]
-    record = _record(reader, dataset=content.dataset, domain=domain)
+    record = _record(tool, dataset=content.dataset, domain=domain)
     _write(output, words, names, record)
 
 
@@ -80,44 +79,39 @@ def extract_view(
     if weights is not None:
         (name,) = read_fetched(Path(weights))["files"]
         options = {**options, "weights": str(Path(weights).parent / str(name))}
-    reader, columns, more = make_extractor(extractor, **options), None, dict[str, Any]()
-    reader.load()  # only libraries that are loaded can be limited
-    jobs.log_ready()
+    tool, columns, more = make_extractor(extractor, **options), None, dict[str, Any]()
+    _load(tool)
     with provenance.limit_threads(numeric_threads):
-        if isinstance(reader, ViewExtractor):
-            features = read_features(_given(reader, "view", view))
-            linalg.require_finite(features.X, features.ids, str(view))
-            X, entries = reader.reduce(features.X)
-            ids = features.ids.tolist()
-            record = _record(reader, **entries, view=dict(features.provenance))
+        if isinstance(tool, ViewExtractor):
+            X, ids, record = _from_view(tool, view)
         else:
-            content = _matching_index(index, reader)
-            if isinstance(reader, Published):
-                if storage is None:
-                    reason = f"{reader.name} is not published for {content.dataset}"
-                    raise ConfigError(
-                        f"extractor published: {reason}, domain {domain}."
-                    )
-                labels, positions = content.labels(domain), content.positions(domain)
-                classes = content.classes
-                X, more = reader.read(content.root, storage, classes, labels, positions)
-            elif isinstance(reader, TableColumns):
-                positions = content.positions(domain)
-                X, columns = reader.read(content.root, domain, positions)
+            content = _matching_index(index, tool)
+            if isinstance(tool, Published):
+                X, more = _from_published(tool, content, domain, storage)
+            elif isinstance(tool, TableColumns):
+                X, columns = tool.read(content.root, domain, content.positions(domain))
             else:
                 files = _files(content, domain, fetched)
-                X, columns, more = _from_files(reader, files, codebook)
+                X, columns, more = _from_files(tool, files, codebook)
             content.check(domain)
             ids = content.ids(domain)
-            record = _record(reader, dataset=content.dataset, domain=domain, **more)
+            record = _record(tool, dataset=content.dataset, domain=domain, **more)
         if scale != NO_SCALE:
-            try:
-                X = scaling.fit_scaling(scale, X).apply(X)
-            except DataError as error:
-                what = f"{extractor}, domain {domain}"
-                raise DataError(f"{what}: {error}") from error
+            X = _scaled(X, scale, f"{extractor}, domain {domain}")
             record["scale"] = scale
     _write(output, X, ids, record, None if scale == PCA else columns)
+
+
+def _load(extractor: Extractor) -> None:
+    extractor.load()  # only libraries that are loaded can be limited
+    jobs.log_ready()
+
+
+def _scaled(X: Any, scale: str, what: str) -> Any:
+    try:
+        return scaling.fit_scaling(scale, X).apply(X)
+    except DataError as error:
+        raise DataError(f"{what}: {error}") from error
 
 
 def _files(index: Index, domain: str, fetched: PathLike | None) -> list[Path]:
@@ -125,6 +119,26 @@ def _files(index: Index, domain: str, fetched: PathLike | None) -> list[Path]:
         return index.files(domain)
     paths = read_fetched(Path(fetched))["images"][domain]
     return [index.root / paths[position] for position in index.positions(domain)]
+
+
+def _from_published(
+    extractor: Published, index: Index, domain: str, storage: Mapping[str, Any] | None
+) -> tuple[Any, dict[str, Any]]:
+    if storage is None:
+        message = f"extractor published: {extractor.name} is not published for"
+        raise ConfigError(f"{message} {index.dataset}, domain {domain}.")
+    labels, positions = index.labels(domain), index.positions(domain)
+    return extractor.read(index.root, storage, index.classes, labels, positions)
+
+
+def _from_view(
+    extractor: ViewExtractor, view: PathLike | None
+) -> tuple[Any, Sequence[str], dict[str, Any]]:
+    features = read_features(_given(extractor, "view", view))
+    linalg.require_finite(features.X, features.ids, str(view))
+    X, entries = extractor.reduce(features.X)
+    record = _record(extractor, **entries, view=dict(features.provenance))
+    return X, features.ids.tolist(), record
 
 
 def _from_files(

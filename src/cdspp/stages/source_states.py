@@ -82,16 +82,20 @@ def _changed(
         case "noise":
             drawn = np.abs(rng.standard_normal(np.shape(X)))
             return SourceDomain(drawn, source.y)
-        case names.SHUFFLED_COLUMNS:
-            ours, theirs = zip(*source.shared_columns, strict=True)
-            order = derangement(len(theirs), rng, f"{state} needs two shared columns")
-            shuffled = [(i, theirs[k]) for i, k in zip(ours, order, strict=True)]
-            return replace(source, shared_columns=shuffled)
-        case names.SHUFFLED_PAIRS:
-            ours, theirs = source.paired_rows
-            order = derangement(theirs.shape[0], rng, f"{state} needs two pairs")
-            return replace(source, paired_rows=(ours, theirs[order]))
     raise KeyError(state)
+
+
+def _shuffled(
+    state: str, source: SourceDomain, rng: np.random.Generator
+) -> SourceDomain:
+    if state == names.SHUFFLED_COLUMNS:
+        ours, theirs = zip(*source.shared_columns, strict=True)
+        order = derangement(len(theirs), rng, f"{state} needs two shared columns")
+        shuffled = [(i, theirs[k]) for i, k in zip(ours, order, strict=True)]
+        return replace(source, shared_columns=shuffled)
+    ours, theirs = source.paired_rows
+    order = derangement(theirs.shape[0], rng, f"{state} needs two pairs")
+    return replace(source, paired_rows=(ours, theirs[order]))
 
 
 def _matched(
@@ -206,9 +210,9 @@ class SourceState:
             labelled target row has a class of the source.
         """
         rng = generator(self.name, *axes)
-        changed = _changed(self.name, source, labelled, rng, self.spread)
         if self.name in BRIDGE_STATES:
-            return changed
+            return _shuffled(self.name, source, rng)
+        changed = _changed(self.name, source, labelled, rng, self.spread)
         if changed is not None and self.absolute:
             changed = SourceDomain(np.abs(changed.X), changed.y)
         # With the bridge of the real one.

@@ -28,6 +28,9 @@ from cdspp.datasets.base import read_index
 from cdspp.datasets.published import draw_published
 from cdspp.stages import artifacts
 
+ROLES = {"source": SOURCE, "target": LABELLED}  # of labelled samples
+NO_LABEL: Any = None  # for the others: theirs leave this module only by their shares
+
 
 def draw_seeded(
     labels: NDArray[Any],
@@ -77,18 +80,9 @@ def write_split(
     ids, classes_of = samples["id"], samples["label"]
     order = np.argsort(samples["position"], kind="stable")
     if role == "target":
-        sizes = Counter(label for label in classes_of.tolist() if label is not None)
-        small = [f"{name} ({n})" for name, n in sorted(sizes.items()) if n <= per_class]
-        if small:
-            raise DataError(
-                f"{dataset}, domain {domain}: {per_class} labelled target samples per "
-                f"class leave no test sample in {', '.join(small)}. Lower "
-                "labels.target."
-            )
+        _check_sizes(classes_of, per_class, f"{dataset}, domain {domain}")
     # As published, for some methods look at the order of their rows.
     positions = samples["position"] if protocol == "published" else np.arange(len(ids))
-
-    role_of_labelled = SOURCE if role == SOURCE else LABELLED
     rows: dict[str, list[Any]] = {name: [] for name in artifacts.SPLIT_COLUMNS}
     for trial in trials_of_block(block):
         if protocol == "seeded":
@@ -104,10 +98,8 @@ def write_split(
         rows["id"] += ids[taken].tolist()
         rows["row"] += taken.tolist()
         labelled = np.isin(taken, drawn)
-        rows["role"] += np.where(labelled, role_of_labelled, UNLABELLED_ROLE).tolist()
-        shown = classes_of[taken]
-        shown[~labelled] = None  # no other label leaves here
-        rows["label"] += shown.tolist()
+        rows["role"] += np.where(labelled, ROLES[role], UNLABELLED_ROLE).tolist()
+        rows["label"] += np.where(labelled, classes_of[taken], NO_LABEL).tolist()
     artifacts.write_rows(output, artifacts.SPLIT_COLUMNS, rows)
 
 
@@ -146,3 +138,13 @@ def write_test_shares(*, labels: PathLike, split: PathLike, output: PathLike) ->
         rows["label"] += classes.tolist()
         rows["share"] += [float(np.mean(labels_tested == label)) for label in classes]
     artifacts.write_rows(output, artifacts.SHARE_COLUMNS, rows)
+
+
+def _check_sizes(classes: NDArray[Any], per_class: int, where: str) -> None:
+    sizes = Counter(label for label in classes.tolist() if label is not None)
+    small = [f"{name} ({n})" for name, n in sorted(sizes.items()) if n <= per_class]
+    if small:
+        raise DataError(
+            f"{where}: {per_class} labelled target samples per class leave no test "
+            f"sample in {', '.join(small)}. Lower labels.target."
+        )

@@ -77,7 +77,6 @@ class Trial:
 # (`cdspp.stages.splits.write_test_shares`). `predictions` are those of another program,
 # `pairs` the ids of paired samples.
 TaskFiles = Mapping[str, PathLike]
-NO_PAIRS = np.empty(0, object), None
 
 
 def read_trials(
@@ -100,10 +99,7 @@ def read_trials(
     target, split = _read_domain(files, "target_features", keep_sparse)
     bridge = bridge or {}
     shared = _shared_columns(files, source, target, bridge.get(SHARED))
-    n = bridge.get(PAIRS)
-    pairs = _pair_reader(files, source, target, n) if n else None
-    if "prior" in files:
-        shares = artifacts.read_rows(files["prior"], artifacts.SHARE_COLUMNS)
+    pairs = _pair_reader(files, source, target, bridge.get(PAIRS, 0))
     for number in np.unique(split["trial"]):
         drawn = [(X, _of_trial(of_source, number)) for X, of_source in read]
         ids = tuple(left["id"] for _, left in drawn)
@@ -114,8 +110,7 @@ def read_trials(
             kept = labelled | ~np.isin(right["id"].astype(str), sources)
             right = {name: values[kept] for name, values in right.items()}
             labelled = labelled[kept]
-        paired_ids, paired = pairs(number, *ids, right["id"]) if pairs else NO_PAIRS
-        prior = shares["share"][shares["trial"] == number] if "prior" in files else None
+        paired_ids, paired = pairs(number, *ids, right["id"])
         bridged: dict[str, Any] = {SHARED: shared, PAIRS: paired}
         yield Trial(
             number=int(number),
@@ -129,7 +124,7 @@ def read_trials(
             ids_of_sources=ids,
             labelled_ids=right["id"][labelled],
             paired_ids=paired_ids,
-            prior=prior,
+            prior=_prior(files, number),
         )
 
 
@@ -154,6 +149,13 @@ def _read_domain(
     if not keep_sparse and not isinstance(features.X, np.ndarray):
         features = replace(features, X=features.X.toarray())
     return features, split
+
+
+def _prior(files: TaskFiles, trial: int) -> NDArray[Any] | None:
+    if "prior" not in files:
+        return None
+    shares = artifacts.read_rows(files["prior"], artifacts.SHARE_COLUMNS)
+    return np.asarray(shares["share"][shares["trial"] == trial])
 
 
 def _of_trial(
@@ -191,8 +193,10 @@ def _shared_columns(
 
 def _pair_reader(
     files: TaskFiles, source: Features, target: Features, number: int
-) -> Callable[..., tuple[NDArray[Any], tuple[Any, Any]]]:
+) -> Callable[..., tuple[NDArray[Any], tuple[Any, Any] | None]]:
     """Return a reader of ids and rows of pairs, by trial and the ids of its splits."""
+    if not number:
+        return lambda *_: (np.empty(0, object), None)
     every = artifacts.read_rows(files["pairs"], artifacts.PAIR_COLUMNS)
     sides = [
         (features.X, {name: row for row, name in enumerate(features.ids.tolist())})
