@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cdspp.cli import command
 from cdspp.cli.command import add_command, add_force, add_study_command, check_outputs
 from cdspp.cli.share import verify_archive
-from cdspp.core.errors import DataError
-from cdspp.core.faults import writing_fault
+from cdspp.core.errors import DataError, writing_fault
 from cdspp.core.names import MAIN, FitKey, PathLike
 from cdspp.core.wording import aligned, counted
 from cdspp.study.files import found_file, study_command, workflow_folder
@@ -250,7 +249,7 @@ def _export(arguments: argparse.Namespace) -> str:
     study = read_study(arguments.file)
     found = {name: list(_blocks(study, name)) for name in study.benchmarks}
     files = [files for blocks in found.values() for _, files in blocks]
-    paths = (path for each in files for path in each.by_name().values())
+    paths = (path for each in files for path in each.values())
     read = dict.fromkeys(map(str, paths))
     _check_made(read, arguments.file)
     folders = {name: arguments.to / study.name / name for name in found}
@@ -276,7 +275,6 @@ def _check_made(paths: Iterable[str], chosen: Sequence[str]) -> None:
 
 
 def _blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
-    from cdspp.stages.trials import TaskFiles
     from cdspp.study.files import files_of_fit
 
     usual = (
@@ -289,8 +287,8 @@ def _blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
         for block in study.blocks(study.trials):
             key = FitKey(benchmark, MAIN, task, method, block)
             named = files_of_fit(study, key).items()
-            sides = {n: path for n, path in named if n.startswith(("source", "target"))}
-            yield task, TaskFiles.of(**sides)
+            sides = ("source", "target")
+            yield task, {n: path for n, path in named if n.startswith(sides)}
 
 
 def add_plan(commands: Any) -> None:

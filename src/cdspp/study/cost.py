@@ -25,7 +25,7 @@ from cdspp.methods.cost import (
     Size,
     fit_cost,
 )
-from cdspp.stages.selection import FOLDS, grid_options
+from cdspp.stages.fit import FOLDS, grid_options
 
 if TYPE_CHECKING:
     from cdspp.features.base import Extractor
