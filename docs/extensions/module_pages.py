@@ -44,7 +44,6 @@ OTHERS = (
     "cdspp.features",
     "cdspp.features.base",
     "cdspp.stages.source_states",
-    "cdspp.study.layers",
     "cdspp.study.config",
     "cdspp.report.results",
 )

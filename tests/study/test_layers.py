@@ -16,7 +16,7 @@ from cdspp.analysis.hold_outs import Problem
 from cdspp.core.errors import ConfigError
 from cdspp.core.scaling import fit_scaling
 from cdspp.methods import method_class
-from cdspp.study.layers import MergedConfig, merge_files, merge_presets
+from cdspp.study.config import MergedConfig, merge_files, merge_presets
 
 PRESETS = ROOT / "resources/presets"
 QUICK = {"study": "mine", "preset": "quick"}

@@ -159,13 +159,18 @@ default="standardise"
     if why and n_folds:
         tested = named or dict.fromkeys([*names, *usual_methods(problem)])
         found = _with_explanation(runs, found, [*tested], (margin, wanted), progress)
-    deploy = python_lines(found.best_bet, scale)
+    steps = [python_lines(found.best_bet, scale)]
     if found.test is not None:
-        deploy = f"# first write the labels of these rows into y\n{deploy}"
-    steps = deploy, *_settling_lines(found, scale)
-    notes = [*_degenerate_note(runs, found), *_scale_note(runs, done)]
-    note = "; ".join([*runs.notes(), *notes])
-    return replace(found, next_steps=steps, note=note)
+        steps = [f"# first write the labels of these rows into y\n{steps[0]}"]
+    if found.can_be_settled:
+        how = "" if scale == STANDARDISE else f", scale={scale!r}"
+        steps.append(
+            "rows = found.rows_to_label.head(20)  # found = cdspp.compare(...)\n"
+            'rows["label"] = [...]  # from the top\n'
+            f"cdspp.compare(X, y, source=source, labelled=rows{how})"
+        )
+    notes = *runs.notes(), *_degenerate_note(runs, found), *_scale_note(runs, done)
+    return replace(found, next_steps=tuple(steps), note="; ".join(notes))
 
 
 def _gains(runs: HoldOuts, names: Sequence[str]) -> tuple[dict[str, Posterior], int]:
@@ -249,13 +254,10 @@ def _rows_to_label(
     given = [labelled] if isinstance(labelled, pd.DataFrame) else [*(labelled or ())]
     drawn = pd.DataFrame()
     for rows in (*given, None):
-        fits = {
-            name: runs.label_all(problem, name) for name in (candidate, TARGET_ONLY)
-        }
-        both = {name: codes for name, codes in fits.items() if codes is not None}
-        if len(both) < len(fits):
+        first, second = (runs.label_all(problem, n) for n in (candidate, TARGET_ONLY))
+        if first is None or second is None:
             return drawn, test, math.nan
-        drawn = draw_rows(problem, both, runs.seed)
+        drawn = draw_rows(problem, {candidate: first, TARGET_ONLY: second}, runs.seed)
         if rows is not None:
             places, codes, test = read_labelled(rows, drawn, problem)
             problem = problem.with_labels(places, codes)
@@ -334,18 +336,6 @@ def _forecast(runs: HoldOuts, method: str, n_fits: int) -> str:
     cost = fit_cost(method_class(method), runs.problem.size(runs.max_rows))
     seconds = math.ceil(n_fits * cost.seconds)
     return f"{method}: {n_fits} fits at most, about {seconds} s"
-
-
-def _settling_lines(comparison: Comparison, scale: str) -> Iterator[str]:
-    """Yield Python that tests the bet on rows that the user labels."""
-    if not comparison.can_be_settled:
-        return
-    how = "" if scale == STANDARDISE else f", scale={scale!r}"
-    yield (
-        "rows = found.rows_to_label.head(20)  # found = cdspp.compare(...)\n"
-        'rows["label"] = [...]  # from the top\n'
-        f"cdspp.compare(X, y, source=source, labelled=rows{how})"
-    )
 
 
 def _degenerate_note(runs: HoldOuts, comparison: Comparison) -> Iterator[str]:

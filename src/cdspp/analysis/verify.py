@@ -13,27 +13,12 @@ import numpy as np
 
 from cdspp.analysis.fit_records import mixed_versions
 from cdspp.analysis.summary import read_scores, score_files
+from cdspp.core import names
 from cdspp.core.errors import DataError
 from cdspp.core.files import MADE_BY_OLDER, OLDER, Record
-from cdspp.core.names import (
-    UNLABELLED_ROLE,
-    FitKey,
-    PathLike,
-    fit_key,
-    task_domains,
-    trials_of_block,
-)
 from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.core.wording import counted
-from cdspp.stages.artifacts import (
-    SCORE_COLUMNS,
-    SPLIT_COLUMNS,
-    FitFile,
-    labels_by_id,
-    read_fit,
-    read_rows,
-    unnumbered,
-)
+from cdspp.stages import artifacts
 from cdspp.stages.score import score_fit
 from cdspp.study.stale import FOLLOWS, changed_files, read_stated
 
@@ -54,7 +39,7 @@ NO_STUDY = (
 
 
 def verify(
-    folder: PathLike, stale: Mapping[str, str] | None = None
+    folder: names.PathLike, stale: Mapping[str, str] | None = None
 ) -> tuple[list[str], str]:
     """Compare the files of ``results/<study>``; return faults, and what was checked.
 
@@ -106,7 +91,12 @@ def _check_scores(file: Path, fits: _CheckedFits) -> tuple[list[Record], list[st
     except DataError as error:
         return [], [*fits.faults, str(error)]
     found = _by_trial(scores.itertuples(index=False, name=None))
-    used = sorted(_used(fits, found))
+    by_fit = fits.rows.items()
+    whole = {key for key, rows in by_fit if rows and rows.keys() <= found.keys()}
+    covered = {trial for key in whole for trial in fits.rows[key]}
+    # Blocks of another size are scored in part.
+    parts = {key for key, rows in by_fit if (rows.keys() & found.keys()) - covered}
+    used = sorted(whole | parts)
     faults = [*fits.faults, *_score_faults(file, fits, used, found)]
     return [fits.records[key] for key in used], faults
 
@@ -132,8 +122,8 @@ class _CheckedFits:
     def __init__(
         self, root: Path, name: str, changed: Container[Path], stated: Iterable[str]
     ) -> None:
-        self.rows: dict[FitKey, dict[Trial, Rows]] = {}
-        self.records: dict[FitKey, Record] = {}
+        self.rows: dict[names.FitKey, dict[Trial, Rows]] = {}
+        self.records: dict[names.FitKey, Record] = {}
         self.doubtful: set[Trial] = set()
         self.faults: list[str] = []
         self._stated, self._results = set(stated), root.parent
@@ -145,7 +135,7 @@ class _CheckedFits:
         self._places = dict.fromkeys(names, self._splits) | {"prior": shares}
         find = (root.parent / "features").glob
         self._features = cache(lambda name: _by_digest(find(f"{name}/[!.]*.npz")))
-        self._labels = cache(labels_by_id)
+        self._labels = cache(artifacts.labels_by_id)
         self._tested = cache(self._test_ids)
         fits = (root / "fits" / name).glob("*/*/*/[!.]*.*")
         # A record without predictions is a fault of its own.
@@ -153,11 +143,11 @@ class _CheckedFits:
             self._read(file, changed)
 
     def _read(self, file: Path, changed: Container[Path]) -> None:
-        key = fit_key(file)
+        key = names.fit_key(file)
         try:
-            fit = read_fit(file)
+            fit = artifacts.read_fit(file)
             self._check(fit)
-            target = f"{task_domains(key.task).target}.parquet"
+            target = f"{names.task_domains(key.task).target}.parquet"
             labels = self._results.joinpath(
                 "labels", fit.record.extra["dataset"], target
             )
@@ -168,23 +158,25 @@ class _CheckedFits:
             self.faults.append(str(error))
         if key not in self.rows:
             with suppress(ValueError):  # no block has such a name
-                numbers, cell = trials_of_block(key.block), key[1:4]
+                numbers, cell = names.trials_of_block(key.block), key[1:4]
                 self.doubtful |= {(*cell, number) for number in numbers}
 
-    def _check(self, fit: FitFile) -> None:
+    def _check(self, fit: artifacts.FitFile) -> None:
         """Raise DataError where features, splits or test samples are others by now."""
         inputs = {**dict.fromkeys(FIT_INPUTS, "none"), **fit.record.inputs}
         for name, digest in inputs.items():
             if digest in self._stated or name == "predictions":
                 continue  # the report states the digests of files made elsewhere
-            place = self._places.get(unnumbered(name))
+            place = self._places.get(artifacts.unnumbered(name))
             if digest not in (place or self._features(fit.record.extra["dataset"])):
                 raise DataError(
                     f"{fit.path}: its {name} (sha256 {digest[:12]}) is not among the "
                     "files that lie there: they were changed, or it is a fit of other "
                     "data. Delete it and its record and run the study again."
                 )
-        named = (name for name in inputs if unnumbered(name) == "source_split")
+        named = (
+            name for name in inputs if artifacts.unnumbered(name) == "source_split"
+        )
         splits = inputs["target_split"], *(inputs[name] for name in named)
         if not {*splits} <= self._splits.keys():
             return
@@ -200,11 +192,13 @@ class _CheckedFits:
     def _test_ids(self, splits: tuple[str, ...], overlap: str) -> dict[int, str]:
         """Return digests of test samples by trial; the first split is the target's."""
         paths = map(self._splits.__getitem__, splits)
-        given, *drawn = (read_rows(path, SPLIT_COLUMNS) for path in paths)
+        given, *drawn = (
+            artifacts.read_rows(path, artifacts.SPLIT_COLUMNS) for path in paths
+        )
         found = {}
         for trial in np.unique(given["trial"]).tolist():
             of_trial = given["trial"] == trial
-            tested = given["id"][of_trial & (given["role"] == UNLABELLED_ROLE)]
+            tested = given["id"][of_trial & (given["role"] == names.UNLABELLED_ROLE)]
             if overlap == "exclude":
                 taken = {n for d in drawn for n in d["id"][d["trial"] == trial]}
                 tested = [name for name in tested if name not in taken]
@@ -224,17 +218,11 @@ def _by_trial(rows: Iterable[tuple[Any, ...]]) -> dict[Trial, Rows]:
     return dict(found)
 
 
-def _used(fits: _CheckedFits, scores: dict[Trial, Rows]) -> set[FitKey]:
-    """Return the fits that the scores are of; some in part, in blocks of other size."""
-    by_fit = fits.rows.items()
-    whole = {key for key, rows in by_fit if rows and rows.keys() <= scores.keys()}
-    covered = {trial for key in whole for trial in fits.rows[key]}
-    parts = {key for key, rows in by_fit if (rows.keys() & scores.keys()) - covered}
-    return whole | parts
-
-
 def _score_faults(
-    file: Path, fits: _CheckedFits, used: Iterable[FitKey], found: dict[Trial, Rows]
+    file: Path,
+    fits: _CheckedFits,
+    used: Iterable[names.FitKey],
+    found: dict[Trial, Rows],
 ) -> Iterator[str]:
     """Yield a sentence a setting, task and method with scores that no fit gives."""
     expected: dict[Trial, list[Rows]] = defaultdict(list)
@@ -264,7 +252,7 @@ def _difference(found: Sequence[Any], expected: Sequence[Any]) -> str:
     pairs = (
         (name, row[4], value, other)
         for row, fitted in zip(found, expected, strict=True)
-        for name, value, other in zip(SCORE_COLUMNS, row, fitted, strict=True)
+        for name, value, other in zip(artifacts.SCORE_COLUMNS, row, fitted, strict=True)
         if value != other
     )
     name, iteration, *values = next(pairs)

@@ -29,15 +29,14 @@ class KnownNames:
         for i, entry in enumerate(self.config.get(section, [])):
             yield f"{section}[{i}]", entry
 
-    def names(self, section: str) -> list[str]:
-        """Return the names in a section."""
-        return [entry["id"] for entry in self.config.get(section, [])]
-
     def missing(self, where: str, section: str, *names: str) -> Faults:
         """Yield the names that a section lacks."""
-        known = self.states if section == "source_states" else self.names(section)
-        shipped = self.datasets if section == "datasets" else ()
-        yield from unknown_of(where, names, [*shipped, *known])
+        known = [*self.datasets] if section == "datasets" else []
+        if section == "source_states":
+            known = self.states
+        else:
+            known += [entry["id"] for _, entry in self.entries(section)]
+        yield from unknown_of(where, names, known)
 
     def root(self, view: str) -> str | None:
         """Return the view made of files on which a view rests, None in a circle."""

@@ -8,20 +8,8 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
+from cdspp.core import names
 from cdspp.core.errors import ConfigError
-from cdspp.core.names import (
-    ALONE,
-    LABELS,
-    MAIN,
-    REAL,
-    SELECTED,
-    SHUFFLED_COLUMNS,
-    SHUFFLED_PAIRS,
-    SWAPPED,
-    role_domains,
-    several_sources,
-    task_domains,
-)
 from cdspp.methods import method_class, option_defaults
 from cdspp.methods.bridge import PAIRS, SAME_NAMES, SHARED
 from cdspp.study.model import (
@@ -40,7 +28,7 @@ Benchmarks = Mapping[str, Benchmark]
 Tasks = dict[str, tuple[str, ...]]  # by benchmark
 
 # The part of a bridge on which a state acts.
-SHUFFLED = {SHUFFLED_COLUMNS: SHARED, SHUFFLED_PAIRS: PAIRS}
+SHUFFLED = {names.SHUFFLED_COLUMNS: SHARED, names.SHUFFLED_PAIRS: PAIRS}
 
 
 def chosen_tasks(entry: Config, benchmarks: Benchmarks) -> Tasks:
@@ -65,7 +53,7 @@ def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Stud
     """
     curves = tuple(_curve_of(entry, study) for entry in config.get("curves", []))
     benchmarks, methods = study.benchmarks, study.methods
-    main = Setting(MAIN, tuple(methods), chosen_tasks({}, benchmarks))
+    main = Setting(names.MAIN, tuple(methods), chosen_tasks({}, benchmarks))
     settings = [
         main,
         *(_state_setting(study, state, methods) for state in study.states),
@@ -86,7 +74,7 @@ def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Stud
 
 
 def _setting_of(entry: Config, benchmarks: Benchmarks) -> Setting:
-    source = {"name": REAL, **entry.get("source", {})}
+    source = {"name": names.REAL, **entry.get("source", {})}
     tasks = chosen_tasks(entry, benchmarks)
     if domain := source.get("domain"):
         tasks = _tasks_with(domain, tasks)
@@ -96,7 +84,7 @@ def _setting_of(entry: Config, benchmarks: Benchmarks) -> Setting:
 
 def _tasks_with(domain: str, tasks: Tasks) -> Tasks:
     found = {
-        name: tuple(task for task in some if domain in task_domains(task).sources)
+        name: tuple(task for task in some if domain in names.task_domains(task).sources)
         for name, some in tasks.items()
     }
     return {name: some for name, some in found.items() if some}
@@ -105,14 +93,14 @@ def _tasks_with(domain: str, tasks: Tasks) -> Tasks:
 def _left_out_settings(study: Study) -> Iterator[Setting]:
     """Yield by source, of several, the setting without it, of methods in states."""
     tasks = {
-        name: tuple(filter(several_sources, benchmark.tasks))
+        name: tuple(filter(names.several_sources, benchmark.tasks))
         for name, benchmark in study.benchmarks.items()
     }
     ran = (m for m in study.methods.values() if m.states and not m.predictions)
     methods = tuple(method.identifier for method in ran)
     every = (task for some in tasks.values() for task in some)
-    for domain in role_domains(every)["source"] if methods else ():
-        source = {"name": ALONE, "domain": domain}
+    for domain in names.role_domains(every)["source"] if methods else ():
+        source = {"name": names.ALONE, "domain": domain}
         with_it = _tasks_with(domain, tasks)
         yield Setting(without(domain), methods, with_it, source, leaves_out=domain)
 
@@ -127,7 +115,7 @@ def _is_control(study: Study, state: str, benchmark: Benchmark) -> bool:
         return _n_exchanged(study, state, benchmark) > 1
     # Two classes, swapped, are the mirrored problem, of equal answers.
     sizes = study.datasets[benchmark.dataset].class_sizes.values()
-    return state != SWAPPED or max(map(len, sizes)) > 2
+    return state != names.SWAPPED or max(map(len, sizes)) > 2
 
 
 def _n_exchanged(study: Study, state: str, benchmark: Benchmark) -> int:
@@ -135,10 +123,14 @@ def _n_exchanged(study: Study, state: str, benchmark: Benchmark) -> int:
     part = benchmark.bridge.get(SHUFFLED[state], ())
     if part != SAME_NAMES:
         return part if isinstance(part, int) else len(part)
-    names = study.datasets[benchmark.dataset].features
-    pairs = (task_domains(t) for t in benchmark.tasks if not several_sources(t))
-    shared = [{*names[p.sources[0]]} & {*names[p.target]} for p in pairs if names]
-    return min(map(len, shared), default=2)
+    columns = study.datasets[benchmark.dataset].features
+    pairs = map(names.task_domains, benchmark.tasks) if columns else ()
+    shared = [
+        len({*columns[sources[0]]} & {*columns[target]})
+        for sources, target in pairs
+        if len(sources) == 1
+    ]
+    return min(shared, default=2)
 
 
 def bridge_state_notes(study: Study) -> Iterator[str]:
@@ -161,13 +153,13 @@ def _selected_settings(
     ran = (each for each in states if each.methods or each.identifier not in SHUFFLED)
     trials = config.get("selection", {}).get("trials")
     for each in (replace(main, methods=tuple(choosing)), *ran):
-        name = in_state(SELECTED, each.source["name"])
+        name = in_state(names.SELECTED, each.source["name"])
         yield replace(each, identifier=name, trials=trials, selects=True)
 
 
 def _state_setting(study: Study, state: str, methods: Mapping[str, Method]) -> Setting:
     # A method that has a stand-in without a source is not fitted twice there.
-    twice = stand_ins(methods) if state == ALONE else {}
+    twice = stand_ins(methods) if state == names.ALONE else {}
     chosen = (name for name, method in methods.items() if state in method.states)
     kept = tuple(name for name in chosen if name not in twice)
     tasks = {
@@ -184,7 +176,7 @@ def stand_ins(methods: Mapping[str, Method]) -> dict[str, str]:
     return {
         ours.identifier: name
         for ours, name in pairs
-        if ours and ALONE in ours.states and _run(ours) == _run(methods[name])
+        if ours and names.ALONE in ours.states and _run(ours) == _run(methods[name])
     }
 
 
@@ -219,13 +211,15 @@ def _curve_of(entry: Config, study: Study) -> Curve:
         every, most = sorted(entry["values"]), dataset.paired
         numbers = [n for n in every if parameter != PAIRS or n <= most]
         ran = [method for method in methods.values() if name in method.tasks]
-        sizes = {task: dataset.class_sizes[task_domains(task).target] for task in tasks}
+        sizes = {
+            task: dataset.class_sizes[names.task_domains(task).target] for task in tasks
+        }
         smallest = {task: min(sizes[task].values(), default=0) for task in tasks}
         tested = benchmark.labels.get("unlabelled", 1)
         dropped[name] = tuple(
             (number, task)
             for number, task in product(numbers, tasks)
-            if parameter == LABELS and smallest[task] < number + tested
+            if parameter == names.LABELS and smallest[task] < number + tested
         )
         values[name] = tuple(
             CurveValue(number, _run_of(entry, number, benchmark, ran), left)
@@ -249,7 +243,7 @@ def _curve_states(entry: Config, method: Method) -> tuple[str, ...]:
     # One that is it without a source takes its place there, where it runs along, too.
     others = (method_class(name) for name in entry["methods"])
     if any(cls.without_source_of == method.identifier for cls in others):
-        asked -= {ALONE}
+        asked -= {names.ALONE}
     return tuple(state for state in method.states if state in asked)
 
 
@@ -259,9 +253,9 @@ def in_state(setting: str, state: str) -> str:
     >>> in_state("main", "none"), in_state("alpha-1", "none")
     ('none', 'alpha-1-none')
     """
-    if state == REAL:
+    if state == names.REAL:
         return setting
-    return state if setting == MAIN else f"{setting}-{state}"
+    return state if setting == names.MAIN else f"{setting}-{state}"
 
 
 def _curve_settings(curve: Curve) -> list[Setting]:
@@ -269,9 +263,9 @@ def _curve_settings(curve: Curve) -> list[Setting]:
     tasks: dict[tuple[float, str], Tasks] = defaultdict(dict)
     for benchmark, values in curve.values.items():
         for each in values:
-            if each.setting != MAIN:
+            if each.setting != names.MAIN:
                 tasks[each.value, each.setting][benchmark] = each.tasks
-    by_state = defaultdict(list, {REAL: list(curve.methods)})
+    by_state = defaultdict(list, {names.REAL: list(curve.methods)})
     for method, states in curve.states.items():
         for state in states:
             by_state[state].append(method)
@@ -291,7 +285,7 @@ def _curve_settings(curve: Curve) -> list[Setting]:
 
 
 def _difference(parameter: str, value: float) -> dict[str, Any]:
-    if parameter == LABELS:
+    if parameter == names.LABELS:
         # Published masks are there for one number of labels; seeded draws are nested.
         return {"labels": {"target": value}, "protocol": SEEDED}
     if parameter == PAIRS:
@@ -304,7 +298,7 @@ def _run_of(
 ) -> str:
     """Return the setting that runs a value of a curve: the main one, where it does."""
     parameter = entry["parameter"]
-    if parameter == LABELS:
+    if parameter == names.LABELS:
         main = benchmark.protocol == SEEDED and benchmark.labels["target"] == value
     elif parameter == PAIRS:
         only_pairs = all(method.bridges == (PAIRS,) for method in methods)
@@ -312,7 +306,7 @@ def _run_of(
         main = paired and benchmark.bridge[PAIRS] == value
     else:
         main = all(_every_option(method).get(parameter) == value for method in methods)
-    return MAIN if main else setting_of_value(entry["id"], value)
+    return names.MAIN if main else setting_of_value(entry["id"], value)
 
 
 def task_names(entry: Config, domains: Iterable[str]) -> list[str]:
