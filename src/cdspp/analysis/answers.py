@@ -129,7 +129,11 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
     parts, any_bridge = [], False
     for title, comparisons in groups.items():
         averages = matrix(comparisons, corrected=True)
-        bridges, alone = _bridges(averages), _labels_only(comparisons, averages)
+        bridges, alone = _bridges(averages), _other_methods(averages, in_short=True)
+        if (ours := of_reference(comparisons))["state"].any():
+            text = _SENTENCES[verdict_of(ours)].format(ours["display_name"].iloc[0])
+            others = f", and {alone}" if alone else ""
+            alone = f"{text}{_exceptions(ours)}{others}"
         where = f"on {title}, with labels alone," if bridges else f"on {title}"
         note = f"{where} {alone}" if alone or not bridges else ""
         note = note.rstrip() if comparisons["state"].any() else f"not asked on {title}"
@@ -138,17 +142,6 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
         any_bridge = any_bridge or bool(bridges)
     text = ".\n".join(map(sentence, parts)) if any_bridge else "; ".join(parts)
     return f"{sentence(text)}." if text else "Nothing was run yet."
-
-
-def _labels_only(comparisons: pd.DataFrame, averages: pd.DataFrame) -> str:
-    """Return the answer, in short, for methods without a bridge."""
-    ours = of_reference(comparisons)
-    others = _other_methods(averages, in_short=True)
-    if not ours["state"].any():
-        return others
-    text = _SENTENCES[verdict_of(ours)].format(ours["display_name"].iloc[0])
-    text += _exceptions(ours)
-    return f"{text}, and {others}" if others else text
 
 
 def _bridges(averages: pd.DataFrame) -> str:
@@ -240,10 +233,17 @@ def _numbers(average: pd.DataFrame) -> str:
     verdict = verdict_of(average)
     if verdict not in STATEMENTS:
         return ""
-    rows = {comparison.rival: comparison for comparison in average.itertuples()}
-    if verdict == DEPENDS:
-        return _by_measure(average, rows)
+    rows: dict[Any, Any] = {row.rival: row for row in average.itertuples()}
     hardest = str(average["hardest"].iloc[0])
+    if verdict == DEPENDS:
+        first, rival = average.iloc[0], rows.get(ALONE) or rows[hardest]
+        over = "no source" if rival.rival == ALONE else rival.rival
+        return (
+            f": {first['accuracy_verdict']} by accuracy "
+            f"({in_points(rival.gain, sign=True)} points over {over}), "
+            f"{first['balanced_verdict']} by balanced accuracy "
+            f"({in_points(rival.balanced_gain, sign=True)} points)"
+        )
     parts = [
         f"{_OVER.get(state, f'over {rows[state].rival_name}')} "
         f"{interval_text(rows[state])}"
@@ -260,18 +260,6 @@ def _numbers(average: pd.DataFrame) -> str:
             least = in_points(detectable)
             text += f"; a gain of {least} points would be found in 4 of 5 such studies"
     return text + _remarks(rows)
-
-
-def _by_measure(average: pd.DataFrame, rows: Mapping[Any, Any]) -> str:
-    first = average.iloc[0]
-    rival = rows.get(ALONE) or rows[str(first["hardest"])]
-    over = "no source" if rival.rival == ALONE else rival.rival
-    return (
-        f": {first['accuracy_verdict']} by accuracy "
-        f"({in_points(rival.gain, sign=True)} points over {over}), "
-        f"{first['balanced_verdict']} by balanced accuracy "
-        f"({in_points(rival.balanced_gain, sign=True)} points)"
-    )
 
 
 def _remarks(rows: Mapping[Any, Any]) -> str:

@@ -11,20 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from cdspp.analysis.best_bet import (
-    LEAST_GAIN,
-    NO_SOURCE,
-    OPEN,
-    PRIORS,
-    SETTLED,
-    TARGET_ONLY,
-    Posterior,
-    best_bet,
-    default_candidates,
-    evidence,
-    information,
-    posterior,
-)
+from cdspp.analysis import best_bet as bets
+from cdspp.analysis.best_bet import TARGET_ONLY, Posterior
 from cdspp.analysis.comparison import Comparison, python_lines
 from cdspp.analysis.explanation import HeldOut, explain
 from cdspp.analysis.hold_outs import Fit, HoldOuts, Problem, make_folds
@@ -147,7 +135,7 @@ default="standardise"
     """
     problem = Problem.of(X, y, source, scale)
     named = [name_of(method) for method in methods or ()]
-    names = [*dict.fromkeys([*default_candidates(problem.bridge), *named])]
+    names = [*dict.fromkeys([*bets.default_candidates(problem.bridge), *named])]
     _check(names, repeats, problem)
     n_folds = repeats if problem.fewest > 1 else 0
     folds = make_folds(problem, n_folds, test_share, max_rows, seed)
@@ -181,15 +169,14 @@ def _gains(runs: HoldOuts, names: Sequence[str]) -> tuple[dict[str, Posterior], 
     """
     bridge = runs.problem.bridge
     others = (name for name in names if name != TARGET_ONLY)
-    priors = {name: PRIORS[information(name, bridge)] for name in others}
+    priors = {name: bets.PRIORS[bets.information(name, bridge)] for name in others}
     means: list[list[float]] = []
-    found = {name: posterior([], prior) for name, prior in priors.items()}
+    found = {name: bets.posterior([], prior) for name, prior in priors.items()}
     for done in range(1, len(runs.folds) + 1):
         alone = runs.correct(Fit(TARGET_ONLY), done)
-        found = {
-            name: posterior(differences(runs.correct(Fit(name), done), alone), prior)
-            for name, prior in priors.items()
-        }
+        for name, prior in priors.items():
+            gains = differences(runs.correct(Fit(name), done), alone)
+            found[name] = bets.posterior(gains, prior)
         means.append([gain.mean for gain in found.values()])
         if done >= MIN_TRIALS + LAST_REPEATS:
             moved = np.abs(np.subtract(means[-1], means[-1 - LAST_REPEATS]))
@@ -215,15 +202,15 @@ def _bet(
     names = (*gains, TARGET_ONLY)
     shares = {name: runs.degenerate(Fit(name), done) for name in names}
     usable = {name: g for name, g in gains.items() if shares[name] <= MOST_COLLAPSED}
-    candidate = bet = best_bet(usable)
+    candidate = bet = bets.best_bet(usable)
     if bet == TARGET_ONLY:
         with_source = [name for name in gains if method_class(name).uses_source]
         chosen = [name for name in with_source if name in usable] or with_source
         candidate = max(chosen, key=lambda name: gains[name].mean)
-    sure = evidence(bet, gains[candidate]) if done else OPEN
+    sure = bets.evidence(bet, gains[candidate]) if done else bets.OPEN
     rows, test, disagreement = _rows_to_label(runs, candidate, labelled)
     if test is not None and test.winner is not None:
-        bet, sure = (candidate, TARGET_ONLY)[test.winner], SETTLED
+        bet, sure = (candidate, TARGET_ONLY)[test.winner], bets.SETTLED
     held_out = _held_out(runs, [Fit(name) for name in shares], done)
     return Comparison(
         best_bet=bet,
@@ -285,7 +272,7 @@ def _candidates(
             {
                 "method": fit.method,
                 "display_name": method_class(fit.method).display_name,
-                "information": information(fit.method, bridge),
+                "information": bets.information(fit.method, bridge),
                 "accuracy": held_out.accuracy(right) if len(right) else math.nan,
                 "expected_gain": gain.mean,
                 "low": low,
@@ -308,28 +295,24 @@ def _with_explanation(
     progress: Callable[[str], None],
 ) -> Comparison:
     """Add the tests in every source state; they may settle the bet."""
-    fits = [fit for name in names for fit in _in_states(name, runs.problem)]
+    fits: list[Fit] = []
     for name in names:
-        n_fits = len(runs.folds) * sum(fit.method == name for fit in fits)
-        progress(_forecast(runs, name, n_fits))
+        cls = method_class(name)
+        bridged = runs.problem.source.with_bridges(cls.bridges)
+        states = [*STATES, *bridge_states(bridged)] if cls.uses_source else [REAL]
+        if runs.problem.two_classes:  # swapped, they are the mirrored problem
+            states = [state for state in states if state != SWAPPED]
+        fits += (Fit(name, state) for state in states)
+        progress(_forecast(runs, name, len(runs.folds) * len(states)))
     held_out = _held_out(runs, fits, len(runs.folds))
     margin, wanted = goals
-    order = default_candidates(runs.problem.bridge)
+    order = bets.default_candidates(runs.problem.bridge)
     explanation = explain(held_out, order, margin / 100, wanted / 100)
     accuracies = pd.DataFrame(held_out.accuracies())
     comparison = replace(comparison, explanation=explanation, accuracies=accuracies)
     if not explanation.settled or comparison.test is not None:
         return comparison
-    return replace(comparison, best_bet=explanation.tested, evidence=SETTLED)
-
-
-def _in_states(method: str, problem: Problem) -> Iterator[Fit]:
-    cls = method_class(method)
-    bridged = problem.source.with_bridges(cls.bridges)
-    states = [*STATES, *bridge_states(bridged)] if cls.uses_source else [REAL]
-    for state in states:
-        if not (state == SWAPPED and problem.two_classes):
-            yield Fit(method, state)
+    return replace(comparison, best_bet=explanation.tested, evidence=bets.SETTLED)
 
 
 def _forecast(runs: HoldOuts, method: str, n_fits: int) -> str:
@@ -357,8 +340,8 @@ def _scale_note(runs: HoldOuts, done: int) -> Iterator[str]:
     for scale in (UNIT, NO_SCALE) if done and runs.scale == STANDARDISE else ():
         other = replace(runs, scale=scale, failures={}, _correct={})
         gains = differences(other.correct(fit, done), runs.correct(fit, done))
-        gain = posterior(gains, PRIORS[NO_SOURCE]).mean
-        if gain >= LEAST_GAIN:
+        gain = bets.posterior(gains, bets.PRIORS[bets.NO_SOURCE]).mean
+        if gain >= bets.LEAST_GAIN:
             points = f"{in_points(gain, sign=True)} points"
             yield f"with the scale {scale} {TARGET_ONLY} is expected to gain {points}"
 

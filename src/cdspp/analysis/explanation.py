@@ -248,9 +248,15 @@ def _verdicts(
     unusable = [any(map(held_out.unusable, held_out.states(name))) for name in own]
     every = {name: {**own[name], **over_alone[name]} for name in own}
     judged = [_by_measure(gains, margin, unusable) for gains in (own, every)]
-    p_worse = verdicts.holm([_p_worse(over_alone[name]) for name in own])
+    p_worse = []  # than some method without a source, whichever it is
+    for name in own:
+        gains = over_alone[name].values()
+        worst = [max(g.p_below for g in both) for both in gains]
+        p_worse.append(
+            min([1.0, *(len(worst) * p for p in worst if not math.isnan(p))])
+        )
     records = []
-    rows = zip(own, unusable, *judged, p_worse, strict=True)
+    rows = zip(own, unusable, *judged, verdicts.holm(p_worse), strict=True)
     for name, degenerate, over_own, use, p_lost in rows:
         verdict = verdicts.agreed(*(each.name for each in over_own))
         if degenerate:
@@ -283,12 +289,6 @@ def _by_measure(
         own = [{key: both[at] for key, both in each.items()} for each in gains.values()]
         judged.append(verdicts.judge_tasks(own, margin=margin, collapsed=unusable))
     return list(zip(*judged, strict=True))
-
-
-def _p_worse(rivals: Mapping[str, GainByMeasure]) -> float:
-    """Return the p value of being worse than some rival, whichever it is."""
-    worst = [max(g.p_below for g in both) for both in rivals.values()]
-    return min([1.0, *(len(worst) * p for p in worst if not math.isnan(p))])
 
 
 def _gains(own: Gains, over_alone: Gains, margin: float) -> Iterator[dict[str, object]]:

@@ -54,11 +54,7 @@ _VERDICT_COLUMNS = ("p_helps", "p_hurts", "hardest", "detectable")
 _SIDES = ("benchmark", "task", "row", "display_name", "rival", "accuracy")
 _RESULT = ("gain", "low", "high", "trials", "p_helps", "p_hurts", "accuracy_verdict")
 _SOURCE_COLUMNS = (*_SIDES, "rival_accuracy", *_RESULT)
-_SOURCE_TITLES = {
-    "rival": "source",
-    "rival_accuracy": "accuracy_without",
-    "accuracy_verdict": "verdict",
-}
+_SOURCE_TITLES = {"rival": "source", "rival_accuracy": "accuracy_without"}
 _MEASURES = ("", "balanced_")  # before the names of columns
 _FEWEST_DOMAINS = 4  # fewer target domains do not speak for others
 
@@ -138,10 +134,8 @@ class SampleComparison:
             baseline = summary.rows[own]
             found.append(_Rival(baseline.key, baseline.display_name, False, own))
         for at, other in enumerate(summary.rows if row.bridge else ()):
-            if (
-                other.setting == names.MAIN
-                and method_class(other.method).without_source_of
-            ):
+            alone = method_class(other.method).without_source_of
+            if alone and other.setting == names.MAIN:
                 found.append(_Rival(ALL_COLUMNS, other.display_name, False, at))
         for state in summary.plan.states:
             place = places.get((in_state(row.setting, state), row.method))
@@ -200,14 +194,13 @@ class SampleComparison:
         states = [rival.key for rival in self._rivals if rival.state or bridged]
         asked = [{state: gain[state] for state in states} for gain in gains]
         excluded = [not unusable.isdisjoint(states) for unusable in collapsed]
-        n_tasks = len(self.summary.tasks)
-        return [
-            verdict
-            for part in (slice(n_tasks), slice(n_tasks, None))
-            for verdict in verdicts.judge_tasks(
-                asked[part], margin=margin, collapsed=excluded[part]
+        found, n_tasks = [], len(self.summary.tasks)
+        for part in (slice(n_tasks), slice(n_tasks, None)):
+            unusable = excluded[part]
+            found += verdicts.judge_tasks(
+                asked[part], margin=margin, collapsed=unusable
             )
-        ]
+        return found
 
     def _over_domains(self, rival: _Rival) -> dict[str, float]:
         """Return the interval of an average over the means of target domains."""
@@ -252,7 +245,7 @@ def compare_without_each(
             means = comparison.names_and_means(rival, task)
             records.append(means | _columns(gain, verdict))
     found = pd.DataFrame(records, columns=list(_SOURCE_COLUMNS))
-    return found.rename(columns=_SOURCE_TITLES)
+    return found.rename(columns=_SOURCE_TITLES | {"accuracy_verdict": "verdict"})
 
 
 def _columns(gain: PairedGain, verdict: Verdict, prefix: str = "") -> dict[str, Any]:
@@ -273,12 +266,12 @@ def row_strata(
         target = names.task_domains(task).target
         sums[target] = sums.get(target, 0.0) + ours[:n_trials] - theirs[:n_trials]
         classes[target] = by_row.classes(task)
-    whole = {key: Stratum(1 / len(tasks), values) for key, values in sums.items()}
-    if not balanced:
-        return list(whole.values())
-    return [
-        s for key, part in whole.items() for s in verdicts.by_class(part, classes[key])
-    ]
+    strata = []
+    for target, values in sums.items():
+        whole = Stratum(1 / len(tasks), values)
+        by_class = verdicts.by_class(whole, classes[target]) if balanced else [whole]
+        strata += by_class
+    return strata
 
 
 def no_comparisons() -> pd.DataFrame:

@@ -9,8 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from cdspp.analysis.fit_records import mixed_versions
 from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core import names
@@ -193,15 +191,13 @@ class _CheckedFits:
         """Return digests of test samples by trial; the first split is the target's."""
         paths = map(self._splits.__getitem__, splits)
         given, *drawn = (
-            artifacts.read_rows(path, artifacts.SPLIT_COLUMNS) for path in paths
+            artifacts.read_frame(path, artifacts.SPLIT_COLUMNS) for path in paths
         )
         found = {}
-        for trial in np.unique(given["trial"]).tolist():
-            of_trial = given["trial"] == trial
-            tested = given["id"][of_trial & (given["role"] == names.UNLABELLED_ROLE)]
-            if overlap == "exclude":
-                taken = {n for d in drawn for n in d["id"][d["trial"] == trial]}
-                tested = [name for name in tested if name not in taken]
+        for trial, rows in given.groupby("trial"):
+            tested = rows["id"][rows["role"] == names.UNLABELLED_ROLE]
+            for split in drawn if overlap == "exclude" else ():
+                tested = tested[~tested.isin(split["id"][split["trial"] == trial])]
             found[trial] = ids_digest(tested)
         return found
 

@@ -288,18 +288,15 @@ class Study:
     ) -> dict[str, Any]:
         """Return how the labelled samples of a domain are drawn."""
         labelled, unlabelled = self.split_counts(benchmark, setting, role)
-        sizes = self.datasets[self.benchmarks[benchmark].dataset].class_sizes[domain]
+        entry = self.benchmarks[benchmark]
+        sizes = self.datasets[entry.dataset].class_sizes[domain]
         return {
-            "protocol": self.protocol(benchmark, setting),
+            "protocol": self.settings[setting].protocol or entry.protocol,
             "per_class": labelled,
             "unlabelled": unlabelled,
             "classes": list(sizes),
             "seed": self.seed,
         }
-
-    def protocol(self, benchmark: str, setting: str) -> str:
-        """Return how labelled samples are drawn."""
-        return self.settings[setting].protocol or self.benchmarks[benchmark].protocol
 
     def overlap(self, benchmark: str, setting: str) -> str:
         """Return the treatment of test samples that are labelled source samples too."""

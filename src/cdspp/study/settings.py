@@ -110,14 +110,6 @@ def without(domain: str) -> str:
     return f"without-{domain}"
 
 
-def _is_control(study: Study, state: str, benchmark: Benchmark) -> bool:
-    if state in SHUFFLED:
-        return _n_exchanged(study, state, benchmark) > 1
-    # Two classes, swapped, are the mirrored problem, of equal answers.
-    sizes = study.datasets[benchmark.dataset].class_sizes.values()
-    return state != names.SWAPPED or max(map(len, sizes)) > 2
-
-
 def _n_exchanged(study: Study, state: str, benchmark: Benchmark) -> int:
     """Return how many partners a state exchanges, fewest of a task; 2 if unknown."""
     part = benchmark.bridge.get(SHUFFLED[state], ())
@@ -162,11 +154,15 @@ def _state_setting(study: Study, state: str, methods: Mapping[str, Method]) -> S
     twice = stand_ins(methods) if state == names.ALONE else {}
     chosen = (name for name, method in methods.items() if state in method.states)
     kept = tuple(name for name in chosen if name not in twice)
-    tasks = {
-        name: benchmark.tasks
-        for name, benchmark in study.benchmarks.items()
-        if benchmark.tasks and _is_control(study, state, benchmark)
-    }
+    tasks = {}
+    for name, benchmark in study.benchmarks.items():
+        sizes = study.datasets[benchmark.dataset].class_sizes.values()
+        # Two classes, swapped, are the mirrored problem, of equal answers.
+        changes = state != names.SWAPPED or max(map(len, sizes), default=0) > 2
+        if state in SHUFFLED:
+            changes = _n_exchanged(study, state, benchmark) > 1
+        if benchmark.tasks and changes:
+            tasks[name] = benchmark.tasks
     return Setting(state, kept, tasks, source={"name": state})
 
 
@@ -258,8 +254,8 @@ def in_state(setting: str, state: str) -> str:
     return state if setting == names.MAIN else f"{setting}-{state}"
 
 
-def _curve_settings(curve: Curve) -> list[Setting]:
-    """Return the settings that a curve needs, without the main one and its states."""
+def _curve_settings(curve: Curve) -> Iterator[Setting]:
+    """Yield the settings that a curve needs, without the main one and its states."""
     tasks: dict[tuple[float, str], Tasks] = defaultdict(dict)
     for benchmark, values in curve.values.items():
         for each in values:
@@ -269,28 +265,23 @@ def _curve_settings(curve: Curve) -> list[Setting]:
     for method, states in curve.states.items():
         for state in states:
             by_state[state].append(method)
-    return [
-        Setting(
-            identifier=in_state(name, state),
-            methods=tuple(methods),
-            tasks=chosen,
-            source={"name": state},
-            trials=curve.trials,
-            of_curve=True,
-            **_difference(curve.parameter, value),
-        )
-        for (value, name), chosen in tasks.items()
-        for state, methods in by_state.items()
-    ]
-
-
-def _difference(parameter: str, value: float) -> dict[str, Any]:
-    if parameter == names.LABELS:
-        # Published masks are there for one number of labels; seeded draws are nested.
-        return {"labels": {"target": value}, "protocol": SEEDED}
-    if parameter == PAIRS:
-        return {"bridge": {PAIRS: value, SHARED: None}}
-    return {"options": {parameter: value}}
+    for (value, name), chosen in tasks.items():
+        difference: dict[str, Any] = {"options": {curve.parameter: value}}
+        if curve.parameter == names.LABELS:
+            # Published masks have one number of labels; seeded draws are nested.
+            difference = {"labels": {"target": value}, "protocol": SEEDED}
+        elif curve.parameter == PAIRS:
+            difference = {"bridge": {PAIRS: value, SHARED: None}}
+        for state, methods in by_state.items():
+            yield Setting(
+                in_state(name, state),
+                tuple(methods),
+                chosen,
+                {"name": state},
+                trials=curve.trials,
+                of_curve=True,
+                **difference,
+            )
 
 
 def _run_of(

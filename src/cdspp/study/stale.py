@@ -12,6 +12,7 @@ import re
 from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from html import unescape
 from itertools import chain
@@ -136,8 +137,16 @@ def stale(
             if found.get(file) == NO_RECORD and not record_path(file).exists():
                 found[file] = MADE_BY_OLDER
     report = REPORT.format(study=study.name)
-    if wrong := _report_fault(study, Path(report).parents[1]):
-        found[report] = wrong
+    with suppress(DataError):  # no report yet, or `changed_files` says that
+        stated = read_stated(Path(report).parents[1])
+        shown = stated.configuration
+        asked = json.loads(json.dumps(study.run_description().config, default=str))
+        # The older release had other keys for the same.
+        keys = asked.keys() & shown if stated.release else {*asked, *shown}
+        if other := sorted(key for key in keys if asked.get(key) != shown.get(key)):
+            found[report] = f"it is of a study with other {', '.join(other)}"
+        elif stated.release:
+            found[report] = MADE_BY_OLDER
     return found
 
 
@@ -194,21 +203,6 @@ def _written(file: str) -> int:
         return max(os.stat(p).st_mtime_ns for p in (file, record_path(file)))
     except FileNotFoundError:
         return 0
-
-
-def _report_fault(study: Study, root: Path) -> str:
-    """Say in which keys of the configuration a report is not of a study, if so."""
-    try:
-        stated = read_stated(root)
-    except DataError:  # none yet, or `changed_files` says that
-        return ""
-    shown = stated.configuration
-    asked = json.loads(json.dumps(study.run_description().config, default=str))
-    # The older release had other keys for the same.
-    keys = asked.keys() & shown if stated.release else {*asked, *shown}
-    if other := sorted(key for key in keys if asked.get(key) != shown.get(key)):
-        return f"it is of a study with other {', '.join(other)}"
-    return MADE_BY_OLDER if stated.release else ""
 
 
 class Outlook(NamedTuple):
@@ -346,23 +340,19 @@ def read_stated(root: PathLike) -> Stated:
             f"{page}: expected the report of a finished study, but there is none. Name "
             "a folder such as results/embedded, and run the study to its end first."
         )
-    if older.is_file() and not beside.is_file():
-        return _stated_by_older(page, older)
-    try:
-        return Stated(**read_json(beside))
-    except TypeError as error:
-        what = "the digests of a report"
-        raise unreadable(beside, what, f"it is something else: {error}") from error
-
-
-def _stated_by_older(page: Path, digest: Path) -> Stated:
-    """Return what the release `OLDER` wrote on the page itself."""
+    if beside.is_file() or not older.is_file():
+        try:
+            return Stated(**read_json(beside))
+        except TypeError as error:
+            what = "the digests of a report"
+            raise unreadable(beside, what, f"it is something else: {error}") from error
+    # The release `OLDER` wrote all but the page's own digest on the page.
     text = page.read_text(encoding="utf-8", errors="replace")
     found = re.search(r"<pre>(\{\n.*?\n\})</pre>", text, re.DOTALL)
     configuration = json.loads(unescape(found[1])) if found else {}
-    stated = re.findall(r"<dt>([^<]+\.\w+)</dt><dd>([0-9a-f]{64})</dd>", text)
-    files = {unescape(name): value for name, value in stated}
-    return Stated(digest.read_text().partition(" ")[0], configuration, files, OLDER)
+    digests = re.findall(r"<dt>([^<]+\.\w+)</dt><dd>([0-9a-f]{64})</dd>", text)
+    files = {unescape(name): value for name, value in digests}
+    return Stated(older.read_text().partition(" ")[0], configuration, files, OLDER)
 
 
 def changed_note(root: Path) -> str:
