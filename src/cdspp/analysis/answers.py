@@ -9,13 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.source_help import (
-    ALL_COLUMNS,
-    by_default,
-    matrix,
-    of_reference,
-    on_average,
-)
+from cdspp.analysis import source_help
 from cdspp.analysis.verdicts import (
     COLLAPSED,
     DEPENDS,
@@ -75,7 +69,7 @@ def interval_text(gain: PairedGain) -> str:
 
 def verdict_of(comparisons: pd.DataFrame) -> str:
     """Return the verdict on the average over tasks, or on the only one."""
-    average = on_average(comparisons)
+    average = source_help.on_average(comparisons)
     return NOT_ASKED if average.empty else str(average["verdict"].iloc[0])
 
 
@@ -92,7 +86,7 @@ def _of_tasks(verdict: str, counts: Counter[str]) -> str:
 
 def answer(comparisons: pd.DataFrame) -> str:
     """Answer for one benchmark: the reference first, then others, bridges last."""
-    averages = matrix(comparisons, corrected=True)
+    averages = source_help.matrix(comparisons, corrected=True)
     others, bridges = _other_methods(averages, in_short=False), _bridges(averages)
     texts = (reference_answer(comparisons), others, bridges and sentence(f"{bridges}."))
     return " ".join(filter(None, texts))
@@ -100,7 +94,9 @@ def answer(comparisons: pd.DataFrame) -> str:
 
 def reference_answer(comparisons: pd.DataFrame) -> str:
     """Answer for the reference by its defaults; then what selection changes."""
-    default, selected = (of_reference(comparisons, selected=s) for s in (False, True))
+    default, selected = (
+        source_help.of_reference(comparisons, selected=s) for s in (False, True)
+    )
     if not comparisons["state"].any():
         return "Not asked: no other source state was run."
     if not default["state"].any():
@@ -115,7 +111,7 @@ def reference_answer(comparisons: pd.DataFrame) -> str:
 
 def _answer(ours: pd.DataFrame, default: pd.DataFrame) -> str:
     """Return verdict and numbers of a form of the method, named as its default is."""
-    average, counts = on_average(ours), tally(ours)
+    average, counts = source_help.on_average(ours), tally(ours)
     text = _SENTENCES[verdict_of(average)].format(default["display_name"].iloc[0])
     text = f"{text}{_numbers(average)}."
     if counts.total() < 2:
@@ -128,9 +124,9 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
     """Answer the question for all benchmarks by title: one sentence, or a line each."""
     parts, any_bridge = [], False
     for title, comparisons in groups.items():
-        averages = matrix(comparisons, corrected=True)
+        averages = source_help.matrix(comparisons, corrected=True)
         bridges, alone = _bridges(averages), _other_methods(averages, in_short=True)
-        if (ours := of_reference(comparisons))["state"].any():
+        if (ours := source_help.of_reference(comparisons))["state"].any():
             text = _SENTENCES[verdict_of(ours)].format(ours["display_name"].iloc[0])
             others = f", and {alone}" if alone else ""
             alone = f"{text}{_exceptions(ours)}{others}"
@@ -149,7 +145,7 @@ def _bridges(averages: pd.DataFrame) -> str:
     reached: dict[str, list[str]] = {}
     alone = []
     bridged = (averages["bridge"] != "") & averages["accuracy"].notna()
-    for average in by_default(averages[bridged]):
+    for average in source_help.by_default(averages[bridged]):
         first = average.iloc[0]
         name = str(first["display_name"]).rstrip("*")
         text = f"{name} {in_points(first['accuracy'])} % ({first['verdict']})"
@@ -164,7 +160,7 @@ def _bridges(averages: pd.DataFrame) -> str:
 def _other_methods(averages: pd.DataFrame, *, in_short: bool) -> str:
     """Name, or in short count, other methods without a bridge by verdict."""
     found: dict[str, list[str]] = {}
-    for average in by_default(averages[averages["bridge"] == ""]):
+    for average in source_help.by_default(averages[averages["bridge"] == ""]):
         first = average.iloc[0]
         if first["role"] != REFERENCE and average["state"].any():
             name = str(first["display_name"]).rstrip("*")
@@ -174,7 +170,7 @@ def _other_methods(averages: pd.DataFrame, *, in_short: bool) -> str:
     if n_methods < 2:
         text = "".join(_SENTENCES[key].format(*names) for key, names in found.items())
         return text if in_short or not text else sentence(f"{text}.")
-    noun = "method" if of_reference(averages).empty else "other method"
+    noun = "method" if source_help.of_reference(averages).empty else "other method"
     many = counted(n_methods, noun)
     forms = {key: _COUNT_PHRASES[key][len(n) > 1] for key, n in found.items()}
     phrases = {key: form.format(len(found[key])) for key, form in forms.items()}
@@ -190,8 +186,8 @@ def _other_methods(averages: pd.DataFrame, *, in_short: bool) -> str:
 def without_source(comparisons: pd.DataFrame) -> list[str]:
     """Return by method the part of its gain over the baseline that needs no source."""
     parts = []
-    for group in by_default(comparisons):
-        average = on_average(group)
+    for group in source_help.by_default(comparisons):
+        average = source_help.on_average(group)
         found = gain_without_source(average[average["trials"] >= MIN_TRIALS])
         if found is not None:
             alone, whole = (in_points(gain, sign=True) for gain in found)
@@ -204,7 +200,7 @@ def gain_without_source(comparisons: pd.DataFrame) -> tuple[float, float] | None
 
     Where fits have collapsed or diverged it is not known.
     """
-    others = ~comparisons["state"] & (comparisons["rival"] != ALL_COLUMNS)
+    others = ~comparisons["state"] & (comparisons["rival"] != source_help.ALL_COLUMNS)
     over_baseline = comparisons[others]["gain"].tolist()
     over_none = comparisons[comparisons["rival"] == ALONE]["gain"].tolist()
     collapsed = (comparisons["verdict"] == COLLAPSED).any()

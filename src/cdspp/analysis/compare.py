@@ -19,16 +19,8 @@ from cdspp.analysis.hold_outs import Fit, HoldOuts, Problem, make_folds
 from cdspp.analysis.rows_to_label import SignTest, draw_rows, read_labelled
 from cdspp.analysis.summary import MOST_COLLAPSED, Floats
 from cdspp.analysis.verdicts import MIN_TRIALS
+from cdspp.core import names
 from cdspp.core.errors import DataError
-from cdspp.core.names import (
-    NO_SCALE,
-    PCA,
-    REAL,
-    STANDARDISE,
-    STANDARDISE_EACH,
-    SWAPPED,
-    UNIT,
-)
 from cdspp.core.wording import in_points
 from cdspp.methods import available, method_class, name_of
 from cdspp.methods.base import SourceDomain
@@ -59,7 +51,7 @@ def compare(
     why: bool = False,
     repeats: int = 15,
     test_share: float = 1 / 5,
-    scale: str = STANDARDISE,
+    scale: str = names.STANDARDISE,
     max_rows: int = 2000,
     margin: float = 1.0,
     wanted: float = 5.0,
@@ -135,23 +127,23 @@ default="standardise"
     """
     problem = Problem.of(X, y, source, scale)
     named = [name_of(method) for method in methods or ()]
-    names = [*dict.fromkeys([*bets.default_candidates(problem.bridge), *named])]
-    _check(names, repeats, problem)
+    candidates = [*dict.fromkeys([*bets.default_candidates(problem.bridge), *named])]
+    _check(candidates, repeats, problem)
     n_folds = repeats if problem.fewest > 1 else 0
     folds = make_folds(problem, n_folds, test_share, max_rows, seed)
     runs = HoldOuts(problem, folds, scale, max_rows, seed)
-    for name in names:
+    for name in candidates:
         progress(_forecast(runs, name, n_folds + 1))
-    gains, done = _gains(runs, names)
+    gains, done = _gains(runs, candidates)
     found = _bet(runs, gains, done, labelled)
     if why and n_folds:
-        tested = named or dict.fromkeys([*names, *usual_methods(problem)])
+        tested = named or dict.fromkeys([*candidates, *usual_methods(problem)])
         found = _with_explanation(runs, found, [*tested], (margin, wanted), progress)
     steps = [python_lines(found.best_bet, scale)]
     if found.test is not None:
         steps = [f"# first write the labels of these rows into y\n{steps[0]}"]
     if found.can_be_settled:
-        how = "" if scale == STANDARDISE else f", scale={scale!r}"
+        how = "" if scale == names.STANDARDISE else f", scale={scale!r}"
         steps.append(
             "rows = found.rows_to_label.head(20)  # found = cdspp.compare(...)\n"
             'rows["label"] = [...]  # from the top\n'
@@ -290,18 +282,18 @@ def _candidates(
 def _with_explanation(
     runs: HoldOuts,
     comparison: Comparison,
-    names: Sequence[str],
+    methods: Sequence[str],
     goals: tuple[float, float],
     progress: Callable[[str], None],
 ) -> Comparison:
     """Add the tests in every source state; they may settle the bet."""
     fits: list[Fit] = []
-    for name in names:
+    for name in methods:
         cls = method_class(name)
         bridged = runs.problem.source.with_bridges(cls.bridges)
-        states = [*STATES, *bridge_states(bridged)] if cls.uses_source else [REAL]
+        states = [*STATES, *bridge_states(bridged)] if cls.uses_source else [names.REAL]
         if runs.problem.two_classes:  # swapped, they are the mirrored problem
-            states = [state for state in states if state != SWAPPED]
+            states = [state for state in states if state != names.SWAPPED]
         fits += (Fit(name, state) for state in states)
         progress(_forecast(runs, name, len(runs.folds) * len(states)))
     held_out = _held_out(runs, fits, len(runs.folds))
@@ -329,15 +321,16 @@ def _degenerate_note(runs: HoldOuts, comparison: Comparison) -> Iterator[str]:
     texts = (f"{name} {100 * s:.0f} %" for name, s in shares[shares > 0].items())
     text = f"fits that failed, collapsed or diverged: {', '.join(texts)}"
     other = scale_to_try(runs.scale) if shares.max() > MOST_COLLAPSED else runs.scale
-    if other == PCA and SHARED in runs.problem.bridge:  # it leaves none to share
-        other = STANDARDISE_EACH
+    if other == names.PCA and SHARED in runs.problem.bridge:  # it leaves none to share
+        other = names.STANDARDISE_EACH
     yield text if other == runs.scale else f"{text}; try the scale {other}"
 
 
 def _scale_note(runs: HoldOuts, done: int) -> Iterator[str]:
     """Yield scales with which the reference is expected to gain a point or more."""
     fit = Fit(TARGET_ONLY)
-    for scale in (UNIT, NO_SCALE) if done and runs.scale == STANDARDISE else ():
+    standard = done and runs.scale == names.STANDARDISE
+    for scale in (names.UNIT, names.NO_SCALE) if standard else ():
         other = replace(runs, scale=scale, failures={}, _correct={})
         gains = differences(other.correct(fit, done), runs.correct(fit, done))
         gain = bets.posterior(gains, bets.PRIORS[bets.NO_SOURCE]).mean
@@ -348,9 +341,8 @@ def _scale_note(runs: HoldOuts, done: int) -> Iterator[str]:
 
 def scale_to_try(scale: str) -> str:
     """Return another scaling to try where fits are degenerate."""
-    if scale == PCA:
-        return scale
-    return PCA if scale in (STANDARDISE, STANDARDISE_EACH) else STANDARDISE
+    standard = (names.STANDARDISE, names.STANDARDISE_EACH)
+    return names.PCA if scale in (*standard, names.PCA) else names.STANDARDISE
 
 
 def usual_methods(problem: Problem) -> list[str]:

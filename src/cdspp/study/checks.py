@@ -17,8 +17,13 @@ from cdspp.datasets.catalogue import published_storage
 from cdspp.methods import available, method_class, option_defaults
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.stages.source_states import SourceState
-from cdspp.study.guest_sections import GuestSection
-from cdspp.study.known_names import Faults, KnownNames, unknown, unknown_of
+from cdspp.study.guest_sections import (
+    Faults,
+    GuestSection,
+    KnownNames,
+    unknown,
+    unknown_of,
+)
 from cdspp.study.model import PUBLISHED, Config
 from cdspp.study.settings import task_names
 

@@ -31,8 +31,7 @@ from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.methods.external import PREDICTIONS
 from cdspp.study import settings
 from cdspp.study.checks import cross_faults, external_faults
-from cdspp.study.guest_sections import GuestSection, guest_classes
-from cdspp.study.known_names import KnownNames
+from cdspp.study.guest_sections import GuestSection, KnownNames, guest_classes
 from cdspp.study.model import (
     Benchmark,
     Config,

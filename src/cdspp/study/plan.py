@@ -11,7 +11,7 @@ from cdspp.core import names
 from cdspp.core.wording import counted, marks
 from cdspp.methods import method_class
 from cdspp.methods.bridge import PAIRS, SHARED
-from cdspp.study.model import CurveValue, Setting, Study
+from cdspp.study.model import Curve, CurveValue, Setting, Study
 from cdspp.study.settings import SHUFFLED, stand_ins
 
 METHOD, INFORMED, BRIDGED, CONTROL = "method", "informed", "bridged", "control"
@@ -74,16 +74,10 @@ class Row:
 
 
 @dataclass(frozen=True)
-class CurvePlan:
-    """A `cdspp.study.model.Curve` on one benchmark, its methods as rows."""
+class CurvePlan(Curve):
+    """A curve with its methods as rows."""
 
-    identifier: str
-    parameter: str
-    tasks: tuple[str, ...]
     rows: tuple[Row, ...]
-    values: tuple[CurveValue, ...]
-    dropped: tuple[tuple[float, str], ...]
-    trials_asked: int
     n_classes: int
 
 
@@ -280,23 +274,15 @@ def _curves(study: Study, benchmark: str) -> Iterator[CurvePlan]:
     sizes = study.datasets[entry.dataset].class_sizes
     for curve in study.curves:
         rows = []
-        for method in curve.methods:
+        for method in curve.methods if curve.benchmark == benchmark else ():
             if benchmark not in study.methods[method].tasks:
                 continue
             for state in (names.MAIN, *curve.states[method]):
                 row = _row(study, benchmark, study.settings[state], method)
                 main = BRIDGED if row.bridge else METHOD
                 kind = main if state == names.MAIN else STATE
-                trials = min(row.trials_asked, curve.trials)
+                trials = min(row.trials_asked, curve.trials_asked)
                 rows.append(replace(row, kind=kind, trials_asked=trials))
-        if rows and curve.values.get(benchmark):
-            yield CurvePlan(
-                identifier=curve.identifier,
-                parameter=curve.parameter,
-                tasks=curve.tasks[benchmark],
-                rows=tuple(rows),
-                values=curve.values[benchmark],
-                dropped=curve.dropped[benchmark],
-                trials_asked=curve.trials,
-                n_classes=len(sizes[names.task_domains(entry.tasks[0]).target]),
-            )
+        if rows and curve.values:
+            n_classes = len(sizes[names.task_domains(entry.tasks[0]).target])
+            yield CurvePlan(**vars(curve), rows=tuple(rows), n_classes=n_classes)

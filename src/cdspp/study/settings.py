@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
 from cdspp.core import names
@@ -51,7 +51,7 @@ def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Stud
 
     ConfigError names settings that would have one name.
     """
-    curves = tuple(_curve_of(entry, study) for entry in config.get("curves", []))
+    curves = [[*_curves_of(entry, study)] for entry in config.get("curves", [])]
     benchmarks, methods = study.benchmarks, study.methods
     main = Setting(names.MAIN, tuple(methods), chosen_tasks({}, benchmarks))
     settings = [
@@ -60,7 +60,7 @@ def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Stud
         *_selected_settings(config, study, main),
         *_left_out_settings(study),
         *(_setting_of(entry, benchmarks) for entry in config.get("settings", [])),
-        *(setting for curve in curves for setting in _curve_settings(curve)),
+        *(setting for each in curves for setting in _curve_settings(each)),
         *more,
     ]
     counts = Counter(setting.identifier for setting in settings)
@@ -70,7 +70,7 @@ def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Stud
             f"{', '.join(repeated)}; choose another name."
         )
     by_name = {setting.identifier: setting for setting in settings}
-    return replace(study, curves=curves, settings=by_name)
+    return replace(study, curves=tuple(chain(*curves)), settings=by_name)
 
 
 def _setting_of(entry: Config, benchmarks: Benchmarks) -> Setting:
@@ -194,44 +194,46 @@ def setting_of_value(curve: str, value: float) -> str:
     return f"{curve}-{text}"
 
 
-def _curve_of(entry: Config, study: Study) -> Curve:
-    parameter, benchmarks = entry["parameter"], study.benchmarks
-    chosen = chosen_tasks(entry, benchmarks)
-    if parameter == PAIRS:  # of benchmarks that have them, up to as many as there are
-        chosen = {n: t for n, t in chosen.items() if PAIRS in benchmarks[n].bridge}
+def _curves_of(entry: Config, study: Study) -> Iterator[Curve]:
+    """Yield a curve of the configuration on each of its benchmarks."""
+    parameter = entry["parameter"]
     methods = {name: study.methods[name] for name in entry["methods"]}
-    values, dropped = {}, {}
-    for name, tasks in chosen.items():
-        benchmark = benchmarks[name]
+    states = {name: _curve_states(entry, found) for name, found in methods.items()}
+    for name, tasks in chosen_tasks(entry, study.benchmarks).items():
+        benchmark, numbers = study.benchmarks[name], sorted(entry["values"])
         dataset = study.datasets[benchmark.dataset]
-        every, most = sorted(entry["values"]), dataset.paired
-        numbers = [n for n in every if parameter != PAIRS or n <= most]
+        if (
+            parameter == PAIRS
+        ):  # of benchmarks that have them, up to as many as there are
+            most = dataset.paired if PAIRS in benchmark.bridge else -1
+            numbers = [number for number in numbers if number <= most]
         ran = [method for method in methods.values() if name in method.tasks]
         sizes = {
             task: dataset.class_sizes[names.task_domains(task).target] for task in tasks
         }
         smallest = {task: min(sizes[task].values(), default=0) for task in tasks}
         tested = benchmark.labels.get("unlabelled", 1)
-        dropped[name] = tuple(
+        dropped = tuple(
             (number, task)
             for number, task in product(numbers, tasks)
             if parameter == names.LABELS and smallest[task] < number + tested
         )
-        values[name] = tuple(
+        values = tuple(
             CurveValue(number, _run_of(entry, number, benchmark, ran), left)
             for number in numbers
-            if (left := tuple(t for t in tasks if (number, t) not in dropped[name]))
+            if (left := tuple(t for t in tasks if (number, t) not in dropped))
         )
-    return Curve(
-        identifier=entry["id"],
-        parameter=parameter,
-        methods=tuple(methods),
-        tasks=chosen,
-        trials=min(entry.get("trials", study.trials), study.trials),
-        values=values,
-        dropped=dropped,
-        states={name: _curve_states(entry, found) for name, found in methods.items()},
-    )
+        yield Curve(
+            identifier=entry["id"],
+            benchmark=name,
+            parameter=parameter,
+            methods=tuple(methods),
+            states=states,
+            tasks=tasks,
+            values=values,
+            dropped=dropped,
+            trials_asked=min(entry.get("trials", study.trials), study.trials),
+        )
 
 
 def _curve_states(entry: Config, method: Method) -> tuple[str, ...]:
@@ -254,23 +256,24 @@ def in_state(setting: str, state: str) -> str:
     return state if setting == names.MAIN else f"{setting}-{state}"
 
 
-def _curve_settings(curve: Curve) -> Iterator[Setting]:
+def _curve_settings(curves: Sequence[Curve]) -> Iterator[Setting]:
     """Yield the settings that a curve needs, without the main one and its states."""
     tasks: dict[tuple[float, str], Tasks] = defaultdict(dict)
-    for benchmark, values in curve.values.items():
-        for each in values:
+    by_state: dict[str, list[str]] = defaultdict(list)
+    for curve in curves:
+        for each in curve.values:
             if each.setting != names.MAIN:
-                tasks[each.value, each.setting][benchmark] = each.tasks
-    by_state = defaultdict(list, {names.REAL: list(curve.methods)})
-    for method, states in curve.states.items():
-        for state in states:
+                tasks[each.value, each.setting][curve.benchmark] = each.tasks
+    for method in curves[0].methods if curves else ():
+        for state in (names.REAL, *curves[0].states[method]):
             by_state[state].append(method)
     for (value, name), chosen in tasks.items():
-        difference: dict[str, Any] = {"options": {curve.parameter: value}}
-        if curve.parameter == names.LABELS:
+        parameter = curves[0].parameter
+        difference: dict[str, Any] = {"options": {parameter: value}}
+        if parameter == names.LABELS:
             # Published masks have one number of labels; seeded draws are nested.
             difference = {"labels": {"target": value}, "protocol": SEEDED}
-        elif curve.parameter == PAIRS:
+        elif parameter == PAIRS:
             difference = {"bridge": {PAIRS: value, SHARED: None}}
         for state, methods in by_state.items():
             yield Setting(
@@ -278,7 +281,7 @@ def _curve_settings(curve: Curve) -> Iterator[Setting]:
                 tuple(methods),
                 chosen,
                 {"name": state},
-                trials=curve.trials,
+                trials=curves[0].trials_asked,
                 of_curve=True,
                 **difference,
             )
