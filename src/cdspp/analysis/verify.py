@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -56,11 +56,10 @@ def verify(
     n_fits = n_trials = 0
     for file in files:
         fits = _CheckedFits(root, file.stem, changed, stated.values())
-        n_fits += len(fits.rows)
-        n_trials += sum(map(len, fits.rows.values()))
-        scored, wrong = _check_scores(file, fits)
-        records += scored
-        faults += wrong
+        n_fits += len(fits.sound)
+        n_trials += sum(len(rows) for _, rows in fits.sound)
+        records += fits.check_scores(file)
+        faults += fits.faults
     # What everything else rests on comes first.
     since = {k: v for k, v in (stale or {}).items() if v not in NO_FAULT}
     first = [f"{path}: {text}. Run the study again." for path, text in since.items()]
@@ -82,23 +81,6 @@ def verify(
     return faults, text
 
 
-def _check_scores(file: Path, fits: _CheckedFits) -> tuple[list[Record], list[str]]:
-    """Return the records of the fits that a file of scores is of, and all faults."""
-    try:
-        scores = read_scores(file)
-    except DataError as error:
-        return [], [*fits.faults, str(error)]
-    found = _by_trial(scores.itertuples(index=False, name=None))
-    by_fit = fits.rows.items()
-    whole = {key for key, rows in by_fit if rows and rows.keys() <= found.keys()}
-    covered = {trial for key in whole for trial in fits.rows[key]}
-    # Blocks of another size are scored in part.
-    parts = {key for key, rows in by_fit if (rows.keys() & found.keys()) - covered}
-    used = sorted(whole | parts)
-    faults = [*fits.faults, *_score_faults(file, fits, used, found)]
-    return [fits.records[key] for key in used], faults
-
-
 def _unchecked(root: Path, stated: Iterable[str]) -> str:
     """Count the files of tables, figures and the like that the report does not name."""
     checked = {root.parent / name for name in stated}
@@ -111,7 +93,7 @@ def _unchecked(root: Path, stated: Iterable[str]) -> str:
 
 
 class _CheckedFits:
-    """Scores by trial and records of sound fits; `doubtful` are trials of other ones.
+    """Records and scores by trial of `sound` fits; `doubtful` are trials of others.
 
     A fit made of files as they were at the report, whose digests are `stated`, is
     sound, and labels that changed since score none.
@@ -120,8 +102,7 @@ class _CheckedFits:
     def __init__(
         self, root: Path, name: str, changed: Container[Path], stated: Iterable[str]
     ) -> None:
-        self.rows: dict[names.FitKey, dict[Trial, Rows]] = {}
-        self.records: dict[names.FitKey, Record] = {}
+        self.sound: list[tuple[Record, dict[Trial, Rows]]] = []
         self.doubtful: set[Trial] = set()
         self.faults: list[str] = []
         self._stated, self._results = set(stated), root.parent
@@ -129,8 +110,8 @@ class _CheckedFits:
             _by_digest((root / kind / name).rglob("[!.]*.parquet"))
             for kind in ("splits", "test-shares")
         )
-        names = ("source_split", "target_split", "pairs")
-        self._places = dict.fromkeys(names, self._splits) | {"prior": shares}
+        drawn = ("source_split", "target_split", "pairs")
+        self._places = dict.fromkeys(drawn, self._splits) | {"prior": shares}
         find = (root.parent / "features").glob
         self._features = cache(lambda name: _by_digest(find(f"{name}/[!.]*.npz")))
         self._labels = cache(artifacts.labels_by_id)
@@ -145,19 +126,17 @@ class _CheckedFits:
         try:
             fit = artifacts.read_fit(file)
             self._check(fit)
-            target = f"{names.task_domains(key.task).target}.parquet"
-            labels = self._results.joinpath(
-                "labels", fit.record.extra["dataset"], target
-            )
+            labels = self._results / "labels" / fit.record.extra["dataset"]
+            labels /= f"{names.task_domains(key.task).target}.parquet"
             if labels not in changed:
-                self.rows[key] = _by_trial(score_fit(fit, self._labels(labels)))
-                self.records[key] = fit.record
+                rows = _by_trial(score_fit(fit, self._labels(labels)))
+                self.sound.append((fit.record, rows))
+                return
         except DataError as error:
             self.faults.append(str(error))
-        if key not in self.rows:
-            with suppress(ValueError):  # no block has such a name
-                numbers, cell = names.trials_of_block(key.block), key[1:4]
-                self.doubtful |= {(*cell, number) for number in numbers}
+        with suppress(ValueError):  # no block has such a name
+            trials = names.trials_of_block(key.block)
+            self.doubtful |= {(*key[1:4], trial) for trial in trials}
 
     def _check(self, fit: artifacts.FitFile) -> None:
         """Raise DataError where features, splits or test samples are others by now."""
@@ -172,10 +151,8 @@ class _CheckedFits:
                     "files that lie there: they were changed, or it is a fit of other "
                     "data. Delete it and its record and run the study again."
                 )
-        named = (
-            name for name in inputs if artifacts.unnumbered(name) == "source_split"
-        )
-        splits = inputs["target_split"], *(inputs[name] for name in named)
+        sources = (n for n in inputs if artifacts.unnumbered(n) == "source_split")
+        splits = inputs["target_split"], *(inputs[name] for name in sources)
         if not {*splits} <= self._splits.keys():
             return
         tested = self._tested(splits, fit.record.extra["overlap"])
@@ -201,6 +178,39 @@ class _CheckedFits:
             found[trial] = ids_digest(tested)
         return found
 
+    def check_scores(self, file: Path) -> list[Record]:
+        """Return the records of the fits that scores are of; add faults of scores."""
+        try:
+            scores = read_scores(file)
+        except DataError as error:
+            self.faults.append(str(error))
+            return []
+        found = _by_trial(scores.itertuples(index=False, name=None))
+        whole = [rows for _, rows in self.sound if rows.keys() <= found.keys()]
+        covered = set[Trial]().union(*whole)
+        records = []
+        expected: dict[Trial, list[Rows]] = defaultdict(list)
+        for record, rows in self.sound:
+            scored = rows.keys() & found.keys()
+            # Blocks of another size are scored in part.
+            if scored and (len(scored) == len(rows) or scored - covered):
+                records.append(record)
+                for trial, of_trial in rows.items():
+                    expected[trial].append(of_trial)
+        wrong: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        for trial in sorted(expected.keys() | found.keys(), key=repr):
+            here = found.get(trial, [])
+            if trial not in self.doubtful and here not in expected[trial]:
+                text = _difference(here, next(iter(expected[trial]), []))
+                wrong[trial[:3]].append(f"trial {trial[3]}: {text}")
+        for cell, (first, *others) in wrong.items():
+            more = f" (and {counted(len(others), 'trial')} more)" if others else ""
+            self.faults.append(
+                f"{file}: {'/'.join(cell)}, {first}{more}. Delete it, and the fit "
+                "with its record, and run the study again."
+            )
+        return records
+
 
 def _by_digest(files: Iterable[Path]) -> dict[str, Path]:
     return {file_digest(path): path for path in sorted(files)}
@@ -212,32 +222,6 @@ def _by_trial(rows: Iterable[tuple[Any, ...]]) -> dict[Trial, Rows]:
     for row in rows:
         found[row[:4]].append(tuple(None if x != x else x for x in row))
     return dict(found)
-
-
-def _score_faults(
-    file: Path,
-    fits: _CheckedFits,
-    used: Iterable[names.FitKey],
-    found: dict[Trial, Rows],
-) -> Iterator[str]:
-    """Yield a sentence a setting, task and method with scores that no fit gives."""
-    expected: dict[Trial, list[Rows]] = defaultdict(list)
-    for key in used:
-        for trial, rows in fits.rows[key].items():
-            expected[trial].append(rows)
-    wrong: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for trial in sorted(expected.keys() | found.keys(), key=repr):
-        here = found.get(trial, [])
-        if trial in fits.doubtful or here in expected[trial]:
-            continue
-        first = expected[trial][0] if expected[trial] else []
-        wrong[trial[:3]].append(f"trial {trial[3]}: {_difference(here, first)}")
-    for cell, texts in wrong.items():
-        others = f" (and {counted(len(texts) - 1, 'trial')} more)" if texts[1:] else ""
-        yield (
-            f"{file}: {'/'.join(cell)}, {texts[0]}{others}. Delete it, and the fit "
-            "with its record, and run the study again."
-        )
 
 
 def _difference(found: Sequence[Any], expected: Sequence[Any]) -> str:
