@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -189,9 +189,9 @@ def load_study(
     datasets, more, notes = _datasets(config, catalogue, data)
     known = KnownNames(config, datasets)
     _refuse([*faults, *more, *cross_faults(known, guests)])
-    study = _build(config, datasets, guests, notes)
+    study = _build(known, guests, notes)
     _refuse([*external_faults(known, study.settings)])
-    return replace(study, notes=(*study.notes, *_idle_bridges(study)))
+    return study
 
 
 def _refuse(faults: Sequence[str]) -> None:
@@ -319,8 +319,7 @@ def _datasets(
             paired = entry.get("paired", 0)
             datasets[name] = StudyDataset(name, kind, sizes, entry=entry, paired=paired)
     for i, entry in enumerate(config.get("datasets", [])):
-        place = f"datasets[{i}]"
-        name = entry["id"]
+        place, name = f"datasets[{i}]", entry["id"]
         if name in datasets:
             faults.append(f"{place}.id: {name!r} is taken, choose another name.")
             continue
@@ -347,14 +346,11 @@ def _of_user(found: Dataset, entry: Config) -> StudyDataset:
 
 
 def _build(
-    config: Config,
-    datasets: Mapping[str, StudyDataset],
-    guests: tuple[GuestSection, ...],
-    notes: Sequence[str],
+    known: KnownNames, guests: Iterable[GuestSection], notes: list[str]
 ) -> Study:
-    benchmarks, states = {}, config.get("source_states", {})
+    config, benchmarks = known.config, {}
     for entry in config["benchmarks"]:
-        sizes = datasets[entry["dataset"]].class_sizes
+        sizes = known.datasets[entry["dataset"]].class_sizes
         tasks = tuple(settings.task_names(entry, sizes))
         shown = next(task for task in tasks if not several_sources(task))
         filled = {"title": entry["id"], "showcase": shown, **entry}
@@ -365,9 +361,10 @@ def _build(
     roles, role_notes = _roles(config, methods)
     numbers = ("seed", "trials", "block_size", "numeric_threads", "partial", "gpus")
     given = {key: config[key] for key in numbers if key in config}
+    states = config.get("source_states", {})
     study = Study(
         name=config["study"],
-        datasets=datasets,
+        datasets=known.datasets,
         views={entry["id"]: of_entry(View, entry) for entry in config["views"]},
         benchmarks=benchmarks,
         methods=methods,
@@ -379,12 +376,12 @@ def _build(
     )
     more = (each for guest in guests for each in guest.settings(config, benchmarks))
     study = settings.with_settings(config, study, more)
-    study = replace(study, notes=(*study.notes, *settings.bridge_state_notes(study)))
     plans = {
         name: {guest.name: guest.plan(study, config, name) for guest in guests}
         for name in benchmarks
     }
-    return replace(study, guests=plans)
+    notes = [*study.notes, *settings.bridge_state_notes(study), *_idle_bridges(study)]
+    return replace(study, notes=tuple(notes), guests=plans)
 
 
 def _roles(

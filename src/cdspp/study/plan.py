@@ -183,6 +183,7 @@ def few_tasks(plans: Plans) -> bool:
 def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
     """Return the plan of a study for a benchmark."""
     entry, shown = study.benchmarks[benchmark], study.shown_method()
+    showcase = Showcase(entry.showcase, shown)
     ran_in = partial(study.setting_methods, benchmark)
     states = (s for s in study.states if study.setting_tasks(benchmark, s))
     rows = []
@@ -203,9 +204,7 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         trials_asked=study.trials,
         rows=tuple(sorted(rows, key=lambda row: KINDS.index(row.kind))),
         curves=tuple(_curves(study, benchmark)),
-        showcase=Showcase(entry.showcase, shown)
-        if shown in ran_in(names.MAIN)
-        else None,
+        showcase=showcase if shown in ran_in(names.MAIN) else None,
         states=tuple(s for s in states if s not in SHUFFLED or ran_in(s)),
         margin=study.margin,
         holm_over_methods=study.holm_over_methods,

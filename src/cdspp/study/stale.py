@@ -298,7 +298,7 @@ def _is_recorded(file: str) -> bool:
     return place.joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1]).exists()
 
 
-class Stated(NamedTuple):
+class ReportDigests(NamedTuple):
     """What lies beside a report: its configuration, digests of its page and its files.
 
     `release` is that of the package which had it on the page instead.
@@ -328,7 +328,7 @@ def stated_digests(files: Iterable[PathLike], results: PathLike) -> dict[str, st
     }
 
 
-def read_stated(root: PathLike) -> Stated:
+def read_stated(root: PathLike) -> ReportDigests:
     """Return what the report of ``results/<study>`` rests on.
 
     DataError: there is no report, or the file that says so is missing or damaged.
@@ -342,7 +342,7 @@ def read_stated(root: PathLike) -> Stated:
         )
     if beside.is_file() or not older.is_file():
         try:
-            return Stated(**read_json(beside))
+            return ReportDigests(**read_json(beside))
         except TypeError as error:
             what = "the digests of a report"
             raise unreadable(beside, what, f"it is something else: {error}") from error
@@ -352,7 +352,8 @@ def read_stated(root: PathLike) -> Stated:
     configuration = json.loads(unescape(found[1])) if found else {}
     digests = re.findall(r"<dt>([^<]+\.\w+)</dt><dd>([0-9a-f]{64})</dd>", text)
     files = {unescape(name): value for name, value in digests}
-    return Stated(older.read_text().partition(" ")[0], configuration, files, OLDER)
+    page_digest = older.read_text().partition(" ")[0]
+    return ReportDigests(page_digest, configuration, files, OLDER)
 
 
 def changed_note(root: Path) -> str:
