@@ -120,7 +120,8 @@ onstart:
 
 
 PLANS = {name: plan_of(study, name) for name in study.benchmarks}
-EVERY_PLAN = [plan.as_dict() for plan in PLANS.values()]
+PLAN_VALUES = {name: plan.as_dict() for name, plan in PLANS.items()}
+EVERY_PLAN = list(PLAN_VALUES.values())
 
 
 # The digest of all that makes a file, beside its inputs. Snakemake records no parameter
