@@ -250,9 +250,7 @@ def write_scores(path: Path, plan: BenchmarkPlan, **options: Any) -> Path:
 
 def write_comparisons(path: Path, scores: pd.DataFrame, plan: BenchmarkPlan) -> Path:
     """Write what the methods of a plan gain, as the table of a benchmark's CSV form."""
-    table = build_task_table(
-        compare_with_rivals(scores, plan), plan.benchmark, plan.title
-    )
+    table = build_task_table(compare_with_rivals(scores, plan), plan)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(to_csv(table), encoding="utf-8")
     return path
