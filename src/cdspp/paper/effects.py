@@ -21,7 +21,7 @@ from cdspp.paper.readings import PaperPlan, ReadingPlan
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell, write_tables
 from cdspp.study.plan import BenchmarkPlan, Plans, Row
 
-Reading = Mapping[str, Any]  # a deviation or a choice, as it stands in its list
+Reading = dict[str, Any]  # a deviation or a choice, as it stands in its list
 
 _DEVIATION = ("id", "method", "topic", "paper", "code", "default", "options")
 _DEFAULTS = ("code", "paper", "neither")
@@ -64,20 +64,16 @@ def write_deviations(
 
 def write_choices(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) -> None:
     """Write what the printed numbers rest on."""
-    found = [read_scores(path) for path in scores]
-    effects = measure_choices(found, plans, read_printed(paper))
-    choices = read_choices(Path(paper, "choices.yaml"))
+    frames = [read_scores(path) for path in scores]
+    effects = measure_choices(frames, plans, read_printed(paper))
+    path = Path(paper, "choices.yaml")
+    choices = _read_entries(path, _CHOICE, ("options", "without"))
     write_tables([build_choices_table(effects, choices)], outputs)
 
 
 def read_deviations(path: PathLike) -> list[Reading]:
     """Read the list of deviations; DataError where a key, default or name is wrong."""
     return _read_entries(path, _DEVIATION, ("unchecked",))
-
-
-def read_choices(path: PathLike) -> list[Reading]:
-    """Read the list of choices; DataError where a key or name is wrong."""
-    return _read_entries(path, _CHOICE, ("options", "without"))
 
 
 def _read_entries(
@@ -93,19 +89,16 @@ def _read_entries(
                 f"default, if any, of {', '.join(_DEFAULTS)}."
             )
     counts = Counter(entry["id"] for entry in entries)
-    repeated = sorted(name for name, number in counts.items() if number > 1)
-    if repeated:
+    if repeated := sorted(name for name, number in counts.items() if number > 1):
         raise DataError(f"{path}: named more than once: {', '.join(repeated)}.")
     return entries
 
 
 def _paired_accuracies(scores: pd.DataFrame, entry: ReadingPlan) -> Floats:
     """Return accuracies by setting (the other way, then main), task and trial."""
-    rows = [
-        Row(setting, setting, setting, entry.method, entry.trials_asked)
-        for setting in (entry.setting, MAIN)
-    ]
-    return last_scores(scores, rows, entry.tasks, entry.trials_asked)
+    trials, names = entry.trials_asked, (entry.setting, MAIN)
+    rows = [Row(name, name, name, entry.method, trials) for name in names]
+    return last_scores(scores, rows, entry.tasks, trials)
 
 
 def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Reading]:
@@ -139,11 +132,11 @@ def measure_choices(
             values = _paired_accuracies(frame, entry)
             otherwise, main = values.mean(axis=1)
             effect = _effect(plan, entry, paired_gain(main, otherwise))
-            record = {"choice": entry.identifier, "method": entry.method}
             own = {"benchmark": paper.printed, "method": name}
             cells = printed.cells[(printed.cells[list(own)] == own).all(axis=1)]
             exact = _exact(cells, entry.tasks, values)
-            found.append({**record, "display_name": name, **effect, **exact})
+            keys = {"choice": entry.identifier, "method": entry.method}
+            found.append(keys | {"display_name": name} | effect | exact)
     return pd.DataFrame(found, columns=list(_CHOICE_COLUMNS))
 
 
@@ -166,9 +159,11 @@ def build_deviation_table(
     for entry in deviations:
         method = method_class(entry["method"]).display_name
         record = {"unchecked": False, **entry, "display_name": method}
+        options = (entry["options"] or {}).items()
+        texts = ((n, str(v).lower() if isinstance(v, bool) else v) for n, v in options)
+        record["switch"] = ", ".join(f"{name}: {text}" for name, text in texts)
         measured = [part[entry["id"]] for part in effects if entry["id"] in part]
-        for effect in measured or [unmeasured]:
-            found.append({**record, "switch": _switch(entry), **effect})
+        found += [record | effect for effect in measured or [unmeasured]]
     found.sort(key=lambda each: not each["tasks"])
     data = pd.DataFrame(found, columns=list(_DEVIATION_COLUMNS))
     pairs = zip(data.itertuples(), ~data["id"].duplicated(), strict=True)
@@ -183,12 +178,6 @@ def build_deviation_table(
         prose=(1, 2, 3),
         headings=True,
     )
-
-
-def _switch(deviation: Reading) -> str:
-    given = (deviation["options"] or {}).items()
-    words = ((n, str(v).lower() if isinstance(v, bool) else v) for n, v in given)
-    return ", ".join(f"{name}: {value}" for name, value in words)
 
 
 def _deviation_line(each: Any, *, first: bool) -> Line:

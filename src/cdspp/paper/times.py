@@ -46,12 +46,8 @@ def paper_times(folder: PathLike, plans: Plans) -> dict[str, Mapping[str, float]
     """Return the printed seconds, by benchmark of ours and display name of a method."""
     seconds = paper_seconds(Path(folder, "computation_time.csv"))
     known = read_yaml(Path(folder, "benchmarks.yaml"))
-    names = {plan.benchmark: PaperPlan.of(plan).printed for plan in plans}
-    return {
-        benchmark: seconds[known[name]["time"]]
-        for benchmark, name in names.items()
-        if name is not None
-    }
+    names = ((plan.benchmark, PaperPlan.of(plan).printed) for plan in plans)
+    return {own: seconds[known[name]["time"]] for own, name in names if name}
 
 
 def paper_seconds(path: PathLike) -> dict[str, dict[str, float]]:
@@ -112,12 +108,9 @@ def _row_times(outcomes: pd.DataFrame, tasks: Sequence[str]) -> dict[str, float]
     spent = outcomes[known].groupby("task")["cpu_seconds"].apply(list).to_dict()
     ran = [spent[task] for task in tasks if task in spent]
     each = (TIMED_TRIALS * sum(seconds) / len(seconds) for seconds in ran)
-    return {
-        "seconds": sum(each) if ran and len(ran) == len(tasks) else math.nan,
-        "trials": min(map(len, ran), default=0),
-        "failed": int((~ok).sum()),
-        "tasks": len(ran),
-    }
+    seconds = sum(each) if ran and len(ran) == len(tasks) else math.nan
+    counts = {"trials": min(map(len, ran), default=0), "failed": int((~ok).sum())}
+    return {"seconds": seconds, **counts, "tasks": len(ran)}
 
 
 def build_times_table(times: pd.DataFrame) -> Table:
@@ -126,13 +119,13 @@ def build_times_table(times: pd.DataFrame) -> Table:
     for _, group in times.groupby("benchmark", sort=False):
         title = group["title"].iloc[0]
         whole = group[~group["shortened"].astype(bool)]
-        least = whole.groupby("supervised")["seconds"].min().to_dict()
-        own, paper = {}, {}
+        least = whole.groupby("supervised")["seconds"].min()
+        ours, paper = {}, {}
         for time in group.itertuples():
             bold = not time.shortened and time.seconds == least[time.supervised]
-            own[time.row] = _cell(time.seconds, time.ratio, *_caveats(time), bold=bold)
+            ours[time.row] = _cell(time.seconds, time.ratio, *_caveats(time), bold=bold)
             paper[time.row] = _cell(time.paper_seconds, time.paper_ratio)
-        columns.append((f"{title}, s", own))
+        columns.append((f"{title}, s", ours))
         if group["paper_seconds"].notna().any():
             columns.append((f"{title}, paper, s", paper))
     printed = bool(times["paper_seconds"].notna().any())
