@@ -11,28 +11,24 @@ from typing import Any
 
 import pandas as pd
 
+from cdspp.analysis.curves import arrange_curves
 from cdspp.analysis.fit_records import read_fit_records
+from cdspp.analysis.source_help import read_comparisons
+from cdspp.analysis.summary import read_scores, summarise
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike, Paths
 from cdspp.core.wording import DASH, sentence
 from cdspp.core.yaml_files import read_yaml
-from cdspp.paper.claims.checks import CHECKS
-from cdspp.paper.claims.evidence import (
-    BY_CONSTRUCTION,
-    CONTRARY,
-    SUPPORTED,
-    UNTESTABLE,
-    Evidence,
-    Judgement,
-    NotTestable,
-    Times,
-    read_evidence,
-)
+from cdspp.paper.claims import checks
+from cdspp.paper.claims.checks import CHECKS, CONTRARY, SUPPORTED, Evidence, Times
 from cdspp.paper.times import measure_times
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
+from cdspp.stages.row_scores import RowScores
 from cdspp.study.plan import Plans
 
+BY_CONSTRUCTION = "by construction"
+UNTESTABLE = "cannot be tested here"  # in place of a verdict
 PAPER, OURS = "paper", "ours"
 _KIND_NOTES = {OURS: " (our question)"}
 CLAIM_COLUMNS = ("claim", "text", "kind", "benchmark", "verdict", "numbers", "rule")
@@ -85,6 +81,22 @@ def write_time_claims(
     claims = read_claims(Path(paper, "claims.yaml"))
     findings = check_claims([Times(plan, times) for plan in plans], claims)
     write_tables([build_time_claims_table(findings)], outputs)
+
+
+def read_evidence(
+    scores: Paths, comparisons: Paths, rows: Paths, plans: Plans
+) -> list[Evidence]:
+    """Read what is known of each benchmark: scores, comparisons, scores by row."""
+    read = zip(map(read_scores, scores), comparisons, rows, plans, strict=True)
+    return [
+        Evidence(
+            summarise(found, plan),
+            arrange_curves(found, plan),
+            read_comparisons(compared),
+            RowScores(by_row),
+        )
+        for found, compared, by_row, plan in read
+    ]
 
 
 def read_claims(path: PathLike) -> list[Claim]:
@@ -190,8 +202,8 @@ def _finding(claim: Claim, evidence: Evidence | Times) -> dict[str, str]:
     rule, apply, _ = CHECKS[claim.check]
     try:
         judgement = apply(evidence, **claim.options)
-    except NotTestable as missing:
-        judgement = Judgement(UNTESTABLE, f"{sentence(str(missing))}.")
+    except checks.NotTestable as missing:
+        judgement = checks.Judgement(UNTESTABLE, f"{sentence(str(missing))}.")
     if claim.construction and judgement.verdict != CONTRARY:
         judgement = judgement._replace(verdict=BY_CONSTRUCTION)
         rule = f"By construction: {claim.construction}."
