@@ -34,9 +34,9 @@ from cdspp.study.files import (
     study_command,
     told_file,
 )
-from cdspp.study.guest_sections import guest_classes
 from cdspp.study.layers import merge_files, merge_presets
 from cdspp.study.plan import plan_of
+from cdspp.study.plugins import plugin_classes
 from cdspp.study.stale import (
     changed_note,
     file_recipe,

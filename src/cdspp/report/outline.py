@@ -16,8 +16,8 @@ from cdspp.analysis.verdicts import INTERVAL_TRIALS
 from cdspp.core.names import BASELINE, LABELS, REFERENCE
 from cdspp.core.wording import task_title
 from cdspp.methods.bridge import PAIRS
-from cdspp.study.guest_sections import guest_classes
 from cdspp.study.plan import CHOOSING, LEFT_OUT, BenchmarkPlan, Plans, few_tasks
+from cdspp.study.plugins import plugin_classes
 
 DETAILS, AUDIT = "Details", "Audit"
 KINDS = TABLE, FIGURE, TIMING = ("table", "figure", "timing")
@@ -334,7 +334,7 @@ OWN: tuple[Part, ...] = (
 def outline() -> tuple[Part, ...]:
     """Return the parts of the page, those of plug-ins among them."""
     parts = OWN
-    for plugin in guest_classes():
+    for plugin in plugin_classes():
         parts = plugin.parts(parts)
     return parts
 

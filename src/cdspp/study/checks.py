@@ -26,17 +26,17 @@ from cdspp.datasets.catalogue import published_storage
 from cdspp.methods import available, method_class, option_defaults
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.stages.source_states import SourceState
-from cdspp.study.guest_sections import GuestSection
 from cdspp.study.known_names import Faults, KnownNames, unknown, unknown_of
 from cdspp.study.model import PUBLISHED, Config
+from cdspp.study.plugins import ReportPlugin
 from cdspp.study.settings import task_names
 
 VIEWS = ("source_view", "target_view")
 DIFFERENCES = ("source", "options", "labels", "overlap")
 
 
-def cross_faults(known: KnownNames, guests: Sequence[GuestSection]) -> list[str]:
-    """Return every fault found; guest sections check their own keys."""
+def cross_faults(known: KnownNames, plugins: Sequence[ReportPlugin]) -> list[str]:
+    """Return every fault found; plug-ins check their own keys."""
     return [
         *_repeated(known),
         *_view_faults(known),
@@ -45,7 +45,7 @@ def cross_faults(known: KnownNames, guests: Sequence[GuestSection]) -> list[str]
         *_method_faults(known),
         *_role_faults(known),
         *_run_section_faults(known),
-        *(fault for guest in guests for fault in guest.faults(known)),
+        *(fault for plugin in plugins for fault in plugin.faults(known)),
     ]
 
 

@@ -27,9 +27,9 @@ from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.methods.external import PREDICTIONS
 from cdspp.study.checks import cross_faults, external_faults
-from cdspp.study.guest_sections import GuestSection, guest_classes
 from cdspp.study.known_names import KnownNames
 from cdspp.study.model import Benchmark, Method, Study, StudyDataset, View, of_entry
+from cdspp.study.plugins import ReportPlugin, plugin_classes
 from cdspp.study.settings import (
     SHUFFLED,
     bridge_state_notes,
@@ -67,7 +67,7 @@ def load_study(
         The configuration as read from YAML.
     schema, catalogue, resources : path
         JSON schema of the configuration, as YAML; catalogue of the data sets; folder of
-        the files that the project ships for guest sections.
+        the files that the project ships for plug-ins of the report.
     data : path, optional
         Folder of the data sets, which keeps the digests of the user's own files, so
         that none is read twice.
@@ -83,12 +83,12 @@ def load_study(
     if config.get("source_states") == []:  # off, as other sections are
         config = {**config, "source_states": {"states": []}}
     _refuse(schema_faults(config, schema))
-    guests = tuple(section(Path(resources)) for section in guest_classes())
+    plugins = tuple(plugin(Path(resources)) for plugin in plugin_classes())
     faults = list(register_external_methods(config))
     datasets, more, notes = _datasets(config, catalogue, data)
     known = KnownNames(config, datasets)
-    _refuse([*faults, *more, *cross_faults(known, guests)])
-    study = _build(config, datasets, guests, notes)
+    _refuse([*faults, *more, *cross_faults(known, plugins)])
+    study = _build(config, datasets, plugins, notes)
     _refuse([*external_faults(known, study.settings)])
     return replace(study, notes=(*study.notes, *_idle_bridges(study)))
 
@@ -255,7 +255,7 @@ def _of_user(found: Dataset, entry: Config) -> StudyDataset:
 def _build(
     config: Config,
     datasets: Mapping[str, StudyDataset],
-    guests: tuple[GuestSection, ...],
+    plugins: tuple[ReportPlugin, ...],
     notes: Sequence[str],
 ) -> Study:
     entries, states = config["benchmarks"], config.get("source_states", {})
@@ -278,14 +278,14 @@ def _build(
         **roles,
         **{**given, **states, "states": tuple(states.get("states", ()))},
     )
-    more = (each for guest in guests for each in guest.settings(config, benchmarks))
+    more = (each for own in plugins for each in own.settings(config, benchmarks))
     study = with_settings(config, study, more)
     study = replace(study, notes=(*study.notes, *bridge_state_notes(study)))
     plans = {
-        name: {guest.name: guest.plan(study, config, name) for guest in guests}
+        name: {own.name: own.plan(study, config, name) for own in plugins}
         for name in benchmarks
     }
-    return replace(study, guests=plans)
+    return replace(study, plugins=plans)
 
 
 def _roles(
