@@ -205,8 +205,16 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Reading]) -> Ta
     """Build the table ``printed-choices``: a line a choice and method measured."""
     lines = []
     for choice in choices:
-        found = effects[effects["choice"] == choice["id"]].itertuples()
-        lines += [_choice_line(choice, e, first=not i) for i, e in enumerate(found)]
+        texts = [Cell(choice[key]) for key in ("topic", "printed", "otherwise")]
+        for measured in effects[effects["choice"] == choice["id"]].itertuples():
+            name = Cell(measured.display_name, note=_sample_size(measured), name=True)
+            effect = effect_cell(measured.effect, measured.low, measured.high)
+            exact = Cell(DASH)
+            if measured.cells:
+                without = f"without {measured.exact_otherwise}"
+                exact = Cell(f"{measured.exact} of {measured.cells}", note=without)
+            lines.append(Line((*texts, name, effect, exact)))
+            texts = [Cell("")] * len(texts)
     return Table(
         name="printed-choices",
         title="What the printed numbers rest on",
@@ -217,14 +225,3 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Reading]) -> Ta
         text_columns=4,
         prose=(0, 1, 2),
     )
-
-
-def _choice_line(choice: Reading, measured: Any, *, first: bool) -> Line:
-    texts = (choice[key] if first else "" for key in ("topic", "printed", "otherwise"))
-    name = Cell(measured.display_name, note=_sample_size(measured), name=True)
-    effect = effect_cell(measured.effect, measured.low, measured.high)
-    exact = Cell(DASH)
-    if measured.cells:
-        without = f"without {measured.exact_otherwise}"
-        exact = Cell(f"{measured.exact} of {measured.cells}", note=without)
-    return Line((*map(Cell, texts), name, effect, exact))

@@ -136,9 +136,9 @@ def build_times_table(times: pd.DataFrame) -> Table:
     lines = []
     for time in rows.itertuples():
         signs = marks(supervised=time.supervised, shortened=time.shortened)
-        name = Cell(time.display_name + signs, name=True)
         cells = [found.get(time.row, Cell(DASH)) for _, found in columns]
         block = "Supervised" if time.supervised else "Semi-supervised"
+        name = Cell(time.display_name + signs, name=True)
         lines.append(Line((name, *cells), block))
     return Table(
         name="times",

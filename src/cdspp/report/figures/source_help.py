@@ -51,13 +51,10 @@ def write_opening(
     plans: Plans, scores: Paths, comparisons: Paths, outputs: Paths
 ) -> None:
     """Draw the opening chart, and the matrix of methods by source states below it."""
-    found = [source_help.read_comparisons(path) for path in comparisons]
-    summaries = read_summaries(scores, plans)
-    drawings = {
-        "source-help": partial(draw_source_help, summaries, found),
-        "source-states": partial(draw_source_states, found, plans),
-    }
-    style.draw_each(outputs, drawings)
+    gains = [source_help.read_comparisons(path) for path in comparisons]
+    opening = partial(draw_source_help, read_summaries(scores, plans), gains)
+    states = partial(draw_source_states, gains, plans)
+    style.draw_each(outputs, {"source-help": opening, "source-states": states})
 
 
 def write_selection(plans: Plans, selection: Paths, outputs: Paths) -> None:
@@ -91,10 +88,9 @@ def draw_source_help(
         for summary, group, axes in zip(summaries, groups, panels, strict=True):
             _source_panel(axes, summary, group)
         style.equal_windows(panels)
-        head, where = "verdict; least sure gain [95 %]", "axes fraction"
-        panels[0].annotate(
-            head, (1.02, 1), (0, 6), where, "offset points", color=style.MUTED
-        )
+        head = "verdict; least sure gain [95 %]"
+        units: Any = ("axes fraction", "offset points")
+        panels[0].annotate(head, (1.02, 1), (0, 6), *units, color=style.MUTED)
         figure.supxlabel("accuracy, percent", fontsize=9)
         rows = {s.rows[i].key: s.rows[i] for s in summaries for i in _rows(s)}
         handles = []
@@ -217,17 +213,15 @@ def draw_source_states(
 ) -> None:
     """Draw methods by source states: gains of the real source, averaged over tasks."""
     # A method that ran in no state has nothing to show here.
-    matrices = [
-        source_help.matrix(found, corrected=plan.holm_over_methods)
-        for found, plan in zip(comparisons, plans, strict=True)
-    ]
-    groups = [found[found["state"]] for found in matrices]
+    groups = []
+    for each, plan in zip(comparisons, plans, strict=True):
+        matrix = source_help.matrix(each, corrected=plan.holm_over_methods)
+        groups.append(matrix[matrix["state"]])
     lengths = [max(1, group["row"].nunique()) for group in groups]
     widest = max((len(source_help.rivals_of([group])) for group in groups), default=0)
     # Narrow, so that a telephone shows it without shrinking the numbers.
-    room: Any = {"line": 0.245, "frame": 0.75, "rest": 0.3}
-    room |= {"width": max(5.0, 1.6 + 0.62 * widest)}
-    room |= {"height_ratios": [length + 1 for length in lengths]}
+    room: Any = {"line": 0.245, "frame": 0.75, "width": max(5.0, 1.6 + 0.62 * widest)}
+    room |= {"rest": 0.3, "height_ratios": [length + 1 for length in lengths]}
     titles = [plan.title for plan in plans]
     with style.stacked(titles, lengths, outputs, **room) as (figure, panels):
         for group, axes in zip(groups, panels, strict=True):
@@ -274,9 +268,9 @@ def _selection_panel(axes: Axes, group: pd.DataFrame) -> None:
         size = 9 if marker == "|" else 5
         (line,) = axes.plot(forms[column], places, marker, label=label, mew=1.6)
         line.set(color=colour, markerfacecolor=fill, markersize=size)
-    sources = [{REAL: "real source", **STATE_TITLES}[state] for state in group["state"]]
-    names = [style.figure_name(name) for name in group["display_name"]]
-    names = [f"{name}, {source}" for name, source in zip(names, sources, strict=True)]
+    titles = {REAL: "real source", **STATE_TITLES}
+    pairs = zip(group["display_name"], group["state"], strict=True)
+    names = [f"{style.figure_name(name)}, {titles[state]}" for name, state in pairs]
     axes.set_yticks(places, names)
     for text, state in zip(axes.get_yticklabels(), group["state"], strict=True):
         text.set_color(style.INK if state == REAL else style.MUTED)
