@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
@@ -56,6 +56,7 @@ _BLOCKS = {
 }
 # The columns of the data; of the cell its row, the trials asked for, and small print.
 Score = dict[str, Any]
+Heads = Mapping[tuple[str, str], str]  # of columns, by benchmark and task
 
 
 def write_benchmark(plans: Plans, scores: Paths, outputs: Paths) -> None:
@@ -80,12 +81,14 @@ def build_benchmark_tables(summary: Summary) -> list[Table]:
     """Build the tables of accuracies and of iterations."""
     name, title = summary.plan.benchmark, summary.plan.title
     caption = f"{_NUMBERS} {summary.plan.protocol}"
+    tasks, _ = summary.with_average(summary.accuracy)
+    heads = {(name, task): task_title(task) for task in tasks}
     plain = _scores(summary, summary.accuracy)
     balanced = _scores(summary, summary.class_accuracy)
     balanced_title = f"{title}: balanced accuracy"
     return [
-        _grid_table(f"accuracy_{name}", f"{title}: accuracy", caption, plain),
-        _grid_table(f"class-accuracy_{name}", balanced_title, caption, balanced),
+        _grid_table(f"accuracy_{name}", f"{title}: accuracy", caption, heads, plain),
+        _grid_table(f"class-accuracy_{name}", balanced_title, caption, heads, balanced),
         _iteration_table(summary),
     ]
 
@@ -93,9 +96,10 @@ def build_benchmark_tables(summary: Summary) -> list[Table]:
 def build_overview(summaries: Sequence[Summary]) -> Table:
     """Build the table of averages: rows and controls by benchmark."""
     caption = [f"Average accuracy over the tasks of each benchmark. {_NUMBERS}"]
-    scores: list[Score] = []
+    heads, scores = {}, []
     for summary in _common([summary.of_all_tasks() for summary in summaries]):
         plan, (tasks, _) = summary.plan, summary.with_average(summary.accuracy)
+        heads[plan.benchmark, tasks[-1]] = plan.title
         averages = [
             score | {"title": plan.title}
             for score in _scores(summary, summary.accuracy)
@@ -103,7 +107,7 @@ def build_overview(summaries: Sequence[Summary]) -> Table:
         ]
         caption += [plan.protocol, *_below_baseline(averages)]
         scores += averages
-    return _grid_table("overview", "Overview", " ".join(caption), scores)
+    return _grid_table("overview", "Overview", " ".join(caption), heads, scores)
 
 
 def _common(summaries: Sequence[Summary]) -> list[Summary]:
@@ -292,7 +296,9 @@ def _competes(score: Score) -> bool:
     return whole and row.kind == METHOD
 
 
-def _grid_table(name: str, title: str, caption: str, scores: Sequence[Score]) -> Table:
+def _grid_table(
+    name: str, title: str, caption: str, heads: Heads, scores: Sequence[Score]
+) -> Table:
     rows: dict[str, Row] = {}
     fewer: dict[str, set[int]] = defaultdict(set)
     for score in scores:
@@ -300,11 +306,10 @@ def _grid_table(name: str, title: str, caption: str, scores: Sequence[Score]) ->
         known = rows.setdefault(row.key, row)
         rows[row.key] = replace(known, shortened=known.shortened or row.shortened)
         fewer[row.key] |= {row.trials_asked} - {score["asked"]}
-    place = itemgetter("benchmark", "task")
-    cells, headings = _cells(scores, place), {place(s): s["title"] for s in scores}
+    cells = _cells(scores, itemgetter("benchmark", "task"))
     lines = []
     for row in rows.values():
-        numbers = [cells.get((row.key, *column), Cell(DASH)) for column in headings]
+        numbers = [cells.get((row.key, *column), Cell(DASH)) for column in heads]
         notes = [row.bridge] if row.bridge else []
         if row.vote:
             notes.append("vote of one fit per source")
@@ -318,7 +323,7 @@ def _grid_table(name: str, title: str, caption: str, scores: Sequence[Score]) ->
         name=name,
         title=title,
         caption=caption,
-        columns=("Method", *headings.values()),
+        columns=("Method", *heads.values()),
         lines=tuple(sorted(lines, key=lambda line: order.index(line.block))),
         data=pd.DataFrame(scores, columns=list(_SCORES)),
         headings=True,
