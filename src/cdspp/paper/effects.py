@@ -134,20 +134,15 @@ def measure_choices(
             effect = _effect(plan, entry, paired_gain(main, otherwise))
             own = {"benchmark": paper.printed, "method": name}
             cells = printed.cells[(printed.cells[list(own)] == own).all(axis=1)]
-            exact = _exact(cells, entry.tasks, values)
+            cells = cells[cells["task"].isin(entry.tasks)]
+            met = [0, 0]  # without the choice, and with it
+            for cell in cells.itertuples():
+                for run, trials in enumerate(values[:, entry.tasks.index(cell.task)]):
+                    met[run] += cell_verdict(cell, trials) == EXACT
+            counts = {"cells": len(cells), "exact": met[1], "exact_otherwise": met[0]}
             keys = {"choice": entry.identifier, "method": entry.method}
-            found.append(keys | {"display_name": name} | effect | exact)
+            found.append(keys | {"display_name": name} | effect | counts)
     return pd.DataFrame(found, columns=list(_CHOICE_COLUMNS))
-
-
-def _exact(cells: pd.DataFrame, tasks: Sequence[str], values: Floats) -> Reading:
-    """Count the cells of a method that are met without a choice, and with it."""
-    cells = cells[cells["task"].isin(tasks)]
-    counts = [0, 0]
-    for cell in cells.itertuples():
-        for run, trials in enumerate(values[:, tasks.index(cell.task)]):
-            counts[run] += cell_verdict(cell, trials) == EXACT
-    return {"cells": len(cells), "exact": counts[1], "exact_otherwise": counts[0]}
 
 
 def build_deviation_table(

@@ -24,6 +24,8 @@ from cdspp.report.tables.table import Cell, Line, Table, write_tables
 from cdspp.stages.artifacts import SHIPPED, read_csv
 from cdspp.study.plan import Plans, Row
 
+Values = Sequence[float] | Floats  # by trial
+
 PRINTED_TRIALS = 10
 RULE = (
     "A cell is exact where our ten trials have the printed mean and standard deviation "
@@ -166,10 +168,7 @@ def _ours(
 
 
 def _beside(
-    cell: Any,
-    reason: str,
-    seeds: Sequence[Sequence[float] | Floats] = ((),),
-    row: Row | None = None,
+    cell: Any, reason: str, seeds: Sequence[Values] = ((),), row: Row | None = None
 ) -> dict[str, object]:
     """Return what stands beside a cell; the first of `seeds` is the main run."""
     mean, sd = mean_sd(seeds[0])
@@ -190,7 +189,7 @@ def _beside(
     }
 
 
-def cell_verdict(cell: Any, values: Sequence[float] | Floats) -> str:
+def cell_verdict(cell: Any, values: Values) -> str:
     """Compare a row of `Printed.cells` with our values by trial, by `RULE`."""
     ours = (*mean_sd(values), n_present(values))
     return printed_verdict(cell.printed_mean, cell.printed_sd, *ours)

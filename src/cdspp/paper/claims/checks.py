@@ -14,7 +14,7 @@ import pandas as pd
 from cdspp.analysis import answers, source_help, verdicts
 from cdspp.analysis.curves import CurveScores, value_text
 from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
-from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW, ZERO, PairedGain, paired_gain
+from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, MIN_TRIALS, TOO_FEW, ZERO
 from cdspp.core.names import ALONE, CLASS_NOISE, LABELS
 from cdspp.core.wording import counted, in_points
 from cdspp.stages.row_scores import RowScores
@@ -64,9 +64,9 @@ class Evidence:
         """Return the average over tasks by trial, NaN where a task has no score."""
         return np.asarray(self.tasks(row).mean(axis=0))
 
-    def gain(self, row: Row, rival: Row) -> PairedGain:
+    def gain(self, row: Row, rival: Row) -> verdicts.PairedGain:
         """Return the gain of a row over another one, averaged over tasks."""
-        gain = paired_gain(self.average(row), self.average(rival))
+        gain = verdicts.paired_gain(self.average(row), self.average(rival))
         if not gain.trials:
             raise NotTestable("no trial with all tasks")
         if self.by_row is None:
@@ -101,7 +101,7 @@ def judge(trials: int, *, holds: bool, opposite: bool) -> str:
     return SUPPORTED if holds else CONTRARY
 
 
-def judge_gain(gain: PairedGain) -> str:
+def judge_gain(gain: verdicts.PairedGain) -> str:
     """Return the verdict on a gain that is claimed to be positive, by its interval."""
     return judge(gain.trials, holds=gain.low > ZERO, opposite=gain.high < -ZERO)
 
@@ -134,7 +134,7 @@ def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Judgemen
             continue
         average = evidence.average(row)
         if lack := _missing_trials(row, average, asked):
-            gain = paired_gain(values, average).gain
+            gain = verdicts.paired_gain(values, average).gain
             over = "" if math.isnan(gain) else f", {in_points(gain, sign=True)}"
             left_out.append(f"{row.display_name} ({lack}{over})")
         else:
@@ -204,8 +204,8 @@ def trend(
     if len(course.values) < 2:
         raise NotTestable(f"the curve over {course.name} has fewer than two values")
     first, last = course.averages[0], course.averages[-1]
-    change, sign = paired_gain(last, first), 1 if rises else -1
-    claimed = change if rises else paired_gain(first, last)
+    change, sign = verdicts.paired_gain(last, first), 1 if rises else -1
+    claimed = change if rises else verdicts.paired_gain(first, last)
     steps = sign * np.diff(course.averages.mean(axis=1))
     low, high = (f"{in_points(float(x.mean()))} {course.unit}" for x in (first, last))
     values = course.values
@@ -318,34 +318,28 @@ def transfer(evidence: Evidence) -> Judgement:
     if verdict == TOO_FEW:
         text += f" Gains over {_gains(states, 'rival_name')}."
     return Judgement(
-        judge(
-            trials,
-            holds=verdict == verdicts.HELPS,
-            opposite=verdict in (verdicts.HURTS, verdicts.EQUAL),
-        ),
+        judge(trials, holds=verdict == HELPS, opposite=verdict in (HURTS, EQUAL)),
         f"{text} {_trials(states)}.",
     )
 
 
-def no_better(
-    evidence: Evidence,
-    state: str,
-    describe: Callable[[pd.DataFrame, Sequence[Any]], str],
-) -> Judgement:
-    """Check that no method does better with the real source than in one state.
-
-    `describe` writes what comparisons, and pairs of a method and itself in that state,
-    show.
-    """
+def no_better(evidence: Evidence, state: str) -> Judgement:
+    """Check that no method does better with the real source than in one state."""
     known = _pairs(evidence.comparisons, state, least=1)
     if not known:
         raise NotTestable(f"no method has a trial in the state {state}")
     pairs = [pair for pair in known if pair.trials >= MIN_TRIALS]
     ahead = _better_with_source(pairs)
-    level = [pair for pair in pairs if pair.pair in (verdicts.EQUAL, verdicts.HURTS)]
+    level = [pair for pair in pairs if pair.pair in (EQUAL, HURTS)]
     text = f"gains with the real source over {state}: {_gains(known, 'display_name')}"
-    if pairs:
-        text = describe(evidence.comparisons, pairs)
+    if pairs and state == CLASS_NOISE:
+        text = _class_noise_text(evidence.comparisons, pairs)
+    elif pairs:
+        gains = answers.without_source(evidence.comparisons)
+        if not gains:
+            raise NotTestable("the baseline does not run in this study")
+        text = "gain over SVM_t without a source, of the gain with it: "
+        text += ", ".join(gains)
     trials = min((pair.trials for pair in pairs), default=0)
     holds = not ahead and 2 * len(level) > len(pairs)
     return Judgement(
@@ -360,9 +354,8 @@ def _pairs(comparisons: pd.DataFrame, rival: str, least: int = MIN_TRIALS) -> li
         pair
         for group in source_help.by_default(comparisons)
         for pair in source_help.on_average(group).itertuples()
-        if pair.rival == rival
-        and pair.trials >= least
-        and pair.pair != verdicts.COLLAPSED
+        if pair.rival == rival and pair.trials >= least
+        if pair.pair != verdicts.COLLAPSED
     ]
 
 
@@ -379,8 +372,8 @@ def _class_noise_text(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
     pair_verdicts = [pair.pair for pair in pairs]
     text = (
         f"of {counted(len(pairs), 'method')}, better with the real source: "
-        f"{len(ahead)}{names}; equal: {pair_verdicts.count(verdicts.EQUAL)}; "
-        f"better with class noise: {pair_verdicts.count(verdicts.HURTS)}"
+        f"{len(ahead)}{names}; equal: {pair_verdicts.count(EQUAL)}; "
+        f"better with class noise: {pair_verdicts.count(HURTS)}"
     )
     if not alone:
         return text
@@ -388,17 +381,9 @@ def _class_noise_text(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
     return f"{text}. Better with the real source than without any: {better}"
 
 
-def _without_source_text(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
-    gains = answers.without_source(comparisons)
-    if not gains:
-        raise NotTestable("the baseline does not run in this study")
-    return f"gain over SVM_t without a source, of the gain with it: {', '.join(gains)}"
-
-
 def _gains(pairs: Sequence[Any], name: str) -> str:
-    return ", ".join(
-        f"{getattr(pair, name)} {in_points(pair.gain, sign=True)}" for pair in pairs
-    )
+    texts = ((getattr(pair, name), in_points(pair.gain, sign=True)) for pair in pairs)
+    return ", ".join(map(" ".join, texts))
 
 
 def _trials(pairs: Sequence[Any]) -> str:
@@ -455,12 +440,10 @@ CHECKS = {
         transfer,
     ),
     "class-noise": Check(
-        _NO_BETTER.format("with class noise"),
-        partial(no_better, state=CLASS_NOISE, describe=_class_noise_text),
+        _NO_BETTER.format("with class noise"), partial(no_better, state=CLASS_NOISE)
     ),
     "without-source": Check(
-        _NO_BETTER.format("without one"),
-        partial(no_better, state=ALONE, describe=_without_source_text),
+        _NO_BETTER.format("without one"), partial(no_better, state=ALONE)
     ),
     "cheapest": Check(
         "Supported where its processor time over all tasks is below that of every "

@@ -233,7 +233,17 @@ def _label_panel(
         look["unusable"] = unusable[i]
         near = np.where(far[i, :, None], np.nan, values[i])
         style.draw_line(axes, row, curve.values, near, band=leading, **look)
-    _note_below(axes, curve, means, far, apart, unusable)
+    # Names of what is far below: at its value, or once where it is apart.
+    last = len(curve.values) - 1
+    for place, x in enumerate(curve.values):
+        side = "left" if place == 0 else "right" if place == last else "center"
+        look = {"x": x, "ha": side, "transform": axes.get_xaxis_transform()}
+        for height, i in enumerate(np.flatnonzero(far[:, place] & ~apart).tolist()):
+            look["collapsed"], mean = bool(unusable[i, place]), means[i, [place]]
+            style.note_far(axes, curve.plan.rows[i], mean, height, **look)
+    for height, i in enumerate(np.flatnonzero(apart).tolist()):
+        look = {"transform": axes.transAxes, "collapsed": bool(unusable[i].any())}
+        style.note_far(axes, curve.plan.rows[i], means[i], height, **look)
     for value in {v for v, name in curve.plan.dropped if task in (name, AVERAGE)}:
         if value in curve.values:
             reason = "not for every task" if task == AVERAGE else "no test sample left"
@@ -244,22 +254,6 @@ def _label_panel(
     _scale(axes, curve)
     style.quiet(axes, grid="y")
     return max(int(apart.sum()), int(far[~apart].sum(axis=0).max(initial=0)))
-
-
-def _note_below(
-    axes: Axes, curve: CurveScores, means: Floats, far: Flags, apart: Flags, fell: Flags
-) -> None:
-    """Write the names of what is far below: at its value, or once where it is apart."""
-    last = len(curve.values) - 1
-    for place, x in enumerate(curve.values):
-        side = "left" if place == 0 else "right" if place == last else "center"
-        look: Any = {"x": x, "ha": side, "transform": axes.get_xaxis_transform()}
-        for height, i in enumerate(np.flatnonzero(far[:, place] & ~apart).tolist()):
-            look["collapsed"], mean = bool(fell[i, place]), means[i, [place]]
-            style.note_far(axes, curve.plan.rows[i], mean, height, **look)
-    for height, i in enumerate(np.flatnonzero(apart).tolist()):
-        look = {"transform": axes.transAxes, "collapsed": bool(fell[i].any())}
-        style.note_far(axes, curve.plan.rows[i], means[i], height, **look)
 
 
 def _draw_sensitivity(curves: Sequence[CurveScores], outputs: Paths) -> None:
@@ -282,7 +276,17 @@ def _draw_sensitivity(curves: Sequence[CurveScores], outputs: Paths) -> None:
         flat = max(0.0, 10.0 - (high - low)) / 2
         figure.axes[0].set_ylim(low - flat, high + flat)
         figure.supylabel("accuracy, percent", fontsize=9)
-        if handles := _sensitivity_handles(curves, looks, panels):
+        handles = list(_by_name(panels).values())
+        for handle in handles if looks else []:
+            if handle.get_label() != style.RING["label"]:
+                handle.set_label(f"{handle.get_label()}, average")
+        shown = looks if len(looks) <= len(_DASHES) else {"single tasks": "solid"}
+        for name, dash in shown.items():
+            look: Any = {"color": style.MUTED, "lw": 0.9, "ls": dash}
+            handles.append(Line2D([], [], label=style.task_text(name), **look))
+        if any(curve.main is not None for curve in curves):
+            handles.append(Line2D([], [], label="main run", **_MAIN))
+        if handles:
             columns = min(len(handles), 3 if n_columns > 1 else 2)
             figure.legend(handles=handles, loc="outside upper center", ncols=columns)
 
@@ -306,23 +310,6 @@ def _sensitivity_panel(
             style.draw_line(axes, row, curve.values, trials, band=leading, **look)
     _scale(axes, curve)
     style.quiet(axes, grid="y")
-
-
-def _sensitivity_handles(
-    curves: Sequence[CurveScores], looks: Mapping[str, Any], panels: Sequence[Axes]
-) -> list[Line2D]:
-    handles = list(_by_name(panels).values())
-    if looks:
-        for handle in handles:
-            if handle.get_label() != style.RING["label"]:
-                handle.set_label(f"{handle.get_label()}, average")
-    named = looks if len(looks) <= len(_DASHES) else {"single tasks": "solid"}
-    for name, dashes in named.items():
-        look: Any = {"color": style.MUTED, "lw": 0.9, "ls": dashes}
-        handles.append(Line2D([], [], label=style.task_text(name), **look))
-    if any(curve.main is not None for curve in curves):
-        handles.append(Line2D([], [], label="main run", **_MAIN))
-    return handles
 
 
 def _by_name(panels: Sequence[Axes]) -> dict[str, Line2D]:

@@ -64,7 +64,7 @@ def write_selection(plans: Plans, selection: Paths, outputs: Paths) -> None:
     lengths = [len(group) for group in groups.values()]
     room = {"line": 0.21, "frame": 0.5, "rest": 0.6}
     with style.stacked(list(groups), lengths, outputs, **room) as (figure, panels):
-        for group, axes in zip(groups.values(), panels, strict=True):
+        for axes, group in zip(panels, groups.values(), strict=True):
             _selection_panel(axes, group)
         style.equal_windows(panels)
         figure.supxlabel("accuracy, percent", fontsize=9)
@@ -164,8 +164,20 @@ def _draw_gains(
     lengths = [max(1, len(group)) for group in groups]
     room: Any = {"line": 0.23, "frame": 0.5, "rest": 0.7, "sharex": True}
     with style.stacked(titles, lengths, outputs, **room) as (figure, panels):
-        for group, axes in zip(groups, panels, strict=True):
-            _gain_panel(axes, group)
+        for axes, group in zip(panels, groups, strict=True):
+            axes.axvline(0, color=style.MUTED, lw=0.9)
+            for y, (task, comparisons) in enumerate(group.items()):
+                if task == AVERAGE:
+                    axes.axhspan(y - 0.5, y + 0.5, color="#f5f6f7", lw=0, zorder=0)
+                for comparison in comparisons[~comparisons["state"]].itertuples():
+                    _gain(axes, comparison, y - 0.16, (_BASELINE, "s", "white"))
+                if (rival := _hardest(comparisons)) is not None:
+                    _gain(axes, rival, y + 0.16, _look(verdict_of(comparisons)))
+            axes.set_yticks(
+                range(len(group)), [style.task_text(task) for task in group]
+            )
+            axes.set_ylim(max(1, len(group)) - 0.5, -0.5)
+            style.quiet(axes)
         figure.supxlabel("gain, points", fontsize=9)
         found = [each for group in groups for each in group.values()]
         names = [name for each in found for name in each[~each["state"]]["rival_name"]]
@@ -180,20 +192,6 @@ def _draw_gains(
             for label, colour, marker, face in kinds
         ]
         figure.legend(handles=handles, loc="outside upper center", ncols=4)
-
-
-def _gain_panel(axes: Axes, groups: Mapping[str, pd.DataFrame]) -> None:
-    axes.axvline(0, color=style.MUTED, lw=0.9)
-    for y, (task, comparisons) in enumerate(groups.items()):
-        if task == AVERAGE:
-            axes.axhspan(y - 0.5, y + 0.5, color="#f5f6f7", lw=0, zorder=0)
-        for comparison in comparisons[~comparisons["state"]].itertuples():
-            _gain(axes, comparison, y - 0.16, (_BASELINE, "s", "white"))
-        if (rival := _hardest(comparisons)) is not None:
-            _gain(axes, rival, y + 0.16, _look(verdict_of(comparisons)))
-    axes.set_yticks(range(len(groups)), [style.task_text(task) for task in groups])
-    axes.set_ylim(max(1, len(groups)) - 0.5, -0.5)
-    style.quiet(axes)
 
 
 def _gain(axes: Axes, gain: PairedGain, y: float, look: tuple[str, str, str]) -> None:

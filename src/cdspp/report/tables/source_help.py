@@ -222,13 +222,20 @@ def comparison_table(found: Explanation, accuracies: pd.DataFrame) -> Table:
     lines = []
     for entry in accuracies[accuracies["state"] == REAL].itertuples():
         word = words.get(entry.method, "no source")
-        cells = (
+        cells = [
             Cell(entry.display_name, name=True),
             fraction_cell(entry.mean),
             Cell(word, bold=word in _BOLD),
-            *(_state_gain(gains.get((entry.method, state))) for state in states),
-        )
-        lines.append(Line(cells))
+        ]
+        for gain in (gains.get((entry.method, state)) for state in states):
+            if gain is None:
+                cells.append(Cell(DASH))
+                continue
+            # An interval of too few repeats is none.
+            low = math.nan if gain.pair == verdicts.TOO_FEW else gain.low
+            bold = gain.pair in _BOLD
+            cells.append(effect_cell(gain.gain, low, gain.high, bold=bold))
+        lines.append(Line(tuple(cells)))
     over = [f"Over {STATE_TITLES.get(state, state)}" for state in states]
     return Table(
         "comparison",
@@ -238,11 +245,3 @@ def comparison_table(found: Explanation, accuracies: pd.DataFrame) -> Table:
         lines=tuple(lines),
         data=found.gains,
     )
-
-
-def _state_gain(gain: Any | None) -> Cell:
-    if gain is None:
-        return Cell(DASH)
-    # An interval of too few repeats is none.
-    low = math.nan if gain.pair == verdicts.TOO_FEW else gain.low
-    return effect_cell(gain.gain, low, gain.high, bold=gain.pair in _BOLD)
