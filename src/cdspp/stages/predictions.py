@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from cdspp.core.files import atomic
+from cdspp.core.files import write_csv
 from cdspp.core.names import PathLike, task_domains
 from cdspp.stages.artifacts import labels_by_id, read_fit
 
@@ -52,6 +52,4 @@ def write_predictions(
         blocks.setdefault((task, fit.key.method), []).append(rows[missing])
     for output in map(Path, outputs):
         cell_rows = blocks[output.parent.name, output.stem]
-        table = vote(pd.concat(cell_rows, ignore_index=True))
-        with atomic(output) as temporary:
-            table.to_csv(temporary, index=False, lineterminator="\n")
+        write_csv(output, vote(pd.concat(cell_rows, ignore_index=True)))
