@@ -6,7 +6,8 @@ The source has three features, the target has six others; nothing tells which of
 mean the same. Three labelled rows of each class in the target are enough to find
 projections after which a class of either domain lies in one place, so that the rows of
 the source count as examples for the target. The other target rows then label each
-other, the surest first, and the projections are fitted again: five iterations by default.
+other, the surest first, and the projections are fitted again: five iterations by
+default.
 
 Picture: Both domains as they are, and in the common subspace; filled: a label is known.
 """
