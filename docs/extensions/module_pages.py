@@ -43,7 +43,6 @@ OTHERS = (
     "cdspp.features",
     "cdspp.features.base",
     "cdspp.stages.source_states",
-    "cdspp.study.layers",
     "cdspp.study.config",
     "cdspp.report.results",
 )

@@ -47,7 +47,7 @@ LIGHT: dict[str, set[str]] = {
     EXTRACTORS: {*HEAVY, *READERS, "sklearn"},
     SMALL_JOBS: {*HEAVY, *READERS, "sklearn", "scipy"},
     "import cdspp.stages.features": {*HEAVY, *READERS, "sklearn"},
-    "import cdspp.core.components": {*HEAVY, *READERS, "sklearn"},
+    "import cdspp.core.scaling": {*HEAVY, *READERS, "sklearn"},
     "import cdspp.__main__": {*HEAVY, *READERS, "sklearn"},
 }
 # Scikit-learn, where it may be loaded, loads heavy libraries of its own accord: each

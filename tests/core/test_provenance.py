@@ -97,8 +97,8 @@ def _quiet_logger() -> Iterator[None]:
 def test_the_log_of_a_job_tells_its_processor_time(tmp_path: Path) -> None:
     with job(tmp_path / "one.log"):
         sum(range(100_000))
-    spent = processor_time([tmp_path])
-    assert 0 < spent.start_up <= spent.total
+    start_up, total = processor_time([tmp_path])
+    assert 0 < start_up <= total
 
 
 @pytest.mark.usefixtures("_quiet_logger")
@@ -107,7 +107,7 @@ def test_a_fault_of_the_input_ends_a_job_with_one_line(tmp_path: Path) -> None:
         raise DataError("x.csv: empty")
     assert stop.value.code == "DataError: x.csv: empty"
     assert "x.csv: empty" in (tmp_path / "one.log").read_text()
-    assert processor_time([tmp_path]).total == 0
+    assert processor_time([tmp_path])[1] == 0
 
 
 @pytest.mark.usefixtures("_quiet_logger")

@@ -14,8 +14,13 @@ from typing import Any, cast
 
 from cdspp.cli import fit_predict
 from cdspp.cli.command import add_command, missing_package
-from cdspp.core.errors import DiskFullError, MethodFailed, NotWritableError
-from cdspp.core.faults import out_of_memory, out_of_memory_text
+from cdspp.core.errors import (
+    DiskFullError,
+    MethodFailed,
+    NotWritableError,
+    out_of_memory,
+    out_of_memory_text,
+)
 from cdspp.core.labels import keep_labels
 from cdspp.core.version import VERSION
 

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 from cdspp.cli import command
 from cdspp.cli.command import add_command, add_force, add_study_command, check_outputs
 from cdspp.cli.share import verify_archive
-from cdspp.core.errors import DataError
-from cdspp.core.faults import writing_fault
+from cdspp.core.errors import DataError, writing_fault
 from cdspp.core.names import MAIN, FitKey, PathLike
 from cdspp.core.wording import aligned, counted
 from cdspp.study.files import found_file, study_command, workflow_folder
 
 if TYPE_CHECKING:
     from cdspp.stages.trials import TaskFiles
-    from cdspp.study.layers import MergedConfig
+    from cdspp.study.config import MergedConfig
     from cdspp.study.model import Study
     from cdspp.study.progress import Progress
 
@@ -76,7 +75,7 @@ STUDY_FILES = (".yaml", ".yml", ".json")
 
 def read_config(files: Sequence[PathLike]) -> MergedConfig:
     """Return the keys of the study of some files, by default of config.yaml."""
-    from cdspp.study.layers import merge_files, merge_presets
+    from cdspp.study.config import merge_files, merge_presets
 
     found = [found_file(file) for file in files or ["config.yaml"]]
     return merge_presets(merge_files(found), workflow_folder())
@@ -250,7 +249,7 @@ def _export(arguments: argparse.Namespace) -> str:
     study = read_study(arguments.file)
     found = {name: list(_blocks(study, name)) for name in study.benchmarks}
     files = [files for blocks in found.values() for _, files in blocks]
-    paths = (path for each in files for path in each.by_name().values())
+    paths = (path for each in files for path in each.values())
     read = dict.fromkeys(map(str, paths))
     _check_made(read, arguments.file)
     folders = {name: arguments.to / study.name / name for name in found}
@@ -276,7 +275,6 @@ def _check_made(paths: Iterable[str], chosen: Sequence[str]) -> None:
 
 
 def _blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
-    from cdspp.stages.trials import TaskFiles
     from cdspp.study.files import files_of_fit
 
     usual = (
@@ -289,8 +287,8 @@ def _blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
         for block in study.blocks(study.trials):
             key = FitKey(benchmark, MAIN, task, method, block)
             named = files_of_fit(study, key).items()
-            sides = {n: path for n, path in named if n.startswith(("source", "target"))}
-            yield task, TaskFiles.of(**sides)
+            sides = ("source", "target")
+            yield task, {n: path for n, path in named if n.startswith(sides)}
 
 
 def add_plan(commands: Any) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse import issparse
 
-from cdspp.core.components import PrincipalComponents
 from cdspp.core.linalg import row_normalise
+from cdspp.core.scaling import PrincipalComponents
 from cdspp.methods import base
 from cdspp.methods.base import Float, Int, Problem, Round
 from cdspp.methods.bridge import PAIRS, SHARED, Bridge, missing_bridge

@@ -45,7 +45,7 @@ from cdspp.paper.claims.evidence import (
 from cdspp.paper.times import measure_times
 from cdspp.report.tables.table import write_tables
 from cdspp.stages.artifacts import read_csv
-from cdspp.stages.row_scores import RowScores
+from cdspp.stages.score import RowScores
 
 EVERY = read_claims(RESOURCES / "paper/claims.yaml")
 CLAIMS = [claim for claim in EVERY if claim.check != "cheapest"]

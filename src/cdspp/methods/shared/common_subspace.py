@@ -12,7 +12,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clon
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from cdspp.core.components import PrincipalComponents, principal_components
 from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.file_rows import rowwise
 from cdspp.core.files import storable
@@ -24,6 +23,7 @@ from cdspp.core.linalg import (
     squared_distances,
 )
 from cdspp.core.memory import computed_once
+from cdspp.core.scaling import PrincipalComponents, principal_components
 from cdspp.methods import base
 from cdspp.methods.base import Float, Int, Problem, Round
 

@@ -14,7 +14,7 @@ from cdspp.analysis.source_help import read_comparisons, row_strata
 from cdspp.analysis.summary import Floats, Summary, read_scores, summarise
 from cdspp.analysis.verdicts import PairedGain, paired_gain, two_way_gain
 from cdspp.core.names import PathLike
-from cdspp.stages.row_scores import RowScores
+from cdspp.stages.score import RowScores
 from cdspp.study.plan import METHOD, BenchmarkPlan, Plans, Row
 
 SUPPORTED, CONTRARY = "supported", "contrary"

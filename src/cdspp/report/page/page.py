@@ -319,11 +319,11 @@ def _description(records: FitRecords, study: RunDescription) -> list[tuple[str, 
 
 
 def _start_up(logs: Sequence[str]) -> str | None:
-    spent = processor_time(logs)
-    if not spent.total:
+    start_up, total = processor_time(logs)
+    if not total:
         return None
-    share = f"{100 * spent.start_up / spent.total:.0f} % of the CPU time of all jobs"
-    return f"{share} ({duration(spent.start_up)} of {duration(spent.total)})"
+    share = f"{100 * start_up / total:.0f} % of the CPU time of all jobs"
+    return f"{share} ({duration(start_up)} of {duration(total)})"
 
 
 def _listed(value: Any) -> str | None:

@@ -20,7 +20,7 @@ from cdspp.core.names import ALONE, MAIN, MATCHED, REAL, SELECTED, Paths
 from cdspp.core.wording import DASH, STATE_TITLES
 from cdspp.methods import method_class
 from cdspp.report.tables.table import Cell, Table, fraction_cell, write_tables
-from cdspp.stages.selection import FOLDS
+from cdspp.stages.fit import FOLDS
 from cdspp.study.plan import CHOOSING, METHOD, BenchmarkPlan, Plans, Row
 from cdspp.study.settings import in_state
 

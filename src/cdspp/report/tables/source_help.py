@@ -23,7 +23,7 @@ from cdspp.report.tables.table import (
     fraction_cell,
     write_tables,
 )
-from cdspp.stages.row_scores import RowScores
+from cdspp.stages.score import RowScores
 from cdspp.study.plan import BenchmarkPlan, Plans
 
 if TYPE_CHECKING:
