@@ -43,17 +43,12 @@ class CommonSpaceMethod(
         return X
 
     def transform(self, X: ArrayLike) -> Float:
-        """Return target rows in the common space, as the classifier sees them.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Target rows.
+        """Return target rows, given as to `predict`, in the common space.
 
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components)
-            The rows in the common space.
+            The rows as the classifier sees them.
         """
         check_is_fitted(self)
         rows = self._read_rows(X)
