@@ -175,7 +175,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         original, (X, y_target, labelled) = X, self._validate_target(X, y)
-        first, *more = self._source_list(source)
+        sources = self._checked(source) if isinstance(source, list) else [source]
+        first, *more = sources
         X_source, y_source = self._validate_source(first, X[labelled], y_target)
         others = [self._validate_source(each, X, y_target) for each in more]
         labels = np.concatenate([y_source, *(y for _, y in others)])
@@ -307,22 +308,20 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             warnings.warn(text, LabelWarning, stacklevel=3)
         return rows, labels, labelled
 
-    def _source_list(self, source: Sources | None) -> list[SourceDomain | None]:
+    def _checked(self, sources: list[SourceDomain]) -> list[SourceDomain]:
         """Return the sources; ValueError where the method takes fewer."""
-        if not isinstance(source, list):
-            return [source]
         name = type(self).__name__
-        if not source:
+        if not sources:
             raise ValueError(
                 "source: expected a SourceDomain or a list of them, got an empty list. "
                 f"Pass None to fit {name} without a source."
             )
-        if len(source) > 1 and self.uses_source and not self.several_sources:
+        if len(sources) > 1 and self.uses_source and not self.several_sources:
             raise ValueError(
-                f"{name} takes one source, got {len(source)}. SourceVote({name}()) "
+                f"{name} takes one source, got {len(sources)}. SourceVote({name}()) "
                 "fits it once for each of them and lets the fits vote."
             )
-        return [*source]
+        return sources
 
     def _validate_source(
         self, source: SourceDomain | None, X: Float, y: NDArray[Any]
