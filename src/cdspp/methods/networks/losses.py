@@ -22,7 +22,7 @@ from cdspp.methods.networks.layers import (
     RowLayer,
     Setup,
 )
-from cdspp.methods.networks.networks import Trained, rows_cost_less
+from cdspp.methods.networks.trained import Trained, rows_cost_less
 
 # Of the lengths by which the codes are divided, as in the released codes.
 ALIGNMENT_FLOOR, TRANSFER_FLOOR = 1e-12, 1e-6
