@@ -338,10 +338,9 @@ class HFA(base.HeterogeneousClassifier):
         return self._values.predict(row_normalise(X)), None
 
 
-# LIBSVM on kernels given as matrices, without the checks of scikit-learn's classes, which
-# take several times as long on a small machine. The public classes serve where
-# scikit-learn has no such inner routine, or where it gives another machine.
-# The size, in MB, is their default.
+# LIBSVM on kernels given as matrices, without the checks of scikit-learn's classes,
+# which take several times as long on a small machine. These serve where scikit-learn
+# has no such inner routine, or where it gives another machine. The size is in MB.
 OPTIONS = {"kernel": "precomputed", "cache_size": 200.0}
 C_SVC, ONE_CLASS = 0, 2
 
