@@ -202,8 +202,7 @@ def _check_records(stream: TextIO, separator: str, open_quote: bool = False) -> 
             _, *rest = cell.split("\n")
             n_rows = 1 + sum(bool(part.strip()) for part in rest[:-1])
             if rest and cell.count(separator) == n_rows * (width - 1):
-                last = line + len(rest)
-                fault = f"a quote in line {line} takes in line {last}, too"
+                fault = f"a quote in line {line} takes in line {line + len(rest)}, too"
                 raise DataError(f"{fault}. {quote}")
         if len(cells) != width and not open_quote:
             fault = f"record {number} has {len(cells)} cells, the header {width}"

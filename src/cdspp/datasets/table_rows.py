@@ -412,8 +412,7 @@ def complete(
             raise DataError(f"{rows.place(0, column)}: {fault}. {remedy}.")
         means = np.where(holes, 0.0, rows.X).sum(axis=0) / counts
     note = f"{counted(int(holes.sum()), 'number')} imputed"
-    filled = np.where(holes, means, rows.X)
-    return replace(rows, X=filled, notes=(*rows.notes, note))
+    return replace(rows, X=np.where(holes, means, rows.X), notes=(*rows.notes, note))
 
 
 def require_dropped(names: Sequence[str], read: Sequence[DomainRows]) -> None:

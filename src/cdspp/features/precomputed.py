@@ -296,8 +296,7 @@ def _read_pairs(
             fault = f"line {number}: expected <word>:<value>, got {_excerpt(pair)}"
             raise unfit(file, fault) from error
     if wrong := [word for word in words if not 1 <= word <= width]:
-        fault = f"line {number}: word {wrong[0]}, but words are 1 to {width}"
-        raise unfit(file, fault)
+        raise unfit(file, f"line {number}: word {wrong[0]}, but words are 1 to {width}")
     if len(set(words)) < len(words):
         raise unfit(file, f"line {number}: a word stands there more than once")
     return words, values
