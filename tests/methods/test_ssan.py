@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax, softmax
 from support.known_answers.known_problems import authors_problem, digits_problem
-from support.tiny_networks import affine, codes, leaky, slopes, tiny_problem
+from support.literal_formulas import affine, codes, leaky, slopes, tiny_problem
 from support.toy_problem import WIDE, ToyProblem, toy_problem
 
 from cdspp import SSAN
 
 torch = pytest.importorskip("torch")
 layers = pytest.importorskip("cdspp.methods.networks.layers")
-alignment_network = pytest.importorskip("cdspp.methods.networks.alignment_network")
+alignment_network = pytest.importorskip("cdspp.methods.networks.losses")
 
 # The authors' loss functions, float64, seed 2020: (epoch, loss before its step).
 DIGITS_LOSSES = {

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import log_softmax
-from support.tiny_networks import affine, codes, leaky, slopes, tiny_problem
+from support.literal_formulas import affine, codes, leaky, slopes, tiny_problem
 from support.toy_problem import toy_problem
 
 from cdspp import STN
 
 torch = pytest.importorskip("torch")
 layers = pytest.importorskip("cdspp.methods.networks.layers")
-soft = pytest.importorskip("cdspp.methods.networks.soft_transfer_network")
+soft = pytest.importorskip("cdspp.methods.networks.losses")
 
 TINY = tiny_problem(unlabelled_per_class=2)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from support.fit_files import rewrite_record, write_fit
+from support.result_files import rewrite_record, write_fit
 
 from cdspp.core.errors import DataError
 from cdspp.core.provenance import file_digest
@@ -20,8 +20,7 @@ from cdspp.stages.artifacts import (
     read_frame,
     write_rows,
 )
-from cdspp.stages.predictions import write_predictions
-from cdspp.stages.score import write_scores
+from cdspp.stages.score import write_predictions, write_scores
 
 IDS = [f"sample-{i}" for i in range(12)]
 AGAIN = r"Delete it and 1-2\.\w+ beside it, and run the study again"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from support.fit_files import write_fit
+from support.result_files import write_fit
 
 from cdspp.stages.artifacts import (
     FIT_COLUMNS,
@@ -15,8 +15,7 @@ from cdspp.stages.artifacts import (
     read_frame,
     write_rows,
 )
-from cdspp.stages.predictions import vote, write_predictions
-from cdspp.stages.score import accuracies, write_scores
+from cdspp.stages.score import accuracies, vote, write_predictions, write_scores
 from cdspp.stages.splits import draw_seeded, write_split
 
 

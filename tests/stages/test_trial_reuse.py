@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.fit_files import rewrite_record
 from support.fit_room import ROLES, SPLITS, Room
+from support.result_files import rewrite_record
 
 from cdspp.core.files import read_json, write_json
 from cdspp.stages import fit as stage
@@ -44,7 +44,7 @@ def fit(room: Room, monkeypatch: pytest.MonkeyPatch) -> FitBlock:
         options: Mapping[str, Any] = changes.pop("options", {})
         one = Fit("svm-t", "1", path, options, {"name": "real"}, "exclude")
         files = room.files("left_right")
-        fit_block(TaskBlock(files, "toy", "left_right", block, 0, 1), [one])
+        fit_block(TaskBlock(files, "toy", "left_right", 0, 1), [one])
         return [*fitted]
 
     monkeypatch.setattr(stage, "_run_trial", counted)

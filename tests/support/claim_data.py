@@ -14,8 +14,7 @@ from cdspp.analysis.curves import CurveScores
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import summarise
 from cdspp.core.names import ALONE, MAIN
-from cdspp.paper.claims.checks import CHECKS
-from cdspp.paper.claims.evidence import Evidence, Judgement, Times
+from cdspp.paper.claims.checks import CHECKS, Evidence, Judgement, Times
 from cdspp.paper.times import measure_times
 from cdspp.study.model import CurveValue
 from cdspp.study.plan import CurvePlan, Row
@@ -27,7 +26,6 @@ Check = Callable[..., Judgement]
 
 
 def check_of(name: str, **options: Any) -> Check:
-    """Return a kind of check with its options."""
     return partial(CHECKS[name].apply, **options)
 
 
@@ -85,7 +83,6 @@ def times(seconds: Numbers, *, shortened: Sequence[str] = (), trials: int = 5) -
 
 
 def _spread(numbers: Mapping[tuple[str, str], Any], trials: int) -> Cells:
-    """Spread numbers over tasks and trials."""
     return {
         cell: dict(
             zip(TASKS, np.broadcast_to(given, (2, trials)).tolist(), strict=True)
@@ -108,7 +105,10 @@ def curve_of(
     accuracy = np.array(numbers)[:, None, :, None] + LUCK
     plan = CurvePlan(
         identifier=parameter,
+        benchmark="digits",
         parameter=parameter,
+        methods=keys,
+        states={},
         tasks=TASKS,
         rows=tuple(Row(key, METHODS[key][0], "main", key, len(LUCK)) for key in keys),
         values=tuple(CurveValue(v, f"{parameter}-{v:g}", TASKS) for v in levels),

@@ -11,17 +11,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from support.fit_files import RECORDED, RECORDED_OF_TRIAL, write_fit
+from support.result_files import (
+    RECORDED,
+    RECORDED_OF_TRIAL,
+    write_fit,
+    write_labels,
+)
 
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import Summary, summarise
 from cdspp.core.files import write_record
 from cdspp.core.names import ALONE, MATCHED, role_domains
 from cdspp.methods import method_class
-from cdspp.paper.guest import Paper
+from cdspp.paper.plugin import Paper
 from cdspp.report.tables.source_help import build_task_table
 from cdspp.report.tables.table import to_csv
-from cdspp.stages.artifacts import FIT_COLUMNS, LABEL_COLUMNS, SCORE_COLUMNS, write_rows
+from cdspp.stages.artifacts import FIT_COLUMNS, SCORE_COLUMNS, write_rows
 from cdspp.study.model import Benchmark, Method, Study, StudyDataset
 from cdspp.study.plan import BenchmarkPlan, Row, plan_of
 from cdspp.study.settings import with_settings
@@ -130,12 +135,12 @@ def make_plan(
     told = dict(paper or {})
     own = {"id": benchmark, "printed": told.pop("printed", None)}
     config = {"benchmarks": [own], **told}
-    guest = _paper()
-    more = guest.settings(config, study.benchmarks)
+    plugin = _paper()
+    more = plugin.settings(config, study.benchmarks)
     runs = {"settings": settings, "curves": curves}
     study = with_settings(runs, study, more)
-    plans = {"paper": guest.plan(study, config, benchmark)}
-    return plan_of(replace(study, guests={benchmark: plans}), benchmark)
+    plans = {"paper": plugin.plan(study, config, benchmark)}
+    return plan_of(replace(study, plugins={benchmark: plans}), benchmark)
 
 
 @cache
@@ -226,7 +231,6 @@ def draw_summary(plan: BenchmarkPlan, **options: Any) -> Summary:
 
 
 def place_of(summary: Summary, key: str) -> int:
-    """Return the position of a row by its key."""
     return [row.key for row in summary.rows].index(key)
 
 
@@ -243,16 +247,13 @@ def _look(row: Row) -> tuple[float, int]:
 
 
 def write_scores(path: Path, plan: BenchmarkPlan, **options: Any) -> Path:
-    """Write drawn scores as a score file."""
     write_rows(path, SCORE_COLUMNS, score_rows(plan, **options))
     return path
 
 
 def write_comparisons(path: Path, scores: pd.DataFrame, plan: BenchmarkPlan) -> Path:
     """Write what the methods of a plan gain, as the table of a benchmark's CSV form."""
-    table = build_task_table(
-        compare_with_rivals(scores, plan), plan.benchmark, plan.title
-    )
+    table = build_task_table(compare_with_rivals(scores, plan), plan)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(to_csv(table), encoding="utf-8")
     return path
@@ -272,15 +273,6 @@ def write_row_scores(path: Path, scores: pd.DataFrame) -> Path:
             known.append(rng.permutation(right))
         arrays[f"classes/{cell.task}"] = np.arange(420) % 10
     np.savez(path, **{k: np.array(v, dtype=np.int32) for k, v in arrays.items()})
-    return path
-
-
-def write_labels(path: Path, prefix: str, classes: Sequence[str], each: int) -> Path:
-    """Write `each` samples a class as a labels file."""
-    pairs = [(f"{prefix}-{c}-{i}", c) for c in classes for i in range(each)]
-    values = {"id": [p[0] for p in pairs], "label": [p[1] for p in pairs]}
-    values["position"] = range(len(pairs))
-    write_rows(path, LABEL_COLUMNS, values)
     return path
 
 

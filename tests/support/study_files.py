@@ -5,15 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from cdspp.study.config import load_study
-from cdspp.study.layers import merge_files, merge_presets
+from cdspp.study.config import load_study, merge_files, merge_presets
 from cdspp.study.model import Study
 
 ROOT = Path(__file__).parents[2]
 
 
 def load(config: dict[str, Any]) -> Study:
-    """Return the study that a configuration describes, checked."""
     schema = ROOT / "workflow/schemas/config.schema.yaml"
     catalogue = ROOT / "resources/datasets.yaml"
     return load_study(
@@ -22,7 +20,6 @@ def load(config: dict[str, Any]) -> Study:
 
 
 def load_own(own: dict[str, Any]) -> Study:
-    """Return the study of a file of one's own."""
     return load(dict(merge_presets(own, ROOT).config))
 
 

@@ -14,8 +14,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cdspp.core.errors import ConfigError, DataError, DiskFullError, NotWritableError
-from cdspp.core.faults import write_errors
+from cdspp.core.errors import (
+    ConfigError,
+    DataError,
+    DiskFullError,
+    NotWritableError,
+    write_errors,
+)
 from cdspp.core.files import read_json, write_json
 from cdspp.core.provenance import file_digest
 

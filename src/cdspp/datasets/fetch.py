@@ -18,8 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-from cdspp.core.errors import ChecksumError, DataError
-from cdspp.core.faults import raise_write_error, write_errors
+from cdspp.core.errors import ChecksumError, DataError, raise_write_error, write_errors
 from cdspp.core.files import atomic
 from cdspp.core.provenance import versions
 from cdspp.datasets.catalogue import refuse_unknown_keys

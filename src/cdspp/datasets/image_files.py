@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from cdspp.core.errors import DataError
-from cdspp.core.faults import raise_write_error
+from cdspp.core.errors import DataError, raise_write_error
 from cdspp.datasets.archives import Wanted, matches
 from cdspp.datasets.fetch import RemoteFile, verify_file
 from cdspp.datasets.folder import SUFFIXES

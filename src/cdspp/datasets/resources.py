@@ -30,8 +30,7 @@ from typing import Any
 import numpy as np
 
 from cdspp.core.discovery import did_you_mean
-from cdspp.core.errors import DataError
-from cdspp.core.faults import write_errors
+from cdspp.core.errors import DataError, write_errors
 from cdspp.core.files import atomic, read_json, write_json
 from cdspp.datasets import fetch, image_files
 from cdspp.datasets.archives import extract, matches

@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.core.errors import DataError
-from cdspp.core.faults import short_message
+from cdspp.core.errors import DataError, short_message
 from cdspp.core.labels import MISSING_MARKERS
 from cdspp.core.names import ERROR
 from cdspp.core.wording import shortened
