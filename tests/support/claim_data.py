@@ -108,7 +108,10 @@ def curve_of(
     accuracy = np.array(numbers)[:, None, :, None] + LUCK
     plan = CurvePlan(
         identifier=parameter,
+        benchmark="digits",
         parameter=parameter,
+        methods=keys,
+        states={},
         tasks=TASKS,
         rows=tuple(Row(key, METHODS[key][0], "main", key, len(LUCK)) for key in keys),
         values=tuple(CurveValue(v, f"{parameter}-{v:g}", TASKS) for v in levels),

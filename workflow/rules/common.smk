@@ -3,6 +3,7 @@
 
 import os
 import re
+from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from cdspp.core.run_lock import (
 )
 from cdspp.methods import method_module
 from cdspp.report.outline import KINDS, outline_names
-from cdspp.study.config import load_study
+from cdspp.study.config import load_study, merge_files, merge_presets
 from cdspp.study.files import (
     CODEBOOK,
     FEATURES,
@@ -41,7 +42,6 @@ from cdspp.study.files import (
     told_file,
 )
 from cdspp.study.guest_sections import guest_classes
-from cdspp.study.layers import merge_files, merge_presets
 from cdspp.study.plan import plan_of
 from cdspp.study.stale import (
     changed_note,
@@ -126,7 +126,7 @@ onstart:
 
 
 PLANS = {name: plan_of(study, name) for name in study.benchmarks}
-EVERY_PLAN = [plan.as_dict() for plan in PLANS.values()]
+EVERY_PLAN = [asdict(plan) for plan in PLANS.values()]
 
 
 # The digest of all that makes a file, beside its inputs. Snakemake records no parameter

@@ -310,8 +310,8 @@ def changes(
 def _predict(arguments: argparse.Namespace) -> str:
     from cdspp.cli.rows import drift_notes, scaled, write_predictions
     from cdspp.datasets.table_rows import complete
-    from cdspp.methods.collapse import find_collapse
     from cdspp.methods.model_file import read_model
+    from cdspp.methods.problem import find_collapse
 
     command.check_outputs(arguments, ["output"], ["model", "target"])
     model, kept = read_model(arguments.model)

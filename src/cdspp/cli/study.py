@@ -20,7 +20,7 @@ from cdspp.study.files import found_file, study_command, workflow_folder
 
 if TYPE_CHECKING:
     from cdspp.stages.trials import TaskFiles
-    from cdspp.study.layers import MergedConfig
+    from cdspp.study.config import MergedConfig
     from cdspp.study.model import Study
     from cdspp.study.progress import Progress
 
@@ -75,7 +75,7 @@ STUDY_FILES = (".yaml", ".yml", ".json")
 
 def read_config(files: Sequence[PathLike]) -> MergedConfig:
     """Return the keys of the study of some files, by default of config.yaml."""
-    from cdspp.study.layers import merge_files, merge_presets
+    from cdspp.study.config import merge_files, merge_presets
 
     found = [found_file(file) for file in files or ["config.yaml"]]
     return merge_presets(merge_files(found), workflow_folder())

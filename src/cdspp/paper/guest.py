@@ -11,8 +11,7 @@ from cdspp.core.yaml_files import read_yaml
 from cdspp.paper.readings import NAME, READINGS, PaperPlan, ReadingPlan
 from cdspp.report.outline import DETAILS, TABLE, TIMING, Fold, Item, Maker, Part
 from cdspp.study.checks import run_faults
-from cdspp.study.guest_sections import GuestSection
-from cdspp.study.known_names import KnownNames, unknown
+from cdspp.study.guest_sections import GuestSection, KnownNames, unknown
 from cdspp.study.model import Benchmark, Setting, Study
 from cdspp.study.plan import BenchmarkPlan
 from cdspp.study.settings import chosen_tasks

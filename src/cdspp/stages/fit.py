@@ -314,7 +314,7 @@ def select_options(
     benchmark, task, trial. It costs up to `FOLDS` fits a point of the grid.
     """
     # Imported here: it takes a tenth of a second, and most fits select nothing.
-    from cdspp.methods.selection import LabelledKFold
+    from cdspp.methods.labels import LabelledKFold
 
     _, counts = np.unique(trial.labelled.y, return_counts=True)
     n_folds = min(FOLDS, int(counts.min()))
