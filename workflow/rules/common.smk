@@ -41,8 +41,8 @@ from cdspp.study.files import (
     study_command,
     told_file,
 )
-from cdspp.study.guest_sections import guest_classes
 from cdspp.study.plan import plan_of
+from cdspp.study.plugins import plugin_classes
 from cdspp.study.stale import (
     changed_note,
     file_recipe,

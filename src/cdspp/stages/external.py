@@ -15,7 +15,8 @@ from cdspp.core.files import atomic
 from cdspp.core.names import MAIN, PathLike, task_domains
 from cdspp.core.provenance import USAGE
 from cdspp.core.wording import counted
-from cdspp.methods.base import UNLABELLED, Round, find_collapse
+from cdspp.methods.base import UNLABELLED, Round
+from cdspp.methods.problem import find_collapse
 from cdspp.stages.artifacts import read_features
 from cdspp.stages.trials import TaskFiles, Trial, read_trials, source_features
 
