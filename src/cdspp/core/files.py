@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.lib import format as npy
@@ -29,6 +29,9 @@ from cdspp.core.errors import DataError, out_of_memory, short_message, write_err
 from cdspp.core.names import FitKey, PathLike
 from cdspp.core.provenance import file_digest
 from cdspp.core.run_lock import check_run
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 T = TypeVar("T")
 
@@ -87,6 +90,12 @@ def write_json(path: PathLike, value: Any) -> None:
     """Write a JSON file, keys sorted, for people to read."""
     with atomic(path) as temporary:
         temporary.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n")
+
+
+def write_csv(path: PathLike, table: pd.DataFrame) -> None:
+    """Write a table as CSV, without its index, whatever the ending of the file."""
+    with atomic(path) as temporary:
+        table.to_csv(temporary, index=False, lineterminator="\n", compression=None)
 
 
 def read_json(path: PathLike) -> Any:

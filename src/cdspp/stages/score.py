@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.files import atomic, read_arrays
+from cdspp.core.files import atomic, read_arrays, write_csv
 from cdspp.core.names import PathLike, task_domains
 from cdspp.stages import artifacts
 from cdspp.stages.artifacts import SCORE_COLUMNS, FitFile
@@ -236,6 +236,4 @@ def write_predictions(
         blocks.setdefault((task, fit.key.method), []).append(rows[missing])
     for output in map(Path, outputs):
         cell_rows = blocks[output.parent.name, output.stem]
-        table = vote(pd.concat(cell_rows, ignore_index=True))
-        with atomic(output) as temporary:
-            table.to_csv(temporary, index=False, lineterminator="\n")
+        write_csv(output, vote(pd.concat(cell_rows, ignore_index=True)))
