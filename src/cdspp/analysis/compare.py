@@ -246,7 +246,6 @@ def _rows_to_label(
 def _held_out(runs: HoldOuts, fits: Sequence[Fit], done: int) -> HeldOut:
     return HeldOut(
         classes=runs.problem.codes[runs.problem.labelled],
-        methods=[*dict.fromkeys(fit.method for fit in fits)],
         right={fit: runs.correct(fit, done) for fit in fits},
         collapsed={fit: runs.degenerate(fit, done) for fit in fits},
         bridge=runs.problem.bridge,
