@@ -22,7 +22,6 @@ METHODS = (
     "cdspp.methods.shared.common_subspace",
     "cdspp.methods.networks.networks",
     "cdspp.methods.labels",
-    "cdspp.methods.collapse",
     "cdspp.methods.external",
 )
 ANALYSIS = (

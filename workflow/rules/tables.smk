@@ -36,7 +36,8 @@ def item_files(job, name):
 
 
 def item_input(job, wildcards):
-    return item_inputs(study, job.maker.inputs, job.benchmarks)
+    benchmarks = [plan.benchmark for plan in job.plans]
+    return item_inputs(study, job.maker.inputs, benchmarks)
 
 
 def plan_values(job):

@@ -19,7 +19,7 @@ from cdspp.core import names
 from cdspp.core.wording import STATE_TITLES
 from cdspp.methods import method_class
 from cdspp.stages.artifacts import read_csv
-from cdspp.stages.row_scores import RowScores
+from cdspp.stages.score import RowScores
 from cdspp.study.plan import BRIDGED, CHOOSING, METHOD, BenchmarkPlan, Row
 from cdspp.study.settings import in_state, without
 

@@ -17,22 +17,22 @@ from cdspp.datasets.catalogue import published_storage
 from cdspp.methods import available, method_class, option_defaults
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.stages.source_states import SourceState
-from cdspp.study.guest_sections import (
+from cdspp.study.model import PUBLISHED, Config
+from cdspp.study.plugins import (
     Faults,
-    GuestSection,
     KnownNames,
+    ReportPlugin,
     unknown,
     unknown_of,
 )
-from cdspp.study.model import PUBLISHED, Config
 from cdspp.study.settings import task_names
 
 VIEWS = ("source_view", "target_view")
 DIFFERENCES = ("source", "options", "labels", "overlap")
 
 
-def cross_faults(known: KnownNames, guests: Sequence[GuestSection]) -> list[str]:
-    """Return every fault found; guest sections check their own keys."""
+def cross_faults(known: KnownNames, plugins: Sequence[ReportPlugin]) -> list[str]:
+    """Return every fault found; plug-ins check their own keys."""
     settings, curves = known.entries("settings"), known.entries("curves")
     return [
         *_repeated(known),
@@ -43,7 +43,7 @@ def cross_faults(known: KnownNames, guests: Sequence[GuestSection]) -> list[str]
         *_role_faults(known),
         *(fault for entry in settings for fault in _setting_faults(known, *entry)),
         *(fault for entry in curves for fault in _curve_faults(known, *entry)),
-        *(fault for guest in guests for fault in guest.faults(known)),
+        *(fault for plugin in plugins for fault in plugin.faults(known)),
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,7 +31,6 @@ from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.methods.external import PREDICTIONS
 from cdspp.study import settings
 from cdspp.study.checks import cross_faults, external_faults
-from cdspp.study.guest_sections import GuestSection, KnownNames, guest_classes
 from cdspp.study.model import (
     Benchmark,
     Config,
@@ -41,6 +40,7 @@ from cdspp.study.model import (
     View,
     of_entry,
 )
+from cdspp.study.plugins import KnownNames, ReportPlugin, plugin_classes
 
 __all__ = ["MergedConfig", "load_study", "merge_files", "merge_presets"]
 
@@ -168,7 +168,7 @@ def load_study(
         The configuration as read from YAML.
     schema, catalogue, resources : path
         JSON schema of the configuration, as YAML; catalogue of the data sets; folder of
-        the files that the project ships for guest sections.
+        the files that the project ships for plug-ins of the report.
     data : path, optional
         Folder of the data sets, which keeps the digests of the user's own files, so
         that none is read twice.
@@ -184,12 +184,12 @@ def load_study(
     if config.get("source_states") == []:  # off, as other sections are
         config = {**config, "source_states": {"states": []}}
     _refuse(schema_faults(config, schema))
-    guests = tuple(section(Path(resources)) for section in guest_classes())
+    plugins = tuple(plugin(Path(resources)) for plugin in plugin_classes())
     faults = list(register_external_methods(config))
     datasets, more, notes = _datasets(config, catalogue, data)
     known = KnownNames(config, datasets)
-    _refuse([*faults, *more, *cross_faults(known, guests)])
-    study = _build(known, guests, notes)
+    _refuse([*faults, *more, *cross_faults(known, plugins)])
+    study = _build(known, plugins, notes)
     _refuse([*external_faults(known, study.settings)])
     return study
 
@@ -346,7 +346,7 @@ def _of_user(found: Dataset, entry: Config) -> StudyDataset:
 
 
 def _build(
-    known: KnownNames, guests: Iterable[GuestSection], notes: list[str]
+    known: KnownNames, plugins: Sequence[ReportPlugin], notes: list[str]
 ) -> Study:
     config, benchmarks = known.config, {}
     for entry in config["benchmarks"]:
@@ -374,14 +374,14 @@ def _build(
         **roles,
         **{**given, **states, "states": tuple(states.get("states", ()))},
     )
-    more = (each for guest in guests for each in guest.settings(config, benchmarks))
+    more = (each for own in plugins for each in own.settings(config, benchmarks))
     study = settings.with_settings(config, study, more)
     plans = {
-        name: {guest.name: guest.plan(study, config, name) for guest in guests}
+        name: {own.name: own.plan(study, config, name) for own in plugins}
         for name in benchmarks
     }
     notes = [*study.notes, *settings.bridge_state_notes(study), *_idle_bridges(study)]
-    return replace(study, notes=tuple(notes), guests=plans)
+    return replace(study, notes=tuple(notes), plugins=plans)
 
 
 def _roles(

@@ -17,7 +17,7 @@ from cdspp.features import Extractor, make_extractor
 from cdspp.methods import cost, external_identity, method_class, method_module
 from cdspp.methods.cost import Cost, Size
 from cdspp.stages.artifacts import ExpectedFits, fit_recipe
-from cdspp.stages.selection import FOLDS, grid_options
+from cdspp.stages.fit import FOLDS, grid_options
 from cdspp.study.files import input_patterns
 from cdspp.study.model import Study, StudyDataset
 

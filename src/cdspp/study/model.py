@@ -140,7 +140,7 @@ class Setting:
     `source` is as `SourceState` takes it. Its methods do `without` 'source_view' or
     'prior_file', although they have it there; where it `selects`, they select of their
     grids. `leaves_out` is the one of several sources without which every method runs,
-    `guest` the guest section that adds and shows it.
+    `plugin` the plug-in of the report that adds and shows it.
     """
 
     identifier: str
@@ -157,7 +157,7 @@ class Setting:
     selects: bool = False
     of_curve: bool = False
     leaves_out: str = ""
-    guest: str = ""
+    plugin: str = ""
 
 
 @dataclass(frozen=True)
@@ -222,7 +222,9 @@ class Study:
     baseline: str = ""
     gpus: int = 0
     partial: bool = False
-    guests: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # their plans
+    plugins: Mapping[str, Mapping[str, Any]] = field(
+        default_factory=dict
+    )  # their plans
     notes: tuple[str, ...] = ()  # for the user: files and sections that are left out
     config: Mapping[str, Any] = field(default_factory=dict)  # as it was given
 

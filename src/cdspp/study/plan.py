@@ -98,7 +98,7 @@ class BenchmarkPlan:
     methods, then controls, variants and states. There is no showcase where the
     reference does not run, or has no common subspace. Gains within `margin` points
     count as equal; `holm_over_methods` corrects the words in the matrix of methods for
-    their number. `guests` has what guest sections know, by their names.
+    their number. `plugins` has what plug-ins of the report know, by their names.
     """
 
     study: str
@@ -117,7 +117,7 @@ class BenchmarkPlan:
     states: tuple[str, ...] = ()
     margin: float = 1.0
     holm_over_methods: bool = True
-    guests: Mapping[str, Any] = field(default_factory=dict)
+    plugins: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def protocol(self) -> str:
@@ -189,7 +189,7 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
     rows = []
     for key in study.fit_keys(benchmark):
         setting = study.settings[key.setting]
-        if setting.tasks.get(benchmark) and not (setting.of_curve or setting.guest):
+        if setting.tasks.get(benchmark) and not (setting.of_curve or setting.plugin):
             rows.append(_row(study, benchmark, setting, key.method))
     return BenchmarkPlan(
         study=study.name,
@@ -208,7 +208,7 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         states=tuple(s for s in states if s not in SHUFFLED or ran_in(s)),
         margin=study.margin,
         holm_over_methods=study.holm_over_methods,
-        guests=study.guests.get(benchmark, {}),
+        plugins=study.plugins.get(benchmark, {}),
     )
 
 

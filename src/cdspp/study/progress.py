@@ -13,7 +13,7 @@ from typing import NamedTuple
 from cdspp.core.errors import DataError
 from cdspp.core.jobs import FINISHED, READY
 from cdspp.core.names import MAIN, FitKey, trials_of_block
-from cdspp.core.run_lock import RunMark, read_marks
+from cdspp.core.run_lock import RunLock, read_run_locks
 from cdspp.stages.artifacts import read_fit_record
 from cdspp.study.files import FIT, FIT_LOG, SUBSPACE
 from cdspp.study.fit_jobs import fit_jobs
@@ -47,7 +47,7 @@ class Progress:
     failures: list[Failure] = field(default_factory=list)
     crashed: list[str] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)
-    runs: Sequence[RunMark] = ()
+    runs: Sequence[RunLock] = ()
 
     def state_of(self, log: JobLog) -> str:
         """Return the state of fits that a job lacks: running, failed or missing."""
@@ -70,7 +70,7 @@ class JobLog:
 
 def study_progress(study: Study) -> Progress:
     """Return how far a study is, by its files in the working folder, old or new."""
-    runs = [run for run in read_marks() if run.lives is not False]
+    runs = [run for run in read_run_locks() if run.lives is not False]
     fits = {
         (benchmark, key.method): Counter[str]()
         for benchmark in study.benchmarks

@@ -47,7 +47,7 @@ def chosen_tasks(entry: Config, benchmarks: Benchmarks) -> Tasks:
 
 
 def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Study:
-    """Return a study with its curves and all its settings, and `more` of guests.
+    """Return a study with its curves and all its settings, and `more` of plug-ins.
 
     ConfigError names settings that would have one name.
     """
