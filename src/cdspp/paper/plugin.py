@@ -31,6 +31,8 @@ def _maker(function: str, *inputs: str) -> Maker:
 _CLAIMS = _maker("claims.claims:write_claims", "scores", "comparisons", "rows")
 _PRINTED = _maker("printed:write_printed")
 _CHOICES = _maker("effects:write_choices")
+_TIME_CLAIMS = _maker("claims.claims:write_time_claims", "records")
+_OF_TIME = "What the paper claims of time, by the seconds of this run."
 _NUMBERS = Fold(
     "The numbers behind each verdict",
     "What was compared, by which rule, and how large the difference is.",
@@ -66,13 +68,7 @@ DEVIATIONS = Part(
 )
 TIMES = (
     Item(TIMING, "times", _maker("times:write_times", "records")),
-    Item(
-        TIMING,
-        "time-claims",
-        _maker("claims.claims:write_time_claims", "records"),
-        _has("claims"),
-        caption="What the paper claims of time, by the seconds of this run.",
-    ),
+    Item(TIMING, "time-claims", _TIME_CLAIMS, _has("claims"), caption=_OF_TIME),
 )
 
 
@@ -149,10 +145,10 @@ class Paper(ReportPlugin):
     @staticmethod
     def parts(outline: tuple[Part, ...]) -> tuple[Part, ...]:
         """Return the outline with claims, printed numbers, deviations and times."""
-        found: list[Part] = []
+        added = {"overview": [CLAIMS, PRINTED], "times": [DEVIATIONS]}
+        parts: list[Part] = []
         for part in outline:
             if part.anchor == "times":
                 part = replace(part, items=TIMES)
-            added = {"overview": [CLAIMS, PRINTED], "times": [DEVIATIONS]}
-            found += [part, *added.get(part.anchor, [])]
-        return tuple(found)
+            parts += [part, *added.get(part.anchor, [])]
+        return tuple(parts)

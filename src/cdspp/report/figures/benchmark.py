@@ -24,7 +24,6 @@ from cdspp.analysis.curves import (
     value_text,
 )
 from cdspp.analysis.summary import (
-    MOST_COLLAPSED,
     Floats,
     Summary,
     mean_sd,
@@ -90,16 +89,12 @@ def draw_iterations(summary: Summary, outputs: Paths) -> None:
             figure.legend(handles, labels, loc="outside upper center", ncols=columns)
 
 
-def _unusable(summary: Summary, row: int, task: str) -> bool:
-    return summary.collapsed_share(row, task) > MOST_COLLAPSED
-
-
 def _method_panel(axes: Axes, summary: Summary, task: str, values: Floats) -> None:
     means = np.array([100 * mean_sd(of_row)[0] for of_row in values])
     far = style.far_below(means)
     for place, row in enumerate(summary.rows):
         text, colour = f"◂ {means[place]:.0f}", style.style_of(row.key).colour
-        if np.isfinite(means[place]) and _unusable(summary, place, task):
+        if np.isfinite(means[place]) and summary.unusable(place, task):
             text, colour = f"({means[place]:.0f})", style.MUTED
         elif not far[place]:
             style.dots(axes, row.key, values[place], place)
@@ -125,7 +120,7 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
     last = np.array([100 * mean_sd(summary.accuracy[i, task])[0] for i in places])
     far = style.far_below(last)
     name = summary.tasks[task]
-    unusable = np.array([_unusable(summary, i, name) for i in places], bool)
+    unusable = np.array([summary.unusable(i, name) for i in places], bool)
     for height, i in enumerate(np.flatnonzero(far | unusable).tolist()):
         where: Any = {"transform": axes.transAxes, "collapsed": bool(unusable[i])}
         style.note_far(axes, rows[i], last[[i]], height, **where)

@@ -201,9 +201,9 @@ def _gain(axes: Axes, gain: PairedGain, y: float, look: tuple[str, str, str]) ->
     axes.plot([100 * gain.gain], [y], marker, color=colour, markersize=4, mfc=face)
 
 
-def _look(found: str) -> tuple[str, str, str]:
-    colour = VERDICT_COLOURS.get(found, style.MUTED)
-    return colour, _MARKERS.get(found, "v"), colour
+def _look(verdict: str) -> tuple[str, str, str]:
+    colour = VERDICT_COLOURS.get(verdict, style.MUTED)
+    return colour, _MARKERS.get(verdict, "v"), colour
 
 
 def draw_source_states(

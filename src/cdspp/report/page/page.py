@@ -19,13 +19,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from cdspp.analysis import answers
-from cdspp.analysis.fit_records import (
-    FitRecords,
-    failure_text,
-    mixed_versions,
-    read_fit_records,
-)
+from cdspp.analysis import answers, fit_records
 from cdspp.analysis.source_help import no_comparisons, of_reference, read_comparisons
 from cdspp.analysis.verdicts import INTERVAL_TRIALS, RULE
 from cdspp.core.files import atomic
@@ -48,7 +42,7 @@ def write_report(
     plans: Plans,
     tables: Sequence[PathLike],
     figures: Sequence[PathLike],
-    fit_records: Sequence[PathLike],
+    records: Sequence[PathLike],
     study: RunDescription,
     output: PathLike,
     files: Sequence[PathLike] = (),
@@ -63,9 +57,10 @@ def write_report(
     stems = dict.fromkeys(Path(path).with_suffix("") for path in (*tables, *figures))
     beside = [stem.with_name(stem.name + form) for stem in stems for form in _FORMS]
     shown = {file.name: file for file in reversed(beside) if file.is_file()}
+    fits = fit_records.read_fit_records(records)
     context = {
         "study": study,
-        "run": describe_run(read_fit_records(fit_records), plans, study),
+        "run": describe_run(fits, plans, study),
         "digests": digests.items(),
         **_findings(plans, shown),
     }
@@ -237,7 +232,7 @@ def inline_svg(text: str, *, prefix: str, label: str) -> Markup:
 
 
 def describe_run(
-    records: FitRecords, plans: Plans, study: RunDescription
+    records: fit_records.FitRecords, plans: Plans, study: RunDescription
 ) -> dict[str, Any]:
     """Describe a run as the page shows it: jobs, failures, time, versions."""
     rows = [row for plan in plans for row in plan.rows if row.key == row.method]
@@ -246,8 +241,8 @@ def describe_run(
     table = to_fragment(_time_table(outcomes, names)) if len(outcomes) else ""
     return {
         "description": _description(records, study),
-        "failed": failure_text(outcomes),
-        "mixed": mixed_versions(records.jobs),
+        "failed": fit_records.failure_text(outcomes),
+        "mixed": fit_records.mixed_versions(records.jobs),
         "names": names,
         "failures": list(records.failed.itertuples()),
         "time_table": Markup(table),
@@ -282,7 +277,9 @@ def _time_table(outcomes: pd.DataFrame, names: Mapping[str, str]) -> Table:
     )
 
 
-def _description(records: FitRecords, study: RunDescription) -> list[tuple[str, str]]:
+def _description(
+    records: fit_records.FitRecords, study: RunDescription
+) -> list[tuple[str, str]]:
     """Return the run as pairs of a name and a value; unknown ones are left out."""
     outcomes = records.outcomes
     fits = f"{len(outcomes)} in {len(records.jobs)} jobs, {len(records.failed)} failed"

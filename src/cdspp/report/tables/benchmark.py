@@ -14,7 +14,6 @@ import pandas as pd
 
 from cdspp.analysis import curves
 from cdspp.analysis.summary import (
-    MOST_COLLAPSED,
     Floats,
     Summary,
     mean_sd,
@@ -147,8 +146,7 @@ def _iteration_table(summary: Summary) -> Table:
     lines, data = [], []
     for i in summary.iterative():
         row = summary.rows[i]
-        share = summary.collapsed_share(i, AVERAGE)
-        note = _UNUSABLE if share > MOST_COLLAPSED else ""
+        note = _UNUSABLE if summary.unusable(i, AVERAGE) else ""
         name = Cell(row.display_name, note=note, name=True)
         for step in sorted({int(step) for step in spread}):
             if np.isfinite(by_trial := means[i, ..., step]).any():
@@ -240,13 +238,12 @@ def _scores(summary: Summary, values: Floats) -> list[Score]:
     """Return the scores of `values` by row, task and trial, and of their average."""
     plan, (tasks, padded) = summary.plan, summary.with_average(values)
     return [
-        _score(row, padded[i, place], task, summary.tasks, collapsed)
+        _score(row, padded[i, j], task, summary.tasks, summary.unusable(i, task))
         | {"benchmark": plan.benchmark, "title": task_title(task)}
         | {"kind": _block(row).lower(), "shortened": row.shortened}
         | {"expected_trials": row.trials_asked, "asked": plan.trials_asked}
-        for place, task in enumerate(tasks)
+        for j, task in enumerate(tasks)
         for i, row in enumerate(summary.rows)
-        for collapsed in [summary.collapsed_share(i, task) > MOST_COLLAPSED]
     ]
 
 

@@ -68,7 +68,7 @@ def count_contents(
     label_files = {path.stem: path for path in map(Path, labels)}
     feature_files = {path.stem: path for path in map(Path, features)}
     blocks = read_splits(splits)
-    found = []
+    entries = []
     for role, domains in names.role_domains(plan.tasks).items():
         view = plan.views[role]
         for domain in domains:
@@ -79,8 +79,8 @@ def count_contents(
             entry: dict[str, Any] = {"benchmark": plan.benchmark, "role": role}
             entry |= {"dataset": path.parent.name, "domain": domain}
             entry |= _domain(path, known, features_path, view)
-            found.append(entry | _trials(split_of(blocks, role, domain), known))
-    return pd.DataFrame(found)
+            entries.append(entry | _trials(split_of(blocks, role, domain), known))
+    return pd.DataFrame(entries)
 
 
 def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
@@ -214,13 +214,13 @@ def _overlap(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
     }
 
 
-def _look_up(name: str, found: Mapping[str, Any], what: str) -> Any:
-    if name not in found:
+def _look_up(name: str, items: Mapping[str, Any], what: str) -> Any:
+    if name not in items:
         raise DataError(
-            f"expected {what}, got those of {', '.join(found) or 'none'}. Give the "
+            f"expected {what}, got those of {', '.join(items) or 'none'}. Give the "
             "files of all domains that the tasks use."
         )
-    return found[name]
+    return items[name]
 
 
 def _domain(

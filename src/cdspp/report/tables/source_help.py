@@ -105,8 +105,8 @@ def build_task_table(comparisons: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     ours = source_help.of_reference(comparisons)
     rivals = source_help.rivals_of([ours])
     lines = (
-        Line((Cell(task_title(task)), *_numbers(found, rivals), _verdict(found)))
-        for task, found in source_help.by_task(ours).items()
+        Line((Cell(task_title(task)), *_numbers(of_task, rivals), _verdict(of_task)))
+        for task, of_task in source_help.by_task(ours).items()
     )
     return Table(
         f"source-help_{plan.benchmark}",
@@ -125,7 +125,7 @@ def _over(rivals: Mapping[str, str]) -> list[str]:
     return [f"Over {name}" for name in rivals.values()]
 
 
-def build_several_table(found: pd.DataFrame, plan: BenchmarkPlan) -> Table:
+def build_several_table(gains: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     """Build the table ``several-sources_<benchmark>``: each source left out."""
     columns = {
         "Method": lambda entry: Cell(entry.display_name, name=True),
@@ -144,9 +144,9 @@ def build_several_table(found: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         f"the task, and is equal where the gain is surely within ±{plan.margin:g}. "
         f"{plan.protocol}",
         columns,
-        found.sort_values("task", kind="stable").itertuples(),
+        gains.sort_values("task", kind="stable").itertuples(),
         block=lambda entry: task_title(entry.task),
-        data=found,
+        data=gains,
         text_columns=2,
         headings=True,
     )
@@ -172,9 +172,9 @@ def _method_line(
     return Line(cells, title)
 
 
-def _numbers(found: pd.DataFrame, rivals: Mapping[str, str]) -> Iterator[Cell]:
-    yield fraction_cell(found["accuracy"].iloc[0])
-    known = {comparison.rival: comparison for comparison in found.itertuples()}
+def _numbers(comparisons: pd.DataFrame, rivals: Mapping[str, str]) -> Iterator[Cell]:
+    yield fraction_cell(comparisons["accuracy"].iloc[0])
+    known = {comparison.rival: comparison for comparison in comparisons.itertuples()}
     yield from (_gain(known.get(rival)) for rival in rivals)
 
 
@@ -196,9 +196,9 @@ def _gain(comparison: Any | None) -> Cell:
     return replace(cell, note=", ".join(filter(None, notes)))
 
 
-def _verdict(found: pd.DataFrame, uncorrected: str = "") -> Cell:
+def _verdict(comparisons: pd.DataFrame, uncorrected: str = "") -> Cell:
     """Return the verdict, and the uncorrected one where that differs."""
-    word, first, note = verdict_of(found), found.iloc[0], ""
+    word, first, note = verdict_of(comparisons), comparisons.iloc[0], ""
     p_values = {verdicts.HELPS: first["p_helps"], verdicts.HURTS: first["p_hurts"]}
     if uncorrected not in ("", word):
         p_value = p_values.get(uncorrected, first["p_hurts"])
@@ -214,11 +214,11 @@ def _verdict(found: pd.DataFrame, uncorrected: str = "") -> Cell:
     return Cell(word, bold=word in _BOLD, note=note)
 
 
-def comparison_table(found: Explanation, accuracies: pd.DataFrame) -> Table:
+def comparison_table(explanation: Explanation, accuracies: pd.DataFrame) -> Table:
     """Build the table of an explanation: a line a method, a column a source state."""
-    states = list(dict.fromkeys(found.gains["state"]))
-    gains = {(gain.method, gain.state): gain for gain in found.gains.itertuples()}
-    words = dict(found.verdicts[["method", "verdict"]].itertuples(index=False))
+    states = list(dict.fromkeys(explanation.gains["state"]))
+    gains = {(gain.method, gain.state): gain for gain in explanation.gains.itertuples()}
+    words = dict(explanation.verdicts[["method", "verdict"]].itertuples(index=False))
     lines = []
     for entry in accuracies[accuracies["state"] == REAL].itertuples():
         word = words.get(entry.method, "no source")
@@ -243,5 +243,5 @@ def comparison_table(found: Explanation, accuracies: pd.DataFrame) -> Table:
         _COMPARISON,
         columns=("Method", "Accuracy", "Verdict", *over),
         lines=tuple(lines),
-        data=found.gains,
+        data=explanation.gains,
     )
