@@ -14,7 +14,7 @@ from cdspp.analysis.curves import CurveScores
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import summarise
 from cdspp.core.names import ALONE, MAIN
-from cdspp.paper.claims.checks import CHECKS, Evidence, Judgement, Times
+from cdspp.paper.checks import CHECKS, Evidence, Judgement, Times
 from cdspp.paper.times import measure_times
 from cdspp.study.model import CurveValue
 from cdspp.study.plan import CurvePlan, Row

@@ -28,10 +28,10 @@ def _maker(function: str, *inputs: str) -> Maker:
     return Maker(f"cdspp.paper.{function}", inputs or ("scores",), ("paper",))
 
 
-_CLAIMS = _maker("claims.claims:write_claims", "scores", "comparisons", "rows")
+_CLAIMS = _maker("claims:write_claims", "scores", "comparisons", "rows")
 _PRINTED = _maker("printed:write_printed")
 _CHOICES = _maker("effects:write_choices")
-_TIME_CLAIMS = _maker("claims.claims:write_time_claims", "records")
+_TIME_CLAIMS = _maker("claims:write_time_claims", "records")
 _OF_TIME = "What the paper claims of time, by the seconds of this run."
 _NUMBERS = Fold(
     "The numbers behind each verdict",

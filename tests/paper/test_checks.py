@@ -11,7 +11,7 @@ import pytest
 from support.claim_data import LUCK, Check, check_of, curve_of, evidence, times
 
 from cdspp.analysis.verdicts import TOO_FEW
-from cdspp.paper.claims.checks import (
+from cdspp.paper.checks import (
     CONTRARY,
     SUPPORTED,
     Evidence,

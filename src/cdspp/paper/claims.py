@@ -20,8 +20,8 @@ from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike, Paths
 from cdspp.core.wording import DASH, sentence
 from cdspp.core.yaml_files import read_yaml
-from cdspp.paper.claims import checks
-from cdspp.paper.claims.checks import CHECKS, CONTRARY, SUPPORTED, Evidence, Times
+from cdspp.paper import checks
+from cdspp.paper.checks import CHECKS, CONTRARY, SUPPORTED, Evidence, Times
 from cdspp.paper.times import measure_times
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
 from cdspp.stages.row_scores import RowScores

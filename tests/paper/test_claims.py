@@ -25,8 +25,8 @@ from cdspp.analysis.summary import read_scores
 from cdspp.analysis.verdicts import TOO_FEW
 from cdspp.core.errors import DataError
 from cdspp.methods import available
-from cdspp.paper.claims.checks import CHECKS, CONTRARY, SUPPORTED, Times, judge_gain
-from cdspp.paper.claims.claims import (
+from cdspp.paper.checks import CHECKS, CONTRARY, SUPPORTED, Times, judge_gain
+from cdspp.paper.claims import (
     BY_CONSTRUCTION,
     CLAIM_COLUMNS,
     UNTESTABLE,
