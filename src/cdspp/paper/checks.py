@@ -57,7 +57,7 @@ class Evidence:
 
     def tasks(self, row: Row) -> Floats:
         """Return the accuracies of a row, by task and trial."""
-        place = [known.key for known in self.summary.rows].index(row.key)
+        place = [other.key for other in self.summary.rows].index(row.key)
         return np.asarray(self.summary.accuracy[place])
 
     def average(self, row: Row) -> Floats:
@@ -125,15 +125,15 @@ def superior(evidence: Evidence, method: str, rival: str) -> Judgement:
 def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Judgement:
     """Check that a method is the best of its block, but for those `apart`."""
     ours = _row(evidence.methods, method)
-    values, asked = evidence.average(ours), evidence.plan.trials_asked
-    if _missing_trials(ours, values, asked):
+    values, n_trials = evidence.average(ours), evidence.plan.trials_asked
+    if _missing_trials(ours, values, n_trials):
         raise NotTestable(f"{ours.display_name} has not all trials")
     complete, left_out = [], []
     for row in evidence.methods:
         if row.key in (method, *apart) or row.supervised != ours.supervised:
             continue
         average = evidence.average(row)
-        if lack := _missing_trials(row, average, asked):
+        if lack := _missing_trials(row, average, n_trials):
             gain = verdicts.paired_gain(values, average).gain
             over = "" if math.isnan(gain) else f", {in_points(gain, sign=True)}"
             left_out.append(f"{row.display_name} ({lack}{over})")
@@ -152,11 +152,11 @@ def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Judgemen
     )
 
 
-def _missing_trials(row: Row, average: Floats, asked: int) -> str:
+def _missing_trials(row: Row, average: Floats, n_asked: int) -> str:
     if row.shortened:
         return "shortened"
     n_trials = n_present(average)
-    return f"{n_trials} of {asked} trials" if n_trials < asked else ""
+    return f"{n_trials} of {n_asked} trials" if n_trials < n_asked else ""
 
 
 def _percent(values: Floats) -> str:
@@ -267,8 +267,8 @@ def cheapest(evidence: Times, method: str, rivals: Sequence[str]) -> Judgement:
         raise NotTestable(f"{method} was not timed on all tasks")
     ours = times.loc[method]
     methods = {row.key for row in plan.main_rows if row.kind == METHOD}
-    known = methods & set(times.index)
-    timed = times.loc[[key for key in rivals if key in known]]
+    timed_keys = methods & set(times.index)
+    timed = times.loc[[key for key in rivals if key in timed_keys]]
     short = timed["shortened"].astype(bool)
     whole = timed[~short].sort_values("seconds", kind="stable")
     if whole.empty:
@@ -325,13 +325,13 @@ def transfer(evidence: Evidence) -> Judgement:
 
 def no_better(evidence: Evidence, state: str) -> Judgement:
     """Check that no method does better with the real source than in one state."""
-    known = _pairs(evidence.comparisons, state, least=1)
-    if not known:
+    every = _pairs(evidence.comparisons, state, least=1)
+    if not every:
         raise NotTestable(f"no method has a trial in the state {state}")
-    pairs = [pair for pair in known if pair.trials >= MIN_TRIALS]
+    pairs = [pair for pair in every if pair.trials >= MIN_TRIALS]
     ahead = _better_with_source(pairs)
     level = [pair for pair in pairs if pair.pair in (EQUAL, HURTS)]
-    text = f"gains with the real source over {state}: {_gains(known, 'display_name')}"
+    text = f"gains with the real source over {state}: {_gains(every, 'display_name')}"
     if pairs and state == CLASS_NOISE:
         text = _class_noise_text(evidence.comparisons, pairs)
     elif pairs:
@@ -344,7 +344,7 @@ def no_better(evidence: Evidence, state: str) -> Judgement:
     holds = not ahead and 2 * len(level) > len(pairs)
     return Judgement(
         judge(trials, holds=holds, opposite=bool(ahead)),
-        f"On {_trials(pairs or known)}, {text}.",
+        f"On {_trials(pairs or every)}, {text}.",
     )
 
 

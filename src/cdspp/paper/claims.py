@@ -90,12 +90,12 @@ def read_evidence(
     read = zip(map(read_scores, scores), comparisons, rows, plans, strict=True)
     return [
         Evidence(
-            summarise(found, plan),
-            arrange_curves(found, plan),
-            read_comparisons(compared),
+            summarise(frame, plan),
+            arrange_curves(frame, plan),
+            read_comparisons(gains),
             RowScores(by_row),
         )
-        for found, compared, by_row, plan in read
+        for frame, gains, by_row, plan in read
     ]
 
 
@@ -124,13 +124,13 @@ def check_claims(
     The frame has `CLAIM_COLUMNS`: the verdict by claim, then by benchmark, the numbers
     behind it, or what is missing, and the rule that decided it.
     """
-    found = [
-        _finding(claim, known)
+    records = [
+        _finding(claim, each)
         for claim in claims
-        for known in evidence
-        if CHECKS[claim.check].of_time == isinstance(known, Times)
+        for each in evidence
+        if CHECKS[claim.check].of_time == isinstance(each, Times)
     ]
-    return pd.DataFrame(found, columns=list(CLAIM_COLUMNS))
+    return pd.DataFrame(records, columns=list(CLAIM_COLUMNS))
 
 
 def build_verdicts_table(findings: pd.DataFrame) -> Table:

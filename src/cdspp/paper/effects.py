@@ -124,7 +124,7 @@ def measure_choices(
     Further columns count the printed `cells`, and those that are `exact` with the
     choice and without it (`exact_otherwise`).
     """
-    found = []
+    records = []
     for frame, plan in zip(scores, plans, strict=True):
         paper = PaperPlan.of(plan)
         for entry in paper.choices:
@@ -141,8 +141,8 @@ def measure_choices(
                     met[run] += cell_verdict(cell, trials) == EXACT
             counts = {"cells": len(cells), "exact": met[1], "exact_otherwise": met[0]}
             keys = {"choice": entry.identifier, "method": entry.method}
-            found.append(keys | {"display_name": name} | effect | counts)
-    return pd.DataFrame(found, columns=list(_CHOICE_COLUMNS))
+            records.append(keys | {"display_name": name} | effect | counts)
+    return pd.DataFrame(records, columns=list(_CHOICE_COLUMNS))
 
 
 def build_deviation_table(
@@ -150,7 +150,7 @@ def build_deviation_table(
 ) -> Table:
     """Build the table of deviations: a line for each and every benchmark measured."""
     unmeasured = {"tasks": 0, "losses": 0, "trials": 0, "benchmark": "", "title": ""}
-    found = []
+    records = []
     for entry in deviations:
         method = method_class(entry["method"]).display_name
         record = {"unchecked": False, **entry, "display_name": method}
@@ -158,9 +158,9 @@ def build_deviation_table(
         texts = ((n, str(v).lower() if isinstance(v, bool) else v) for n, v in options)
         record["switch"] = ", ".join(f"{name}: {text}" for name, text in texts)
         measured = [part[entry["id"]] for part in effects if entry["id"] in part]
-        found += [record | effect for effect in measured or [unmeasured]]
-    found.sort(key=lambda each: not each["tasks"])
-    data = pd.DataFrame(found, columns=list(_DEVIATION_COLUMNS))
+        records += [record | effect for effect in measured or [unmeasured]]
+    records.sort(key=lambda each: not each["tasks"])
+    data = pd.DataFrame(records, columns=list(_DEVIATION_COLUMNS))
     pairs = zip(data.itertuples(), ~data["id"].duplicated(), strict=True)
     return Table(
         name="deviations",

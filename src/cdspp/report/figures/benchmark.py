@@ -70,8 +70,8 @@ def draw_methods(summary: Summary, outputs: Paths) -> None:
 def draw_iterations(summary: Summary, outputs: Paths) -> None:
     """Draw accuracy by iteration, a panel a task, a line a method that iterates."""
     hidden, rows = {"variant", *summary.plan.states}, summary.rows
-    shown = [i for i, r in enumerate(rows) if hidden.isdisjoint((r.kind, r.key))]
-    summary = summary.of_rows(shown)
+    places = [i for i, r in enumerate(rows) if hidden.isdisjoint((r.kind, r.key))]
+    summary = summary.of_rows(places)
     crowded = len(summary.iterative()) > 6  # bands
     n_columns = max(1, min(len(summary.tasks), 2 if crowded else 4))
     width = style.WIDTH if n_columns > 1 else 5.0
@@ -154,8 +154,8 @@ def write_bridges(plans: Plans, scores: Paths, outputs: Paths) -> None:
     parts = []
     for plan, path in zip(plans, scores, strict=True):
         if PAIRS in plan.varied:
-            found = read_scores(path)
-            parts.append((summarise(found, plan), arrange_curves(found, plan)))
+            frame = read_scores(path)
+            parts.append((summarise(frame, plan), arrange_curves(frame, plan)))
     draw_bridges(parts, outputs)
 
 
@@ -217,8 +217,8 @@ def _label_panel(
     means = 100 * np.array([[mean_sd(trials)[0] for trials in row] for row in values])
     far = np.array([style.far_below(column) for column in means.T]).T
     # What is far below more than once, or throughout, is left out as a whole.
-    known = np.isfinite(means).sum(axis=1)
-    apart = far.sum(axis=1) >= known.clip(1, 2)
+    n_finite = np.isfinite(means).sum(axis=1)
+    apart = far.sum(axis=1) >= n_finite.clip(1, 2)
     for i in np.flatnonzero(~apart).tolist():
         row = curve.plan.rows[i]
         leading = row.role == REFERENCE and row.state == REAL

@@ -56,19 +56,19 @@ def write_report(
     digests = stated_digests(files, page.absolute().parents[2])
     stems = dict.fromkeys(Path(path).with_suffix("") for path in (*tables, *figures))
     beside = [stem.with_name(stem.name + form) for stem in stems for form in _FORMS]
-    shown = {file.name: file for file in reversed(beside) if file.is_file()}
+    assets = {file.name: file for file in reversed(beside) if file.is_file()}
     fits = fit_records.read_fit_records(records)
     context = {
         "study": study,
         "run": describe_run(fits, plans, study),
         "digests": digests.items(),
-        **_findings(plans, shown),
+        **_findings(plans, assets),
     }
     templates = environment(plans)
     # All figures together, and each of them, may have so many bytes as SVG.
     n_figures = len({Path(figure).stem for figure in figures})
     max_bytes = min(800_000, 3_000_000 // max(1, n_figures))
-    embedder = _Embedder(shown, max_bytes, templates)
+    embedder = _Embedder(assets, max_bytes, templates)
     sections = list(_sections(plans, embedder, context))
     groups = groupby(sections, itemgetter("group"))
     text = templates.get_template("page.html.j2").render(
@@ -94,10 +94,11 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
     for plan in plans:
         gains = files.get(f"source-help_{plan.benchmark}.csv")
         contents = files.get(f"contents_{plan.benchmark}.csv")
-        found = read_comparisons(gains) if gains else no_comparisons()
-        pairs.append((plan.title, found))
+        comparisons = read_comparisons(gains) if gains else no_comparisons()
+        pairs.append((plan.title, comparisons))
         untrained = untrained_text(contents) if contents else ""
-        cards[plan.benchmark] = _card(plan.title, found) | {"untrained": untrained}
+        card = _card(plan.title, comparisons)
+        cards[plan.benchmark] = card | {"untrained": untrained}
     without = [(title, answers.without_source(f)) for title, f in pairs]
     return {
         "rule": RULE,
@@ -252,7 +253,7 @@ def describe_run(
 
 def _time_table(outcomes: pd.DataFrame, names: Mapping[str, str]) -> Table:
     fits = outcomes.assign(failed=outcomes["status"] != "ok")
-    found = fits.groupby("method", sort=False).agg(
+    by_method = fits.groupby("method", sort=False).agg(
         fits=("status", "size"),
         failed=("failed", "sum"),
         median=("seconds", "median"),
@@ -273,7 +274,7 @@ def _time_table(outcomes: pd.DataFrame, names: Mapping[str, str]) -> Table:
         "All settings together. Start-up of the jobs not included; memory: the highest "
         "of any trial.",
         columns,
-        found.itertuples(),
+        by_method.itertuples(),
     )
 
 

@@ -54,8 +54,8 @@ def read_splits(paths: Iterable[PathLike]) -> Splits:
 
 def split_of(splits: Splits, role: str, domain: str) -> pd.DataFrame:
     """Return the splits of a domain in a role; DataError where there are none."""
-    found = {name: split for (kind, name), split in splits.items() if kind == role}
-    return _look_up(domain, found, f"splits of {domain} as {role}")
+    candidates = {name: split for (kind, name), split in splits.items() if kind == role}
+    return _look_up(domain, candidates, f"splits of {domain} as {role}")
 
 
 def count_contents(
@@ -75,11 +75,11 @@ def count_contents(
             path = _look_up(domain, label_files, f"a file of {domain}")
             name = f"{domain}.{view}"
             features_path = _look_up(name, feature_files, f"a file of {name}")
-            known = artifacts.labels_by_id(path)
+            class_of = artifacts.labels_by_id(path)
             entry: dict[str, Any] = {"benchmark": plan.benchmark, "role": role}
             entry |= {"dataset": path.parent.name, "domain": domain}
-            entry |= _domain(path, known, features_path, view)
-            entries.append(entry | _trials(split_of(blocks, role, domain), known))
+            entry |= _domain(path, class_of, features_path, view)
+            entries.append(entry | _trials(split_of(blocks, role, domain), class_of))
     return pd.DataFrame(entries)
 
 
@@ -193,8 +193,8 @@ def _overlap(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
                 f"{', '.join(map(str, trials))}. Give the splits of equal blocks."
             )
     tested = ours[ours["role"] == UNLABELLED_ROLE]
-    known = pd.MultiIndex.from_frame(pd.concat(labelled)[["trial", "id"]])
-    both = pd.MultiIndex.from_frame(tested[["trial", "id"]]).isin(known)
+    of_source = pd.MultiIndex.from_frame(pd.concat(labelled)[["trial", "id"]])
+    both = pd.MultiIndex.from_frame(tested[["trial", "id"]]).isin(of_source)
     counts = pd.Series(both).groupby(tested["trial"].to_numpy()).agg(["size", "sum"])
     number, shared = counts.reindex(trials, fill_value=0).to_numpy().T
     if not number.all():
@@ -224,21 +224,21 @@ def _look_up(name: str, items: Mapping[str, Any], what: str) -> Any:
 
 
 def _domain(
-    labels: Path, known: Mapping[str, str], features: Path, view: str
+    labels: Path, class_of: Mapping[str, str], features: Path, view: str
 ) -> dict[str, object]:
     described = artifacts.read_features(features)
     # Paired samples come last, and have no label.
-    if known.keys() != set(described.ids[: len(known)]):
+    if class_of.keys() != set(described.ids[: len(class_of)]):
         raise DataError(
-            f"{features}: {len(described.ids)} samples, but {len(known)} in {labels}, "
-            "or others. Delete both and run again."
+            f"{features}: {len(described.ids)} samples, but {len(class_of)} in "
+            f"{labels}, or others. Delete both and run again."
         )
     return {
-        "samples": len(known),
-        "classes": len({label for label in known.values() if label}),
+        "samples": len(class_of),
+        "classes": len({label for label in class_of.values() if label}),
         "view": ", ".join([view, *_decisions(described.provenance)]),
         "features": int(described.X.shape[1]),
-        "paired": len(described.ids) - len(known),
+        "paired": len(described.ids) - len(class_of),
     }
 
 
@@ -252,9 +252,9 @@ def _decisions(provenance: Mapping[str, Any]) -> Iterator[str]:
         yield f"scale {provenance['scale']}"
 
 
-def _trials(split: pd.DataFrame, known: Mapping[str, str]) -> dict[str, int]:
+def _trials(split: pd.DataFrame, class_of: Mapping[str, str]) -> dict[str, int]:
     """Count samples by trial: labelled ones of each class, labelled, tested."""
-    scored = split["id"].map(known).fillna("") != ""
+    scored = split["id"].map(class_of).fillna("") != ""
     unlabelled = (split["role"] == UNLABELLED_ROLE) & scored
     labelled = split[split["role"] != UNLABELLED_ROLE]
     per_class = pd.crosstab(labelled["trial"], labelled["label"])
@@ -264,8 +264,8 @@ def _trials(split: pd.DataFrame, known: Mapping[str, str]) -> dict[str, int]:
         "unlabelled": unlabelled.groupby(split["trial"]).sum(),
     }
     counts = {"trials": split["trial"].nunique()}
-    for name, found in per_trial.items():
-        counts |= {f"fewest_{name}": int(found.min()), f"most_{name}": int(found.max())}
+    for name, each in per_trial.items():
+        counts |= {f"fewest_{name}": int(each.min()), f"most_{name}": int(each.max())}
     return counts
 
 

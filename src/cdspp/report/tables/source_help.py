@@ -55,15 +55,15 @@ def write_matrix(plans: Plans, comparisons: Paths, outputs: Paths) -> None:
 def write_tasks(plans: Plans, scores: Paths, rows: Paths, outputs: Paths) -> None:
     """Write the gains of every method on the tasks of a benchmark."""
     [plan], [path], [by_row] = plans, scores, rows
-    found = source_help.compare_with_rivals(read_scores(path), plan, RowScores(by_row))
-    write_tables([build_task_table(found, plan)], outputs)
+    gains = source_help.compare_with_rivals(read_scores(path), plan, RowScores(by_row))
+    write_tables([build_task_table(gains, plan)], outputs)
 
 
 def write_several(plans: Plans, scores: Paths, rows: Paths, outputs: Paths) -> None:
     """Write the gains by each of several sources, which is left out in turn."""
     [plan], [path], [by_row] = plans, scores, rows
-    found = source_help.compare_without_each(read_scores(path), plan, RowScores(by_row))
-    write_tables([build_several_table(found, plan)], outputs)
+    gains = source_help.compare_without_each(read_scores(path), plan, RowScores(by_row))
+    write_tables([build_several_table(gains, plan)], outputs)
 
 
 def build_matrix_table(groups: Sequence[pd.DataFrame], plans: Plans) -> Table:
@@ -153,17 +153,18 @@ def build_several_table(gains: pd.DataFrame, plan: BenchmarkPlan) -> Table:
 
 
 def _method_line(
-    average: pd.DataFrame, found: pd.DataFrame, rivals: Mapping[str, str]
+    average: pd.DataFrame, comparisons: pd.DataFrame, rivals: Mapping[str, str]
 ) -> Line:
     """Return the line of a method; `found` are its comparisons on all tasks."""
-    counts, uncorrected = tally(found), verdict_of(source_help.on_average(found))
+    counts = tally(comparisons)
+    uncorrected = verdict_of(source_help.on_average(comparisons))
     words = (*verdicts.STATEMENTS, verdicts.TOO_FEW, verdicts.COLLAPSED)
     text = ", ".join(f"{counts[word]} {word}" for word in words if counts[word])
     # What the method gains over the baseline without any source.
     gain, whole = gain_without_source(average) or (math.nan, math.nan)
-    n_tasks, title = counts.total(), found["title"].iloc[0]
+    n_tasks, title = counts.total(), comparisons["title"].iloc[0]
     cells = (
-        Cell(found["display_name"].iloc[0], name=True),
+        Cell(comparisons["display_name"].iloc[0], name=True),
         *_numbers(average, rivals),
         fraction_cell(gain, f"of {in_points(whole, sign=True)}", sign=True),
         _verdict(average, uncorrected),
@@ -174,8 +175,8 @@ def _method_line(
 
 def _numbers(comparisons: pd.DataFrame, rivals: Mapping[str, str]) -> Iterator[Cell]:
     yield fraction_cell(comparisons["accuracy"].iloc[0])
-    known = {comparison.rival: comparison for comparison in comparisons.itertuples()}
-    yield from (_gain(known.get(rival)) for rival in rivals)
+    by_rival = {comparison.rival: comparison for comparison in comparisons.itertuples()}
+    yield from (_gain(by_rival.get(rival)) for rival in rivals)
 
 
 def _gain(comparison: Any | None) -> Cell:
