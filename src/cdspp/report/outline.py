@@ -107,17 +107,14 @@ def _maker(function: str, *inputs: str) -> Maker:
 _OF_DATA = ("labels", "features", "splits")
 _OF_SHOWCASE = ("fits", "subspace", "source_labels", "target_labels")
 _SELECTING = ("scores", "comparisons", "selecting_records")
-BENCHMARK = _maker("tables.benchmark:write_benchmark")
+SCORE_TABLES = _maker("tables.benchmark:write_benchmark")
 OVERVIEW = _maker("tables.benchmark:write_overview")
-CURVE_TABLES = _maker("tables.benchmark:write_curves")
 DATA = _maker("tables.contents:write_contents", *_OF_DATA)
 SELECTION = _maker("tables.selection:write_selection", *_SELECTING)
 MATRIX = _maker("tables.source_help:write_matrix", "comparisons")
 TASKS = _maker("tables.source_help:write_tasks", "scores", "rows")
-SOURCES = _maker("tables.source_help:write_several", "scores", "rows")
-METHODS = _maker("figures.benchmark:write_benchmark")
+CHARTS = _maker("figures.benchmark:write_benchmark")
 BRIDGES = _maker("figures.benchmark:write_bridges")
-CURVE_FIGURES = _maker("figures.benchmark:write_curves")
 SHOWCASE = _maker("figures.samples:write_showcase", *_OF_SHOWCASE)
 OPENING = _maker("figures.source_help:write_opening", "scores", "comparisons")
 SELECTED = _maker("figures.source_help:write_selection", "selection")
@@ -245,23 +242,23 @@ _CHART = (
     Item(FIGURE, "source-states", OPENING, caption=_STATES),
 )
 _BENCHMARK = (
-    Item(TABLE, "accuracy_{benchmark}", BENCHMARK, fold=EVERY_TASK),
-    Item(FIGURE, "methods_{benchmark}", METHODS, fold=EVERY_TASK, caption=_METHODS),
-    Item(TABLE, "class-accuracy_{benchmark}", BENCHMARK, fold=BALANCED),
+    Item(TABLE, "accuracy_{benchmark}", SCORE_TABLES, fold=EVERY_TASK),
+    Item(FIGURE, "methods_{benchmark}", CHARTS, fold=EVERY_TASK, caption=_METHODS),
+    Item(TABLE, "class-accuracy_{benchmark}", SCORE_TABLES, fold=BALANCED),
     Item(TABLE, "source-help_{benchmark}", TASKS, fold=BY_TASK),
-    Item(TABLE, "several-sources_{benchmark}", SOURCES, _has(LEFT_OUT), SEVERAL),
-    Item(FIGURE, "labels_{benchmark}", CURVE_FIGURES, _varies(LABELS), CURVES, _LABELS),
+    Item(TABLE, "several-sources_{benchmark}", TASKS, _has(LEFT_OUT), SEVERAL),
+    Item(FIGURE, "labels_{benchmark}", CHARTS, _varies(LABELS), CURVES, _LABELS),
     Item(
         FIGURE,
         "sensitivity_{benchmark}",
-        CURVE_FIGURES,
+        CHARTS,
         lambda plan: plan.varied - {LABELS, PAIRS},
         CURVES,
         _SENSITIVITY,
     ),
-    Item(TABLE, "curve-{curve}_{benchmark}", CURVE_TABLES, fold=CURVES),
-    Item(FIGURE, "iterations_{benchmark}", METHODS, fold=ROUNDS, caption=_ITERATIONS),
-    Item(TABLE, "iterations_{benchmark}", BENCHMARK, fold=ROUNDS),
+    Item(TABLE, "curve-{curve}_{benchmark}", SCORE_TABLES, fold=CURVES),
+    Item(FIGURE, "iterations_{benchmark}", CHARTS, fold=ROUNDS, caption=_ITERATIONS),
+    Item(TABLE, "iterations_{benchmark}", SCORE_TABLES, fold=ROUNDS),
     Item(FIGURE, "subspace_{benchmark}", SHOWCASE, _showcase, ONE_TASK, _SUBSPACE),
     Item(FIGURE, "confusion_{benchmark}", SHOWCASE, _showcase, ONE_TASK, _CONFUSION),
     Item(TABLE, "contents_{benchmark}", DATA, fold=CONTENTS),

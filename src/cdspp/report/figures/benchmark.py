@@ -28,7 +28,6 @@ from cdspp.analysis.summary import (
     Summary,
     mean_sd,
     read_scores,
-    read_summaries,
     summarise,
 )
 from cdspp.core.names import AVERAGE, BASELINE, LABELS, MAIN, REAL, REFERENCE, Paths
@@ -44,10 +43,13 @@ _DASHES: Any = ("solid", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
 
 
 def write_benchmark(plans: Plans, scores: Paths, outputs: Paths) -> None:
-    """Draw the figures of one benchmark that need its scores alone."""
-    [summary] = read_summaries(scores, plans)
+    """Draw the figures of one benchmark that need only its scores."""
+    [plan], [path] = plans, scores
+    frame = read_scores(path)
+    summary, curves = summarise(frame, plan), arrange_curves(frame, plan)
     drawings = {"methods": partial(draw_methods, summary)}
-    drawings["iterations"] = partial(draw_iterations, summary)
+    drawings |= {"iterations": partial(draw_iterations, summary)}
+    drawings |= dict.fromkeys((LABELS, "sensitivity"), partial(draw_curves, curves))
     style.draw_each(outputs, drawings)
 
 
@@ -141,12 +143,6 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
     else:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
     style.quiet(axes, grid="y")
-
-
-def write_curves(plans: Plans, scores: Paths, outputs: Paths) -> None:
-    """Draw the figures of the curves of a benchmark."""
-    [plan], [path] = plans, scores
-    draw_curves(arrange_curves(read_scores(path), plan), outputs)
 
 
 def write_bridges(plans: Plans, scores: Paths, outputs: Paths) -> None:

@@ -20,6 +20,7 @@ from cdspp.analysis.summary import (
     n_present,
     read_scores,
     read_summaries,
+    summarise,
 )
 from cdspp.core.names import AVERAGE, BASELINE, Paths
 from cdspp.core.wording import DASH, counted, in_points, percent, task_title
@@ -59,21 +60,17 @@ Heads = Mapping[tuple[str, str], str]  # of columns, by benchmark and task
 
 
 def write_benchmark(plans: Plans, scores: Paths, outputs: Paths) -> None:
-    """Write the tables of accuracies and of iterations of a benchmark."""
-    [summary] = read_summaries(scores, plans)
-    write_tables(build_benchmark_tables(summary), outputs)
+    """Write the tables of a benchmark: accuracies, iterations, curves."""
+    [plan], [path] = plans, scores
+    frame = read_scores(path)
+    every = curves.arrange_curves(frame, plan)
+    tables = build_benchmark_tables(summarise(frame, plan))
+    write_tables([*tables, *(build_curve_table(each, plan) for each in every)], outputs)
 
 
 def write_overview(plans: Plans, scores: Paths, outputs: Paths) -> None:
     """Write the table over all benchmarks."""
     write_tables([build_overview(read_summaries(scores, plans))], outputs)
-
-
-def write_curves(plans: Plans, scores: Paths, outputs: Paths) -> None:
-    """Write the tables of the curves of a benchmark, whose scores are read once."""
-    [plan], [path] = plans, scores
-    all_curves = curves.arrange_curves(read_scores(path), plan)
-    write_tables([build_curve_table(curve, plan) for curve in all_curves], outputs)
 
 
 def build_benchmark_tables(summary: Summary) -> list[Table]:

@@ -24,7 +24,7 @@ from cdspp.report.tables.table import (
     write_tables,
 )
 from cdspp.stages.row_scores import RowScores
-from cdspp.study.plan import BenchmarkPlan, Plans
+from cdspp.study.plan import LEFT_OUT, BenchmarkPlan, Plans
 
 if TYPE_CHECKING:
     from cdspp.analysis.explanation import Explanation
@@ -53,17 +53,15 @@ def write_matrix(plans: Plans, comparisons: Paths, outputs: Paths) -> None:
 
 
 def write_tasks(plans: Plans, scores: Paths, rows: Paths, outputs: Paths) -> None:
-    """Write the gains of every method on the tasks of a benchmark."""
-    [plan], [path], [by_row] = plans, scores, rows
-    gains = source_help.compare_with_rivals(read_scores(path), plan, RowScores(by_row))
-    write_tables([build_task_table(gains, plan)], outputs)
-
-
-def write_several(plans: Plans, scores: Paths, rows: Paths, outputs: Paths) -> None:
-    """Write the gains by each of several sources, which is left out in turn."""
-    [plan], [path], [by_row] = plans, scores, rows
-    gains = source_help.compare_without_each(read_scores(path), plan, RowScores(by_row))
-    write_tables([build_several_table(gains, plan)], outputs)
+    """Write the gains on a benchmark: by task, and by each of several sources."""
+    [plan], [path], [row_path] = plans, scores, rows
+    frame, by_row = read_scores(path), RowScores(row_path)
+    gains = source_help.compare_with_rivals(frame, plan, by_row)
+    tables = [build_task_table(gains, plan)]
+    if any(row.kind == LEFT_OUT for row in plan.rows):
+        gains = source_help.compare_without_each(frame, plan, by_row)
+        tables.append(build_several_table(gains, plan))
+    write_tables(tables, outputs)
 
 
 def build_matrix_table(groups: Sequence[pd.DataFrame], plans: Plans) -> Table:
