@@ -52,23 +52,16 @@ _CHOICES = (
 )
 
 
-def write_deviations(
-    plans: Plans, scores: Paths, paper: PathLike, outputs: Paths
-) -> None:
-    """Write where paper and released code differ."""
-    pairs = zip(map(read_scores, scores), plans, strict=True)
-    effects = [measure_effects(*pair) for pair in pairs]
-    deviations = read_deviations(Path(paper, "deviations.yaml"))
-    write_tables([build_deviation_table(effects, deviations)], outputs)
-
-
-def write_choices(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) -> None:
-    """Write what the printed numbers rest on."""
+def write_effects(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) -> None:
+    """Write where paper and released code differ, and what printed numbers rest on."""
     frames = [read_scores(path) for path in scores]
-    effects = measure_choices(frames, plans, read_printed(paper))
+    effects = [measure_effects(*pair) for pair in zip(frames, plans, strict=True)]
+    deviations = read_deviations(Path(paper, "deviations.yaml"))
+    worth = measure_choices(frames, plans, read_printed(paper))
     path = Path(paper, "choices.yaml")
     choices = _read_entries(path, _CHOICE, ("options", "without"))
-    write_tables([build_choices_table(effects, choices)], outputs)
+    tables = [build_deviation_table(effects, deviations)]
+    write_tables([*tables, build_choices_table(worth, choices)], outputs)
 
 
 def read_deviations(path: PathLike) -> list[Reading]:

@@ -30,7 +30,7 @@ def _maker(function: str, *inputs: str) -> Maker:
 
 _CLAIMS = _maker("claims:write_claims", "scores", "comparisons", "rows")
 _PRINTED = _maker("printed:write_printed")
-_CHOICES = _maker("effects:write_choices")
+_EFFECTS = _maker("effects:write_effects")
 _TIME_CLAIMS = _maker("claims:write_time_claims", "records")
 _OF_TIME = "What the paper claims of time, by the seconds of this run."
 _NUMBERS = Fold(
@@ -54,7 +54,7 @@ PRINTED = Part(
     "Printed and reproduced",
     items=(
         Item(TABLE, "printed-methods", _PRINTED, _has("printed")),
-        Item(TABLE, "printed-choices", _CHOICES, _has("choices")),
+        Item(TABLE, "printed-choices", _EFFECTS, _has("choices")),
         Item(TABLE, "printed", _PRINTED, _has("printed"), _CELLS),
     ),
 )
@@ -62,7 +62,7 @@ DEVIATIONS = Part(
     "deviations",
     "Where paper and released code differ",
     DETAILS,
-    (Item(TABLE, "deviations", _maker("effects:write_deviations"), _has("claims")),),
+    (Item(TABLE, "deviations", _EFFECTS, _has("claims")),),
     "Where the text of a paper and its authors' program say different things, and how "
     "many points the other reading changes.",
 )
