@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -117,19 +118,28 @@ def read_claims(path: PathLike) -> list[Claim]:
 
 
 def check_claims(
-    evidence: Sequence[Evidence] | Sequence[Times], claims: Sequence[Claim]
+    evidence: Sequence[Evidence | Times], claims: Sequence[Claim]
 ) -> pd.DataFrame:
     """Put every claim to every benchmark: those on time to times, all others to scores.
 
     The frame has `CLAIM_COLUMNS`: the verdict by claim, then by benchmark, the numbers
     behind it, or what is missing, and the rule that decided it.
     """
-    records = [
-        _finding(claim, each)
-        for claim in claims
-        for each in evidence
-        if CHECKS[claim.check].of_time == isinstance(each, Times)
-    ]
+    records = []
+    for claim, each in product(claims, evidence):
+        rule, apply, of_time = CHECKS[claim.check]
+        if of_time != isinstance(each, Times):
+            continue
+        try:
+            judgement = apply(each, **claim.options)
+        except checks.NotTestable as missing:
+            judgement = checks.Judgement(UNTESTABLE, f"{sentence(str(missing))}.")
+        if claim.construction and judgement.verdict != CONTRARY:
+            judgement = judgement._replace(verdict=BY_CONSTRUCTION)
+            rule = f"By construction: {claim.construction}."
+        record = {"claim": claim.id, "text": claim.text, "kind": claim.kind}
+        record |= {"benchmark": each.plan.title, "rule": rule}
+        records.append(record | judgement._asdict())
     return pd.DataFrame(records, columns=list(CLAIM_COLUMNS))
 
 
@@ -204,23 +214,3 @@ def build_time_claims_table(findings: pd.DataFrame) -> Table:
             "run, or another machine, has others. That is why this claim stands apart."
         ),
     )
-
-
-def _finding(claim: Claim, evidence: Evidence | Times) -> dict[str, str]:
-    rule, apply, _ = CHECKS[claim.check]
-    try:
-        judgement = apply(evidence, **claim.options)
-    except checks.NotTestable as missing:
-        judgement = checks.Judgement(UNTESTABLE, f"{sentence(str(missing))}.")
-    if claim.construction and judgement.verdict != CONTRARY:
-        judgement = judgement._replace(verdict=BY_CONSTRUCTION)
-        rule = f"By construction: {claim.construction}."
-    return {
-        "claim": claim.id,
-        "text": claim.text,
-        "kind": claim.kind,
-        "benchmark": evidence.plan.title,
-        "verdict": judgement.verdict,
-        "numbers": judgement.numbers,
-        "rule": rule,
-    }
