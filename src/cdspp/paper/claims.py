@@ -131,15 +131,15 @@ def check_claims(
         if of_time != isinstance(each, Times):
             continue
         try:
-            judgement = apply(each, **claim.options)
+            decision = apply(each, **claim.options)
         except checks.NotTestable as missing:
-            judgement = checks.Judgement(UNTESTABLE, f"{sentence(str(missing))}.")
-        if claim.construction and judgement.verdict != CONTRARY:
-            judgement = judgement._replace(verdict=BY_CONSTRUCTION)
+            decision = checks.Decision(UNTESTABLE, f"{sentence(str(missing))}.")
+        if claim.construction and decision.verdict != CONTRARY:
+            decision = decision._replace(verdict=BY_CONSTRUCTION)
             rule = f"By construction: {claim.construction}."
         record = {"claim": claim.id, "text": claim.text, "kind": claim.kind}
         record |= {"benchmark": each.plan.title, "rule": rule}
-        records.append(record | judgement._asdict())
+        records.append(record | decision._asdict())
     return pd.DataFrame(records, columns=list(CLAIM_COLUMNS))
 
 
