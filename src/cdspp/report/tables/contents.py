@@ -67,19 +67,32 @@ def count_contents(
     """
     label_files = {path.stem: path for path in map(Path, labels)}
     feature_files = {path.stem: path for path in map(Path, features)}
-    blocks = read_splits(splits)
-    entries = []
-    for role, domains in names.role_domains(plan.tasks).items():
-        view = plan.views[role]
-        for domain in domains:
-            path = _look_up(domain, label_files, f"a file of {domain}")
-            name = f"{domain}.{view}"
-            features_path = _look_up(name, feature_files, f"a file of {name}")
-            class_of = artifacts.labels_by_id(path)
-            entry: dict[str, Any] = {"benchmark": plan.benchmark, "role": role}
-            entry |= {"dataset": path.parent.name, "domain": domain}
-            entry |= _domain(path, class_of, features_path, view)
-            entries.append(entry | _trials(split_of(blocks, role, domain), class_of))
+    blocks, roles = read_splits(splits), names.role_domains(plan.tasks)
+    pairs, entries = [(r, domain) for r in roles for domain in roles[r]], []
+    for role, domain in pairs:
+        name = f"{domain}.{plan.views[role]}"
+        path = _look_up(domain, label_files, f"a file of {domain}")
+        features_path = _look_up(name, feature_files, f"a file of {name}")
+        class_of = artifacts.labels_by_id(path)
+        described = artifacts.read_features(features_path)
+        # Paired samples come last, and have no label.
+        if class_of.keys() != set(described.ids[: len(class_of)]):
+            raise DataError(
+                f"{features_path}: {len(described.ids)} samples, but {len(class_of)} "
+                f"in {path}, or others. Delete both and run again."
+            )
+        entry = {
+            "benchmark": plan.benchmark,
+            "role": role,
+            "dataset": path.parent.name,
+            "domain": domain,
+            "samples": len(class_of),
+            "classes": len({label for label in class_of.values() if label}),
+            "view": ", ".join([plan.views[role], *_view_notes(described.provenance)]),
+            "features": int(described.X.shape[1]),
+            "paired": len(described.ids) - len(class_of),
+        }
+        entries.append(entry | _trials(split_of(blocks, role, domain), class_of))
     return pd.DataFrame(entries)
 
 
@@ -223,29 +236,10 @@ def _look_up(name: str, items: Mapping[str, Any], what: str) -> Any:
     return items[name]
 
 
-def _domain(
-    labels: Path, class_of: Mapping[str, str], features: Path, view: str
-) -> dict[str, object]:
-    described = artifacts.read_features(features)
-    # Paired samples come last, and have no label.
-    if class_of.keys() != set(described.ids[: len(class_of)]):
-        raise DataError(
-            f"{features}: {len(described.ids)} samples, but {len(class_of)} in "
-            f"{labels}, or others. Delete both and run again."
-        )
-    return {
-        "samples": len(class_of),
-        "classes": len({label for label in class_of.values() if label}),
-        "view": ", ".join([view, *_decisions(described.provenance)]),
-        "features": int(described.X.shape[1]),
-        "paired": len(described.ids) - len(class_of),
-    }
-
-
-def _decisions(provenance: Mapping[str, Any]) -> Iterator[str]:
+def _view_notes(provenance: Mapping[str, Any]) -> Iterator[str]:
     """Yield the notes on a view: untrained networks, the scale."""
     if "view" in provenance:
-        yield from _decisions(provenance["view"])
+        yield from _view_notes(provenance["view"])
     if provenance.get("options", {}).get("weights") == names.UNTRAINED:
         yield _RANDOM_WEIGHTS
     if "scale" in provenance:
