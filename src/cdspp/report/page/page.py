@@ -286,11 +286,9 @@ def _description(
     fits = f"{len(outcomes)} in {len(records.jobs)} jobs, {len(records.failed)} failed"
     spent, start_up = processor_time(study.logs), ""
     if spent.total:
-        share = (
-            f"{100 * spent.start_up / spent.total:.0f} % of the CPU time of all jobs"
-        )
-        of_all = f"{duration(spent.start_up)} of {duration(spent.total)}"
-        start_up = f"{share} ({of_all})"
+        percent = 100 * spent.start_up / spent.total
+        times = f"{duration(spent.start_up)} of {duration(spent.total)}"
+        start_up = f"{percent:.0f} % of the CPU time of all jobs ({times})"
     pairs = [
         ("Study", study.name),
         ("Seed", study.config.get("seed")),
