@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import logging
 import sys
 import warnings
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -38,16 +38,16 @@ MODULES = {
 }
 
 
-def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+def _parser(words: Sequence[str]) -> ArgumentParser:
     """Return the parser: of one module, if `words` begin with its command, or of all.
 
     Commands on studies import more, for which a fit of tables would wait.
     """
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         prog="cdspp",
         description=DESCRIPTION,
         epilog=FILES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"cdspp {VERSION}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -68,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return run_command(parser, words)
 
 
-def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
+def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
     """Run the command that the arguments name, as `add_command` added it."""
     for stream in (sys.stdout, sys.stderr):  # a name may be of other bytes or letters
         if isinstance(stream, io.TextIOWrapper):
