@@ -22,7 +22,6 @@ METHODS = (
     "cdspp.methods.shared.common_subspace",
     "cdspp.methods.networks.networks",
     "cdspp.methods.labels",
-    "cdspp.methods.collapse",
     "cdspp.methods.external",
 )
 ANALYSIS = (
@@ -44,7 +43,6 @@ OTHERS = (
     "cdspp.features",
     "cdspp.features.base",
     "cdspp.stages.source_states",
-    "cdspp.study.layers",
     "cdspp.study.config",
     "cdspp.report.results",
 )

@@ -19,7 +19,7 @@ import pytest
 
 from cdspp.cli import run
 from cdspp.cli.main import main
-from cdspp.core import faults
+from cdspp.core import errors
 
 Event = dict[str, Any]
 
@@ -137,7 +137,7 @@ def test_a_full_disk_is_named_where_logs_are_empty(
     for old in job_log.parent.parent.glob("run-*.log"):
         old.unlink()
     full = partial(FULL_DEVICE.open, "wb")
-    monkeypatch.setattr(faults, "TemporaryFile", lambda dir: full())
+    monkeypatch.setattr(errors, "TemporaryFile", lambda dir: full())
     _, err = said([*BEGUN, *FAILED], 1)
     assert "jobs:\n  logs: no space left on this disk (No space left on device)." in err
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from cdspp.core.run_lock import mark_run, read_marks
+from cdspp.core.run_lock import lock_run, read_run_locks
 
 RUN = """
 import sys
-from cdspp.core.run_lock import mark_run
-mark = mark_run(sys.argv[1])
+from cdspp.core.run_lock import lock_run
+mark = lock_run(sys.argv[1])
 print("marked", flush=True)
 sys.stdin.read()
 """
@@ -54,17 +54,17 @@ def locks(tmp_path: Path) -> list[Path]:
 
 def test_a_mark_lasts_as_long_as_its_process(tmp_path: Path) -> None:
     with run_in(tmp_path) as process:
-        [mark] = read_marks(tmp_path)
+        [mark] = read_run_locks(tmp_path)
         assert mark.lives
         assert mark.process == process.pid
-    assert not read_marks(tmp_path)
+    assert not read_run_locks(tmp_path)
 
 
 def test_locks_of_a_killed_run_are_removed_and_said_so(
     tmp_path: Path, locks: list[Path]
 ) -> None:
     process = killed_in(tmp_path)
-    note = mark_run(tmp_path).note
+    note = lock_run(tmp_path).note
     assert note.startswith(f"The run before (process {process} on ")
     assert "Its lock on this folder is removed" in note
     assert not any(path.exists() for path in locks)
@@ -72,9 +72,9 @@ def test_locks_of_a_killed_run_are_removed_and_said_so(
 
 def test_a_killed_run_without_locks_is_not_worth_a_word(tmp_path: Path) -> None:
     killed_in(tmp_path)
-    own = mark_run(tmp_path)
+    own = lock_run(tmp_path)
     assert own.note == ""
-    assert len(read_marks(tmp_path)) == 1
+    assert len(read_run_locks(tmp_path)) == 1
 
 
 def test_locks_stay_while_a_run_lives(tmp_path: Path, locks: list[Path]) -> None:
@@ -83,7 +83,7 @@ def test_locks_stay_while_a_run_lives(tmp_path: Path, locks: list[Path]) -> None
         # The living run has cleared what was left, and takes locks of its own.
         for path in locks:
             path.touch()
-        note = mark_run(tmp_path).note
+        note = lock_run(tmp_path).note
     assert note.startswith("Another run holds a lock on this folder and lives: ")
     assert f"process {living.pid} " in note
     assert f"process {killed} " not in note
@@ -105,7 +105,7 @@ def test_where_nothing_can_be_told_locks_stay_and_the_remedy_is_named(
     (tmp_path / "cdspp-runs").mkdir()
     if mark is not None:
         (tmp_path / "cdspp-runs/a.json").write_text(mark)
-    note = mark_run(tmp_path).note
+    note = lock_run(tmp_path).note
     assert note.startswith(f"This folder is locked by {named};")
     assert "cdspp run -- --unlock" in note
     assert all(path.exists() for path in locks)
@@ -115,10 +115,10 @@ def test_a_mark_of_another_machine_goes_with_time(tmp_path: Path) -> None:
     (tmp_path / "cdspp-runs").mkdir()
     mark = tmp_path / "cdspp-runs/a.json"
     mark.write_text(json.dumps({"host": "elsewhere", "process": 7}))
-    assert mark_run(tmp_path).note == ""
+    assert lock_run(tmp_path).note == ""
     assert mark.exists()
     os.utime(mark, (0, 0))
-    mark_run(tmp_path)
+    lock_run(tmp_path)
     assert not mark.exists()
 
 
@@ -126,6 +126,6 @@ def test_a_folder_that_takes_no_marks_stops_no_run(
     tmp_path: Path, locks: list[Path]
 ) -> None:
     (tmp_path / "cdspp-runs").write_text("a file where the folder would be")
-    own = mark_run(tmp_path)
+    own = lock_run(tmp_path)
     assert own.stream is None
     assert "cdspp run -- --unlock" in own.note

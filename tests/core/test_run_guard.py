@@ -20,9 +20,9 @@ RUN = """
 import os, sys
 sys.path.insert(0, os.getcwd())
 import mine
-from cdspp.core.run_lock import announce, code_state, mark_run
-mark = mark_run(".snakemake", code_state())
-announce(mark)
+from cdspp.core.run_lock import export_run_lock, code_state, lock_run
+mark = lock_run(".snakemake", code_state())
+export_run_lock(mark)
 print(os.environ["CDSPP_RUN"], flush=True)
 sys.stdin.read()
 """

@@ -12,8 +12,12 @@ from scipy.optimize import minimize
 from support.literal_formulas import landmark_objective
 
 from cdspp.core.linalg import class_sums, counts
-from cdspp.methods.cdls.landmarks import LandmarkProgram, solve_landmarks
-from cdspp.methods.cdls.source_map import ProjectedTarget, SourceMap
+from cdspp.methods.cdls.cdls import SourceMap
+from cdspp.methods.cdls.landmarks import (
+    LandmarkProgram,
+    ProjectedTarget,
+    solve_landmarks,
+)
 
 
 class Tiny:

@@ -18,7 +18,7 @@ from cdspp import SSAN
 
 torch = pytest.importorskip("torch")
 layers = pytest.importorskip("cdspp.methods.networks.layers")
-alignment_network = pytest.importorskip("cdspp.methods.networks.alignment_network")
+alignment_network = pytest.importorskip("cdspp.methods.networks.losses")
 
 # The authors' loss functions, float64, seed 2020: (epoch, loss before its step).
 DIGITS_LOSSES = {

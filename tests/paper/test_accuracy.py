@@ -110,7 +110,7 @@ def test_every_printed_cell_is_read(printed: Printed) -> None:
 
 def test_printed_names_are_those_of_the_classes(printed: Printed) -> None:
     found = [method_class(name) for name in available()]
-    newer = ("cdspp.methods.transport", "cdspp.methods.coral")
+    newer = ("cdspp.methods.transport", "cdspp.methods.pca_coral")
     found = [method for method in found if not method.__module__.startswith(newer)]
     found.remove(method_class("jmea"))
     names = {method.display_name for method in found if not method.bridges}

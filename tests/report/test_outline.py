@@ -10,6 +10,8 @@ from support.report_data import make_plan
 from cdspp.core.discovery import load_function
 from cdspp.report.outline import KINDS, item_jobs, outline, outline_names
 from cdspp.study.files import INPUTS
+from cdspp.study.guest_sections import GuestSection
+from cdspp.study.plugins import ReportPlugin
 
 
 def of_digits(kind: str, plan: object) -> list[str]:
@@ -115,3 +117,7 @@ def test_captions_are_those_of_the_page_or_what_opens_a_part_of_it() -> None:
     assert "mistaken for which: CDSPP on print → sketch, last" in confusion
     assert "multiple of that of CDSPP." in captions["timing", "times"]
     assert not any("{" in text for text in captions.values())
+
+
+def test_the_name_that_plug_ins_of_the_last_release_import_is_kept() -> None:
+    assert GuestSection is ReportPlugin

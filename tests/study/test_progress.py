@@ -17,7 +17,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.files import write_record
 from cdspp.core.jobs import job
 from cdspp.core.names import FitKey, trials_of_block
-from cdspp.core.run_lock import mark_run
+from cdspp.core.run_lock import lock_run
 from cdspp.study.files import FIT
 from cdspp.study.fit_jobs import FitJob, fit_jobs
 from cdspp.study.model import Study
@@ -105,7 +105,7 @@ def test_a_job_without_an_end_runs_as_long_as_a_run_lives(study: Study) -> None:
     progress = study_progress(study)
     assert progress.stopped == [entry.log]
     assert counts(study)["svm-t"] == {"missing": 8}
-    own = mark_run()
+    own = lock_run()
     assert own.stream is not None
     os.utime(log)
     assert counts(study)["svm-t"] == {"running": 2, "missing": 6}

@@ -18,7 +18,7 @@ from cdspp.analysis.summary import Summary, summarise
 from cdspp.core.files import write_record
 from cdspp.core.names import ALONE, MATCHED, role_domains
 from cdspp.methods import method_class
-from cdspp.paper.guest import Paper
+from cdspp.paper.plugin import Paper
 from cdspp.report.tables.source_help import build_task_table
 from cdspp.report.tables.table import to_csv
 from cdspp.stages.artifacts import FIT_COLUMNS, LABEL_COLUMNS, SCORE_COLUMNS, write_rows
@@ -130,12 +130,12 @@ def make_plan(
     told = dict(paper or {})
     own = {"id": benchmark, "printed": told.pop("printed", None)}
     config = {"benchmarks": [own], **told}
-    guest = _paper()
-    more = guest.settings(config, study.benchmarks)
+    plugin = _paper()
+    more = plugin.settings(config, study.benchmarks)
     runs = {"settings": settings, "curves": curves}
     study = with_settings(runs, study, more)
-    plans = {"paper": guest.plan(study, config, benchmark)}
-    return plan_of(replace(study, guests={benchmark: plans}), benchmark)
+    plans = {"paper": plugin.plan(study, config, benchmark)}
+    return plan_of(replace(study, plugins={benchmark: plans}), benchmark)
 
 
 @cache
@@ -250,9 +250,7 @@ def write_scores(path: Path, plan: BenchmarkPlan, **options: Any) -> Path:
 
 def write_comparisons(path: Path, scores: pd.DataFrame, plan: BenchmarkPlan) -> Path:
     """Write what the methods of a plan gain, as the table of a benchmark's CSV form."""
-    table = build_task_table(
-        compare_with_rivals(scores, plan), plan.benchmark, plan.title
-    )
+    table = build_task_table(compare_with_rivals(scores, plan), plan)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(to_csv(table), encoding="utf-8")
     return path

@@ -271,7 +271,7 @@ def test_of_a_job_only_the_fits_that_a_change_touches_are_made_anew(
 
 
 def test_an_edited_method_reruns_only_its_fits(project: Project) -> None:
-    module = project.folder / "src/cdspp/methods/svm_t/svm_t.py"
+    module = project.folder / "src/cdspp/methods/svm_t.py"
     text = module.read_text()
     try:
         module.write_text(text + "\n# A comment changes no result.\n")

@@ -4,7 +4,7 @@
 from cdspp.core.provenance import data_digest
 from cdspp.study.stale import DIGESTS
 
-SECTION_MODULES = [section.__module__ for section in guest_classes()]
+PLUGIN_MODULES = [plugin.__module__ for plugin in plugin_classes()]
 
 
 localrules:
@@ -64,7 +64,7 @@ rule report_page:
     params:
         plans=EVERY_PLAN,
         study=run_description,
-        code=code_digest("cdspp.report.page.page", *SECTION_MODULES),
+        code=code_digest("cdspp.report.page.page", *PLUGIN_MODULES),
         templates=data_digest("report/page/templates"),
     script:
         "../scripts/report_page.py"

@@ -23,8 +23,8 @@ from cdspp.core.wording import counted
 if TYPE_CHECKING:
     from cdspp.datasets.table_rows import DomainRows
 
-# The reason for a model's method, and its predictions by identifier.
-LastFit = tuple[Mapping[str, Any], Mapping[str, str]]
+Reason = Mapping[str, Any]  # method, choice and labelled rows of a model, as it keeps
+LastFit = tuple[Reason, Mapping[str, str]]  # with predictions by identifier
 
 FIT_EXAMPLES = """\
 Without --method the best bet of `cdspp compare` is fitted; without a source,
@@ -201,11 +201,7 @@ def _next_step(arguments: Namespace, model: Any) -> list[str]:
 
 
 def _save_model(
-    arguments: Namespace,
-    model: Any,
-    read: DomainRows,
-    scaling: Any,
-    reason: Mapping[str, Any],
+    arguments: Namespace, model: Any, read: DomainRows, scaling: Any, reason: Reason
 ) -> None:
     from cdspp.cli.rows import columns_of
     from cdspp.methods.model_file import save_model
@@ -238,7 +234,7 @@ def last_fit(model: PathLike, output: PathLike) -> LastFit | None:
     return (reason, predictions) if reason else None
 
 
-def read_reason(path: PathLike, kept: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+def read_reason(path: PathLike, kept: Mapping[str, Any]) -> tuple[Reason, str]:
     """Return the reason of a model's method, and a line on it; none in those of 0.2.0.
 
     DataError: it is damaged.
@@ -255,7 +251,7 @@ def read_reason(path: PathLike, kept: Mapping[str, Any]) -> tuple[dict[str, Any]
         raise DataError(f"{path}: a damaged model ({error}). Fit again.") from error
 
 
-def _choice_text(reason: Mapping[str, Any]) -> str:
+def _choice_text(reason: Reason) -> str:
     if "probability" not in reason:
         return f"chosen {reason['choice']}"
     if reason["evidence"] == "settled":
@@ -268,7 +264,7 @@ def _choice_text(reason: Mapping[str, Any]) -> str:
 
 
 def changes(
-    before: LastFit, reason: Mapping[str, Any], predictions: Mapping[str, Any]
+    before: LastFit, reason: Reason, predictions: Mapping[str, Any]
 ) -> Iterator[str]:
     """Yield a line on what changed since the last fit: labels, method, predictions."""
     old, labels = before
@@ -287,8 +283,8 @@ def changes(
 def _predict(arguments: Namespace) -> str:
     from cdspp.cli.rows import drift_notes, scaled, write_predictions
     from cdspp.datasets.table_rows import complete
-    from cdspp.methods.collapse import find_collapse
     from cdspp.methods.model_file import read_model
+    from cdspp.methods.problem import find_collapse
 
     reads = [arguments.model, arguments.target]
     command.check_outputs([arguments.output], reads, force=arguments.force)

@@ -14,8 +14,7 @@ from importlib import import_module
 from typing import Any, cast
 
 from cdspp.cli.command import FILES, missing_package, note_lines
-from cdspp.core.errors import DiskFullError, MethodFailed, NotWritableError
-from cdspp.core.faults import out_of_memory, out_of_memory_text
+from cdspp.core import errors
 from cdspp.core.labels import keep_labels
 from cdspp.core.version import VERSION
 
@@ -25,7 +24,7 @@ that has few labels and other features.
 """
 
 # ConfigError and DataError are ValueErrors, like scikit-learn's own.
-USER_ERRORS = (DiskFullError, MethodFailed, NotWritableError, OSError, ValueError)
+USER_ERRORS = (errors.DiskFullError, errors.NotWritableError, OSError, ValueError)
 LESS_MEMORY = "Leave rows or features out, or take another method, and run again."
 # The commands of each module, in the order of the help.
 MODULES = {
@@ -51,7 +50,7 @@ def _parser(words: Sequence[str]) -> ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"cdspp {VERSION}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    own = [name for name, names in MODULES.items() if {*words[:1]} & {*names}]
+    own = [name for name, names in MODULES.items() if words and words[0] in names]
     for name in own or MODULES:
         import_module(f"cdspp.cli.{name}").add_commands(commands)
     return parser
@@ -79,12 +78,12 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
         with _notes_once(), keep_labels(*getattr(arguments, "keep_label", ())):
             text = arguments.run(arguments)
         _print(text)
-    except USER_ERRORS as error:
+    except (errors.MethodFailed, *USER_ERRORS) as error:
         return _refuse(parser.prog, str(error))
     except (MemoryError, RuntimeError) as error:
-        if not out_of_memory(error):
+        if not errors.out_of_memory(error):
             raise
-        return _refuse(parser.prog, f"{out_of_memory_text(error)} {LESS_MEMORY}")
+        return _refuse(parser.prog, f"{errors.out_of_memory_text(error)} {LESS_MEMORY}")
     except ModuleNotFoundError as error:
         if (remedy := missing_package(error, arguments.extra)) is None:
             raise

@@ -19,7 +19,7 @@ from typing import Any
 
 from cdspp.cli import command
 from cdspp.cli.study import read_config, read_study
-from cdspp.core.faults import writing_fault
+from cdspp.core.errors import writing_fault
 from cdspp.core.run_lock import KEEP_FITS
 from cdspp.core.wording import duration
 from cdspp.study.files import found_file, workflow_folder

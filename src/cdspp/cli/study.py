@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any
 from cdspp.cli import command
 from cdspp.cli.command import add_command, add_options
 from cdspp.cli.share import verify_archive
-from cdspp.core.errors import DataError
-from cdspp.core.faults import writing_fault
+from cdspp.core.errors import DataError, writing_fault
 from cdspp.core.names import MAIN, FitKey, PathLike
 from cdspp.core.wording import aligned, counted
 from cdspp.study.files import found_file, study_command, workflow_folder
 
 if TYPE_CHECKING:
     from cdspp.stages.trials import TaskFiles
-    from cdspp.study.layers import MergedConfig
+    from cdspp.study.config import MergedConfig
     from cdspp.study.model import Study
     from cdspp.study.progress import Progress
 
@@ -68,7 +67,7 @@ STUDY_FILES = (".yaml", ".yml", ".json")
 
 def read_config(files: Sequence[PathLike]) -> MergedConfig:
     """Return the keys of the study of some files, by default of config.yaml."""
-    from cdspp.study.layers import merge_files, merge_presets
+    from cdspp.study.config import merge_files, merge_presets
 
     paths = [found_file(file) for file in files or ["config.yaml"]]
     return merge_presets(merge_files(paths), workflow_folder())
@@ -232,7 +231,7 @@ def _export(arguments: Namespace) -> str:
     study = read_study(arguments.file)
     blocks = {name: list(_blocks(study, name)) for name in study.benchmarks}
     files = [files for each in blocks.values() for _, files in each]
-    paths = (path for each in files for path in each.by_name().values())
+    paths = (path for each in files for path in each.values())
     read = dict.fromkeys(map(str, paths))
     if lacking := [path for path in read if not Path(path).is_file()]:
         # By name: a view may rest on another, where the rule of both would stop.
@@ -252,7 +251,6 @@ def _export(arguments: Namespace) -> str:
 
 
 def _blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
-    from cdspp.stages.trials import TaskFiles
     from cdspp.study.files import files_of_fit
 
     usual = (
@@ -265,8 +263,8 @@ def _blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
         for block in study.blocks(study.trials):
             key = FitKey(benchmark, MAIN, task, method, block)
             named = files_of_fit(study, key).items()
-            sides = {n: path for n, path in named if n.startswith(("source", "target"))}
-            yield task, TaskFiles.of(**sides)
+            sides = ("source", "target")
+            yield task, {n: path for n, path in named if n.startswith(sides)}
 
 
 def add_commands(commands: Any) -> None:

@@ -99,12 +99,12 @@ def _from_class(name: str, **how: Any) -> Dataset:
     place, options = how.pop("class"), how.pop("options", {})
     if how:
         raise ConfigError(f"data set {name}: {', '.join(how)} is not for a class.")
-    found = discovery.load_class(discovery.plugin_paths(__name__).get(place, place))
-    if not issubclass(found, Dataset):
+    cls = discovery.load_class(discovery.plugin_paths(__name__).get(place, place))
+    if not issubclass(cls, Dataset):
         raise ConfigError(f"{place}: expected a class derived from {__name__}.Dataset.")
-    discovery.check_options(f"data set {name}", options, discovery.defaults_of(found))
+    discovery.check_options(f"data set {name}", options, discovery.defaults_of(cls))
     try:
-        made = found(**options)
+        made = cls(**options)
         made.check_contents()
     except ConfigError as error:
         raise ConfigError(f"{place}: {error}") from error

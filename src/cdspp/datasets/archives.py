@@ -15,8 +15,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from cdspp.core.errors import DataError
-from cdspp.core.faults import raise_write_error
+from cdspp.core.errors import DataError, raise_write_error
 
 Wanted = Callable[[str], str | None]
 

@@ -57,8 +57,8 @@ def _check_entry(where: str, entry: Any) -> None:
     refuse_unknown_keys(entry, KNOWN, f"{where}: ")
     kinds = (*KINDS, *OTHER_KINDS)
     if "kind" in entry and entry["kind"] not in kinds:
-        found = f"got {entry['kind']!r}"
-        raise DataError(f"{where}: kind must be one of {', '.join(kinds)}, {found}.")
+        got = f"got {entry['kind']!r}"
+        raise DataError(f"{where}: kind must be one of {', '.join(kinds)}, {got}.")
     more = FILE_KEYS if entry.get("kind") in OTHER_KINDS else DATA_KEYS
     if missing := [key for key in (*REQUIRED, *more) if key not in entry]:
         raise DataError(f"{where}: missing {', '.join(missing)}.")
@@ -84,9 +84,9 @@ def refuse_unknown_keys(
             raise DataError(f"{where}unknown key {key!r}{did_you_mean(key, known)}")
 
 
-def unfit(path: Path, found: str) -> DataError:
+def unfit(path: Path, fault: str) -> DataError:
     """Return the error of a fetched file that differs from its catalogue entry."""
-    return DataError(f"{path}: {found}. {REMEDY}")
+    return DataError(f"{path}: {fault}. {REMEDY}")
 
 
 def published_storage(entry: Entry, view: str, domain: str) -> dict[str, Any] | None:
@@ -133,10 +133,10 @@ def check_catalogued(index: Index, catalogue: Mapping[str, Entry]) -> None:
         "class_sizes": (sizes, entry["class_sizes"]),
         "paired": (paired, dict.fromkeys(paired, entry.get("paired", 0))),
     }
-    for key, (found, value) in compared.items():
-        if value == found:
+    for key, (actual, value) in compared.items():
+        if value == actual:
             continue
-        message = f"data set {index.dataset}: {key} is {found}, but the catalogue"
+        message = f"data set {index.dataset}: {key} is {actual}, but the catalogue"
         for package, version in entry.get("versions", {}).items():
             if index.versions.get(package) != version:
                 log.warning("%s has %s for %s %s", message, value, package, version)

@@ -55,12 +55,12 @@ class FolderDataset(Dataset):
         self.kept_in = self.folder
         self.memory, self.paired = memory, paired
         self.domains = tuple(_subfolders(self.folder, "domain"))
-        found = {d: _subfolders(self.folder / d, "class") for d in self.domains}
+        labels = {d: _subfolders(self.folder / d, "class") for d in self.domains}
         with kept_labels(*keep_labels):
-            require_distinct(found)
-        self._classes_of = {d: {*names} - {paired} for d, names in found.items()}
+            require_distinct(labels)
+        self._classes_of = {d: {*names} - {paired} for d, names in labels.items()}
         self.classes = tuple(sorted(set().union(*self._classes_of.values())))
-        places = [(domain, label) for domain in found for label in found[domain]]
+        places = [(domain, label) for domain in labels for label in labels[domain]]
         files = {place: _files(self.folder.joinpath(*place)) for place in places}
         every = [*chain(*files.values())]
         self.kind = self._most_common_kind(every)
@@ -68,17 +68,14 @@ class FolderDataset(Dataset):
         self._samples = self._as_samples(files)
         samples = chain.from_iterable(self._samples.values())
         self._paths = [self.folder / sample.path for sample in samples]
-        self.n_paired = self._count_pairs()
-
-    def _count_pairs(self) -> int:
-        found = {d: {s.id for s in ss if s.paired} for d, ss in self._samples.items()}
-        every = set.union(*found.values())
-        for domain, ids in found.items():
-            if self.paired and (ids != every or not ids):
-                fault = f"has {len(ids)} of the {len(every)} paired objects"
+        pairs = {d: {s.id for s in ss if s.paired} for d, ss in self._samples.items()}
+        every_pair = set.union(*pairs.values())
+        self.n_paired = len(every_pair)
+        for domain, ids in pairs.items():
+            if self.paired and (ids != every_pair or not ids):
+                fault = f"has {len(ids)} of the {self.n_paired} paired objects"
                 where = self.folder / domain / self.paired
                 raise DataError(f"{where}: {fault}. Give each a file in every domain.")
-        return len(every)
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
         """Return the samples; DataError names all images that cannot be decoded."""
@@ -128,8 +125,8 @@ class FolderDataset(Dataset):
         self, files: Mapping[tuple[str, str], Sequence[Path]]
     ) -> dict[str, list[Sample]]:
         samples: dict[str, list[Sample]] = {domain: [] for domain in self.domains}
-        for (domain, label), found in files.items():
-            kept = [path for path in found if _kind(path) == self.kind]
+        for (domain, label), paths in files.items():
+            kept = [path for path in paths if _kind(path) == self.kind]
             if not kept:
                 folder = self.folder / domain / label
                 raise DataError(f"{folder}: the class folder holds no {self.kind}.")
@@ -152,8 +149,8 @@ def _visible(folder: Path) -> list[Path]:
 
 
 def _files(folder: Path) -> list[Path]:
-    if found := [path for path in _visible(folder) if path.is_file()]:
-        return found
+    if files := [path for path in _visible(folder) if path.is_file()]:
+        return files
     raise DataError(f"{folder}: the class folder holds no files.")
 
 

@@ -202,9 +202,9 @@ class Cnn(FileExtractor):
             if id(value) not in kept:
                 continue
             if name not in stored or stored[name].shape != value.shape:
-                found = tuple(stored[name].shape) if name in stored else "nothing"
+                shape = tuple(stored[name].shape) if name in stored else "nothing"
                 message = f"weights {self.weights} do not fit {self.network}: {name}"
-                raise DataError(f"{message} needs {tuple(value.shape)}, got {found}.")
+                raise DataError(f"{message} needs {tuple(value.shape)}, got {shape}.")
             wanted[name] = stored[name].to(value.dtype)
         model.load_state_dict(wanted, strict=False, assign=True)
         return self._truncate(model)

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import (
     check_array,
     check_consistent_length,
@@ -27,11 +28,22 @@ from cdspp.core.files import storable
 from cdspp.core.labels import UNLABELLED
 from cdspp.core.memory import require_memory
 from cdspp.methods.bridge import Bridge, read_bridge, row_keys
-from cdspp.methods.collapse import Collapse, find_collapse
 from cdspp.methods.cost import warn_of_cost
-from cdspp.methods.labels import check_classes, compare_classes, read_labels
-from cdspp.methods.problem import Float, Int, Problem, SourceDomain, number_errors
-from cdspp.methods.selection import labelled_accuracy
+from cdspp.methods.labels import (
+    check_classes,
+    compare_classes,
+    labelled_accuracy,
+    read_labels,
+)
+from cdspp.methods.problem import (
+    Collapse,
+    Float,
+    Int,
+    Problem,
+    SourceDomain,
+    find_collapse,
+    number_errors,
+)
 
 __all__ = [
     "UNLABELLED",
@@ -48,6 +60,12 @@ __all__ = [
 
 
 Sources = SourceDomain | list[SourceDomain]
+
+# Ranges of options, in scikit-learn's terms.
+COUNT = Interval(Integral, 1, None, closed="left")
+POSITIVE = Interval(Real, 0, None, closed="neither")
+NON_NEGATIVE = Interval(Real, 0, None, closed="left")
+SHARE = Interval(Real, 0, 1, closed="neither")
 
 
 @storable
@@ -162,8 +180,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         original, (X, y_target, labelled) = X, self._validate_target(X, y)
-        sources = self._check_sources(source) if isinstance(source, list) else [source]
-        first, *more = sources
+        first, *more = self._source_list(source)
         X_source, y_source = self._validate_source(first, X[labelled], y_target)
         others = [self._validate_source(each, X, y_target) for each in more]
         labels = np.concatenate([y_source, *(y for _, y in others)])
@@ -219,13 +236,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[codes])
 
     def score(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> float:
-        """Return the accuracy on the labelled rows, as `cdspp.labelled_accuracy` does.
-
-        Parameters
-        ----------
-        X, y, sample_weight : array-like
-            Target rows, their labels, and weights; unlabelled rows do not count.
-        """
+        """Return the accuracy on the labelled rows: see `cdspp.labelled_accuracy`."""
         return labelled_accuracy(self, X, y, sample_weight)
 
     def _read_rows(
@@ -299,20 +310,22 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             warnings.warn(text, LabelWarning, stacklevel=3)
         return rows, labels, labelled
 
-    def _check_sources(self, sources: list[SourceDomain]) -> list[SourceDomain]:
-        """Return a list of sources; ValueError where the method cannot take it."""
+    def _source_list(self, source: Sources | None) -> list[SourceDomain | None]:
+        """Return the sources; ValueError where the method takes fewer."""
+        if not isinstance(source, list):
+            return [source]
         name = type(self).__name__
-        if not sources:
+        if not source:
             raise ValueError(
                 "source: expected a SourceDomain or a list of them, got an empty list. "
                 f"Pass None to fit {name} without a source."
             )
-        if len(sources) > 1 and self.uses_source and not self.several_sources:
+        if len(source) > 1 and self.uses_source and not self.several_sources:
             raise ValueError(
-                f"{name} takes one source, got {len(sources)}. SourceVote({name}()) "
+                f"{name} takes one source, got {len(source)}. SourceVote({name}()) "
                 "fits it once for each of them and lets the fits vote."
             )
-        return sources
+        return [*source]
 
     def _validate_source(
         self, source: SourceDomain | None, X: Float, y: NDArray[Any]

@@ -23,7 +23,7 @@ from cdspp.methods.base import (
     SourceDomain,
     TransductiveClassifier,
 )
-from cdspp.methods.collapse import Collapse
+from cdspp.methods.problem import Collapse
 
 __all__ = ["PREDICTIONS", "ExternalMethod", "class_path", "wrap_class", "wrap_object"]
 

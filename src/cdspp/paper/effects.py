@@ -21,7 +21,7 @@ from cdspp.paper.readings import PaperPlan, ReadingPlan
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell, write_tables
 from cdspp.study.plan import BenchmarkPlan, Plans, Row
 
-Reading = Mapping[str, Any]  # a deviation or a choice, as it stands in its list
+Reading = dict[str, Any]  # a deviation or a choice, as it stands in its list
 
 _DEVIATION = ("id", "method", "topic", "paper", "code", "default", "options")
 _DEFAULTS = ("code", "paper", "neither")
@@ -64,20 +64,16 @@ def write_deviations(
 
 def write_choices(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) -> None:
     """Write what the printed numbers rest on."""
-    found = [read_scores(path) for path in scores]
-    effects = measure_choices(found, plans, read_printed(paper))
-    choices = read_choices(Path(paper, "choices.yaml"))
+    frames = [read_scores(path) for path in scores]
+    effects = measure_choices(frames, plans, read_printed(paper))
+    path = Path(paper, "choices.yaml")
+    choices = _read_entries(path, _CHOICE, ("options", "without"))
     write_tables([build_choices_table(effects, choices)], outputs)
 
 
 def read_deviations(path: PathLike) -> list[Reading]:
     """Read the list of deviations; DataError where a key, default or name is wrong."""
     return _read_entries(path, _DEVIATION, ("unchecked",))
-
-
-def read_choices(path: PathLike) -> list[Reading]:
-    """Read the list of choices; DataError where a key or name is wrong."""
-    return _read_entries(path, _CHOICE, ("options", "without"))
 
 
 def _read_entries(
@@ -93,19 +89,16 @@ def _read_entries(
                 f"default, if any, of {', '.join(_DEFAULTS)}."
             )
     counts = Counter(entry["id"] for entry in entries)
-    repeated = sorted(name for name, number in counts.items() if number > 1)
-    if repeated:
+    if repeated := sorted(name for name, number in counts.items() if number > 1):
         raise DataError(f"{path}: named more than once: {', '.join(repeated)}.")
     return entries
 
 
 def _paired_accuracies(scores: pd.DataFrame, entry: ReadingPlan) -> Floats:
     """Return accuracies by setting (the other way, then main), task and trial."""
-    rows = [
-        Row(setting, setting, setting, entry.method, entry.trials_asked)
-        for setting in (entry.setting, MAIN)
-    ]
-    return last_scores(scores, rows, entry.tasks, entry.trials_asked)
+    trials, names = entry.trials_asked, (entry.setting, MAIN)
+    rows = [Row(name, name, name, entry.method, trials) for name in names]
+    return last_scores(scores, rows, entry.tasks, trials)
 
 
 def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Reading]:
@@ -139,22 +132,17 @@ def measure_choices(
             values = _paired_accuracies(frame, entry)
             otherwise, main = values.mean(axis=1)
             effect = _effect(plan, entry, paired_gain(main, otherwise))
-            record = {"choice": entry.identifier, "method": entry.method}
             own = {"benchmark": paper.printed, "method": name}
             cells = printed.cells[(printed.cells[list(own)] == own).all(axis=1)]
-            exact = _exact(cells, entry.tasks, values)
-            found.append({**record, "display_name": name, **effect, **exact})
+            cells = cells[cells["task"].isin(entry.tasks)]
+            met = [0, 0]  # without the choice, and with it
+            for cell in cells.itertuples():
+                for run, trials in enumerate(values[:, entry.tasks.index(cell.task)]):
+                    met[run] += cell_verdict(cell, trials) == EXACT
+            counts = {"cells": len(cells), "exact": met[1], "exact_otherwise": met[0]}
+            keys = {"choice": entry.identifier, "method": entry.method}
+            found.append(keys | {"display_name": name} | effect | counts)
     return pd.DataFrame(found, columns=list(_CHOICE_COLUMNS))
-
-
-def _exact(cells: pd.DataFrame, tasks: Sequence[str], values: Floats) -> Reading:
-    """Count the cells of a method that are met without a choice, and with it."""
-    cells = cells[cells["task"].isin(tasks)]
-    counts = [0, 0]
-    for cell in cells.itertuples():
-        for run, trials in enumerate(values[:, tasks.index(cell.task)]):
-            counts[run] += cell_verdict(cell, trials) == EXACT
-    return {"cells": len(cells), "exact": counts[1], "exact_otherwise": counts[0]}
 
 
 def build_deviation_table(
@@ -166,9 +154,11 @@ def build_deviation_table(
     for entry in deviations:
         method = method_class(entry["method"]).display_name
         record = {"unchecked": False, **entry, "display_name": method}
+        options = (entry["options"] or {}).items()
+        texts = ((n, str(v).lower() if isinstance(v, bool) else v) for n, v in options)
+        record["switch"] = ", ".join(f"{name}: {text}" for name, text in texts)
         measured = [part[entry["id"]] for part in effects if entry["id"] in part]
-        for effect in measured or [unmeasured]:
-            found.append({**record, "switch": _switch(entry), **effect})
+        found += [record | effect for effect in measured or [unmeasured]]
     found.sort(key=lambda each: not each["tasks"])
     data = pd.DataFrame(found, columns=list(_DEVIATION_COLUMNS))
     pairs = zip(data.itertuples(), ~data["id"].duplicated(), strict=True)
@@ -183,12 +173,6 @@ def build_deviation_table(
         prose=(1, 2, 3),
         headings=True,
     )
-
-
-def _switch(deviation: Reading) -> str:
-    given = (deviation["options"] or {}).items()
-    words = ((n, str(v).lower() if isinstance(v, bool) else v) for n, v in given)
-    return ", ".join(f"{name}: {value}" for name, value in words)
 
 
 def _deviation_line(each: Any, *, first: bool) -> Line:
@@ -216,8 +200,16 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Reading]) -> Ta
     """Build the table ``printed-choices``: a line a choice and method measured."""
     lines = []
     for choice in choices:
-        found = effects[effects["choice"] == choice["id"]].itertuples()
-        lines += [_choice_line(choice, e, first=not i) for i, e in enumerate(found)]
+        texts = [Cell(choice[key]) for key in ("topic", "printed", "otherwise")]
+        for measured in effects[effects["choice"] == choice["id"]].itertuples():
+            name = Cell(measured.display_name, note=_sample_size(measured), name=True)
+            effect = effect_cell(measured.effect, measured.low, measured.high)
+            exact = Cell(DASH)
+            if measured.cells:
+                without = f"without {measured.exact_otherwise}"
+                exact = Cell(f"{measured.exact} of {measured.cells}", note=without)
+            lines.append(Line((*texts, name, effect, exact)))
+            texts = [Cell("")] * len(texts)
     return Table(
         name="printed-choices",
         title="What the printed numbers rest on",
@@ -228,14 +220,3 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Reading]) -> Ta
         text_columns=4,
         prose=(0, 1, 2),
     )
-
-
-def _choice_line(choice: Reading, measured: Any, *, first: bool) -> Line:
-    texts = (choice[key] if first else "" for key in ("topic", "printed", "otherwise"))
-    name = Cell(measured.display_name, note=_sample_size(measured), name=True)
-    effect = effect_cell(measured.effect, measured.low, measured.high)
-    exact = Cell(DASH)
-    if measured.cells:
-        without = f"without {measured.exact_otherwise}"
-        exact = Cell(f"{measured.exact} of {measured.cells}", note=without)
-    return Line((*map(Cell, texts), name, effect, exact))

@@ -35,7 +35,7 @@ class PaperPlan:
     @classmethod
     def of(cls, plan: BenchmarkPlan) -> Self:
         """Return what the plan of a benchmark holds of the paper."""
-        given = dict(plan.guests.get(NAME, {}))
+        given = dict(plan.plugins.get(NAME, {}))
         for section in READINGS:
             entries = given.get(section, ())
             given[section] = tuple(ReadingPlan(**entry) for entry in entries)

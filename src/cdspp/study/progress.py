@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cdspp.core.errors import DataError
 from cdspp.core.jobs import FINISHED, READY
 from cdspp.core.names import MAIN, FitKey, trials_of_block
-from cdspp.core.run_lock import RunMark, read_marks
+from cdspp.core.run_lock import RunLock, read_run_locks
 from cdspp.stages.artifacts import read_fit_record
 from cdspp.study.files import FIT, SUBSPACE
 from cdspp.study.fit_jobs import FitJob, fit_jobs
@@ -47,7 +47,7 @@ class Progress:
     failures: list[Failure] = field(default_factory=list)
     crashed: list[str] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)
-    runs: Sequence[RunMark] = ()
+    runs: Sequence[RunLock] = ()
 
     def state_of(self, log: JobLog) -> str:
         """Return the state of fits that a job lacks: running, failed or missing."""
@@ -70,7 +70,7 @@ class JobLog:
 
 def study_progress(study: Study) -> Progress:
     """Return how far a study is, by its files in the working folder, old or new."""
-    runs = [run for run in read_marks() if run.lives is not False]
+    runs = [run for run in read_run_locks() if run.lives is not False]
     fits = {
         (benchmark, key.method): Counter[str]()
         for benchmark in study.benchmarks
@@ -102,7 +102,11 @@ def _add_fits(progress: Progress, study: Study, job: FitJob) -> None:
     for key in job.fits:
         counter = progress.fits[key.benchmark, key.method]
         file = FIT.format(study=study.name, **key._asdict())
-        if (trials := _read_trials(file)) is None:
+        trials = None
+        with suppress(DataError):  # damaged: made again
+            if Path(f"{file}.parquet").is_file():
+                trials = read_fit_record(f"{file}.parquet").trials
+        if trials is None:
             left = MISSING if state == DONE else state
             counter[left] += len(trials_of_block(key.block))
             whole = False
@@ -138,14 +142,6 @@ def _made_of(study: Study, key: FitKey, file: str) -> Iterator[str]:
     shown = MAIN, study.shown_method(), study.benchmarks[key.benchmark].showcase
     if where == shown and key.block == study.showcase_blocks()[0]:
         yield SUBSPACE.format(study=study.name, **key._asdict())
-
-
-def _read_trials(file: str) -> Sequence[Mapping[str, Any]] | None:
-    """Return the trials in the record of a fit, None where a file lacks."""
-    with suppress(DataError):  # damaged: made again
-        if Path(f"{file}.parquet").is_file():
-            return read_fit_record(f"{file}.parquet").trials
-    return None
 
 
 def read_log(path: str) -> JobLog:

@@ -11,13 +11,13 @@ import pytest
 from support.claim_data import LUCK, Check, check_of, curve_of, evidence, times
 
 from cdspp.analysis.verdicts import TOO_FEW
-from cdspp.paper.claims.checks import judge
-from cdspp.paper.claims.evidence import (
+from cdspp.paper.claims.checks import (
     CONTRARY,
     SUPPORTED,
     Evidence,
     NotTestable,
     Times,
+    judge,
 )
 
 SUPERIOR = check_of("superior", method="cdspp", rival="svm-t")

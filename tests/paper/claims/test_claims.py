@@ -25,27 +25,22 @@ from cdspp.analysis.summary import read_scores
 from cdspp.analysis.verdicts import TOO_FEW
 from cdspp.core.errors import DataError
 from cdspp.methods import available
-from cdspp.paper.claims.checks import CHECKS, judge_gain
+from cdspp.paper.claims.checks import CHECKS, CONTRARY, SUPPORTED, Times, judge_gain
 from cdspp.paper.claims.claims import (
+    BY_CONSTRUCTION,
     CLAIM_COLUMNS,
+    UNTESTABLE,
     build_claims_table,
     build_time_claims_table,
     build_verdicts_table,
     check_claims,
     read_claims,
-)
-from cdspp.paper.claims.evidence import (
-    BY_CONSTRUCTION,
-    CONTRARY,
-    SUPPORTED,
-    UNTESTABLE,
-    Times,
     read_evidence,
 )
 from cdspp.paper.times import measure_times
 from cdspp.report.tables.table import write_tables
 from cdspp.stages.artifacts import read_csv
-from cdspp.stages.row_scores import RowScores
+from cdspp.stages.score import RowScores
 
 EVERY = read_claims(RESOURCES / "paper/claims.yaml")
 CLAIMS = [claim for claim in EVERY if claim.check != "cheapest"]

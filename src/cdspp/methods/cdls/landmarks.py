@@ -20,7 +20,6 @@ from scipy.linalg import blas, lapack
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import class_sums, counts, diagonal
 from cdspp.methods.base import Float, Int
-from cdspp.methods.cdls.source_map import ProjectedTarget
 
 TOLERANCE = 1e-10  # Residuals, as a share of the largest entry of the gradient.
 GAP_TOLERANCE = 1e-12  # Mean complementarity, likewise.
@@ -28,6 +27,40 @@ ACCEPTABLE = 1e-6  # Enough where rounding lets these sink no further.
 MAX_STEPS = 50
 TO_THE_BOUNDARY = 0.995
 SMALLEST = 1e-20  # Distance to the bounds at least; below, quotients overflow.
+
+
+class Goals(NamedTuple):
+    """By class sums of the target's weighted rows, and both weights in these sums."""
+
+    sums: Float
+    labelled: Float
+    pseudo: Float
+    mean: Float
+
+
+class ProjectedTarget(NamedTuple):
+    """Target rows in the principal subspace of dimension m, class codes of some."""
+
+    labelled: Float
+    codes: Int
+    unlabelled: Float
+    n_classes: int
+
+    def first_goals(self) -> Goals:
+        """Return the goals without predictions: unlabelled rows count in the mean."""
+        sums = class_sums(self.labelled, self.codes, self.n_classes)
+        sizes = counts(self.codes, self.n_classes)
+        mean = np.vstack([self.labelled, self.unlabelled]).mean(axis=0)
+        return Goals(sums, sizes, np.zeros(self.n_classes), mean)
+
+    def goals(self, prediction: Int, weights: Float) -> Goals:
+        """Return the goals with weighted unlabelled rows in their predicted classes."""
+        sums, sizes, _, _ = self.first_goals()
+        column, n_classes = weights[:, None], self.n_classes
+        sums += class_sums(column * self.unlabelled, prediction, n_classes)
+        pseudo = class_sums(column, prediction, n_classes).ravel()
+        mean = sums.sum(axis=0) / (len(self.labelled) + weights.sum())
+        return Goals(sums, sizes, pseudo, mean)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,16 +13,9 @@ from sklearn.utils._param_validation import StrOptions
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import counts, diagonal, row_normalise
-from cdspp.methods.base import Float, Int, Problem, Round
-from cdspp.methods.hfa.hfa import (
-    HFA,
-    AugmentedMachine,
-    GaussianKernel,
-    Solution,
-    add_columns,
-)
-from cdspp.methods.hfa.libsvm import one_class
-from cdspp.methods.shared.constraints import POSITIVE
+from cdspp.methods.base import POSITIVE, Float, Int, Problem, Round
+from cdspp.methods.hfa import hfa
+from cdspp.methods.hfa.hfa import HFA, AugmentedMachine, GaussianKernel, Solution
 
 # Rounds without progress before rows are swapped one at a time.
 PATIENCE = 3
@@ -144,7 +137,7 @@ class LabellingMachine(AugmentedMachine):
         np.multiply(mean[:, None], known, out=Q[n_known:, :n_known])
         np.matmul(guesses * weights, guesses.T, out=Q[n_known:, n_known:])
         Q *= self._kernels.shifted
-        add_columns(Q, self._columns * self._labels, weights)
+        hfa.add_columns(Q, self._columns * self._labels, weights)
         diagonal(Q)[:] += self._kernels.ridge
         return Q
 
@@ -238,7 +231,8 @@ class SHFA(HFA):
         shares; those of the labelled target rows; or known shares in the order of
         `classes_`.
     trace_bound, C_source, C_target, max_iter, max_inner_iter, tol
-        As in `HFA`, which has the references, too; of augmentation and labellings.
+        As in `HFA`, which has the references and an example, too; of augmentation and
+        labellings.
     C_unlabelled : float, default=1e-3
         Cost of a margin violation of an unlabelled row.
     p : float, default=1.5
@@ -265,14 +259,6 @@ class SHFA(HFA):
     over single coordinates of a root of the kernel, not by the norm of the objective.
     The tolerance of LIBSVM matters: the exact solver labels a few rows in a hundred
     differently.
-
-    Examples
-    --------
-    >>> from cdspp import SHFA, SourceDomain
-    >>> source = SourceDomain([[1.0, 0.0, 0.1], [0.0, 1.0, 0.2]], [0, 1])
-    >>> X = [[0.0, 1.0], [1.0, 0.0], [0.1, 0.9], [0.8, 0.1]]
-    >>> SHFA().fit(X, [0, 1, -1, -1], source=source).transduction_
-    array([0, 1, 0, 1])
     """
 
     identifier = "shfa"
@@ -347,7 +333,7 @@ class SHFA(HFA):
 
     def _solver(self, n: int) -> Callable[[Float], Float]:
         exact = self.solver == "exact"
-        return ExactSolver(n) if exact else partial(one_class, tol=self.svm_tol)
+        return ExactSolver(n) if exact else partial(hfa.one_class, tol=self.svm_tol)
 
     def _expected_counts(self, problem: Problem) -> Float:
         n_classes, n_unlabelled = problem.n_classes, len(problem.X_unlabelled)

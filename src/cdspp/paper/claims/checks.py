@@ -4,51 +4,94 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis import answers, verdicts
+from cdspp.analysis import answers, source_help, verdicts
 from cdspp.analysis.curves import CurveScores, value_text
-from cdspp.analysis.source_help import by_default, of_reference, on_average
-from cdspp.analysis.summary import Floats, mean_sd, n_present
-from cdspp.analysis.verdicts import (
-    COLLAPSED,
-    EQUAL,
-    HELPS,
-    HURTS,
-    MIN_TRIALS,
-    TOO_FEW,
-    ZERO,
-    PairedGain,
-    paired_gain,
-)
+from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
+from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, MIN_TRIALS, TOO_FEW, ZERO
 from cdspp.core.names import ALONE, CLASS_NOISE, LABELS
 from cdspp.core.wording import counted, in_points
-from cdspp.paper.claims.evidence import (
-    CONTRARY,
-    SUPPORTED,
-    Evidence,
-    Judgement,
-    NotTestable,
-    Times,
-)
-from cdspp.study.plan import METHOD, Row
+from cdspp.stages.score import RowScores
+from cdspp.study.plan import METHOD, BenchmarkPlan, Row
 
+SUPPORTED, CONTRARY = "supported", "contrary"
 _TOLERANCE = 0.01  # largest difference of means that counts as flat
 _NAMES = {LABELS: "labels per class", "n_components": "d", "max_iter": "T"}
 
 
+class NotTestable(Exception):
+    """A check lacks data; the message says which."""
+
+
+class Judgement(NamedTuple):
+    """A verdict, and the sentence of numbers behind it."""
+
+    verdict: str
+    numbers: str
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Scores, curves and comparisons of one benchmark, perhaps by target row."""
+
+    summary: Summary
+    curves: Sequence[CurveScores]
+    comparisons: pd.DataFrame
+    by_row: RowScores | None = None
+
+    @property
+    def plan(self) -> BenchmarkPlan:
+        """The benchmark."""
+        return self.summary.plan
+
+    @property
+    def methods(self) -> list[Row]:
+        """The rows of the main setting that take part in claims."""
+        return [row for row in self.plan.main_rows if row.kind == METHOD]
+
+    def tasks(self, row: Row) -> Floats:
+        """Return the accuracies of a row, by task and trial."""
+        place = [known.key for known in self.summary.rows].index(row.key)
+        return np.asarray(self.summary.accuracy[place])
+
+    def average(self, row: Row) -> Floats:
+        """Return the average over tasks by trial, NaN where a task has no score."""
+        return np.asarray(self.tasks(row).mean(axis=0))
+
+    def gain(self, row: Row, rival: Row) -> verdicts.PairedGain:
+        """Return the gain of a row over another one, averaged over tasks."""
+        gain = verdicts.paired_gain(self.average(row), self.average(rival))
+        if not gain.trials:
+            raise NotTestable("no trial with all tasks")
+        if self.by_row is None:
+            return gain
+        rows, tasks = (row, rival), self.summary.tasks
+        strata = source_help.row_strata(self.by_row, rows, tasks, False)
+        return verdicts.two_way_gain(strata)
+
+
+@dataclass(frozen=True, eq=False)
+class Times:
+    """Seconds of the methods of all benchmarks (`measure_times`), one asked for."""
+
+    plan: BenchmarkPlan
+    seconds: pd.DataFrame
+
+
 def _row(rows: Iterable[Row], key: str, where: str = "in this study") -> Row:
     """Return the row of a method that ran as the study asks, not shortened."""
-    for row in rows:
-        if row.key == key and not row.shortened:
-            return row
-        if row.key == key:
-            raise NotTestable(f"the runs of {row.display_name} were shortened")
-    raise NotTestable(f"{key} does not run {where}")
+    row = next((row for row in rows if row.key == key), None)
+    if row is None:
+        raise NotTestable(f"{key} does not run {where}")
+    if row.shortened:
+        raise NotTestable(f"the runs of {row.display_name} were shortened")
+    return row
 
 
 def judge(trials: int, *, holds: bool, opposite: bool) -> str:
@@ -58,7 +101,7 @@ def judge(trials: int, *, holds: bool, opposite: bool) -> str:
     return SUPPORTED if holds else CONTRARY
 
 
-def judge_gain(gain: PairedGain) -> str:
+def judge_gain(gain: verdicts.PairedGain) -> str:
     """Return the verdict on a gain that is claimed to be positive, by its interval."""
     return judge(gain.trials, holds=gain.low > ZERO, opposite=gain.high < -ZERO)
 
@@ -72,10 +115,10 @@ def superior(evidence: Evidence, method: str, rival: str) -> Judgement:
     better = sum(mean_sd(task)[0] > 0 for task in gains)
     return Judgement(
         judge_gain(gain),
-        f"{ours.display_name} {_percent(values[shared])}, "
-        f"{theirs.display_name} {_percent(others[shared])}: a gain of "
-        f"{answers.interval_text(gain)}, better on {better} of "
-        f"{counted(len(gains), 'task')}, {counted(gain.trials, 'trial')}.",
+        f"{ours.display_name} {_percent(values[shared])}, {theirs.display_name} "
+        f"{_percent(others[shared])}: a gain of {answers.interval_text(gain)}, better "
+        f"on {better} of {counted(len(gains), 'task')}, "
+        f"{counted(gain.trials, 'trial')}.",
     )
 
 
@@ -91,7 +134,7 @@ def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Judgemen
             continue
         average = evidence.average(row)
         if lack := _missing_trials(row, average, asked):
-            gain = paired_gain(values, average).gain
+            gain = verdicts.paired_gain(values, average).gain
             over = "" if math.isnan(gain) else f", {in_points(gain, sign=True)}"
             left_out.append(f"{row.display_name} ({lack}{over})")
         else:
@@ -138,15 +181,14 @@ def flat(
             f"from {value_text(low)}{end}"
         )
     means = course.averages[inside].mean(axis=1)
-    spread = float(means.max() - means.min())
-    values, holds = np.array(course.values)[inside], spread <= _TOLERANCE + ZERO
-    trials = course.averages.shape[1]
+    least, most = float(means.min()), float(means.max())
+    spread, values = most - least, np.array(course.values)[inside]
+    holds = spread <= _TOLERANCE + ZERO
     return Judgement(
-        judge(trials, holds=holds, opposite=not holds),
-        f"{course.what} between {in_points(float(means.min()))} and "
-        f"{in_points(float(means.max()))} % for {course.name} = "
-        f"{', '.join(map(value_text, values))}: {in_points(spread)} points apart, "
-        f"{course.size}.",
+        judge(course.averages.shape[1], holds=holds, opposite=not holds),
+        f"{course.what} between {in_points(least)} and {in_points(most)} % for "
+        f"{course.name} = {', '.join(map(value_text, values))}: {in_points(spread)} "
+        f"points apart, {course.size}.",
     )
 
 
@@ -162,19 +204,17 @@ def trend(
     if len(course.values) < 2:
         raise NotTestable(f"the curve over {course.name} has fewer than two values")
     first, last = course.averages[0], course.averages[-1]
-    change, sign = paired_gain(last, first), 1 if rises else -1
-    claimed = change if rises else paired_gain(first, last)
+    change, sign = verdicts.paired_gain(last, first), 1 if rises else -1
+    claimed = change if rises else verdicts.paired_gain(first, last)
     steps = sign * np.diff(course.averages.mean(axis=1))
-    means = (in_points(float(end.mean())) for end in (first, last))
-    ends = [f"{mean} {course.unit}" for mean in means]
+    low, high = (f"{in_points(float(x.mean()))} {course.unit}" for x in (first, last))
+    values = course.values
     return Judgement(
         judge_gain(claimed),
-        f"{course.what}: {ends[0]} at {course.name} = "
-        f"{value_text(course.values[0])}, {ends[1]} at "
-        f"{value_text(course.values[-1])}; a change of "
-        f"{answers.interval_text(change)}, as claimed in "
-        f"{np.count_nonzero(steps > ZERO)} of {counted(len(steps), 'step')}, "
-        f"{course.size}.",
+        f"{course.what}: {low} at {course.name} = {value_text(values[0])}, {high} at "
+        f"{value_text(values[-1])}; a change of {answers.interval_text(change)}, as "
+        f"claimed in {np.count_nonzero(steps > ZERO)} of "
+        f"{counted(len(steps), 'step')}, {course.size}.",
     )
 
 
@@ -194,10 +234,9 @@ def _curve_means(
     evidence: Evidence, parameter: str, method: str, rival: str | None = None
 ) -> _CurveMeans:
     name = _NAMES.get(parameter, parameter.replace("_", " "))
-    curves = [curve for curve in evidence.curves if curve.plan.parameter == parameter]
-    if not curves:
+    curves = (curve for curve in evidence.curves if curve.plan.parameter == parameter)
+    if (curve := next(curves, None)) is None:
         raise NotTestable(f"no curve over {name} in this study")
-    curve = curves[0]
     row, averages = _averages(curve, method)
     what, unit = row.display_name, "%"
     if rival is not None:
@@ -205,13 +244,12 @@ def _curve_means(
         averages = averages - others
         what, unit = f"Gain of {what} over {other.display_name}", "points"
     known = np.flatnonzero(np.isfinite(averages).any(axis=1))
-    averages = averages[known]
-    averages = averages[:, np.isfinite(averages).all(axis=0)]
+    averages = averages[known][:, np.isfinite(averages[known]).all(axis=0)]
     if not averages.shape[1]:
         raise NotTestable(f"no trial has every value of the curve over {name}")
     values = [curve.values[place] for place in known]
-    tasks, trials = counted(len(curve.plan.tasks), "task"), averages.shape[1]
-    size = f"{tasks}, {counted(trials, 'trial')}"
+    tasks, trials = len(curve.plan.tasks), averages.shape[1]
+    size = f"{counted(tasks, 'task')}, {counted(trials, 'trial')}"
     return _CurveMeans(curve, name, what, unit, size, values, averages)
 
 
@@ -267,15 +305,15 @@ def elsewhere(evidence: Evidence, where: str) -> Judgement:
 
 def transfer(evidence: Evidence) -> Judgement:
     """Check that the source helps the reference, on the average over tasks."""
-    ours = of_reference(evidence.comparisons)
+    ours = source_help.of_reference(evidence.comparisons)
     if not ours["state"].any():
         raise NotTestable("no other source state was run")
-    average = on_average(ours)
+    average = source_help.on_average(ours)
     states = list(average[average["state"]].itertuples())
     text = answers.reference_answer(evidence.comparisons)
     verdict = answers.verdict_of(average)
     trials = min(state.trials for state in states)
-    if not trials or verdict == COLLAPSED:
+    if not trials or verdict == verdicts.COLLAPSED:
         raise NotTestable(text.rstrip("."))
     if verdict == TOO_FEW:
         text += f" Gains over {_gains(states, 'rival_name')}."
@@ -285,16 +323,8 @@ def transfer(evidence: Evidence) -> Judgement:
     )
 
 
-def no_better(
-    evidence: Evidence,
-    state: str,
-    describe: Callable[[pd.DataFrame, Sequence[Any]], str],
-) -> Judgement:
-    """Check that no method does better with the real source than in one state.
-
-    `describe` writes what comparisons, and pairs of a method and itself in that state,
-    show.
-    """
+def no_better(evidence: Evidence, state: str) -> Judgement:
+    """Check that no method does better with the real source than in one state."""
     known = _pairs(evidence.comparisons, state, least=1)
     if not known:
         raise NotTestable(f"no method has a trial in the state {state}")
@@ -302,8 +332,14 @@ def no_better(
     ahead = _better_with_source(pairs)
     level = [pair for pair in pairs if pair.pair in (EQUAL, HURTS)]
     text = f"gains with the real source over {state}: {_gains(known, 'display_name')}"
-    if pairs:
-        text = describe(evidence.comparisons, pairs)
+    if pairs and state == CLASS_NOISE:
+        text = _class_noise_text(evidence.comparisons, pairs)
+    elif pairs:
+        gains = answers.without_source(evidence.comparisons)
+        if not gains:
+            raise NotTestable("the baseline does not run in this study")
+        text = "gain over SVM_t without a source, of the gain with it: "
+        text += ", ".join(gains)
     trials = min((pair.trials for pair in pairs), default=0)
     holds = not ahead and 2 * len(level) > len(pairs)
     return Judgement(
@@ -316,9 +352,10 @@ def _pairs(comparisons: pd.DataFrame, rival: str, least: int = MIN_TRIALS) -> li
     """Return every method against itself in one state, on the average over tasks."""
     return [
         pair
-        for group in by_default(comparisons)
-        for pair in on_average(group).itertuples()
-        if pair.rival == rival and pair.trials >= least and pair.pair != COLLAPSED
+        for group in source_help.by_default(comparisons)
+        for pair in source_help.on_average(group).itertuples()
+        if pair.rival == rival and pair.trials >= least
+        if pair.pair != verdicts.COLLAPSED
     ]
 
 
@@ -344,17 +381,9 @@ def _class_noise_text(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
     return f"{text}. Better with the real source than without any: {better}"
 
 
-def _without_source_text(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
-    gains = answers.without_source(comparisons)
-    if not gains:
-        raise NotTestable("the baseline does not run in this study")
-    return f"gain over SVM_t without a source, of the gain with it: {', '.join(gains)}"
-
-
 def _gains(pairs: Sequence[Any], name: str) -> str:
-    return ", ".join(
-        f"{getattr(pair, name)} {in_points(pair.gain, sign=True)}" for pair in pairs
-    )
+    texts = ((getattr(pair, name), in_points(pair.gain, sign=True)) for pair in pairs)
+    return ", ".join(map(" ".join, texts))
 
 
 def _trials(pairs: Sequence[Any]) -> str:
@@ -411,12 +440,10 @@ CHECKS = {
         transfer,
     ),
     "class-noise": Check(
-        _NO_BETTER.format("with class noise"),
-        partial(no_better, state=CLASS_NOISE, describe=_class_noise_text),
+        _NO_BETTER.format("with class noise"), partial(no_better, state=CLASS_NOISE)
     ),
     "without-source": Check(
-        _NO_BETTER.format("without one"),
-        partial(no_better, state=ALONE, describe=_without_source_text),
+        _NO_BETTER.format("without one"), partial(no_better, state=ALONE)
     ),
     "cheapest": Check(
         "Supported where its processor time over all tasks is below that of every "

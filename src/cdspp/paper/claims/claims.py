@@ -11,28 +11,24 @@ from typing import Any
 
 import pandas as pd
 
+from cdspp.analysis.curves import arrange_curves
 from cdspp.analysis.fit_records import read_fit_records
+from cdspp.analysis.source_help import read_comparisons
+from cdspp.analysis.summary import read_scores, summarise
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike, Paths
 from cdspp.core.wording import DASH, sentence
 from cdspp.core.yaml_files import read_yaml
-from cdspp.paper.claims.checks import CHECKS
-from cdspp.paper.claims.evidence import (
-    BY_CONSTRUCTION,
-    CONTRARY,
-    SUPPORTED,
-    UNTESTABLE,
-    Evidence,
-    Judgement,
-    NotTestable,
-    Times,
-    read_evidence,
-)
+from cdspp.paper.claims import checks
+from cdspp.paper.claims.checks import CHECKS, CONTRARY, SUPPORTED, Evidence, Times
 from cdspp.paper.times import measure_times
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
+from cdspp.stages.score import RowScores
 from cdspp.study.plan import Plans
 
+BY_CONSTRUCTION = "by construction"
+UNTESTABLE = "cannot be tested here"  # in place of a verdict
 PAPER, OURS = "paper", "ours"
 _KIND_NOTES = {OURS: " (our question)"}
 CLAIM_COLUMNS = ("claim", "text", "kind", "benchmark", "verdict", "numbers", "rule")
@@ -87,6 +83,22 @@ def write_time_claims(
     write_tables([build_time_claims_table(findings)], outputs)
 
 
+def read_evidence(
+    scores: Paths, comparisons: Paths, rows: Paths, plans: Plans
+) -> list[Evidence]:
+    """Read what is known of each benchmark: scores, comparisons, scores by row."""
+    read = zip(map(read_scores, scores), comparisons, rows, plans, strict=True)
+    return [
+        Evidence(
+            summarise(found, plan),
+            arrange_curves(found, plan),
+            read_comparisons(compared),
+            RowScores(by_row),
+        )
+        for found, compared, by_row, plan in read
+    ]
+
+
 def read_claims(path: PathLike) -> list[Claim]:
     """Read the list of claims; DataError where a check or key is unknown or missing."""
     claims = []
@@ -123,28 +135,25 @@ def check_claims(
 
 def build_verdicts_table(findings: pd.DataFrame) -> Table:
     """Build the table ``claims-overview``: a line a claim, a column a benchmark."""
-    groups = findings.groupby("claim", sort=False)
+    lines = []
+    for _, group in findings.groupby("claim", sort=False):
+        construction = group[group["verdict"] == BY_CONSTRUCTION]["rule"]
+        verdicts = (
+            Cell(DASH if verdict == UNTESTABLE else verdict, bold=verdict == SUPPORTED)
+            for verdict in group["verdict"]
+        )
+        claim = _claim_cell(group.iloc[0], "".join(construction[:1]))
+        lines.append(Line((claim, *verdicts)))
     return Table(
         "claims-overview",
         "What the paper claims, and what these data say",
         f"{_opening(findings)}. {_TERMS} A dash: no number of this study speaks to it. "
         f"{_SCOPE} What the paper claims of time stands beside the measured seconds.",
         columns=("Claim", *findings["benchmark"].unique()),
-        lines=tuple(_overview_line(group) for _, group in groups),
+        lines=tuple(lines),
         data=findings[["claim", "text", "kind", "benchmark", "verdict"]],
         prose=(0,),
     )
-
-
-def _overview_line(findings: pd.DataFrame) -> Line:
-    known = findings[findings["verdict"] == BY_CONSTRUCTION]["rule"]
-    first = findings.iloc[0]
-    claim = _claim_cell(first, "".join(known[:1]))
-    shown = (
-        Cell(DASH if verdict == UNTESTABLE else verdict, bold=verdict == SUPPORTED)
-        for verdict in findings["verdict"]
-    )
-    return Line((claim, *shown))
 
 
 def _claim_cell(finding: Any, note: str) -> Cell:
@@ -160,13 +169,24 @@ def _opening(findings: pd.DataFrame) -> str:
 
 def build_claims_table(findings: pd.DataFrame) -> Table:
     """Build the table ``claims``: a line a claim and benchmark."""
-    groups = findings.groupby("claim", sort=False)
+    lines = []
+    for _, group in findings.groupby("claim", sort=False):
+        # One line, where all benchmarks say the same.
+        distinct = group.drop_duplicates(["verdict", "numbers"])
+        together = len(distinct) == 1 < len(group)
+        claim = _claim_cell(group.iloc[0], group.iloc[0].rule)
+        for finding in (distinct if together else group).itertuples():
+            benchmark = Cell("all" if together else finding.benchmark)
+            verdict = Cell(finding.verdict, bold=finding.verdict == SUPPORTED)
+            cells = (claim, benchmark, verdict, Cell(finding.numbers))
+            lines.append(Line(cells, finding.claim))
+            claim = Cell("")
     return Table(
         "claims",
         "The numbers behind each verdict",
         f"{_opening(findings)} (in small print). {_TERMS} {_SCOPE}",
         columns=("Claim", "Benchmark", "Verdict", "Numbers"),
-        lines=tuple(line for _, group in groups for line in _lines(group)),
+        lines=tuple(lines),
         data=findings,
         text_columns=4,
         prose=(0, 3),
@@ -190,8 +210,8 @@ def _finding(claim: Claim, evidence: Evidence | Times) -> dict[str, str]:
     rule, apply, _ = CHECKS[claim.check]
     try:
         judgement = apply(evidence, **claim.options)
-    except NotTestable as missing:
-        judgement = Judgement(UNTESTABLE, f"{sentence(str(missing))}.")
+    except checks.NotTestable as missing:
+        judgement = checks.Judgement(UNTESTABLE, f"{sentence(str(missing))}.")
     if claim.construction and judgement.verdict != CONTRARY:
         judgement = judgement._replace(verdict=BY_CONSTRUCTION)
         rule = f"By construction: {claim.construction}."
@@ -204,19 +224,3 @@ def _finding(claim: Claim, evidence: Evidence | Times) -> dict[str, str]:
         "numbers": judgement.numbers,
         "rule": rule,
     }
-
-
-def _lines(findings: pd.DataFrame) -> list[Line]:
-    """Return the lines of a claim: one, where all benchmarks say the same."""
-    distinct = findings.drop_duplicates(["verdict", "numbers"])
-    together = len(distinct) == 1 < len(findings)
-    lines: list[Line] = []
-    for finding in (distinct if together else findings).itertuples():
-        cells = (
-            Cell("") if lines else _claim_cell(finding, finding.rule),
-            Cell("all" if together else finding.benchmark),
-            Cell(finding.verdict, bold=finding.verdict == SUPPORTED),
-            Cell(finding.numbers),
-        )
-        lines.append(Line(cells, finding.claim))
-    return lines

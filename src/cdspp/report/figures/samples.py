@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import string
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -40,12 +39,9 @@ def write_showcase(
 ) -> None:
     """Draw the figures of the showcase task: confusion and subspace."""
     [projections], [source], [target] = subspace, source_labels, target_labels
-    confusions = count_confusions(fits, target)
-    drawings = {
-        "confusion": partial(draw_confusion, confusions, plans[0]),
-        "subspace": partial(draw_subspace, projections, source, target),
-    }
-    style.draw_each(outputs, drawings)
+    confusion = partial(draw_confusion, count_confusions(fits, target), plans[0])
+    of_samples = partial(draw_subspace, projections, source, target)
+    style.draw_each(outputs, {"confusion": confusion, "subspace": of_samples})
 
 
 def draw_confusion(
@@ -112,9 +108,8 @@ def draw_subspace(
     labels = {"source": labels_by_id(source_labels)}
     labels["unlabelled"] = labels["labelled"] = labels_by_id(target_labels)
     pairs = zip(map(str, shown["group"]), map(str, shown["id"]), strict=True)
-    shown["class"] = np.asarray(
-        [labels.get(of, {}).get(name, "") for of, name in pairs]
-    )
+    classes = [labels.get(group, {}).get(name, "") for group, name in pairs]
+    shown["class"] = np.asarray(classes)
     steps = np.unique(shown["iteration"])
     # The first and the last have a panel in any case.
     places = np.linspace(0, len(steps) - 1, min(len(steps), 6))
@@ -124,21 +119,17 @@ def draw_subspace(
     room: Any = {"width": width, "line": width / n_columns + 0.2, "rest": 0.7}
     blank = [""] * len(steps)
     with style.gridded(blank, n_columns, outputs, **room) as (figure, panels):
-        for place, step in enumerate(steps.tolist()):
-            _subspace_panel(panels[place], shown, step)
-            letter = string.ascii_lowercase[place]
-            panels[place].set_title(f"({letter}) {_step_title(shown, step)}")
+        for axes, step, letter in zip(panels, steps.tolist(), "abcdef", strict=False):
+            _subspace_panel(axes, shown, step)
+            tested = (shown["iteration"] == step) & (shown["group"] == "unlabelled")
+            right = shown["predicted"][tested] == shown["class"][tested]
+            last = shown["final_fit"] and step == shown["iteration"].max()
+            name = "Final fit" if last else f"Iteration {step}"
+            score = f": {100 * right.mean():.1f} %" if len(right) else ""
+            axes.set_title(f"({letter}) {name}{score}")
         _subspace_legend(figure, shown)
         if not len(steps):
             figure.text(0.5, 0.5, "no subspace: the fit failed", ha="center")
-
-
-def _step_title(shown: Mapping[str, NDArray[Any]], step: int) -> str:
-    tested = (shown["iteration"] == step) & (shown["group"] == "unlabelled")
-    right = shown["predicted"][tested] == shown["class"][tested]
-    last = shown["final_fit"] and step == shown["iteration"].max()
-    name = "Final fit" if last else f"Iteration {step}"
-    return f"{name}: {100 * right.mean():.1f} %" if len(right) else name
 
 
 def _subspace_panel(axes: Axes, shown: Mapping[str, NDArray[Any]], step: int) -> None:

@@ -342,14 +342,13 @@ def stacked(
     line: float,
     frame: float,
     rest: float,
-    width: float = WIDTH,
     **options: Any,
 ) -> Iterator[tuple[Figure, list[Axes]]]:
     """Yield a figure and its titled panels, each as high as its lines and its frame."""
     height = sum(line * length + frame for length in lengths) + rest
-    options = {"squeeze": False, "height_ratios": lengths, **options}
-    with canvas(width, height, outputs) as figure:
-        panels = list(figure.subplots(len(titles), **options)[:, 0])
+    blank, options = [""] * len(titles), {"height_ratios": lengths, **options}
+    grid = gridded(blank, 1, outputs, line=0.0, rest=height, **options)
+    with grid as (figure, panels):
         for axes, title in zip(panels, titles, strict=True):
             axes.set_title(plain_text(title), fontweight="bold", fontsize=9.5)
         yield figure, panels

@@ -22,24 +22,22 @@ _LEFT, _RIGHT = 250, 690  # ends of the axis, in units of the chart
 
 def write_comparison(found: Comparison, rows: list[str], output: PathLike) -> None:
     """Write a comparison as a single HTML file; `rows` describe what was read."""
-    table, finding, shuffled = "", "", False
+    table, shuffled = "", False
     explanation = found.explanation
     if explanation:
         table = Markup(to_fragment(comparison_table(explanation, found.accuracies)))
-        finding = explanation.finding
         shuffled = explanation.gains["state"].isin(BRIDGE_STATES).any()
-    template = environment().get_template("comparison.html.j2")
-    page = template.render(
-        lines=found.lines,
-        next_steps=found.next_steps,
-        grid=found.grid(),
-        rows=rows,
-        bet=found.best_bet,
-        reference=TARGET_ONLY,
-        chart=_chart(found),
-        table=table,
-        finding=finding,
-        shuffled=shuffled,
+    page = (
+        environment()
+        .get_template("comparison.html.j2")
+        .render(
+            comparison=found,
+            rows=rows,
+            reference=TARGET_ONLY,
+            chart=_chart(found),
+            table=table,
+            shuffled=shuffled,
+        )
     )
     write_page(page, output)
 
@@ -57,8 +55,5 @@ def _chart(found: Comparison) -> dict[str, Any]:
         share: float = (100 * gain - least) / width
         return round(_LEFT + (_RIGHT - _LEFT) * share, 1)
 
-    return {
-        "rows": list(drawn.itertuples()),
-        "place": place,
-        "ticks": range(least, most + 1, step),
-    }
+    ticks = range(least, most + 1, step)
+    return {"rows": list(drawn.itertuples()), "place": place, "ticks": ticks}

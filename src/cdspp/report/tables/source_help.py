@@ -23,7 +23,7 @@ from cdspp.report.tables.table import (
     fraction_cell,
     write_tables,
 )
-from cdspp.stages.row_scores import RowScores
+from cdspp.stages.score import RowScores
 from cdspp.study.plan import BenchmarkPlan, Plans
 
 if TYPE_CHECKING:
@@ -48,21 +48,15 @@ _COMPARISON = (
 
 def write_matrix(plans: Plans, comparisons: Paths, outputs: Paths) -> None:
     """Write the table of methods by source states."""
-    table = build_matrix_table(
-        [source_help.read_comparisons(path) for path in comparisons],
-        plans[0].margin,
-        corrected=plans[0].holm_over_methods,
-        protocols=[plan.protocol for plan in plans],
-    )
-    write_tables([table], outputs)
+    groups = [source_help.read_comparisons(path) for path in comparisons]
+    write_tables([build_matrix_table(groups, plans)], outputs)
 
 
 def write_tasks(plans: Plans, scores: Paths, rows: Paths, outputs: Paths) -> None:
     """Write the gains of every method on the tasks of a benchmark."""
     [plan], [path], [by_row] = plans, scores, rows
     found = source_help.compare_with_rivals(read_scores(path), plan, RowScores(by_row))
-    of = {"title": plan.title, "protocol": plan.protocol}
-    write_tables([build_task_table(found, plan.benchmark, **of)], outputs)
+    write_tables([build_task_table(found, plan)], outputs)
 
 
 def write_several(plans: Plans, scores: Paths, rows: Paths, outputs: Paths) -> None:
@@ -72,28 +66,33 @@ def write_several(plans: Plans, scores: Paths, rows: Paths, outputs: Paths) -> N
     write_tables([build_several_table(found, plan)], outputs)
 
 
-def build_matrix_table(
-    groups: Sequence[pd.DataFrame],
-    margin: float,
-    *,
-    corrected: bool = True,
-    protocols: Sequence[str] = (),
-) -> Table:
+def build_matrix_table(groups: Sequence[pd.DataFrame], plans: Plans) -> Table:
     """Build the table ``source-help``: methods by states, a block a benchmark."""
+    corrected, margin = plans[0].holm_over_methods, plans[0].margin
     rivals = source_help.rivals_of(groups)
     matrices = [source_help.matrix(group, corrected=corrected) for group in groups]
     averages = pd.concat([source_help.no_comparisons(), *matrices], ignore_index=True)
-    caption = _matrix_caption(rivals, margin, corrected)
-    over = [f"Over {name}" for name in rivals.values()]
+    family = "after Holm's correction over methods" if corrected else "pair by pair"
+    others = (name for key, name in rivals.items() if key not in STATE_TITLES)
+    baseline = next(others, "the baseline")
+    caption = (
+        f"{_GAIN}{family}. Averages over tasks. In small print below, from four target "
+        "domains on: the interval over their means. Without: how much of the gain over "
+        f"{baseline} is there without any source. Verdict on the average, by accuracy "
+        "and by balanced accuracy, and on how many tasks it is helps, hurts, equal "
+        f"(gains over both forms of none within ±{margin:g}) or undecided. Every state "
+        "but none knows the class shares of the source. A dash: not run in this state."
+        + interval_note(averages["trials"])
+    )
     return Table(
         "source-help",
         "Did the source help each method?",
-        " ".join([caption + interval_note(averages["trials"]), *protocols]),
-        columns=("Method", "Accuracy", *over, "Without", "Verdict", "Tasks"),
+        " ".join([caption, *(plan.protocol for plan in plans)]),
+        columns=("Method", "Accuracy", *_over(rivals), "Without", "Verdict", "Tasks"),
         lines=tuple(
             _method_line(average, group[group["row"] == row], rivals)
-            for group, found in zip(groups, matrices, strict=True)
-            for row, average in found.groupby("row", sort=False)
+            for group, matrix in zip(groups, matrices, strict=True)
+            for row, average in matrix.groupby("row", sort=False)
             if average["state"].any()
         ),
         data=averages,
@@ -101,23 +100,7 @@ def build_matrix_table(
     )
 
 
-def _matrix_caption(rivals: Mapping[str, str], margin: float, corrected: bool) -> str:
-    family = "after Holm's correction over methods" if corrected else "pair by pair"
-    others = (name for key, name in rivals.items() if key not in STATE_TITLES)
-    baseline = next(others, "the baseline")
-    return (
-        f"{_GAIN}{family}. Averages over tasks. In small print below, from four target "
-        "domains on: the interval over their means. Without: how much of the gain over "
-        f"{baseline} is there without any source. Verdict on the average, by accuracy "
-        "and by balanced accuracy, and on how many tasks it is helps, hurts, equal "
-        f"(gains over both forms of none within ±{margin:g}) or undecided. Every state "
-        "but none knows the class shares of the source. A dash: not run in this state."
-    )
-
-
-def build_task_table(
-    comparisons: pd.DataFrame, benchmark: str, title: str, *, protocol: str = ""
-) -> Table:
+def build_task_table(comparisons: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     """Build the table ``source-help_<benchmark>``: the CSV has all methods."""
     ours = source_help.of_reference(comparisons)
     rivals = source_help.rivals_of([ours])
@@ -125,19 +108,21 @@ def build_task_table(
         Line((Cell(task_title(task)), *_numbers(found, rivals), _verdict(found)))
         for task, found in source_help.by_task(ours).items()
     )
-    over = [f"Over {name}" for name in rivals.values()]
     return Table(
-        f"source-help_{benchmark}",
-        f"{title}: did the source help?",
+        f"source-help_{plan.benchmark}",
+        f"{plan.title}: did the source help?",
         f"{_GAIN}pair by pair. Verdict: in small print the p value that decides it, "
         "the largest one over all source states (helps) or that of the loss against "
         "no source (hurts), after Holm's correction over tasks."
-        + interval_note(ours["trials"])
-        + (f" {protocol}" if protocol else ""),
-        columns=("Task", "Accuracy", *over, "Verdict"),
+        f"{interval_note(ours['trials'])} {plan.protocol}",
+        columns=("Task", "Accuracy", *_over(rivals), "Verdict"),
         lines=tuple(lines),
         data=comparisons,
     )
+
+
+def _over(rivals: Mapping[str, str]) -> list[str]:
+    return [f"Over {name}" for name in rivals.values()]
 
 
 def build_several_table(found: pd.DataFrame, plan: BenchmarkPlan) -> Table:
@@ -237,13 +222,20 @@ def comparison_table(found: Explanation, accuracies: pd.DataFrame) -> Table:
     lines = []
     for entry in accuracies[accuracies["state"] == REAL].itertuples():
         word = words.get(entry.method, "no source")
-        cells = (
+        cells = [
             Cell(entry.display_name, name=True),
             fraction_cell(entry.mean),
             Cell(word, bold=word in _BOLD),
-            *(_state_gain(gains.get((entry.method, state))) for state in states),
-        )
-        lines.append(Line(cells))
+        ]
+        for gain in (gains.get((entry.method, state)) for state in states):
+            if gain is None:
+                cells.append(Cell(DASH))
+                continue
+            # An interval of too few repeats is none.
+            low = math.nan if gain.pair == verdicts.TOO_FEW else gain.low
+            bold = gain.pair in _BOLD
+            cells.append(effect_cell(gain.gain, low, gain.high, bold=bold))
+        lines.append(Line(tuple(cells)))
     over = [f"Over {STATE_TITLES.get(state, state)}" for state in states]
     return Table(
         "comparison",
@@ -253,11 +245,3 @@ def comparison_table(found: Explanation, accuracies: pd.DataFrame) -> Table:
         lines=tuple(lines),
         data=found.gains,
     )
-
-
-def _state_gain(gain: Any | None) -> Cell:
-    if gain is None:
-        return Cell(DASH)
-    # An interval of too few repeats is none.
-    low = math.nan if gain.pair == verdicts.TOO_FEW else gain.low
-    return effect_cell(gain.gain, low, gain.high, bold=gain.pair in _BOLD)

@@ -20,20 +20,21 @@ from cdspp.core.linalg import (
     diagonal,
     symmetric_product,
 )
-from cdspp.methods.base import UNLABELLED, Float, Int, Problem, Round
+from cdspp.methods import base
+from cdspp.methods.base import Float, Int, Problem, Round
 from cdspp.methods.shared.common_subspace import (
     SubspaceClassifier,
     SubspaceRecogniser,
     one_or_list,
+    selective_pseudo_labelling,
 )
-from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE
 from cdspp.methods.shared.graphs import heat_kernel_graph, laplacian
-from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
 
 # Below this ratio of labelled rows to coordinates the rows make the smaller problem.
 FEW_ROWS = 0.75
 
 
+@dataclass(eq=False, repr=False)
 class DAMASup(SubspaceRecogniser):
     r"""Supervised domain adaptation by manifold alignment (DAMA_sup).
 
@@ -70,10 +71,6 @@ class DAMASup(SubspaceRecogniser):
     ----------
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the directions, descending.
-    projection_, projection_source_, n_features_source_
-        As in `cdspp.methods.shared.common_subspace.SubspaceMethod`.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
     See Also
     --------
@@ -106,6 +103,12 @@ class DAMASup(SubspaceRecogniser):
     array(['cat'], dtype='<U3')
     """
 
+    alpha: float = 10.0
+    mu: float = 0.1
+    n_components: int | None = None
+    n_neighbors: int = 5
+    eigenvector_scaling: str = "metric"
+
     identifier = "dama-sup"
     display_name = "DAMA_sup"
     supervised = True
@@ -114,20 +117,9 @@ class DAMASup(SubspaceRecogniser):
     _shares: ClassVar[tuple[tuple[float, float], ...]] = ((0.0, 0.0),)
 
     _parameter_constraints = SubspaceRecogniser._parameter_constraints | {
-        "mu": [NON_NEGATIVE],
-        "n_neighbors": [COUNT],
+        "mu": [base.NON_NEGATIVE],
+        "n_neighbors": [base.COUNT],
     }
-
-    def __init__(
-        self,
-        alpha: float = 10.0,
-        mu: float = 0.1,
-        n_components: int | None = None,
-        n_neighbors: int = 5,
-        eigenvector_scaling: str = "metric",
-    ) -> None:
-        self.alpha, self.mu, self.n_components = alpha, mu, n_components
-        self.n_neighbors, self.eigenvector_scaling = n_neighbors, eigenvector_scaling
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
@@ -160,7 +152,9 @@ class DAMASup(SubspaceRecogniser):
         X, codes = problem.X_labelled, problem.y_labelled
         if not self.supervised:
             X = np.vstack([X, problem.X_unlabelled])
-            codes = np.append(codes, np.full(len(problem.X_unlabelled), UNLABELLED))
+            codes = np.append(
+                codes, np.full(len(problem.X_unlabelled), base.UNLABELLED)
+            )
         self._fit_target(sources, X, codes)
         return []
 
@@ -184,22 +178,14 @@ class DAMA(DAMASup):
     """Semi-supervised manifold alignment (DAMA).
 
     As `DAMASup`, with the unlabelled rows in the neighbour graph of the target; the
-    classifier rests on labelled rows alone. Parameters, attributes and reference are
-    those of `DAMASup`.
+    classifier rests on labelled rows only. Parameters, attributes, reference and
+    example are those of `DAMASup`.
 
     Notes
     -----
     With n target rows in all, labelled or not, O(n^2 d) for the graph and O(n d^2) for
     its quadratic form. The eigenproblem has the size of the labelled rows of both
     domains, where these are few.
-
-    Examples
-    --------
-    >>> from cdspp import DAMA, SourceDomain
-    >>> source = SourceDomain([[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], [0, 1])
-    >>> X = [[0.9, 0.1], [0.2, 1.0], [0.8, 0.3], [0.1, 0.7]]
-    >>> DAMA().fit(X, [0, 1, -1, -1], source=source).transduction_
-    array([0, 1, 0, 1])
     """
 
     identifier = "dama"
@@ -212,7 +198,8 @@ class DAMAPlus(DAMASup):
     """Manifold alignment with selective pseudo-labelling (DAMA+).
 
     `DAMASup` in the rounds of `CDSPP`; by Wang and Breckon, 2022: see `CDSPPSup`.
-    Attributes are those of `DAMASup`; `history_` has one `Round` for each fit.
+    Attributes and example are those of `DAMASup`; `history_` has one `Round` for each
+    fit.
 
     Parameters
     ----------
@@ -225,14 +212,6 @@ class DAMAPlus(DAMASup):
     -----
     The neighbour graph of a round covers the labelled rows and those pseudo-labelled in
     it. What rests on the source alone is computed once.
-
-    Examples
-    --------
-    >>> from cdspp import DAMAPlus, SourceDomain
-    >>> source = SourceDomain([[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], [0, 1])
-    >>> X = [[0.9, 0.1], [0.2, 1.0], [0.8, 0.3], [0.1, 0.7]]
-    >>> DAMAPlus().fit(X, [0, 1, -1, -1], source=source).transduction_
-    array([0, 1, 0, 1])
     """
 
     identifier = "dama-plus"
@@ -241,7 +220,7 @@ class DAMAPlus(DAMASup):
     _shares = tuple((k / 5, k / 5) for k in range(5))
 
     _parameter_constraints = DAMASup._parameter_constraints | {
-        "max_iter": [COUNT],
+        "max_iter": [base.COUNT],
         "keep_projections": ["boolean"],
     }
 
@@ -282,7 +261,7 @@ class Domain:
     @cached_property
     def labelled(self) -> NDArray[np.bool_]:
         """Mask of the rows that have a class, of shape (n,)."""
-        return np.asarray(self.codes != UNLABELLED)
+        return np.asarray(self.codes != base.UNLABELLED)
 
     @cached_property
     def _rotation(self) -> tuple[Float, tuple[Float, Float] | None]:

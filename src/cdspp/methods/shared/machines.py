@@ -1,4 +1,4 @@
-"""A trained support vector machine in arrays: prediction needs only NumPy."""
+"""Trained support vector machines in arrays: prediction needs only NumPy."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.svm import SVC
+from scipy import sparse
+from scipy.sparse import issparse
+from sklearn.preprocessing import normalize
+from sklearn.svm import SVC, LinearSVC
 
 from cdspp.core.files import storable
-from cdspp.core.linalg import squared_distances
+from cdspp.core.linalg import row_normalise, softmax, squared_distances
 from cdspp.methods.base import Float, Int
 from cdspp.methods.labels import ignore_few_rows
 from cdspp.methods.shared.common_subspace import expand_classes
@@ -138,3 +141,54 @@ def _votes(values: Float, n_classes: int) -> Int:
         votes[a] += wins
         votes[b] += ~wins
     return votes
+
+
+def unit_rows(X: Any) -> Any:
+    """Return rows of unit length, sparse ones as CSR; a zero row stays zero."""
+    if not issparse(X):
+        return row_normalise(X)
+    return normalize(X) if X.shape[0] else X
+
+
+def stacked(parts: list[Any], *, columns: bool = False) -> Any:
+    """Return dense or sparse rows below each other, or `columns` next to each other."""
+    if any(map(issparse, parts)):
+        joined = (sparse.hstack if columns else sparse.vstack)(parts, format="csr")
+        if joined.nnz < np.iinfo(np.int32).max:  # LIBLINEAR takes no longer ones
+            joined.indices = joined.indices.astype(np.int32, copy=False)
+            joined.indptr = joined.indptr.astype(np.int32, copy=False)
+        return joined
+    return np.hstack(parts) if columns else np.vstack(parts)
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class LinearMachine:
+    """A linear machine for each class present: weights (d, n_present), intercepts."""
+
+    weights: Float
+    intercepts: Float
+    present: Int
+    n_classes: int
+
+    @classmethod
+    def fit(
+        cls, X: Any, codes: Int, n_classes: int, C: float, weights: Float | None = None
+    ) -> LinearMachine:
+        """Fit to rows (n, d), perhaps with a weight each, in O(nnz) a pass."""
+        present = np.unique(codes)
+        if len(present) == 1:
+            return cls(np.zeros((X.shape[1], 1)), np.zeros(1), present, n_classes)
+        # By rows, the order of passes is drawn from a fixed seed: nothing is random.
+        by_rows = X.shape[0] < X.shape[1]
+        machine = LinearSVC(C=C, dual=by_rows, random_state=0, max_iter=10_000)
+        machine.fit(X, codes, sample_weight=weights)
+        W, b = machine.coef_.T, machine.intercept_
+        if len(present) == 2:
+            W, b = np.hstack([-W, W]), np.concatenate([-b, b])
+        return cls(np.ascontiguousarray(W), b, present, n_classes)
+
+    def probabilities(self, X: Any) -> Float:
+        """Return the softmax of the decision values, zero for a class without one."""
+        scores = softmax(X @ self.weights + self.intercepts)
+        return expand_classes(scores, self.present, self.n_classes)

@@ -29,7 +29,7 @@ from support.published_files import (
 
 from cdspp.core.errors import DataError
 from cdspp.datasets.catalogue import load_catalogue
-from cdspp.datasets.readers import check_storage, read_matrix
+from cdspp.features.precomputed import check_storage, read_matrix
 
 SURF = "Office-Caltech SURF"
 COUNTS, CODES = MAT_CASES[SURF].variables.values()

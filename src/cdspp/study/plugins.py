@@ -1,15 +1,72 @@
-"""The names in a configuration that keeps to its schema."""
+"""Plug-ins of the report: they add settings, checks, rules and sections of the page."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from cdspp.core.discovery import did_you_mean
+from cdspp.core.discovery import did_you_mean, load_class, plugin_paths
 from cdspp.core.names import role_domains
-from cdspp.study.model import Config, StudyDataset
+from cdspp.study.model import Benchmark, Config, Setting, Study, StudyDataset
 from cdspp.study.settings import task_names
 
 Faults = Iterator[str]
+
+OFFERED = "cdspp.sections"  # group of entry points of installed packages
+BUILT_IN = ("cdspp.paper.plugin:Paper",)
+
+
+class ReportPlugin:
+    """Base class of the plug-ins of the report; one object of each serves a study.
+
+    Parameters
+    ----------
+    resources : Path
+        Folder of the files that the project ships for studies.
+
+    Attributes
+    ----------
+    name : str
+        Of its settings, and of its part of a plan.
+    rules : str
+        File of rules, absolute, that make what its items without a maker name; empty
+        without such. What `workflow/rules/common.smk` defines is at hand in it.
+    """
+
+    name: str
+    rules: str = ""
+
+    def __init__(self, resources: Path) -> None:
+        self.resources = resources
+
+    def faults(self, known: KnownNames) -> Iterable[str]:
+        """Return the faults of its keys, a line each."""
+        return ()
+
+    def settings(
+        self, config: Mapping[str, Any], benchmarks: Mapping[str, Benchmark]
+    ) -> Iterable[Setting]:
+        """Return the settings that it adds; they carry its name as their `plugin`."""
+        return ()
+
+    def plan(
+        self, study: Study, config: Mapping[str, Any], benchmark: str
+    ) -> dict[str, Any]:
+        """Return the needs of its tables for a benchmark, as JSON could hold them."""
+        return {}
+
+    @staticmethod
+    def parts(outline: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the outline of the page with its own parts and items."""
+        return outline
+
+
+@cache
+def plugin_classes() -> tuple[type[ReportPlugin], ...]:
+    """Return the plug-ins of the project, then those of installed packages."""
+    return tuple(map(load_class, (*BUILT_IN, *plugin_paths(OFFERED).values())))
 
 
 class KnownNames:
@@ -29,15 +86,14 @@ class KnownNames:
         for i, entry in enumerate(self.config.get(section, [])):
             yield f"{section}[{i}]", entry
 
-    def names(self, section: str) -> list[str]:
-        """Return the names in a section."""
-        return [entry["id"] for entry in self.config.get(section, [])]
-
     def missing(self, where: str, section: str, *names: str) -> Faults:
         """Yield the names that a section lacks."""
-        known = self.states if section == "source_states" else self.names(section)
-        shipped = self.datasets if section == "datasets" else ()
-        yield from unknown_of(where, names, [*shipped, *known])
+        known = [*self.datasets] if section == "datasets" else []
+        if section == "source_states":
+            known = self.states
+        else:
+            known += [entry["id"] for _, entry in self.entries(section)]
+        yield from unknown_of(where, names, known)
 
     def root(self, view: str) -> str | None:
         """Return the view made of files on which a view rests, None in a circle."""

@@ -14,8 +14,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cdspp.core.errors import DiskFullError, NotWritableError
-from cdspp.core.faults import out_of_memory, raise_write_error
+from cdspp.core.errors import (
+    DiskFullError,
+    NotWritableError,
+    out_of_memory,
+    raise_write_error,
+)
 from cdspp.core.files import atomic, write_json, write_parts
 from cdspp.core.jobs import job
 from cdspp.report.figures.style import canvas

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,10 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import column_signs, counts, diagonal, symmetric_product
-from cdspp.methods.base import Float, Int, Problem, Round
+from cdspp.methods.base import COUNT, NON_NEGATIVE, POSITIVE, Float, Int, Problem, Round
 from cdspp.methods.shared.common_subspace import SubspaceMethod
-from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE, POSITIVE
 from cdspp.methods.shared.graphs import laplacian
-from cdspp.methods.svm_t.svm_t import SVMT
+from cdspp.methods.svm_t import SVMT
 
 # Below this ratio of features to rows the orthonormal basis saves more than it costs.
 NARROW = 0.75
@@ -30,6 +30,7 @@ LANCZOS_FROM = 5
 RELATIVE_TOLERANCE = 1e-13
 
 
+@dataclass(eq=False, repr=False)
 class TIT(SubspaceMethod):
     r"""Transfer independently together (TIT).
 
@@ -68,8 +69,6 @@ class TIT(SubspaceMethod):
     projection_, projection_source_, n_features_source_
         See `cdspp.methods.shared.common_subspace.SubspaceMethod`; a projection is the
         transposed rows times A.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
     Notes
     -----
@@ -98,6 +97,14 @@ class TIT(SubspaceMethod):
     array(['cat'], dtype='<U3')
     """
 
+    n_components: int = 100
+    alpha: float = 1.0
+    beta: float = 0.1
+    delta: float = 0.01
+    n_neighbors: int = 8
+    max_iter: int = 5
+    C: float = 1.0
+
     identifier = "tit"
     display_name = "TIT"
 
@@ -110,20 +117,6 @@ class TIT(SubspaceMethod):
         "max_iter": [COUNT],
         "C": [POSITIVE],
     }
-
-    def __init__(
-        self,
-        n_components: int = 100,
-        alpha: float = 1.0,
-        beta: float = 0.1,
-        delta: float = 0.01,
-        n_neighbors: int = 8,
-        max_iter: int = 5,
-        C: float = 1.0,
-    ) -> None:
-        self.n_components, self.n_neighbors = n_components, n_neighbors
-        self.alpha, self.beta, self.delta = alpha, beta, delta
-        self.max_iter, self.C = max_iter, C
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from support.published_files import write_words
 
 from cdspp.datasets.catalogue import load_catalogue, published_storage
 from cdspp.datasets.published import published_labels
-from cdspp.datasets.readers import read_matrix
+from cdspp.features.precomputed import read_matrix
 
 ENTRIES = load_catalogue(Path(__file__).parents[2] / "resources/datasets.yaml")
 OFFICE, NUS = ENTRIES["office-caltech-10"], ENTRIES["nus-imagenet"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,17 @@ from sklearn.utils._param_validation import StrOptions
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.base import Float, HeterogeneousClassifier, Int, Problem, Round
-from cdspp.methods.shared.constraints import POSITIVE
-from cdspp.methods.shared.one_versus_one import OneVersusOne
+from cdspp.methods import base
+from cdspp.methods.base import Float, Int, Problem, Round
+from cdspp.methods.shared.machines import OneVersusOne
 
 # Of Platt scaling, LIBSVM's own.
 N_FOLDS, MAX_STEPS = 5, 100
 GRADIENT_STOP, RIDGE, SMALLEST_STEP = 1e-5, 1e-12, 1e-10
 
 
-class SVMT(HeterogeneousClassifier):
+@dataclass(eq=False, repr=False)
+class SVMT(base.HeterogeneousClassifier):
     r"""Linear support vector machine on the labelled target rows (SVM_t).
 
     This baseline never sees the source. LIBSVM solves each binary problem
@@ -38,11 +40,6 @@ class SVMT(HeterogeneousClassifier):
         Scale rows to unit length first, as in the paper's tables.
     C : float, default=1.0
         Cost of a margin violation.
-
-    Attributes
-    ----------
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
     Notes
     -----
@@ -65,6 +62,10 @@ class SVMT(HeterogeneousClassifier):
     array([0, 1, 1])
     """
 
+    strategy: str = "ovo"
+    l2: bool = True
+    C: float = 1.0
+
     identifier = "svm-t"
     display_name = "SVM_t"
     supervised = True
@@ -73,11 +74,8 @@ class SVMT(HeterogeneousClassifier):
     _parameter_constraints = {
         "strategy": [StrOptions({"platt", "decision", "ovo"})],
         "l2": ["boolean"],
-        "C": [POSITIVE],
+        "C": [base.POSITIVE],
     }
-
-    def __init__(self, strategy: str = "ovo", l2: bool = True, C: float = 1.0) -> None:
-        self.strategy, self.l2, self.C = strategy, l2, C
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
-from cdspp.methods.bridges.joint_machine import LinearMachine
+from cdspp.methods import base
+from cdspp.methods.base import Float, Problem, Round
 from cdspp.methods.shared.common_subspace import components_of
-from cdspp.methods.shared.constraints import COUNT, POSITIVE
+from cdspp.methods.shared.machines import LinearMachine
 
 
-class PCACoral(ConfidentClassifier):
+@dataclass(eq=False, repr=False)
+class PCACoral(base.ConfidentClassifier):
     r"""Principal components of equal number, then correlation alignment (PCA+CORAL).
 
     Libraries of homogeneous domain adaptation advise this where the numbers of features
@@ -37,8 +39,6 @@ class PCACoral(ConfidentClassifier):
     ----------
     scale_ : ndarray of shape (k,)
         Factor of each component of the source.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
     Notes
     -----
@@ -61,15 +61,15 @@ class PCACoral(ConfidentClassifier):
     (2,)
     """
 
+    n_components: int = 50
+    C: float = 1.0
+
     identifier = "pca-coral"
     display_name = "PCA+CORAL"
     centres_rows = True
     in_compare = False
 
-    _parameter_constraints = {"n_components": [COUNT], "C": [POSITIVE]}
-
-    def __init__(self, n_components: int = 50, C: float = 1.0) -> None:
-        self.n_components, self.C = n_components, C
+    _parameter_constraints = {"n_components": [base.COUNT], "C": [base.POSITIVE]}
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -15,8 +16,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import column_signs, principal_axes, row_normalise
-from cdspp.methods.base import Float, Int, Problem, Round, TransductiveClassifier
-from cdspp.methods.shared.constraints import COUNT, NON_NEGATIVE, POSITIVE
+from cdspp.methods import base
+from cdspp.methods.base import Float, Int, Problem, Round
 from cdspp.methods.shared.graphs import heat_kernel_graph
 
 # How far the number of active coefficients stays below features and atoms: the search
@@ -26,7 +27,8 @@ MAX_STEPS = 1000
 ZERO = 2.2e-16
 
 
-class PA(TransductiveClassifier):
+@dataclass(eq=False, repr=False)
+class PA(base.TransductiveClassifier):
     r"""Progressive alignment: sparse codes over one dictionary (PA).
 
     PA brings both domains to one width and codes all samples together:
@@ -69,8 +71,6 @@ class PA(TransductiveClassifier):
 
     Attributes
     ----------
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
         `history_` has an entry for each coding but the first, none with confidences.
 
     Notes
@@ -113,37 +113,30 @@ class PA(TransductiveClassifier):
     True
     """
 
+    n_components: int = 100
+    n_atoms: int = 128
+    alpha: float = 1.0
+    mu: float = 10000.0
+    gamma: float = 0.01
+    max_iter: int = 10
+    C: float = 100.0
+    target_axes: str = "all"
+    random_state: Any = None
+
     identifier = "pa"
     display_name = "PA"
 
     _parameter_constraints = {
-        "n_components": [COUNT],
-        "n_atoms": [COUNT],
-        "alpha": [NON_NEGATIVE],
-        "mu": [POSITIVE],
-        "gamma": [POSITIVE],
+        "n_components": [base.COUNT],
+        "n_atoms": [base.COUNT],
+        "alpha": [base.NON_NEGATIVE],
+        "mu": [base.POSITIVE],
+        "gamma": [base.POSITIVE],
         "max_iter": [Interval(Integral, 2, None, closed="left")],
-        "C": [POSITIVE],
+        "C": [base.POSITIVE],
         "target_axes": [StrOptions({"all", "labelled"})],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        n_components: int = 100,
-        n_atoms: int = 128,
-        alpha: float = 1.0,
-        mu: float = 10000.0,
-        gamma: float = 0.01,
-        max_iter: int = 10,
-        C: float = 100.0,
-        target_axes: str = "all",
-        random_state: Any = None,
-    ) -> None:
-        self.n_components, self.n_atoms = n_components, n_atoms
-        self.alpha, self.mu, self.gamma = alpha, mu, gamma
-        self.max_iter, self.C = max_iter, C
-        self.target_axes, self.random_state = target_axes, random_state
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:

@@ -11,10 +11,9 @@ from cdspp.core.yaml_files import read_yaml
 from cdspp.paper.readings import NAME, READINGS, PaperPlan, ReadingPlan
 from cdspp.report.outline import DETAILS, TABLE, TIMING, Fold, Item, Maker, Part
 from cdspp.study.checks import run_faults
-from cdspp.study.guest_sections import GuestSection
-from cdspp.study.known_names import KnownNames, unknown
 from cdspp.study.model import Benchmark, Setting, Study
 from cdspp.study.plan import BenchmarkPlan
+from cdspp.study.plugins import KnownNames, ReportPlugin, unknown
 from cdspp.study.settings import chosen_tasks
 
 Config = Mapping[str, Any]
@@ -76,8 +75,8 @@ TIMES = (
 )
 
 
-class Paper(GuestSection):
-    """The guest section of the paper, whose numbers and readings are resources."""
+class Paper(ReportPlugin):
+    """The plug-in of the paper, whose numbers and readings are resources."""
 
     name = NAME
 
@@ -127,7 +126,7 @@ class Paper(GuestSection):
                     options=dict(sorted(reading.get("options", {}).items())),
                     trials=entry.get("trials"),
                     without=tuple(reading.get("without", ())),
-                    guest=NAME,
+                    plugin=NAME,
                 )
 
     def plan(self, study: Study, config: Config, benchmark: str) -> dict[str, Any]:
