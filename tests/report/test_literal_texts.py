@@ -9,9 +9,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from support.curve_data import curve_entry
 from support.page_reader import read_page, texts
 from support.report_data import make_plan, write_showcase
+from support.score_data import curve_entry
 from support.written_study import WrittenStudy
 
 from cdspp.methods import method_class
@@ -129,7 +129,7 @@ def test_every_figure_and_the_page_hold_odd_names(
         plans=study.plans,
         tables=sorted(tables.glob("*.csv")),
         figures=sorted(figures.glob("*")),
-        fit_records=study.records,
+        records=study.records,
         study=RunDescription("embedded", {"seed": 7, "trials": 3}),
         output=page,
     )

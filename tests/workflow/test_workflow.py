@@ -12,7 +12,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from support.job_graph import fit_inputs
 from support.toy_study import CONFIG, Project
 
 from cdspp.analysis.verify import verify
@@ -26,14 +25,12 @@ FOLLOWERS = {
     "timing_time_claims",
     "table_accuracy_words",
     "table_source_help_words",
-    "table_curve_words",
     "table_overview",
     "table_source_help",
     "table_claims_overview",
     "table_deviations",
     "figure_methods_words",
     "figure_subspace_words",
-    "figure_labels_words",
     "figure_source_help",
     "report_page",
     "all",
@@ -85,7 +82,7 @@ def test_what_a_run_leaves_is_what_was_computed(project: Project) -> None:
 @pytest.fixture(scope="module")
 def made_from(finished: Project) -> dict[Path, set[str]]:
     """Return what each file of predictions is made from, by the job graph."""
-    return fit_inputs(finished, "toy")
+    return finished.fit_inputs("toy")
 
 
 def test_no_input_of_a_fit_holds_the_label_of_a_test_sample(
