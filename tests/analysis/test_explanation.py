@@ -151,7 +151,6 @@ def test_of_two_rivals_each_must_beat_a_method_at_half_the_level() -> None:
     other = Fit("target-only", REAL)
     two = replace(
         one,
-        methods=[*one.methods, other.method],
         right={**one.right, other: one.right[Fit("svm-t", REAL)]},
         collapsed={**one.collapsed, other: 0.0},
     )

@@ -238,8 +238,10 @@ def _rows_to_label(
             return drawn, test, math.nan
         drawn = draw_rows(problem, {candidate: first, TARGET_ONLY: second}, runs.seed)
         if rows is not None:
-            places, codes, test = read_labelled(rows, drawn, problem)
-            problem = problem.with_labels(places, codes)
+            places, labels, test = read_labelled(rows, drawn, problem)
+            codes = problem.codes.copy()
+            codes[places] = labels
+            problem = replace(problem, codes=codes)
     return drawn, test, len(drawn) / max(len(problem.unlabelled), 1)
 
 
@@ -356,7 +358,10 @@ def usual_methods(problem: Problem) -> list[str]:
     alone = [name for name, cls in known.items() if cls.without_source_of]
     whole = [known[name].without_source_of for name in alone]
     baselines = [n for n, c in known.items() if c.supervised and not c.uses_source]
-    family = {name: cls.__module__.rpartition(".")[0] for name, cls in known.items()}
+    family = {  # a module or a package of `cdspp.methods`
+        name: cls.__module__.removeprefix("cdspp.methods.").partition(".")[0]
+        for name, cls in known.items()
+    }
     own = {family[name] for name in (*baselines, *whole)}
     rivals = [
         name

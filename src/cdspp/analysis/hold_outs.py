@@ -118,12 +118,6 @@ class Problem:
             phrases[PAIRS] = counted(len(self.source.paired_rows[0]), "paired row")
         return phrases
 
-    def with_labels(self, places: Int, codes: Int) -> Problem:
-        """Return the problem with more labelled rows."""
-        more = self.codes.copy()
-        more[places] = codes
-        return replace(self, codes=more)
-
     def size(self, max_rows: int | None = None) -> Size:
         """Return the size of a fit, with `max_rows` of each kind at most."""
         n_source, d_source = np.shape(self.source.X)

@@ -264,16 +264,18 @@ def _curve_settings(curves: Sequence[Curve]) -> Iterator[Setting]:
         for each in curve.values:
             if each.setting != names.MAIN:
                 tasks[each.value, each.setting][curve.benchmark] = each.tasks
-    for method in curves[0].methods if curves else ():
-        for state in (names.REAL, *curves[0].states[method]):
+    if not tasks:
+        return
+    first = curves[0]  # methods, states and trials are those of all
+    for method in first.methods:
+        for state in (names.REAL, *first.states[method]):
             by_state[state].append(method)
     for (value, name), chosen in tasks.items():
-        parameter = curves[0].parameter
-        difference: dict[str, Any] = {"options": {parameter: value}}
-        if parameter == names.LABELS:
+        difference: dict[str, Any] = {"options": {first.parameter: value}}
+        if first.parameter == names.LABELS:
             # Published masks have one number of labels; seeded draws are nested.
             difference = {"labels": {"target": value}, "protocol": SEEDED}
-        elif parameter == PAIRS:
+        elif first.parameter == PAIRS:
             difference = {"bridge": {PAIRS: value, SHARED: None}}
         for state, methods in by_state.items():
             yield Setting(
@@ -281,7 +283,7 @@ def _curve_settings(curves: Sequence[Curve]) -> Iterator[Setting]:
                 tuple(methods),
                 chosen,
                 {"name": state},
-                trials=curves[0].trials_asked,
+                trials=first.trials_asked,
                 of_curve=True,
                 **difference,
             )
