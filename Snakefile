@@ -35,7 +35,7 @@ include: "workflow/rules/tables.smk"
 include: "workflow/rules/report.smk"
 
 
-for section in guest_classes():
+for section in plugin_classes():
     if section.rules:  # for what its items without a maker name
 
         include: section.rules
