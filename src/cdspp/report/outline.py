@@ -97,13 +97,11 @@ def _varies(parameter: str) -> Callable[[BenchmarkPlan], bool]:
     return lambda plan: parameter in plan.varied
 
 
-_showcase = attrgetter("showcase")
-
-
 def _maker(function: str, *inputs: str) -> Maker:
     return Maker(f"cdspp.report.{function}", inputs or ("scores",))
 
 
+_showcase = attrgetter("showcase")
 _OF_DATA = ("labels", "features", "splits")
 _OF_SHOWCASE = ("fits", "subspace", "source_labels", "target_labels")
 _SELECTING = ("scores", "comparisons", "selecting_records")

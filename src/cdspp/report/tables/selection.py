@@ -31,8 +31,6 @@ _SELECTION = (
     "hindsight: the value with the highest test accuracy, which nobody can know "
     "beforehand; no verdict reads it."
 )
-
-
 _COLUMNS = (
     *("benchmark", "title", "method", "display_name", "state"),
     *("default", "selected", "hindsight", "hindsight_value", "chosen"),
