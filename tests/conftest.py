@@ -2,21 +2,47 @@
 
 from __future__ import annotations
 
+import copy
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.kept_files import keep_shipped_files
+
+from cdspp.core import yaml_files
+from cdspp.datasets import catalogue
 
 if TYPE_CHECKING:
-    from support.loopback import Server
-    from support.toy_download import Toy
+    from support.downloads import Server, Toy
+
+ROOT = Path(__file__).parents[1]
+Read = Callable[[str | os.PathLike[str]], Any]
+
+
+def _cached(read: Read) -> Read:
+    """Parse each YAML file of the checkout once a process, as tests read them often."""
+    contents: dict[tuple[Path, int], Any] = {}
+
+    @wraps(read)
+    def cached(path: str | os.PathLike[str]) -> Any:
+        place = Path(path).absolute()
+        if not place.is_relative_to(ROOT) or not place.is_file():
+            return read(path)
+        version = place, place.stat().st_mtime_ns
+        if version not in contents:
+            contents[version] = read(path)
+        return copy.deepcopy(contents[version])
+
+    return cached
+
 
 # Test processes share the cores; workers and their children inherit this.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-keep_shipped_files()
+# Before other modules import them by name.
+yaml_files.read_yaml = _cached(yaml_files.read_yaml)
+catalogue.load_catalogue = _cached(catalogue.load_catalogue)
 
 
 # What takes longest, in this order, so that no worker waits for the other at the end.
@@ -54,7 +80,7 @@ def pytest_collect_file() -> Generator[None, list[Any], list[Any]]:
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """Return the folder of the checkout."""
-    return Path(__file__).parents[1]
+    return ROOT
 
 
 @pytest.fixture(scope="session")
@@ -78,7 +104,7 @@ def mirror_folder() -> Path:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     """Serve files on this machine, to be fetched without a pause or a mirror."""
-    from support.loopback import serving
+    from support.downloads import serving
 
     from cdspp.datasets import fetch
 
@@ -92,6 +118,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 @pytest.fixture
 def toy(tmp_path: Path, server: Server) -> Toy:
     """Return a published data set that nothing was fetched of."""
-    from support.toy_download import Toy
+    from support.downloads import Toy
 
     return Toy(tmp_path, server)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from support.curve_data import TASKS, curve_entry, curve_plan, curve_scores
+from support.score_data import TASKS, curve_entry, curve_plan, curve_scores
 
 from cdspp.analysis.curves import CurveScores, arrange_curves
 from cdspp.study.plan import BenchmarkPlan

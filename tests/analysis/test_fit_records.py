@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.fit_files import rewrite_record
 from support.report_data import DIGIT_TASKS, make_plan, write_fit_records
+from support.result_files import rewrite_record
 
 from cdspp.analysis.fit_records import mixed_versions, read_fit_records
 from cdspp.core.files import read_json

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support.fit_files import write_fit
+from support.result_files import write_fit
 from support.verified_study import VerifiedStudy
 
 from cdspp.analysis.verify import verify

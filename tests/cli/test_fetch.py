@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.toy_download import put
+from support.downloads import put
 
 from cdspp.__main__ import main
 from cdspp.datasets.catalogue import load_catalogue

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from support.toy_download import put
+from support.downloads import put
 from support.toy_problem import toy_problem
 
 from cdspp import CDSPP, SourceDomain

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.toy_download import contents, make_tar, make_zip
+from support.downloads import contents, make_tar, make_zip
 
 from cdspp.core.errors import DataError, DiskFullError
 from cdspp.datasets import archives

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from support.downloads import contents, put
 from support.published_files import are_mixed
-from support.toy_download import contents, put
 
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.files import read_json, write_json

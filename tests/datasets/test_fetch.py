@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.loopback import Answer, Server, serving
-from support.toy_download import put
+from support.downloads import Answer, Server, put, serving
 
 from cdspp.core.errors import DataError, DiskFullError
 from cdspp.datasets import fetch

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.toy_download import make_zip, put
+from support.downloads import make_zip, put
 
 from cdspp.core.errors import ChecksumError, DataError
 from cdspp.datasets.catalogue import load_catalogue

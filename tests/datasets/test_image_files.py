@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from support.toy_download import FOLDERS, IMAGES, Toy, put
+from support.downloads import FOLDERS, IMAGES, Toy, put
 
 from cdspp.core.errors import DataError
 from cdspp.datasets.fetch import KEPT

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from support.loopback import Server
-from support.toy_download import Toy, make_zip
+from support.downloads import Server, Toy, make_zip
 
 from cdspp.core.errors import DataError
 from cdspp.core.files import read_json, write_json

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from support.downloads import put
 from support.published_files import are_mixed
-from support.toy_download import put
 
 from cdspp.core.errors import DataError
 from cdspp.core.files import read_json, write_json

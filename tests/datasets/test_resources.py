@@ -10,7 +10,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from support.toy_download import (
+from support.downloads import (
     IMAGES,
     WORDS,
     Toy,

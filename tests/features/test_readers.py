@@ -21,7 +21,6 @@ from support.published_files import (
     TRIPLETS,
     WIDTH,
     WORD_LINES,
-    write_csv,
     write_mat,
     write_triplets,
     write_words,
@@ -33,6 +32,26 @@ from cdspp.features.precomputed import check_storage, read_matrix
 
 SURF = "Office-Caltech SURF"
 COUNTS, CODES = MAT_CASES[SURF].variables.values()
+
+
+def write_csv(
+    folder: Path, labels: list[Any] = LABELS, **changes: Any
+) -> tuple[Path, dict[str, Any]]:
+    """Write two domains, line by line in turn, as the features on figshare are.
+
+    A change `header` or `line` replaces the header or the third line, `domain` the
+    one to be read.
+    """
+    lines = [changes.get("header", [*"01234", "label", "domain"])]
+    for values, label in zip(REAL, labels, strict=True):
+        lines.append([*values, label, "art"])
+        lines.append([*-values, label, "RealWorld"])
+    if "line" in changes:
+        lines[2] = changes["line"]
+    path = folder / "features.csv"
+    path.write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
+    storage = {"format": "csv", "file": path.name, "width": WIDTH, "label_base": 0}
+    return path, storage | {"domain": changes.get("domain", "realworld")}
 
 
 def refuse(

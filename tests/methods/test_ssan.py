@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax, softmax
 from support.known_answers.known_problems import authors_problem, digits_problem
-from support.tiny_networks import affine, codes, leaky, slopes, tiny_problem
+from support.literal_formulas import affine, codes, leaky, slopes, tiny_problem
 from support.toy_problem import WIDE, ToyProblem, toy_problem
 
 from cdspp import SSAN

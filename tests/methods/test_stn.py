@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import log_softmax
-from support.tiny_networks import affine, codes, leaky, slopes, tiny_problem
+from support.literal_formulas import affine, codes, leaky, slopes, tiny_problem
 from support.toy_problem import toy_problem
 
 from cdspp import STN

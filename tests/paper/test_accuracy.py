@@ -11,11 +11,12 @@ import pytest
 import yaml
 from support.report_data import make_plan
 from support.score_data import NAN, as_frame, cell_of, summary_of
+from support.study_files import load, read_study
 
 from cdspp.analysis.summary import summarise
 from cdspp.core.errors import DataError
 from cdspp.datasets.catalogue import load_catalogue
-from cdspp.methods import available, method_class
+from cdspp.methods import method_class
 from cdspp.paper.printed import (
     Printed,
     compare_printed,
@@ -109,12 +110,9 @@ def test_every_printed_cell_is_read(printed: Printed) -> None:
 
 
 def test_printed_names_are_those_of_the_classes(printed: Printed) -> None:
-    found = [method_class(name) for name in available()]
-    newer = ("cdspp.methods.transport", "cdspp.methods.pca_coral")
-    found = [method for method in found if not method.__module__.startswith(newer)]
-    found.remove(method_class("jmea"))
-    names = {method.display_name for method in found if not method.bridges}
-    assert set(printed.cells["method"]) == names - {"target-only"}
+    methods = set(load(read_study("paper")).methods) - {"target-only"}
+    names = {method_class(name).display_name for name in methods}
+    assert set(printed.cells["method"]) == names
 
 
 def test_every_task_is_one_of_the_data_set_and_has_its_own_cells(

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.curve_data import curve_entry
 from support.report_data import DIGIT_TASKS, make_plan
+from support.score_data import curve_entry
 from support.written_study import WrittenStudy
 
 FEW = {"states": ()}

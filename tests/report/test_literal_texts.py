@@ -9,9 +9,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from support.curve_data import curve_entry
 from support.page_reader import read_page, texts
 from support.report_data import make_plan, write_showcase
+from support.score_data import curve_entry
 from support.written_study import WrittenStudy
 
 from cdspp.methods import method_class

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from inspect import signature
 
-from support.curve_data import curve_entry, curve_plan
 from support.report_data import make_plan
+from support.score_data import curve_entry, curve_plan
 
 from cdspp.core.discovery import load_function
 from cdspp.report.outline import KINDS, item_jobs, outline, outline_names

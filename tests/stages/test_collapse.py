@@ -11,7 +11,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from support.fit_files import write_fit
+from support.result_files import write_fit
 
 from cdspp import CDSPP
 from cdspp.core.errors import MethodFailed

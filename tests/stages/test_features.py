@@ -11,7 +11,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 from PIL import Image
-from support.toy_download import put
+from support.downloads import put
 
 from cdspp.core.discovery import defaults_of
 from cdspp.core.errors import ConfigError, DataError

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from support.fit_files import rewrite_record, write_fit
+from support.result_files import rewrite_record, write_fit
 
 from cdspp.core.errors import DataError
 from cdspp.core.provenance import file_digest

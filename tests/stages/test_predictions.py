@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from support.fit_files import write_fit
+from support.result_files import write_fit
 
 from cdspp.stages.artifacts import (
     FIT_COLUMNS,

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.fit_files import rewrite_record
 from support.fit_room import ROLES, SPLITS, Room
+from support.result_files import rewrite_record
 
 from cdspp.core.files import read_json, write_json
 from cdspp.stages import fit as stage

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.fit_files import RECORDED, RECORDED_OF_TRIAL
+from support.result_files import RECORDED, RECORDED_OF_TRIAL
 from support.study_files import load_own
 from support.toy_study import CONFIG, write_texts
 

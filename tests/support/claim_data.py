@@ -26,7 +26,6 @@ Check = Callable[..., Judgement]
 
 
 def check_of(name: str, **options: Any) -> Check:
-    """Return a kind of check with its options."""
     return partial(CHECKS[name].apply, **options)
 
 
@@ -84,7 +83,6 @@ def times(seconds: Numbers, *, shortened: Sequence[str] = (), trials: int = 5) -
 
 
 def _spread(numbers: Mapping[tuple[str, str], Any], trials: int) -> Cells:
-    """Spread numbers over tasks and trials."""
     return {
         cell: dict(
             zip(TASKS, np.broadcast_to(given, (2, trials)).tolist(), strict=True)

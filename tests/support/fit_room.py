@@ -91,7 +91,6 @@ class Room:
         }
 
     def fit(self, task: str = "left_right", **changes: Any) -> Path:
-        """Make one fit and return its predictions."""
         state = changes.pop("source", {"name": "real"})
         self.fit_states({"main": state}, task, **changes)
         return self.output("main", task, changes.get("method", "cdspp"))

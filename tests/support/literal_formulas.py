@@ -1,14 +1,17 @@
-"""Formulas that several methods share, one pair or one sample after another."""
+"""Formulas that several methods share, by sample or pair; of networks, in arrays."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
+from support.toy_problem import toy_problem
 
 from cdspp.core.linalg import row_normalise
+from cdspp.methods.base import Problem
 
 
 def literal_graph(X: np.ndarray, n_neighbors: int = 5) -> np.ndarray:
@@ -68,3 +71,41 @@ def decision_values(model: Any, X: np.ndarray) -> np.ndarray:
 def settled(trace: list[float]) -> bool:
     """Return whether the last value is within 0.1 % of the one before."""
     return len(trace) > 1 and abs(trace[-1] - trace[-2]) <= 1e-3 * abs(trace[-1])
+
+
+def tiny_problem(**options: Any) -> Problem:
+    """Return a problem of three classes with two labelled rows each, prepared."""
+    sizes = {"n_classes": 3, "source_per_class": 2, "labelled_per_class": 2}
+    return toy_problem(d_source=4, d_target=3, **sizes, **options).prepared()
+
+
+def affine(layer: Any, X: np.ndarray) -> np.ndarray:
+    """Return what a layer gives before its rectifier."""
+    weight, bias = (part.detach().numpy() for part in (layer.weight, layer.bias))
+    return X @ weight.T + bias
+
+
+def leaky(values: np.ndarray) -> np.ndarray:
+    return np.where(values > 0, values, 0.2 * values)
+
+
+def codes(network: Any, problem: Problem) -> list[np.ndarray]:
+    found = []
+    for encoder, X in (
+        (network.source, problem.X_source),
+        (network.target, problem.X_labelled),
+        (network.target, problem.X_unlabelled),
+    ):
+        Z = leaky(affine(encoder.second, leaky(affine(encoder.first, X))))
+        found.append(Z / np.linalg.norm(Z, axis=1, keepdims=True))
+    return found
+
+
+def slopes(parameter: Any, entry: int, values: Callable[[], Any]) -> np.ndarray:
+    """Return the slopes of what a function returns along an entry of a parameter."""
+    weights, step, ends = parameter.data.view(-1), 1e-6, []
+    for sign in (1, -1):
+        weights[entry] += sign * step
+        ends.append(np.array(values()))
+        weights[entry] -= sign * step
+    return (ends[0] - ends[1]) / (2 * step)

@@ -18,7 +18,6 @@ class Reader(HTMLParser):
         self.ids, self.addresses, self.open, self.faults = [], [], [], []
 
     def handle_starttag(self, tag: str, attrs: Attributes) -> None:
-        """Remember an element."""
         values = dict(attrs)
         if "id" in values:
             self.ids.append(values["id"])
@@ -27,13 +26,11 @@ class Reader(HTMLParser):
             self.open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: Attributes) -> None:
-        """Remember an element without content."""
         self.handle_starttag(tag, attrs)
         if tag not in VOID:
             self.open.pop()
 
     def handle_endtag(self, tag: str) -> None:
-        """Compare with the element opened last."""
         if not self.open or self.open.pop() != tag:
             self.faults.append(tag)
 

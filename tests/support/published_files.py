@@ -110,29 +110,6 @@ def write_words(
     return path, {"format": "words", "file": path.name, "width": WIDTH}
 
 
-CSV_HEADER = ["0", "1", "2", "3", "4", "label", "domain"]
-
-
-def write_csv(
-    folder: Path, labels: list[Any] = LABELS, **changes: Any
-) -> tuple[Path, dict[str, Any]]:
-    """Write two domains, line by line in turn, as the features on figshare are.
-
-    A change `header` or `line` replaces the header or the third line, `domain` the
-    one to be read.
-    """
-    lines = [changes.get("header", CSV_HEADER)]
-    for values, label in zip(REAL, labels, strict=True):
-        lines.append([*values, label, "art"])
-        lines.append([*-values, label, "RealWorld"])
-    if "line" in changes:
-        lines[2] = changes["line"]
-    path = folder / "features.csv"
-    path.write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
-    storage = {"format": "csv", "file": path.name, "width": WIDTH, "label_base": 0}
-    return path, storage | {"domain": changes.get("domain", "realworld")}
-
-
 def are_mixed(labels: Sequence[str]) -> bool:
     """Return whether neighbours differ nearly as often as in a random order."""
     found = np.array(labels)

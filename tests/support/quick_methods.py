@@ -41,7 +41,6 @@ every_form = pytest.mark.parametrize("form", [*available(), *FORMS])
 
 
 def method_of(form: str) -> str:
-    """Return the identifier of the method that this is a form of."""
     return form.split()[0]
 
 

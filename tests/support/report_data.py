@@ -11,7 +11,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from support.fit_files import RECORDED, RECORDED_OF_TRIAL, write_fit
+from support.result_files import (
+    RECORDED,
+    RECORDED_OF_TRIAL,
+    write_fit,
+    write_labels,
+)
 
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import Summary, summarise
@@ -21,7 +26,7 @@ from cdspp.methods import method_class
 from cdspp.paper.plugin import Paper
 from cdspp.report.tables.source_help import build_task_table
 from cdspp.report.tables.table import to_csv
-from cdspp.stages.artifacts import FIT_COLUMNS, LABEL_COLUMNS, SCORE_COLUMNS, write_rows
+from cdspp.stages.artifacts import FIT_COLUMNS, SCORE_COLUMNS, write_rows
 from cdspp.study.model import Benchmark, Method, Study, StudyDataset
 from cdspp.study.plan import BenchmarkPlan, Row, plan_of
 from cdspp.study.settings import with_settings
@@ -226,7 +231,6 @@ def draw_summary(plan: BenchmarkPlan, **options: Any) -> Summary:
 
 
 def place_of(summary: Summary, key: str) -> int:
-    """Return the position of a row by its key."""
     return [row.key for row in summary.rows].index(key)
 
 
@@ -243,7 +247,6 @@ def _look(row: Row) -> tuple[float, int]:
 
 
 def write_scores(path: Path, plan: BenchmarkPlan, **options: Any) -> Path:
-    """Write drawn scores as a score file."""
     write_rows(path, SCORE_COLUMNS, score_rows(plan, **options))
     return path
 
@@ -270,15 +273,6 @@ def write_row_scores(path: Path, scores: pd.DataFrame) -> Path:
             known.append(rng.permutation(right))
         arrays[f"classes/{cell.task}"] = np.arange(420) % 10
     np.savez(path, **{k: np.array(v, dtype=np.int32) for k, v in arrays.items()})
-    return path
-
-
-def write_labels(path: Path, prefix: str, classes: Sequence[str], each: int) -> Path:
-    """Write `each` samples a class as a labels file."""
-    pairs = [(f"{prefix}-{c}-{i}", c) for c in classes for i in range(each)]
-    values = {"id": [p[0] for p in pairs], "label": [p[1] for p in pairs]}
-    values["position"] = range(len(pairs))
-    write_rows(path, LABEL_COLUMNS, values)
     return path
 
 

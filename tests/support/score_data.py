@@ -1,4 +1,4 @@
-"""Accuracies and seconds that are written down in the test."""
+"""Accuracies and seconds that a test writes down, and curves of them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from support.report_data import make_plan, scores_frame
+from support.report_data import make_plan, score_rows, scores_frame
 
 from cdspp.analysis.fit_records import OUTCOME_COLUMNS
 from cdspp.analysis.summary import Summary, summarise
+from cdspp.study.plan import BenchmarkPlan
 
 NAN = float("nan")
+TASKS = ("amazon_caltech", "amazon_dslr")  # of curves
 # By setting and method, by task: a number a trial; NaN for a failed one.
 Cells = Mapping[tuple[str, str], Mapping[str, Sequence[float]]]
 # The trials that collapsed, likewise.
@@ -38,7 +40,6 @@ def as_outcomes(cells: Cells) -> pd.DataFrame:
 
 
 def _rows(cells: Cells) -> Iterator[tuple[Any, ...]]:
-    """Yield setting, task, method, trial, status and value."""
     for (setting, method), by_task in cells.items():
         for task, values in by_task.items():
             for trial, value in enumerate(values, start=1):
@@ -67,7 +68,49 @@ def summary_of(
 
 
 def cell_of(cells: pd.DataFrame, *wanted: str) -> Any:
-    """Return the row of a benchmark, method and task."""
     columns = cells[["benchmark", "method", "task"]]
     (found,) = cells[(columns == list(wanted)).all(axis=1)].itertuples()
     return found
+
+
+def curve_entry(identifier: str = "labels", **changes: Any) -> dict[str, Any]:
+    entry = {
+        "id": identifier,
+        "parameter": "labels",
+        "values": [1, 3, 9],
+        "methods": ["svm-t", "cdspp"],
+        "trials": 3,
+    }
+    return entry | changes
+
+
+def curve_plan(*curves: dict[str, Any], **options: Any) -> BenchmarkPlan:
+    """Build a plan with some curves over the methods that they name."""
+    named = dict.fromkeys(m for curve in curves for m in curve["methods"])
+    given = {"methods": tuple(named) or ("svm-t", "cdspp"), "tasks": TASKS}
+    return make_plan(curves=curves, **{**given, **options})
+
+
+def curve_scores(
+    plan: BenchmarkPlan, *, collapsed: tuple[Any, ...] = ("", 0)
+) -> pd.DataFrame:
+    """Add scores of every value to those of the main run: (value + trial) percent.
+
+    CDSPP is ten points better; a method that `collapsed` at values says so and has 1
+    percent. Rows of what was dropped and of a fourth trial are there, too, and must not
+    count.
+    """
+    name, *places = collapsed
+    rows = [
+        (entry.setting, task, row.method, trial, 1, "ok", low, 420, *[value] * 3)
+        for curve in plan.curves
+        for entry in curve.values
+        if entry.setting != "main"
+        for task in curve.tasks
+        for row in curve.rows
+        for trial in (1, 2, 3, 4)
+        for low in [row.method == name and entry.value in places]
+        for better in [0.1 * (row.method == "cdspp")]
+        for value in [0.01 if low else (entry.value + trial) / 100 + better]
+    ]
+    return pd.concat([score_rows(plan), scores_frame(rows)], ignore_index=True)

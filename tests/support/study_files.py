@@ -12,7 +12,6 @@ ROOT = Path(__file__).parents[2]
 
 
 def load(config: dict[str, Any]) -> Study:
-    """Return the study that a configuration describes, checked."""
     schema = ROOT / "workflow/schemas/config.schema.yaml"
     catalogue = ROOT / "resources/datasets.yaml"
     return load_study(
@@ -21,7 +20,6 @@ def load(config: dict[str, Any]) -> Study:
 
 
 def load_own(own: dict[str, Any]) -> Study:
-    """Return the study of a file of one's own."""
     return load(dict(merge_presets(own, ROOT).config))
 
 

@@ -56,12 +56,10 @@ class ToyProblem:
 
     @property
     def unlabelled(self) -> np.ndarray:
-        """Which target rows are unlabelled."""
         return self.y == -1
 
     @property
     def labelled(self) -> np.ndarray:
-        """Which target rows are labelled."""
         return self.y != -1
 
     def prepared(self) -> Problem:
@@ -77,7 +75,6 @@ class ToyProblem:
         )
 
     def fit(self, model: Any) -> Any:
-        """Fit a method on the problem."""
         return model.fit(self.X, self.y, source=self.source)
 
     def accuracy(self, model: Any) -> float:
@@ -100,13 +97,11 @@ def variant(
 
 
 def some_rows(problem: ToyProblem, rows: Any) -> ToyProblem:
-    """Return the problem with the target rows of an index or of a mask."""
     kept = {"X": problem.X[rows], "y": problem.y[rows], "truth": problem.truth[rows]}
     return variant(problem, **kept)
 
 
 def some_source(problem: ToyProblem, rows: Any) -> ToyProblem:
-    """Return the problem with the source rows of an index or of a mask."""
     X, y = problem.source.X[rows], problem.source.y[rows]
     return variant(problem, X_source=X, y_source=y)
 
@@ -152,7 +147,6 @@ def stretched(problem: ToyProblem, factor: float) -> ToyProblem:
 
 
 def doubled(problem: ToyProblem) -> ToyProblem:
-    """Return the problem with every row twice."""
     rows, own = (np.repeat(np.arange(len(y)), 2) for y in (problem.y, problem.source.y))
     return some_source(some_rows(problem, rows), own)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import csv
 import json
 import os
 import re
@@ -27,40 +28,7 @@ WORDS = {
 COMMON = "the of and to in is that it for on with as was at by"
 
 CONFIG: dict[str, Any] = yaml.safe_load(
-    """
-    study: toy
-    seed: 0
-    trials: 4
-    block_size: 2
-    numeric_threads: 1
-    datasets: [{id: words, folder: texts}]
-    views:
-      - {id: tfidf, extractor: text}
-      - {id: tfidf-pca, extractor: pca, view: tfidf, options: {energy: 0.9}}
-    benchmarks:
-      - id: words
-        dataset: words
-        source_view: tfidf-pca
-        target_view: tfidf-pca
-        tasks: [left_right, right_right]
-        labels: {source: 4, target: 2}
-    methods:
-      - id: svm-t
-      - id: cdspp
-      - id: target-only
-    source_states: {states: [none, permuted-labels], margin: 1}
-    settings: []
-    curves:
-      - &curve
-        id: labels
-        parameter: labels
-        values: [1, 2, 3]
-        methods: [cdspp]
-        tasks: 1
-        trials: 2
-      - {<<: *curve, id: alpha, parameter: alpha, values: [1, 10]}
-    deviations: [{id: no-centring, tasks: 1, trials: 2}]
-    """
+    Path(__file__).with_name("toy.yaml").read_text()
 )
 
 
@@ -70,7 +38,6 @@ def write_texts(
     domains: Iterable[str] = ("left", "right"),
     seed: int = 0,
 ) -> None:
-    """Write short texts of three classes in some domains."""
     rng = np.random.default_rng(seed)
     for domain in domains:
         for name, words in WORDS.items():
@@ -120,15 +87,25 @@ class Project:
         )
 
     def snakemake(self, *arguments: str, ok: bool = True) -> str:
-        """Run Snakemake on the toy study and return what it printed."""
         code, output = run_warm(
             ["snakemake", "--configfile", "toy.yaml", *arguments], self.folder
         )
         assert (code == 0) == ok, output
         return output
 
+    def fit_inputs(self, study: str) -> dict[Path, set[str]]:
+        """Return the inputs of each file of predictions, by the job graph."""
+        summary = self.snakemake("--cores", "1", "--detailed-summary")
+        table = summary[summary.index("output_file\t") :]
+        rows = csv.DictReader(table.splitlines(), delimiter="\t")
+        fits = f"results/{study}/fits/"
+        return {
+            Path(row["output_file"]): set(row["input-file(s)"].split(","))
+            for row in rows
+            if re.fullmatch(rf"{fits}.*\.parquet", row["output_file"])
+        }
+
     def planned(self, *arguments: str) -> Plan:
-        """Return the jobs that a run would do now."""
         words = ["--configfile", "toy.yaml", "--cores", "2", *arguments]
         return planned(self.folder, *words)
 
@@ -143,7 +120,6 @@ class Plan:
 
     @property
     def files(self) -> list[list[str]]:
-        """What each job makes."""
         return [job["output"] for job in self.jobs]
 
     @property
@@ -156,7 +132,6 @@ class Plan:
 
 
 def planned(folder: Path, *arguments: str) -> Plan:
-    """Return the jobs that Snakemake would do in a folder."""
     events = folder / "events.jsonl"
     events.unlink(missing_ok=True)
     to_file = ("--logger", "cdspp", "--logger-cdspp-events", events.name)

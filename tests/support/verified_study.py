@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
-from support.domain_files import CLASSES, write_block, write_domain
-from support.fit_files import write_fit
 from support.report_data import make_plan
+from support.result_files import CLASSES, write_domain, write_fit, write_splits
 
 from cdspp.analysis.summary import read_scores, summarise
 from cdspp.core.provenance import file_digest, ids_digest
@@ -34,40 +33,20 @@ class VerifiedStudy:
             trials=2,
         )
         for domain in ("web", "photo"):
-            write_domain(results / "features/goods", domain, "net", EACH, width=3)
+            features = results / "features/goods"
             labels = results / f"labels/goods/{domain}.parquet"
-            labels.parent.mkdir(parents=True, exist_ok=True)
-            (results / f"features/goods/{domain}.parquet").rename(labels)
-            self._write_splits(domain)
+            write_domain(features, domain, "net", EACH, width=3, labels=labels)
+            write_splits(self.root / "splits/goods/main", domain, EACH, {1: 1, 2: 2})
         for row in self.plan.rows:
             for task in TASKS:
                 self.write_fit(row, task)
         self.write_scores()
         self.write_tables()
 
-    def _write_splits(self, domain: str) -> None:
-        names = [f"{domain}-{c}-{i}" for c in CLASSES for i in range(EACH)]
-        place = self.root / "splits/goods/main"
-        sources = [(t, n, "source", n.split("-")[1]) for t in (1, 2) for n in names]
-        targets = [
-            (trial, name, "labelled", name.split("-")[1])
-            if name.endswith(str(trial))
-            else (trial, name, "unlabelled", None)
-            for trial in (1, 2)
-            for name in names
-        ]
-        for role, rows in (("source", sources), ("target", targets)):
-            write_block(place, role, domain, "1-2", rows)
-            made = place / "splits" / role / domain / "1-2.parquet"
-            made.rename(self.split(role, domain))
-
     def split(self, role: str, domain: str) -> Path:
-        path = self.root / f"splits/goods/main/{role}/{domain}/1-2.parquet"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return path
+        return self.root / f"splits/goods/main/{role}/{domain}/1-2.parquet"
 
     def fit(self, method: str = "cdspp", task: str = TASKS[0]) -> Path:
-        """Return the predictions of a method in the main run."""
         return self.root / f"fits/goods/main/{task}/{method}/1-2.parquet"
 
     def write_fit(self, row: Row, task: str, trials: tuple[int, ...] = (1, 2)) -> None:

@@ -49,7 +49,6 @@ def run_warm(words: Sequence[str], folder: Path) -> tuple[int, str]:
 def _run(
     words: list[str], folder: Path, environment: dict[str, str], said: str
 ) -> None:
-    """Run a command in this process."""
     os.chdir(folder)
     with open(said, "ab") as stream:
         for number in (1, 2):

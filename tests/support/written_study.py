@@ -11,7 +11,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
-from support.domain_files import CLASSES, write_block, write_domain
 from support.report_data import (
     score_rows,
     scores_frame,
@@ -20,6 +19,7 @@ from support.report_data import (
     write_row_scores,
     write_showcase,
 )
+from support.result_files import CLASSES, write_domain, write_splits
 
 from cdspp.report.outline import ItemJob, item_jobs, outline_names
 from cdspp.report.page.page import write_report
@@ -74,7 +74,6 @@ class WrittenStudy:
         return path
 
     def _comparisons(self, plan: BenchmarkPlan) -> Path:
-        """Return the file of what a benchmark's methods gain."""
         return self.folder / "compared" / f"{plan.benchmark}.csv"
 
     def _write_domains(self, plan: BenchmarkPlan) -> None:
@@ -83,15 +82,9 @@ class WrittenStudy:
         for domain in dict.fromkeys(part for t in plan.tasks for part in t.split("_")):
             for view in plan.views.values():
                 write_domain(room, domain, view, each=4, width=5)
-            names = [f"{domain}-{c}-{i}" for c in CLASSES for i in range(4)]
-            source = [(1, name, "source", name.split("-")[1]) for name in names]
-            rows = [(1, n, "labelled", n.split("-")[1]) for n in names if n[-1] == "0"]
-            rows += [(1, name, "unlabelled", None) for name in names if name[-1] != "0"]
-            write_block(room / plan.benchmark, "source", domain, "1-1", source)
-            write_block(room / plan.benchmark, "target", domain, "1-1", rows)
+            write_splits(room / plan.benchmark / "splits", domain, 4, {1: 0})
 
     def names(self, kind: str) -> list[str]:
-        """Return the names of all its tables or figures."""
         return outline_names(kind, self.plans)
 
     def make(self, kind: str, forms: Sequence[str] = ()) -> Path:
@@ -108,7 +101,6 @@ class WrittenStudy:
         self._run(next(j for j in self.jobs(kind) if name in j.captions), outputs)
 
     def jobs(self, kind: str) -> list[ItemJob]:
-        """Return the jobs of all its tables or figures."""
         return [job for job in item_jobs(self.plans) if job.kind == kind]
 
     def _records(self, plan: BenchmarkPlan) -> list[Path]:
@@ -161,8 +153,6 @@ class WrittenStudy:
 
 
 class _Inputs(list[Path]):
-    """All inputs, and those of each name, as Snakemake has them."""
-
     def __init__(self, named: Mapping[str, list[Path]]) -> None:
         super().__init__(path for found in named.values() for path in found)
         self.items = named.items

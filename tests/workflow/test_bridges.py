@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.job_graph import fit_inputs
 from support.toy_study import CONFIG, Project
 
 from cdspp.stages.artifacts import (
@@ -57,7 +56,7 @@ def bridged(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Proje
 
 
 def test_pairs_are_inputs_of_the_fits_that_use_them_alone(bridged: Project) -> None:
-    made = fit_inputs(bridged, "pairs")
+    made = bridged.fit_inputs("pairs")
     fits = {path.relative_to("results/pairs/fits/words").as_posix() for path in made}
     assert fits == {
         f"{state}/left_right/{method}/1-2.parquet"

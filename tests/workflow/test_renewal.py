@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.fit_files import rewrite_record
+from support.result_files import rewrite_record
 from support.toy_study import CONFIG, Project
 
 from cdspp.cli.study import status_text

@@ -12,7 +12,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from support.job_graph import fit_inputs
 from support.toy_study import CONFIG, Project
 
 from cdspp.analysis.verify import verify
@@ -85,7 +84,7 @@ def test_what_a_run_leaves_is_what_was_computed(project: Project) -> None:
 @pytest.fixture(scope="module")
 def made_from(finished: Project) -> dict[Path, set[str]]:
     """Return what each file of predictions is made from, by the job graph."""
-    return fit_inputs(finished, "toy")
+    return finished.fit_inputs("toy")
 
 
 def test_no_input_of_a_fit_holds_the_label_of_a_test_sample(

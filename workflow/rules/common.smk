@@ -126,7 +126,7 @@ onstart:
 
 
 PLANS = {name: plan_of(study, name) for name in study.benchmarks}
-EVERY_PLAN = [asdict(plan) for plan in PLANS.values()]
+PLAN_VALUES = {name: asdict(plan) for name, plan in PLANS.items()}
 
 
 # The digest of all that makes a file, beside its inputs. Snakemake records no parameter

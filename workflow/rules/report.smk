@@ -62,7 +62,7 @@ rule report_page:
     conda:
         "../../envs/environment.yaml"
     params:
-        plans=EVERY_PLAN,
+        plans=list(PLAN_VALUES.values()),
         study=run_description,
         code=code_digest("cdspp.report.page.page", *PLUGIN_MODULES),
         templates=data_digest("report/page/templates"),

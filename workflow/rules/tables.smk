@@ -43,7 +43,7 @@ def item_input(job, wildcards):
 def plan_values(job):
     if job.of_data:
         return [asdict(plan.of_data()) for plan in job.plans]
-    return [known for known in EVERY_PLAN if known["benchmark"] in job.benchmarks]
+    return [PLAN_VALUES[plan.benchmark] for plan in job.plans]
 
 
 for job in item_jobs(list(PLANS.values())):

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from support.fit_files import write_fit
 from support.page_reader import texts
 from support.report_data import (
     CONTROLS,
@@ -20,10 +19,10 @@ from support.report_data import (
     METHODS,
     draw_summary,
     make_plan,
-    write_labels,
     write_scores,
     write_showcase,
 )
+from support.result_files import write_fit, write_labels
 
 from cdspp.core.errors import DataError
 from cdspp.methods import available, method_class

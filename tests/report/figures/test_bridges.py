@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
-from support.curve_data import curve_entry, curve_plan, curve_scores
+from support.score_data import curve_entry, curve_plan, curve_scores
 
 from cdspp.analysis.curves import arrange_curves
 from cdspp.analysis.summary import summarise

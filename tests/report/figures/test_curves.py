@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from support.curve_data import curve_entry, curve_plan, curve_scores
 from support.report_data import METHODS, scores_frame
+from support.score_data import curve_entry, curve_plan, curve_scores
 
 from cdspp.analysis.curves import arrange_curves
 from cdspp.report.figures.benchmark import draw_curves

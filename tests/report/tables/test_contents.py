@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from support.domain_files import CLASSES, write_block, write_domain
-from support.report_data import make_plan, write_labels
+from support.report_data import make_plan
+from support.result_files import CLASSES, write_block, write_domain, write_labels
 
 from cdspp.core.errors import DataError
 from cdspp.report.tables.contents import (
@@ -30,12 +30,14 @@ def folder(tmp_path: Path) -> Path:
     write_domain(root, "web", "words", each=4, width=5)
     write_domain(root, "shop", "net", each=3, width=7)
     source = [(1, f"web-{c}-{i}", "source", c) for c in CLASSES for i in range(2)]
-    write_block(root, "source", "web", "1-1", source)
-    write_block(root, "source", "web", "2-2", [(2, *row[1:]) for row in source[:3]])
+    write_block(root / "splits", "source", "web", "1-1", source)
+    write_block(
+        root / "splits", "source", "web", "2-2", [(2, *row[1:]) for row in source[:3]]
+    )
     target = [(k, f"shop-{c}-0", "labelled", c) for k in (1, 2) for c in CLASSES]
     tested = [(1, "cup", 1), (1, "cup", 2), (1, "pen", 1), (2, "pen", 1)]
     target += [(k, f"shop-{c}-{i}", "unlabelled", None) for k, c, i in tested]
-    write_block(root, "target", "shop", "1-2", target)
+    write_block(root / "splits", "target", "shop", "1-2", target)
     return root
 
 
@@ -96,7 +98,7 @@ def test_a_class_without_a_labelled_sample_in_a_trial_counts_as_none(
     folder: Path,
 ) -> None:
     rows = [(1, "web-cup-0", "source", "cup"), (2, "web-pen-0", "source", "pen")]
-    write_block(folder, "source", "web", "1-1", rows)
+    write_block(folder / "splits", "source", "web", "1-1", rows)
     (folder / "splits/source/web/2-2.parquet").unlink()
     source, _ = count_contents(PLAN, **files(folder)).itertuples()
     assert source.fewest_labelled_per_class == 0
@@ -128,7 +130,9 @@ def test_the_splits_that_the_study_writes_are_counted(folder: Path) -> None:
 def test_each_role_is_described_by_its_own_view(folder: Path) -> None:
     write_domain(folder, "web", "net", each=4, width=11)
     plan = replace(PLAN, tasks=("web_web", "web_shop"))
-    write_block(folder, "target", "web", "1-1", [(1, "web-cup-0", "labelled", "cup")])
+    write_block(
+        folder / "splits", "target", "web", "1-1", [(1, "web-cup-0", "labelled", "cup")]
+    )
     found = count_contents(plan, **files(folder))
     columns = ["role", "domain", "view", "features"]
     assert found[columns].to_numpy().tolist() == [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.curve_data import TASKS, curve_entry, curve_plan, curve_scores
+from support.score_data import TASKS, curve_entry, curve_plan, curve_scores
 
 from cdspp.analysis.curves import arrange_curves
 from cdspp.core.wording import DASH

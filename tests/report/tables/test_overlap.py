@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from support.domain_files import write_block
 from support.report_data import make_plan
+from support.result_files import write_block
 
 from cdspp.core.errors import DataError
 from cdspp.datasets.catalogue import load_catalogue
@@ -58,7 +58,7 @@ def splits(tmp_path: Path) -> list[Path]:
         ("target", "web", "2-2"): TARGET[4:],
     }
     for place, rows in blocks.items():
-        write_block(tmp_path, *place, [(*row, "") for row in rows])
+        write_block(tmp_path / "splits", *place, [(*row, "") for row in rows])
     return [tmp_path / "splits" / r / d / f"{name}.parquet" for r, d, name in blocks]
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from support.curve_data import TASKS, curve_entry, curve_plan, curve_scores
 from support.report_data import scores_frame
+from support.score_data import TASKS, curve_entry, curve_plan, curve_scores
 
 from cdspp.core.names import MAIN, SELECTED
 from cdspp.report.tables.selection import compare_selections, without_grid

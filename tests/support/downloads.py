@@ -1,19 +1,26 @@
-"""A published data set of five images and two texts, for tests of downloads."""
+"""A web server on this machine, and a published data set to fetch from it."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import json
+import socket
+import struct
 import tarfile
+import threading
+import time
 import zipfile
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from support.loopback import Server
 
 from cdspp.core.errors import DataError
 from cdspp.datasets.resources import fetch_resource
@@ -38,6 +45,84 @@ WORDS = {"EN/Index_EN-EN": b"C15 1:0.5\n", "SP/Index_SP-SP": b"M11 2:0.5\n"}
 FOLDERS = {"paint": "Paint Box"}
 
 
+@dataclass(frozen=True)
+class Answer:
+    """One response; `claimed` is the length it names, if that is not the body's."""
+
+    body: bytes = b""
+    status: int = 200
+    claimed: int | str | None = None
+    silence: float = 0.0  # seconds before it
+    stall: float = 0.0  # seconds after the body, before the connection is closed
+    reset: bool = False  # breaks the connection instead of closing it
+    repeat: float | None = None  # sends the body for ever, so many seconds apart
+    to: str = ""  # Location of a redirect
+
+
+@dataclass
+class Server:
+    """What each path answers, in turn; the last answer is given again and again."""
+
+    address: str = ""
+    answers: dict[str, list[Answer]] = field(default_factory=lambda: defaultdict(list))
+    requests: list[str] = field(default_factory=list)
+
+    def offer(self, path: str, *answers: Answer | bytes) -> str:
+        """Let `path` answer so, and return its URL."""
+        for answer in answers:
+            made = answer if isinstance(answer, Answer) else Answer(answer)
+            self.answers[path].append(made)
+        return f"{self.address}/{path}"
+
+    def answer(self, path: str) -> Answer:
+        """Return the next answer; 404 where nothing was offered."""
+        self.requests.append(path)
+        waiting = self.answers.get(path, [Answer(b"not here", 404)])
+        return waiting.pop(0) if len(waiting) > 1 else waiting[0]
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    state = Server()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            answer = state.answer(self.path.lstrip("/"))
+            time.sleep(answer.silence)
+            self.send_response(answer.status)
+            length = len(answer.body) if answer.claimed is None else answer.claimed
+            if answer.repeat is None or answer.claimed is not None:
+                self.send_header("Content-Length", str(length))
+            if answer.to:
+                self.send_header("Location", answer.to)
+            with suppress(ConnectionError):  # the client may have given up
+                self.end_headers()
+                self.wfile.write(answer.body)
+                while answer.repeat is not None:
+                    time.sleep(answer.repeat)
+                    self.wfile.write(answer.body)
+            time.sleep(answer.stall)
+            if answer.reset:
+                linger = struct.pack("ii", 1, 0)
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                self.connection.close()
+
+        def log_message(self, *args: Any) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.block_on_close = False  # a stalled answer need not be waited for
+    state.address = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
 class Toy:
     """A data set with one resource called `toy`, and a server to fetch it from."""
 
@@ -54,7 +139,6 @@ class Toy:
         return tree(self.server.offer("i", image_archive(files)))
 
     def manifest(self) -> str:
-        """Write the manifest of the images, and return its name."""
         lines = ["path\tsize\tgit_blob\n"]
         for path, content in IMAGES.items():
             blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
@@ -67,7 +151,6 @@ class Toy:
         return self.fetch_described()
 
     def describe(self, *ways: Mapping[str, Any], **more: Any) -> None:
-        """Write the catalogue."""
         entry = ENTRY | {"resources": {"toy": {"ways": list(ways), **more}}}
         self.catalogue.write_text(yaml.safe_dump({"set": entry}))
 
@@ -103,7 +186,6 @@ def put(root: Path, files: Mapping[str, bytes]) -> Path:
 
 
 def contents(root: Path) -> dict[str, bytes]:
-    """Return the content of every file below a folder by its path."""
     files = (path for path in root.rglob("*") if path.is_file())
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
 
