@@ -145,10 +145,8 @@ def early_losses(
     problem: ToyProblem, max_iter: int, steps: int, monkeypatch: pytest.MonkeyPatch
 ) -> list[float]:
     """Return the first losses of a longer training, seed 2020, float64."""
-    train = alignment_network.train
-    monkeypatch.setattr(
-        alignment_network, "train", lambda loss, o, n: train(loss, o, steps)
-    )
+    train = layers.train
+    monkeypatch.setattr(layers, "train", lambda loss, o, n: train(loss, o, steps))
     model = SSAN(max_iter=max_iter)
     return fit_exactly(2020, problem.prepared(), model).losses
 
