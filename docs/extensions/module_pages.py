@@ -51,6 +51,15 @@ ONLY = {
     "cdspp.core.file_rows": ["FileRows"],
     "cdspp.datasets.tables": ["TablesDataset"],
     "cdspp.methods.networks.networks": ["NetworkClassifier"],
+    "cdspp.methods.shared.common_subspace": [
+        "CommonSpaceMethod",
+        "SubspaceClassifier",
+        "SubspaceMethod",
+        "SubspaceRecogniser",
+        "components_of",
+        "expand_classes",
+        "one_or_list",
+    ],
 }
 TOP = """\
 This page is for people who call ``cdspp`` from Python. It lists the names that ``from

@@ -71,7 +71,7 @@ def test_a_job_whose_run_was_killed_replaces_nothing(
 def test_a_job_starts_under_no_run_that_has_ended(
     run: subprocess.Popen[str], tmp_path: Path
 ) -> None:
-    run.communicate()  # to its regular end, at which it removes its mark
+    run.communicate()  # to its regular end, at which it removes its run lock
     with pytest.raises(StaleJobError, match="has ended"):
         guard_job()
 

@@ -96,8 +96,7 @@ def test_one_job_makes_the_items_of_a_function_by_benchmark() -> None:
     assert jobs["table accuracy_docs"].plans == plans[1:]
     assert list(jobs["figure source-help"].captions) == ["source-help", "source-states"]
     assert jobs["figure source-help"].plans == plans
-    assert "table curve_digits" in jobs
-    assert "table curve_docs" not in jobs
+    assert "curve-labels_digits" in jobs["table accuracy_digits"].captions
 
 
 def test_the_tables_of_data_need_no_more_than_data() -> None:

@@ -14,7 +14,7 @@ from cdspp.analysis.curves import CurveScores
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import summarise
 from cdspp.core.names import ALONE, MAIN
-from cdspp.paper.claims.checks import CHECKS, Evidence, Judgement, Times
+from cdspp.paper.checks import CHECKS, Decision, Evidence, Times
 from cdspp.paper.times import measure_times
 from cdspp.study.model import CurveValue
 from cdspp.study.plan import CurvePlan, Row
@@ -22,7 +22,7 @@ from cdspp.study.plan import CurvePlan, Row
 TASKS = ("a_b", "b_a")
 LUCK = np.array([0.0, 0.02, -0.01, 0.01, 0.005])
 Numbers = Mapping[Any, Any]
-Check = Callable[..., Judgement]
+Check = Callable[..., Decision]
 
 
 def check_of(name: str, **options: Any) -> Check:

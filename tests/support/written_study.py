@@ -175,7 +175,7 @@ def write_page(
         plans=plans,
         tables=tables,
         figures=figures,
-        fit_records=records,
+        records=records,
         study=RunDescription(**(usual | description)),
         output=output,
         files=files,

@@ -37,6 +37,10 @@ BRIDGED = {
 }
 # Hold-outs end once no posterior mean has moved by more over the last five.
 SETTLED_MEAN, LAST_REPEATS = 0.002, 5
+_TO_SETTLE = """\
+rows = found.rows_to_label.head(20)  # found = cdspp.compare(...)
+rows["label"] = [...]  # from the top
+cdspp.compare(X, y, source=source, labelled=rows{})"""
 
 Labelled: TypeAlias = pd.DataFrame | Sequence[pd.DataFrame] | None
 
@@ -144,11 +148,7 @@ default="standardise"
         steps = [f"# first write the labels of these rows into y\n{steps[0]}"]
     if found.can_be_settled:
         how = "" if scale == names.STANDARDISE else f", scale={scale!r}"
-        steps.append(
-            "rows = found.rows_to_label.head(20)  # found = cdspp.compare(...)\n"
-            'rows["label"] = [...]  # from the top\n'
-            f"cdspp.compare(X, y, source=source, labelled=rows{how})"
-        )
+        steps.append(_TO_SETTLE.format(how))
     notes = *runs.notes(), *_degenerate_note(runs, found), *_scale_note(runs, done)
     return replace(found, next_steps=tuple(steps), note="; ".join(notes))
 
@@ -246,7 +246,6 @@ def _rows_to_label(
 def _held_out(runs: HoldOuts, fits: Sequence[Fit], done: int) -> HeldOut:
     return HeldOut(
         classes=runs.problem.codes[runs.problem.labelled],
-        methods=[*dict.fromkeys(fit.method for fit in fits)],
         right={fit: runs.correct(fit, done) for fit in fits},
         collapsed={fit: runs.degenerate(fit, done) for fit in fits},
         bridge=runs.problem.bridge,

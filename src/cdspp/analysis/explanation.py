@@ -29,6 +29,7 @@ from cdspp.analysis import verdicts
 from cdspp.analysis.answers import interval_text
 from cdspp.analysis.hold_outs import Fit
 from cdspp.analysis.summary import MOST_COLLAPSED, Floats, mean_sd
+from cdspp.analysis.verdicts import PairedGain, Verdict
 from cdspp.core.names import ALONE, REAL
 from cdspp.core.wording import counted, in_points
 from cdspp.methods import method_class
@@ -74,7 +75,7 @@ class Explanation:
     verdicts: pd.DataFrame
     decision: str
     method: str
-    gain: verdicts.PairedGain | None
+    gain: PairedGain | None
     finding: str
     tested: str = ""
     p_value: float = math.nan
@@ -88,8 +89,8 @@ class Explanation:
 class GainByMeasure(NamedTuple):
     """A gain by both measures; equal where all classes have as many rows."""
 
-    plain: verdicts.PairedGain
-    balanced: verdicts.PairedGain
+    plain: PairedGain
+    balanced: PairedGain
 
 
 Gains: TypeAlias = Mapping[str, Mapping[str, GainByMeasure]]
@@ -104,7 +105,6 @@ class HeldOut:
     """
 
     classes: Int
-    methods: Sequence[str]
     right: Mapping[Fit, Floats]
     collapsed: Mapping[Fit, float]
     bridge: Mapping[str, str]
@@ -112,18 +112,20 @@ class HeldOut:
     @cached_property
     def with_source(self) -> list[str]:
         """The methods that use a source."""
-        return [name for name in self.methods if method_class(name).uses_source]
+        methods = dict.fromkeys(fit.method for fit in self.right)
+        return [name for name in methods if method_class(name).uses_source]
 
     @cached_property
     def alone(self) -> dict[str, Floats]:
         """Rows of methods without a source that mostly run, and none with a bridge."""
         found = {}
-        for name in self.methods:
-            fit = Fit(name, ALONE if name in self.with_source else REAL)
+        for fit, right in self.right.items():
+            cls = method_class(fit.method)
+            alone = fit.state == (ALONE if cls.uses_source else REAL)
             # Without a source a bridge joins the target to itself.
-            usable = not (method_class(name).bridges or self.unusable(fit))
-            if usable and self.by_row(self.right[fit])[0].size >= verdicts.MIN_TRIALS:
-                found[name] = self.right[fit]
+            usable = alone and not (cls.bridges or self.unusable(fit))
+            if usable and self.by_row(right)[0].size >= verdicts.MIN_TRIALS:
+                found[fit.method] = right
         return found
 
     @cached_property
@@ -228,7 +230,7 @@ def explain(
     return replace(tests, finding=finding)
 
 
-def shrunk(gain: verdicts.PairedGain) -> verdicts.PairedGain:
+def shrunk(gain: PairedGain) -> PairedGain:
     """Return a gain that was chosen as the best of several, as it is on average.
 
     Examples
@@ -283,7 +285,7 @@ def _verdicts(
 
 def _by_measure(
     gains: Gains, margin: float, unusable: Sequence[bool]
-) -> list[tuple[verdicts.Verdict, ...]]:
+) -> list[tuple[Verdict, ...]]:
     judged = []
     for at in (0, 1):
         own = [{key: both[at] for key, both in each.items()} for each in gains.values()]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 import shlex
 import warnings
+from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -50,19 +50,44 @@ itself with a corrupted source: swapped classes, permuted labels, or noise.
 """
 
 
-def _compare(arguments: argparse.Namespace) -> str:
-    page, paired = arguments.page, arguments.paired or ()
-    outputs = [arguments.csv, page, arguments.json, arguments.rows_to_label]
-    inputs = [arguments.source, arguments.target, *paired, *arguments.labelled]
+def _compare(arguments: Namespace) -> str:
+    from cdspp.analysis.summary import MOST_COLLAPSED
+
+    page, path = arguments.page, arguments.rows_to_label
+    outputs = [arguments.csv, page, arguments.json, path]
+    inputs = [arguments.source, arguments.target, *arguments.labelled]
+    inputs += arguments.paired or []
     command.check_outputs(outputs, inputs, force=arguments.force)
     if page:  # before the fits, not after
         command.need_package("jinja2", "--page")
-    return _answer(arguments, *compare_files(arguments))
+    result, target, head = compare_files(arguments)
+    text = [*result.lines, "", *aligned(result.grid()), ""]
+    settle = "To settle it, draw rows to label:"
+    if path:
+        settle = f"To settle it, fill in the column label of {path}, then:"
+    for lead, step in zip(("To deploy it:", settle), result.next_steps, strict=False):
+        text += [lead, f"  {step}"]
+    text += ["", *head, *result.remarks]
+    if result.test is not None:
+        marked = "the rows that the test counted are marked"
+        text.append(f"{arguments.labelled[-1]}: {marked}")
+    if result.explanation is not None:
+        from cdspp.report.tables.source_help import comparison_table
+
+        table = comparison_table(result.explanation, result.accuracies)
+        grid = [[cell.text for cell in line.cells] for line in table.lines]
+        text += ["", result.explanation.finding, ""]
+        text += aligned([list(table.columns), *grid])
+    text += _write_files(arguments, result, target, head)
+    shares = result.candidates.set_index("display_name")["degenerate"]
+    useless = ", ".join(shares.index[shares > MOST_COLLAPSED])
+    failed = arguments.strict and useless
+    if failed:
+        text.append(f"--strict: fits of {useless} have failed, collapsed or diverged")
+    return command.answer("\n".join(text), failed=failed)
 
 
-def compare_files(
-    arguments: argparse.Namespace,
-) -> tuple[Comparison, DomainRows, list[str]]:
+def compare_files(arguments: Namespace) -> tuple[Comparison, DomainRows, list[str]]:
     """Return the answer for two files, the target, and lines that describe both."""
     from cdspp.analysis.compare import compare
     from cdspp.cli import rows
@@ -71,8 +96,7 @@ def compare_files(
     target, source, bridge, notes = rows.read_both(arguments, BRIDGES)
     assert source is not None
     for method in arguments.method:
-        cost = rows.expected_cost(method, target, source)
-        rows.refuse_memory(method, cost, "leave this one out")
+        rows.expected_cost(method, target, source, remedy="leave this one out")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnitWarning)  # notes name the columns
         result = compare(
@@ -97,47 +121,8 @@ def compare_files(
     return result, target, [*rows.descriptions(*read), *notes]
 
 
-def _answer(
-    arguments: argparse.Namespace,
-    result: Comparison,
-    target: DomainRows,
-    head: list[str],
-) -> str:
-    """Return the answer, its reasons below, and write the files that were asked for."""
-    from cdspp.analysis.summary import MOST_COLLAPSED
-
-    text = [*result.lines, "", *aligned(result.grid()), ""]
-    settle = "To settle it, draw rows to label:"
-    if path := arguments.rows_to_label:
-        settle = f"To settle it, fill in the column label of {path}, then:"
-    for lead, step in zip(("To deploy it:", settle), result.next_steps, strict=False):
-        text += [lead, f"  {step}"]
-    text += ["", *head, *result.remarks]
-    if result.test is not None:
-        text.append(
-            f"{arguments.labelled[-1]}: the rows that the test counted are marked"
-        )
-    if result.explanation is not None:
-        from cdspp.report.tables.source_help import comparison_table
-
-        table = comparison_table(result.explanation, result.accuracies)
-        grid = [[cell.text for cell in line.cells] for line in table.lines]
-        text += ["", result.explanation.finding, ""]
-        text += aligned([list(table.columns), *grid])
-    text += _write_files(arguments, result, target, head)
-    shares = result.candidates.set_index("display_name")["degenerate"]
-    useless = ", ".join(shares.index[shares > MOST_COLLAPSED])
-    failed = arguments.strict and useless
-    if failed:
-        text.append(f"--strict: fits of {useless} have failed, collapsed or diverged")
-    return command.answer("\n".join(text), failed=failed)
-
-
 def _write_files(
-    arguments: argparse.Namespace,
-    result: Comparison,
-    target: DomainRows,
-    head: list[str],
+    arguments: Namespace, result: Comparison, target: DomainRows, head: list[str]
 ) -> Iterator[str]:
     """Write what the options ask for, and yield a line on some of it."""
     if arguments.csv:
@@ -161,7 +146,7 @@ def _write_files(
 
 
 def _next_steps(
-    arguments: argparse.Namespace, result: Comparison, target: DomainRows
+    arguments: Namespace, result: Comparison, target: DomainRows
 ) -> Iterator[str]:
     """Yield the command that deploys the bet, and the one that may settle it."""
     names, options = list(FILE_OPTIONS), vars(arguments)

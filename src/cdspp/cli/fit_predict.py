@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import ast
 import json
 import shlex
 import warnings
+from argparse import ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,8 +23,8 @@ from cdspp.core.wording import counted
 if TYPE_CHECKING:
     from cdspp.datasets.table_rows import DomainRows
 
-# The reason for a model's method, and its predictions by identifier.
-LastFit = tuple[Mapping[str, Any], Mapping[str, str]]
+Reason = Mapping[str, Any]  # method, choice and labelled rows of a model, as it keeps
+LastFit = tuple[Reason, Mapping[str, str]]  # with predictions by identifier
 
 FIT_EXAMPLES = """\
 Without --method the best bet of `cdspp compare` is fitted; without a source,
@@ -47,7 +46,7 @@ A model file holds arrays and JSON and runs no code. In Python: cdspp.load_model
 """
 
 
-def _methods(arguments: argparse.Namespace) -> str:
+def _methods(arguments: Namespace) -> str:
     from cdspp.methods import available, method_class
 
     grid = []
@@ -66,7 +65,7 @@ def _option(text: str) -> tuple[str, Any]:
     """Parse ``name=value``; the value is a number, true, false, none or text."""
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise argparse.ArgumentTypeError(
+        raise ArgumentTypeError(
             f"expected NAME=VALUE, for instance alpha=10, got {text!r}"
         )
     words = {"true": True, "false": False, "none": None}
@@ -78,7 +77,7 @@ def _option(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def _fit(arguments: argparse.Namespace) -> str:
+def _fit(arguments: Namespace) -> str:
     from cdspp.cli import rows
 
     reads = [arguments.source, arguments.target, *arguments.labelled]
@@ -119,7 +118,7 @@ def _fit(arguments: argparse.Namespace) -> str:
     return "\n".join([*texts, *_next_step(arguments, model)])
 
 
-def _choose(arguments: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
+def _choose(arguments: Namespace) -> tuple[list[str], dict[str, Any]]:
     """Set the method to the best bet; return lines on it, and the reason."""
     from cdspp.analysis.best_bet import TARGET_ONLY
     from cdspp.analysis.rows_to_label import OtherTables
@@ -137,9 +136,9 @@ def _choose(arguments: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     options |= {"why": False, "rows_to_label": ""}
     notes = []
     try:
-        result, *_ = compare_files(argparse.Namespace(**options))
+        result, *_ = compare_files(Namespace(**options))
     except OtherTables:  # since when the tables have more labels
-        result, *_ = compare_files(argparse.Namespace(**options | {"labelled": []}))
+        result, *_ = compare_files(Namespace(**options | {"labelled": []}))
         notes = ["note: --labelled: of other tables, so its labels join without a test"]
     arguments.method = result.best_bet
     how = f"Method: {result.best_bet}, the bet; --scale {arguments.scale} {earlier}."
@@ -147,7 +146,7 @@ def _choose(arguments: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
     return [*result.lines[:2], how, *notes], {"method": result.best_bet, **choice}
 
 
-def _model(arguments: argparse.Namespace) -> Any:
+def _model(arguments: Namespace) -> Any:
     from cdspp.methods import make_seeded
 
     model = make_seeded(arguments.method, 0, **dict(arguments.option))
@@ -165,7 +164,7 @@ def _model(arguments: argparse.Namespace) -> Any:
 
 
 def _fit_model(
-    arguments: argparse.Namespace,
+    arguments: Namespace,
     model: Any,
     target: DomainRows,
     source_rows: DomainRows | None,
@@ -174,20 +173,19 @@ def _fit_model(
     """Fit the model, unless it needs too much memory; return its warnings as notes."""
     from cdspp.cli import rows
 
-    options = dict(arguments.option)
-    cost = rows.expected_cost(arguments.method, target, source_rows, options)
-    if not arguments.anyway:
-        rows.refuse_memory(arguments.method, cost, "try it with --anyway")
+    method, options = arguments.method, dict(arguments.option)
+    remedy = "" if arguments.anyway else "try it with --anyway"
+    cost = rows.expected_cost(method, target, source_rows, options, remedy=remedy)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for category in (CostWarning, UnitWarning):  # said here
             warnings.simplefilter("ignore", category)
-        with rows.log_progress(arguments.method, cost.seconds):
+        with rows.log_progress(method, cost.seconds):
             model.fit(target.X, target.labels, source=source)
     return command.note_lines(Counter(str(warning.message) for warning in caught))
 
 
-def _next_step(arguments: argparse.Namespace, model: Any) -> list[str]:
+def _next_step(arguments: Namespace, model: Any) -> list[str]:
     """Return the command that predicts rows to come, if the method can."""
     if model.transductive or arguments.vectorise:
         return []
@@ -203,11 +201,7 @@ def _next_step(arguments: argparse.Namespace, model: Any) -> list[str]:
 
 
 def _save_model(
-    arguments: argparse.Namespace,
-    model: Any,
-    read: DomainRows,
-    scaling: Any,
-    reason: Mapping[str, Any],
+    arguments: Namespace, model: Any, read: DomainRows, scaling: Any, reason: Reason
 ) -> None:
     from cdspp.cli.rows import columns_of
     from cdspp.methods.model_file import save_model
@@ -227,22 +221,20 @@ def _save_model(
 
 def last_fit(model: PathLike, output: PathLike) -> LastFit | None:
     """Return the fit that the same command made before, if there was one."""
-    from cdspp.methods.model_file import read_model
-
-    if not Path(model).is_file() or not Path(output).is_file():
-        return None
     import pandas as pd
 
+    from cdspp.methods.model_file import read_model
+
     try:
-        reason, _ = read_reason(model, read_model(model)[1])
         table = pd.read_csv(output, dtype=str, keep_default_na=False)
         predictions = dict(zip(table["id"], table["predicted"], strict=True))
-    except (DataError, KeyError, OSError, ValueError):  # other files of these names
+        reason, _ = read_reason(model, read_model(model)[1])
+    except (DataError, KeyError, OSError, ValueError):  # none, or other files
         return None
     return (reason, predictions) if reason else None
 
 
-def read_reason(path: PathLike, kept: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+def read_reason(path: PathLike, kept: Mapping[str, Any]) -> tuple[Reason, str]:
     """Return the reason of a model's method, and a line on it; none in those of 0.2.0.
 
     DataError: it is damaged.
@@ -259,7 +251,7 @@ def read_reason(path: PathLike, kept: Mapping[str, Any]) -> tuple[dict[str, Any]
         raise DataError(f"{path}: a damaged model ({error}). Fit again.") from error
 
 
-def _choice_text(reason: Mapping[str, Any]) -> str:
+def _choice_text(reason: Reason) -> str:
     if "probability" not in reason:
         return f"chosen {reason['choice']}"
     if reason["evidence"] == "settled":
@@ -272,7 +264,7 @@ def _choice_text(reason: Mapping[str, Any]) -> str:
 
 
 def changes(
-    before: LastFit, reason: Mapping[str, Any], predictions: Mapping[str, Any]
+    before: LastFit, reason: Reason, predictions: Mapping[str, Any]
 ) -> Iterator[str]:
     """Yield a line on what changed since the last fit: labels, method, predictions."""
     old, labels = before
@@ -288,7 +280,7 @@ def changes(
         yield f"Then: {_choice_text(old)}. Now: {_choice_text(reason)}."
 
 
-def _predict(arguments: argparse.Namespace) -> str:
+def _predict(arguments: Namespace) -> str:
     from cdspp.cli.rows import drift_notes, scaled, write_predictions
     from cdspp.datasets.table_rows import complete
     from cdspp.methods.model_file import read_model
@@ -338,7 +330,7 @@ def _with_columns_of_fit(
     return target, [note]
 
 
-def _read_target(arguments: argparse.Namespace, kept: Mapping[str, Any]) -> DomainRows:
+def _read_target(arguments: Namespace, kept: Mapping[str, Any]) -> DomainRows:
     """Return rows to predict; names of columns given at the fit hold by default.
 
     DataError: what the model keeps is damaged.

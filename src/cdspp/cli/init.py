@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 import re
 import textwrap
+from argparse import ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -271,7 +271,7 @@ def _flow(value: object) -> str:
     return str(written).strip()[1:-1]
 
 
-def _init(arguments: argparse.Namespace) -> str:
+def _init(arguments: Namespace) -> str:
     from cdspp.core.files import atomic
 
     command.need_package("jinja2", "cdspp init", command.STUDY_EXTRA)
@@ -306,7 +306,7 @@ def _init(arguments: argparse.Namespace) -> str:
     )
 
 
-def _read_data(arguments: argparse.Namespace) -> StudyData:
+def _read_data(arguments: Namespace) -> StudyData:
     from cdspp.cli.rows import columns_of
 
     direction = arguments.source, arguments.target
@@ -341,11 +341,11 @@ def _table(text: str) -> tuple[str, str]:
     if not sign:
         domain, path = Path(text.removesuffix(".gz")).stem, text
     if not domain or not path:
-        raise argparse.ArgumentTypeError(f"expected DOMAIN=FILE or FILE, got {text!r}")
+        raise ArgumentTypeError(f"expected DOMAIN=FILE or FILE, got {text!r}")
     return domain, path
 
 
-def _fetch(arguments: argparse.Namespace) -> str:
+def _fetch(arguments: Namespace) -> str:
     from cdspp.datasets.base import record_path
     from cdspp.datasets.catalogue import load_catalogue
     from cdspp.datasets.resources import fetch_resource

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import logging
 import sys
 import warnings
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -14,13 +14,7 @@ from importlib import import_module
 from typing import Any, cast
 
 from cdspp.cli.command import FILES, missing_package, note_lines
-from cdspp.core.errors import (
-    DiskFullError,
-    MethodFailed,
-    NotWritableError,
-    out_of_memory,
-    out_of_memory_text,
-)
+from cdspp.core import errors
 from cdspp.core.labels import keep_labels
 from cdspp.core.version import VERSION
 
@@ -30,7 +24,7 @@ that has few labels and other features.
 """
 
 # ConfigError and DataError are ValueErrors, like scikit-learn's own.
-USER_ERRORS = (DiskFullError, MethodFailed, NotWritableError, OSError, ValueError)
+USER_ERRORS = (errors.DiskFullError, errors.NotWritableError, OSError, ValueError)
 LESS_MEMORY = "Leave rows or features out, or take another method, and run again."
 # The commands of each module, in the order of the help.
 MODULES = {
@@ -43,20 +37,20 @@ MODULES = {
 }
 
 
-def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+def _parser(words: Sequence[str]) -> ArgumentParser:
     """Return the parser: of one module, if `words` begin with its command, or of all.
 
     Commands on studies import more, for which a fit of tables would wait.
     """
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         prog="cdspp",
         description=DESCRIPTION,
         epilog=FILES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"cdspp {VERSION}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    own = [name for name, names in MODULES.items() if {*words[:1]} & {*names}]
+    own = [name for name, names in MODULES.items() if words and words[0] in names]
     for name in own or MODULES:
         import_module(f"cdspp.cli.{name}").add_commands(commands)
     return parser
@@ -73,7 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return run_command(parser, words)
 
 
-def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
+def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
     """Run the command that the arguments name, as `add_command` added it."""
     for stream in (sys.stdout, sys.stderr):  # a name may be of other bytes or letters
         if isinstance(stream, io.TextIOWrapper):
@@ -84,12 +78,12 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
         with _notes_once(), keep_labels(*getattr(arguments, "keep_label", ())):
             text = arguments.run(arguments)
         _print(text)
-    except USER_ERRORS as error:
+    except (errors.MethodFailed, *USER_ERRORS) as error:
         return _refuse(parser.prog, str(error))
     except (MemoryError, RuntimeError) as error:
-        if not out_of_memory(error):
+        if not errors.out_of_memory(error):
             raise
-        return _refuse(parser.prog, f"{out_of_memory_text(error)} {LESS_MEMORY}")
+        return _refuse(parser.prog, f"{errors.out_of_memory_text(error)} {LESS_MEMORY}")
     except ModuleNotFoundError as error:
         if (remedy := missing_package(error, arguments.extra)) is None:
             raise

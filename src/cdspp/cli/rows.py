@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 import shlex
 import threading
 import time
 import warnings
+from argparse import Namespace
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 
 def read_both(
-    arguments: argparse.Namespace, kinds: Collection[str]
+    arguments: Namespace, kinds: Collection[str]
 ) -> tuple[DomainRows, DomainRows | None, dict[str, Any], list[str]]:
     """Return target and source, their bridge of the given `kinds`, and notes on it."""
     target, *sources = _read_complete(arguments)
@@ -74,25 +74,30 @@ def read_both(
     return target, source, bridge, notes
 
 
-def _read_complete(arguments: argparse.Namespace) -> list[DomainRows]:
+def _read_complete(arguments: Namespace) -> list[DomainRows]:
     """Return the rows of the target, and of the source if any, without empty cells."""
     files = [(arguments.target, columns_of(arguments, "target", ("label", "id")))]
     if arguments.source:
         table_rows.require_own_files({role: getattr(arguments, role) for role in ROLES})
         # No output names source rows: they need no identifiers.
         files.append((arguments.source, columns_of(arguments, "source")))
-    read = _raise_faults(table_rows.gathered(table_rows.read_domain, files))
-    target = read[0]
-    table_rows.require_dropped(arguments.drop, read)
-    target.require_distinct_ids()  # predictions are written by these
-    require_distinct({rows.path: rows.labels for rows in read})
-    if len(read) > 1:
-        if copied := read[1].copies(target) or target.copies(read[1]):
-            warnings.warn(copied, LabelWarning, stacklevel=2)
-        read[1].require_labels()
-        require_common({rows.path: filter(None, rows.labels) for rows in read})
-    fill = partial(table_rows.complete, impute=arguments.impute)
-    return _raise_faults(table_rows.gathered(fill, ((rows,) for rows in read)))
+    read, faults = table_rows.gathered(table_rows.read_domain, files)
+    if not faults:
+        target, *sources = read
+        table_rows.require_dropped(arguments.drop, read)
+        target.require_distinct_ids()  # predictions are written by these
+        require_distinct({rows.path: rows.labels for rows in read})
+        for source in sources:
+            if copied := source.copies(target) or target.copies(source):
+                warnings.warn(copied, LabelWarning, stacklevel=2)
+            source.require_labels()
+            require_common({rows.path: filter(None, rows.labels) for rows in read})
+        fill = partial(table_rows.complete, impute=arguments.impute)
+        read, faults = table_rows.gathered(fill, ((rows,) for rows in read))
+    if faults:
+        both = "--label and --id (in one file alone by --target-label and the like)"
+        raise DataError("\n".join(faults).replace("--label and --id", both))
+    return read
 
 
 def _unit_notes(
@@ -107,7 +112,7 @@ def _unit_notes(
 
 
 def _proposals(
-    arguments: argparse.Namespace,
+    arguments: Namespace,
     kinds: Collection[str],
     both: tuple[DomainRows, DomainRows],
     shared: list[tuple[int, int]],
@@ -128,16 +133,8 @@ def _proposals(
         )
 
 
-def _raise_faults(read: tuple[list[DomainRows], list[str]]) -> list[DomainRows]:
-    rows, faults = read
-    if faults:
-        both = "--label and --id (in one file alone by --target-label and the like)"
-        raise DataError("\n".join(faults).replace("--label and --id", both))
-    return rows
-
-
 def columns_of(
-    arguments: argparse.Namespace, role: str, required: tuple[str, ...] = ("label",)
+    arguments: Namespace, role: str, required: tuple[str, ...] = ("label",)
 ) -> Columns:
     """Return the format of a file of a role, whose own names come first."""
     label, id_ = (
@@ -246,8 +243,13 @@ def expected_cost(
     target: DomainRows,
     source: DomainRows | None,
     options: Mapping[str, Any] | None = None,
+    *,
+    remedy: str = "",
 ) -> Cost:
-    """Return what one fit of a method on rows of files is expected to cost."""
+    """Return what one fit of a method on rows of files is expected to cost.
+
+    DataError, with one more `remedy`: more memory than is free. Without one: no error.
+    """
     n_labelled = sum(map(bool, target.labels))
     domain = source or target
     labelled = {label for rows in (target, domain) for label in rows.labels if label}
@@ -260,19 +262,15 @@ def expected_cost(
         n_unlabelled=len(target.labels) - n_labelled,
         d_target=target.X.shape[1],
     )
-    return fit_cost(method_class(method), size, options or {})
-
-
-def refuse_memory(method: str, cost: Cost, other_words: str) -> None:
-    """Raise DataError, with one more remedy, where a fit needs more than is free."""
-    there = available_megabytes()
-    if there is None or cost.megabytes <= there:
-        return
-    raise DataError(
-        f"{method} would need about {memory_text(cost.megabytes)} of memory for so "
-        f"many rows, and {memory_text(there)} are free. Leave rows or features out "
-        f"(--scale pca keeps 50), choose another method, or {other_words}."
-    )
+    cost = fit_cost(method_class(method), size, options or {})
+    free = available_megabytes() if remedy else None
+    if free is not None and cost.megabytes > free:
+        raise DataError(
+            f"{method} would need about {memory_text(cost.megabytes)} of memory for so "
+            f"many rows, and {memory_text(free)} are free. Leave rows or features out "
+            f"(--scale pca keeps 50), choose another method, or {remedy}."
+        )
+    return cost
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import select
@@ -10,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -119,7 +119,7 @@ class ProgressLine:
             sys.stderr.write("\r\x1b[K")
 
 
-def _plan(arguments: argparse.Namespace) -> str:
+def _plan(arguments: Namespace) -> str:
     from cdspp.study.fit_jobs import forecast_text
     from cdspp.study.stale import notes, outlook, stale, unrecorded_files
 
@@ -129,7 +129,7 @@ def _plan(arguments: argparse.Namespace) -> str:
     return "\n".join([forecast_text(study), "", *lines])
 
 
-def _run(arguments: argparse.Namespace) -> str:
+def _run(arguments: Namespace) -> str:
     command.need_package("snakemake", "cdspp run", command.STUDY_EXTRA)
     given = [word for word in arguments.snakemake if word.startswith("study=")]
     study = given[-1].removeprefix("study=") if given else ""  # of Snakemake's --config
@@ -179,7 +179,7 @@ def _job_table(progress: ProgressLine) -> Iterator[str]:
             yield f"  {methods}"
 
 
-def _command(arguments: argparse.Namespace) -> list[str]:
+def _command(arguments: Namespace) -> list[str]:
     """Return the call of Snakemake; words of the user come last, so that they hold."""
     place = workflow_folder()
     profile, snakefile = place / "workflow/profiles/local", place / "Snakefile"

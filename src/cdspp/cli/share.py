@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
 import shutil
 import tempfile
 import zipfile
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir
 from itertools import chain
@@ -75,7 +75,7 @@ def _records(folder: Path) -> FitRecords:
     return read_fit_records(record_files(folder))
 
 
-def _cite(arguments: argparse.Namespace) -> str:
+def _cite(arguments: Namespace) -> str:
     return _references(arguments.folder, _records(arguments.folder))
 
 
@@ -89,7 +89,7 @@ def _references(folder: Path, records: FitRecords) -> str:
     return references_of(folder, records, bibliography, catalogue)
 
 
-def _bundle(arguments: argparse.Namespace) -> str:
+def _bundle(arguments: Namespace) -> str:
     from cdspp.core.version import VERSION
     from cdspp.study.stale import read_stated
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 import os
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -92,20 +92,20 @@ def read_study(files: Sequence[PathLike]) -> Study:
     return study
 
 
-def _summary(arguments: argparse.Namespace) -> str:
+def _summary(arguments: Namespace) -> str:
     from cdspp.report.page.headline import headline
 
     return headline(_study_and_results(arguments.study)[1])
 
 
-def _study_and_results(given: str) -> tuple[Study | None, Path]:
-    if Path(given).suffix not in STUDY_FILES:
-        return None, Path(given)
-    study = read_study([given])
+def _study_and_results(path: str) -> tuple[Study | None, Path]:
+    if Path(path).suffix not in STUDY_FILES:
+        return None, Path(path)
+    study = read_study([path])
     return study, Path("results", study.name)
 
 
-def _verify(arguments: argparse.Namespace) -> str:
+def _verify(arguments: Namespace) -> str:
     from cdspp.study.stale import stale
 
     study, folder = _study_and_results(arguments.study)
@@ -128,7 +128,7 @@ def _checked(
     return faults, result, failures_of_scores(folder.glob("scores/[!.]*.parquet"))
 
 
-def _status(arguments: argparse.Namespace) -> str:
+def _status(arguments: Namespace) -> str:
     return status_text(arguments.file, strict=arguments.strict)
 
 
@@ -225,7 +225,7 @@ def _first(names: Sequence[str]) -> Iterator[str]:
         yield f"  and {len(names) - NAMED} more"
 
 
-def _export(arguments: argparse.Namespace) -> str:
+def _export(arguments: Namespace) -> str:
     from cdspp.stages.external import export_benchmark
 
     study = read_study(arguments.file)
@@ -274,9 +274,8 @@ def add_commands(commands: Any) -> None:
     status = add_command(commands, "status", _status, text, STATUS_HELP, extra)
     add_options(status, "file")
     add_options(status, "--strict", part="fits failed")
-    summary = add_command(
-        commands, "summary", _summary, "print the headline of a study"
-    )
+    text = "print the headline of a study"
+    summary = add_command(commands, "summary", _summary, text)
     note = "for instance results/embedded"
     places = "RESULTS_FOLDER|STUDY_FILE"
     summary.add_argument("study", metavar=places, help=f"{note}, or mine.yaml")

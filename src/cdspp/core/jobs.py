@@ -66,7 +66,7 @@ def job(
 def _log_to(log_file: PathLike, echo: bool) -> None:
     try:
         with write_errors(log_file):
-            handler = _LogFile(log_file, mode="w", encoding="utf-8")
+            handler = logging.FileHandler(log_file, mode="w", encoding="utf-8")
     except USER_ERRORS as error:
         sys.exit(f"{type(error).__name__}: {error}")
     handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(message)s"))
@@ -79,14 +79,8 @@ def _log_to(log_file: PathLike, echo: bool) -> None:
         screen.addFilter(lambda record: record.levelno < logging.ERROR)
         root.addHandler(screen)
     logging.captureWarnings(True)
+    logging.raiseExceptions = False  # the job reports a full disk, once
     logging.getLogger("py.warnings").addHandler(handler)
-
-
-class _LogFile(logging.FileHandler):
-    """A log file that ignores a full disk, which the job reports once."""
-
-    def handleError(self, record: logging.LogRecord) -> None:
-        """Drop a line that cannot be written."""
 
 
 def log_ready() -> None:

@@ -132,13 +132,10 @@ def ids_digest(ids: Iterable[str]) -> str:
 
 def data_digest(folder: PathLike) -> str:
     """Return a digest of the files in a folder, named from that of the package."""
-    digest = hashlib.sha256()
     root = Path(__file__).parents[1].joinpath(folder)
-    for file in sorted(root.rglob("*")):
-        if file.is_file():
-            digest.update(f"{file.relative_to(root).as_posix()}\n".encode())
-            digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
+    files = sorted(file for file in root.rglob("*") if file.is_file())
+    content = [(file.relative_to(root).as_posix(), file_digest(file)) for file in files]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
 
 def _module(name: str) -> tuple[frozenset[str], str]:

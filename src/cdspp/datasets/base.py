@@ -122,8 +122,8 @@ class Index:
 
     def check(self, domain: str) -> None:
         """Raise DataError where the files of `domain` are not those of the index."""
-        known = self.digests.get(domain)
-        if not any(self.digest(domain, rows=rows) == known for rows in (True, False)):
+        digest = self.digests.get(domain)
+        if not any(self.digest(domain, rows=rows) == digest for rows in (True, False)):
             raise DataError(
                 f"data set {self.dataset}, domain {domain}: its files are not those of "
                 f"{INDEX_NAME} any more. Run the study again, and if that does not "
@@ -242,7 +242,7 @@ class Dataset(ABC):
             write_json(target / INDEX_NAME, content)
         return read_index(target)
 
-    def _index(self, made: Path, samples: Mapping[str, Sequence[Sample]]) -> Index:
+    def _index(self, folder: Path, samples: Mapping[str, Sequence[Sample]]) -> Index:
         domains = {}
         for name in self.domains:
             placed = samples[name]
@@ -251,7 +251,7 @@ class Dataset(ABC):
             # Ordered by id: neither an id nor a row number tells the class.
             domains[name] = tuple(sorted(placed, key=lambda each: (each.paired, each)))
         about = self.identifier, self.kind, self.classes
-        return Index(*about, domains, self.kept_in or made, self.versions())
+        return Index(*about, domains, self.kept_in or folder, self.versions())
 
 
 def opaque_id(text: str) -> str:

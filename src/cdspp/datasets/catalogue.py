@@ -66,22 +66,22 @@ def _check_entry(where: str, entry: Any) -> None:
         if len(sizes) != len(entry["classes"]):
             message = f"{where}: domain {domain} has {len(sizes)} sizes for"
             raise DataError(f"{message} {len(entry['classes'])} classes.")
-    known = entry.get("resources", {})
+    resources = entry.get("resources", {})
     for view, storage in entry.get("published", {}).items():
-        given = storage.get("resource")
-        for name in given.values() if isinstance(given, Mapping) else [given]:
-            if name not in known:
+        resource = storage.get("resource")
+        for name in resource.values() if isinstance(resource, Mapping) else [resource]:
+            if name not in resources:
                 message = f"{where}, published view {view}: resource must be one of"
-                raise DataError(f"{message} {', '.join(known)}, got {name!r}.")
+                raise DataError(f"{message} {', '.join(resources)}, got {name!r}.")
 
 
 def refuse_unknown_keys(
-    given: Iterable[str], known: Collection[str], where: str = ""
+    keys: Iterable[str], allowed: Collection[str], where: str = ""
 ) -> None:
-    """Raise DataError, which begins with `where`, at a key that is not known."""
-    for key in given:
-        if key not in known:
-            raise DataError(f"{where}unknown key {key!r}{did_you_mean(key, known)}")
+    """Raise DataError, which begins with `where`, at a key that is not allowed."""
+    for key in keys:
+        if key not in allowed:
+            raise DataError(f"{where}unknown key {key!r}{did_you_mean(key, allowed)}")
 
 
 def unfit(path: Path, fault: str) -> DataError:

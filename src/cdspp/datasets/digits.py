@@ -65,8 +65,7 @@ class Digits(Dataset):
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
                 # Enlarged smoothly to the whole image; 1 is ink.
                 ink = scipy.ndimage.zoom(pixels / 16, SIDE // len(pixels), **smooth)
-                rng = np.random.default_rng(number)
-                grey = LOOKS[domain](np.clip(ink, 0, 1), rng)
+                grey = LOOKS[domain](np.clip(ink, 0, 1), np.random.default_rng(number))
                 drawn = Image.fromarray(np.rint(255 * grey).astype(np.uint8))
                 drawn.save(folder / path)
                 sample = Sample(f"{number:04d}", path, label, paired=paired)

@@ -112,9 +112,9 @@ class FolderDataset(Dataset):
     def _most_common_kind(self, files: Sequence[Path]) -> str:
         counts = Counter(kind for path in files if (kind := _kind(path)))
         if not counts:
-            known = " ".join(sorted(set().union(*SUFFIXES.values())))
+            suffixes = " ".join(sorted(set().union(*SUFFIXES.values())))
             message = f"{files[0]}: neither an image nor a text by its suffix"
-            raise DataError(f"{message}, as all others; known are {known}.")
+            raise DataError(f"{message}, as all others; known are {suffixes}.")
         [(first, most), *others] = counts.most_common()
         if others and others[0][1] == most:
             message = f"{self.folder} holds {most} {first} and {most} {others[0][0]}"
@@ -134,14 +134,14 @@ class FolderDataset(Dataset):
             for path in kept:
                 relative = path.relative_to(self.folder).as_posix()
                 name = base.opaque_id(f"{label}/{path.stem}" if paired else relative)
-                known = "" if paired else label
-                samples[domain].append(Sample(name, relative, known, paired=paired))
+                class_ = "" if paired else label
+                samples[domain].append(Sample(name, relative, class_, paired=paired))
         return samples
 
 
 def _kind(path: Path) -> str | None:
     suffix = path.suffix.lower()
-    return next((kind for kind, known in SUFFIXES.items() if suffix in known), None)
+    return next((kind for kind, names in SUFFIXES.items() if suffix in names), None)
 
 
 def _visible(folder: Path) -> list[Path]:

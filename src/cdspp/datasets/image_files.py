@@ -114,14 +114,14 @@ class ImageSet:
             raise DataError(f"{folder}: no folder of a class of the data set.")
         return ordered
 
-    def move(self, made: Path, root: Path, name: str) -> None:
+    def move(self, folder: Path, root: Path, name: str) -> None:
         """Put images, once they are complete, in place of those below `root`."""
         try:
-            self.check(made)
+            self.check(folder)
         except DataError as error:
             raise type(error)(f"{name}: {error}") from error
         shutil.rmtree(root / FOLDER, ignore_errors=True)
-        (made / FOLDER).rename(root / FOLDER)
+        (folder / FOLDER).rename(root / FOLDER)
 
 
 def check_parquet(path: Path, name: str) -> None:

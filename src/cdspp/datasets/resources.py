@@ -208,23 +208,23 @@ class _Resource:
         return {archive.name: origin}
 
     def _take(self, way: _FetchMethod, path: Path) -> None:
-        name, made = way.downloads[0].name, self.work / "out"
+        name, out = way.downloads[0].name, self.work / "out"
         if self.images is not None and way.tree is not None:
             place = self.images.wanted(way.tree, way.folders)
-            extract(path, made, place, self.images.most_bytes, name=name)
-            self.images.move(made, self.folder, name)
+            extract(path, out, place, self.images.most_bytes, name=name)
+            self.images.move(out, self.folder, name)
             return
         if way.inner is not None:
             outer = self.work / "outer"
             _extract_all(path, outer, {"inner": way.inner}, name)
             path, name = outer / "inner", f"{name}, {way.inner}"
-        _extract_all(path, made, way.members, name)
+        _extract_all(path, out, way.members, name)
         for member, file in self.files.items():
-            fetch.verify_file(made / member, file)
+            fetch.verify_file(out / member, file)
         for member in self.files:
             target = self.folder / member
             target.parent.mkdir(parents=True, exist_ok=True)
-            (made / member).replace(target)
+            (out / member).replace(target)
 
     def _parquet(self, way: _FetchMethod) -> dict[str, str]:
         assert self.images is not None
@@ -232,10 +232,10 @@ class _Resource:
         for file in way.downloads:
             check = partial(image_files.check_parquet, name=file.name)
             origin[file.name] = self._fetch(file, folder, check)
-        paths, made = [folder / name for name in origin], self.work / "out"
+        paths, out = [folder / name for name in origin], self.work / "out"
         try:
-            image_files.write_parquet_images(paths, made, self.images, way.folders)
-            self.images.move(made, self.folder, ", ".join(origin))
+            image_files.write_parquet_images(paths, out, self.images, way.folders)
+            self.images.move(out, self.folder, ", ".join(origin))
         except DataError:
             for file, path in zip(way.downloads, paths, strict=True):
                 if not file.digests:

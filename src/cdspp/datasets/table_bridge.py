@@ -163,8 +163,8 @@ def _match_features(rows: DomainRows, domain: DomainRows, impute: bool) -> Domai
 
 def in_order(rows: DomainRows, names: Sequence[str], owner: str) -> DomainRows:
     """Return rows with the features of an owner, in its order."""
-    known = set(rows.features)
-    if lacking := [name for name in names if name not in known]:
+    present = set(rows.features)
+    if lacking := [name for name in names if name not in present]:
         text = f"lacks {counted(len(lacking), 'feature')} of {owner}"
         raise DataError(f"{rows.path}: {text}: {shortened(lacking)}.")
     X = rows.X[:, rows.places(names)]

@@ -241,9 +241,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Decide the encoding of each column, and return the `column_faults`."""
         if twice := [name for name, n in Counter(map(str, X)).items() if n > 1]:
             raise DataError(f"the table has the column {twice[0]!r} more than once.")
-        for option, known in (("categories", CATEGORIES), ("dates", DATES)):
-            if (given := getattr(self, option)) not in known:
-                raise ValueError(f"{option} must be one of {known}, got {given!r}.")
+        for option, choices in (("categories", CATEGORIES), ("dates", DATES)):
+            if (value := getattr(self, option)) not in choices:
+                raise ValueError(f"{option} must be one of {choices}, got {value!r}.")
         if self.decimal not in (None, ".", ","):
             raise ValueError(f"decimal must be '.', ',' or None, got {self.decimal!r}.")
         if self.vectorise not in (None, SKRUB):
@@ -323,13 +323,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def columns_in(self, X: Any, decimal: str | None = None) -> list[EncodedColumn]:
         """Return the columns as a table has them, which may write numbers otherwise."""
         check_is_fitted(self)
-        given, known = [*map(str, X)], {c.name: c for c in self.columns_}
-        there = {*given}
-        if gone := [name for name in known if name not in there]:
-            extra = [name for name in given if name not in known]
-            near = {name: f" ({k!r}?)" for name in gone if (k := nearest(name, extra))}
-            shown = [f"{name!r}{near.get(name, '')}" for name in gone]
-            text = f"{counted(len(gone), 'column')} of the fit: {shortened(shown, 5)}"
+        header, fitted = [*map(str, X)], {c.name: c for c in self.columns_}
+        present = {*header}
+        if lacking := [name for name in fitted if name not in present]:
+            extra = [name for name in header if name not in fitted]
+            near = ((name, nearest(name, extra)) for name in lacking)
+            shown = [f"{name!r} ({k!r}?)" if k else repr(name) for name, k in near]
+            count = counted(len(lacking), "column")
+            text = f"{count} of the fit: {shortened(shown, 5)}"
             more = f"; has {shortened([*map(repr, extra)], 5)} besides" if extra else ""
             raise DataError(f"the table lacks {text}{more}. Rename or add them.")
         columns = with_signs(self.columns_, X, decimal)

@@ -78,9 +78,9 @@ class Columns:
         return {"label": self.label or "label", "id": self.id or "id"}
 
 
-def no_column(option: str, name: str, known: Iterable[str]) -> str:
+def no_column(option: str, name: str, names: Iterable[str]) -> str:
     """Say that there is no column of a name, and which come near."""
-    by_fold = {text.casefold(): text for text in known if text}
+    by_fold = {text.casefold(): text for text in names if text}
     near = difflib.get_close_matches(name.casefold(), list(by_fold), n=3)
     shown = [repr(by_fold[fold]) for fold in near or list(by_fold)[:5]]
     where = "Near it" if near else "The first are"
@@ -201,8 +201,7 @@ def _check_records(stream: TextIO, separator: str, open_quote: bool = False) -> 
             _, *rest = cell.split("\n")
             n_rows = 1 + sum(bool(part.strip()) for part in rest[:-1])
             if rest and cell.count(separator) == n_rows * (width - 1):
-                last = line + len(rest)
-                fault = f"a quote in line {line} takes in line {last}, too"
+                fault = f"a quote in line {line} takes in line {line + len(rest)}, too"
                 raise DataError(f"{fault}. {quote}")
         if len(cells) != width and not open_quote:
             fault = f"record {number} has {len(cells)} cells, the header {width}"
@@ -388,10 +387,10 @@ def texts(cells: pd.Series) -> list[str | None]:
     """Return the text of each cell without blanks around it, None where it is empty."""
     values = cells.to_numpy(dtype=object)
     try:
-        known = {c: None if is_null(c) else str(c).strip() for c in {*values}}
+        text_of = {c: None if is_null(c) else str(c).strip() for c in {*values}}
     except TypeError:  # lists and dictionaries
         return [None if is_null(cell) else str(cell).strip() for cell in values]
-    return [known[cell] for cell in values]
+    return [text_of[cell] for cell in values]
 
 
 def date_form(cells: pd.Series) -> str:

@@ -77,11 +77,11 @@ class DomainRows:
 
     def described(self, role: str) -> str:
         """Describe the rows in one line."""
-        known = [label for label in self.labels if label]
-        classes = counted(len(set(known)), "class")
+        labelled = [label for label in self.labels if label]
+        classes = counted(len(set(labelled)), "class")
         parts = [
             counted(len(self.labels), "row"),
-            f"{len(known)} labelled in {classes}" if known else "no label",
+            f"{len(labelled)} labelled in {classes}" if labelled else "no label",
             self.missing_markers and f"read as no label: {self.missing_markers}",
             counted(self.width or self.X.shape[1], "feature"),
             self.scaling,
@@ -115,8 +115,8 @@ class DomainRows:
         if not same or self.X.shape[1] != other.X.shape[1]:
             return ""
         theirs = other.X[:, other.places(self.features) or ...]
-        known = {hash(row.tobytes()) for row in self.X + 0.0}  # -0.0 is 0.0
-        equal = [k for row in theirs + 0.0 if (k := hash(row.tobytes())) in known]
+        hashes = {hash(row.tobytes()) for row in self.X + 0.0}  # -0.0 is 0.0
+        equal = [k for row in theirs + 0.0 if (k := hash(row.tobytes())) in hashes]
         # Of few values, equal rows are met by chance.
         if len(equal) < 0.9 * len(theirs) or 2 * len({*equal}) < len(theirs):
             return ""
@@ -206,8 +206,8 @@ def _from_table(
         read, unseen = encoder.columns_, {}
     else:
         read, unseen = encoder.columns_in(rows, columns.decimal), encoder.unseen(rows)
-        known = {column.name for column in encoder.columns_}
-        if extra := [name for name in features if name not in known]:
+        fitted = {column.name for column in encoder.columns_}
+        if extra := [name for name in features if name not in fitted]:
             text = f"{counted(len(extra), 'column')} that the fit does not know"
             notes.append(f"left out: {text} ({shortened(extra)})")
     notes += encoder.notes(read)
@@ -258,13 +258,13 @@ def _features_of(
         dropped -= {column.name for column in encoder.columns_}
     others = dropped.union(columns.named.values())
     features = [name for name in header if name not in others]
-    for name, (option, there) in product(features, columns.named.items()):
-        if name.lower() in (there.lower(), option):
+    for name, (option, current) in product(features, columns.named.items()):
+        if name.lower() in (current.lower(), option):
             quoted = shlex.quote(name)
             raise DataError(
                 f"the header has a column {name!r}, but the column of {option}s is "
-                f"{there!r}. Name it by --{option} {quoted}, leave it out with --drop "
-                f"{quoted}, or give a feature another name."
+                f"{current!r}. Name it by --{option} {quoted}, leave it out with "
+                f"--drop {quoted}, or give a feature another name."
             )
     if left := [k for k in header if k in dropped and k not in columns.drop]:
         notes.append(f"left out: {shortened(left)}")
@@ -285,8 +285,8 @@ def _to_drop(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str,
             matches[text] = {n for n in header if files.column_kind(rows[n]) == kind}
         else:
             matches[text] = set(fnmatch.filter(header, text))
-    there = tuple(text for text, names in matches.items() if names or text in KINDS)
-    return set().union(*matches.values()), there
+    used = tuple(text for text, names in matches.items() if names or text in KINDS)
+    return set().union(*matches.values()), used
 
 
 def _fit_encoder(cells: pd.DataFrame, columns: Columns) -> TableEncoder:
@@ -372,8 +372,8 @@ def _matrix(arrays: Arrays, path: str, others: Sequence[str | None]) -> NDArray[
 
 def _texts(labels: Iterable[Any]) -> list[str]:
     """Return labels as text: 7 and 7.0 are "7", and a missing-value marker is ""."""
-    known = ("" if is_missing(value) else as_text(value).strip() for value in labels)
-    whole = (_WHOLE.sub(r"\1", text) for text in known)
+    texts = ("" if is_missing(value) else as_text(value).strip() for value in labels)
+    whole = (_WHOLE.sub(r"\1", text) for text in texts)
     return ["" if text == str(UNLABELLED) else text for text in whole]
 
 
@@ -412,8 +412,7 @@ def complete(
             raise DataError(f"{rows.place(0, column)}: {fault}. {remedy}.")
         means = np.where(holes, 0.0, rows.X).sum(axis=0) / counts
     note = f"{counted(int(holes.sum()), 'number')} imputed"
-    filled = np.where(holes, means, rows.X)
-    return replace(rows, X=filled, notes=(*rows.notes, note))
+    return replace(rows, X=np.where(holes, means, rows.X), notes=(*rows.notes, note))
 
 
 def require_dropped(names: Sequence[str], read: Sequence[DomainRows]) -> None:
@@ -421,8 +420,8 @@ def require_dropped(names: Sequence[str], read: Sequence[DomainRows]) -> None:
     for name in names:
         if not any(name in rows.dropped for rows in read):
             paths = " and ".join(rows.path for rows in read)
-            known = dict.fromkeys(n for rows in read for n in rows.features)
-            raise DataError(f"{paths}: {no_column('drop', name, known)}")
+            features = dict.fromkeys(n for rows in read for n in rows.features)
+            raise DataError(f"{paths}: {no_column('drop', name, features)}")
 
 
 def require_own_files(paths: Mapping[str, PathLike]) -> None:

@@ -162,9 +162,9 @@ class TablesDataset(Dataset):
     def _summary(self) -> dict[str, Any]:
         """Numbers of rows by class, and of shared ids; kept, where there is memory."""
         kept = self.memory and Path(self.memory).with_name("contents.json")
-        stamp, known = self.fingerprint(), base.read_kept(kept)
-        if known.get("fingerprint") == stamp and {*known} >= _SUMMARY:
-            return known
+        stamp, summary = self.fingerprint(), base.read_kept(kept)
+        if summary.get("fingerprint") == stamp and {*summary} >= _SUMMARY:
+            return summary
         rows, pairs = self._rows, self._pairs
         sizes = {name: Counter(part.labels) for name, part in rows.items()}
         for counts in sizes.values():

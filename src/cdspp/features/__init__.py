@@ -80,6 +80,6 @@ def make_extractor(name: str, /, **options: Any) -> Extractor:
     0.6
     """
     extractor = extractor_class(name)
-    known = discovery.defaults_of(extractor)
-    discovery.check_options(f"extractor {name}", options, known)
+    defaults = discovery.defaults_of(extractor)
+    discovery.check_options(f"extractor {name}", options, defaults)
     return extractor(**options)

@@ -91,8 +91,8 @@ class Cnn(FileExtractor):
         """Check the options."""
         self.check_choice("network", NETWORKS)
         if self.layer not in NETWORKS[self.network].layers:
-            known = ", ".join(NETWORKS[self.network].layers)
-            raise self.refuse("layer", f"one of {known} for {self.network}")
+            layers = ", ".join(NETWORKS[self.network].layers)
+            raise self.refuse("layer", f"one of {layers} for {self.network}")
         self.check_choice("resize", ("square", "crop"))
         self.check_integer("seed", 0)
         for option in ("weights", "device"):

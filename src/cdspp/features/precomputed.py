@@ -85,13 +85,13 @@ class Published(Extractor):
             message = f"{path}: {len(names)} rows for {expected} samples"
             raise DataError(f"{message}; {MISMATCH}")
         order = np.argsort(rows)
-        there, known = names[rows[order]], np.array(labels, object)[order]
-        if len(wrong := np.flatnonzero(there != known)):
+        stored, wanted = names[rows[order]], np.array(labels, object)[order]
+        if len(wrong := np.flatnonzero(stored != wanted)):
             first = wrong[0]
             raise DataError(
                 f"{path}: {len(wrong)} of {len(rows)} labels differ, the first in row "
-                f"{rows[order][first] + 1}: {there[first]}, expected {known[first]}. "
-                f"Found {_runs(there)}; expected {_runs(known)}: {MISMATCH}"
+                f"{rows[order][first] + 1}: {stored[first]}, expected {wanted[first]}. "
+                f"Found {_runs(stored)}; expected {_runs(wanted)}: {MISMATCH}"
             )
         return X[rows], {"storage": dict(storage), "sha256": file_digest(path)}
 
@@ -131,10 +131,10 @@ def check_storage(where: str, storage: Storage) -> None:
         raise DataError(f"{message}{did_you_mean(kind, KEYS)}")
     if missing := [key for key in KEYS[kind] if key not in storage]:
         raise DataError(f"{where}: format {kind} needs {', '.join(missing)} as well.")
-    known = [*KEYS[kind], *OPTIONAL]
+    keys = [*KEYS[kind], *OPTIONAL]
     if kind == "mat":
-        known.append("orientation")
-    refuse_unknown_keys(storage, known, f"{where}: format {kind}: ")
+        keys.append("orientation")
+    refuse_unknown_keys(storage, keys, f"{where}: format {kind}: ")
 
 
 def read_matrix(path: str | Path, storage: Storage, classes: Sequence[str]) -> Content:
@@ -257,7 +257,7 @@ def _class_names(
 
 
 def _read_words(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
-    known = {name.encode(): name for name in classes}
+    class_of = {name.encode(): name for name in classes}
     labels: list[str] = []
     columns, weights, ends = array("i"), array("d"), array("q", [0])
     blank = 0
@@ -269,10 +269,10 @@ def _read_words(file: Path, storage: Storage, classes: Sequence[str]) -> Content
                 continue
             if blank:
                 raise unfit(file, f"line {blank} is empty, but documents follow")
-            if category not in known:
+            if category not in class_of:
                 fault = f"line {number}: unknown class {_excerpt(category)}"
                 raise unfit(file, f"{fault}; classes are {', '.join(classes)}")
-            labels.append(known[category])
+            labels.append(class_of[category])
             words, values = _read_pairs(file, number, pairs, storage["width"])
             columns.extend(words)
             weights.extend(values)
@@ -296,8 +296,7 @@ def _read_pairs(
             fault = f"line {number}: expected <word>:<value>, got {_excerpt(pair)}"
             raise unfit(file, fault) from error
     if wrong := [word for word in words if not 1 <= word <= width]:
-        fault = f"line {number}: word {wrong[0]}, but words are 1 to {width}"
-        raise unfit(file, fault)
+        raise unfit(file, f"line {number}: word {wrong[0]}, but words are 1 to {width}")
     if len(set(words)) < len(words):
         raise unfit(file, f"line {number}: a word stands there more than once")
     return words, values

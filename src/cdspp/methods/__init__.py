@@ -123,8 +123,9 @@ def make(name: str, **options: Any) -> HeterogeneousClassifier:
     >>> make("cdspp", alpha=1.0).alpha
     1.0
     """
-    discovery.check_options(f"method {name}", options, option_defaults(name))
-    return method_class(name)(**options)
+    cls = method_class(name)
+    discovery.check_options(f"method {name}", options, discovery.defaults_of(cls))
+    return cls(**options)
 
 
 def make_seeded(name: str, seed: int, **options: Any) -> HeterogeneousClassifier:

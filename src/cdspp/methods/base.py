@@ -14,13 +14,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import validation
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import (
-    check_array,
-    check_consistent_length,
-    check_is_fitted,
-    validate_data,
-)
 
 from cdspp.core.errors import CollapseWarning, LabelWarning
 from cdspp.core.file_rows import in_file, in_memory, rowwise
@@ -180,7 +175,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         original, (X, y_target, labelled) = X, self._validate_target(X, y)
-        first, *more = self._source_list(source)
+        sources = self._checked(source) if isinstance(source, list) else [source]
+        first, *more = sources
         X_source, y_source = self._validate_source(first, X[labelled], y_target)
         others = [self._validate_source(each, X, y_target) for each in more]
         labels = np.concatenate([y_source, *(y for _, y in others)])
@@ -231,7 +227,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
             Predicted labels.
         """
-        check_is_fitted(self)
+        validation.check_is_fitted(self)
         codes, _ = self._predict_codes(self._read_rows(X))
         return np.asarray(self.classes_[codes])
 
@@ -246,7 +242,9 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         if (rows := in_file(X)) is not None:
             if self.reads_files:
                 if not of_source:
-                    validate_data(self, rows, reset=reset, skip_check_array=True)
+                    validation.validate_data(
+                        self, rows, reset=reset, skip_check_array=True
+                    )
                 return rows
             # As float64, and once more as labelled and unlabelled rows.
             require_memory(
@@ -260,8 +258,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         checks: dict[str, Any] = {"dtype": np.float64, "accept_sparse": form}
         with number_errors(X, what):
             if of_source:
-                return check_array(in_memory(X), input_name=what, **checks)
-            return validate_data(self, X, reset=reset, **checks)
+                return validation.check_array(in_memory(X), input_name=what, **checks)
+            return validation.validate_data(self, X, reset=reset, **checks)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn which rows the method takes."""
@@ -298,7 +296,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             )
         rows: Float = self._read_rows(X, reset=True)
         labels, labelled = read_labels(y)
-        check_consistent_length(rows, labelled)
+        validation.check_consistent_length(rows, labelled)
         if not len(labels):
             raise ValueError(
                 f"{name} needs at least one labelled target row, got {len(labelled)} "
@@ -310,22 +308,20 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             warnings.warn(text, LabelWarning, stacklevel=3)
         return rows, labels, labelled
 
-    def _source_list(self, source: Sources | None) -> list[SourceDomain | None]:
+    def _checked(self, sources: list[SourceDomain]) -> list[SourceDomain]:
         """Return the sources; ValueError where the method takes fewer."""
-        if not isinstance(source, list):
-            return [source]
         name = type(self).__name__
-        if not source:
+        if not sources:
             raise ValueError(
                 "source: expected a SourceDomain or a list of them, got an empty list. "
                 f"Pass None to fit {name} without a source."
             )
-        if len(source) > 1 and self.uses_source and not self.several_sources:
+        if len(sources) > 1 and self.uses_source and not self.several_sources:
             raise ValueError(
-                f"{name} takes one source, got {len(source)}. SourceVote({name}()) "
+                f"{name} takes one source, got {len(sources)}. SourceVote({name}()) "
                 "fits it once for each of them and lets the fits vote."
             )
-        return [*source]
+        return sources
 
     def _validate_source(
         self, source: SourceDomain | None, X: Float, y: NDArray[Any]
@@ -339,7 +335,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             )
         X_source = self._read_rows(source.X, "source.X", of_source=True)
         y_source, labelled = read_labels(source.y)
-        check_consistent_length(X_source, labelled)
+        validation.check_consistent_length(X_source, labelled)
         if not labelled.all():
             raise ValueError(
                 f"source.y must label every source row, got {np.sum(~labelled)} "
@@ -358,7 +354,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             every = np.arange(domains[1].shape[1])
             return Bridge(every, every, one_domain=True)
         form = "csr" if self.accepts_sparse else False
-        check = partial(check_array, dtype=np.float64, accept_sparse=form)
+        check = partial(validation.check_array, dtype=np.float64, accept_sparse=form)
         bridged = source.with_bridges(self.bridges)
         return read_bridge(bridged, domains, (source.X, original), check)
 
@@ -378,7 +374,7 @@ class ConfidentClassifier(HeterogeneousClassifier):
         probabilities : ndarray of shape (n_samples, n_classes)
             One column a class, in the order of `classes_`; rows sum to one.
         """
-        check_is_fitted(self)
+        validation.check_is_fitted(self)
         rows = self._read_rows(X)
         return rowwise(lambda part: (self._probabilities(part),), rows)[0]
 

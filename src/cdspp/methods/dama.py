@@ -365,9 +365,14 @@ def _solve_by_coordinates(
     domains: Sequence[Domain], sizes: Float, sums: Float, similar: Float, kept: int
 ) -> tuple[Float, Float]:
     """Return the largest eigenvalues, ascending, and their vectors."""
+    # The Laplacian of pairs of different class is ``diag(all others) - 1 1^T + Y Y^T``.
+    blocks = (each.scatter(sizes.sum() - sizes[each.known]) for each in domains)
+    different = np.asfortranarray(linalg.block_diag(*blocks))
+    different = linalg.blas.dsyrk(1.0, sums, beta=1.0, c=different, overwrite_c=1)
+    total = sums.sum(axis=1, keepdims=True)
     size = len(similar)
     return linalg.eigh(  # type: ignore[no-any-return]
-        _differing(domains, sizes, sums),
+        linalg.blas.dsyrk(-1.0, total, beta=1.0, c=different, overwrite_c=1),
         similar,
         lower=False,
         subset_by_index=[size - kept, size - 1],
@@ -383,14 +388,20 @@ def _solve_by_rows(
     """Return the same from an eigenproblem of the size of the labelled rows.
 
     With ``F^T F`` the matrix on the left and ``U^T U`` that on the right it is that of
-    ``V^T V``, ``V = U^{-T} F^T``, whose vectors w give ``U^{-1} V w``.
+    ``V^T V``, ``V = U^{-T} F^T``, whose vectors w give ``U^{-1} V w``. The root of the
+    Laplacian on the left scales a row less the mean of its class by the root of the
+    number of all others, and that mean less the mean of all by the root of n.
     """
     U = linalg.cholesky(similar, check_finite=False)
-    rows = _differing_rows(domains, sizes, sums)
-    V = linalg.solve_triangular(
-        U, rows.T, trans=1, overwrite_b=True, check_finite=False
-    )
-    n = len(rows)
+    total, by_class = sizes.sum(), sums.T
+    means = by_class / np.maximum(sizes, 1.0)[:, None]
+    within, between = np.sqrt(total - sizes), np.sqrt(total)
+    shifts = between * (means - by_class.sum(axis=0) / total) - within[:, None] * means
+    rows = [within[d.known, None] * d.rows[d.labelled] for d in domains]
+    known = np.concatenate([domain.known for domain in domains])
+    F = np.asarray(shifts[known] + linalg.block_diag(*rows))
+    V = linalg.solve_triangular(U, F.T, trans=1, overwrite_b=True, check_finite=False)
+    n = len(F)
     values, W = linalg.eigh(
         symmetric_product(V.T, of_rows=True),
         lower=False,
@@ -403,30 +414,3 @@ def _solve_by_rows(
         return _solve_by_coordinates(domains, sizes, sums, similar, kept)
     P = linalg.solve_triangular(U, V @ (W / np.sqrt(values)), check_finite=False)
     return values, P
-
-
-def _differing(domains: Sequence[Domain], sizes: Float, sums: Float) -> Float:
-    """Return the upper triangle of the matrix on the left.
-
-    The Laplacian of pairs of different class is ``diag(all others) - 1 1^T + Y Y^T``.
-    """
-    blocks = (each.scatter(sizes.sum() - sizes[each.known]) for each in domains)
-    matrix = np.asfortranarray(linalg.block_diag(*blocks))
-    matrix = linalg.blas.dsyrk(1.0, sums, beta=1.0, c=matrix, overwrite_c=1)
-    total = sums.sum(axis=1, keepdims=True)
-    return np.asarray(linalg.blas.dsyrk(-1.0, total, beta=1.0, c=matrix, overwrite_c=1))
-
-
-def _differing_rows(domains: Sequence[Domain], sizes: Float, sums: Float) -> Float:
-    """Return F of shape (n_labelled, size), ``F^T F`` being the matrix on the left.
-
-    The root of its Laplacian scales a row less the mean of its class by the root of the
-    number of all others, and that mean less the mean of all by the root of n.
-    """
-    n, sums = sizes.sum(), sums.T
-    means = sums / np.maximum(sizes, 1.0)[:, None]
-    within, between = np.sqrt(n - sizes), np.sqrt(n)
-    shifts = between * (means - sums.sum(axis=0) / n) - within[:, None] * means
-    rows = [within[d.known, None] * d.rows[d.labelled] for d in domains]
-    known = np.concatenate([domain.known for domain in domains])
-    return np.asarray(shifts[known] + linalg.block_diag(*rows))

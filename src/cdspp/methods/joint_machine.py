@@ -23,20 +23,20 @@ from cdspp.methods.shared.common_subspace import (
 from cdspp.methods.shared.machines import LinearMachine, stacked, unit_rows
 
 
+@dataclass(eq=False, repr=False)
 class JointMachine(CommonSpaceMethod, base.ConfidentClassifier):
     """Base of the methods that bring both domains into one space by a bridge.
 
     `_prepare_source` and `_prepare_target` return rows of unit length in that space.
     """
 
+    C: float = 1.0
+
     accepts_sparse = True
     needs_bridge = True
+    max_iter = 1
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"C": [base.POSITIVE]}
-
-    C: float
-    max_iter = 1
-    _machine: LinearMachine
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
@@ -80,7 +80,6 @@ def _zeros(X: Any, width: int) -> Any:
     return sparse.csr_array(shape) if issparse(X) else np.zeros(shape)
 
 
-@dataclass(eq=False, repr=False)
 class SharedColumns(JointMachine):
     r"""Linear machine on the columns that both domains share (shared columns).
 
@@ -129,8 +128,6 @@ class SharedColumns(JointMachine):
     >>> SharedColumns().fit(X, ["cat", None, None], source=source).transduction_
     array(['cat', 'dog', 'dog'], dtype='<U3')
     """
-
-    C: float = 1.0
 
     identifier = "shared-columns"
     display_name = "shared columns"
@@ -293,7 +290,6 @@ class PairedMap(JointMachine):
     array([1, 0])
     """
 
-    C: float = 1.0
     n_components: int = 100
 
     identifier = "paired-map"

@@ -35,27 +35,27 @@ def read_labels(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     so are words such as "NA" and "null", with a warning, for they may be classes: see
     `cdspp.keep_labels`. Text mixed with numbers and the text "-1" are refused.
     """
-    given: NDArray[Any] = column_or_1d(_as_array(y), warn=True)
-    if is_text := given.dtype.kind in "OSU":
-        found = given.tolist()
+    array: NDArray[Any] = column_or_1d(_as_array(y), warn=True)
+    if is_text := array.dtype.kind in "OSU":
+        entries = array.tolist()
         try:  # equal values are looked at once
-            known = {value: is_missing(value) for value in {*found}}
-            missing = [known[value] for value in found]
+            is_marker = {value: is_missing(value) for value in {*entries}}
+            missing = [is_marker[value] for value in entries]
         except (TypeError, ValueError):  # a value that cannot be hashed
-            missing = [is_missing(value) for value in found]
+            missing = [is_missing(value) for value in entries]
         labelled = ~np.array(missing, dtype=bool)
-        if not labelled.all() and (words := missing_markers(found)):
+        if not labelled.all() and (words := missing_markers(entries)):
             warnings.warn(
                 f"read as no label: {words}. Where such a word is a class, fit in the "
                 "block `with cdspp.keep_labels(word):`.",
                 LabelWarning,
                 stacklevel=3,
             )
-    elif given.dtype.kind == "f":
-        labelled = ~np.isnan(given) & (given != UNLABELLED)
+    elif array.dtype.kind == "f":
+        labelled = ~np.isnan(array) & (array != UNLABELLED)
     else:
-        labelled = np.asarray(given != UNLABELLED)
-    values = given[labelled]
+        labelled = np.asarray(array != UNLABELLED)
+    values = array[labelled]
     return (_of_one_kind(values) if is_text else values), labelled
 
 

@@ -52,23 +52,16 @@ _CHOICES = (
 )
 
 
-def write_deviations(
-    plans: Plans, scores: Paths, paper: PathLike, outputs: Paths
-) -> None:
-    """Write where paper and released code differ."""
-    pairs = zip(map(read_scores, scores), plans, strict=True)
-    effects = [measure_effects(*pair) for pair in pairs]
-    deviations = read_deviations(Path(paper, "deviations.yaml"))
-    write_tables([build_deviation_table(effects, deviations)], outputs)
-
-
-def write_choices(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) -> None:
-    """Write what the printed numbers rest on."""
+def write_effects(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) -> None:
+    """Write where paper and released code differ, and what printed numbers rest on."""
     frames = [read_scores(path) for path in scores]
-    effects = measure_choices(frames, plans, read_printed(paper))
+    effects = [measure_effects(*pair) for pair in zip(frames, plans, strict=True)]
+    deviations = read_deviations(Path(paper, "deviations.yaml"))
+    worth = measure_choices(frames, plans, read_printed(paper))
     path = Path(paper, "choices.yaml")
     choices = _read_entries(path, _CHOICE, ("options", "without"))
-    write_tables([build_choices_table(effects, choices)], outputs)
+    tables = [build_deviation_table(effects, deviations)]
+    write_tables([*tables, build_choices_table(worth, choices)], outputs)
 
 
 def read_deviations(path: PathLike) -> list[Reading]:
@@ -124,7 +117,7 @@ def measure_choices(
     Further columns count the printed `cells`, and those that are `exact` with the
     choice and without it (`exact_otherwise`).
     """
-    found = []
+    records = []
     for frame, plan in zip(scores, plans, strict=True):
         paper = PaperPlan.of(plan)
         for entry in paper.choices:
@@ -141,8 +134,8 @@ def measure_choices(
                     met[run] += cell_verdict(cell, trials) == EXACT
             counts = {"cells": len(cells), "exact": met[1], "exact_otherwise": met[0]}
             keys = {"choice": entry.identifier, "method": entry.method}
-            found.append(keys | {"display_name": name} | effect | counts)
-    return pd.DataFrame(found, columns=list(_CHOICE_COLUMNS))
+            records.append(keys | {"display_name": name} | effect | counts)
+    return pd.DataFrame(records, columns=list(_CHOICE_COLUMNS))
 
 
 def build_deviation_table(
@@ -150,7 +143,7 @@ def build_deviation_table(
 ) -> Table:
     """Build the table of deviations: a line for each and every benchmark measured."""
     unmeasured = {"tasks": 0, "losses": 0, "trials": 0, "benchmark": "", "title": ""}
-    found = []
+    records = []
     for entry in deviations:
         method = method_class(entry["method"]).display_name
         record = {"unchecked": False, **entry, "display_name": method}
@@ -158,9 +151,9 @@ def build_deviation_table(
         texts = ((n, str(v).lower() if isinstance(v, bool) else v) for n, v in options)
         record["switch"] = ", ".join(f"{name}: {text}" for name, text in texts)
         measured = [part[entry["id"]] for part in effects if entry["id"] in part]
-        found += [record | effect for effect in measured or [unmeasured]]
-    found.sort(key=lambda each: not each["tasks"])
-    data = pd.DataFrame(found, columns=list(_DEVIATION_COLUMNS))
+        records += [record | effect for effect in measured or [unmeasured]]
+    records.sort(key=lambda each: not each["tasks"])
+    data = pd.DataFrame(records, columns=list(_DEVIATION_COLUMNS))
     pairs = zip(data.itertuples(), ~data["id"].duplicated(), strict=True)
     return Table(
         name="deviations",

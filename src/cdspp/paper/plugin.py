@@ -27,9 +27,11 @@ def _maker(function: str, *inputs: str) -> Maker:
     return Maker(f"cdspp.paper.{function}", inputs or ("scores",), ("paper",))
 
 
-_CLAIMS = _maker("claims.claims:write_claims", "scores", "comparisons", "rows")
+_CLAIMS = _maker("claims:write_claims", "scores", "comparisons", "rows")
 _PRINTED = _maker("printed:write_printed")
-_CHOICES = _maker("effects:write_choices")
+_EFFECTS = _maker("effects:write_effects")
+_TIME_CLAIMS = _maker("claims:write_time_claims", "records")
+_OF_TIME = "What the paper claims of time, by the seconds of this run."
 _NUMBERS = Fold(
     "The numbers behind each verdict",
     "What was compared, by which rule, and how large the difference is.",
@@ -51,7 +53,7 @@ PRINTED = Part(
     "Printed and reproduced",
     items=(
         Item(TABLE, "printed-methods", _PRINTED, _has("printed")),
-        Item(TABLE, "printed-choices", _CHOICES, _has("choices")),
+        Item(TABLE, "printed-choices", _EFFECTS, _has("choices")),
         Item(TABLE, "printed", _PRINTED, _has("printed"), _CELLS),
     ),
 )
@@ -59,19 +61,13 @@ DEVIATIONS = Part(
     "deviations",
     "Where paper and released code differ",
     DETAILS,
-    (Item(TABLE, "deviations", _maker("effects:write_deviations"), _has("claims")),),
+    (Item(TABLE, "deviations", _EFFECTS, _has("claims")),),
     "Where the text of a paper and its authors' program say different things, and how "
     "many points the other reading changes.",
 )
 TIMES = (
     Item(TIMING, "times", _maker("times:write_times", "records")),
-    Item(
-        TIMING,
-        "time-claims",
-        _maker("claims.claims:write_time_claims", "records"),
-        _has("claims"),
-        caption="What the paper claims of time, by the seconds of this run.",
-    ),
+    Item(TIMING, "time-claims", _TIME_CLAIMS, _has("claims"), caption=_OF_TIME),
 )
 
 
@@ -148,10 +144,10 @@ class Paper(ReportPlugin):
     @staticmethod
     def parts(outline: tuple[Part, ...]) -> tuple[Part, ...]:
         """Return the outline with claims, printed numbers, deviations and times."""
-        found: list[Part] = []
+        added = {"overview": [CLAIMS, PRINTED], "times": [DEVIATIONS]}
+        parts: list[Part] = []
         for part in outline:
             if part.anchor == "times":
                 part = replace(part, items=TIMES)
-            added = {"overview": [CLAIMS, PRINTED], "times": [DEVIATIONS]}
-            found += [part, *added.get(part.anchor, [])]
-        return tuple(found)
+            parts += [part, *added.get(part.anchor, [])]
+        return tuple(parts)

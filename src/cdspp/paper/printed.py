@@ -71,23 +71,23 @@ def read_printed(folder: PathLike) -> Printed:
     path = Path(folder, "accuracy.csv")
     types = dict.fromkeys(("method", "setting", "benchmark", "task"), "str")
     types |= dict.fromkeys(("mean_percent", "std_percent"), "float64")
-    found = read_csv(path, types, SHIPPED)
-    for name, task in zip(found["benchmark"], found["task"], strict=True):
+    rows = read_csv(path, types, SHIPPED)
+    for name, task in zip(rows["benchmark"], rows["task"], strict=True):
         if name not in benchmarks or task not in benchmarks[name]["tasks"]:
             raise DataError(
                 f"{path}: expected benchmarks and tasks of benchmarks.yaml, got "
                 f"{name}, {task}. Name it there."
             )
-    known = [benchmarks[name] for name in found["benchmark"]]
+    entries = [benchmarks[name] for name in rows["benchmark"]]
     cells = {
-        "table": [entry["table"] for entry in known],
-        "benchmark": found["benchmark"],
-        "title": [entry["title"] for entry in known],
-        "task": [e["tasks"][t] for e, t in zip(known, found["task"], strict=True)],
-        "method": found["method"],
-        "supervised": found["setting"] == "supervised",
-        "printed_mean": found["mean_percent"] / 100,
-        "printed_sd": found["std_percent"] / 100,
+        "table": [entry["table"] for entry in entries],
+        "benchmark": rows["benchmark"],
+        "title": [entry["title"] for entry in entries],
+        "task": [e["tasks"][t] for e, t in zip(entries, rows["task"], strict=True)],
+        "method": rows["method"],
+        "supervised": rows["setting"] == "supervised",
+        "printed_mean": rows["mean_percent"] / 100,
+        "printed_sd": rows["std_percent"] / 100,
     }
     return Printed(benchmarks, pd.DataFrame(cells))
 
@@ -236,12 +236,12 @@ def _fewer(trials: int) -> str:
 
 def build_printed_table(cells: pd.DataFrame) -> Table:
     """Build the table ``printed`` of the cells that `compare_printed` returned."""
-    found = Counter(cells["verdict"])
-    compared = len(cells) - found[NOT_RUN]
+    tally = Counter(cells["verdict"])
+    compared = len(cells) - tally[NOT_RUN]
     numbers = ("Printed", "Reproduced", "Difference")
     counts = f"None of the {len(cells)} printed cells could be compared in this study."
     if compared:
-        text = ", ".join(f"{verdict}: {found[verdict]}" for verdict in _VERDICTS)
+        text = ", ".join(f"{verdict}: {tally[verdict]}" for verdict in _VERDICTS)
         counts = f"Cells compared: {compared} of {len(cells)}; {text}."
     return Table(
         "printed",

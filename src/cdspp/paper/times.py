@@ -53,18 +53,18 @@ def write_times(plans: Plans, records: Paths, paper: PathLike, outputs: Paths) -
 def paper_times(folder: PathLike, plans: Plans) -> dict[str, Mapping[str, float]]:
     """Return the printed seconds, by benchmark of ours and display name of a method."""
     seconds = paper_seconds(Path(folder, "computation_time.csv"))
-    known = read_yaml(Path(folder, "benchmarks.yaml"))
+    benchmarks = read_yaml(Path(folder, "benchmarks.yaml"))
     names = ((plan.benchmark, PaperPlan.of(plan).printed) for plan in plans)
-    return {own: seconds[known[name]["time"]] for own, name in names if name}
+    return {own: seconds[benchmarks[name]["time"]] for own, name in names if name}
 
 
 def paper_seconds(path: PathLike) -> dict[str, dict[str, float]]:
     """Read the computation times of the paper: seconds by benchmark and method."""
     types = {"method": "str", "benchmark": "str", "seconds_all_tasks": "float64"}
-    found = read_csv(path, types, SHIPPED)
+    times = read_csv(path, types, SHIPPED)
     return {
         str(name): dict(zip(group["method"], group["seconds_all_tasks"], strict=True))
-        for name, group in found.groupby("benchmark", sort=False)
+        for name, group in times.groupby("benchmark", sort=False)
     }
 
 
@@ -87,12 +87,12 @@ def _benchmark_times(
     outcomes: pd.DataFrame, plan: BenchmarkPlan, paper: Mapping[str, float]
 ) -> pd.DataFrame:
     here = outcomes[outcomes["benchmark"] == plan.benchmark]
-    found = []
+    entries = []
     for row in plan.main_rows:
         fits = here[here["method"] == row.method]
         ok = fits["status"] == "ok"
-        known = ok & fits["cpu_seconds"].notna()  # external predictions have none
-        spent = fits[known].groupby("task")["cpu_seconds"].apply(list).to_dict()
+        timed = ok & fits["cpu_seconds"].notna()  # external predictions have none
+        spent = fits[timed].groupby("task")["cpu_seconds"].apply(list).to_dict()
         ran = [spent[task] for task in plan.tasks if task in spent]
         each = (TIMED_TRIALS * sum(seconds) / len(seconds) for seconds in ran)
         entry = {name: getattr(row, name) for name in _OF_ROW}
@@ -101,8 +101,8 @@ def _benchmark_times(
         entry |= {"trials": min(map(len, ran), default=0), "n_tasks": len(plan.tasks)}
         entry["seconds"] = sum(each) if 0 < len(ran) == len(plan.tasks) else math.nan
         entry["paper_seconds"] = paper.get(row.method_name, math.nan)
-        found.append(entry)
-    times = pd.DataFrame(found)
+        entries.append(entry)
+    times = pd.DataFrame(entries)
     if times.empty:
         return times
     unit = times[[row.role == REFERENCE for row in plan.main_rows]].squeeze()
@@ -135,7 +135,7 @@ def build_times_table(times: pd.DataFrame) -> Table:
     lines = []
     for time in rows.itertuples():
         signs = marks(supervised=time.supervised, shortened=time.shortened)
-        cells = [found.get(time.row, Cell(DASH)) for _, found in columns]
+        cells = [cells_of.get(time.row, Cell(DASH)) for _, cells_of in columns]
         block = "Supervised" if time.supervised else "Semi-supervised"
         name = Cell(time.display_name + signs, name=True)
         lines.append(Line((name, *cells), block))
@@ -151,17 +151,17 @@ def build_times_table(times: pd.DataFrame) -> Table:
 
 
 def _caveats(time: Any) -> list[str]:
-    found = []
+    notes = []
     if 0 < time.tasks < time.n_tasks:
-        found.append(f"{time.tasks} of {time.n_tasks} tasks")
+        notes.append(f"{time.tasks} of {time.n_tasks} tasks")
     if 0 < time.trials < TIMED_TRIALS:
-        found.append(counted(time.trials, "trial"))
-    return [*found, f"{time.failed} failed"] if time.failed else found
+        notes.append(counted(time.trials, "trial"))
+    return [*notes, f"{time.failed} failed"] if time.failed else notes
 
 
 def _cell(seconds: float, ratio: float, *caveats: str, bold: bool = False) -> Cell:
-    known = math.isfinite(ratio) and ratio != 1.0  # the reference itself
-    note = ", ".join([f"{_text(ratio)} ×", *caveats] if known else caveats)
+    has_ratio = math.isfinite(ratio) and ratio != 1.0  # the reference itself
+    note = ", ".join([f"{_text(ratio)} ×", *caveats] if has_ratio else caveats)
     value = seconds if math.isfinite(seconds) else math.nan
     return Cell(_text(seconds), bold=bold, note=note, value=value)
 

@@ -107,17 +107,14 @@ def _maker(function: str, *inputs: str) -> Maker:
 _OF_DATA = ("labels", "features", "splits")
 _OF_SHOWCASE = ("fits", "subspace", "source_labels", "target_labels")
 _SELECTING = ("scores", "comparisons", "selecting_records")
-BENCHMARK = _maker("tables.benchmark:write_benchmark")
+SCORE_TABLES = _maker("tables.benchmark:write_benchmark")
 OVERVIEW = _maker("tables.benchmark:write_overview")
-CURVE_TABLES = _maker("tables.benchmark:write_curves")
 DATA = _maker("tables.contents:write_contents", *_OF_DATA)
 SELECTION = _maker("tables.selection:write_selection", *_SELECTING)
 MATRIX = _maker("tables.source_help:write_matrix", "comparisons")
 TASKS = _maker("tables.source_help:write_tasks", "scores", "rows")
-SOURCES = _maker("tables.source_help:write_several", "scores", "rows")
-METHODS = _maker("figures.benchmark:write_benchmark")
+CHARTS = _maker("figures.benchmark:write_benchmark")
 BRIDGES = _maker("figures.benchmark:write_bridges")
-CURVE_FIGURES = _maker("figures.benchmark:write_curves")
 SHOWCASE = _maker("figures.samples:write_showcase", *_OF_SHOWCASE)
 OPENING = _maker("figures.source_help:write_opening", "scores", "comparisons")
 SELECTED = _maker("figures.source_help:write_selection", "selection")
@@ -245,88 +242,70 @@ _CHART = (
     Item(FIGURE, "source-states", OPENING, caption=_STATES),
 )
 _BENCHMARK = (
-    Item(TABLE, "accuracy_{benchmark}", BENCHMARK, fold=EVERY_TASK),
-    Item(FIGURE, "methods_{benchmark}", METHODS, fold=EVERY_TASK, caption=_METHODS),
-    Item(TABLE, "class-accuracy_{benchmark}", BENCHMARK, fold=BALANCED),
+    Item(TABLE, "accuracy_{benchmark}", SCORE_TABLES, fold=EVERY_TASK),
+    Item(FIGURE, "methods_{benchmark}", CHARTS, fold=EVERY_TASK, caption=_METHODS),
+    Item(TABLE, "class-accuracy_{benchmark}", SCORE_TABLES, fold=BALANCED),
     Item(TABLE, "source-help_{benchmark}", TASKS, fold=BY_TASK),
-    Item(TABLE, "several-sources_{benchmark}", SOURCES, _has(LEFT_OUT), SEVERAL),
-    Item(FIGURE, "labels_{benchmark}", CURVE_FIGURES, _varies(LABELS), CURVES, _LABELS),
+    Item(TABLE, "several-sources_{benchmark}", TASKS, _has(LEFT_OUT), SEVERAL),
+    Item(FIGURE, "labels_{benchmark}", CHARTS, _varies(LABELS), CURVES, _LABELS),
     Item(
         FIGURE,
         "sensitivity_{benchmark}",
-        CURVE_FIGURES,
+        CHARTS,
         lambda plan: plan.varied - {LABELS, PAIRS},
         CURVES,
         _SENSITIVITY,
     ),
-    Item(TABLE, "curve-{curve}_{benchmark}", CURVE_TABLES, fold=CURVES),
-    Item(FIGURE, "iterations_{benchmark}", METHODS, fold=ROUNDS, caption=_ITERATIONS),
-    Item(TABLE, "iterations_{benchmark}", BENCHMARK, fold=ROUNDS),
+    Item(TABLE, "curve-{curve}_{benchmark}", SCORE_TABLES, fold=CURVES),
+    Item(FIGURE, "iterations_{benchmark}", CHARTS, fold=ROUNDS, caption=_ITERATIONS),
+    Item(TABLE, "iterations_{benchmark}", SCORE_TABLES, fold=ROUNDS),
     Item(FIGURE, "subspace_{benchmark}", SHOWCASE, _showcase, ONE_TASK, _SUBSPACE),
     Item(FIGURE, "confusion_{benchmark}", SHOWCASE, _showcase, ONE_TASK, _CONFUSION),
     Item(TABLE, "contents_{benchmark}", DATA, fold=CONTENTS),
     Item(TABLE, "overlap_{benchmark}", DATA, fold=CONTENTS),
 )
-_HYPER_PARAMETERS = (
+_SELECTIONS = (
     Item(FIGURE, "selection", SELECTED, _has(CHOOSING), caption=_SELECTION),
     Item(TABLE, "selection", SELECTION, _has(CHOOSING)),
 )
+_STATES_TABLE = (Item(TABLE, "source-help", MATRIX),)
 _AT_A_GLANCE = (Item(TABLE, "overview", OVERVIEW, caption=_OVERVIEW),)
+
+# What stands in the page before a part that is folded away, by its anchor.
+_SENTENCES = {
+    "states": "The gain of each method by its real source over every other state of "
+    "it, in points: where a number is negative, the method did better without.",
+    "selection": "Whether a verdict turns on a hyper-parameter: accuracy with the "
+    "default, with the value selected on the labelled target rows of each trial, and "
+    "with the best in hindsight.",
+    "times": "Processor time of three trials over all tasks, as a multiple of that of "
+    "{reference}.",
+    "graph": "The labels of the test samples meet the predictions after every fit, at "
+    "the scores; no fit has them among its inputs.",
+    "numbers": "The meaning of a trial, an average, an interval and a dash.",
+    "data": "Sources and licences of the data, and the works to cite.",
+    "run": "Versions, seeds, hardware, time by stage and method, digests, and the "
+    "configuration.",
+}
+
+
+def _folded(
+    anchor: str, heading: str, group: str, items: tuple[Item, ...] = ()
+) -> Part:
+    return Part(anchor, heading, group, items, _SENTENCES[anchor])
+
 
 OWN: tuple[Part, ...] = (
     Part("chart", "With the source, and without", items=_CHART),
     Part("overview", "All methods at a glance", items=_AT_A_GLANCE),
     Part("benchmark-{benchmark}", "{title}", DETAILS, _BENCHMARK),
-    Part(
-        "states",
-        "Did the source help each method?",
-        DETAILS,
-        (Item(TABLE, "source-help", MATRIX),),
-        "The gain of each method by its real source over every other state of it, in "
-        "points: where a number is negative, the method did better without.",
-    ),
-    Part(
-        "selection",
-        "Are hyper-parameters the reason?",
-        DETAILS,
-        _HYPER_PARAMETERS,
-        "Whether a verdict turns on a hyper-parameter: accuracy with the default, with "
-        "the value selected on the labelled target rows of each trial, and with the "
-        "best in hindsight.",
-    ),
-    Part(
-        "times",
-        "What it costs",
-        DETAILS,
-        sentence="Processor time of three trials over all tasks, as a multiple of that "
-        "of {reference}.",
-    ),
-    Part(
-        "graph",
-        "Where the test labels go",
-        AUDIT,
-        sentence="The labels of the test samples meet the predictions after every fit, "
-        "at the scores; no fit has them among its inputs.",
-    ),
-    Part(
-        "numbers",
-        "How the numbers are made",
-        AUDIT,
-        sentence="The meaning of a trial, an average, an interval and a dash.",
-    ),
-    Part(
-        "data",
-        "Data, sources, licences",
-        AUDIT,
-        sentence="Sources and licences of the data, and the works to cite.",
-    ),
-    Part(
-        "run",
-        "What was run",
-        AUDIT,
-        sentence="Versions, seeds, hardware, time by stage and method, digests, and "
-        "the configuration.",
-    ),
+    _folded("states", "Did the source help each method?", DETAILS, _STATES_TABLE),
+    _folded("selection", "Are hyper-parameters the reason?", DETAILS, _SELECTIONS),
+    _folded("times", "What it costs", DETAILS),
+    _folded("graph", "Where the test labels go", AUDIT),
+    _folded("numbers", "How the numbers are made", AUDIT),
+    _folded("data", "Data, sources, licences", AUDIT),
+    _folded("run", "What was run", AUDIT),
     Part("rerun", "How to run it again", AUDIT),
 )
 

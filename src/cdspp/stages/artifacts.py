@@ -6,7 +6,7 @@ Parquet files carry no variable metadata: equal rows give equal bytes.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -278,33 +278,27 @@ def read_fit_record(path: PathLike) -> Record:
     return record
 
 
-def read_fit(path: PathLike) -> FitFile:
+def read_fit(
+    path: PathLike,
+    expected: files.Expected | None = None,
+    digests: dict[str, str] | None = None,
+) -> FitFile:
     """Read the predictions of a fit, and check them against its record and path.
 
     DataError: predictions or record are damaged, have changed or belong to another fit,
-    or the predicted samples are not the test samples of each trial, once a round.
+    the predicted samples are not the test samples of each trial, once a round, or the
+    fit is not as `expected`: a job of an earlier run, which ended late, may write one.
+    `digests` keeps those of inputs, by path, from one call to the next.
     """
     file = Path(path)
     record, columns = read_fit_record(file), read_rows(file, FIT_COLUMNS)
     fit = FitFile(file, fit_key(file), columns, record)
     _check_rows(fit)
-    if wrong := files.fault(file, known={str(file): file_digest(file)}, record=record):
+    known = {} if digests is None else digests
+    known[str(file)] = file_digest(file)
+    if wrong := files.fault(file, expected, known, record=record):
         raise refused(file, wrong)
     return fit
-
-
-def read_expected_fits(
-    paths: Iterable[PathLike], expected: ExpectedFits | None
-) -> Iterator[FitFile]:
-    """Yield fits as `read_fit` reads them; DataError where one is not as expected."""
-    known: dict[str, str] = {}
-    for path in paths:
-        fit = read_fit(path)
-        known[str(path)] = fit.record.sha256  # as was read
-        wanted = expected and expected.of(path)
-        if wrong := files.fault(path, wanted, known, record=fit.record):
-            raise refused(path, wrong)
-        yield fit
 
 
 def _check_rows(fit: FitFile) -> None:

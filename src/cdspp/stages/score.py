@@ -59,12 +59,13 @@ def write_scores(
     `labels` are files ``<domain>.parquet``, one for each target domain. `output` gets
     `SCORE_COLUMNS`, sorted by the first five: a failed trial has one row without
     accuracies. `rows` gets the scores of rows (`RowScores`). DataError as of
-    `read_expected_fits`, or where a predicted sample has no label.
+    `read_fit`, or where a predicted sample has no label.
     """
     truth = {Path(path).stem: artifacts.labels_by_id(path) for path in labels}
     scored: list[tuple[Any, ...]] = []
-    by_row = RowScoreWriter(truth)
-    for fit in artifacts.read_expected_fits(fits, expected):
+    by_row, digests = RowScoreWriter(truth), dict[str, str]()
+    for path in fits:
+        fit = artifacts.read_fit(path, expected and expected.of(path), digests)
         scored += score_fit(fit, truth[task_domains(fit.key.task).target])
         by_row.add(fit)
     scored.sort(key=lambda row: row[:5])
@@ -81,9 +82,7 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
     """
     columns, classes = fit.columns, sorted({*truth.values()} - {""})
     # Labels and predictions as codes, which are quicker to compare.
-    codes = defaultdict(
-        lambda: UNSCORED, zip(classes, range(len(classes)), strict=True)
-    )
+    codes = defaultdict(lambda: UNSCORED, {c: k for k, c in enumerate(classes)})
     of_id = {key: codes[label] for key, label in truth.items()}
     try:
         labels = np.fromiter(map(of_id.__getitem__, columns["id"]), np.intp)

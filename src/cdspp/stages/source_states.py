@@ -191,23 +191,12 @@ class SourceState:
     def of(
         self, source: SourceDomain, labelled: SourceDomain, *axes: str | int
     ) -> SourceDomain | None:
-        """Return the source in this state.
+        """Return the source in this state, None where labelled target rows serve.
 
-        Parameters
-        ----------
-        source : SourceDomain
-            The real one; shared columns of its bridge are pairs of numbers.
-        labelled : SourceDomain
-            The labelled target rows.
-        *axes : str or int
-            Seed, benchmark, task and trial of the draw. Equal axes give equal draws,
-            for every method and every spread.
-
-        Raises
-        ------
-        DataError
-            Of classes, shared columns or pairs to exchange there is one only, or no
-            labelled target row has a class of the source.
+        Shared columns of the bridge of `source` are pairs of numbers. Equal `axes`, as
+        seed, benchmark, task and trial, give equal draws, for every method and spread.
+        DataError: of classes, shared columns or pairs to exchange there is one only, or
+        no labelled target row has a class of the source.
         """
         rng = generator(self.name, *axes)
         if self.name in BRIDGE_STATES:

@@ -15,20 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cdspp.core import names
 from cdspp.core.errors import DataError
-from cdspp.core.names import (
-    LABELLED,
-    SOURCE,
-    UNLABELLED_ROLE,
-    PathLike,
-    trials_of_block,
-)
+from cdspp.core.names import PathLike, trials_of_block
 from cdspp.core.seeding import generator
 from cdspp.datasets.base import read_index
 from cdspp.datasets.published import draw_published
 from cdspp.stages import artifacts
 
-ROLES = {"source": SOURCE, "target": LABELLED}  # of labelled samples
+ROLES = {"source": names.SOURCE, "target": names.LABELLED}  # of labelled samples
 NO_LABEL: Any = None  # for the others: theirs leave this module only by their shares
 
 
@@ -92,13 +87,13 @@ def write_split(
             how: dict[str, Any] = {"class_order": classes, "unlabelled": unlabelled}
             places = draw_published(classes_of[order], per_class, trial, **how)
             drawn, rest = (order[part] for part in places)
-        used = drawn if role == SOURCE else np.concatenate([drawn, rest])
+        used = drawn if role == names.SOURCE else np.concatenate([drawn, rest])
         taken = used[np.argsort(positions[used], kind="stable")]
         rows["trial"] += [trial] * len(taken)
         rows["id"] += ids[taken].tolist()
         rows["row"] += taken.tolist()
         labelled = np.isin(taken, drawn)
-        rows["role"] += np.where(labelled, ROLES[role], UNLABELLED_ROLE).tolist()
+        rows["role"] += np.where(labelled, ROLES[role], names.UNLABELLED_ROLE).tolist()
         rows["label"] += np.where(labelled, classes_of[taken], NO_LABEL).tolist()
     artifacts.write_rows(output, artifacts.SPLIT_COLUMNS, rows)
 
@@ -132,7 +127,7 @@ def write_test_shares(*, labels: PathLike, split: PathLike, output: PathLike) ->
     drawn = artifacts.read_rows(split, artifacts.SPLIT_COLUMNS)
     rows: dict[str, list[Any]] = {name: [] for name in artifacts.SHARE_COLUMNS}
     for trial in np.unique(drawn["trial"]):
-        tested = (drawn["trial"] == trial) & (drawn["role"] == UNLABELLED_ROLE)
+        tested = (drawn["trial"] == trial) & (drawn["role"] == names.UNLABELLED_ROLE)
         labels_tested = np.array([truth[name] for name in drawn["id"][tested]])
         rows["trial"] += [int(trial)] * len(classes)
         rows["label"] += classes.tolist()

@@ -18,7 +18,7 @@ from cdspp.methods import cost, external_identity, method_class, method_module
 from cdspp.methods.cost import Cost, Size
 from cdspp.stages.artifacts import ExpectedFits, fit_recipe
 from cdspp.stages.fit import FOLDS, grid_options
-from cdspp.study.files import FIT_LOG, input_patterns
+from cdspp.study.files import input_patterns
 from cdspp.study.model import Study, StudyDataset
 
 # Features of a view whose number the data decide: bags of words, shares of energy.
@@ -92,20 +92,11 @@ class FitGroup:
         return any(method_class(method).needs_torch for method in self.methods)
 
 
-class FitJob(NamedTuple):
-    """A job of fits: its log, and the fits that it makes."""
-
-    log: str
-    fits: tuple[FitKey, ...]
-
-
-def fit_jobs(study: Study) -> Iterator[FitJob]:
-    """Yield the jobs that make the fits of a study; the first fit names the log."""
+def fit_jobs(study: Study) -> Iterator[list[FitKey]]:
+    """Yield the fits of each job of a study; the first one names the job's log."""
     for group in fit_groups(study):
         for task, block in product(group.tasks, group.blocks):
-            place = {"task": task, "block": block}
-            fits = tuple(key._replace(**place) for key in group.members)
-            yield FitJob(FIT_LOG.format(study=study.name, **fits[0]._asdict()), fits)
+            yield [key._replace(task=task, block=block) for key in group.members]
 
 
 def fit_groups(study: Study) -> Iterator[FitGroup]:

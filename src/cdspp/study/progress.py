@@ -15,8 +15,8 @@ from cdspp.core.jobs import FINISHED, READY
 from cdspp.core.names import MAIN, FitKey, trials_of_block
 from cdspp.core.run_lock import RunLock, read_run_locks
 from cdspp.stages.artifacts import read_fit_record
-from cdspp.study.files import FIT, SUBSPACE
-from cdspp.study.fit_jobs import FitJob, fit_jobs
+from cdspp.study.files import FIT, FIT_LOG, SUBSPACE
+from cdspp.study.fit_jobs import fit_jobs
 from cdspp.study.model import Study
 
 STATES = DONE, FAILED, RUNNING, MISSING = ("done", "failed", "running", "missing")
@@ -77,8 +77,8 @@ def study_progress(study: Study) -> Progress:
         for key in study.fits(benchmark)
     }
     progress = Progress(fits, runs=runs)
-    for job in fit_jobs(study):
-        _add_fits(progress, study, job)
+    for fits_of_job in fit_jobs(study):
+        _add_fits(progress, study, fits_of_job)
     own = Path("logs", study.name, "fits")
     for path in map(Path, study.logs()):
         for log in [path] if path.is_file() else sorted(path.rglob("*.log")):
@@ -96,10 +96,10 @@ def missing_files(stages: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     }
 
 
-def _add_fits(progress: Progress, study: Study, job: FitJob) -> None:
-    log = read_log(job.log)
+def _add_fits(progress: Progress, study: Study, fits: list[FitKey]) -> None:
+    log = read_log(FIT_LOG.format(study=study.name, **fits[0]._asdict()))
     state, whole = progress.state_of(log), True
-    for key in job.fits:
+    for key in fits:
         counter = progress.fits[key.benchmark, key.method]
         file = FIT.format(study=study.name, **key._asdict())
         trials = None
@@ -117,14 +117,14 @@ def _add_fits(progress: Progress, study: Study, job: FitJob) -> None:
         counter[DONE] += len(trials) - len(failed)
         of = f"{key.benchmark} {key.task} {key.block}, {key.method} in {key.setting}"
         progress.failures.extend(
-            Failure(f"{of}, {number} of its trials", reason, job.log)
+            Failure(f"{of}, {number} of its trials", reason, log.path)
             for reason, number in Counter(failed).items()
         )
         if any(trial.get("crashed") for trial in trials):
             progress.crashed.extend(_made_of(study, key, file))
     if not whole:
-        methods = ", ".join(dict.fromkeys(key.method for key in job.fits))
-        benchmark, _, task, _, block = job.fits[0]
+        methods = ", ".join(dict.fromkeys(key.method for key in fits))
+        benchmark, _, task, _, block = fits[0]
         _add_job(progress, log, f"{benchmark} {task} {block}, {methods}")
 
 

@@ -113,10 +113,7 @@ def _of_view(study: Study, name: str, domain: str = "") -> tuple[list[Any], str]
 
 
 def stale(
-    study: Study,
-    recipe_of: Callable[[str], str] | None = None,
-    *,
-    quick: bool = False,
+    study: Study, recipe_of: Callable[[str], str] | None = None, *, quick: bool = False
 ) -> dict[str, str]:
     """Return the files that a run would make again where they lie, and why.
 

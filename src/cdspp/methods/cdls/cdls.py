@@ -23,7 +23,7 @@ from cdspp.core.linalg import (
 )
 from cdspp.methods.base import COUNT, POSITIVE, Float, Int, Problem, Round
 from cdspp.methods.cdls.landmarks import (
-    Goals,
+    ClassTargets,
     LandmarkProgram,
     ProjectedTarget,
     solve_landmarks,
@@ -55,9 +55,9 @@ class SourceMap:
         upper = symmetric_product(self.X, of_rows=True)
         return np.asarray(np.triu(upper) + np.triu(upper, 1).T)
 
-    def fit(self, weights: Float, goals: Goals) -> tuple[Float, Float]:
+    def fit(self, weights: Float, targets: ClassTargets) -> tuple[Float, Float]:
         """Return the mapped source rows (n, m) and the map A (d, m)."""
-        sums, labelled, pseudo, mean = goals
+        sums, labelled, pseudo, mean = targets
         own = np.bincount(self.codes, weights=weights, minlength=self.n_classes)
         pairs = 1.0 / (own * pseudo + pseudo * labelled + labelled * own)
         factors = 1.0 / (labelled + pseudo) + pairs * own
@@ -257,14 +257,20 @@ class CDLSSup(SubspaceMethod):
         )
 
     def _fit_rounds(self, source: SourceMap, target: ProjectedTarget) -> list[Round]:
-        self._fit_round(source, np.ones(len(source.X)), target, target.first_goals())
+        self._fit_round(
+            source, np.ones(len(source.X)), target, target.initial_targets()
+        )
         return []
 
     def _fit_round(
-        self, source: SourceMap, weights: Float, target: ProjectedTarget, goals: Goals
+        self,
+        source: SourceMap,
+        weights: Float,
+        target: ProjectedTarget,
+        targets: ClassTargets,
     ) -> Float:
         """Fit the map and the machine; return the mapped source rows."""
-        mapped, self.projection_source_ = source.fit(weights, goals)
+        mapped, self.projection_source_ = source.fit(weights, targets)
         size = np.sum if self.source_weight == "rows" else np.max
         of_source, of_target = (size(np.bincount(d.codes)) for d in (source, target))
         own = weights * of_target / of_source
@@ -377,10 +383,10 @@ class CDLS(CDLSSup):
 
     def _fit_rounds(self, source: SourceMap, target: ProjectedTarget) -> list[Round]:
         alpha, beta = np.ones(len(source.X)), np.ones(len(target.unlabelled))
-        goals, rounds = target.first_goals(), list[Round]()
+        targets, rounds = target.initial_targets(), list[Round]()
         options = float(self.delta), self.mixed_normaliser, self.norms_of_all_classes
         for iteration in range(1, self.max_iter + 1):
-            mapped = self._fit_round(source, alpha, target, goals)
+            mapped = self._fit_round(source, alpha, target, targets)
             prediction = self._machine.predict(target.unlabelled)
             selected = int((beta >= NEGLIGIBLE).sum()) if rounds else 0
             rounds.append(Round(iteration, prediction, n_selected=selected))
@@ -389,5 +395,5 @@ class CDLS(CDLSSup):
                 samples = mapped, source.codes, target, prediction
                 program = LandmarkProgram.build(*samples, *options)
                 alpha, beta = np.split(solve_landmarks(program), [len(mapped)])
-            goals = target.goals(prediction, beta)
+            targets = target.targets(prediction, beta)
         return rounds

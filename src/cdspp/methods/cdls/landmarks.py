@@ -29,7 +29,7 @@ TO_THE_BOUNDARY = 0.995
 SMALLEST = 1e-20  # Distance to the bounds at least; below, quotients overflow.
 
 
-class Goals(NamedTuple):
+class ClassTargets(NamedTuple):
     """By class sums of the target's weighted rows, and both weights in these sums."""
 
     sums: Float
@@ -46,21 +46,21 @@ class ProjectedTarget(NamedTuple):
     unlabelled: Float
     n_classes: int
 
-    def first_goals(self) -> Goals:
-        """Return the goals without predictions: unlabelled rows count in the mean."""
+    def initial_targets(self) -> ClassTargets:
+        """Return those without predictions: unlabelled rows count in the mean."""
         sums = class_sums(self.labelled, self.codes, self.n_classes)
         sizes = counts(self.codes, self.n_classes)
         mean = np.vstack([self.labelled, self.unlabelled]).mean(axis=0)
-        return Goals(sums, sizes, np.zeros(self.n_classes), mean)
+        return ClassTargets(sums, sizes, np.zeros(self.n_classes), mean)
 
-    def goals(self, prediction: Int, weights: Float) -> Goals:
-        """Return the goals with weighted unlabelled rows in their predicted classes."""
-        sums, sizes, _, _ = self.first_goals()
+    def targets(self, prediction: Int, weights: Float) -> ClassTargets:
+        """Return those with weighted unlabelled rows in their predicted classes."""
+        sums, sizes, _, _ = self.initial_targets()
         column, n_classes = weights[:, None], self.n_classes
         sums += class_sums(column * self.unlabelled, prediction, n_classes)
         pseudo = class_sums(column, prediction, n_classes).ravel()
         mean = sums.sum(axis=0) / (len(self.labelled) + weights.sum())
-        return Goals(sums, sizes, pseudo, mean)
+        return ClassTargets(sums, sizes, pseudo, mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,11 +323,11 @@ def solve_landmarks(program: LandmarkProgram) -> Float:
     for _ in range(500):
         # The objective plus ``curvature * |x - anchor|^2 / 2``.
         linear, total = program.linear - curvature * x, program.curvature + curvature
-        found = _minimise(replace(program, linear=linear, curvature=total))
-        if found is None:
+        nearby = _minimise(replace(program, linear=linear, curvature=total))
+        if nearby is None:
             curvature *= 4.0
             continue
-        change, x = float(np.abs(found - x).max()), found
+        change, x = float(np.abs(nearby - x).max()), nearby
         if change < 1e-6:
             return x
     raise MethodFailed("the landmark weights did not converge")

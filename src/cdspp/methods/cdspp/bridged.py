@@ -55,8 +55,8 @@ class CDSPPBridge(CDSPP):
     See Also
     --------
     CDSPP : Without a bridge; the same fit where the source has none.
-    cdspp.methods.joint_machine.SharedColumnsPlus : A linear machine on the
-        shared columns, which is simpler and mostly as good.
+    SharedColumnsPlus : A linear machine on the shared columns, which is simpler and
+        mostly as good.
 
     Notes
     -----

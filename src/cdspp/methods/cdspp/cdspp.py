@@ -132,10 +132,10 @@ class CDSPPSup(SubspaceRecogniser):
         ],
     }
 
-    def _keep(self, given: Mapping[str, Any]) -> None:
+    def _keep(self, options: Mapping[str, Any]) -> None:
         """Keep the options among the local variables of a constructor."""
         for name in self._get_param_names():
-            setattr(self, name, given[name])
+            setattr(self, name, options[name])
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
@@ -201,10 +201,10 @@ class CDSPPSup(SubspaceRecogniser):
         self, sources: list[AnySide], target: AnySide, prepared: Problem
     ) -> Projection:
         """Return the projection; without its rows where some belong to no class."""
-        how = {"scaling": self.eigenvector_scaling}
+        k, scaling = self.n_components, self.eigenvector_scaling
         if len(sources) > 1:
-            return solve_several([*sources, target], self.n_components, **how)
-        return solve_projection(sources[0], target, self.n_components, **how)
+            return solve_several([*sources, target], k, scaling=scaling)
+        return solve_projection(sources[0], target, k, scaling=scaling)
 
     def _fit_recogniser(
         self,

@@ -338,7 +338,9 @@ class HFA(base.HeterogeneousClassifier):
         return self._values.predict(row_normalise(X)), None
 
 
-# The size, in MB, is the default of the public classes.
+# LIBSVM on kernels given as matrices, without the checks of scikit-learn's classes,
+# which take several times as long on a small machine. These serve where scikit-learn
+# has no such inner routine, or where it gives another machine. The size is in MB.
 OPTIONS = {"kernel": "precomputed", "cache_size": 200.0}
 C_SVC, ONE_CLASS = 0, 2
 
@@ -348,26 +350,26 @@ def two_sides(kernel: Float, y: Float, costs: Float, tol: float) -> tuple[Float,
 
     Both sides, +1.0 and -1.0, occur in `y`, and the kernel is C-ordered.
     """
-    return _routine()(kernel, tol, y, sample_weight=costs)
+    return _libsvm_solver()(kernel, tol, y, sample_weight=costs)
 
 
 def one_class(Q: Float, tol: float) -> Float:
     """Return the minimiser of ``a^T Q a / 2``, ``a >= 0``, with a sum of about 1."""
     # Five digits, as in the authors' code: with LIBSVM's tolerance such a start shows.
     share = float(f"{1.0 / len(Q):.5g}")
-    return _routine()(Q, tol, nu=share)[0] if len(Q) > 1 else np.ones(1)
+    return _libsvm_solver()(Q, tol, nu=share)[0] if len(Q) > 1 else np.ones(1)
 
 
 @cache
-def _routine() -> Callable[..., tuple[Float, float]]:
+def _libsvm_solver() -> Callable[..., tuple[Float, float]]:
     """Return the inner routine where it gives what the public classes give."""
     try:
-        if _probe(_inside) == _probe(_by_class):
-            return _inside
+        if _probe(_by_inner_routine) == _probe(_by_public_class):
+            return _by_inner_routine
     # Another release: not there, other arguments, or another answer.
     except (ImportError, AttributeError, TypeError, ValueError):
         pass
-    return _by_class
+    return _by_public_class
 
 
 def _probe(solve: Callable[..., tuple[Float, float]]) -> list[tuple[bytes, float]]:
@@ -380,7 +382,7 @@ def _probe(solve: Callable[..., tuple[Float, float]]) -> list[tuple[bytes, float
     return [(dual.tobytes(), intercept) for dual, intercept in (two, one)]
 
 
-def _inside(
+def _by_inner_routine(
     kernel: Float, tol: float, y: Float | None = None, **extra: Any
 ) -> tuple[Float, float]:
     from sklearn.svm import _libsvm
@@ -389,23 +391,23 @@ def _inside(
     labels = np.ones(len(kernel)) if y is None else (y < 0).astype(np.float64)
     extra |= OPTIONS | {"tol": tol, "svm_type": ONE_CLASS if y is None else C_SVC}
     support, _, _, duals, intercepts, *_ = _libsvm.fit(kernel, labels, **extra)
-    return _whole(len(kernel), support, duals, intercepts)
+    return _dense(len(kernel), support, duals, intercepts)
 
 
-def _by_class(
+def _by_public_class(
     kernel: Float, tol: float, y: Float | None = None, **extra: Any
 ) -> tuple[Float, float]:
     with sklearn.config_context(assume_finite=True, skip_parameter_validation=True):
         if y is None:
             one = OneClassSVM(tol=tol, **OPTIONS, **extra).fit(kernel)
-            return _whole(len(kernel), one.support_, one.dual_coef_, one.intercept_)
+            return _dense(len(kernel), one.support_, one.dual_coef_, one.intercept_)
         # LIBSVM takes the side first that scikit-learn's sorting puts first.
         two = SVC(tol=tol, **OPTIONS).fit(kernel, -y, **extra)
     # With two classes scikit-learn turns the signs: positive means the second one.
-    return _whole(len(kernel), two.support_, -two.dual_coef_, -two.intercept_)
+    return _dense(len(kernel), two.support_, -two.dual_coef_, -two.intercept_)
 
 
-def _whole(n: int, support: Any, duals: Any, intercepts: Any) -> tuple[Float, float]:
+def _dense(n: int, support: Any, duals: Any, intercepts: Any) -> tuple[Float, float]:
     dual, intercept = np.zeros(n), float(intercepts[0])
     dual[support] = duals[0]
     if not (np.isfinite(dual).all() and np.isfinite(intercept)):

@@ -7,13 +7,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import linalg
 from sklearn.utils._param_validation import StrOptions
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import counts, diagonal, row_normalise
-from cdspp.methods.base import POSITIVE, Float, Int, Problem, Round
+from cdspp.methods.base import POSITIVE, Float, Problem, Round
 from cdspp.methods.hfa import hfa
 from cdspp.methods.hfa.hfa import HFA, AugmentedMachine, GaussianKernel, Solution
 
@@ -39,7 +39,18 @@ class ExactSolver:
         support = self._support.copy()
         fewest, patience = len(Q) + 1, PATIENCE
         for _ in range(10 * len(Q)):  # beyond these rounding is to blame
-            v, wrong = _solve_on(Q, support)
+            rows, v = np.flatnonzero(support), np.zeros(len(Q))
+            # Rows first, then columns: several times faster than both at once. The
+            # transpose of what is symmetric has the order of LAPACK: it works in place.
+            among = Q.take(rows, axis=0).take(rows, axis=1).T
+            try:
+                factor = linalg.cho_factor(among, overwrite_a=True, check_finite=False)
+            except linalg.LinAlgError as error:
+                reason = "the kernel is singular: choose lower costs"
+                raise MethodFailed(reason) from error
+            v[rows] = linalg.cho_solve(factor, np.ones(len(rows)), check_finite=False)
+            contradicting = np.where(support, v < 0, Q @ v - 1.0 < -1e-10)
+            wrong = np.flatnonzero(contradicting)
             if not len(wrong):
                 self._support = support
                 return np.asarray(v / v.sum())
@@ -50,21 +61,6 @@ class ExactSolver:
             swapped = wrong if patience else wrong[-1:]
             support[swapped] = ~support[swapped]
         raise MethodFailed("principal pivoting does not settle: choose lower costs")
-
-
-def _solve_on(Q: Float, support: NDArray[np.bool_]) -> tuple[Float, Int]:
-    """Return ``Q v = 1`` solved on `support`, and the rows that contradict it."""
-    rows = np.flatnonzero(support)
-    v = np.zeros(len(Q))
-    # Rows first, then columns: several times faster than both at once. The transpose
-    # of what is symmetric has the order of LAPACK, which works in place.
-    among = Q.take(rows, axis=0).take(rows, axis=1).T
-    try:
-        factor = linalg.cho_factor(among, overwrite_a=True, check_finite=False)
-    except linalg.LinAlgError as error:
-        raise MethodFailed("the kernel is singular: choose lower costs") from error
-    v[rows] = linalg.cho_solve(factor, np.ones(len(rows)), check_finite=False)
-    return v, np.flatnonzero(np.where(support, v < 0, Q @ v - 1.0 < -1e-10))
 
 
 def ratio_labels(values: Float, expected: float) -> Float:

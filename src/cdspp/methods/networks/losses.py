@@ -22,7 +22,7 @@ from cdspp.methods.networks.layers import (
     RowLayer,
     Setup,
 )
-from cdspp.methods.networks.networks import Trained, rows_cost_less
+from cdspp.methods.networks.trained import Trained, rows_cost_less
 
 # Of the lengths by which the codes are divided, as in the released codes.
 ALIGNMENT_FLOOR, TRANSFER_FLOOR = 1e-12, 1e-6
@@ -74,7 +74,7 @@ class AlignmentNetwork(Network):
         Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
         O_source, O_target = self.classifier(Z_source), self.classifier(Z_target)
         O_labelled = O_target[: len(batch.Y_labelled)]
-        known = layers.cross_entropy(O_source.log_softmax(dim=1), batch.Y_source)
+        source_loss = layers.cross_entropy(O_source.log_softmax(dim=1), batch.Y_source)
         hard = layers.cross_entropy(O_labelled.log_softmax(dim=1), batch.Y_labelled)
         # The cross entropy with the source's mean prediction for each class.
         softly = (O_source / model.temperature).softmax(dim=1)
@@ -82,7 +82,7 @@ class AlignmentNetwork(Network):
         expected = layers.class_means(batch.Y_source, softly)
         soft = -(expected * layers.class_means(batch.Y_labelled, logarithms)).sum()
         gaps: Tensor = model.beta * _centroid_loss(Z_source, Z_target, O_target, batch)
-        loss: Tensor = known + (1.0 - model.alpha) * hard + model.alpha * soft
+        loss: Tensor = source_loss + (1.0 - model.alpha) * hard + model.alpha * soft
         domain: Tensor = model.gamma * self._domain_loss(Z_source, Z_target, reversal)
         return loss + domain + gaps
 
@@ -190,12 +190,12 @@ class SoftTransferNetwork(Network):
 
     def loss(self, batch: Batch, iteration: int, model: Any) -> Tensor:
         """Return the loss without the regulariser."""
-        known = torch.cat([batch.Y_source, batch.Y_labelled])
+        labelled = torch.cat([batch.Y_source, batch.Y_labelled])
         Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
         logits = self.classifier(torch.cat([Z_source, Z_target]))
         log_probabilities = logits.log_softmax(dim=1)
-        fit = layers.cross_entropy(log_probabilities[: len(known)], known)
-        softly = iteration / model.max_iter * log_probabilities[len(known) :].exp()
+        fit = layers.cross_entropy(log_probabilities[: len(labelled)], labelled)
+        softly = iteration / model.max_iter * log_probabilities[len(labelled) :].exp()
         gaps: Tensor = model.beta * mean_gaps(Z_source, Z_target, softly, batch)
         return fit + gaps
 
@@ -253,11 +253,11 @@ class JointNetwork(SoftTransferNetwork):
         Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
         first = self.classifier(torch.cat([Z_source, Z_target])).log_softmax(dim=1)
         second = self.second(Z_target).log_softmax(dim=1)
-        known = torch.cat([batch.Y_source, batch.Y_labelled])
-        loss = layers.cross_entropy(first[: len(known)], known)
+        labelled = torch.cat([batch.Y_source, batch.Y_labelled])
+        loss = layers.cross_entropy(first[: len(labelled)], labelled)
         own_loss = layers.cross_entropy(second[:n_labelled], batch.Y_labelled)
         Z_labelled, Z = Z_target[:n_labelled], Z_target[n_labelled:]
-        P_first, P_second = first[len(known) :].exp(), second[n_labelled:].exp()
+        P_first, P_second = first[len(labelled) :].exp(), second[n_labelled:].exp()
         by_second = P_second.max(dim=1).values.topk(n_selected).indices
         by_first = P_first.max(dim=1).values.topk(n_selected).indices
         target = torch.cat([Z_labelled, Z[by_second]])

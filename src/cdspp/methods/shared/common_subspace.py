@@ -12,16 +12,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clon
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from cdspp.core import linalg
 from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.file_rows import rowwise
 from cdspp.core.files import storable
-from cdspp.core.linalg import (
-    class_sums,
-    counts,
-    row_normalise,
-    softmax,
-    squared_distances,
-)
 from cdspp.core.memory import computed_once
 from cdspp.core.scaling import PrincipalComponents, principal_components
 from cdspp.methods import base
@@ -49,17 +43,12 @@ class CommonSpaceMethod(
         return X
 
     def transform(self, X: ArrayLike) -> Float:
-        """Return target rows in the common space, as the classifier sees them.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Target rows.
+        """Return target rows, given as to `predict`, in the common space.
 
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components)
-            The rows in the common space.
+            The rows as the classifier sees them.
         """
         check_is_fitted(self)
         rows = self._read_rows(X)
@@ -108,10 +97,10 @@ class CommonSpaceMethod(
         )
 
     def _prepare_source(self, X: Float) -> Float:
-        return row_normalise(X)
+        return linalg.row_normalise(X)
 
     def _prepare_target(self, X: Float) -> Float:
-        return row_normalise(X)
+        return linalg.row_normalise(X)
 
     def _prepare_unlabelled(self, X: Float) -> Float:
         return self._prepare_target(X)
@@ -171,8 +160,8 @@ class NearestMean:
 
     def probabilities(self, Z: Float) -> Float:
         """Return class probabilities, zero for a class without a mean."""
-        distances = np.sqrt(squared_distances(Z, self.means))
-        return expand_classes(softmax(-distances), self.present, self.n_classes)
+        distances = np.sqrt(linalg.squared_distances(Z, self.means))
+        return expand_classes(linalg.softmax(-distances), self.present, self.n_classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +177,7 @@ class _WrappedClassifier:
         else:
             values = self.classifier.decision_function(Z)
             both = np.column_stack([-values, values]) if values.ndim == 1 else values
-            scores = softmax(both)
+            scores = linalg.softmax(both)
         return expand_classes(scores, self.classifier.classes_, self.n_classes)
 
 
@@ -220,20 +209,20 @@ class SubspaceClassifier:
         """Fit on parts of the projected labelled rows; a `classifier` takes one."""
         if classifier is not None:
             ((Z, codes),) = parts
-            fitted = clone(classifier).fit(row_normalise(Z - mean), codes)
+            fitted = clone(classifier).fit(linalg.row_normalise(Z - mean), codes)
             return cls(mean, _WrappedClassifier(fitted, n_classes))
         sums, sizes = np.zeros((n_classes, len(mean))), np.zeros(n_classes)
         for Z, codes in parts:
-            sums += class_sums(row_normalise(Z - mean), codes, n_classes)
-            sizes += counts(codes, n_classes)
+            sums += linalg.class_sums(linalg.row_normalise(Z - mean), codes, n_classes)
+            sizes += linalg.counts(codes, n_classes)
         present = np.flatnonzero(sizes)
         means = sums[present] / sizes[present, None]
-        means = row_normalise(means) if normalize_means else means
+        means = linalg.row_normalise(means) if normalize_means else means
         return cls(mean, NearestMean(means, present, n_classes))
 
     def embed(self, Z: Float) -> Float:
         """Return projected rows centred and scaled to unit length."""
-        return row_normalise(Z - self.mean)
+        return linalg.row_normalise(Z - self.mean)
 
     def probabilities(self, Z: Float) -> Float:
         """Return class probabilities of projected rows."""

@@ -268,8 +268,7 @@ class SemiRelaxedFGW(PlanClassifier):
     .. [1] Vincent-Cuaz, C., Flamary, R., Corneli, M., Vayer, T., Courty, N.,
        "Semi-relaxed Gromov-Wasserstein divergence and applications on graphs", ICLR
        2022. :doi:`10.48550/arXiv.2110.02753`
-    .. [2] Flamary, R., et al., "POT: Python Optimal Transport", JMLR 22(78), 2021. It
-       computes the plan.
+    .. [2] Flamary et al., 2021, which computes the plan: see `COOT`.
 
     Examples
     --------

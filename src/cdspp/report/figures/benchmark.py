@@ -24,12 +24,10 @@ from cdspp.analysis.curves import (
     value_text,
 )
 from cdspp.analysis.summary import (
-    MOST_COLLAPSED,
     Floats,
     Summary,
     mean_sd,
     read_scores,
-    read_summaries,
     summarise,
 )
 from cdspp.core.names import AVERAGE, BASELINE, LABELS, MAIN, REAL, REFERENCE, Paths
@@ -45,10 +43,13 @@ _DASHES: Any = ("solid", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
 
 
 def write_benchmark(plans: Plans, scores: Paths, outputs: Paths) -> None:
-    """Draw the figures of one benchmark that need its scores alone."""
-    [summary] = read_summaries(scores, plans)
+    """Draw the figures of one benchmark that need only its scores."""
+    [plan], [path] = plans, scores
+    frame = read_scores(path)
+    summary, curves = summarise(frame, plan), arrange_curves(frame, plan)
     drawings = {"methods": partial(draw_methods, summary)}
-    drawings["iterations"] = partial(draw_iterations, summary)
+    drawings |= {"iterations": partial(draw_iterations, summary)}
+    drawings |= dict.fromkeys((LABELS, "sensitivity"), partial(draw_curves, curves))
     style.draw_each(outputs, drawings)
 
 
@@ -71,8 +72,8 @@ def draw_methods(summary: Summary, outputs: Paths) -> None:
 def draw_iterations(summary: Summary, outputs: Paths) -> None:
     """Draw accuracy by iteration, a panel a task, a line a method that iterates."""
     hidden, rows = {"variant", *summary.plan.states}, summary.rows
-    shown = [i for i, r in enumerate(rows) if hidden.isdisjoint((r.kind, r.key))]
-    summary = summary.of_rows(shown)
+    places = [i for i, r in enumerate(rows) if hidden.isdisjoint((r.kind, r.key))]
+    summary = summary.of_rows(places)
     crowded = len(summary.iterative()) > 6  # bands
     n_columns = max(1, min(len(summary.tasks), 2 if crowded else 4))
     width = style.WIDTH if n_columns > 1 else 5.0
@@ -90,16 +91,12 @@ def draw_iterations(summary: Summary, outputs: Paths) -> None:
             figure.legend(handles, labels, loc="outside upper center", ncols=columns)
 
 
-def _unusable(summary: Summary, row: int, task: str) -> bool:
-    return summary.collapsed_share(row, task) > MOST_COLLAPSED
-
-
 def _method_panel(axes: Axes, summary: Summary, task: str, values: Floats) -> None:
     means = np.array([100 * mean_sd(of_row)[0] for of_row in values])
     far = style.far_below(means)
     for place, row in enumerate(summary.rows):
         text, colour = f"◂ {means[place]:.0f}", style.style_of(row.key).colour
-        if np.isfinite(means[place]) and _unusable(summary, place, task):
+        if np.isfinite(means[place]) and summary.unusable(place, task):
             text, colour = f"({means[place]:.0f})", style.MUTED
         elif not far[place]:
             style.dots(axes, row.key, values[place], place)
@@ -125,7 +122,7 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
     last = np.array([100 * mean_sd(summary.accuracy[i, task])[0] for i in places])
     far = style.far_below(last)
     name = summary.tasks[task]
-    unusable = np.array([_unusable(summary, i, name) for i in places], bool)
+    unusable = np.array([summary.unusable(i, name) for i in places], bool)
     for height, i in enumerate(np.flatnonzero(far | unusable).tolist()):
         where: Any = {"transform": axes.transAxes, "collapsed": bool(unusable[i])}
         style.note_far(axes, rows[i], last[[i]], height, **where)
@@ -148,19 +145,13 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
     style.quiet(axes, grid="y")
 
 
-def write_curves(plans: Plans, scores: Paths, outputs: Paths) -> None:
-    """Draw the figures of the curves of a benchmark."""
-    [plan], [path] = plans, scores
-    draw_curves(arrange_curves(read_scores(path), plan), outputs)
-
-
 def write_bridges(plans: Plans, scores: Paths, outputs: Paths) -> None:
     """Draw what pairs and shared columns give, on the benchmarks that have pairs."""
     parts = []
     for plan, path in zip(plans, scores, strict=True):
         if PAIRS in plan.varied:
-            found = read_scores(path)
-            parts.append((summarise(found, plan), arrange_curves(found, plan)))
+            frame = read_scores(path)
+            parts.append((summarise(frame, plan), arrange_curves(frame, plan)))
     draw_bridges(parts, outputs)
 
 
@@ -222,8 +213,8 @@ def _label_panel(
     means = 100 * np.array([[mean_sd(trials)[0] for trials in row] for row in values])
     far = np.array([style.far_below(column) for column in means.T]).T
     # What is far below more than once, or throughout, is left out as a whole.
-    known = np.isfinite(means).sum(axis=1)
-    apart = far.sum(axis=1) >= known.clip(1, 2)
+    n_finite = np.isfinite(means).sum(axis=1)
+    apart = far.sum(axis=1) >= n_finite.clip(1, 2)
     for i in np.flatnonzero(~apart).tolist():
         row = curve.plan.rows[i]
         leading = row.role == REFERENCE and row.state == REAL

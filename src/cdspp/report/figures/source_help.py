@@ -105,8 +105,8 @@ def draw_source_help(
 def _rows(summary: Summary) -> list[int]:
     """Return the places of baseline, other source states and reference, in order."""
     controls = [i for i, row in enumerate(summary.rows) if row.control]
-    found = [summary.place(BASELINE), *controls, summary.place(REFERENCE)]
-    return list(dict.fromkeys(i for i in found if i is not None))
+    places = [summary.place(BASELINE), *controls, summary.place(REFERENCE)]
+    return list(dict.fromkeys(i for i in places if i is not None))
 
 
 def _source_panel(
@@ -201,9 +201,9 @@ def _gain(axes: Axes, gain: PairedGain, y: float, look: tuple[str, str, str]) ->
     axes.plot([100 * gain.gain], [y], marker, color=colour, markersize=4, mfc=face)
 
 
-def _look(found: str) -> tuple[str, str, str]:
-    colour = VERDICT_COLOURS.get(found, style.MUTED)
-    return colour, _MARKERS.get(found, "v"), colour
+def _look(verdict: str) -> tuple[str, str, str]:
+    colour = VERDICT_COLOURS.get(verdict, style.MUTED)
+    return colour, _MARKERS.get(verdict, "v"), colour
 
 
 def draw_source_states(
@@ -232,10 +232,10 @@ def draw_source_states(
 def _matrix(axes: Axes, comparisons: pd.DataFrame) -> None:
     names = comparisons.drop_duplicates("row").set_index("row")["display_name"]
     states = source_help.rivals_of([comparisons])
-    for y, (_, found) in enumerate(comparisons.groupby("row", sort=False)):
-        known = {pair.rival: pair for pair in found.itertuples()}
+    for y, (_, pairs) in enumerate(comparisons.groupby("row", sort=False)):
+        by_rival = {pair.rival: pair for pair in pairs.itertuples()}
         for x, state in enumerate(states):
-            _cell(axes, x, y, known.get(state))
+            _cell(axes, x, y, by_rival.get(state))
     heads = [title.replace(" ", "\n") for title in states.values()]
     axes.set_xticks(range(len(states)), heads)
     axes.set_yticks(range(len(names)), [style.figure_name(name) for name in names])

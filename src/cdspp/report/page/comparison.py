@@ -20,21 +20,22 @@ if TYPE_CHECKING:
 _LEFT, _RIGHT = 250, 690  # ends of the axis, in units of the chart
 
 
-def write_comparison(found: Comparison, rows: list[str], output: PathLike) -> None:
+def write_comparison(comparison: Comparison, rows: list[str], output: PathLike) -> None:
     """Write a comparison as a single HTML file; `rows` describe what was read."""
     table, shuffled = "", False
-    explanation = found.explanation
+    explanation = comparison.explanation
     if explanation:
-        table = Markup(to_fragment(comparison_table(explanation, found.accuracies)))
+        shown = comparison_table(explanation, comparison.accuracies)
+        table = Markup(to_fragment(shown))
         shuffled = explanation.gains["state"].isin(BRIDGE_STATES).any()
     page = (
         environment()
         .get_template("comparison.html.j2")
         .render(
-            comparison=found,
+            comparison=comparison,
             rows=rows,
             reference=TARGET_ONLY,
-            chart=_chart(found),
+            chart=_chart(comparison),
             table=table,
             shuffled=shuffled,
         )
@@ -42,9 +43,9 @@ def write_comparison(found: Comparison, rows: list[str], output: PathLike) -> No
     write_page(page, output)
 
 
-def _chart(found: Comparison) -> dict[str, Any]:
+def _chart(comparison: Comparison) -> dict[str, Any]:
     """Return the candidates that have a gain, and the axis below them in points."""
-    drawn = found.candidates[found.candidates["expected_gain"].notna()]
+    drawn = comparison.candidates[comparison.candidates["expected_gain"].notna()]
     ends = [0.0, *drawn["low"], *drawn["high"]]
     step = 5 if 100 * (max(ends) - min(ends)) <= 40 else 10
     least: int = step * math.floor(100 * min(ends) / step)

@@ -19,13 +19,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from cdspp.analysis import answers
-from cdspp.analysis.fit_records import (
-    FitRecords,
-    failure_text,
-    mixed_versions,
-    read_fit_records,
-)
+from cdspp.analysis import answers, fit_records
 from cdspp.analysis.source_help import no_comparisons, of_reference, read_comparisons
 from cdspp.analysis.verdicts import INTERVAL_TRIALS, RULE
 from cdspp.core.files import atomic
@@ -48,7 +42,7 @@ def write_report(
     plans: Plans,
     tables: Sequence[PathLike],
     figures: Sequence[PathLike],
-    fit_records: Sequence[PathLike],
+    records: Sequence[PathLike],
     study: RunDescription,
     output: PathLike,
     files: Sequence[PathLike] = (),
@@ -62,18 +56,19 @@ def write_report(
     digests = stated_digests(files, page.absolute().parents[2])
     stems = dict.fromkeys(Path(path).with_suffix("") for path in (*tables, *figures))
     beside = [stem.with_name(stem.name + form) for stem in stems for form in _FORMS]
-    shown = {file.name: file for file in reversed(beside) if file.is_file()}
+    assets = {file.name: file for file in reversed(beside) if file.is_file()}
+    fits = fit_records.read_fit_records(records)
     context = {
         "study": study,
-        "run": describe_run(read_fit_records(fit_records), plans, study),
+        "run": describe_run(fits, plans, study),
         "digests": digests.items(),
-        **_findings(plans, shown),
+        **_findings(plans, assets),
     }
     templates = environment(plans)
     # All figures together, and each of them, may have so many bytes as SVG.
     n_figures = len({Path(figure).stem for figure in figures})
     max_bytes = min(800_000, 3_000_000 // max(1, n_figures))
-    embedder = _Embedder(shown, max_bytes, templates)
+    embedder = _Embedder(assets, max_bytes, templates)
     sections = list(_sections(plans, embedder, context))
     groups = groupby(sections, itemgetter("group"))
     text = templates.get_template("page.html.j2").render(
@@ -99,10 +94,11 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
     for plan in plans:
         gains = files.get(f"source-help_{plan.benchmark}.csv")
         contents = files.get(f"contents_{plan.benchmark}.csv")
-        found = read_comparisons(gains) if gains else no_comparisons()
-        pairs.append((plan.title, found))
+        comparisons = read_comparisons(gains) if gains else no_comparisons()
+        pairs.append((plan.title, comparisons))
         untrained = untrained_text(contents) if contents else ""
-        cards[plan.benchmark] = _card(plan.title, found) | {"untrained": untrained}
+        card = _card(plan.title, comparisons)
+        cards[plan.benchmark] = card | {"untrained": untrained}
     without = [(title, answers.without_source(f)) for title, f in pairs]
     return {
         "rule": RULE,
@@ -237,7 +233,7 @@ def inline_svg(text: str, *, prefix: str, label: str) -> Markup:
 
 
 def describe_run(
-    records: FitRecords, plans: Plans, study: RunDescription
+    records: fit_records.FitRecords, plans: Plans, study: RunDescription
 ) -> dict[str, Any]:
     """Describe a run as the page shows it: jobs, failures, time, versions."""
     rows = [row for plan in plans for row in plan.rows if row.key == row.method]
@@ -246,8 +242,8 @@ def describe_run(
     table = to_fragment(_time_table(outcomes, names)) if len(outcomes) else ""
     return {
         "description": _description(records, study),
-        "failed": failure_text(outcomes),
-        "mixed": mixed_versions(records.jobs),
+        "failed": fit_records.failure_text(outcomes),
+        "mixed": fit_records.mixed_versions(records.jobs),
         "names": names,
         "failures": list(records.failed.itertuples()),
         "time_table": Markup(table),
@@ -257,7 +253,7 @@ def describe_run(
 
 def _time_table(outcomes: pd.DataFrame, names: Mapping[str, str]) -> Table:
     fits = outcomes.assign(failed=outcomes["status"] != "ok")
-    found = fits.groupby("method", sort=False).agg(
+    by_method = fits.groupby("method", sort=False).agg(
         fits=("status", "size"),
         failed=("failed", "sum"),
         median=("seconds", "median"),
@@ -278,11 +274,13 @@ def _time_table(outcomes: pd.DataFrame, names: Mapping[str, str]) -> Table:
         "All settings together. Start-up of the jobs not included; memory: the highest "
         "of any trial.",
         columns,
-        found.itertuples(),
+        by_method.itertuples(),
     )
 
 
-def _description(records: FitRecords, study: RunDescription) -> list[tuple[str, str]]:
+def _description(
+    records: fit_records.FitRecords, study: RunDescription
+) -> list[tuple[str, str]]:
     """Return the run as pairs of a name and a value; unknown ones are left out."""
     outcomes = records.outcomes
     fits = f"{len(outcomes)} in {len(records.jobs)} jobs, {len(records.failed)} failed"

@@ -14,13 +14,13 @@ import pandas as pd
 
 from cdspp.analysis import curves
 from cdspp.analysis.summary import (
-    MOST_COLLAPSED,
     Floats,
     Summary,
     mean_sd,
     n_present,
     read_scores,
     read_summaries,
+    summarise,
 )
 from cdspp.core.names import AVERAGE, BASELINE, Paths
 from cdspp.core.wording import DASH, counted, in_points, percent, task_title
@@ -60,21 +60,17 @@ Heads = Mapping[tuple[str, str], str]  # of columns, by benchmark and task
 
 
 def write_benchmark(plans: Plans, scores: Paths, outputs: Paths) -> None:
-    """Write the tables of accuracies and of iterations of a benchmark."""
-    [summary] = read_summaries(scores, plans)
-    write_tables(build_benchmark_tables(summary), outputs)
+    """Write the tables of a benchmark: accuracies, iterations, curves."""
+    [plan], [path] = plans, scores
+    frame = read_scores(path)
+    every = curves.arrange_curves(frame, plan)
+    tables = build_benchmark_tables(summarise(frame, plan))
+    write_tables([*tables, *(build_curve_table(each, plan) for each in every)], outputs)
 
 
 def write_overview(plans: Plans, scores: Paths, outputs: Paths) -> None:
     """Write the table over all benchmarks."""
     write_tables([build_overview(read_summaries(scores, plans))], outputs)
-
-
-def write_curves(plans: Plans, scores: Paths, outputs: Paths) -> None:
-    """Write the tables of the curves of a benchmark, whose scores are read once."""
-    [plan], [path] = plans, scores
-    found = curves.arrange_curves(read_scores(path), plan)
-    write_tables([build_curve_table(curve, plan) for curve in found], outputs)
 
 
 def build_benchmark_tables(summary: Summary) -> list[Table]:
@@ -114,11 +110,11 @@ def _common(summaries: Sequence[Summary]) -> list[Summary]:
     """Leave out other settings of methods that not every benchmark has."""
     keys = [{row.key for row in summary.rows} for summary in summaries]
     common = set.intersection(*keys) if keys else set()
-    shown = [
+    kept = [
         [i for i, r in enumerate(s.rows) if r.kind != "variant" or r.key in common]
         for s in summaries
     ]
-    return [s.of_rows(places) for s, places in zip(summaries, shown, strict=True)]
+    return [s.of_rows(places) for s, places in zip(summaries, kept, strict=True)]
 
 
 def _below_baseline(scores: Sequence[Score]) -> list[str]:
@@ -147,8 +143,7 @@ def _iteration_table(summary: Summary) -> Table:
     lines, data = [], []
     for i in summary.iterative():
         row = summary.rows[i]
-        share = summary.collapsed_share(i, AVERAGE)
-        note = _UNUSABLE if share > MOST_COLLAPSED else ""
+        note = _UNUSABLE if summary.unusable(i, AVERAGE) else ""
         name = Cell(row.display_name, note=note, name=True)
         for step in sorted({int(step) for step in spread}):
             if np.isfinite(by_trial := means[i, ..., step]).any():
@@ -174,10 +169,10 @@ def _iteration_table(summary: Summary) -> Table:
 def build_curve_table(curve: curves.CurveScores, plan: BenchmarkPlan) -> Table:
     """Build the table ``curve-<curve>_<benchmark>``."""
     (tasks, accuracy), unusable = curve.with_average(), curve.unusable()
-    asked, rows = curve.plan.trials_asked, curve.plan.rows
+    n_trials, rows = curve.plan.trials_asked, curve.plan.rows
     parameter = curve.plan.parameter
     of_curve: Score = {"benchmark": plan.benchmark, "curve": curve.plan.identifier}
-    of_curve |= {"parameter": parameter, "asked": asked}
+    of_curve |= {"parameter": parameter, "asked": n_trials}
     scores = []
     for i, j, k in np.ndindex(accuracy.shape[:3]):
         fell = bool(unusable[i, j, k])
@@ -188,7 +183,7 @@ def build_curve_table(curve: curves.CurveScores, plan: BenchmarkPlan) -> Table:
     for task in tasks[-1:] if curve.in_states else tasks:
         title = task_title(task)
         for row in rows:
-            fewer = row.trials_asked < asked
+            fewer = row.trials_asked < n_trials
             note = counted(row.trials_asked, "trial") if fewer else ""
             name = Cell(row.display_name + row.marks, note=note, name=True)
             numbers = [cells[row.key, task, value] for value in curve.values]
@@ -221,8 +216,8 @@ def _curve_caption(curve: curves.CurveScores) -> str:
             parts.append("Averages over tasks; single tasks are in the CSV file.")
     elif len(curve.plan.rows) > 1:
         parts.append(_BOLD.format("of a task and value"))
-    known = (method_class(row.method).option_notes for row in curve.plan.rows)
-    for note in dict.fromkeys(notes.get(curve.plan.parameter, "") for notes in known):
+    notes = (method_class(row.method).option_notes for row in curve.plan.rows)
+    for note in dict.fromkeys(each.get(curve.plan.parameter, "") for each in notes):
         parts.append(note.format(n_classes=curve.plan.n_classes))
     if curve.plan.dropped:
         texts = []
@@ -240,13 +235,12 @@ def _scores(summary: Summary, values: Floats) -> list[Score]:
     """Return the scores of `values` by row, task and trial, and of their average."""
     plan, (tasks, padded) = summary.plan, summary.with_average(values)
     return [
-        _score(row, padded[i, place], task, summary.tasks, collapsed)
+        _score(row, padded[i, j], task, summary.tasks, summary.unusable(i, task))
         | {"benchmark": plan.benchmark, "title": task_title(task)}
         | {"kind": _block(row).lower(), "shortened": row.shortened}
         | {"expected_trials": row.trials_asked, "asked": plan.trials_asked}
-        for place, task in enumerate(tasks)
+        for j, task in enumerate(tasks)
         for i, row in enumerate(summary.rows)
-        for collapsed in [summary.collapsed_share(i, task) > MOST_COLLAPSED]
     ]
 
 
@@ -275,16 +269,16 @@ def _cells(
     scores: Sequence[Score], column: Callable[[Score], tuple[Any, ...]]
 ) -> dict[Any, Cell]:
     """Return the cells by row and column, the highest in bold if a method has it."""
-    shown: dict[Any, list[float]] = defaultdict(list)
+    means: dict[Any, list[float]] = defaultdict(list)
     for score in scores:
         if score["trials"]:
-            shown[column(score)].append(round(100 * score["mean"], 1))
+            means[column(score)].append(round(100 * score["mean"], 1))
     n_rivals = Counter(map(column, filter(_competes, scores)))
     cells = {}
     for score in scores:
         place, mean = column(score), score["mean"]
         several = _competes(score) and n_rivals[place] > 1
-        bold = several and round(100 * mean, 1) == max(shown[place])
+        bold = several and round(100 * mean, 1) == max(means[place])
         text, key = percent(mean, score["sd"]), (score["row"], *place)
         cells[key] = Cell(text, bold=bold, note=score["note"], value=mean)
     return cells
@@ -303,8 +297,8 @@ def _grid_table(
     fewer: dict[str, set[int]] = defaultdict(set)
     for score in scores:
         row = score["of"]
-        known = rows.setdefault(row.key, row)
-        rows[row.key] = replace(known, shortened=known.shortened or row.shortened)
+        first = rows.setdefault(row.key, row)
+        rows[row.key] = replace(first, shortened=first.shortened or row.shortened)
         fewer[row.key] |= {row.trials_asked} - {score["asked"]}
     cells = _cells(scores, itemgetter("benchmark", "task"))
     lines = []

@@ -54,8 +54,8 @@ def read_splits(paths: Iterable[PathLike]) -> Splits:
 
 def split_of(splits: Splits, role: str, domain: str) -> pd.DataFrame:
     """Return the splits of a domain in a role; DataError where there are none."""
-    found = {name: split for (kind, name), split in splits.items() if kind == role}
-    return _look_up(domain, found, f"splits of {domain} as {role}")
+    candidates = {name: split for (kind, name), split in splits.items() if kind == role}
+    return _look_up(domain, candidates, f"splits of {domain} as {role}")
 
 
 def count_contents(
@@ -67,20 +67,33 @@ def count_contents(
     """
     label_files = {path.stem: path for path in map(Path, labels)}
     feature_files = {path.stem: path for path in map(Path, features)}
-    blocks = read_splits(splits)
-    found = []
-    for role, domains in names.role_domains(plan.tasks).items():
-        view = plan.views[role]
-        for domain in domains:
-            path = _look_up(domain, label_files, f"a file of {domain}")
-            name = f"{domain}.{view}"
-            features_path = _look_up(name, feature_files, f"a file of {name}")
-            known = artifacts.labels_by_id(path)
-            entry: dict[str, Any] = {"benchmark": plan.benchmark, "role": role}
-            entry |= {"dataset": path.parent.name, "domain": domain}
-            entry |= _domain(path, known, features_path, view)
-            found.append(entry | _trials(split_of(blocks, role, domain), known))
-    return pd.DataFrame(found)
+    blocks, roles = read_splits(splits), names.role_domains(plan.tasks)
+    pairs, entries = [(r, domain) for r in roles for domain in roles[r]], []
+    for role, domain in pairs:
+        name = f"{domain}.{plan.views[role]}"
+        path = _look_up(domain, label_files, f"a file of {domain}")
+        features_path = _look_up(name, feature_files, f"a file of {name}")
+        class_of = artifacts.labels_by_id(path)
+        described = artifacts.read_features(features_path)
+        # Paired samples come last, and have no label.
+        if class_of.keys() != set(described.ids[: len(class_of)]):
+            raise DataError(
+                f"{features_path}: {len(described.ids)} samples, but {len(class_of)} "
+                f"in {path}, or others. Delete both and run again."
+            )
+        entry = {
+            "benchmark": plan.benchmark,
+            "role": role,
+            "dataset": path.parent.name,
+            "domain": domain,
+            "samples": len(class_of),
+            "classes": len({label for label in class_of.values() if label}),
+            "view": ", ".join([plan.views[role], *_view_notes(described.provenance)]),
+            "features": int(described.X.shape[1]),
+            "paired": len(described.ids) - len(class_of),
+        }
+        entries.append(entry | _trials(split_of(blocks, role, domain), class_of))
+    return pd.DataFrame(entries)
 
 
 def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
@@ -193,8 +206,8 @@ def _overlap(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
                 f"{', '.join(map(str, trials))}. Give the splits of equal blocks."
             )
     tested = ours[ours["role"] == UNLABELLED_ROLE]
-    known = pd.MultiIndex.from_frame(pd.concat(labelled)[["trial", "id"]])
-    both = pd.MultiIndex.from_frame(tested[["trial", "id"]]).isin(known)
+    of_source = pd.MultiIndex.from_frame(pd.concat(labelled)[["trial", "id"]])
+    both = pd.MultiIndex.from_frame(tested[["trial", "id"]]).isin(of_source)
     counts = pd.Series(both).groupby(tested["trial"].to_numpy()).agg(["size", "sum"])
     number, shared = counts.reindex(trials, fill_value=0).to_numpy().T
     if not number.all():
@@ -214,47 +227,28 @@ def _overlap(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
     }
 
 
-def _look_up(name: str, found: Mapping[str, Any], what: str) -> Any:
-    if name not in found:
+def _look_up(name: str, items: Mapping[str, Any], what: str) -> Any:
+    if name not in items:
         raise DataError(
-            f"expected {what}, got those of {', '.join(found) or 'none'}. Give the "
+            f"expected {what}, got those of {', '.join(items) or 'none'}. Give the "
             "files of all domains that the tasks use."
         )
-    return found[name]
+    return items[name]
 
 
-def _domain(
-    labels: Path, known: Mapping[str, str], features: Path, view: str
-) -> dict[str, object]:
-    described = artifacts.read_features(features)
-    # Paired samples come last, and have no label.
-    if known.keys() != set(described.ids[: len(known)]):
-        raise DataError(
-            f"{features}: {len(described.ids)} samples, but {len(known)} in {labels}, "
-            "or others. Delete both and run again."
-        )
-    return {
-        "samples": len(known),
-        "classes": len({label for label in known.values() if label}),
-        "view": ", ".join([view, *_decisions(described.provenance)]),
-        "features": int(described.X.shape[1]),
-        "paired": len(described.ids) - len(known),
-    }
-
-
-def _decisions(provenance: Mapping[str, Any]) -> Iterator[str]:
+def _view_notes(provenance: Mapping[str, Any]) -> Iterator[str]:
     """Yield the notes on a view: untrained networks, the scale."""
     if "view" in provenance:
-        yield from _decisions(provenance["view"])
+        yield from _view_notes(provenance["view"])
     if provenance.get("options", {}).get("weights") == names.UNTRAINED:
         yield _RANDOM_WEIGHTS
     if "scale" in provenance:
         yield f"scale {provenance['scale']}"
 
 
-def _trials(split: pd.DataFrame, known: Mapping[str, str]) -> dict[str, int]:
+def _trials(split: pd.DataFrame, class_of: Mapping[str, str]) -> dict[str, int]:
     """Count samples by trial: labelled ones of each class, labelled, tested."""
-    scored = split["id"].map(known).fillna("") != ""
+    scored = split["id"].map(class_of).fillna("") != ""
     unlabelled = (split["role"] == UNLABELLED_ROLE) & scored
     labelled = split[split["role"] != UNLABELLED_ROLE]
     per_class = pd.crosstab(labelled["trial"], labelled["label"])
@@ -264,8 +258,8 @@ def _trials(split: pd.DataFrame, known: Mapping[str, str]) -> dict[str, int]:
         "unlabelled": unlabelled.groupby(split["trial"]).sum(),
     }
     counts = {"trials": split["trial"].nunique()}
-    for name, found in per_trial.items():
-        counts |= {f"fewest_{name}": int(found.min()), f"most_{name}": int(found.max())}
+    for name, each in per_trial.items():
+        counts |= {f"fewest_{name}": int(each.min()), f"most_{name}": int(each.max())}
     return counts
 
 

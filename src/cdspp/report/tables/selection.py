@@ -51,8 +51,8 @@ def write_selection(
     outcomes = read_fit_records(selecting_records).outcomes
     compared = map(read_comparisons, comparisons)
     read = zip(map(read_scores, scores), plans, compared, strict=True)
-    found = pd.concat([compare_selections(*each, outcomes) for each in read])
-    write_tables([build_selection_table(found, plans)], outputs)
+    selections = pd.concat([compare_selections(*each, outcomes) for each in read])
+    write_tables([build_selection_table(selections, plans)], outputs)
 
 
 def compare_selections(
@@ -68,16 +68,16 @@ def compare_selections(
     can know; no verdict reads it.
     """
     curves = arrange_curves(scores, plan)
-    ran = {(row.setting, row.method) for row in plan.rows}
+    runs = {(row.setting, row.method) for row in plan.rows}
     records = []
     for row in (row for row in plan.rows if row.kind == CHOOSING):
         keys = {"verdict": row.method, "selected_verdict": row.key}
         verdicts = dict.fromkeys(keys, "")
         if method_class(row.method).uses_source:
-            found = {name: of_method(comparisons, key) for name, key in keys.items()}
-            verdicts = {name: verdict_of(each) for name, each in found.items()}
+            gains = {name: of_method(comparisons, key) for name, key in keys.items()}
+            verdicts = {name: verdict_of(each) for name, each in gains.items()}
         for state in (REAL, ALONE, MATCHED):
-            if (in_state(SELECTED, state), row.method) in ran:
+            if (in_state(SELECTED, state), row.method) in runs:
                 record = _record(scores, plan, row, state, curves, outcomes)
                 records.append(record | verdicts)
     return pd.DataFrame(records, columns=list(_COLUMNS))

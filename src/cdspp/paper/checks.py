@@ -29,7 +29,7 @@ class NotTestable(Exception):
     """A check lacks data; the message says which."""
 
 
-class Judgement(NamedTuple):
+class Decision(NamedTuple):
     """A verdict, and the sentence of numbers behind it."""
 
     verdict: str
@@ -57,7 +57,7 @@ class Evidence:
 
     def tasks(self, row: Row) -> Floats:
         """Return the accuracies of a row, by task and trial."""
-        place = [known.key for known in self.summary.rows].index(row.key)
+        place = [other.key for other in self.summary.rows].index(row.key)
         return np.asarray(self.summary.accuracy[place])
 
     def average(self, row: Row) -> Floats:
@@ -94,27 +94,27 @@ def _row(rows: Iterable[Row], key: str, where: str = "in this study") -> Row:
     return row
 
 
-def judge(trials: int, *, holds: bool, opposite: bool) -> str:
+def decide(trials: int, *, holds: bool, opposite: bool) -> str:
     """Return the verdict on a claim; neither holds where trials do not settle it."""
     if trials < MIN_TRIALS or not (holds or opposite):
         return TOO_FEW
     return SUPPORTED if holds else CONTRARY
 
 
-def judge_gain(gain: verdicts.PairedGain) -> str:
+def decide_gain(gain: verdicts.PairedGain) -> str:
     """Return the verdict on a gain that is claimed to be positive, by its interval."""
-    return judge(gain.trials, holds=gain.low > ZERO, opposite=gain.high < -ZERO)
+    return decide(gain.trials, holds=gain.low > ZERO, opposite=gain.high < -ZERO)
 
 
-def superior(evidence: Evidence, method: str, rival: str) -> Judgement:
+def superior(evidence: Evidence, method: str, rival: str) -> Decision:
     """Check that one method is better than another."""
     ours, theirs = (_row(evidence.methods, key) for key in (method, rival))
     values, others = evidence.average(ours), evidence.average(theirs)
     gain, shared = evidence.gain(ours, theirs), np.isfinite(values - others)
     gains = evidence.tasks(ours) - evidence.tasks(theirs)
     better = sum(mean_sd(task)[0] > 0 for task in gains)
-    return Judgement(
-        judge_gain(gain),
+    return Decision(
+        decide_gain(gain),
         f"{ours.display_name} {_percent(values[shared])}, {theirs.display_name} "
         f"{_percent(others[shared])}: a gain of {answers.interval_text(gain)}, better "
         f"on {better} of {counted(len(gains), 'task')}, "
@@ -122,18 +122,18 @@ def superior(evidence: Evidence, method: str, rival: str) -> Judgement:
     )
 
 
-def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Judgement:
+def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Decision:
     """Check that a method is the best of its block, but for those `apart`."""
     ours = _row(evidence.methods, method)
-    values, asked = evidence.average(ours), evidence.plan.trials_asked
-    if _missing_trials(ours, values, asked):
+    values, n_trials = evidence.average(ours), evidence.plan.trials_asked
+    if _missing_trials(ours, values, n_trials):
         raise NotTestable(f"{ours.display_name} has not all trials")
     complete, left_out = [], []
     for row in evidence.methods:
         if row.key in (method, *apart) or row.supervised != ours.supervised:
             continue
         average = evidence.average(row)
-        if lack := _missing_trials(row, average, asked):
+        if lack := _missing_trials(row, average, n_trials):
             gain = verdicts.paired_gain(values, average).gain
             over = "" if math.isnan(gain) else f", {in_points(gain, sign=True)}"
             left_out.append(f"{row.display_name} ({lack}{over})")
@@ -143,8 +143,8 @@ def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Judgemen
         raise NotTestable(f"no other complete row beside {ours.display_name}")
     leader, rival = max(complete, key=lambda other: float(np.nanmean(other[1])))
     lead = evidence.gain(ours, leader)
-    return Judgement(
-        judge_gain(lead),
+    return Decision(
+        decide_gain(lead),
         f"{ours.display_name} {_percent(values)}; best of "
         f"{counted(len(complete), 'other')} {leader.display_name}, "
         f"{_percent(rival)}: a gain of {answers.interval_text(lead)}, "
@@ -152,11 +152,11 @@ def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Judgemen
     )
 
 
-def _missing_trials(row: Row, average: Floats, asked: int) -> str:
+def _missing_trials(row: Row, average: Floats, n_asked: int) -> str:
     if row.shortened:
         return "shortened"
     n_trials = n_present(average)
-    return f"{n_trials} of {asked} trials" if n_trials < asked else ""
+    return f"{n_trials} of {n_asked} trials" if n_trials < n_asked else ""
 
 
 def _percent(values: Floats) -> str:
@@ -169,7 +169,7 @@ def flat(
     parameter: str,
     low: float = math.nan,
     high: float = math.inf,
-) -> Judgement:
+) -> Decision:
     """Check that accuracy hardly changes in a range; NaN is the number of classes."""
     course = _curve_means(evidence, parameter, method)
     low = course.curve.plan.n_classes if math.isnan(low) else low
@@ -184,8 +184,8 @@ def flat(
     least, most = float(means.min()), float(means.max())
     spread, values = most - least, np.array(course.values)[inside]
     holds = spread <= _TOLERANCE + ZERO
-    return Judgement(
-        judge(course.averages.shape[1], holds=holds, opposite=not holds),
+    return Decision(
+        decide(course.averages.shape[1], holds=holds, opposite=not holds),
         f"{course.what} between {in_points(least)} and {in_points(most)} % for "
         f"{course.name} = {', '.join(map(value_text, values))}: {in_points(spread)} "
         f"points apart, {course.size}.",
@@ -198,7 +198,7 @@ def trend(
     parameter: str,
     rival: str | None = None,
     rises: bool = True,
-) -> Judgement:
+) -> Decision:
     """Check that an accuracy, or a gain, rises (or falls) with a parameter."""
     course = _curve_means(evidence, parameter, method, rival)
     if len(course.values) < 2:
@@ -209,8 +209,8 @@ def trend(
     steps = sign * np.diff(course.averages.mean(axis=1))
     low, high = (f"{in_points(float(x.mean()))} {course.unit}" for x in (first, last))
     values = course.values
-    return Judgement(
-        judge_gain(claimed),
+    return Decision(
+        decide_gain(claimed),
         f"{course.what}: {low} at {course.name} = {value_text(values[0])}, {high} at "
         f"{value_text(values[-1])}; a change of {answers.interval_text(change)}, as "
         f"claimed in {np.count_nonzero(steps > ZERO)} of "
@@ -258,7 +258,7 @@ def _averages(curve: CurveScores, method: str) -> tuple[Row, Floats]:
     return row, curve.accuracy[curve.plan.rows.index(row)].mean(axis=0)
 
 
-def cheapest(evidence: Times, method: str, rivals: Sequence[str]) -> Judgement:
+def cheapest(evidence: Times, method: str, rivals: Sequence[str]) -> Decision:
     """Check that a method takes less processor time than each of its rivals."""
     seconds, plan = evidence.seconds, evidence.plan
     times = seconds[seconds["benchmark"] == plan.benchmark]
@@ -267,8 +267,8 @@ def cheapest(evidence: Times, method: str, rivals: Sequence[str]) -> Judgement:
         raise NotTestable(f"{method} was not timed on all tasks")
     ours = times.loc[method]
     methods = {row.key for row in plan.main_rows if row.kind == METHOD}
-    known = methods & set(times.index)
-    timed = times.loc[[key for key in rivals if key in known]]
+    timed_keys = methods & set(times.index)
+    timed = times.loc[[key for key in rivals if key in timed_keys]]
     short = timed["shortened"].astype(bool)
     whole = timed[~short].sort_values("seconds", kind="stable")
     if whole.empty:
@@ -278,8 +278,8 @@ def cheapest(evidence: Times, method: str, rivals: Sequence[str]) -> Judgement:
     deciding = whole.head(1) if cheaper.empty else cheaper
     trials = int(min(ours.trials, deciding["trials"].max()))
     opening = "cheapest and dearest rival" if cheaper.empty else "cheaper are"
-    return Judgement(
-        judge(trials, holds=cheaper.empty, opposite=not cheaper.empty),
+    return Decision(
+        decide(trials, holds=cheaper.empty, opposite=not cheaper.empty),
         f"{ours.display_name} {ours.seconds:.3g} s; {opening} "
         f"{', '.join(_multiples(shown, ours))}, of "
         f"{counted(len(whole), 'rival')}, {counted(trials, 'trial')}."
@@ -298,12 +298,12 @@ def _list_text(opening: str, parts: list[str]) -> str:
     return f" {opening}: {', '.join(parts)}." if parts else ""
 
 
-def elsewhere(evidence: Evidence, where: str) -> Judgement:
+def elsewhere(evidence: Evidence, where: str) -> Decision:
     """Refer to another place: no number of a study tests the claim."""
     raise NotTestable(where)
 
 
-def transfer(evidence: Evidence) -> Judgement:
+def transfer(evidence: Evidence) -> Decision:
     """Check that the source helps the reference, on the average over tasks."""
     ours = source_help.of_reference(evidence.comparisons)
     if not ours["state"].any():
@@ -317,21 +317,21 @@ def transfer(evidence: Evidence) -> Judgement:
         raise NotTestable(text.rstrip("."))
     if verdict == TOO_FEW:
         text += f" Gains over {_gains(states, 'rival_name')}."
-    return Judgement(
-        judge(trials, holds=verdict == HELPS, opposite=verdict in (HURTS, EQUAL)),
+    return Decision(
+        decide(trials, holds=verdict == HELPS, opposite=verdict in (HURTS, EQUAL)),
         f"{text} {_trials(states)}.",
     )
 
 
-def no_better(evidence: Evidence, state: str) -> Judgement:
+def no_better(evidence: Evidence, state: str) -> Decision:
     """Check that no method does better with the real source than in one state."""
-    known = _pairs(evidence.comparisons, state, least=1)
-    if not known:
+    every = _pairs(evidence.comparisons, state, least=1)
+    if not every:
         raise NotTestable(f"no method has a trial in the state {state}")
-    pairs = [pair for pair in known if pair.trials >= MIN_TRIALS]
+    pairs = [pair for pair in every if pair.trials >= MIN_TRIALS]
     ahead = _better_with_source(pairs)
     level = [pair for pair in pairs if pair.pair in (EQUAL, HURTS)]
-    text = f"gains with the real source over {state}: {_gains(known, 'display_name')}"
+    text = f"gains with the real source over {state}: {_gains(every, 'display_name')}"
     if pairs and state == CLASS_NOISE:
         text = _class_noise_text(evidence.comparisons, pairs)
     elif pairs:
@@ -342,9 +342,9 @@ def no_better(evidence: Evidence, state: str) -> Judgement:
         text += ", ".join(gains)
     trials = min((pair.trials for pair in pairs), default=0)
     holds = not ahead and 2 * len(level) > len(pairs)
-    return Judgement(
-        judge(trials, holds=holds, opposite=bool(ahead)),
-        f"On {_trials(pairs or known)}, {text}.",
+    return Decision(
+        decide(trials, holds=holds, opposite=bool(ahead)),
+        f"On {_trials(pairs or every)}, {text}.",
     )
 
 
@@ -395,7 +395,7 @@ class Check(NamedTuple):
     """A rule for verdicts, for readers, and the function that applies it."""
 
     rule: str
-    apply: Callable[..., Judgement]
+    apply: Callable[..., Decision]
     of_time: bool = False
 
 

@@ -25,8 +25,8 @@ from cdspp.analysis.summary import read_scores
 from cdspp.analysis.verdicts import TOO_FEW
 from cdspp.core.errors import DataError
 from cdspp.methods import available
-from cdspp.paper.claims.checks import CHECKS, CONTRARY, SUPPORTED, Times, judge_gain
-from cdspp.paper.claims.claims import (
+from cdspp.paper.checks import CHECKS, CONTRARY, SUPPORTED, Times, decide_gain
+from cdspp.paper.claims import (
     BY_CONSTRUCTION,
     CLAIM_COLUMNS,
     UNTESTABLE,
@@ -184,8 +184,8 @@ def test_a_gain_must_hold_for_other_test_rows_too(tmp_path: Path) -> None:
     gain = replace(known, by_row=RowScores(tmp_path / "rows.npz")).gain(*pair)
     assert gain.gain == pytest.approx(0.05)
     assert gain.losses == 0
-    assert judge_gain(known.gain(*pair)) == SUPPORTED
-    assert judge_gain(gain) == TOO_FEW
+    assert decide_gain(known.gain(*pair)) == SUPPORTED
+    assert decide_gain(gain) == TOO_FEW
 
 
 def test_claims_on_time_are_apart_and_of_the_seconds_of_each_benchmark(

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,8 @@ from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike, Paths
 from cdspp.core.wording import DASH, sentence
 from cdspp.core.yaml_files import read_yaml
-from cdspp.paper.claims import checks
-from cdspp.paper.claims.checks import CHECKS, CONTRARY, SUPPORTED, Evidence, Times
+from cdspp.paper import checks
+from cdspp.paper.checks import CHECKS, CONTRARY, SUPPORTED, Evidence, Times
 from cdspp.paper.times import measure_times
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
 from cdspp.stages.score import RowScores
@@ -90,12 +91,12 @@ def read_evidence(
     read = zip(map(read_scores, scores), comparisons, rows, plans, strict=True)
     return [
         Evidence(
-            summarise(found, plan),
-            arrange_curves(found, plan),
-            read_comparisons(compared),
+            summarise(frame, plan),
+            arrange_curves(frame, plan),
+            read_comparisons(gains),
             RowScores(by_row),
         )
-        for found, compared, by_row, plan in read
+        for frame, gains, by_row, plan in read
     ]
 
 
@@ -117,20 +118,29 @@ def read_claims(path: PathLike) -> list[Claim]:
 
 
 def check_claims(
-    evidence: Sequence[Evidence] | Sequence[Times], claims: Sequence[Claim]
+    evidence: Sequence[Evidence | Times], claims: Sequence[Claim]
 ) -> pd.DataFrame:
     """Put every claim to every benchmark: those on time to times, all others to scores.
 
     The frame has `CLAIM_COLUMNS`: the verdict by claim, then by benchmark, the numbers
     behind it, or what is missing, and the rule that decided it.
     """
-    found = [
-        _finding(claim, known)
-        for claim in claims
-        for known in evidence
-        if CHECKS[claim.check].of_time == isinstance(known, Times)
-    ]
-    return pd.DataFrame(found, columns=list(CLAIM_COLUMNS))
+    records = []
+    for claim, each in product(claims, evidence):
+        rule, apply, of_time = CHECKS[claim.check]
+        if of_time != isinstance(each, Times):
+            continue
+        try:
+            decision = apply(each, **claim.options)
+        except checks.NotTestable as missing:
+            decision = checks.Decision(UNTESTABLE, f"{sentence(str(missing))}.")
+        if claim.construction and decision.verdict != CONTRARY:
+            decision = decision._replace(verdict=BY_CONSTRUCTION)
+            rule = f"By construction: {claim.construction}."
+        record = {"claim": claim.id, "text": claim.text, "kind": claim.kind}
+        record |= {"benchmark": each.plan.title, "rule": rule}
+        records.append(record | decision._asdict())
+    return pd.DataFrame(records, columns=list(CLAIM_COLUMNS))
 
 
 def build_verdicts_table(findings: pd.DataFrame) -> Table:
@@ -204,23 +214,3 @@ def build_time_claims_table(findings: pd.DataFrame) -> Table:
             "run, or another machine, has others. That is why this claim stands apart."
         ),
     )
-
-
-def _finding(claim: Claim, evidence: Evidence | Times) -> dict[str, str]:
-    rule, apply, _ = CHECKS[claim.check]
-    try:
-        judgement = apply(evidence, **claim.options)
-    except checks.NotTestable as missing:
-        judgement = checks.Judgement(UNTESTABLE, f"{sentence(str(missing))}.")
-    if claim.construction and judgement.verdict != CONTRARY:
-        judgement = judgement._replace(verdict=BY_CONSTRUCTION)
-        rule = f"By construction: {claim.construction}."
-    return {
-        "claim": claim.id,
-        "text": claim.text,
-        "kind": claim.kind,
-        "benchmark": evidence.plan.title,
-        "verdict": judgement.verdict,
-        "numbers": judgement.numbers,
-        "rule": rule,
-    }

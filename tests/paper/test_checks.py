@@ -11,13 +11,13 @@ import pytest
 from support.claim_data import LUCK, Check, check_of, curve_of, evidence, times
 
 from cdspp.analysis.verdicts import TOO_FEW
-from cdspp.paper.claims.checks import (
+from cdspp.paper.checks import (
     CONTRARY,
     SUPPORTED,
     Evidence,
     NotTestable,
     Times,
-    judge,
+    decide,
 )
 
 SUPERIOR = check_of("superior", method="cdspp", rival="svm-t")
@@ -47,7 +47,7 @@ def along(parameter: str, levels: Mapping[float, float], **others: float) -> Evi
 def test_a_word_needs_five_trials_that_settle_the_claim(
     trials: int, holds: bool, opposite: bool, word: str
 ) -> None:
-    assert judge(trials, holds=holds, opposite=opposite) == word
+    assert decide(trials, holds=holds, opposite=opposite) == word
 
 
 def test_a_method_is_superior_where_the_interval_lies_above_zero() -> None:

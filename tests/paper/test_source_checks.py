@@ -10,7 +10,7 @@ import pytest
 from support.claim_data import Check, check_of, evidence
 
 from cdspp.analysis.verdicts import TOO_FEW
-from cdspp.paper.claims.checks import CONTRARY, SUPPORTED, Evidence, NotTestable
+from cdspp.paper.checks import CONTRARY, SUPPORTED, Evidence, NotTestable
 
 # Five trials; a difference of SHAKY trials has a standard error of 2.5 points.
 FLAT = np.zeros(5)
