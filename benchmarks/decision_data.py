@@ -18,9 +18,9 @@ from cdspp.datasets import make_dataset
 from cdspp.datasets.base import read_fetched
 from cdspp.datasets.catalogue import load_catalogue, published_storage
 from cdspp.datasets.published import published_labels
-from cdspp.datasets.readers import read_matrix
 from cdspp.datasets.resources import fetch_resource
 from cdspp.features import make_extractor
+from cdspp.features.precomputed import read_matrix
 from cdspp.methods.base import UNLABELLED, Float, Int
 
 __all__ = [

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 from benchmarks.measure import Rows, Work, described, measure
 from cdspp.methods import available, make, method_class
 from cdspp.methods.cost import Size
-from cdspp.methods.networks.networks import NetworkClassifier, rows_cost_less
+from cdspp.methods.networks.networks import NetworkClassifier
+from cdspp.methods.networks.trained import rows_cost_less
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -36,7 +36,7 @@ from cdspp.analysis.explanation import USE
 from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS, Stratum
 from cdspp.core.errors import DataError
 from cdspp.core.names import ALONE, MAIN
-from cdspp.stages.row_scores import RowScores
+from cdspp.stages.score import RowScores
 from cdspp.stages.source_states import STATES
 
 __all__ = [

@@ -226,7 +226,6 @@ def _fit_block(folder: Path) -> Callable[[], object]:
 
 def _run_block(folder: Path, files: dict[str, Any]) -> None:
     from cdspp.stages.fit import Fit, TaskBlock, fit_block
-    from cdspp.stages.trials import TaskFiles
 
     output = folder / "toy/main/source_target/cdspp/1-2.parquet"
     fit = Fit(
@@ -237,6 +236,6 @@ def _run_block(folder: Path, files: dict[str, Any]) -> None:
         source={"name": "real"},
         overlap="exclude",
     )
-    where = {"benchmark": "toy", "task": "source_target", "block": "1-2"}
-    block = TaskBlock(TaskFiles(**files), **where, seed=0, numeric_threads=1)
+    where = {"benchmark": "toy", "task": "source_target"}
+    block = TaskBlock(files, **where, seed=0, numeric_threads=1)
     fit_block(block, [fit])

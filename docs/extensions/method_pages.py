@@ -13,10 +13,11 @@ from rst import heading, list_table
 
 from benchmarks.measure import SIZES
 from cdspp.methods import available, method_class
-from cdspp.methods.base import ConfidentClassifier
+from cdspp.methods.base import ConfidentClassifier, HeterogeneousClassifier
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.methods.cost import fit_cost
-from cdspp.methods.shared.common_subspace import CommonSpaceMethod
+from cdspp.methods.networks.networks import NetworkClassifier
+from cdspp.methods.shared.common_subspace import CommonSpaceMethod, SubspaceMethod
 
 __all__ = ["pages"]
 
@@ -48,6 +49,13 @@ FUNCTIONS = {
     **dict.fromkeys(
         ("transform", "transform_source"), "shared.common_subspace.CommonSpaceMethod"
     ),
+}
+
+# The classes whose pages list attributes that many methods have.
+ATTRIBUTES = {
+    "base.HeterogeneousClassifier": HeterogeneousClassifier,
+    "shared.common_subspace.SubspaceMethod": SubspaceMethod,
+    "networks.networks.NetworkClassifier": NetworkClassifier,
 }
 
 
@@ -123,11 +131,17 @@ def _facts(name: str, found: type) -> str:
     links = ", ".join(
         f":py:meth:`{key} <cdspp.methods.{FUNCTIONS[key]}.{key}>`" for key in offered
     )
+    bases = [
+        f":py:class:`~cdspp.methods.{place}`"
+        for place, base in ATTRIBUTES.items()
+        if issubclass(found, base)
+    ]
     return (
         f"{heading(found.display_name)}\n"
         f"| In studies and commands: ``{name}``\n"
         f"| {', '.join(said).capitalize()}\n"
         f"| Offers {links}\n"
+        f"| Attributes after `fit`: those of {', '.join(bases)}, and any listed below\n"
     )
 
 

@@ -22,7 +22,6 @@ METHODS = (
     "cdspp.methods.shared.common_subspace",
     "cdspp.methods.networks.networks",
     "cdspp.methods.labels",
-    "cdspp.methods.collapse",
     "cdspp.methods.external",
 )
 ANALYSIS = (
@@ -44,7 +43,6 @@ OTHERS = (
     "cdspp.features",
     "cdspp.features.base",
     "cdspp.stages.source_states",
-    "cdspp.study.layers",
     "cdspp.study.config",
     "cdspp.report.results",
 )
@@ -53,6 +51,15 @@ ONLY = {
     "cdspp.core.file_rows": ["FileRows"],
     "cdspp.datasets.tables": ["TablesDataset"],
     "cdspp.methods.networks.networks": ["NetworkClassifier"],
+    "cdspp.methods.shared.common_subspace": [
+        "CommonSpaceMethod",
+        "SubspaceClassifier",
+        "SubspaceMethod",
+        "SubspaceRecogniser",
+        "components_of",
+        "expand_classes",
+        "one_or_list",
+    ],
 }
 TOP = """\
 This page is for people who call ``cdspp`` from Python. It lists the names that ``from

@@ -6,7 +6,8 @@ The source has three features, the target has six others; nothing tells which of
 mean the same. Three labelled rows of each class in the target are enough to find
 projections after which a class of either domain lies in one place, so that the rows of
 the source count as examples for the target. The other target rows then label each
-other, the surest first, and the projections are fitted again: five rounds by default.
+other, the surest first, and the projections are fitted again: five iterations by
+default.
 
 Picture: Both domains as they are, and in the common subspace; filled: a label is known.
 """
@@ -28,7 +29,7 @@ y = np.where(np.arange(90) < 9, truth, -1)  # three of each class are labelled
 model = CDSPP().fit(X, y, source=SourceDomain(X_source, truth))
 for number, each in enumerate(model.history_, 1):
     right = 100 * np.mean(each.prediction == truth[y == -1])
-    print(f"round {number}: {right:.1f} % of the rows without a label are right")
+    print(f"iteration {number}: {right:.1f} % of the rows without a label are right")
 print("eigenvalues:", model.eigenvalues_.round(2))
 
 figure, axes = plt.subplots(1, 3, figsize=(8, 3))

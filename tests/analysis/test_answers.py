@@ -230,7 +230,7 @@ def test_words_are_corrected_once_an_answer(monkeypatch: pytest.MonkeyPatch) -> 
         made.append(given)
         return matrix(*given, **options)
 
-    monkeypatch.setattr(answers, "matrix", count)
+    monkeypatch.setattr(answers.source_help, "matrix", count)
     found = told(a_b=HELPED)
     answer(found)
     assert len(made) == 1

@@ -38,7 +38,7 @@ def held_out(
     share = dict.fromkeys(shares, 0.0) | {Fit("cdspp", REAL): collapsed}
     right = {fit: rows(value) for fit, value in shares.items()}
     classes = np.arange(N) % n_classes
-    return HeldOut(classes, ["svm-t", "cdspp"], right, share, {})
+    return HeldOut(classes, right, share, {})
 
 
 def told(found: HeldOut, wanted: float = 0.05) -> Explanation:

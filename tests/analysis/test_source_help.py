@@ -377,7 +377,7 @@ def test_written_comparisons_are_read_back_unchanged(tmp_path: Path) -> None:
     plan = make_plan(title="NA", benchmark="na", own_states={"cdspp-pca": ()})
     found = draw_comparisons(plan, missing=[("noise", DIGIT_TASKS[0], 1)])
     path = tmp_path / "source-help_na.csv"
-    path.write_text(to_csv(build_task_table(found, "na", "NA")), encoding="utf-8")
+    path.write_text(to_csv(build_task_table(found, plan)), encoding="utf-8")
     assert list(found.columns) == [*COMPARISON_COLUMNS]
     pd.testing.assert_frame_equal(read_comparisons(path), found, check_dtype=False)
 

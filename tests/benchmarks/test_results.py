@@ -33,11 +33,8 @@ def finished(tmp_path: Path) -> Path:
     ]
     found = [draw_comparisons(plan, source_helps=0.1) for plan in plans]
     tables = [build_overview([draw_summary(plan) for plan in plans])]
-    tables += [build_matrix_table(found, 1.0)]
-    tables += [
-        build_task_table(each, plan.benchmark, plan.title)
-        for each, plan in zip(found, plans, strict=True)
-    ]
+    tables += [build_matrix_table(found, plans)]
+    tables += map(build_task_table, found, plans)
     write_tables(tables, [folder / "tables" / f"{t.name}.csv" for t in tables])
     write_row_scores(
         folder / "scores/digits.npz",

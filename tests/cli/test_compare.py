@@ -22,7 +22,7 @@ import cdspp.report
 from benchmarks.planted import Planted, PlantedProblem
 from cdspp.__main__ import main
 from cdspp.analysis.compare import scale_to_try
-from cdspp.cli.compare import COLUMNS, _next_steps
+from cdspp.cli.compare import FILE_OPTIONS, _next_steps
 from cdspp.core.errors import DataError
 
 
@@ -246,24 +246,15 @@ def test_the_next_step_without_a_source_names_no_column_of_the_source_alone(
 
 
 def test_the_next_steps_have_the_columns_and_the_source_that_were_asked_for() -> None:
-    others = dict.fromkeys(name.replace("-", "_") for name in COLUMNS)
-    given = others | {"label": "kind", "target_id": "nr", "categories": "one-hot"}
-    arguments = argparse.Namespace(
-        **given,
-        source="a b.csv",
-        target="t.csv",
-        scale="pca",
-        drop=["x"],
-        keep_label=["NA"],
-        impute=True,
-        shared="a=b",
-        paired=["p.csv", "q.csv"],
-        labelled=[],
-        method=["tit"],
-        repeats=9,
-        seed=0,
-        rows_to_label=None,
+    given: dict[str, Any] = dict.fromkeys(
+        name.replace("-", "_") for name in FILE_OPTIONS
     )
+    given |= {"source": "a b.csv", "target": "t.csv", "label": "kind"}
+    given |= {"target_id": "nr", "categories": "one-hot", "drop": ["x"]}
+    given |= {"keep_label": ["NA"], "impute": True, "shared": "a=b"}
+    given |= {"paired": ["p.csv", "q.csv"], "labelled": [], "method": ["tit"]}
+    given |= {"scale": "pca", "repeats": 9, "seed": 0, "rows_to_label": None}
+    arguments = argparse.Namespace(**given)
     found: Any = SimpleNamespace(
         uses_source=True,
         best_bet="cdspp",

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import yaml
 
-from cdspp.cli.init import FoundData, look_at_tables, study_text
+from cdspp.cli.init import StudyData, read_tables, study_text
 from cdspp.cli.main import main
 from cdspp.core.errors import DataError
 from cdspp.datasets.table_files import Columns
@@ -224,7 +224,7 @@ def test_tables_become_a_data_set_with_its_columns(away: Path) -> None:
     field = {**lab, "species": ["a", "b", "b", "a"], "f": ["1", "", "3", "4"]}
     write_table(Path("lab.csv"), lab)
     write_table(Path("field.csv"), field)
-    found = look_at_tables(
+    found = read_tables(
         "plants",
         [("Lab", "lab.csv"), ("field", "field.csv")],
         [Columns("species", "sample", ("date",), ("label",))] * 2,
@@ -370,7 +370,7 @@ def test_keys_that_say_nothing_are_left_out_and_rows_may_lack_labels(
         ("lab", write_table(Path("lab.csv"), LAB)),
         ("field", write_table(Path("field.csv"), FIELD)),
     ]
-    found = look_at_tables("plants", tables, [Columns()] * len(tables))
+    found = read_tables("plants", tables, [Columns()] * len(tables))
     assert set(found.entry) == {"id", "tables"}
     assert found.sizes["field"] == {"a": 2, "b": 2}
     assert "5 rows, 4 labelled in 2 classes" in str(found)
@@ -398,14 +398,14 @@ def test_problems_of_tables_are_named(
         ("field", write_table(Path("field.csv"), FIELD)),
     ]
     with pytest.raises(DataError) as refused:
-        look_at_tables("plants", tables, [Columns(drop=drop)] * len(tables))
+        read_tables("plants", tables, [Columns(drop=drop)] * len(tables))
     assert said in str(refused.value)
 
 
 def test_what_yaml_would_misread_is_quoted(away: Path) -> None:
     sizes = {"1": {"a": 9, "b": 9}, "2": {"a": 9, "b": 9}}
     path = 'my "photos", {all}: of #1'
-    found = FoundData("images", sizes, {"id": "on", "folder": path}, ())
+    found = StudyData("images", sizes, {"id": "on", "folder": path}, ())
     written = yaml.safe_load(study_text("on", found))
     assert written["study"] == "on"
     assert written["datasets"] == [{"id": "on", "folder": path}]
@@ -431,7 +431,7 @@ def test_label_counts_fit_the_classes(
         "s": dict(zip("ab", source, strict=True)),
         "t": dict(zip("ab", target, strict=True)),
     }
-    found = FoundData("images", sizes, {}, ())
+    found = StudyData("images", sizes, {}, ())
     assert tuple(found.labels().values()) == labels
     assert np.isfinite(labels).all()
 

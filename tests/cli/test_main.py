@@ -14,7 +14,7 @@ import pytest
 
 from cdspp.__main__ import main
 from cdspp.cli import study
-from cdspp.cli.init import look_at_tables
+from cdspp.cli.init import read_tables
 from cdspp.core.errors import DataError, DiskFullError, NotWritableError
 from cdspp.datasets.table_files import Columns
 from cdspp.methods import available
@@ -194,7 +194,7 @@ def test_an_answer_that_cannot_be_printed_is_one_line() -> None:
 def test_names_of_domains_and_files_fail_together() -> None:
     tables = [("Lab 1", "a.csv"), ("lab-1", "b.csv"), ("?", "c.csv")]
     with pytest.raises(DataError) as refused:
-        look_at_tables("plants", tables, [Columns()] * len(tables))
+        read_tables("plants", tables, [Columns()] * len(tables))
     text = str(refused.value)
     assert "plants: 5 problems:" in text
     assert "2 domains would be called lab-1" in text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -107,9 +106,9 @@ def test_a_file_that_is_there_is_replaced_by_force_alone(
 
 def test_a_folder_with_an_input_is_never_an_output(away: Path) -> None:
     with pytest.raises(ConfigError, match="command reads"):
-        check_outputs(Namespace(force=True), [away], [away / "t.csv"])
+        check_outputs([away], [away / "t.csv"], force=True)
     with pytest.raises(ConfigError, match="already.*--force"):
-        check_outputs(Namespace(force=False), [away], [])
+        check_outputs([away], [], force=False)
 
 
 @pytest.mark.parametrize("command", ["fit", "compare"])

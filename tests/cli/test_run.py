@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -14,12 +13,13 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from cdspp.cli import run
 from cdspp.cli.main import main
-from cdspp.core import faults
+from cdspp.core import errors
 
 Event = dict[str, Any]
 
@@ -137,7 +137,7 @@ def test_a_full_disk_is_named_where_logs_are_empty(
     for old in job_log.parent.parent.glob("run-*.log"):
         old.unlink()
     full = partial(FULL_DEVICE.open, "wb")
-    monkeypatch.setattr(faults, "TemporaryFile", lambda dir: full())
+    monkeypatch.setattr(errors, "TemporaryFile", lambda dir: full())
     _, err = said([*BEGUN, *FAILED], 1)
     assert "jobs:\n  logs: no space left on this disk (No space left on device)." in err
 
@@ -264,12 +264,12 @@ def test_snakemake_gets_the_files_and_last_what_follows_the_dashes(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    words, rest = run.split_rest(["run", "a.yaml", "--cores", "3", "--", "-n", "--"])
-    assert words == ["run", "a.yaml", "--cores", "3"]
-    assert run.split_rest(["fit", "--", "-n"]) == (["fit", "--", "-n"], [])
     files = ["mine.yaml", "resources/studies/paper.yaml"]
-    given = argparse.Namespace(file=files, cores="3", snakemake=rest)
-    command = run._command(given)
+    Path(files[0]).write_text("study: mine\npreset: quick\n")
+    given = Mock(return_value=(0, "as asked"))
+    monkeypatch.setattr(run, "_follow", given)
+    assert main(["run", *files, "--cores", "3", "--", "-n", "--"]) == 0
+    command = given.call_args.args[0]
     assert command[-4:] == ["--cores", "3", "-n", "--"]
     place = command.index("--configfile") + 1
     assert command[place : place + 2] == ["mine.yaml", str(repository / files[1])]

@@ -16,11 +16,11 @@ from cdspp.core.discovery import load_function
 from cdspp.core.errors import ConfigError
 from cdspp.methods import available, estimators, make, method_class
 
-METHODS = "import cdspp.methods.cdspp.cdspp, cdspp.methods.svm_t.svm_t"
+METHODS = "import cdspp.methods.cdspp.cdspp, cdspp.methods.svm_t"
 LISTED_METHODS = """
 import cdspp.methods
 cdspp.methods.available()
-assert not {"cdspp.methods.cdspp.cdspp", "cdspp.methods.svm_t.svm_t"} & set(sys.modules)
+assert not {"cdspp.methods.cdspp.cdspp", "cdspp.methods.svm_t"} & set(sys.modules)
 """
 DATA_SETS = """
 from cdspp.datasets import available_datasets, make_dataset
@@ -47,7 +47,7 @@ LIGHT: dict[str, set[str]] = {
     EXTRACTORS: {*HEAVY, *READERS, "sklearn"},
     SMALL_JOBS: {*HEAVY, *READERS, "sklearn", "scipy"},
     "import cdspp.stages.features": {*HEAVY, *READERS, "sklearn"},
-    "import cdspp.core.components": {*HEAVY, *READERS, "sklearn"},
+    "import cdspp.core.scaling": {*HEAVY, *READERS, "sklearn"},
     "import cdspp.__main__": {*HEAVY, *READERS, "sklearn"},
 }
 # Scikit-learn, where it may be loaded, loads heavy libraries of its own accord: each

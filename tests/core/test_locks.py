@@ -1,4 +1,4 @@
-"""Locks of killed runs, and the marks that tell them from those of living ones."""
+"""Locks of killed runs, and the run locks that tell them from those of living ones."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from pathlib import Path
 
 import pytest
 
-from cdspp.core.run_lock import mark_run, read_marks
+from cdspp.core.run_lock import lock_run, read_run_locks
 
 RUN = """
 import sys
-from cdspp.core.run_lock import mark_run
-mark = mark_run(sys.argv[1])
-print("marked", flush=True)
+from cdspp.core.run_lock import lock_run
+mark = lock_run(sys.argv[1])
+print("locked", flush=True)
 sys.stdin.read()
 """
 
 
 @contextmanager
 def run_in(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """Yield a process that has marked itself, and lives as long as its input."""
+    """Yield a process that holds a run lock, and lives as long as its input."""
     command = [sys.executable, "-c", RUN, str(folder)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, text=True, **pipes) as process:
         assert process.stdout is not None
-        assert process.stdout.readline() == "marked\n"
+        assert process.stdout.readline() == "locked\n"
         yield process
 
 
 def killed_in(folder: Path) -> int:
-    """Leave the mark of a run that was killed; return the number of its process."""
+    """Leave the run lock of a run that was killed; return the number of its process."""
     with run_in(folder) as process:
         process.send_signal(signal.SIGKILL)
     return process.pid
@@ -52,19 +52,19 @@ def locks(tmp_path: Path) -> list[Path]:
     return paths
 
 
-def test_a_mark_lasts_as_long_as_its_process(tmp_path: Path) -> None:
+def test_a_run_lock_lasts_as_long_as_its_process(tmp_path: Path) -> None:
     with run_in(tmp_path) as process:
-        [mark] = read_marks(tmp_path)
+        [mark] = read_run_locks(tmp_path)
         assert mark.lives
         assert mark.process == process.pid
-    assert not read_marks(tmp_path)
+    assert not read_run_locks(tmp_path)
 
 
 def test_locks_of_a_killed_run_are_removed_and_said_so(
     tmp_path: Path, locks: list[Path]
 ) -> None:
     process = killed_in(tmp_path)
-    note = mark_run(tmp_path).note
+    note = lock_run(tmp_path).note
     assert note.startswith(f"The run before (process {process} on ")
     assert "Its lock on this folder is removed" in note
     assert not any(path.exists() for path in locks)
@@ -72,9 +72,9 @@ def test_locks_of_a_killed_run_are_removed_and_said_so(
 
 def test_a_killed_run_without_locks_is_not_worth_a_word(tmp_path: Path) -> None:
     killed_in(tmp_path)
-    own = mark_run(tmp_path)
+    own = lock_run(tmp_path)
     assert own.note == ""
-    assert len(read_marks(tmp_path)) == 1
+    assert len(read_run_locks(tmp_path)) == 1
 
 
 def test_locks_stay_while_a_run_lives(tmp_path: Path, locks: list[Path]) -> None:
@@ -83,7 +83,7 @@ def test_locks_stay_while_a_run_lives(tmp_path: Path, locks: list[Path]) -> None
         # The living run has cleared what was left, and takes locks of its own.
         for path in locks:
             path.touch()
-        note = mark_run(tmp_path).note
+        note = lock_run(tmp_path).note
     assert note.startswith("Another run holds a lock on this folder and lives: ")
     assert f"process {living.pid} " in note
     assert f"process {killed} " not in note
@@ -97,7 +97,7 @@ def test_locks_stay_while_a_run_lives(tmp_path: Path, locks: list[Path]) -> None
         ("", "a run that left no mark"),
         (None, "a run that left no mark"),
     ],
-    ids=["another machine", "a damaged mark", "no mark"],
+    ids=["another machine", "a damaged run lock", "no run lock"],
 )
 def test_where_nothing_can_be_told_locks_stay_and_the_remedy_is_named(
     tmp_path: Path, locks: list[Path], mark: str | None, named: str
@@ -105,27 +105,27 @@ def test_where_nothing_can_be_told_locks_stay_and_the_remedy_is_named(
     (tmp_path / "cdspp-runs").mkdir()
     if mark is not None:
         (tmp_path / "cdspp-runs/a.json").write_text(mark)
-    note = mark_run(tmp_path).note
+    note = lock_run(tmp_path).note
     assert note.startswith(f"This folder is locked by {named};")
     assert "cdspp run -- --unlock" in note
     assert all(path.exists() for path in locks)
 
 
-def test_a_mark_of_another_machine_goes_with_time(tmp_path: Path) -> None:
+def test_a_run_lock_of_another_machine_goes_with_time(tmp_path: Path) -> None:
     (tmp_path / "cdspp-runs").mkdir()
     mark = tmp_path / "cdspp-runs/a.json"
     mark.write_text(json.dumps({"host": "elsewhere", "process": 7}))
-    assert mark_run(tmp_path).note == ""
+    assert lock_run(tmp_path).note == ""
     assert mark.exists()
     os.utime(mark, (0, 0))
-    mark_run(tmp_path)
+    lock_run(tmp_path)
     assert not mark.exists()
 
 
-def test_a_folder_that_takes_no_marks_stops_no_run(
+def test_a_folder_that_takes_no_run_locks_stops_no_run(
     tmp_path: Path, locks: list[Path]
 ) -> None:
     (tmp_path / "cdspp-runs").write_text("a file where the folder would be")
-    own = mark_run(tmp_path)
+    own = lock_run(tmp_path)
     assert own.stream is None
     assert "cdspp run -- --unlock" in own.note

@@ -20,9 +20,9 @@ RUN = """
 import os, sys
 sys.path.insert(0, os.getcwd())
 import mine
-from cdspp.core.run_lock import announce, code_state, mark_run
-mark = mark_run(".snakemake", code_state())
-announce(mark)
+from cdspp.core.run_lock import export_run_lock, code_state, lock_run
+mark = lock_run(".snakemake", code_state())
+export_run_lock(mark)
 print(os.environ["CDSPP_RUN"], flush=True)
 sys.stdin.read()
 """
@@ -71,7 +71,7 @@ def test_a_job_whose_run_was_killed_replaces_nothing(
 def test_a_job_starts_under_no_run_that_has_ended(
     run: subprocess.Popen[str], tmp_path: Path
 ) -> None:
-    run.communicate()  # to its regular end, at which it removes its mark
+    run.communicate()  # to its regular end, at which it removes its run lock
     with pytest.raises(StaleJobError, match="has ended"):
         guard_job()
 

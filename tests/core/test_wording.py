@@ -7,7 +7,7 @@ import math
 import pytest
 
 from cdspp.core import wording
-from cdspp.core.faults import crash_text, out_of_memory_text
+from cdspp.core.errors import crash_text, out_of_memory_text
 from cdspp.core.memory import memory_text
 from cdspp.core.names import fit_key
 

@@ -78,7 +78,7 @@ def test_what_tables_hold_is_remembered_until_they_or_how_they_are_read_change(
 ) -> None:
     memory = tmp_path / "data" / "plants" / "digests.json"
     first = TablesDataset("plants", tables, **HOW, memory=memory).contents()
-    monkeypatch.setattr("cdspp.datasets.tables.read_domain", None)
+    monkeypatch.setattr("cdspp.datasets.table_rows.read_domain", None)
     again = TablesDataset("plants", tables, **HOW, memory=memory)
     assert again.contents() == first
     assert again.features == {"lab": ["x", "y"], "field": ["z"]}

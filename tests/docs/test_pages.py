@@ -12,8 +12,7 @@ import pytest
 import yaml
 
 from cdspp.methods import available, method_class
-from cdspp.study.config import schema_faults
-from cdspp.study.layers import merge_presets
+from cdspp.study.config import merge_presets, schema_faults
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 
 from cdspp import SourceDomain, make
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.bridges.paired_map import PENALTIES, ridge_map
+from cdspp.methods.joint_machine import PENALTIES, ridge_map
 
 COLUMNS = ("shared-columns", "shared-columns-plus", "easy-adapt")
 MAPS = ("paired-map", "paired-map-plus", "procrustes")

@@ -14,8 +14,11 @@ from support.toy_problem import WIDE, ToyProblem, some_source, toy_problem
 
 from cdspp import CDLS, CDLSSup
 from cdspp.core.linalg import counts
-from cdspp.methods.cdls.landmarks import LandmarkProgram, solve_landmarks
-from cdspp.methods.cdls.source_map import ProjectedTarget
+from cdspp.methods.cdls.landmarks import (
+    LandmarkProgram,
+    ProjectedTarget,
+    solve_landmarks,
+)
 
 
 def next_program(model: CDLS, problem: ToyProblem) -> LandmarkProgram:

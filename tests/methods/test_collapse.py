@@ -12,7 +12,7 @@ from support.toy_problem import ToyProblem, some_source, toy_problem, variant
 
 from cdspp.core.errors import CollapseWarning
 from cdspp.methods.base import Float, HeterogeneousClassifier, Int, Problem, Round
-from cdspp.methods.collapse import find_collapse, mean_cosine
+from cdspp.methods.problem import find_collapse, mean_cosine
 
 OFFSET = 40.0
 

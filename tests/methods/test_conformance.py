@@ -33,6 +33,7 @@ from cdspp.methods import (
     method_module,
     option_defaults,
 )
+from cdspp.methods.shared.common_subspace import SubspaceMethod
 
 EXPECTED_FAILURES = {
     "check_classifiers_classes": "its labels -1 and 1 leave one class: -1 is no label"
@@ -289,9 +290,19 @@ def test_the_docstring_has_the_sections_a_reader_expects(name: str) -> None:
     assert text.split("\n")[0].endswith((".", ":"))
     is_subclass = any(method_class(other) in found.__mro__[1:] for other in available())
     if not is_subclass:
-        sections = ("Parameters", "Attributes", "Notes", "References", "Examples")
+        sections = ("Parameters", "Notes", "References", "Examples")
         assert set(sections) <= set(re.findall(r"^(\w+)\n-+$", text, re.M))
         assert set(option_defaults(name)) <= set(re.findall(r"^(\w+) : ", text, re.M))
+
+
+@every_method
+def test_every_fitted_attribute_is_documented(name: str) -> None:
+    model = toy_problem().fit(quick(name))
+    fitted = {key for key in vars(model) if key[0] != "_" and key[-1] == "_"}
+    lines = [cls.__dict__.get("__doc__") or "" for cls in type(model).__mro__]
+    listed = re.findall(r"^    ((?:\w+_(?:, )?)+)(?: :|$)", "\n".join(lines), re.M)
+    stated = {key for names in listed for key in names.split(", ")}
+    assert fitted <= stated | {*SubspaceMethod.__annotations__, "n_features_source_"}
 
 
 @every_method

@@ -20,8 +20,8 @@ from support.toy_problem import WIDE, some_rows, toy_problem
 from cdspp import DAMA, DAMAPlus, DAMASup, SourceDomain
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
+from cdspp.methods import dama
 from cdspp.methods.base import Problem
-from cdspp.methods.dama import dama
 
 shapes = pytest.mark.parametrize("shape", [WIDE, {}], ids=["wide", "tall"])
 

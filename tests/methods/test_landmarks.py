@@ -12,8 +12,12 @@ from scipy.optimize import minimize
 from support.literal_formulas import landmark_objective
 
 from cdspp.core.linalg import class_sums, counts
-from cdspp.methods.cdls.landmarks import LandmarkProgram, solve_landmarks
-from cdspp.methods.cdls.source_map import ProjectedTarget, SourceMap
+from cdspp.methods.cdls.cdls import SourceMap
+from cdspp.methods.cdls.landmarks import (
+    LandmarkProgram,
+    ProjectedTarget,
+    solve_landmarks,
+)
 
 
 class Tiny:
@@ -87,8 +91,8 @@ def test_the_map_is_the_minimum_of_the_scalar_objective(
     alpha, beta = rng.uniform(lightest, 1, 9), rng.uniform(lightest, 1, 11)
     alpha[:n_zero] = 0.0
     s, u = np.bincount(p.source_codes, alpha), np.bincount(p.prediction, beta)
-    goals = p.target().goals(p.prediction, beta)
-    mapped, A = SourceMap(X, p.source_codes, 3, ridge).fit(alpha, goals)
+    targets = p.target().targets(p.prediction, beta)
+    mapped, A = SourceMap(X, p.source_codes, 3, ridge).fit(alpha, targets)
     np.testing.assert_allclose(mapped, X @ A, atol=1e-12)
 
     def loss(A: np.ndarray) -> float:
@@ -104,15 +108,17 @@ def test_the_map_is_the_minimum_of_the_scalar_objective(
 
 def test_the_first_map_sees_unlabelled_rows_in_the_mean_alone() -> None:
     p = Tiny()
-    goals = p.target().first_goals()
+    targets = p.target().initial_targets()
     everything = np.vstack([p.labelled, p.unlabelled])
-    np.testing.assert_allclose(goals.mean, everything.mean(axis=0))
-    assert not goals.pseudo.any()
-    np.testing.assert_allclose(goals.sums, class_sums(p.labelled, p.labelled_codes, 3))
+    np.testing.assert_allclose(targets.mean, everything.mean(axis=0))
+    assert not targets.pseudo.any()
+    np.testing.assert_allclose(
+        targets.sums, class_sums(p.labelled, p.labelled_codes, 3)
+    )
     X = np.random.default_rng(0).standard_normal((9, 6))
-    _, A = SourceMap(X, p.source_codes, 3, 0.5).fit(np.ones(9), goals)
+    _, A = SourceMap(X, p.source_codes, 3, 0.5).fit(np.ones(9), targets)
     # By hand: (M + ridge I) A = R with one mean, three class means and all rows.
-    M, R = np.zeros((6, 6)), np.outer(X.mean(axis=0), goals.mean)
+    M, R = np.zeros((6, 6)), np.outer(X.mean(axis=0), targets.mean)
     M += np.outer(X.mean(axis=0), X.mean(axis=0)) + 0.5 * np.eye(6)
     for c in range(3):
         own, other = X[p.source_codes == c], p.labelled[p.labelled_codes == c]

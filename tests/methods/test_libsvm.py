@@ -12,16 +12,16 @@ from support.toy_problem import toy_problem
 
 from cdspp import HFA, SHFA
 from cdspp.core.errors import MethodFailed
-from cdspp.methods.hfa import libsvm
-from cdspp.methods.hfa.libsvm import one_class, two_sides
+from cdspp.methods.hfa import hfa
+from cdspp.methods.hfa.hfa import one_class, two_sides
 
 
 @pytest.fixture(autouse=True)
 def asked_anew() -> Iterator[None]:
     """Choose the routines anew, in a test and after it."""
-    libsvm._routine.cache_clear()
+    hfa._libsvm_solver.cache_clear()
     yield
-    libsvm._routine.cache_clear()
+    hfa._libsvm_solver.cache_clear()
 
 
 def kernel_of(n: int, seed: int) -> np.ndarray:
@@ -30,7 +30,7 @@ def kernel_of(n: int, seed: int) -> np.ndarray:
 
 
 def test_this_release_of_scikit_learn_is_called_inside() -> None:
-    assert libsvm._routine() is libsvm._inside
+    assert hfa._libsvm_solver() is hfa._by_inner_routine
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -75,7 +75,7 @@ def test_another_release_has_the_public_classes_and_the_same_values(
     problem = toy_problem(spread=1.0)
     models = (HFA(max_iter=4), SHFA(max_iter=3))
     expected = [problem.fit(model)._values.coefficients for model in models]
-    libsvm._routine.cache_clear()
+    hfa._libsvm_solver.cache_clear()
 
     class Inner:
         """What stands in place of scikit-learn's module."""
@@ -84,7 +84,7 @@ def test_another_release_has_the_public_classes_and_the_same_values(
         set_verbosity_wrap = staticmethod(_libsvm.set_verbosity_wrap)
 
     monkeypatch.setattr("sklearn.svm._libsvm", Inner if other else None)
-    assert libsvm._routine() is libsvm._by_class
+    assert hfa._libsvm_solver() is hfa._by_public_class
     for model, coefficients in zip(models, expected, strict=True):
         found = problem.fit(model)._values.coefficients
         np.testing.assert_array_equal(found, coefficients)

@@ -24,7 +24,7 @@ from cdspp.core.files import read_parts, write_parts
 from cdspp.core.scaling import fit_scaling
 from cdspp.methods import available, method_class, method_module
 from cdspp.methods.model_file import read_model
-from cdspp.methods.shared.one_versus_one import OneVersusOne
+from cdspp.methods.shared.machines import OneVersusOne
 
 NAMES = np.array(["ant", "bee", "cat", "dog"])
 

@@ -18,7 +18,7 @@ from cdspp.methods.cost import Size
 
 torch = pytest.importorskip("torch")
 layers = pytest.importorskip("cdspp.methods.networks.layers")
-soft_transfer = pytest.importorskip("cdspp.methods.networks.soft_transfer_network")
+soft_transfer = pytest.importorskip("cdspp.methods.networks.losses")
 
 both = pytest.mark.parametrize("network", [STN, SSAN])
 

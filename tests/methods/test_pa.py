@@ -13,7 +13,7 @@ from cdspp import PA
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import principal_axes
 from cdspp.methods.cost import Size
-from cdspp.methods.pa.pa import _filled
+from cdspp.methods.pa import _filled
 
 
 def wide_toy(**changes: Any) -> ToyProblem:

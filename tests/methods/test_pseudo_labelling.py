@@ -7,7 +7,7 @@ import pytest
 from support.literal_formulas import literal_selection
 
 from cdspp.methods.base import Round
-from cdspp.methods.shared.pseudo_labelling import (
+from cdspp.methods.shared.common_subspace import (
     select_confident,
     selective_pseudo_labelling,
 )

@@ -17,7 +17,7 @@ from support.toy_problem import toy_problem
 
 from benchmarks.planted import Planted
 from cdspp import CDSPP, PA, SourceDomain, read_table
-from cdspp.methods.selection import LabelledKFold, labelled_accuracy
+from cdspp.methods.labels import LabelledKFold, labelled_accuracy
 
 PROBLEM = toy_problem()
 FOLDS = LabelledKFold(2)

@@ -17,7 +17,7 @@ from support.toy_problem import ToyProblem, some_rows, toy_problem, variant
 from cdspp import SHFA
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.hfa.libsvm import one_class
+from cdspp.methods.hfa.hfa import one_class
 from cdspp.methods.hfa.shfa import (
     ExactSolver,
     LabellingKernels,

@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 from support.literal_formulas import literal_laplacian
 
 from cdspp.core.errors import MethodFailed
-from cdspp.methods.pa.pa import (
+from cdspp.methods.pa import (
     CodingProblem,
     FeatureSignSearch,
     fit_dictionary,

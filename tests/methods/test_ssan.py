@@ -18,7 +18,7 @@ from cdspp import SSAN
 
 torch = pytest.importorskip("torch")
 layers = pytest.importorskip("cdspp.methods.networks.layers")
-alignment_network = pytest.importorskip("cdspp.methods.networks.alignment_network")
+losses = pytest.importorskip("cdspp.methods.networks.losses")
 
 # The authors' loss functions, float64, seed 2020: (epoch, loss before its step).
 DIGITS_LOSSES = {
@@ -47,7 +47,7 @@ def exactly(seed: int) -> Any:
 
 def fit_exactly(seed: int, problem: Any, model: SSAN) -> Any:
     """Return a network trained in float64."""
-    network = alignment_network.AlignmentNetwork
+    network = losses.AlignmentNetwork
     return network.fit_on(exactly(seed), problem, model)
 
 
@@ -63,7 +63,7 @@ def tiny_network(scale: float = 0.5) -> tuple[Any, Any]:
     source = layers.Encoder(layer(4, 4), layer(4, 5), 1e-12)
     target = layers.Encoder(layer(3, 4), layer(4, 5), 1e-12)
     parts = source, target, layer(5, 3), layer(5, 1)
-    network = alignment_network.AlignmentNetwork(*parts)
+    network = losses.AlignmentNetwork(*parts)
     return network, layers.Batch(TINY, setup)
 
 
@@ -125,7 +125,7 @@ def test_the_steps_are_those_of_nesterovs_momentum(
     network, _ = tiny_network()
     reference, batch = tiny_network()
     model = SSAN(max_iter=6, weight_decay=0.05, **WEIGHTS)
-    kind = alignment_network.AlignmentNetwork
+    kind = losses.AlignmentNetwork
     monkeypatch.setattr(kind, "draw", lambda *given: network)
     found = fit_exactly(0, TINY, model).losses
     weights = parameters(reference)
@@ -145,10 +145,8 @@ def early_losses(
     problem: ToyProblem, max_iter: int, steps: int, monkeypatch: pytest.MonkeyPatch
 ) -> list[float]:
     """Return the first losses of a longer training, seed 2020, float64."""
-    train = alignment_network.train
-    monkeypatch.setattr(
-        alignment_network, "train", lambda loss, o, n: train(loss, o, steps)
-    )
+    train = layers.train
+    monkeypatch.setattr(layers, "train", lambda loss, o, n: train(loss, o, steps))
     model = SSAN(max_iter=max_iter)
     return fit_exactly(2020, problem.prepared(), model).losses
 
@@ -179,7 +177,7 @@ def test_training_on_products_of_rows_changes_nothing(
     problem = toy_problem(**widths).prepared()
     model = SSAN(n_components=8, max_iter=80, weight_decay=0.01)
     found = fit_exactly(3, problem, model)
-    monkeypatch.setattr(alignment_network, "rows_cost_less", lambda n, d: False)
+    monkeypatch.setattr(losses, "rows_cost_less", lambda n, d: False)
     expected = fit_exactly(3, problem, model)
     np.testing.assert_allclose(found.losses, expected.losses, rtol=1e-8)
     for trained, other in (

@@ -15,7 +15,7 @@ from cdspp import STN
 
 torch = pytest.importorskip("torch")
 layers = pytest.importorskip("cdspp.methods.networks.layers")
-soft = pytest.importorskip("cdspp.methods.networks.soft_transfer_network")
+soft = pytest.importorskip("cdspp.methods.networks.losses")
 
 TINY = tiny_problem(unlabelled_per_class=2)
 

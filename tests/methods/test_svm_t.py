@@ -16,7 +16,7 @@ from support.toy_problem import toy_problem
 
 from cdspp import SVMT
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.svm_t.svm_t import fit_sigmoid, gnu_random, libsvm_folds
+from cdspp.methods.svm_t import fit_sigmoid, gnu_random, libsvm_folds
 
 # What LIBSVM 3.37 says of the digits case, with ``srand(1)`` before each training.
 LIBSVM = json.loads(

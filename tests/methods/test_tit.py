@@ -14,8 +14,8 @@ from support.toy_problem import WIDE, ToyProblem, toy_problem
 from cdspp import SVMT, TIT
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import counts, row_normalise
-from cdspp.methods.tit import tit
-from cdspp.methods.tit.tit import KernelBlock, class_graph, solve_alignment
+from cdspp.methods import tit
+from cdspp.methods.tit import KernelBlock, class_graph, solve_alignment
 
 SHAPES: dict[str, dict[str, Any]] = {
     "fewer features than rows": {},

@@ -40,7 +40,7 @@ def effect() -> pd.Series:
     )
     found = measure_choices(
         [as_frame(cells)],
-        [replace(plan, guests={"paper": asdict(told)})],
+        [replace(plan, plugins={"paper": asdict(told)})],
         Printed({}, printed),
     )
     assert len(found) == 1

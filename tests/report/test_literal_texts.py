@@ -129,7 +129,7 @@ def test_every_figure_and_the_page_hold_odd_names(
         plans=study.plans,
         tables=sorted(tables.glob("*.csv")),
         figures=sorted(figures.glob("*")),
-        fit_records=study.records,
+        records=study.records,
         study=RunDescription("embedded", {"seed": 7, "trials": 3}),
         output=page,
     )

@@ -10,6 +10,8 @@ from support.score_data import curve_entry, curve_plan
 from cdspp.core.discovery import load_function
 from cdspp.report.outline import KINDS, item_jobs, outline, outline_names
 from cdspp.study.files import INPUTS
+from cdspp.study.guest_sections import GuestSection
+from cdspp.study.plugins import ReportPlugin
 
 
 def of_digits(kind: str, plan: object) -> list[str]:
@@ -94,8 +96,7 @@ def test_one_job_makes_the_items_of_a_function_by_benchmark() -> None:
     assert jobs["table accuracy_docs"].plans == plans[1:]
     assert list(jobs["figure source-help"].captions) == ["source-help", "source-states"]
     assert jobs["figure source-help"].plans == plans
-    assert "table curve_digits" in jobs
-    assert "table curve_docs" not in jobs
+    assert "curve-labels_digits" in jobs["table accuracy_digits"].captions
 
 
 def test_the_tables_of_data_need_no_more_than_data() -> None:
@@ -115,3 +116,7 @@ def test_captions_are_those_of_the_page_or_what_opens_a_part_of_it() -> None:
     assert "mistaken for which: CDSPP on print → sketch, last" in confusion
     assert "multiple of that of CDSPP." in captions["timing", "times"]
     assert not any("{" in text for text in captions.values())
+
+
+def test_the_name_that_plug_ins_of_the_last_release_import_is_kept() -> None:
+    assert GuestSection is ReportPlugin

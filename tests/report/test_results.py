@@ -12,7 +12,7 @@ import cdspp
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import read_scores
 from cdspp.core.errors import DataError
-from cdspp.stages.row_scores import RowScores
+from cdspp.stages.score import RowScores
 
 
 def test_a_finished_study_is_read_back_as_data_frames(finished: WrittenStudy) -> None:

@@ -117,7 +117,7 @@ DECISIONS = [
     ),
     Result(
         VERDICTS,
-        "Labels of 20 rows on which both fits disagree settle {} % of the bets, those "
+        "Labels of 20 rows on which both fits disagree settle {} % of the bets, labels "
         "of 20 random rows {} %.",
         lambda n: (settled(n, "disagreeing rows"), settled(n, "random rows")),
         rests_on=PRINTED,

@@ -99,7 +99,7 @@ def ratios(n: Numbers) -> Iterator[str]:
 ERROR_RATES = [
     Result(
         HELP,
-        "Over trials alone, 95 % intervals of the gain of CDSPP over no source cover "
+        "Over trials only, 95 % intervals of the gain of CDSPP over no source cover "
         "the truth in {:.0f} % of cases: {:.0f} % for small pools, {:.0f} % for large "
         "ones.",
         lambda n: (
@@ -111,7 +111,7 @@ ERROR_RATES = [
     ),
     Result(
         HELP,
-        "Crossed intervals cover it in {:.0f} %, those of CDSPP_sup in {:.0f} %.",
+        "Crossed intervals cover it in {:.0f} %, for CDSPP_sup in {:.0f} %.",
         lambda n: [all_rates(n, 0, m)[:, 1].mean() for m in ("cdspp", "cdspp-sup")],
         rests_on=RATES,
     ),
@@ -170,7 +170,7 @@ ERROR_RATES = [
         HELP,
         "In the embedded study itself, crossed standard errors of methods over "
         "themselves in another state are {} times the plain ones (median of {} gains; "
-        "quartiles {} and {}), those of pairs of methods {} times ({} gains; {} and "
+        "quartiles {} and {}), for pairs of methods {} times ({} gains; {} and "
         "{}).",
         lambda n: list(ratios(n)),
     ),
@@ -266,7 +266,7 @@ NEWER_METHODS = [
     *map(newer_line, NEWER_ROWS),
     Result(
         HELP,
-        "With labels alone no transport method reaches the best row without a source.",
+        "With labels only no transport method reaches the best row without a source.",
         holds=transport_below,
         rests_on=NEWER_TABLES,
     ),
@@ -314,7 +314,7 @@ NEWER_METHODS = [
     Result(
         HELP,
         "The trials leave open whether the source helps it on any of the four (on "
-        "GoogLeNet, accuracy alone calls the two equal).",
+        "GoogLeNet, only accuracy calls the two equal).",
         holds=lambda n: (
             all(n(*place, "jmea", "verdict") in (OPEN, DEPENDS) for place in PLACES)
             and n(*NETS[0], "jmea", "accuracy_verdict") == "equal"

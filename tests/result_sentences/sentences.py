@@ -101,7 +101,7 @@ def bridges_help(n: Numbers) -> bool:
 OPENING = [
     Result(
         README,
-        "With labels alone, CDSPP reaches {} %, without the source {} %, and whether "
+        "With labels only, CDSPP reaches {} %, without the source {} %, and whether "
         "the source helps it depends on the measure.",
         headline,
         lambda n: own(n, "cdspp") == DEPENDS,
@@ -109,14 +109,14 @@ OPENING = [
     Result(
         README,
         "A bridge helps: 100 functions whose docstring and body are both known give "
-        "{} % (left: accuracy by number of such pairs, none of them labelled), the "
+        "{} % (left: accuracy by number of these pairs, none of them labelled), the "
         "words that docstrings and code have in common {} %.",
         lambda n: bridged(n, "cdspp-bridge", "shared-columns-plus"),
         bridges_help,
     ),
     Result(
         INDEX,
-        "*Docs to code: with labels alone, CDSPP reaches {} %, without the source {} "
+        "*Docs to code: with labels only, CDSPP reaches {} %, without the source {} "
         "%, and whether the source helps it depends on the measure.",
         headline,
         lambda n: own(n, "cdspp") == DEPENDS,
@@ -159,9 +159,9 @@ TABLE = [
     for text, numbers in (
         ("| SVM_t, without a source | {} | | | | | |", accuracy_of("svm-t")),
         ("| target-only, without a source | {} | | | | | |", accuracy_of(ALONE)),
-        ("| CDSPP, by labels alone | {} | | | | | |", accuracy_of("cdspp")),
-        ("| DAMA+, by labels alone | {} | | | | | |", accuracy_of("dama-plus")),
-        ("| TIT, by labels alone | {} | | | | | |", accuracy_of("tit")),
+        ("| CDSPP, by labels only | {} | | | | | |", accuracy_of("cdspp")),
+        ("| DAMA+, by labels only | {} | | | | | |", accuracy_of("dama-plus")),
+        ("| TIT, by labels only | {} | | | | | |", accuracy_of("tit")),
         (
             "| CDSPP+bridge, by pairs | | {} | {} | {} | {} | {} |",
             along_pairs("cdspp-bridge"),
@@ -195,7 +195,7 @@ COSTS = [
     *map(scale_line, (10_000, 30_000, 100_000, 300_000, 1_000_000)),
     Result(
         "docs/guide/costs.md",
-        "Time grows as the number of rows to the power {:.2f}.",
+        "Time grows linearly with the number of rows (fitted power {:.2f}).",
         lambda n: [scale_exponent(n.scale.reset_index())],
         rests_on="docs/scale.csv",
     ),
@@ -301,7 +301,7 @@ WHEN_TEXTS = [
     ),
     Result(
         WHEN,
-        "By labels alone, the source helps CDSPP_sup and DAMA_sup here.",
+        "By labels only, the source helps CDSPP_sup and DAMA_sup here.",
         holds=words_of_labels_alone,
     ),
     Result(
@@ -333,10 +333,10 @@ WHEN_TEXTS = [
     ),
     Result(
         WHEN,
-        "Their means have a single distance, so labels alone carry almost nothing "
-        "from one domain to the other: on the planted problems no method gains more "
-        "than five points, and the half point of CDSPP is sure at none of three "
-        "places.",
+        "Their means have a single distance, so labels without a bridge carry almost "
+        "nothing from one domain to the other: on the planted problems no method "
+        "gains more than five points, and the half point of CDSPP is sure at none of "
+        "three places.",
         holds=lambda n: (
             n.geometry_gains((2,), 1.0).max() < 0.05
             and in_points(cdspp_of_two(n)) == "0.5"
@@ -360,7 +360,7 @@ WHEN_TEXTS = [
     ),
     Result(
         WHEN,
-        "With five classes or more, every method gains more with one label a class "
+        "With five classes or more, every method gains more with one label per class "
         "than with two, and more with two than with three.",
         holds=lambda n: (by_labels(n).diff(axis=1).iloc[:, 1:] < 0).all(axis=None),
         rests_on=GEOMETRY,
@@ -396,7 +396,7 @@ WHEN_TEXTS = [
         HELP,
         "Where source and target share the geometry of five classes or more, every "
         "method gains on average, surely on {} (TIT) to {} of 9 places, and gains "
-        "most with one label a class.",
+        "most with one label per class.",
         lambda n: (
             surely(n, (5, 20, 65), "tit"),
             max(surely(n, (5, 20, 65), m) for m in many(n, 1.0).index),

@@ -28,7 +28,6 @@ from cdspp.stages.artifacts import (
 )
 from cdspp.stages.fit import Fit, TaskBlock, fit_block
 from cdspp.stages.score import write_scores
-from cdspp.stages.trials import TaskFiles
 
 CODES = np.repeat([0, 1], 20)
 IDS = [f"right{i:02d}" for i in range(40)]
@@ -49,12 +48,14 @@ def outcomes_of(folder: Path, offset: float) -> list[dict[str, Any]]:
         rows = {name: np.tile(values, 2) for name, values in split.items()}
         rows["trial"] = np.repeat([1, 2], 40)
         write_rows(folder / f"{domain}.parquet", SPLIT_COLUMNS, rows)
-    views = (folder / "left.npz", folder / "right.npz")
-    splits = (folder / "left.parquet", folder / "right.parquet")
     made = folder / "fits/toy/main/left_right/cdspp/1-2.parquet"
     fit = Fit("cdspp", "", made, options={}, source={}, overlap="keep")
-    files = TaskFiles(*views, *splits)
-    fit_block(TaskBlock(files, "toy", "left_right", "1-2", 0, 1), [fit])
+    files = {
+        f"{role}_{what}": folder / f"{domain}.{ending}"
+        for role, domain in (("source", "left"), ("target", "right"))
+        for what, ending in (("features", "npz"), ("split", "parquet"))
+    }
+    fit_block(TaskBlock(files, "toy", "left_right", 0, 1), [fit])
     return [dict(trial) for trial in read_fit(made).record.trials]
 
 

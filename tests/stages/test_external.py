@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +12,7 @@ from support.fit_room import N_PER_CLASS, Room
 
 from cdspp.core.errors import DataError
 from cdspp.core.files import read_json
-from cdspp.core.provenance import Usage
+from cdspp.core.provenance import USAGE
 from cdspp.methods import register_external
 from cdspp.methods.external import PREDICTIONS
 from cdspp.stages.artifacts import FIT_COLUMNS, read_fit, read_rows
@@ -47,7 +46,7 @@ def run_program() -> None:
 
 def take(room: Room, path: Path) -> Path:
     """Make the fit that is the predictions of a file."""
-    files = replace(room.files(TASK), predictions=path)
+    files = {**room.files(TASK), "predictions": path}
     return room.fit(files=files, method="theirs")
 
 
@@ -70,7 +69,7 @@ def test_a_program_of_the_guide_makes_a_row_with_scores(
     assert read_fit(fit).key.method == "theirs"
     assert room.score(fit)["accuracy"].min() > 0.6
     (first, _) = read_json(fit.with_suffix(".json"))["extra"]["trials"]
-    assert {first[name] for name in Usage().as_dict()} == {None}
+    assert {first[name] for name in USAGE} == {None}
 
 
 def test_a_program_of_the_guide_keeps_classes_that_are_numbers(exported: Path) -> None:
@@ -134,7 +133,7 @@ def test_one_class_for_all_rows_is_a_collapse_as_of_any_method(
 def test_other_settings_need_predictions_of_their_own(
     room: Room, exported: Path
 ) -> None:
-    files = replace(room.files(TASK), predictions=exported / "theirs.csv")
+    files = {**room.files(TASK), "predictions": exported / "theirs.csv"}
     room.fit_states({"none": {"name": "none"}}, files=files, method="theirs")
     record = room.output("none", TASK, "theirs").with_suffix(".json")
     assert {t["status"] for t in read_json(record)["extra"]["trials"]} == {"failed"}

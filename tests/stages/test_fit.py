@@ -162,9 +162,7 @@ def test_methods_of_one_job_are_fitted_and_kept_each_by_itself(room: Room) -> No
 
     def fit(code: Mapping[str, str]) -> set[str]:
         before = {name: written(path) for name, path in records.items()}
-        task_block = TaskBlock(
-            room.files("left_right"), "toy", "left_right", "1-2", 0, 1
-        )
+        task_block = TaskBlock(room.files("left_right"), "toy", "left_right", 0, 1)
         given: dict[str, Any] = {"options": {}, "source": {}, "overlap": "exclude"}
         fit_block(
             task_block,

@@ -20,8 +20,7 @@ from cdspp.stages.artifacts import (
     read_frame,
     write_rows,
 )
-from cdspp.stages.predictions import write_predictions
-from cdspp.stages.score import write_scores
+from cdspp.stages.score import write_predictions, write_scores
 
 IDS = [f"sample-{i}" for i in range(12)]
 AGAIN = r"Delete it and 1-2\.\w+ beside it, and run the study again"

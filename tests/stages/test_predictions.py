@@ -15,8 +15,7 @@ from cdspp.stages.artifacts import (
     read_frame,
     write_rows,
 )
-from cdspp.stages.predictions import vote, write_predictions
-from cdspp.stages.score import accuracies, write_scores
+from cdspp.stages.score import accuracies, vote, write_predictions, write_scores
 from cdspp.stages.splits import draw_seeded, write_split
 
 

@@ -11,7 +11,7 @@ import pytest
 from cdspp.core.errors import DataError
 from cdspp.core.names import FitKey
 from cdspp.stages.artifacts import FitFile
-from cdspp.stages.row_scores import RowScores, RowScoreWriter
+from cdspp.stages.score import RowScores, RowScoreWriter
 
 TRUTH = {"photo": {"p1": "cat", "p2": "dog", "p3": "", "p4": "cat"}}
 Row = tuple[int, int, str, str]  # trial, iteration, id, predicted

@@ -13,7 +13,7 @@ from cdspp.core.errors import MethodFailed
 from cdspp.methods import make, method_class
 from cdspp.methods.base import SourceDomain
 from cdspp.methods.source_vote import SourceVote
-from cdspp.stages.selection import fitted, grid_options, select_options
+from cdspp.stages.fit import fitted, grid_options, select_options
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import Trial
 

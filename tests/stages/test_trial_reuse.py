@@ -44,7 +44,7 @@ def fit(room: Room, monkeypatch: pytest.MonkeyPatch) -> FitBlock:
         options: Mapping[str, Any] = changes.pop("options", {})
         one = Fit("svm-t", "1", path, options, {"name": "real"}, "exclude")
         files = room.files("left_right")
-        fit_block(TaskBlock(files, "toy", "left_right", block, 0, 1), [one])
+        fit_block(TaskBlock(files, "toy", "left_right", 0, 1), [one])
         return [*fitted]
 
     monkeypatch.setattr(stage, "_run_trial", counted)

@@ -45,7 +45,7 @@ def files(tmp_path: Path) -> TaskFiles:
     order = [f"both{k}" for k in (3, 0, 5, 1, 2, 4)]
     rows = {"trial": [1] * 6 + [2] * 6, "id": order + order[::-1]}
     write_rows(pairs, PAIR_COLUMNS, rows)
-    return replace(room.files("left_right"), pairs=pairs)
+    return {**room.files("left_right"), "pairs": pairs}
 
 
 def first(files: TaskFiles, **how: Any) -> Trial:
@@ -82,10 +82,10 @@ def test_columns_that_are_not_there_are_named(
 def test_columns_without_names_or_without_a_common_one_are_refused(
     files: TaskFiles,
 ) -> None:
-    known = read_features(files.target_features)
+    known = read_features(files["target_features"])
     names = np.array([f"other{k}" for k in range(5)])
     for columns, message in ((names, "name.*share"), (None, "no names")):
-        write_features(files.target_features, replace(known, columns=columns))
+        write_features(files["target_features"], replace(known, columns=columns))
         with pytest.raises(DataError, match=message):
             first(files, bridge={"shared_columns": "same-names"})
 
@@ -105,8 +105,7 @@ def test_too_few_pairs_and_pairs_that_a_split_takes_are_refused(
     with pytest.raises(DataError, match="expected 7 paired samples"):
         first(files, bridge={"paired_rows": 7})
     taken = first(files).source_ids[0]
-    assert files.pairs is not None
-    write_rows(files.pairs, PAIR_COLUMNS, {"trial": [1], "id": [taken]})
+    write_rows(files["pairs"], PAIR_COLUMNS, {"trial": [1], "id": [taken]})
     with pytest.raises(DataError, match="split"):
         first(files, bridge={"paired_rows": 1})
 
@@ -121,7 +120,7 @@ def test_without_a_bridge_a_trial_has_none_and_no_paired_row(files: TaskFiles) -
 
 
 def test_sparse_rows_stay_sparse_where_a_method_takes_them(files: TaskFiles) -> None:
-    for path in (files.source_features, files.target_features):
+    for path in (files["source_features"], files["target_features"]):
         known = read_features(path)
         write_features(path, replace(known, X=sparse.csr_array(known.X)))
     for keep in (True, False):
@@ -133,12 +132,9 @@ def test_sparse_rows_stay_sparse_where_a_method_takes_them(files: TaskFiles) -> 
 def test_a_trial_has_every_source_and_tests_no_sample_of_any(
     files: TaskFiles,
 ) -> None:
-    named = {name: path for name, path in files.by_name().items() if name != "pairs"}
-    more = {"source_features_2": files.target_features}
-    more |= {"source_split_2": Path(files.source_split).with_name("right.parquet")}
-    both = TaskFiles.of(**named, **more)
-    assert both.by_name() == {**named, **more}
-    trial, one = first(both), first(files)
+    more = {"source_features_2": files["target_features"]}
+    more |= {"source_split_2": Path(files["source_split"]).with_name("right.parquet")}
+    trial, one = first({**files, **more}), first(files)
     assert [source.X.shape[1] for source in trial.sources] == [7, 5]
     np.testing.assert_array_equal(trial.source.X, one.source.X)
     ours, theirs = trial.ids_of_sources

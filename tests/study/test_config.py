@@ -109,11 +109,7 @@ def test_a_curve_over_pairs_shares_no_column_and_ends_with_the_pairs(
     curve = {"id": "pairs", "parameter": "paired_rows", "values": [10, 100, 300]}
     config["curves"] = [curve | {"methods": ["cdspp-bridge"]}]
     study = bridged(config, {"id": "cdspp-bridge"})
-    (found,) = study.curves
-    runs = {
-        name: [(v.value, v.setting) for v in found.values[name]]
-        for name in found.values
-    }
+    runs = {c.benchmark: [(v.value, v.setting) for v in c.values] for c in study.curves}
     assert runs["digits"] == [(10, "pairs-10"), (100, "main")]
     # The main run shares words as well, so that it is no point of the curve.
     assert [name for _, name in runs["docs-to-code"]] == [

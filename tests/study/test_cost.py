@@ -12,7 +12,7 @@ from cdspp.core.discovery import defaults_of
 from cdspp.core.names import FitKey
 from cdspp.methods import available, method_class
 from cdspp.methods.cost import Cost, Size, fit_cost
-from cdspp.study.cost import cell_cost, problem_size
+from cdspp.study.fit_jobs import cell_cost, problem_size
 from cdspp.study.model import Study
 
 

@@ -157,3 +157,19 @@ def test_the_forecast_counts_every_job_and_fit_of_the_study() -> None:
     assert float(total[3]) == pytest.approx(
         sum(float(line.split()[3]) for line in lines[1 : lines.index("") - 1]), abs=0.1
     )
+
+
+def test_no_two_rules_have_one_name() -> None:
+    embedded = yaml.safe_load((ROOT / "config.yaml").read_text())
+    kept = ("study", "seed", "trials", "block_size", "numeric_threads", "views")
+    entry = {k: v for k, v in embedded["benchmarks"][0].items() if k != "bridge"}
+    slow = {"class": "sklearn.linear_model:LogisticRegression", "seconds": 1000}
+    study = load(
+        {
+            **{key: embedded[key] for key in kept},
+            "benchmarks": [entry | {"id": "a-b"}, entry | {"id": "a"}],
+            "methods": [slow | {"id": "c"}, slow | {"id": "b-c"}],
+        }
+    )
+    rules = [group.name for group in fit_groups(study)]
+    assert rules == ["fit_a_b_c", "fit_a_b_b_c", "fit_a_c", "fit_a_b_c__2"]

@@ -16,7 +16,7 @@ from cdspp.analysis.hold_outs import Problem
 from cdspp.core.errors import ConfigError
 from cdspp.core.scaling import fit_scaling
 from cdspp.methods import method_class
-from cdspp.study.layers import MergedConfig, merge_files, merge_presets
+from cdspp.study.config import MergedConfig, merge_files, merge_presets
 
 PRESETS = ROOT / "resources/presets"
 QUICK = {"study": "mine", "preset": "quick"}
@@ -141,7 +141,7 @@ def test_fewer_trials_of_a_study_are_those_of_its_methods_and_runs(
 ) -> None:
     study = load(embedded | {"trials": 2})
     assert {method.trials for method in study.methods.values()} == {1, 2}
-    assert {curve.trials for curve in study.curves} == {2}
+    assert {curve.trials_asked for curve in study.curves} == {2}
     blocks = {key.block for name in study.benchmarks for key in study.fits(name)}
     assert blocks == {"1-2"}
 

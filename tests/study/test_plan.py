@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -235,8 +236,8 @@ def test_a_plan_passes_through_a_dictionary_unchanged(
     study = load(embedded if name == "embedded" else read_study(name))
     for benchmark in study.benchmarks:
         found = plan_of(study, benchmark)
-        assert BenchmarkPlan.from_dict(found.as_dict()) == found
-        json.dumps(found.as_dict())
+        assert BenchmarkPlan.from_dict(asdict(found)) == found
+        json.dumps(asdict(found))
 
 
 def test_the_plan_of_the_data_forgets_what_runs(embedded: dict[str, Any]) -> None:

@@ -17,9 +17,9 @@ from cdspp.core.errors import DataError
 from cdspp.core.files import write_record
 from cdspp.core.jobs import job
 from cdspp.core.names import FitKey, trials_of_block
-from cdspp.core.run_lock import mark_run
-from cdspp.study.files import FIT
-from cdspp.study.fit_jobs import FitJob, fit_jobs
+from cdspp.core.run_lock import lock_run
+from cdspp.study.files import FIT, FIT_LOG
+from cdspp.study.fit_jobs import fit_jobs
 from cdspp.study.model import Study
 from cdspp.study.progress import study_progress
 
@@ -47,8 +47,12 @@ def write_fit(
     write_record(f"{file}.parquet", "", {}, {**RECORDED, "trials": trials})
 
 
-def write_log(entry: FitJob, error: BaseException | None) -> Path:
-    log = Path(entry.log)
+def log_of(fits: list[FitKey]) -> str:
+    return FIT_LOG.format(study="toy", **fits[0]._asdict())
+
+
+def write_log(fits: list[FitKey], error: BaseException | None) -> Path:
+    log = Path(log_of(fits))
     log.parent.mkdir(parents=True, exist_ok=True)
     try:
         with job(log):
@@ -67,15 +71,15 @@ def counts(study: Study) -> dict[str, dict[str, int]]:
 def test_fits_are_counted_by_trial(study: Study) -> None:
     assert counts(study) == dict.fromkeys(METHODS, {"missing": 8})
     jobs = list(fit_jobs(study))
-    assert len({entry.log for entry in jobs}) == len(jobs)
-    for key in jobs[0].fits:
+    assert len({log_of(entry) for entry in jobs}) == len(jobs)
+    for key in jobs[0]:
         write_fit(study, key, "no class left" if key.method == "cdspp" else "")
     found = counts(study)
     assert found["svm-t"] == {"done": 2, "missing": 6}
     assert found["cdspp"] == {"failed": 2, "missing": 6}
     [failure] = study_progress(study).failures
     assert failure.reason == "no class left"
-    assert failure.log == jobs[0].log
+    assert failure.log == log_of(jobs[0])
     assert "cdspp in main, 2 of its trials" in failure.what
 
 
@@ -93,8 +97,8 @@ def test_a_job_that_ended_with_an_error_is_failed(
     write_log(entry, error)
     assert counts(study)["svm-t"] == {"failed": 2, "missing": 6}
     [failure] = study_progress(study).failures
-    assert (failure.reason, failure.log) == (reason, entry.log)
-    for key in entry.fits:  # made since
+    assert (failure.reason, failure.log) == (reason, log_of(entry))
+    for key in entry:  # made since
         write_fit(study, key)
     assert not study_progress(study).failures
 
@@ -103,9 +107,9 @@ def test_a_job_without_an_end_runs_as_long_as_a_run_lives(study: Study) -> None:
     entry, *_ = fit_jobs(study)
     log = write_log(entry, KeyboardInterrupt())
     progress = study_progress(study)
-    assert progress.stopped == [entry.log]
+    assert progress.stopped == [log_of(entry)]
     assert counts(study)["svm-t"] == {"missing": 8}
-    own = mark_run()
+    own = lock_run()
     assert own.stream is not None
     os.utime(log)
     assert counts(study)["svm-t"] == {"running": 2, "missing": 6}
@@ -126,7 +130,9 @@ def test_the_text_names_what_failed_and_what_is_missing(
     lines = status_text(["own study.yaml"]).splitlines()
     assert lines[0] == "toy: no run is at work in this folder"
     assert "failed: a.npz: damaged" in lines
-    assert f"  words left_right 1-2, svm-t, cdspp, target-only: {entry.log}" in lines
+    assert (
+        f"  words left_right 1-2, svm-t, cdspp, target-only: {log_of(entry)}" in lines
+    )
     assert any(line.split() == ["all", "0", "6", "0", "18"] for line in lines)
     assert any(line.split() == ["scores", "0", "1"] for line in lines)
     assert "  results/toy/scores/words.parquet" in lines
@@ -139,10 +145,10 @@ def test_fits_that_crashed_are_made_again_by_the_command_that_is_named(
     monkeypatch.setattr(commands, "read_study", lambda files: study)
     first, second, *_ = fit_jobs(study)
     for entry in (first, second):
-        for key in entry.fits:
+        for key in entry:
             write_fit(study, key, "no class left" if key.method == "svm-t" else "")
     assert "crashed" not in status_text([])
-    crashed = [key for key in second.fits if key.method == "svm-t"]
+    crashed = [key for key in second if key.method == "svm-t"]
     for key in crashed:
         write_fit(study, key, "ValueError: odd", crashed=True)
     [line] = [x for x in status_text([]).splitlines() if x.startswith("To repeat")]
@@ -156,7 +162,7 @@ def test_fits_that_crashed_are_made_again_by_the_command_that_is_named(
 def test_where_the_fit_of_the_showcase_crashed_its_subspace_is_made_again(
     study: Study,
 ) -> None:
-    every = [key for entry in fit_jobs(study) for key in entry.fits]
+    every = [key for entry in fit_jobs(study) for key in entry]
     for key in every:
         write_fit(study, key, "x" * (key.method == "cdspp"), key.method == "cdspp")
     crashed = study_progress(study).crashed

@@ -9,13 +9,15 @@ import pytest
 from support.study_files import load, read_study
 
 from cdspp.core.names import trials_of_block
-from cdspp.study.cost import FEWEST_MB, FEWEST_MINUTES, view_request
 from cdspp.study.fit_jobs import (
     ALONE_SECONDS,
+    FEWEST_MB,
+    FEWEST_MINUTES,
     FitGroup,
     fit_groups,
     fit_request,
     travels_alone,
+    view_request,
 )
 from cdspp.study.model import Study
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.study_files import load, read_study
 
-from cdspp.study.model import Curve
+from cdspp.study.model import Study
 from cdspp.study.plan import plan_of
 from cdspp.study.settings import setting_of_value
 
@@ -34,23 +34,25 @@ def config(embedded: dict[str, Any]) -> dict[str, Any]:
     return embedded | {"curves": [LABELS, ALPHA], "deviations": [], "settings": []}
 
 
-def runs(curve: Curve, benchmark: str) -> list[tuple[float, str]]:
-    """Return each value of a curve with the setting that runs it."""
-    return [(each.value, each.setting) for each in curve.values[benchmark]]
+def runs(study: Study) -> dict[tuple[str, str], list[tuple[float, str]]]:
+    """Return by curve and benchmark each value with the setting that runs it."""
+    return {
+        (curve.identifier, curve.benchmark): [
+            (v.value, v.setting) for v in curve.values
+        ]
+        for curve in study.curves
+    }
 
 
 def test_each_value_is_a_setting_and_that_of_the_main_run_is_not_run_again(
     config: dict[str, Any],
 ) -> None:
     study = load(config)
-    labels, alpha = study.curves
-    three = [(1, "labels-1"), (3, "main"), (5, "labels-5")]
-    assert runs(labels, "digits") == three
-    five = [(1, "labels-1"), (3, "labels-3"), (5, "main")]
-    assert runs(labels, "docs-to-code") == five
-    assert alpha.values.keys() == {"digits"}
-    all_alpha = [(0.1, "alpha-0p1"), (10, "main"), (100, "alpha-100")]
-    assert runs(alpha, "digits") == all_alpha
+    assert runs(study) == {
+        ("labels", "digits"): [(1, "labels-1"), (3, "main"), (5, "labels-5")],
+        ("labels", "docs-to-code"): [(1, "labels-1"), (3, "labels-3"), (5, "main")],
+        ("alpha", "digits"): [(0.1, "alpha-0p1"), (10, "main"), (100, "alpha-100")],
+    }
     assert study.setting_tasks("digits", "labels-3") == ()
     assert len(study.setting_tasks("digits", "labels-1")) == 2
     assert study.method_options("cdspp", "alpha-100")["alpha"] == 100
@@ -81,20 +83,22 @@ def test_a_count_that_leaves_a_class_untested_is_dropped_for_its_task() -> None:
     config["curves"] = [LABELS | {"tasks": ["amazon_dslr", "amazon_webcam"]}]
     config["curves"][0]["values"] = [1, 9]  # the smallest class of dslr has 8 samples
     study = load(config | {"deviations": []})
-    (curve,) = study.curves
-    assert curve.dropped["photographs"] == ((9, "amazon_dslr"),)
+    (curve,) = (each for each in study.curves if each.benchmark == "photographs")
+    assert curve.dropped == ((9, "amazon_dslr"),)
     assert study.setting_tasks("photographs", "labels-9") == ("amazon_webcam",)
     (planned,) = plan_of(study, "photographs").curves
-    assert planned.dropped == curve.dropped["photographs"]
+    assert planned.dropped == curve.dropped
     assert planned.values[-1].tasks == ("amazon_webcam",)
 
 
 def test_a_curve_draws_its_labels_where_the_main_ones_are_published() -> None:
     published = load(read_study("office-caltech"))
-    assert published.protocol("photographs", "main") == "published"
-    assert published.protocol("photographs", "labels-3") == "seeded"
-    assert published.protocol("photographs", "alpha-100") == "published"
-    found = runs(published.curves[0], "photographs")
+    protocols = {
+        setting: published.draw("photographs", setting, "target", "webcam")["protocol"]
+        for setting in ("main", "labels-3", "alpha-100")
+    }
+    assert list(protocols.values()) == ["published", "seeded", "published"]
+    found = runs(published)["labels", "photographs"]
     values, settings = zip(*found, strict=True)
     assert values == (1, 3, 5, 7, 9)
     assert "main" not in settings

@@ -8,8 +8,8 @@ import pytest
 from support.study_files import load
 
 from cdspp.core.names import FitKey
-from cdspp.study.cost import problem_size
 from cdspp.study.files import files_before_fits, files_of_fit
+from cdspp.study.fit_jobs import problem_size
 from cdspp.study.model import Study
 from cdspp.study.plan import plan_of
 

@@ -14,8 +14,7 @@ from cdspp.analysis.curves import CurveScores
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import summarise
 from cdspp.core.names import ALONE, MAIN
-from cdspp.paper.claims.checks import CHECKS
-from cdspp.paper.claims.evidence import Evidence, Judgement, Times
+from cdspp.paper.checks import CHECKS, Decision, Evidence, Times
 from cdspp.paper.times import measure_times
 from cdspp.study.model import CurveValue
 from cdspp.study.plan import CurvePlan, Row
@@ -23,7 +22,7 @@ from cdspp.study.plan import CurvePlan, Row
 TASKS = ("a_b", "b_a")
 LUCK = np.array([0.0, 0.02, -0.01, 0.01, 0.005])
 Numbers = Mapping[Any, Any]
-Check = Callable[..., Judgement]
+Check = Callable[..., Decision]
 
 
 def check_of(name: str, **options: Any) -> Check:
@@ -99,7 +98,10 @@ def curve_of(
     accuracy = np.array(numbers)[:, None, :, None] + LUCK
     plan = CurvePlan(
         identifier=parameter,
+        benchmark="digits",
         parameter=parameter,
+        methods=keys,
+        states={},
         tasks=TASKS,
         rows=tuple(Row(key, METHODS[key][0], "main", key, len(LUCK)) for key in keys),
         values=tuple(CurveValue(v, f"{parameter}-{v:g}", TASKS) for v in levels),

@@ -83,12 +83,12 @@ class Room:
 
     def files(self, task: str) -> TaskFiles:
         source, target = task.split("_")
-        return TaskFiles(
-            source_features=self.features(source),
-            target_features=self.features(target),
-            source_split=self.split("source", source),
-            target_split=self.split("target", target),
-        )
+        return {
+            "source_features": self.features(source),
+            "target_features": self.features(target),
+            "source_split": self.split("source", source),
+            "target_split": self.split("target", target),
+        }
 
     def fit(self, task: str = "left_right", **changes: Any) -> Path:
         state = changes.pop("source", {"name": "real"})
@@ -102,7 +102,7 @@ class Room:
         **changes: Any,
     ) -> None:
         """Make the fits of one job, which differ in the state of the source."""
-        shared = {**METHOD, "benchmark": "toy", "task": task, "block": "1-2"}
+        shared = {**METHOD, "benchmark": "toy", "task": task}
         shared |= {"seed": 0, "code": "1", "files": self.files(task), **changes}
         own = {name: shared.pop(name) for name in OWN}
         outputs = [self.output(name, task, own["method"]) for name in states]

@@ -23,7 +23,7 @@ from cdspp.analysis.summary import Summary, summarise
 from cdspp.core.files import write_record
 from cdspp.core.names import ALONE, MATCHED, role_domains
 from cdspp.methods import method_class
-from cdspp.paper.guest import Paper
+from cdspp.paper.plugin import Paper
 from cdspp.report.tables.source_help import build_task_table
 from cdspp.report.tables.table import to_csv
 from cdspp.stages.artifacts import FIT_COLUMNS, SCORE_COLUMNS, write_rows
@@ -135,11 +135,11 @@ def make_plan(
     )
     keys = dict(paper or {})
     own = {"id": benchmark, "printed": keys.pop("printed", None)}
-    config, guest = {"benchmarks": [own], **keys}, _paper()
-    more = guest.settings(config, study.benchmarks)
+    config, plugin = {"benchmarks": [own], **keys}, _paper()
+    more = plugin.settings(config, study.benchmarks)
     study = with_settings({"settings": settings, "curves": curves}, study, more)
-    plans = {"paper": guest.plan(study, config, benchmark)}
-    return plan_of(replace(study, guests={benchmark: plans}), benchmark)
+    plans = {"paper": plugin.plan(study, config, benchmark)}
+    return plan_of(replace(study, plugins={benchmark: plans}), benchmark)
 
 
 @cache
@@ -248,9 +248,7 @@ def write_scores(path: Path, plan: BenchmarkPlan, **options: Any) -> Path:
 
 def write_comparisons(path: Path, scores: pd.DataFrame, plan: BenchmarkPlan) -> Path:
     """Write what the methods of a plan gain, as the table of a benchmark's CSV form."""
-    table = build_task_table(
-        compare_with_rivals(scores, plan), plan.benchmark, plan.title
-    )
+    table = build_task_table(compare_with_rivals(scores, plan), plan)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(to_csv(table), encoding="utf-8")
     return path

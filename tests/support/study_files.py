@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from cdspp.study.config import load_study
-from cdspp.study.layers import merge_files, merge_presets
+from cdspp.study.config import load_study, merge_files, merge_presets
 from cdspp.study.model import Study
 
 ROOT = Path(__file__).parents[2]

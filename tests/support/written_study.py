@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import runpy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -137,7 +137,7 @@ class WrittenStudy:
         }
         params = SimpleNamespace(
             maker=job.maker.function,
-            plans=[plan.as_dict() for plan in job.plans],
+            plans=[asdict(plan) for plan in job.plans],
             resources=dict.fromkeys(job.maker.resources, "digest"),
         )
         snakemake = SimpleNamespace(
@@ -181,7 +181,7 @@ def write_page(
         plans=plans,
         tables=tables,
         figures=figures,
-        fit_records=records,
+        records=records,
         study=RunDescription(**(usual | description)),
         output=output,
         files=files,

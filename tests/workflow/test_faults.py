@@ -52,7 +52,7 @@ def wait_for(running: subprocess.Popen[str], project: Project, pattern: str) -> 
 
 def let_crash(project: Project) -> None:
     """Let svm-t crash in every trial, as long as a file is there."""
-    module = project.folder / "src/cdspp/methods/svm_t/svm_t.py"
+    module = project.folder / "src/cdspp/methods/svm_t.py"
     head, name, rest = module.read_text().partition("    def _fit_problem(")
     line, _, body = rest.partition("\n")
     module.write_text(f"{head}{name}{line}\n{CRASHING}{body}")

@@ -14,7 +14,7 @@ from cdspp import SourceDomain
 from cdspp.analysis.summary import mean_sd
 from cdspp.datasets.catalogue import load_catalogue, published_storage
 from cdspp.datasets.published import draw_published
-from cdspp.datasets.readers import read_matrix
+from cdspp.features.precomputed import read_matrix
 from cdspp.features.views import SharesZscore
 from cdspp.methods import make, method_class
 from cdspp.paper.printed import EXACT, printed_verdict, read_printed

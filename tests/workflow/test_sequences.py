@@ -15,7 +15,7 @@ import pytest
 from support.toy_study import CONFIG, WORDS, Project
 
 SCORES = "results/toy/scores/words.parquet"
-METHOD = "src/cdspp/methods/svm_t/svm_t.py"
+METHOD = "src/cdspp/methods/svm_t.py"
 N_SEQUENCES, N_STEPS = 30, 4
 WEIGHTS = "w.txt"
 KINDS = (

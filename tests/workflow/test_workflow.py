@@ -25,14 +25,12 @@ FOLLOWERS = {
     "timing_time_claims",
     "table_accuracy_words",
     "table_source_help_words",
-    "table_curve_words",
     "table_overview",
     "table_source_help",
     "table_claims_overview",
     "table_deviations",
     "figure_methods_words",
     "figure_subspace_words",
-    "figure_labels_words",
     "figure_source_help",
     "report_page",
     "all",
@@ -270,7 +268,7 @@ def test_of_a_job_only_the_fits_that_a_change_touches_are_made_anew(
 
 
 def test_an_edited_method_reruns_only_its_fits(project: Project) -> None:
-    module = project.folder / "src/cdspp/methods/svm_t/svm_t.py"
+    module = project.folder / "src/cdspp/methods/svm_t.py"
     text = module.read_text()
     try:
         module.write_text(text + "\n# A comment changes no result.\n")

@@ -3,6 +3,7 @@
 
 import os
 import re
+from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
 
@@ -11,10 +12,16 @@ from snakemake.logging import logger
 from cdspp.core.errors import ConfigError
 from cdspp.core.names import MAIN, fit_key, task_domains
 from cdspp.core.provenance import code_digest, data_digest
-from cdspp.core.run_lock import KEEP_FITS, OUTLIVING, announce, code_state, mark_run
+from cdspp.core.run_lock import (
+    KEEP_FITS,
+    ORPHANED_JOBS_NOTE,
+    export_run_lock,
+    code_state,
+    lock_run,
+)
 from cdspp.methods import method_module
 from cdspp.report.outline import KINDS, outline_names
-from cdspp.study.config import load_study
+from cdspp.study.config import load_study, merge_files, merge_presets
 from cdspp.study.files import (
     CODEBOOK,
     FEATURES,
@@ -34,9 +41,8 @@ from cdspp.study.files import (
     study_command,
     told_file,
 )
-from cdspp.study.guest_sections import guest_classes
-from cdspp.study.layers import merge_files, merge_presets
 from cdspp.study.plan import plan_of
+from cdspp.study.plugins import plugin_classes
 from cdspp.study.stale import (
     changed_note,
     file_recipe,
@@ -86,8 +92,8 @@ to_remake = set()  # files that are there, and made again where a run reaches th
 
 if workflow.is_main_process:  # each job reads this again
     # Before Snakemake takes its lock; kept until the end.
-    own_mark = mark_run(code=code_state())
-    announce(own_mark)
+    own_lock = lock_run(code=code_state())
+    export_run_lock(own_lock)
     backend = getattr(workflow.workflow_settings, "persistence_backend", "file")
     unrecorded = unrecorded_files(study) if str(backend) == "file" else []
     outdated = stale(study, recipe_of, quick=True)
@@ -95,7 +101,7 @@ if workflow.is_main_process:  # each job reads this again
     changed = changed_note(Path("results", study.name))
     fits_ahead = outlook(study, outdated)
     renewed = notes(outdated, unrecorded, fits_ahead)
-    for note in filter(None, (own_mark.note, changed, *renewed, *study.notes)):
+    for note in filter(None, (own_lock.note, changed, *renewed, *study.notes)):
         logger.warning(note)
     keep_fits = os.environ.pop(KEEP_FITS, "")  # jobs need not know
 
@@ -115,12 +121,12 @@ onstart:
     # No dry run comes here.
     if keep_fits and (question := remake_question(fits_ahead)):
         raise WorkflowError(question)
-    if own_mark.note and not workflow.local_exec:
-        logger.warning(OUTLIVING)
+    if own_lock.note and not workflow.local_exec:
+        logger.warning(ORPHANED_JOBS_NOTE)
 
 
 PLANS = {name: plan_of(study, name) for name in study.benchmarks}
-EVERY_PLAN = [plan.as_dict() for plan in PLANS.values()]
+PLAN_VALUES = {name: asdict(plan) for name, plan in PLANS.items()}
 
 
 # The digest of all that makes a file, beside its inputs. Snakemake records no parameter

@@ -5,7 +5,7 @@ from functools import partial
 
 from cdspp.features import extractor_class, own_files, pretrained_network
 from cdspp.features.base import WordExtractor
-from cdspp.study.cost import view_request
+from cdspp.study.fit_jobs import view_request
 
 
 def view_of(wildcards):

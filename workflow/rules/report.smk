@@ -4,7 +4,7 @@
 from cdspp.core.provenance import data_digest
 from cdspp.study.stale import DIGESTS
 
-SECTION_MODULES = [section.__module__ for section in guest_classes()]
+PLUGIN_MODULES = [plugin.__module__ for plugin in plugin_classes()]
 
 
 localrules:
@@ -62,9 +62,9 @@ rule report_page:
     conda:
         "../../envs/environment.yaml"
     params:
-        plans=EVERY_PLAN,
+        plans=list(PLAN_VALUES.values()),
         study=run_description,
-        code=code_digest("cdspp.report.page.page", *SECTION_MODULES),
+        code=code_digest("cdspp.report.page.page", *PLUGIN_MODULES),
         templates=data_digest("report/page/templates"),
     script:
         "../scripts/report_page.py"

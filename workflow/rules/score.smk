@@ -69,6 +69,6 @@ for name in filter(partial(prediction_files, study), study.benchmarks):
         conda:
             "../../envs/environment.yaml"
         params:
-            code=code_digest("cdspp.stages.predictions"),
+            code=code_digest("cdspp.stages.score"),
         script:
             "../scripts/predictions.py"

@@ -3,6 +3,7 @@
 # what. Those of seconds differ from run to run, and have a folder of their own. Labels
 # of test samples colour some figures; they come after every fit.
 
+from dataclasses import asdict
 from functools import cache, partial
 
 from cdspp.report.outline import FIGURE, item_jobs
@@ -35,13 +36,14 @@ def item_files(job, name):
 
 
 def item_input(job, wildcards):
-    return item_inputs(study, job.maker.inputs, job.benchmarks)
+    benchmarks = [plan.benchmark for plan in job.plans]
+    return item_inputs(study, job.maker.inputs, benchmarks)
 
 
 def plan_values(job):
     if job.of_data:
-        return [plan.of_data().as_dict() for plan in job.plans]
-    return [known for known in EVERY_PLAN if known["benchmark"] in job.benchmarks]
+        return [asdict(plan.of_data()) for plan in job.plans]
+    return [PLAN_VALUES[plan.benchmark] for plan in job.plans]
 
 
 for job in item_jobs(list(PLANS.values())):

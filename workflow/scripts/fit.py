@@ -2,14 +2,12 @@
 
 from cdspp.core.jobs import job
 from cdspp.stages.fit import Fit, TaskBlock, fit_block
-from cdspp.stages.trials import TaskFiles
 
 with job(snakemake.log[0], snakemake.input):
     task_block = TaskBlock(
-        files=TaskFiles.of(**snakemake.input),
+        files={**snakemake.input},
         benchmark=snakemake.params.benchmark,
         task=snakemake.wildcards.task,
-        block=snakemake.wildcards.block,
         **snakemake.params.study,
     )
     members = zip(snakemake.output.predictions, snakemake.params.members, strict=True)

@@ -1,7 +1,7 @@
 """Write what methods predict for rows without a label."""
 
 from cdspp.core.jobs import job
-from cdspp.stages.predictions import write_predictions
+from cdspp.stages.score import write_predictions
 
 with job(snakemake.log[0], snakemake.input):
     write_predictions(

@@ -12,7 +12,7 @@ with job(snakemake.log[0], snakemake.input):
         plans=[BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans],
         tables=tables,
         figures=snakemake.input.figures,
-        fit_records=snakemake.input.records,
+        records=snakemake.input.records,
         files=[file for file in snakemake.input if file not in records],
         study=RunDescription(**snakemake.params.study),
         output=snakemake.output[0],

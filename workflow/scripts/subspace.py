@@ -2,7 +2,6 @@
 
 from cdspp.core.jobs import job
 from cdspp.stages.subspace import write_subspace
-from cdspp.stages.trials import TaskFiles
 
 with job(
     snakemake.log[0],
@@ -11,7 +10,7 @@ with job(
     made_of=snakemake.params.made_of,
 ):
     write_subspace(
-        files=TaskFiles.of(**snakemake.input),
+        files={**snakemake.input},
         output=snakemake.output[0],
         overlap=snakemake.params.overlap,
         method=snakemake.params.method,

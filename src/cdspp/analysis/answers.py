@@ -9,13 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.source_help import (
-    ALL_COLUMNS,
-    by_default,
-    matrix,
-    of_reference,
-    on_average,
-)
+from cdspp.analysis import source_help
 from cdspp.analysis.verdicts import (
     COLLAPSED,
     DEPENDS,
@@ -75,7 +69,7 @@ def interval_text(gain: PairedGain) -> str:
 
 def verdict_of(comparisons: pd.DataFrame) -> str:
     """Return the verdict on the average over tasks, or on the only one."""
-    average = on_average(comparisons)
+    average = source_help.on_average(comparisons)
     return NOT_ASKED if average.empty else str(average["verdict"].iloc[0])
 
 
@@ -92,7 +86,7 @@ def _of_tasks(verdict: str, counts: Counter[str]) -> str:
 
 def answer(comparisons: pd.DataFrame) -> str:
     """Answer for one benchmark: the reference first, then others, bridges last."""
-    averages = matrix(comparisons, corrected=True)
+    averages = source_help.matrix(comparisons, corrected=True)
     others, bridges = _other_methods(averages, in_short=False), _bridges(averages)
     texts = (reference_answer(comparisons), others, bridges and sentence(f"{bridges}."))
     return " ".join(filter(None, texts))
@@ -100,7 +94,9 @@ def answer(comparisons: pd.DataFrame) -> str:
 
 def reference_answer(comparisons: pd.DataFrame) -> str:
     """Answer for the reference by its defaults; then what selection changes."""
-    default, selected = (of_reference(comparisons, selected=s) for s in (False, True))
+    default, selected = (
+        source_help.of_reference(comparisons, selected=s) for s in (False, True)
+    )
     if not comparisons["state"].any():
         return "Not asked: no other source state was run."
     if not default["state"].any():
@@ -115,7 +111,7 @@ def reference_answer(comparisons: pd.DataFrame) -> str:
 
 def _answer(ours: pd.DataFrame, default: pd.DataFrame) -> str:
     """Return verdict and numbers of a form of the method, named as its default is."""
-    average, counts = on_average(ours), tally(ours)
+    average, counts = source_help.on_average(ours), tally(ours)
     text = _SENTENCES[verdict_of(average)].format(default["display_name"].iloc[0])
     text = f"{text}{_numbers(average)}."
     if counts.total() < 2:
@@ -128,8 +124,12 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
     """Answer the question for all benchmarks by title: one sentence, or a line each."""
     parts, any_bridge = [], False
     for title, comparisons in groups.items():
-        averages = matrix(comparisons, corrected=True)
-        bridges, alone = _bridges(averages), _labels_only(comparisons, averages)
+        averages = source_help.matrix(comparisons, corrected=True)
+        bridges, alone = _bridges(averages), _other_methods(averages, in_short=True)
+        if (ours := source_help.of_reference(comparisons))["state"].any():
+            text = _SENTENCES[verdict_of(ours)].format(ours["display_name"].iloc[0])
+            others = f", and {alone}" if alone else ""
+            alone = f"{text}{_exceptions(ours)}{others}"
         where = f"on {title}, with labels alone," if bridges else f"on {title}"
         note = f"{where} {alone}" if alone or not bridges else ""
         note = note.rstrip() if comparisons["state"].any() else f"not asked on {title}"
@@ -140,23 +140,12 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
     return f"{sentence(text)}." if text else "Nothing was run yet."
 
 
-def _labels_only(comparisons: pd.DataFrame, averages: pd.DataFrame) -> str:
-    """Return the answer, in short, for methods without a bridge."""
-    ours = of_reference(comparisons)
-    others = _other_methods(averages, in_short=True)
-    if not ours["state"].any():
-        return others
-    text = _SENTENCES[verdict_of(ours)].format(ours["display_name"].iloc[0])
-    text += _exceptions(ours)
-    return f"{text}, and {others}" if others else text
-
-
 def _bridges(averages: pd.DataFrame) -> str:
     """Return accuracies by bridge, and that of the target without one."""
     reached: dict[str, list[str]] = {}
     alone = []
     bridged = (averages["bridge"] != "") & averages["accuracy"].notna()
-    for average in by_default(averages[bridged]):
+    for average in source_help.by_default(averages[bridged]):
         first = average.iloc[0]
         name = str(first["display_name"]).rstrip("*")
         text = f"{name} {in_points(first['accuracy'])} % ({first['verdict']})"
@@ -171,7 +160,7 @@ def _bridges(averages: pd.DataFrame) -> str:
 def _other_methods(averages: pd.DataFrame, *, in_short: bool) -> str:
     """Name, or in short count, other methods without a bridge by verdict."""
     found: dict[str, list[str]] = {}
-    for average in by_default(averages[averages["bridge"] == ""]):
+    for average in source_help.by_default(averages[averages["bridge"] == ""]):
         first = average.iloc[0]
         if first["role"] != REFERENCE and average["state"].any():
             name = str(first["display_name"]).rstrip("*")
@@ -181,7 +170,7 @@ def _other_methods(averages: pd.DataFrame, *, in_short: bool) -> str:
     if n_methods < 2:
         text = "".join(_SENTENCES[key].format(*names) for key, names in found.items())
         return text if in_short or not text else sentence(f"{text}.")
-    noun = "method" if of_reference(averages).empty else "other method"
+    noun = "method" if source_help.of_reference(averages).empty else "other method"
     many = counted(n_methods, noun)
     forms = {key: _COUNT_PHRASES[key][len(n) > 1] for key, n in found.items()}
     phrases = {key: form.format(len(found[key])) for key, form in forms.items()}
@@ -197,8 +186,8 @@ def _other_methods(averages: pd.DataFrame, *, in_short: bool) -> str:
 def without_source(comparisons: pd.DataFrame) -> list[str]:
     """Return by method the part of its gain over the baseline that needs no source."""
     parts = []
-    for group in by_default(comparisons):
-        average = on_average(group)
+    for group in source_help.by_default(comparisons):
+        average = source_help.on_average(group)
         found = gain_without_source(average[average["trials"] >= MIN_TRIALS])
         if found is not None:
             alone, whole = (in_points(gain, sign=True) for gain in found)
@@ -211,7 +200,7 @@ def gain_without_source(comparisons: pd.DataFrame) -> tuple[float, float] | None
 
     Where fits have collapsed or diverged it is not known.
     """
-    others = ~comparisons["state"] & (comparisons["rival"] != ALL_COLUMNS)
+    others = ~comparisons["state"] & (comparisons["rival"] != source_help.ALL_COLUMNS)
     over_baseline = comparisons[others]["gain"].tolist()
     over_none = comparisons[comparisons["rival"] == ALONE]["gain"].tolist()
     collapsed = (comparisons["verdict"] == COLLAPSED).any()
@@ -240,10 +229,17 @@ def _numbers(average: pd.DataFrame) -> str:
     verdict = verdict_of(average)
     if verdict not in STATEMENTS:
         return ""
-    rows = {comparison.rival: comparison for comparison in average.itertuples()}
-    if verdict == DEPENDS:
-        return _by_measure(average, rows)
+    rows: dict[Any, Any] = {row.rival: row for row in average.itertuples()}
     hardest = str(average["hardest"].iloc[0])
+    if verdict == DEPENDS:
+        first, rival = average.iloc[0], rows.get(ALONE) or rows[hardest]
+        over = "no source" if rival.rival == ALONE else rival.rival
+        return (
+            f": {first['accuracy_verdict']} by accuracy "
+            f"({in_points(rival.gain, sign=True)} points over {over}), "
+            f"{first['balanced_verdict']} by balanced accuracy "
+            f"({in_points(rival.balanced_gain, sign=True)} points)"
+        )
     parts = [
         f"{_OVER.get(state, f'over {rows[state].rival_name}')} "
         f"{interval_text(rows[state])}"
@@ -260,18 +256,6 @@ def _numbers(average: pd.DataFrame) -> str:
             least = in_points(detectable)
             text += f"; a gain of {least} points would be found in 4 of 5 such studies"
     return text + _remarks(rows)
-
-
-def _by_measure(average: pd.DataFrame, rows: Mapping[Any, Any]) -> str:
-    first = average.iloc[0]
-    rival = rows.get(ALONE) or rows[str(first["hardest"])]
-    over = "no source" if rival.rival == ALONE else rival.rival
-    return (
-        f": {first['accuracy_verdict']} by accuracy "
-        f"({in_points(rival.gain, sign=True)} points over {over}), "
-        f"{first['balanced_verdict']} by balanced accuracy "
-        f"({in_points(rival.balanced_gain, sign=True)} points)"
-    )
 
 
 def _remarks(rows: Mapping[Any, Any]) -> str:

@@ -11,36 +11,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from cdspp.analysis.best_bet import (
-    LEAST_GAIN,
-    NO_SOURCE,
-    OPEN,
-    PRIORS,
-    SETTLED,
-    TARGET_ONLY,
-    Posterior,
-    best_bet,
-    default_candidates,
-    evidence,
-    information,
-    posterior,
-)
+from cdspp.analysis import best_bet as bets
+from cdspp.analysis.best_bet import TARGET_ONLY, Posterior
 from cdspp.analysis.comparison import Comparison, python_lines
 from cdspp.analysis.explanation import HeldOut, explain
 from cdspp.analysis.hold_outs import Fit, HoldOuts, Problem, make_folds
 from cdspp.analysis.rows_to_label import SignTest, draw_rows, read_labelled
 from cdspp.analysis.summary import MOST_COLLAPSED, Floats
 from cdspp.analysis.verdicts import MIN_TRIALS
+from cdspp.core import names
 from cdspp.core.errors import DataError
-from cdspp.core.names import (
-    NO_SCALE,
-    PCA,
-    REAL,
-    STANDARDISE,
-    STANDARDISE_EACH,
-    SWAPPED,
-    UNIT,
-)
 from cdspp.core.wording import in_points
 from cdspp.methods import available, method_class, name_of
 from cdspp.methods.base import SourceDomain
@@ -57,6 +37,10 @@ BRIDGED = {
 }
 # Hold-outs end once no posterior mean has moved by more over the last five.
 SETTLED_MEAN, LAST_REPEATS = 0.002, 5
+_TO_SETTLE = """\
+rows = found.rows_to_label.head(20)  # found = cdspp.compare(...)
+rows["label"] = [...]  # from the top
+cdspp.compare(X, y, source=source, labelled=rows{})"""
 
 Labelled: TypeAlias = pd.DataFrame | Sequence[pd.DataFrame] | None
 
@@ -71,7 +55,7 @@ def compare(
     why: bool = False,
     repeats: int = 15,
     test_share: float = 1 / 5,
-    scale: str = STANDARDISE,
+    scale: str = names.STANDARDISE,
     max_rows: int = 2000,
     margin: float = 1.0,
     wanted: float = 5.0,
@@ -147,25 +131,26 @@ default="standardise"
     """
     problem = Problem.of(X, y, source, scale)
     named = [name_of(method) for method in methods or ()]
-    names = [*dict.fromkeys([*default_candidates(problem.bridge), *named])]
-    _check(names, repeats, problem)
+    candidates = [*dict.fromkeys([*bets.default_candidates(problem.bridge), *named])]
+    _check(candidates, repeats, problem)
     n_folds = repeats if problem.fewest > 1 else 0
     folds = make_folds(problem, n_folds, test_share, max_rows, seed)
     runs = HoldOuts(problem, folds, scale, max_rows, seed)
-    for name in names:
+    for name in candidates:
         progress(_forecast(runs, name, n_folds + 1))
-    gains, done = _gains(runs, names)
+    gains, done = _gains(runs, candidates)
     found = _bet(runs, gains, done, labelled)
     if why and n_folds:
-        tested = named or dict.fromkeys([*names, *usual_methods(problem)])
+        tested = named or dict.fromkeys([*candidates, *usual_methods(problem)])
         found = _with_explanation(runs, found, [*tested], (margin, wanted), progress)
-    deploy = python_lines(found.best_bet, scale)
+    steps = [python_lines(found.best_bet, scale)]
     if found.test is not None:
-        deploy = f"# first write the labels of these rows into y\n{deploy}"
-    steps = deploy, *_settling_lines(found, scale)
-    notes = [*_degenerate_note(runs, found), *_scale_note(runs, done)]
-    note = "; ".join([*runs.notes(), *notes])
-    return replace(found, next_steps=steps, note=note)
+        steps = [f"# first write the labels of these rows into y\n{steps[0]}"]
+    if found.can_be_settled:
+        how = "" if scale == names.STANDARDISE else f", scale={scale!r}"
+        steps.append(_TO_SETTLE.format(how))
+    notes = *runs.notes(), *_degenerate_note(runs, found), *_scale_note(runs, done)
+    return replace(found, next_steps=tuple(steps), note="; ".join(notes))
 
 
 def _gains(runs: HoldOuts, names: Sequence[str]) -> tuple[dict[str, Posterior], int]:
@@ -176,15 +161,14 @@ def _gains(runs: HoldOuts, names: Sequence[str]) -> tuple[dict[str, Posterior], 
     """
     bridge = runs.problem.bridge
     others = (name for name in names if name != TARGET_ONLY)
-    priors = {name: PRIORS[information(name, bridge)] for name in others}
+    priors = {name: bets.PRIORS[bets.information(name, bridge)] for name in others}
     means: list[list[float]] = []
-    found = {name: posterior([], prior) for name, prior in priors.items()}
+    found = {name: bets.posterior([], prior) for name, prior in priors.items()}
     for done in range(1, len(runs.folds) + 1):
         alone = runs.correct(Fit(TARGET_ONLY), done)
-        found = {
-            name: posterior(differences(runs.correct(Fit(name), done), alone), prior)
-            for name, prior in priors.items()
-        }
+        for name, prior in priors.items():
+            gains = differences(runs.correct(Fit(name), done), alone)
+            found[name] = bets.posterior(gains, prior)
         means.append([gain.mean for gain in found.values()])
         if done >= MIN_TRIALS + LAST_REPEATS:
             moved = np.abs(np.subtract(means[-1], means[-1 - LAST_REPEATS]))
@@ -210,15 +194,15 @@ def _bet(
     names = (*gains, TARGET_ONLY)
     shares = {name: runs.degenerate(Fit(name), done) for name in names}
     usable = {name: g for name, g in gains.items() if shares[name] <= MOST_COLLAPSED}
-    candidate = bet = best_bet(usable)
+    candidate = bet = bets.best_bet(usable)
     if bet == TARGET_ONLY:
         with_source = [name for name in gains if method_class(name).uses_source]
         chosen = [name for name in with_source if name in usable] or with_source
         candidate = max(chosen, key=lambda name: gains[name].mean)
-    sure = evidence(bet, gains[candidate]) if done else OPEN
+    sure = bets.evidence(bet, gains[candidate]) if done else bets.OPEN
     rows, test, disagreement = _rows_to_label(runs, candidate, labelled)
     if test is not None and test.winner is not None:
-        bet, sure = (candidate, TARGET_ONLY)[test.winner], SETTLED
+        bet, sure = (candidate, TARGET_ONLY)[test.winner], bets.SETTLED
     held_out = _held_out(runs, [Fit(name) for name in shares], done)
     return Comparison(
         best_bet=bet,
@@ -249,13 +233,10 @@ def _rows_to_label(
     given = [labelled] if isinstance(labelled, pd.DataFrame) else [*(labelled or ())]
     drawn = pd.DataFrame()
     for rows in (*given, None):
-        fits = {
-            name: runs.label_all(problem, name) for name in (candidate, TARGET_ONLY)
-        }
-        both = {name: codes for name, codes in fits.items() if codes is not None}
-        if len(both) < len(fits):
+        first, second = (runs.label_all(problem, n) for n in (candidate, TARGET_ONLY))
+        if first is None or second is None:
             return drawn, test, math.nan
-        drawn = draw_rows(problem, both, runs.seed)
+        drawn = draw_rows(problem, {candidate: first, TARGET_ONLY: second}, runs.seed)
         if rows is not None:
             places, codes, test = read_labelled(rows, drawn, problem)
             problem = problem.with_labels(places, codes)
@@ -265,7 +246,6 @@ def _rows_to_label(
 def _held_out(runs: HoldOuts, fits: Sequence[Fit], done: int) -> HeldOut:
     return HeldOut(
         classes=runs.problem.codes[runs.problem.labelled],
-        methods=[*dict.fromkeys(fit.method for fit in fits)],
         right={fit: runs.correct(fit, done) for fit in fits},
         collapsed={fit: runs.degenerate(fit, done) for fit in fits},
         bridge=runs.problem.bridge,
@@ -283,7 +263,7 @@ def _candidates(
             {
                 "method": fit.method,
                 "display_name": method_class(fit.method).display_name,
-                "information": information(fit.method, bridge),
+                "information": bets.information(fit.method, bridge),
                 "accuracy": held_out.accuracy(right) if len(right) else math.nan,
                 "expected_gain": gain.mean,
                 "low": low,
@@ -301,51 +281,35 @@ def _candidates(
 def _with_explanation(
     runs: HoldOuts,
     comparison: Comparison,
-    names: Sequence[str],
+    methods: Sequence[str],
     goals: tuple[float, float],
     progress: Callable[[str], None],
 ) -> Comparison:
     """Add the tests in every source state; they may settle the bet."""
-    fits = [fit for name in names for fit in _in_states(name, runs.problem)]
-    for name in names:
-        n_fits = len(runs.folds) * sum(fit.method == name for fit in fits)
-        progress(_forecast(runs, name, n_fits))
+    fits: list[Fit] = []
+    for name in methods:
+        cls = method_class(name)
+        bridged = runs.problem.source.with_bridges(cls.bridges)
+        states = [*STATES, *bridge_states(bridged)] if cls.uses_source else [names.REAL]
+        if runs.problem.two_classes:  # swapped, they are the mirrored problem
+            states = [state for state in states if state != names.SWAPPED]
+        fits += (Fit(name, state) for state in states)
+        progress(_forecast(runs, name, len(runs.folds) * len(states)))
     held_out = _held_out(runs, fits, len(runs.folds))
     margin, wanted = goals
-    order = default_candidates(runs.problem.bridge)
+    order = bets.default_candidates(runs.problem.bridge)
     explanation = explain(held_out, order, margin / 100, wanted / 100)
     accuracies = pd.DataFrame(held_out.accuracies())
     comparison = replace(comparison, explanation=explanation, accuracies=accuracies)
     if not explanation.settled or comparison.test is not None:
         return comparison
-    return replace(comparison, best_bet=explanation.tested, evidence=SETTLED)
-
-
-def _in_states(method: str, problem: Problem) -> Iterator[Fit]:
-    cls = method_class(method)
-    bridged = problem.source.with_bridges(cls.bridges)
-    states = [*STATES, *bridge_states(bridged)] if cls.uses_source else [REAL]
-    for state in states:
-        if not (state == SWAPPED and problem.two_classes):
-            yield Fit(method, state)
+    return replace(comparison, best_bet=explanation.tested, evidence=bets.SETTLED)
 
 
 def _forecast(runs: HoldOuts, method: str, n_fits: int) -> str:
     cost = fit_cost(method_class(method), runs.problem.size(runs.max_rows))
     seconds = math.ceil(n_fits * cost.seconds)
     return f"{method}: {n_fits} fits at most, about {seconds} s"
-
-
-def _settling_lines(comparison: Comparison, scale: str) -> Iterator[str]:
-    """Yield Python that tests the bet on rows that the user labels."""
-    if not comparison.can_be_settled:
-        return
-    how = "" if scale == STANDARDISE else f", scale={scale!r}"
-    yield (
-        "rows = found.rows_to_label.head(20)  # found = cdspp.compare(...)\n"
-        'rows["label"] = [...]  # from the top\n'
-        f"cdspp.compare(X, y, source=source, labelled=rows{how})"
-    )
 
 
 def _degenerate_note(runs: HoldOuts, comparison: Comparison) -> Iterator[str]:
@@ -356,28 +320,28 @@ def _degenerate_note(runs: HoldOuts, comparison: Comparison) -> Iterator[str]:
     texts = (f"{name} {100 * s:.0f} %" for name, s in shares[shares > 0].items())
     text = f"fits that failed, collapsed or diverged: {', '.join(texts)}"
     other = scale_to_try(runs.scale) if shares.max() > MOST_COLLAPSED else runs.scale
-    if other == PCA and SHARED in runs.problem.bridge:  # it leaves none to share
-        other = STANDARDISE_EACH
+    if other == names.PCA and SHARED in runs.problem.bridge:  # it leaves none to share
+        other = names.STANDARDISE_EACH
     yield text if other == runs.scale else f"{text}; try the scale {other}"
 
 
 def _scale_note(runs: HoldOuts, done: int) -> Iterator[str]:
     """Yield scales with which the reference is expected to gain a point or more."""
     fit = Fit(TARGET_ONLY)
-    for scale in (UNIT, NO_SCALE) if done and runs.scale == STANDARDISE else ():
+    standard = done and runs.scale == names.STANDARDISE
+    for scale in (names.UNIT, names.NO_SCALE) if standard else ():
         other = replace(runs, scale=scale, failures={}, _correct={})
         gains = differences(other.correct(fit, done), runs.correct(fit, done))
-        gain = posterior(gains, PRIORS[NO_SOURCE]).mean
-        if gain >= LEAST_GAIN:
+        gain = bets.posterior(gains, bets.PRIORS[bets.NO_SOURCE]).mean
+        if gain >= bets.LEAST_GAIN:
             points = f"{in_points(gain, sign=True)} points"
             yield f"with the scale {scale} {TARGET_ONLY} is expected to gain {points}"
 
 
 def scale_to_try(scale: str) -> str:
     """Return another scaling to try where fits are degenerate."""
-    if scale == PCA:
-        return scale
-    return PCA if scale in (STANDARDISE, STANDARDISE_EACH) else STANDARDISE
+    standard = (names.STANDARDISE, names.STANDARDISE_EACH)
+    return names.PCA if scale in (*standard, names.PCA) else names.STANDARDISE
 
 
 def usual_methods(problem: Problem) -> list[str]:

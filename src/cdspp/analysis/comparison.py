@@ -21,14 +21,7 @@ from cdspp.analysis.best_bet import (
 from cdspp.analysis.explanation import ALONE_BETTER, CANNOT_TELL, USE, Explanation
 from cdspp.analysis.rows_to_label import SignTest
 from cdspp.analysis.verdicts import PairedGain
-from cdspp.core.names import (
-    MOST_COMPONENTS,
-    NO_SCALE,
-    PCA,
-    STANDARDISE,
-    STANDARDISE_EACH,
-    UNIT,
-)
+from cdspp.core import names
 from cdspp.core.wording import aligned, counted, in_points
 from cdspp.methods import method_class
 
@@ -36,10 +29,10 @@ FEWEST_ROWS = 5  # with which a sign test can reach 5 %
 SCHEMA_VERSION = 1  # of `Comparison.to_dict`
 # How scikit-learn scales rows as each scale does.
 SCALERS = {
-    UNIT: "preprocessing.Normalizer()",
-    STANDARDISE: "preprocessing.StandardScaler()",
-    STANDARDISE_EACH: "preprocessing.StandardScaler()",
-    PCA: f"decomposition.PCA(min({MOST_COMPONENTS}, *{{}}.shape))",
+    names.UNIT: "preprocessing.Normalizer()",
+    names.STANDARDISE: "preprocessing.StandardScaler()",
+    names.STANDARDISE_EACH: "preprocessing.StandardScaler()",
+    names.PCA: f"decomposition.PCA(min({names.MOST_COMPONENTS}, *{{}}.shape))",
 }
 _NO_BRIDGE = (
     "With two classes and no bridge, labels by themselves transfer almost nothing. "
@@ -356,7 +349,7 @@ def python_lines(method: str, scale: str) -> str:
     """Return Python that fits a method, and scales new rows as those of the fit."""
     cls = method_class(method)
     made, uses = f"cdspp.make({method!r})", cls.uses_source
-    if scale == NO_SCALE:
+    if scale == names.NO_SCALE:
         return f"model = {made}.fit(X, y{', source=source' if uses else ''})"
     module, _, scaler = SCALERS[scale].partition(".")
     theirs = f"{scaler.format('source.X')}.fit_transform(source.X)"

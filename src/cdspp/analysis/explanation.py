@@ -25,24 +25,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
+from cdspp.analysis import verdicts
 from cdspp.analysis.answers import interval_text
 from cdspp.analysis.hold_outs import Fit
 from cdspp.analysis.summary import MOST_COLLAPSED, Floats, mean_sd
-from cdspp.analysis.verdicts import (
-    ALPHA,
-    COLLAPSED,
-    EQUAL,
-    HELPS,
-    HURTS,
-    MIN_TRIALS,
-    PairedGain,
-    Verdict,
-    agreed,
-    gain_of,
-    holm,
-    judge_pair,
-    judge_tasks,
-)
+from cdspp.analysis.verdicts import PairedGain, Verdict
 from cdspp.core.names import ALONE, REAL
 from cdspp.core.wording import counted, in_points
 from cdspp.methods import method_class
@@ -96,7 +83,7 @@ class Explanation:
     @property
     def settled(self) -> bool:
         """True if the candidate chosen beforehand beats all without a source."""
-        return self.p_value < ALPHA
+        return self.p_value < verdicts.ALPHA
 
 
 class GainByMeasure(NamedTuple):
@@ -118,7 +105,6 @@ class HeldOut:
     """
 
     classes: Int
-    methods: Sequence[str]
     right: Mapping[Fit, Floats]
     collapsed: Mapping[Fit, float]
     bridge: Mapping[str, str]
@@ -126,18 +112,20 @@ class HeldOut:
     @cached_property
     def with_source(self) -> list[str]:
         """The methods that use a source."""
-        return [name for name in self.methods if method_class(name).uses_source]
+        methods = dict.fromkeys(fit.method for fit in self.right)
+        return [name for name in methods if method_class(name).uses_source]
 
     @cached_property
     def alone(self) -> dict[str, Floats]:
         """Rows of methods without a source that mostly run, and none with a bridge."""
         found = {}
-        for name in self.methods:
-            fit = Fit(name, ALONE if name in self.with_source else REAL)
+        for fit, right in self.right.items():
+            cls = method_class(fit.method)
+            alone = fit.state == (ALONE if cls.uses_source else REAL)
             # Without a source a bridge joins the target to itself.
-            usable = not (method_class(name).bridges or self.unusable(fit))
-            if usable and self.by_row(self.right[fit])[0].size >= MIN_TRIALS:
-                found[name] = self.right[fit]
+            usable = alone and not (cls.bridges or self.unusable(fit))
+            if usable and self.by_row(right)[0].size >= verdicts.MIN_TRIALS:
+                found[fit.method] = right
         return found
 
     @cached_property
@@ -171,8 +159,10 @@ class HeldOut:
         sizes = np.bincount(classes)
         weights = len(classes) / (np.count_nonzero(sizes) * sizes[classes])
         least = 1 / len(self.classes)
-        plain = gain_of(by_row, resolution=least)
-        return GainByMeasure(plain, gain_of(weights * by_row, resolution=least))
+        plain = verdicts.gain_of(by_row, resolution=least)
+        return GainByMeasure(
+            plain, verdicts.gain_of(weights * by_row, resolution=least)
+        )
 
     def accuracy(self, right: Floats) -> float:
         """Return the mean over rows; NaN where a method has failed throughout."""
@@ -212,29 +202,32 @@ def explain(
     own, over_alone = {}, {}
     for name in held_out.with_source:
         states = {fit.state: held_out.right[fit] for fit in held_out.states(name)[1:]}
-        own[name], over_alone[name] = (
-            held_out.over(name, states),
-            held_out.over_alone(name),
-        )
-    verdicts = _verdicts(held_out, own, over_alone, margin)
+        own[name] = held_out.over(name, states)
+        over_alone[name] = held_out.over_alone(name)
+    table = _verdicts(held_out, own, over_alone, margin)
     gains = pd.DataFrame(_gains(own, over_alone, margin))
-    winners = verdicts[verdicts["wins"]]
+    winners = table[table["wins"]]
     decision, method, gain = CANNOT_TELL, held_out.best_alone, None
     if not winners.empty:
         decision = USE
         method = str(winners.loc[winners["accuracy"].idxmax(), "method"])
         best = {held_out.best_alone: held_out.alone[held_out.best_alone]}
         gain = shrunk(held_out.over(method, best)[held_out.best_alone].plain)
-    elif verdicts["out"].all():
+    elif table["out"].all():
         decision = ALONE_BETTER
     usable = (k for k in candidates if k in own and not held_out.unusable(Fit(k)))
     tested = next(usable, "")
     rivals = over_alone.get(tested, {}).values()
     p_value = max((g.p_above for both in rivals for g in both), default=math.nan)
-    if len(held_out.classes) < MIN_TRIALS:
+    if len(held_out.classes) < verdicts.MIN_TRIALS:
         p_value = math.nan
-    tests = Explanation(gains, verdicts, decision, method, gain, "", tested, p_value)
-    return replace(tests, finding=_finding(held_out, tests, wanted))
+    tests = Explanation(gains, table, decision, method, gain, "", tested, p_value)
+    finding = _decision_text(held_out, tests, wanted)
+    excluded = table[table["verdict"] == verdicts.COLLAPSED]["display_name"]
+    if len(excluded):
+        names = ", ".join(excluded)
+        finding += f" Excluded, because fits failed, collapsed or diverged: {names}."
+    return replace(tests, finding=finding)
 
 
 def shrunk(gain: PairedGain) -> PairedGain:
@@ -257,14 +250,20 @@ def _verdicts(
     unusable = [any(map(held_out.unusable, held_out.states(name))) for name in own]
     every = {name: {**own[name], **over_alone[name]} for name in own}
     judged = [_by_measure(gains, margin, unusable) for gains in (own, every)]
-    p_worse = holm([_p_worse(over_alone[name]) for name in own])
+    p_worse = []  # than some method without a source, whichever it is
+    for name in own:
+        gains = over_alone[name].values()
+        worst = [max(g.p_below for g in both) for both in gains]
+        p_worse.append(
+            min([1.0, *(len(worst) * p for p in worst if not math.isnan(p))])
+        )
     records = []
-    rows = zip(own, unusable, *judged, p_worse, strict=True)
+    rows = zip(own, unusable, *judged, verdicts.holm(p_worse), strict=True)
     for name, degenerate, over_own, use, p_lost in rows:
-        verdict = agreed(*(each.name for each in over_own))
+        verdict = verdicts.agreed(*(each.name for each in over_own))
         if degenerate:
-            verdict = COLLAPSED
-        lost_to_one = verdict != COLLAPSED and p_lost < ALPHA
+            verdict = verdicts.COLLAPSED
+        lost_to_one = verdict != verdicts.COLLAPSED and p_lost < verdicts.ALPHA
         records.append(
             {
                 "method": name,
@@ -275,9 +274,9 @@ def _verdicts(
                 "p_helps": max(each.p_helps for each in over_own),
                 "p_hurts": max(each.p_hurts for each in over_own),
                 "hardest": over_own[0].hardest,
-                "wins": all(each.name == HELPS for each in use),
+                "wins": all(each.name == verdicts.HELPS for each in use),
                 "p_use": max(each.p_helps for each in use),
-                "out": verdict in (HURTS, EQUAL) or lost_to_one,
+                "out": verdict in (verdicts.HURTS, verdicts.EQUAL) or lost_to_one,
                 "detectable": max(each.detectable for each in use),
             }
         )
@@ -290,14 +289,8 @@ def _by_measure(
     judged = []
     for at in (0, 1):
         own = [{key: both[at] for key, both in each.items()} for each in gains.values()]
-        judged.append(judge_tasks(own, margin=margin, collapsed=unusable))
+        judged.append(verdicts.judge_tasks(own, margin=margin, collapsed=unusable))
     return list(zip(*judged, strict=True))
-
-
-def _p_worse(rivals: Mapping[str, GainByMeasure]) -> float:
-    """Return the p value of being worse than some rival, whichever it is."""
-    worst = [max(g.p_below for g in both) for both in rivals.values()]
-    return min([1.0, *(len(worst) * p for p in worst if not math.isnan(p))])
 
 
 def _gains(own: Gains, over_alone: Gains, margin: float) -> Iterator[dict[str, object]]:
@@ -314,24 +307,14 @@ def _gains(own: Gains, over_alone: Gains, margin: float) -> Iterator[dict[str, o
                 "state": state,
                 "rival": rival,
                 **{name: getattr(gain, name) for name in _GAIN_COLUMNS},
-                "pair": judge_pair(gain, margin),
+                "pair": verdicts.judge_pair(gain, margin),
             }
-
-
-def _finding(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
-    """Return the decision as a sentence, and the methods that it excludes."""
-    text = _decision_text(held_out, tests, wanted)
-    unusable = tests.verdicts[tests.verdicts["verdict"] == COLLAPSED]
-    if unusable.empty:
-        return text
-    names = ", ".join(unusable["display_name"])
-    return f"{text} Excluded, because fits failed, collapsed or diverged: {names}."
 
 
 def _decision_text(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
     if not tests.method:
-        if len(held_out.classes) < MIN_TRIALS:
-            return f"Cannot tell: label {MIN_TRIALS} rows at least."
+        if len(held_out.classes) < verdicts.MIN_TRIALS:
+            return f"Cannot tell: label {verdicts.MIN_TRIALS} rows at least."
         return "Cannot tell: all fits without a source failed, collapsed or diverged."
     name = method_class(tests.method).display_name
     many = len(tests.verdicts) > 1

@@ -14,12 +14,11 @@ import pandas as pd
 from cdspp.analysis.summary import read_scores
 from cdspp.core.errors import DataError
 from cdspp.core.names import FitKey, PathLike, fit_key
-from cdspp.core.provenance import Usage, numeric
+from cdspp.core.provenance import USAGE, numeric
 from cdspp.core.wording import counted
 from cdspp.stages.artifacts import read_fit_record
 
-_USAGE = tuple(Usage().as_dict())
-OUTCOME_COLUMNS = (*FitKey._fields, "trial", "status", "reason", *_USAGE, "selected")
+OUTCOME_COLUMNS = (*FitKey._fields, "trial", "status", "reason", *USAGE, "selected")
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +54,7 @@ def read_fit_records(paths: Iterable[PathLike]) -> FitRecords:
         outcomes += [{**fit_key(path)._asdict(), **t} for t in record.trials]
         jobs.append(record.extra)
     frame = pd.DataFrame(outcomes, columns=list(OUTCOME_COLUMNS))
-    return FitRecords(frame.astype(dict.fromkeys(_USAGE, "float64")), jobs)
+    return FitRecords(frame.astype(dict.fromkeys(USAGE, "float64")), jobs)
 
 
 def record_files(folder: PathLike) -> list[Path]:

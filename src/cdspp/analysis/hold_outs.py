@@ -16,15 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
 from cdspp.analysis.summary import Floats
-from cdspp.core.errors import (
-    BridgeWarning,
-    CollapseWarning,
-    CostWarning,
-    DataError,
-    LabelWarning,
-    MethodFailed,
-    UnitWarning,
-)
+from cdspp.core import errors
 from cdspp.core.labels import require_common
 from cdspp.core.names import PCA, REAL, STANDARDISE_EACH
 from cdspp.core.scaling import Scaling, fit_scaling
@@ -39,7 +31,12 @@ from cdspp.methods.problem import number_errors
 from cdspp.stages.source_states import SourceState
 
 # Costs are reported before all fits, degenerate fits after them.
-IGNORED_WARNINGS = BridgeWarning, CollapseWarning, CostWarning, LabelWarning
+IGNORED_WARNINGS = (
+    errors.BridgeWarning,
+    errors.CollapseWarning,
+    errors.CostWarning,
+    errors.LabelWarning,
+)
 
 # One repeat: labelled rows to fit on, by class and in random order, and rows to test.
 Fold: TypeAlias = tuple[list[Int], Int]
@@ -79,7 +76,7 @@ class Problem:
         coded = SourceDomain(scaling.apply(theirs), source_codes)
         with warnings.catch_warnings():
             if scale == STANDARDISE_EACH:  # which units do not matter to
-                warnings.simplefilter("ignore", UnitWarning)
+                warnings.simplefilter("ignore", errors.UnitWarning)
             bridge = read_bridge(source, (theirs, rows), (source.X, X), check_array)
         shared = list(zip(bridge.source.tolist(), bridge.target.tolist(), strict=True))
         if shared and scale != PCA:
@@ -150,7 +147,7 @@ def _class_codes(
     labels, labelled = read_labels(y)
     source_labels, known = read_labels(y_source)
     if not known.all() or len(labelled) != n_rows:
-        raise DataError(
+        raise errors.DataError(
             f"compare: expected a label for each source row and an entry of y for each "
             f"of {n_rows} target rows, got {int(known.sum())} of {len(known)} and "
             f"{len(labelled)}."
@@ -304,7 +301,7 @@ class HoldOuts:
             try:
                 X = scaling.apply(problem.X[rows])
                 return model.fit(X, problem.codes[rows], source=source), scaling
-            except MethodFailed as error:
+            except errors.MethodFailed as error:
                 self.failures.setdefault(fit.method, str(error))
                 return None, scaling
 

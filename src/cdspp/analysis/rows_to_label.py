@@ -68,25 +68,22 @@ def draw_rows(problem: Problem, fits: Mapping[str, Int], seed: int) -> pd.DataFr
         name: problem.classes[codes[places]].astype(object)
         for name, codes in fits.items()
     }
+    source = problem.source
+    bridge = repr(source.shared_columns), *(source.paired_rows or ())
+    parts = {
+        "source": (source.X, source.y, *bridge),
+        "target": (problem.X, problem.codes, str(problem.classes.tolist())),
+        **{name: (codes,) for name, codes in fits.items()},
+    }
     columns = {
         "order": np.arange(1, len(places) + 1),
         ROW: problem.unlabelled[places],
         **labels,
         LABEL: "",
         TESTED: "",
-        MADE_OF: _digests(problem, fits),
+        MADE_OF: " ".join(f"{name}:{_digest(each)}" for name, each in parts.items()),
     }
     return pd.DataFrame(columns)
-
-
-def _digests(problem: Problem, fits: Mapping[str, Int]) -> str:
-    bridge = problem.source.shared_columns, problem.source.paired_rows or ()
-    parts = {
-        "source": (problem.source.X, problem.source.y, repr(bridge[0]), *bridge[1]),
-        "target": (problem.X, problem.codes, str(problem.classes.tolist())),
-        **{name: (codes,) for name, codes in fits.items()},
-    }
-    return " ".join(f"{name}:{_digest(part)}" for name, part in parts.items())
 
 
 def _digest(parts: Sequence[Any]) -> str:

@@ -15,22 +15,11 @@ import pandas as pd
 from cdspp.analysis import verdicts
 from cdspp.analysis.summary import MOST_COLLAPSED, Floats, Summary, mean_sd, summarise
 from cdspp.analysis.verdicts import Gains, PairedGain, Stratum, Verdict
-from cdspp.core.names import (
-    ALONE,
-    AVERAGE,
-    BASELINE,
-    MAIN,
-    REFERENCE,
-    SELECTED,
-    PathLike,
-    role_domains,
-    several_sources,
-    task_domains,
-)
+from cdspp.core import names
 from cdspp.core.wording import STATE_TITLES
 from cdspp.methods import method_class
 from cdspp.stages.artifacts import read_csv
-from cdspp.stages.row_scores import RowScores
+from cdspp.stages.score import RowScores
 from cdspp.study.plan import BRIDGED, CHOOSING, METHOD, BenchmarkPlan, Row
 from cdspp.study.settings import in_state, without
 
@@ -65,6 +54,7 @@ _VERDICT_COLUMNS = ("p_helps", "p_hurts", "hardest", "detectable")
 _SIDES = ("benchmark", "task", "row", "display_name", "rival", "accuracy")
 _RESULT = ("gain", "low", "high", "trials", "p_helps", "p_hurts", "accuracy_verdict")
 _SOURCE_COLUMNS = (*_SIDES, "rival_accuracy", *_RESULT)
+_SOURCE_TITLES = {"rival": "source", "rival_accuracy": "accuracy_without"}
 _MEASURES = ("", "balanced_")  # before the names of columns
 _FEWEST_DOMAINS = 4  # fewer target domains do not speak for others
 
@@ -120,17 +110,17 @@ class SampleComparison:
             gains = [{r.key: self.gain(r, t, prefix) for r in rivals} for t in tasks]
             measured[prefix] = gains, self._verdicts(gains, collapsed)
         for (at, task), rival in product(enumerate(tasks), rivals):
-            record, names = self.names_and_means(rival, task), []
+            record, found = self.names_and_means(rival, task), []
             for prefix, (gains, judged) in measured.items():
                 gain = gains[at][rival.key]
                 record |= _columns(gain, judged[at], prefix)
                 pair = verdicts.judge_pair(gain, margin)
                 pair = verdicts.COLLAPSED if rival.key in collapsed[at] else pair
                 record[f"{prefix}pair"] = pair
-                names.append(judged[at].name)
-            if task == AVERAGE and record["trials"] >= verdicts.INTERVAL_TRIALS:
+                found.append(judged[at].name)
+            if task == names.AVERAGE and record["trials"] >= verdicts.INTERVAL_TRIALS:
                 record |= self._over_domains(rival)
-            yield record | {"verdict": verdicts.agreed(*names)}
+            yield record | {"verdict": verdicts.agreed(*found)}
 
     @cached_property
     def _rivals(self) -> list[_Rival]:
@@ -139,12 +129,13 @@ class SampleComparison:
         for at, other in enumerate(summary.rows):
             if row.method == other.stands_for:  # one fit, under another name
                 twin = places.get((row.setting, other.method), at)
-                places[in_state(row.setting, ALONE), row.method] = twin
-        if (own := summary.place(BASELINE)) is not None:
+                places[in_state(row.setting, names.ALONE), row.method] = twin
+        if (own := summary.place(names.BASELINE)) is not None:
             baseline = summary.rows[own]
             found.append(_Rival(baseline.key, baseline.display_name, False, own))
         for at, other in enumerate(summary.rows if row.bridge else ()):
-            if other.setting == MAIN and method_class(other.method).without_source_of:
+            alone = method_class(other.method).without_source_of
+            if alone and other.setting == names.MAIN:
                 found.append(_Rival(ALL_COLUMNS, other.display_name, False, at))
         for state in summary.plan.states:
             place = places.get((in_state(row.setting, state), row.method))
@@ -184,13 +175,13 @@ class SampleComparison:
         if self.by_row is None or not plain.trials:
             return plain
         pair = self.row, self.summary.rows[rival.place]
-        tasks = [each for each in self.summary.tasks if task in (each, AVERAGE)]
+        tasks = [each for each in self.summary.tasks if task in (each, names.AVERAGE)]
         return verdicts.two_way_gain(row_strata(self.by_row, pair, tasks, bool(prefix)))
 
     def collapsed(self, rival: _Rival, task: str) -> bool:
         """Return if too many fits of the rival or of the method are degenerate."""
         summary, places = self.summary, [self.place, rival.place]
-        tasks = [task in (each, AVERAGE) for each in summary.tasks]
+        tasks = [task in (each, names.AVERAGE) for each in summary.tasks]
         both = np.isfinite(summary.accuracy[places][:, tasks]).all(axis=0)
         sides = summary.collapsed[places][:, tasks] & both
         return bool(sides.sum(axis=(1, 2)).max() / max(both.sum(), 1) > MOST_COLLAPSED)
@@ -203,21 +194,22 @@ class SampleComparison:
         states = [rival.key for rival in self._rivals if rival.state or bridged]
         asked = [{state: gain[state] for state in states} for gain in gains]
         excluded = [not unusable.isdisjoint(states) for unusable in collapsed]
-        n_tasks = len(self.summary.tasks)
-        return [
-            verdict
-            for part in (slice(n_tasks), slice(n_tasks, None))
-            for verdict in verdicts.judge_tasks(
-                asked[part], margin=margin, collapsed=excluded[part]
+        found, n_tasks = [], len(self.summary.tasks)
+        for part in (slice(n_tasks), slice(n_tasks, None)):
+            unusable = excluded[part]
+            found += verdicts.judge_tasks(
+                asked[part], margin=margin, collapsed=unusable
             )
-        ]
+        return found
 
     def _over_domains(self, rival: _Rival) -> dict[str, float]:
         """Return the interval of an average over the means of target domains."""
         means = defaultdict(list)
         sides = self.summary.accuracy[[self.place, rival.place]]
         for task, *values in zip(self.summary.tasks, *sides, strict=True):
-            means[task_domains(task).target].append(verdicts.paired_gain(*values).gain)
+            means[names.task_domains(task).target].append(
+                verdicts.paired_gain(*values).gain
+            )
         found = verdicts.gain_of([float(np.mean(each)) for each in means.values()])
         if found.trials < _FEWEST_DOMAINS:
             return {}
@@ -231,8 +223,8 @@ def compare_without_each(
     """Return gains by task and source; p values are Holm's over a task's sources."""
     summary = summarise(scores, plan, plan.rows)
     places = {(row.setting, row.method): i for i, row in enumerate(plan.rows)}
-    tasks = list(filter(several_sources, plan.tasks))
-    domains = role_domains(tasks)["source"]
+    tasks = list(filter(names.several_sources, plan.tasks))
+    domains = names.role_domains(tasks)["source"]
     records = []
     for row, task in product(plan.main_rows, tasks):
         place = places[row.setting, row.method]
@@ -240,21 +232,20 @@ def compare_without_each(
         rivals = [
             _Rival(name, name, True, places[key])
             for name in domains
-            if name in task_domains(task).sources
+            if name in names.task_domains(task).sources
             and (key := (without(name), row.method)) in places
         ]
         gains = [comparison.gain(rival, task) for rival in rivals]
         judged = verdicts.judge_tasks(
-            [{ALONE: gain} for gain in gains],
+            [{names.ALONE: gain} for gain in gains],
             margin=plan.margin / 100,
             collapsed=[comparison.collapsed(rival, task) for rival in rivals],
         )
         for rival, gain, verdict in zip(rivals, gains, judged, strict=True):
             means = comparison.names_and_means(rival, task)
             records.append(means | _columns(gain, verdict))
-    names = {"rival": "source", "rival_accuracy": "accuracy_without"}
     found = pd.DataFrame(records, columns=list(_SOURCE_COLUMNS))
-    return found.rename(columns=names | {"accuracy_verdict": "verdict"})
+    return found.rename(columns=_SOURCE_TITLES | {"accuracy_verdict": "verdict"})
 
 
 def _columns(gain: PairedGain, verdict: Verdict, prefix: str = "") -> dict[str, Any]:
@@ -272,15 +263,15 @@ def row_strata(
     sums: dict[str, Floats] = {}
     classes = {}
     for task, (ours, theirs) in right.items():
-        target = task_domains(task).target
+        target = names.task_domains(task).target
         sums[target] = sums.get(target, 0.0) + ours[:n_trials] - theirs[:n_trials]
         classes[target] = by_row.classes(task)
-    whole = {key: Stratum(1 / len(tasks), values) for key, values in sums.items()}
-    if not balanced:
-        return list(whole.values())
-    return [
-        s for key, part in whole.items() for s in verdicts.by_class(part, classes[key])
-    ]
+    strata = []
+    for target, values in sums.items():
+        whole = Stratum(1 / len(tasks), values)
+        by_class = verdicts.by_class(whole, classes[target]) if balanced else [whole]
+        strata += by_class
+    return strata
 
 
 def no_comparisons() -> pd.DataFrame:
@@ -288,7 +279,7 @@ def no_comparisons() -> pd.DataFrame:
     return pd.DataFrame(columns=list(COMPARISON_COLUMNS)).astype(COMPARISON_COLUMNS)
 
 
-def read_comparisons(path: PathLike) -> pd.DataFrame:
+def read_comparisons(path: names.PathLike) -> pd.DataFrame:
     """Read the comparisons of a ``source-help_<benchmark>.csv``."""
     return read_csv(path, COMPARISON_COLUMNS)
 
@@ -300,7 +291,7 @@ def of_method(comparisons: pd.DataFrame, row: str) -> pd.DataFrame:
 
 def of_reference(comparisons: pd.DataFrame, *, selected: bool = False) -> pd.DataFrame:
     """Return the comparisons of the reference, by default or with selected options."""
-    ours = comparisons["role"] == REFERENCE
+    ours = comparisons["role"] == names.REFERENCE
     return comparisons[ours & (_selects(comparisons) == selected)]
 
 
@@ -312,7 +303,7 @@ def by_default(comparisons: pd.DataFrame) -> Iterator[pd.DataFrame]:
 
 def _selects(comparisons: pd.DataFrame) -> pd.Series:
     """Return which rows select their options on the labelled rows of each trial."""
-    return comparisons["row"].str.endswith(f", {SELECTED}").astype(bool)
+    return comparisons["row"].str.endswith(f", {names.SELECTED}").astype(bool)
 
 
 def by_task(comparisons: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -332,7 +323,7 @@ def rivals_of(groups: Iterable[pd.DataFrame]) -> dict[str, str]:
 
 def on_average(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Return the comparisons of the average over tasks, or of the only task."""
-    average = comparisons[comparisons["task"] == AVERAGE]
+    average = comparisons[comparisons["task"] == names.AVERAGE]
     return average if len(average) else comparisons
 
 
@@ -365,8 +356,11 @@ def _over_methods(averages: pd.DataFrame) -> pd.DataFrame:
             p_values = f"{prefix}p_above", f"{prefix}p_below"
             found.loc[family.index, pair] = _corrected(family, pair, p_values)
         p_values = f"{prefix}p_helps", f"{prefix}p_hurts"
-        by_row = _corrected(first, column, p_values).set_axis(first["row"])
-        found[column] = found["row"].map(by_row).fillna(averages[column])
+        by_row = dict(
+            zip(first["row"], _corrected(first, column, p_values), strict=True)
+        )
+        pairs = zip(found["row"], averages[column], strict=True)
+        found[column] = [by_row.get(row, verdict) for row, verdict in pairs]
     both = zip(found["accuracy_verdict"], found["balanced_verdict"], strict=True)
     return found.assign(verdict=[verdicts.agreed(*pair) for pair in both])
 

@@ -76,11 +76,12 @@ class Summary:
         """Return tasks and `values` of rows by tasks, the average appended."""
         return with_average(self.tasks, values)
 
-    def collapsed_share(self, row: int, task: str) -> float:
-        """Return the share of a row's trials that collapsed, on a task or on all."""
+    def unusable(self, row: int, task: str) -> bool:
+        """Return whether too many trials of a row collapsed, on a task or on all."""
         chosen = [task not in self.tasks or task == other for other in self.tasks]
         ran = np.isfinite(self.accuracy[row, chosen])
-        return float(self.collapsed[row, chosen][ran].mean()) if ran.any() else 0.0
+        collapsed = self.collapsed[row, chosen][ran]
+        return bool(collapsed.size and collapsed.mean() > MOST_COLLAPSED)
 
     def of_all_tasks(self) -> Summary:
         """Leave out settings that run some of the tasks only."""

@@ -219,9 +219,7 @@ def two_way_gain(strata: Sequence[Stratum]) -> PairedGain:
     return replace(plain, error=max(plain.error, variance**0.5), df=df, row=row)
 
 
-def _variance_parts(
-    part: Stratum,
-) -> tuple[tuple[float, float], tuple[float, float]]:
+def _variance_parts(part: Stratum) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return variance and df that rows, and residuals, add; NaN of a single row."""
     values = part.weight * part.values
     n_trials, n_rows = values.shape

@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from cdspp.analysis.fit_records import mixed_versions
 from cdspp.analysis.summary import read_scores, score_files
+from cdspp.core import names
 from cdspp.core.errors import DataError
 from cdspp.core.files import MADE_BY_OLDER, OLDER, Record
-from cdspp.core.names import (
-    UNLABELLED_ROLE,
-    FitKey,
-    PathLike,
-    fit_key,
-    task_domains,
-    trials_of_block,
-)
 from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.core.wording import counted
-from cdspp.stages.artifacts import (
-    SCORE_COLUMNS,
-    SPLIT_COLUMNS,
-    FitFile,
-    labels_by_id,
-    read_fit,
-    read_rows,
-    unnumbered,
-)
+from cdspp.stages import artifacts
 from cdspp.stages.score import score_fit
 from cdspp.study.stale import FOLLOWS, changed_files, read_stated
 
@@ -54,7 +37,7 @@ NO_STUDY = (
 
 
 def verify(
-    folder: PathLike, stale: Mapping[str, str] | None = None
+    folder: names.PathLike, stale: Mapping[str, str] | None = None
 ) -> tuple[list[str], str]:
     """Compare the files of ``results/<study>``; return faults, and what was checked.
 
@@ -73,11 +56,10 @@ def verify(
     n_fits = n_trials = 0
     for file in files:
         fits = _CheckedFits(root, file.stem, changed, stated.values())
-        n_fits += len(fits.rows)
-        n_trials += sum(map(len, fits.rows.values()))
-        scored, wrong = _check_scores(file, fits)
-        records += scored
-        faults += wrong
+        n_fits += len(fits.sound)
+        n_trials += sum(len(rows) for _, rows in fits.sound)
+        records += fits.check_scores(file)
+        faults += fits.faults
     # What everything else rests on comes first.
     since = {k: v for k, v in (stale or {}).items() if v not in NO_FAULT}
     first = [f"{path}: {text}. Run the study again." for path, text in since.items()]
@@ -99,18 +81,6 @@ def verify(
     return faults, text
 
 
-def _check_scores(file: Path, fits: _CheckedFits) -> tuple[list[Record], list[str]]:
-    """Return the records of the fits that a file of scores is of, and all faults."""
-    try:
-        scores = read_scores(file)
-    except DataError as error:
-        return [], [*fits.faults, str(error)]
-    found = _by_trial(scores.itertuples(index=False, name=None))
-    used = sorted(_used(fits, found))
-    faults = [*fits.faults, *_score_faults(file, fits, used, found)]
-    return [fits.records[key] for key in used], faults
-
-
 def _unchecked(root: Path, stated: Iterable[str]) -> str:
     """Count the files of tables, figures and the like that the report does not name."""
     checked = {root.parent / name for name in stated}
@@ -123,7 +93,7 @@ def _unchecked(root: Path, stated: Iterable[str]) -> str:
 
 
 class _CheckedFits:
-    """Scores by trial and records of sound fits; `doubtful` are trials of other ones.
+    """Records and scores by trial of `sound` fits; `doubtful` are trials of others.
 
     A fit made of files as they were at the report, whose digests are `stated`, is
     sound, and labels that changed since score none.
@@ -132,8 +102,7 @@ class _CheckedFits:
     def __init__(
         self, root: Path, name: str, changed: Container[Path], stated: Iterable[str]
     ) -> None:
-        self.rows: dict[FitKey, dict[Trial, Rows]] = {}
-        self.records: dict[FitKey, Record] = {}
+        self.sound: list[tuple[Record, dict[Trial, Rows]]] = []
         self.doubtful: set[Trial] = set()
         self.faults: list[str] = []
         self._stated, self._results = set(stated), root.parent
@@ -141,11 +110,11 @@ class _CheckedFits:
             _by_digest((root / kind / name).rglob("[!.]*.parquet"))
             for kind in ("splits", "test-shares")
         )
-        names = ("source_split", "target_split", "pairs")
-        self._places = dict.fromkeys(names, self._splits) | {"prior": shares}
+        drawn = ("source_split", "target_split", "pairs")
+        self._places = dict.fromkeys(drawn, self._splits) | {"prior": shares}
         find = (root.parent / "features").glob
         self._features = cache(lambda name: _by_digest(find(f"{name}/[!.]*.npz")))
-        self._labels = cache(labels_by_id)
+        self._labels = cache(artifacts.labels_by_id)
         self._tested = cache(self._test_ids)
         fits = (root / "fits" / name).glob("*/*/*/[!.]*.*")
         # A record without predictions is a fault of its own.
@@ -153,39 +122,37 @@ class _CheckedFits:
             self._read(file, changed)
 
     def _read(self, file: Path, changed: Container[Path]) -> None:
-        key = fit_key(file)
+        key = names.fit_key(file)
         try:
-            fit = read_fit(file)
+            fit = artifacts.read_fit(file)
             self._check(fit)
-            target = f"{task_domains(key.task).target}.parquet"
-            labels = self._results.joinpath(
-                "labels", fit.record.extra["dataset"], target
-            )
+            labels = self._results / "labels" / fit.record.extra["dataset"]
+            labels /= f"{names.task_domains(key.task).target}.parquet"
             if labels not in changed:
-                self.rows[key] = _by_trial(score_fit(fit, self._labels(labels)))
-                self.records[key] = fit.record
+                rows = _by_trial(score_fit(fit, self._labels(labels)))
+                self.sound.append((fit.record, rows))
+                return
         except DataError as error:
             self.faults.append(str(error))
-        if key not in self.rows:
-            with suppress(ValueError):  # no block has such a name
-                numbers, cell = trials_of_block(key.block), key[1:4]
-                self.doubtful |= {(*cell, number) for number in numbers}
+        with suppress(ValueError):  # no block has such a name
+            trials = names.trials_of_block(key.block)
+            self.doubtful |= {(*key[1:4], trial) for trial in trials}
 
-    def _check(self, fit: FitFile) -> None:
+    def _check(self, fit: artifacts.FitFile) -> None:
         """Raise DataError where features, splits or test samples are others by now."""
         inputs = {**dict.fromkeys(FIT_INPUTS, "none"), **fit.record.inputs}
         for name, digest in inputs.items():
             if digest in self._stated or name == "predictions":
                 continue  # the report states the digests of files made elsewhere
-            place = self._places.get(unnumbered(name))
+            place = self._places.get(artifacts.unnumbered(name))
             if digest not in (place or self._features(fit.record.extra["dataset"])):
                 raise DataError(
                     f"{fit.path}: its {name} (sha256 {digest[:12]}) is not among the "
                     "files that lie there: they were changed, or it is a fit of other "
                     "data. Delete it and its record and run the study again."
                 )
-        named = (name for name in inputs if unnumbered(name) == "source_split")
-        splits = inputs["target_split"], *(inputs[name] for name in named)
+        sources = (n for n in inputs if artifacts.unnumbered(n) == "source_split")
+        splits = inputs["target_split"], *(inputs[name] for name in sources)
         if not {*splits} <= self._splits.keys():
             return
         tested = self._tested(splits, fit.record.extra["overlap"])
@@ -200,16 +167,49 @@ class _CheckedFits:
     def _test_ids(self, splits: tuple[str, ...], overlap: str) -> dict[int, str]:
         """Return digests of test samples by trial; the first split is the target's."""
         paths = map(self._splits.__getitem__, splits)
-        given, *drawn = (read_rows(path, SPLIT_COLUMNS) for path in paths)
+        given, *drawn = (
+            artifacts.read_frame(path, artifacts.SPLIT_COLUMNS) for path in paths
+        )
         found = {}
-        for trial in np.unique(given["trial"]).tolist():
-            of_trial = given["trial"] == trial
-            tested = given["id"][of_trial & (given["role"] == UNLABELLED_ROLE)]
-            if overlap == "exclude":
-                taken = {n for d in drawn for n in d["id"][d["trial"] == trial]}
-                tested = [name for name in tested if name not in taken]
+        for trial, rows in given.groupby("trial"):
+            tested = rows["id"][rows["role"] == names.UNLABELLED_ROLE]
+            for split in drawn if overlap == "exclude" else ():
+                tested = tested[~tested.isin(split["id"][split["trial"] == trial])]
             found[trial] = ids_digest(tested)
         return found
+
+    def check_scores(self, file: Path) -> list[Record]:
+        """Return the records of the fits that scores are of; add faults of scores."""
+        try:
+            scores = read_scores(file)
+        except DataError as error:
+            self.faults.append(str(error))
+            return []
+        found = _by_trial(scores.itertuples(index=False, name=None))
+        whole = [rows for _, rows in self.sound if rows.keys() <= found.keys()]
+        covered = set[Trial]().union(*whole)
+        records = []
+        expected: dict[Trial, list[Rows]] = defaultdict(list)
+        for record, rows in self.sound:
+            scored = rows.keys() & found.keys()
+            # Blocks of another size are scored in part.
+            if scored and (len(scored) == len(rows) or scored - covered):
+                records.append(record)
+                for trial, of_trial in rows.items():
+                    expected[trial].append(of_trial)
+        wrong: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        for trial in sorted(expected.keys() | found.keys(), key=repr):
+            here = found.get(trial, [])
+            if trial not in self.doubtful and here not in expected[trial]:
+                text = _difference(here, next(iter(expected[trial]), []))
+                wrong[trial[:3]].append(f"trial {trial[3]}: {text}")
+        for cell, (first, *others) in wrong.items():
+            more = f" (and {counted(len(others), 'trial')} more)" if others else ""
+            self.faults.append(
+                f"{file}: {'/'.join(cell)}, {first}{more}. Delete it, and the fit "
+                "with its record, and run the study again."
+            )
+        return records
 
 
 def _by_digest(files: Iterable[Path]) -> dict[str, Path]:
@@ -224,38 +224,6 @@ def _by_trial(rows: Iterable[tuple[Any, ...]]) -> dict[Trial, Rows]:
     return dict(found)
 
 
-def _used(fits: _CheckedFits, scores: dict[Trial, Rows]) -> set[FitKey]:
-    """Return the fits that the scores are of; some in part, in blocks of other size."""
-    by_fit = fits.rows.items()
-    whole = {key for key, rows in by_fit if rows and rows.keys() <= scores.keys()}
-    covered = {trial for key in whole for trial in fits.rows[key]}
-    parts = {key for key, rows in by_fit if (rows.keys() & scores.keys()) - covered}
-    return whole | parts
-
-
-def _score_faults(
-    file: Path, fits: _CheckedFits, used: Iterable[FitKey], found: dict[Trial, Rows]
-) -> Iterator[str]:
-    """Yield a sentence a setting, task and method with scores that no fit gives."""
-    expected: dict[Trial, list[Rows]] = defaultdict(list)
-    for key in used:
-        for trial, rows in fits.rows[key].items():
-            expected[trial].append(rows)
-    wrong: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for trial in sorted(expected.keys() | found.keys(), key=repr):
-        here = found.get(trial, [])
-        if trial in fits.doubtful or here in expected[trial]:
-            continue
-        first = expected[trial][0] if expected[trial] else []
-        wrong[trial[:3]].append(f"trial {trial[3]}: {_difference(here, first)}")
-    for cell, texts in wrong.items():
-        others = f" (and {counted(len(texts) - 1, 'trial')} more)" if texts[1:] else ""
-        yield (
-            f"{file}: {'/'.join(cell)}, {texts[0]}{others}. Delete it, and the fit "
-            "with its record, and run the study again."
-        )
-
-
 def _difference(found: Sequence[Any], expected: Sequence[Any]) -> str:
     if not expected:
         return "it has scores, but no fit"
@@ -264,7 +232,7 @@ def _difference(found: Sequence[Any], expected: Sequence[Any]) -> str:
     pairs = (
         (name, row[4], value, other)
         for row, fitted in zip(found, expected, strict=True)
-        for name, value, other in zip(SCORE_COLUMNS, row, fitted, strict=True)
+        for name, value, other in zip(artifacts.SCORE_COLUMNS, row, fitted, strict=True)
         if value != other
     )
     name, iteration, *values = next(pairs)

@@ -6,13 +6,13 @@ import argparse
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from cdspp.core import names
 from cdspp.core.errors import ConfigError
 from cdspp.core.files import same_file
-from cdspp.core.names import CATEGORIES, DATES, SCALES, STANDARDISE_EACH, VECTORISERS
 
 # The smallest extra that brings a package which only some commands and methods use.
 EXTRAS = {
@@ -26,6 +26,112 @@ EXTRAS = {
 STUDY_EXTRA = "workflow"
 # How a table is read, in addition to its columns of labels and identifiers.
 FORMATS = ("encoding", "decimal", "categories", "dates", "date_format", "vectorise")
+FILES = """\
+input files:
+  A table with a header: .csv, .tsv, .txt (also with semicolons or tabs, which the
+  header shows; also with .gz), .parquet, .xlsx (its first sheet). It has the
+  column `label` (empty, -1, ?, NA, null and the like where a row is unlabelled) and may
+  have `id` (a first column without a name is one); every other column is a feature.
+  --label and --id name these two columns where they have other names, --source-label
+  and the like in one file alone; --drop leaves columns out; --categories and --dates
+  encode text and dates; --keep-label NA makes NA a class.
+  Or arrays: .npz with a matrix X, optionally y (-1 where unlabelled), ids, and features
+  (the names of the columns of X); .mat (saved with -v7 or older) alike, where the only
+  matrix may have any name and labels may be `label` or `labels`.
+  The features of source and target may differ in number and meaning; equal labels mean
+  equal classes.
+
+output file:
+  CSV with the columns id, predicted, confidence (empty where the method has none).
+"""
+FLAG: dict[str, Any] = {"action": "store_true"}
+REPEATED: dict[str, Any] = {"action": "append", "default": []}
+# Text and settings of options of several commands, which fill in {part}.
+OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "file": (
+        "by default the embedded study; a later file overrides earlier ones",
+        {"nargs": "*", "metavar": "STUDY_FILE"},
+    ),
+    "--force": ("overwrite an existing file", FLAG),
+    "--strict": ("exit with code 1 where {part}", FLAG),
+    "--labelled": (
+        "{part}these labels join the fit; of several files, the oldest first",
+        {**REPEATED, "metavar": "FILE"},
+    ),
+    "--shared": (
+        "columns with the same meaning and unit in both files: none, or same-names and "
+        "pairs a=b,c=d*10 of a source column and a target column, perhaps times the "
+        "number that brings it to the source's unit (same-names where there are any)",
+        {"metavar": "HOW"},
+    ),
+    "--paired": (
+        "two files of objects described in both ways, one with the columns of each "
+        "domain; identifiers join them, or else the order of rows; they need no labels",
+        {"nargs": 2, "metavar": ("SOURCE_FILE", "TARGET_FILE")},
+    ),
+    "--label": ("the column of the labels (label{part})", {"metavar": "NAME"}),
+    "--id": ("the column of the identifiers (id{part})", {"metavar": "NAME"}),
+    "--drop": (
+        "a column to leave out: its name, a pattern (site*), or a kind: text, dates or "
+        "constant; may be repeated",
+        {**REPEATED, "metavar": "NAME"},
+    ),
+    "--categories": (
+        "encode text: a column for each value, or the share of rows that have it",
+        {"choices": names.CATEGORIES[1:]},
+    ),
+    "--dates": (
+        "encode dates: days since 1970, or year, month, day and weekday",
+        {"choices": names.DATES[1:]},
+    ),
+    "--vectorise": (
+        "a library that encodes text and dates: skrub's TableVectorizer",
+        {"choices": names.VECTORISERS},
+    ),
+    "--date-format": (
+        "format of ambiguous dates, for instance %%d/%%m/%%Y",
+        {"metavar": "FORMAT"},
+    ),
+    "--decimal": (
+        "decimal sign of numbers that may be thousands, such as 1.234",
+        {"choices": (".", ",")},
+    ),
+    "--encoding": (
+        "encoding of text files (UTF-8, else UTF-16 or Windows-1252, with a note)",
+        {"metavar": "NAME"},
+    ),
+    "--keep-label": (
+        "read LABEL as a class, although it looks like a missing label (NA) or "
+        "differs from another class in capitals alone; may be repeated",
+        {**REPEATED, "metavar": "LABEL"},
+    ),
+    "--impute": (
+        "replace missing and infinite numbers by the mean of their column",
+        FLAG,
+    ),
+    "--scale": (
+        "scale the features of each file: rows to unit length, columns to mean 0 and "
+        "deviation 1 (shared columns by the source, or with standardise-each by each "
+        "file), or to at most 50 principal components (%(default)s)",
+        {
+            "choices": (*names.SCALES, names.STANDARDISE_EACH),
+            "default": names.STANDARDISE,
+        },
+    ),
+}
+for _role in ("source", "target"):
+    for _name, _what in (("label", "labels"), ("id", "identifiers")):
+        _text = f"the column of the {_what} in the {_role} alone"
+        OPTIONS[f"--{_role}-{_name}"] = (_text, {"metavar": "NAME"})
+# Columns and labels of one file, and how those of the two of a fit are read.
+COLUMNS = ("--label", "--id", "--drop")
+TEXTS = ("--decimal", "--encoding", "--keep-label")
+OF_FIT = (
+    *("--categories", "--dates", "--vectorise", "--date-format", *TEXTS),
+    *("--source-label", "--source-id", "--target-label", "--target-id"),
+)
+JOINING = ("--shared", "--paired", *COLUMNS, *OF_FIT, "--impute", "--scale")
+ARRAYS = "; among arrays see below"  # after the default names of columns
 Run = Callable[[argparse.Namespace], str]
 
 
@@ -44,26 +150,13 @@ def add_command(
     return parser
 
 
-def add_study_command(
-    commands: Any, name: str, run: Run, text: str, epilog: str
-) -> argparse.ArgumentParser:
-    """Add a command on a study, whose files are its first arguments."""
-    parser = add_command(commands, name, run, text, epilog, STUDY_EXTRA)
-    note = "by default the embedded study; a later file overrides earlier ones"
-    parser.add_argument("file", nargs="*", metavar="STUDY_FILE", help=note)
-    return parser
-
-
-def add_force(parser: argparse.ArgumentParser) -> None:
-    """Add the option that lets a command replace files."""
-    text = "overwrite an existing file"
-    parser.add_argument("--force", action="store_true", help=text)
-
-
-def add_strict(parser: argparse.ArgumentParser, what: str = "fits failed") -> None:
-    """Add the option that makes a failure, which is reported, one of the command."""
-    text = f"exit with code 1 where {what}"
-    parser.add_argument("--strict", action="store_true", help=text)
+def add_options(
+    parser: argparse.ArgumentParser, *options: str, part: str = "", **settings: Any
+) -> None:
+    """Add `OPTIONS`; `part` is of their texts, and `settings` replace theirs."""
+    for option in options:
+        text, known = OPTIONS[option]
+        parser.add_argument(option, help=text.format(part=part), **known | settings)
 
 
 def answer(text: str, *, failed: object) -> str:
@@ -74,96 +167,18 @@ def answer(text: str, *, failed: object) -> str:
     return text
 
 
-def add_columns(
-    parser: argparse.ArgumentParser,
-    metavar: str = "NAME",
-    hint: str = "; among arrays see below",
-    *,
-    of_fit: bool = True,
-) -> None:
-    """Add the options on columns and labels of a file, or of the two of a fit."""
-    add = parser.add_argument
-    names = (("label", "labels"), ("id", "identifiers"))
-    for name, what in names:
-        text = f"the column of the {what} ({name}{hint})"
-        add(f"--{name}", metavar=metavar, help=text)
-    text = (
-        "a column to leave out: its name, a pattern (site*), or a kind: text, dates or "
-        "constant; may be repeated"
-    )
-    add("--drop", action="append", default=[], metavar=metavar, help=text)
-    if of_fit:
-        text = "encode text: a column for each value, or the share of rows that have it"
-        add("--categories", choices=CATEGORIES[1:], help=text)
-        text = "encode dates: days since 1970, or year, month, day and weekday"
-        add("--dates", choices=DATES[1:], help=text)
-        text = "a library that encodes text and dates: skrub's TableVectorizer"
-        add("--vectorise", choices=VECTORISERS, help=text)
-        text = "format of ambiguous dates, for instance %%d/%%m/%%Y"
-        add("--date-format", metavar="FORMAT", help=text)
-    text = "decimal sign of numbers that may be thousands, such as 1.234"
-    add("--decimal", choices=(".", ","), help=text)
-    text = "encoding of text files (UTF-8, else UTF-16 or Windows-1252, with a note)"
-    add("--encoding", metavar="NAME", help=text)
-    text = (
-        "read LABEL as a class, although it looks like a missing label (NA) or "
-        "differs from another class in capitals alone; may be repeated"
-    )
-    add("--keep-label", action="append", default=[], metavar="LABEL", help=text)
-    for role in ("source", "target") if of_fit else ():
-        for name, what in names:
-            text = f"the column of the {what} in the {role} alone"
-            add(f"--{role}-{name}", metavar="NAME", help=text)
-
-
-def add_impute(parser: argparse.ArgumentParser) -> None:
-    """Add the option that lets numbers be missing."""
-    text = "replace missing and infinite numbers by the mean of their column"
-    parser.add_argument("--impute", action="store_true", help=text)
-
-
-def add_joining(parser: argparse.ArgumentParser, scale: str) -> None:
-    """Add the options on reading and joining the files of two domains."""
-    add = parser.add_argument
-    text = (
-        "columns with the same meaning and unit in both files: none, or same-names and "
-        "pairs a=b,c=d*10 of a source column and a target column, perhaps times the "
-        "number that brings it to the source's unit (same-names where there are any)"
-    )
-    add("--shared", metavar="HOW", help=text)
-    text = (
-        "two files of objects described in both ways, one with the columns of each "
-        "domain; identifiers join them, or else the order of rows; they need no labels"
-    )
-    add("--paired", nargs=2, metavar=("SOURCE_FILE", "TARGET_FILE"), help=text)
-    add_columns(parser)
-    add_impute(parser)
-    text = (
-        "scale the features of each file: rows to unit length, columns to mean 0 and "
-        "deviation 1 (shared columns by the source, or with standardise-each by each "
-        "file), or to at most 50 principal components (%(default)s)"
-    )
-    add("--scale", choices=(*SCALES, STANDARDISE_EACH), default=scale, help=text)
-
-
-def add_labelled(parser: argparse.ArgumentParser, what: str = "") -> None:
-    """Add the option that reads rows to label again, with labels filled in."""
-    text = f"{what}these labels join the fit; of several files, the oldest first"
-    add = parser.add_argument
-    add("--labelled", action="append", default=[], metavar="FILE", help=text)
-
-
 def check_outputs(
-    arguments: argparse.Namespace,
-    writes: Iterable[str | Path],
-    reads: Iterable[str | Path],
+    writes: Iterable[names.PathLike | None],
+    reads: Iterable[names.PathLike | None],
+    *,
+    force: bool,
 ) -> None:
     """Raise ConfigError before an output replaces an input, or a file without --force.
 
-    Both lists hold files, or names of options that do.
+    Options that were left out are None.
     """
-    taken = [*_files(arguments, reads)]
-    for path in _files(arguments, writes):
+    taken = [Path(path) for path in reads if path]
+    for path in [Path(each) for each in writes if each]:
         for other in taken:
             place = other.resolve()
             holds = path.resolve() in (place, *place.parents)
@@ -172,7 +187,7 @@ def check_outputs(
                     f"{path} would replace {other}, which the same command reads or "
                     "writes. Choose another name."
                 )
-        if os.path.lexists(path) and not arguments.force:
+        if os.path.lexists(path) and not force:
             raise ConfigError(
                 f"{path} is there already. Choose another name, or replace it by "
                 "--force."
@@ -180,11 +195,10 @@ def check_outputs(
         taken.append(path)
 
 
-def _files(arguments: argparse.Namespace, what: Iterable[str | Path]) -> Iterator[Path]:
-    for each in what:
-        found = vars(arguments)[each] if isinstance(each, str) else each
-        listed = found if isinstance(found, list) else filter(None, [found])
-        yield from map(Path, listed)
+def note_lines(counts: Mapping[str, int]) -> list[str]:
+    """Return a line for each warning, with its count where it came more than once."""
+    ends = {text: f" ({n} times)" if n > 1 else "" for text, n in counts.items()}
+    return [f"note: {text}{end}" for text, end in ends.items()]
 
 
 def positive_integer(text: str) -> int:

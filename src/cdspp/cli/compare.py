@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 import shlex
 import warnings
-from collections.abc import Iterator
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +21,15 @@ if TYPE_CHECKING:
     from cdspp.datasets.table_rows import DomainRows
 
 BRIDGES = ("shared_columns", "paired_rows")
-# Options on columns, which hold for the next command, too.
-NAMES = ("label", "id", "source-label", "source-id", "target-label", "target-id")
-ENCODINGS = ("categories", "dates", "date-format", "decimal", "encoding", "vectorise")
-COLUMNS = NAMES + ENCODINGS
+# Options on the files, which hold for the next command, too.
+FILE_OPTIONS = (
+    *("source", "target", "label", "id"),
+    *("source-label", "source-id", "target-label", "target-id"),
+    *("categories", "dates", "date-format", "decimal", "encoding", "vectorise"),
+    *("drop", "keep-label", "impute", "shared", "paired"),
+)
+OF_SOURCE = ("source", "source-label", "source-id", "shared", "paired")
+DEFAULTS = {"scale": STANDARDISE, "repeats": 15, "seed": 0}
 ROWS_FILE = "rows-to-label.csv"
 
 COMPARE_HELP = """\
@@ -45,77 +50,36 @@ itself with a corrupted source: swapped classes, permuted labels, or noise.
 """
 
 
-def _compare(arguments: argparse.Namespace) -> str:
-    outputs = ["csv", "page", "json", "rows_to_label"]
-    inputs = ["source", "target", "paired", "labelled"]
-    command.check_outputs(arguments, outputs, inputs)
-    if arguments.page:  # said before the fits, not after
-        command.need_package("jinja2", "--page")
-    return _answer(arguments, *compare_files(arguments))
-
-
-def compare_files(
-    arguments: argparse.Namespace,
-) -> tuple[Comparison, DomainRows, list[str]]:
-    """Return the answer for two files, the target, and lines that describe both."""
-    from cdspp.analysis.compare import compare
-    from cdspp.cli import rows
-    from cdspp.cli.rows_to_label import mark_tested, read_rows
-    from cdspp.core.scaling import Scaling
-
-    target, source, bridge, notes = rows.read_both(arguments, BRIDGES)
-    assert source is not None
-    for method in arguments.method:
-        cost = rows.expected_cost(method, target, source)
-        rows.refuse_memory(method, cost, "leave this one out")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnitWarning)  # notes name the columns
-        found = compare(
-            target.X,
-            target.labels,
-            source=replace(rows.source_of(source), **bridge),
-            methods=arguments.method or None,
-            labelled=read_rows(arguments.labelled, target),
-            why=arguments.why,
-            repeats=arguments.repeats,
-            scale=arguments.scale,
-            seed=arguments.seed,
-            progress=logging.getLogger(__name__).info,
-        )
-    if found.test is not None:
-        mark_tested(arguments.labelled[-1], found.test)
-    found = replace(found, next_steps=tuple(_next_steps(arguments, found, target)))
-    # Each fit learns its own scaling, so that the line has no numbers of it.
-    kind = arguments.scale
-    said = "PCA in each fit" if kind == PCA else str(Scaling(kind, target.X.shape[1]))
-    read = replace(target, scaling=said), replace(source, scaling=said)
-    return found, target, [*rows.descriptions(*read), *notes]
-
-
-def _answer(
-    arguments: argparse.Namespace,
-    found: Comparison,
-    target: DomainRows,
-    head: list[str],
-) -> str:
-    """Return the answer, its reasons below, and write the files that were asked for."""
+def _compare(arguments: Namespace) -> str:
     from cdspp.analysis.summary import MOST_COLLAPSED
 
-    text = [*found.lines, "", *aligned(found.grid()), ""]
+    page, path = arguments.page, arguments.rows_to_label
+    outputs = [arguments.csv, page, arguments.json, path]
+    inputs = [arguments.source, arguments.target, *arguments.labelled]
+    inputs += arguments.paired or []
+    command.check_outputs(outputs, inputs, force=arguments.force)
+    if page:  # before the fits, not after
+        command.need_package("jinja2", "--page")
+    result, target, head = compare_files(arguments)
+    text = [*result.lines, "", *aligned(result.grid()), ""]
     settle = "To settle it, draw rows to label:"
-    if path := arguments.rows_to_label:
+    if path:
         settle = f"To settle it, fill in the column label of {path}, then:"
-    for lead, step in zip(("To deploy it:", settle), found.next_steps, strict=False):
+    for lead, step in zip(("To deploy it:", settle), result.next_steps, strict=False):
         text += [lead, f"  {step}"]
-    text += ["", *head, *found.remarks]
-    if found.test is not None:
-        text.append(
-            f"{arguments.labelled[-1]}: the rows that the test counted are marked"
-        )
-    if found.explanation is not None:
-        text += ["", found.explanation.finding, "", *_controls(found)]
-    text += _write_files(arguments, found, target, head)
-    shares = found.candidates.set_index("display_name")["degenerate"]
+    text += ["", *head, *result.remarks]
+    if result.test is not None:
+        marked = "the rows that the test counted are marked"
+        text.append(f"{arguments.labelled[-1]}: {marked}")
+    if result.explanation is not None:
+        from cdspp.report.tables.source_help import comparison_table
+
+        table = comparison_table(result.explanation, result.accuracies)
+        grid = [[cell.text for cell in line.cells] for line in table.lines]
+        text += ["", result.explanation.finding, ""]
+        text += aligned([list(table.columns), *grid])
+    text += _write_files(arguments, result, target, head)
+    shares = result.candidates.set_index("display_name")["degenerate"]
     useless = ", ".join(shares.index[shares > MOST_COLLAPSED])
     failed = arguments.strict and useless
     if failed:
@@ -123,104 +87,110 @@ def _answer(
     return command.answer("\n".join(text), failed=failed)
 
 
+def compare_files(arguments: Namespace) -> tuple[Comparison, DomainRows, list[str]]:
+    """Return the answer for two files, the target, and lines that describe both."""
+    from cdspp.analysis.compare import compare
+    from cdspp.cli import rows
+    from cdspp.core.scaling import Scaling
+
+    target, source, bridge, notes = rows.read_both(arguments, BRIDGES)
+    assert source is not None
+    for method in arguments.method:
+        rows.expected_cost(method, target, source, remedy="leave this one out")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnitWarning)  # notes name the columns
+        result = compare(
+            target.X,
+            target.labels,
+            source=replace(rows.source_of(source), **bridge),
+            methods=arguments.method or None,
+            labelled=rows.read_rows_to_label(arguments.labelled, target),
+            why=arguments.why,
+            repeats=arguments.repeats,
+            scale=arguments.scale,
+            seed=arguments.seed,
+            progress=logging.getLogger(__name__).info,
+        )
+    if result.test is not None:
+        rows.mark_tested(arguments.labelled[-1], result.test.n_rows)
+    result = replace(result, next_steps=tuple(_next_steps(arguments, result, target)))
+    # Each fit learns its own scaling, so that the line has no numbers of it.
+    kind = arguments.scale
+    text = "PCA in each fit" if kind == PCA else str(Scaling(kind, target.X.shape[1]))
+    read = replace(target, scaling=text), replace(source, scaling=text)
+    return result, target, [*rows.descriptions(*read), *notes]
+
+
 def _write_files(
-    arguments: argparse.Namespace,
-    found: Comparison,
-    target: DomainRows,
-    head: list[str],
+    arguments: Namespace, result: Comparison, target: DomainRows, head: list[str]
 ) -> Iterator[str]:
     """Write what the options ask for, and yield a line on some of it."""
     if arguments.csv:
-        why = found.explanation
+        why = result.explanation
         with atomic(arguments.csv) as temporary:
-            table = found.to_frame() if why is None else why.gains
+            table = result.to_frame() if why is None else why.gains
             table.to_csv(temporary, index=False)
     if arguments.json:
-        write_json(arguments.json, found.to_dict())
+        write_json(arguments.json, result.to_dict())
     if arguments.rows_to_label:
-        from cdspp.cli.rows_to_label import write_rows
+        from cdspp.cli.rows import write_rows_to_label
 
-        rows = found.rows_to_label.head(arguments.rows)
-        write_rows(arguments.rows_to_label, rows, target)
+        rows = result.rows_to_label.head(arguments.rows)
+        write_rows_to_label(arguments.rows_to_label, rows, target)
         yield f"{counted(len(rows), 'row')} to label: {arguments.rows_to_label}"
     if arguments.page:
         from cdspp.report.page.comparison import write_comparison
 
-        write_comparison(found, head, arguments.page)
+        write_comparison(result, head, arguments.page)
         yield f"Page: {arguments.page}"
 
 
 def _next_steps(
-    arguments: argparse.Namespace, found: Comparison, target: DomainRows
+    arguments: Namespace, result: Comparison, target: DomainRows
 ) -> Iterator[str]:
     """Yield the command that deploys the bet, and the one that may settle it."""
-    with_source = found.uses_source
-    words = ["cdspp", "fit", "--method", found.best_bet, "--scale", arguments.scale]
-    words += _file_words(arguments, target, with_source)
-    words += _labelled_words(arguments)
-    words += ["--output", "predictions.csv"]
+    names, options = list(FILE_OPTIONS), vars(arguments)
+    if not result.uses_source:
+        names = [name for name in names if name not in OF_SOURCE]
+        # Other columns to leave out would be errors.
+        drop = [name for name in arguments.drop if name in target.dropped]
+        options = options | {"drop": drop}
+    words = ["cdspp", "fit", "--method", result.best_bet, "--scale", arguments.scale]
+    words += [
+        *_option_words(options, *names, "labelled"),
+        "--output",
+        "predictions.csv",
+    ]
     if not arguments.vectorise:
         words += ["--model", "model.npz"]
     yield shlex.join(words)
-    if not found.can_be_settled:
+    if not result.can_be_settled:
         return
-    words = ["cdspp", "compare", *_file_words(arguments, target, True)]
-    if arguments.scale != STANDARDISE:
-        words += ["--scale", arguments.scale]
-    for method in arguments.method:
-        words += ["--method", method]
-    for name, usual in (("repeats", 15), ("seed", 0)):
-        value = getattr(arguments, name)
-        if value != usual:
-            words += [f"--{name}", str(value)]
-    words += _labelled_words(arguments)
+    names = [*FILE_OPTIONS, "scale", "method", "repeats", "seed", "labelled"]
+    words = ["cdspp", "compare", *_option_words(vars(arguments), *names)]
     if arguments.rows_to_label:
         yield shlex.join([*words, "--labelled", arguments.rows_to_label])
     else:
         yield shlex.join([*words, "--rows-to-label", ROWS_FILE])
 
 
-def _labelled_words(arguments: argparse.Namespace) -> list[str]:
-    return [word for path in arguments.labelled for word in ("--labelled", path)]
+def _option_words(options: Mapping[str, Any], *names: str) -> Iterator[str]:
+    """Yield the words of options, unless they have their defaults."""
+    for name in names:
+        value = options[name.replace("-", "_")]
+        if not value or value == DEFAULTS.get(name):
+            continue
+        if value is True:
+            yield f"--{name}"
+        elif name == "paired":
+            yield from (f"--{name}", *value)
+        else:
+            for each in value if isinstance(value, list) else [value]:
+                yield from (f"--{name}", str(each))
 
 
-def _file_words(
-    arguments: argparse.Namespace, target: DomainRows, with_source: bool
-) -> list[str]:
-    """Return the options on the files, without a source those of the target only."""
-    words = ["--source", arguments.source] if with_source else []
-    words += ["--target", arguments.target]
-    for option in COLUMNS:
-        value = getattr(arguments, option.replace("-", "_"))
-        if value and (with_source or not option.startswith("source-")):
-            words += [f"--{option}", value]
-    for name in arguments.drop:
-        if with_source or name in target.dropped:  # others would be errors
-            words += ["--drop", name]
-    for name in arguments.keep_label:
-        words += ["--keep-label", name]
-    if arguments.impute:
-        words.append("--impute")
-    if arguments.shared and with_source:
-        words += ["--shared", arguments.shared]
-    if arguments.paired and with_source:
-        words += ["--paired", *arguments.paired]
-    return words
-
-
-def _controls(found: Comparison) -> list[str]:
-    """Return a line a method: accuracy, verdict, and gains over every control."""
-    from cdspp.report.tables.source_help import comparison_table
-
-    assert found.explanation is not None
-    table = comparison_table(found.explanation, found.accuracies)
-    grid = [list(table.columns)]
-    grid += [[cell.text for cell in line.cells] for line in table.lines]
-    return aligned(grid)
-
-
-def add_compare(commands: Any) -> None:
-    """Add ``cdspp compare`` to the commands."""
+def add_commands(commands: Any) -> None:
+    """Add ``cdspp compare``."""
     text = "bet on the method to deploy for a target with few labels and a source"
     compare = command.add_command(commands, "compare", _compare, text, COMPARE_HELP)
     add = compare.add_argument
@@ -232,16 +202,23 @@ def add_compare(commands: Any) -> None:
     add("--rows-to-label", metavar="FILE", help=note)
     note = "number of rows to label (%(default)s)"
     add("--rows", type=command.positive_integer, default=20, metavar="N", help=note)
-    command.add_labelled(compare, "test the bet by rows that you labelled, once; ")
+    note = "test the bet by rows that you labelled, once; "
+    command.add_options(compare, "--labelled", part=note)
     note = "test every method against every control; takes ten times as long"
     add("--why", action="store_true", help=note)
     note = "most hold-outs (%(default)s)"
-    add("--repeats", type=command.positive_integer, default=15, metavar="N", help=note)
+    add(
+        "--repeats",
+        type=command.positive_integer,
+        default=DEFAULTS["repeats"],
+        metavar="N",
+        help=note,
+    )
     note = "seed of all draws (%(default)s)"
-    add("--seed", type=int, default=0, metavar="N", help=note)
-    command.add_joining(compare, STANDARDISE)
-    command.add_force(compare)
-    command.add_strict(compare, "fits fail, collapse or diverge")
+    add("--seed", type=int, default=DEFAULTS["seed"], metavar="N", help=note)
+    command.add_options(compare, *command.JOINING, part=command.ARRAYS)
+    command.add_options(compare, "--force")
+    command.add_options(compare, "--strict", part="fits fail, collapse or diverge")
     add("--page", metavar="FILE", help="also write the answer as a web page")
     add("--json", metavar="FILE", help="also write the answer as JSON")
     note = "also write the candidates, or with --why all gains, as a table"

@@ -1,48 +1,30 @@
-"""The commands `cdspp fit` and `cdspp predict`: a method on the user's own files."""
+"""The methods: their list, and `cdspp fit` and `cdspp predict` on the user's files."""
 
 from __future__ import annotations
 
-import argparse
 import ast
 import json
 import shlex
 import warnings
+from argparse import ArgumentTypeError, Namespace
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cdspp.cli import command
 from cdspp.core.errors import ConfigError, CostWarning, DataError, UnitWarning
-from cdspp.core.names import STANDARDISE, PathLike
+from cdspp.core.names import PathLike
 from cdspp.core.wording import counted
 
 if TYPE_CHECKING:
-    from cdspp.datasets.table_encoder import TableEncoder
     from cdspp.datasets.table_rows import DomainRows
 
-FILES = """\
-input files:
-  A table with a header: .csv, .tsv, .txt (also with semicolons or tabs, which the
-  header shows; also with .gz), .parquet, .xlsx (its first sheet). It has the
-  column `label` (empty, -1, ?, NA, null and the like where a row is unlabelled) and may
-  have `id` (a first column without a name is one); every other column is a feature.
-  --label and --id name these two columns where they have other names, --source-label
-  and the like in one file alone; --drop leaves columns out; --categories and --dates
-  encode text and dates; --keep-label NA makes NA a class.
-  Or arrays: .npz with a matrix X, optionally y (-1 where unlabelled), ids, and features
-  (the names of the columns of X); .mat (saved with -v7 or older) alike, where the only
-  matrix may have any name and labels may be `label` or `labels`.
-  The features of source and target may differ in number and meaning; equal labels mean
-  equal classes.
-
-output file:
-  CSV with the columns id, predicted, confidence (empty where the method has none).
-"""
+Reason = Mapping[str, Any]  # method, choice and labelled rows of a model, as it keeps
+LastFit = tuple[Reason, Mapping[str, str]]  # with predictions by identifier
 
 FIT_EXAMPLES = """\
 Without --method the best bet of `cdspp compare` is fitted; without a source,
@@ -64,11 +46,26 @@ A model file holds arrays and JSON and runs no code. In Python: cdspp.load_model
 """
 
 
+def _methods(arguments: Namespace) -> str:
+    from cdspp.methods import available, method_class
+
+    grid = []
+    for name in available():
+        method = method_class(name)
+        ends = (" *", method.supervised), (" (torch)", method.needs_torch)
+        shown = method.display_name + "".join(end for end, holds in ends if holds)
+        grid.append([name, shown, (method.__doc__ or "").strip().splitlines()[0]])
+    widths = [max(map(len, column)) + 2 for column in zip(*grid, strict=True)]
+    lines = [f"{a:{widths[0]}}{b:{widths[1]}}{text}" for a, b, text in grid]
+    lines += ["", "* supervised: learns from labelled rows alone"]
+    return "\n".join([*lines, "(torch) needs torch: pip install 'cdspp[networks]'"])
+
+
 def _option(text: str) -> tuple[str, Any]:
     """Parse ``name=value``; the value is a number, true, false, none or text."""
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise argparse.ArgumentTypeError(
+        raise ArgumentTypeError(
             f"expected NAME=VALUE, for instance alpha=10, got {text!r}"
         )
     words = {"true": True, "false": False, "none": None}
@@ -80,11 +77,13 @@ def _option(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def _fit(arguments: argparse.Namespace) -> str:
+def _fit(arguments: Namespace) -> str:
     from cdspp.cli import rows
 
-    reads = ["source", "target", "paired", "labelled"]
-    command.check_outputs(arguments, ["output", "model"], reads)
+    reads = [arguments.source, arguments.target, *arguments.labelled]
+    reads += arguments.paired or []
+    writes = [arguments.output, arguments.model]
+    command.check_outputs(writes, reads, force=arguments.force)
     before = last_fit(arguments.model, arguments.output) if arguments.model else None
     texts, reason = list[str](), dict[str, Any](date=date.today().isoformat())
     if arguments.method:
@@ -95,9 +94,7 @@ def _fit(arguments: argparse.Namespace) -> str:
     model = _model(arguments)
     read, source_rows, bridge, notes = rows.read_both(arguments, model.bridges)
     if arguments.labelled:
-        from cdspp.cli.rows_to_label import join_labels
-
-        read = join_labels(read, source_rows, arguments.labelled)
+        read = rows.join_labels(read, source_rows, arguments.labelled)
     reason["labelled"] = sum(map(bool, read.labels))
     target, source_rows, source, scaling = rows.scaled_both(
         arguments.scale, read, source_rows, bridge
@@ -121,40 +118,35 @@ def _fit(arguments: argparse.Namespace) -> str:
     return "\n".join([*texts, *_next_step(arguments, model)])
 
 
-def _choose(arguments: argparse.Namespace) -> tuple[list[str], dict[str, Any]]:
+def _choose(arguments: Namespace) -> tuple[list[str], dict[str, Any]]:
     """Set the method to the best bet; return lines on it, and the reason."""
     from cdspp.analysis.best_bet import TARGET_ONLY
     from cdspp.analysis.rows_to_label import OtherTables
-    from cdspp.cli.compare import compare_files
+    from cdspp.cli.compare import DEFAULTS, compare_files
 
     if arguments.option:
         raise ConfigError("--option needs --method: options belong to one method.")
     earlier = "(0.2.0 took --method cdspp --scale none)"
     if not arguments.source:
         arguments.method = TARGET_ONLY
-        scale = arguments.scale
-        how = f"Method: {TARGET_ONLY}, for there is no source; --scale {scale}"
+        how = "Method: target-only, for there is no source; --scale"
         choice = {"method": TARGET_ONLY, "choice": "for want of a source"}
-        return [f"{how} {earlier}."], choice
-    options = vars(arguments) | {"method": [], "why": False, "repeats": 15}
-    options |= {"seed": 0, "rows_to_label": ""}
+        return [f"{how} {arguments.scale} {earlier}."], choice
+    options = DEFAULTS | vars(arguments) | {"method": []}
+    options |= {"why": False, "rows_to_label": ""}
     notes = []
     try:
-        found, *_ = compare_files(argparse.Namespace(**options))
+        result, *_ = compare_files(Namespace(**options))
     except OtherTables:  # since when the tables have more labels
-        found, *_ = compare_files(argparse.Namespace(**options | {"labelled": []}))
+        result, *_ = compare_files(Namespace(**options | {"labelled": []}))
         notes = ["note: --labelled: of other tables, so its labels join without a test"]
-    arguments.method = found.best_bet
-    how = f"Method: {found.best_bet}, the bet; --scale {arguments.scale} {earlier}."
-    return [*found.lines[:2], how, *notes], {
-        "method": found.best_bet,
-        "candidate": found.candidate,
-        "probability": found.probability,
-        "evidence": found.evidence,
-    }
+    arguments.method = result.best_bet
+    how = f"Method: {result.best_bet}, the bet; --scale {arguments.scale} {earlier}."
+    choice = {n: getattr(result, n) for n in ("candidate", "probability", "evidence")}
+    return [*result.lines[:2], how, *notes], {"method": result.best_bet, **choice}
 
 
-def _model(arguments: argparse.Namespace) -> Any:
+def _model(arguments: Namespace) -> Any:
     from cdspp.methods import make_seeded
 
     model = make_seeded(arguments.method, 0, **dict(arguments.option))
@@ -172,7 +164,7 @@ def _model(arguments: argparse.Namespace) -> Any:
 
 
 def _fit_model(
-    arguments: argparse.Namespace,
+    arguments: Namespace,
     model: Any,
     target: DomainRows,
     source_rows: DomainRows | None,
@@ -181,24 +173,19 @@ def _fit_model(
     """Fit the model, unless it needs too much memory; return its warnings as notes."""
     from cdspp.cli import rows
 
-    options = dict(arguments.option)
-    cost = rows.expected_cost(arguments.method, target, source_rows, options)
-    if not arguments.anyway:
-        rows.refuse_memory(arguments.method, cost, "try it with --anyway")
+    method, options = arguments.method, dict(arguments.option)
+    remedy = "" if arguments.anyway else "try it with --anyway"
+    cost = rows.expected_cost(method, target, source_rows, options, remedy=remedy)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for category in (CostWarning, UnitWarning):  # said here
             warnings.simplefilter("ignore", category)
-        with rows.log_progress(arguments.method, cost.seconds):
+        with rows.log_progress(method, cost.seconds):
             model.fit(target.X, target.labels, source=source)
-    counts = Counter(str(warning.message) for warning in caught)
-    notes = []
-    for text, n in counts.items():
-        notes.append(f"note: {text} ({n} times)" if n > 1 else f"note: {text}")
-    return notes
+    return command.note_lines(Counter(str(warning.message) for warning in caught))
 
 
-def _next_step(arguments: argparse.Namespace, model: Any) -> list[str]:
+def _next_step(arguments: Namespace, model: Any) -> list[str]:
     """Return the command that predicts rows to come, if the method can."""
     if model.transductive or arguments.vectorise:
         return []
@@ -214,11 +201,7 @@ def _next_step(arguments: argparse.Namespace, model: Any) -> list[str]:
 
 
 def _save_model(
-    arguments: argparse.Namespace,
-    model: Any,
-    read: DomainRows,
-    scaling: Any,
-    reason: Mapping[str, Any],
+    arguments: Namespace, model: Any, read: DomainRows, scaling: Any, reason: Reason
 ) -> None:
     from cdspp.cli.rows import columns_of
     from cdspp.methods.model_file import save_model
@@ -236,49 +219,39 @@ def _save_model(
     save_model(arguments.model, model, extras)
 
 
-class LastFit(NamedTuple):
-    """The reason of a model that a fit replaces, and its predictions by identifier."""
-
-    reason: Mapping[str, Any]
-    predictions: Mapping[str, str]
-
-
 def last_fit(model: PathLike, output: PathLike) -> LastFit | None:
     """Return the fit that the same command made before, if there was one."""
-    from cdspp.methods.model_file import read_model
-
-    if not Path(model).is_file() or not Path(output).is_file():
-        return None
     import pandas as pd
 
+    from cdspp.methods.model_file import read_model
+
     try:
-        reason = _reason(read_model(model)[1].get("reason"))
-        [*reason_words(model, json.dumps(reason))]  # DataError where one is damaged
         table = pd.read_csv(output, dtype=str, keep_default_na=False)
-        pairs = zip(table["id"], table["predicted"], strict=True)
-    except (DataError, KeyError, OSError, ValueError):  # other files of these names
+        predictions = dict(zip(table["id"], table["predicted"], strict=True))
+        reason, _ = read_reason(model, read_model(model)[1])
+    except (DataError, KeyError, OSError, ValueError):  # none, or other files
         return None
-    return LastFit(reason, dict(pairs)) if reason else None
+    return (reason, predictions) if reason else None
 
 
-def _reason(text: Any) -> dict[str, Any]:
-    """Return a reason as it was kept; none of models of 0.2.0."""
-    found = json.loads(text) if isinstance(text, str) and text else {}
-    return found if isinstance(found, dict) else {}
+def read_reason(path: PathLike, kept: Mapping[str, Any]) -> tuple[Reason, str]:
+    """Return the reason of a model's method, and a line on it; none in those of 0.2.0.
 
-
-def reason_words(path: PathLike, text: Any) -> Iterator[str]:
-    """Yield a line on the reason that a model keeps, if it keeps one."""
+    DataError: it is damaged.
+    """
+    text = kept.get("reason")
     try:
-        if reason := _reason(text):
-            rows = counted(int(reason["labelled"]), "labelled row")
-            fitted = f"{reason['method']}, fitted on {reason['date']} to {rows}"
-            yield f"model: {fitted}; {_choice_text(reason)}"
+        reason = json.loads(text) if isinstance(text, str) and text else {}
+        if not reason or not isinstance(reason, dict):
+            return {}, ""
+        rows = counted(int(reason["labelled"]), "labelled row")
+        fitted = f"{reason['method']}, fitted on {reason['date']} to {rows}"
+        return reason, f"model: {fitted}; {_choice_text(reason)}"
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"{path}: a damaged model ({error}). Fit again.") from error
 
 
-def _choice_text(reason: Mapping[str, Any]) -> str:
+def _choice_text(reason: Reason) -> str:
     if "probability" not in reason:
         return f"chosen {reason['choice']}"
     if reason["evidence"] == "settled":
@@ -291,12 +264,12 @@ def _choice_text(reason: Mapping[str, Any]) -> str:
 
 
 def changes(
-    before: LastFit, reason: Mapping[str, Any], predictions: Mapping[str, Any]
+    before: LastFit, reason: Reason, predictions: Mapping[str, Any]
 ) -> Iterator[str]:
     """Yield a line on what changed since the last fit: labels, method, predictions."""
-    old = before.reason
-    both = [name for name in predictions if name in before.predictions]
-    moved = sum(str(predictions[name]) != before.predictions[name] for name in both)
+    old, labels = before
+    both = [name for name in predictions if name in labels]
+    moved = sum(str(predictions[name]) != labels[name] for name in both)
     new = reason["method"]
     method = f"still {new}" if old["method"] == new else f"{old['method']} to {new}"
     yield (
@@ -307,18 +280,19 @@ def changes(
         yield f"Then: {_choice_text(old)}. Now: {_choice_text(reason)}."
 
 
-def _predict(arguments: argparse.Namespace) -> str:
+def _predict(arguments: Namespace) -> str:
     from cdspp.cli.rows import drift_notes, scaled, write_predictions
     from cdspp.datasets.table_rows import complete
-    from cdspp.methods.collapse import find_collapse
     from cdspp.methods.model_file import read_model
+    from cdspp.methods.problem import find_collapse
 
-    command.check_outputs(arguments, ["output"], ["model", "target"])
+    reads = [arguments.model, arguments.target]
+    command.check_outputs([arguments.output], reads, force=arguments.force)
     model, kept = read_model(arguments.model)
-    encoder, columns, means = _model_parts(arguments.model, kept)
-    target = _read_target(arguments, columns, encoder)
-    target, notes = _with_columns_of_fit(target, model, kept)
-    target = complete(target, impute=arguments.impute, means=means, fitted=True)
+    read = _read_target(arguments, kept)
+    read, notes = _with_columns_of_fit(read, model, kept)
+    options = {"impute": arguments.impute, "means": kept.get("means")}
+    target = complete(read, **options, fitted=True)
     notes += drift_notes(target, kept.get("ranges"), np.size(model.transduction_))
     if "scaling" in kept:  # not in models that the library kept
         target = scaled(target, kept["scaling"])
@@ -326,8 +300,8 @@ def _predict(arguments: argparse.Namespace) -> str:
     confidence = None
     if hasattr(model, "predict_proba"):
         confidence = model.predict_proba(target.X).max(axis=1)
-    reason = reason_words(arguments.model, kept.get("reason"))
-    texts = [*reason, target.described("target"), *notes]
+    _, line = read_reason(arguments.model, kept)
+    texts = [*filter(None, [line]), target.described("target"), *notes]
     if collapse := find_collapse(predicted, len(model.classes_), {}).sentence:
         texts.append(f"note: the model {collapse}")
         if arguments.strict:
@@ -356,14 +330,18 @@ def _with_columns_of_fit(
     return target, [note]
 
 
-def _model_parts(path: str, kept: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    from cdspp.datasets.table_encoder import TableEncoder
+def _read_target(arguments: Namespace, kept: Mapping[str, Any]) -> DomainRows:
+    """Return rows to predict; names of columns given at the fit hold by default.
 
-    means, columns = kept.get("means"), kept.get("columns", (None, None, ()))
+    DataError: what the model keeps is damaged.
+    """
+    from cdspp.datasets.table_encoder import TableEncoder
+    from cdspp.datasets.table_files import Columns
+    from cdspp.datasets.table_rows import read_domain, require_dropped
+
     try:
-        label, id_, drop = columns
-        named = [*kept.get("features", ()), *drop, label or "", id_ or ""]
-        "".join(named)  # each is text
+        label, id_, drop = kept.get("columns", (None, None, ()))
+        "".join([*kept.get("features", ()), *drop, label or "", id_ or ""])  # all text
         text = kept.get("encoder")
         encoder = TableEncoder.from_dict(json.loads(text)) if text else None
         for name, n_axes in (("means", 1), ("ranges", 2)):
@@ -371,25 +349,13 @@ def _model_parts(path: str, kept: Mapping[str, Any]) -> tuple[Any, Any, Any]:
             if part is not None and (part.ndim, part.dtype.kind) != (n_axes, "f"):
                 raise TypeError(f"{name} that are no numbers")
     except (AttributeError, TypeError, ValueError) as error:
-        raise DataError(f"{path}: a damaged model ({error}). Fit again.") from error
-    return encoder, columns, means
-
-
-def _read_target(
-    arguments: argparse.Namespace,
-    at_fit: tuple[str | None, str | None, Sequence[str]],
-    encoder: TableEncoder | None,
-) -> DomainRows:
-    """Return rows to predict; names of columns given at the fit hold by default."""
-    from cdspp.datasets.table_files import Columns
-    from cdspp.datasets.table_rows import read_domain, require_dropped
-
-    names = {"label": arguments.label, "id": arguments.id}
+        fault = f"a damaged model ({error})"
+        raise DataError(f"{arguments.model}: {fault}. Fit again.") from error
     columns = Columns(
-        arguments.label or at_fit[0],
-        arguments.id or at_fit[1],
-        (*arguments.drop, *at_fit[2]),
-        tuple(option for option, name in names.items() if name),
+        arguments.label or label,
+        arguments.id or id_,
+        (*arguments.drop, *drop),
+        tuple(name for name in ("label", "id") if getattr(arguments, name)),
         arguments.encoding,
         arguments.decimal,
     )
@@ -398,10 +364,14 @@ def _read_target(
     return rows
 
 
-def add_fit(commands: Any) -> None:
-    """Add ``cdspp fit`` to the commands."""
+def add_commands(commands: Any) -> None:
+    """Add the commands on methods."""
+    text = "list the methods, with identifiers"
+    command.add_command(commands, "methods", _methods, text)
     text = "fit a method and predict the unlabelled target rows"
-    fit = command.add_command(commands, "fit", _fit, text, f"{FILES}\n{FIT_EXAMPLES}")
+    fit = command.add_command(
+        commands, "fit", _fit, text, f"{command.FILES}\n{FIT_EXAMPLES}"
+    )
     add = fit.add_argument
     add("--method", help="see `cdspp methods` (the best bet of `cdspp compare`)")
     note = "an option of the method, for instance alpha=1; may be repeated"
@@ -412,24 +382,22 @@ def add_fit(commands: Any) -> None:
     add("--target", required=True, metavar="FILE", help="target rows")
     add("--output", required=True, metavar="FILE", help="CSV to write")
     add("--model", metavar="FILE", help="also save the model, for `cdspp predict`")
-    command.add_force(fit)
-    command.add_strict(fit, "the fit collapses or diverges; then write no file")
-    command.add_labelled(fit)
-    command.add_joining(fit, STANDARDISE)
+    command.add_options(fit, "--force")
+    strict = "the fit collapses or diverges; then write no file"
+    command.add_options(fit, "--strict", part=strict)
+    command.add_options(fit, "--labelled")
+    command.add_options(fit, *command.JOINING, part=command.ARRAYS)
     anyway = "fit even where the forecast exceeds the free memory"
     add("--anyway", action="store_true", help=anyway)
-
-
-def add_predict(commands: Any) -> None:
-    """Add ``cdspp predict`` to the commands."""
     text = "label target rows with a model that `cdspp fit --model` saved"
-    epilog = f"{FILES}\n{PREDICT_EXAMPLES}"
+    epilog = f"{command.FILES}\n{PREDICT_EXAMPLES}"
     predict = command.add_command(commands, "predict", _predict, text, epilog)
     add = predict.add_argument
     add("--model", required=True, metavar="FILE", help="the model")
     add("--target", required=True, metavar="FILE", help="target rows")
     add("--output", required=True, metavar="FILE", help="CSV to write")
-    command.add_force(predict)
-    command.add_strict(predict, "all rows get one class; then write no file")
-    command.add_columns(predict, of_fit=False)
-    command.add_impute(predict)
+    command.add_options(predict, "--force")
+    strict = "all rows get one class; then write no file"
+    command.add_options(predict, "--strict", part=strict)
+    names = (*command.COLUMNS, *command.TEXTS, "--impute")
+    command.add_options(predict, *names, part=command.ARRAYS)

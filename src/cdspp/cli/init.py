@@ -1,10 +1,11 @@
-"""The command `cdspp init`: a study file for a folder or for tables of one's own."""
+"""Before a study: published data to fetch, and a study file for one's own data."""
 
 from __future__ import annotations
 
-import argparse
+import logging
 import re
 import textwrap
+from argparse import ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,17 @@ if TYPE_CHECKING:
     from cdspp.datasets.table_files import Columns
     from cdspp.datasets.table_rows import DomainRows
 
+FETCH_HELP = """\
+Downloads and verifies the files of a published data set, for instance on a login node;
+a study that runs later finds them in place. Without a name it lists all data sets. It
+keeps complete files. It looks first in a mirror, a folder or address named here or in
+the environment variable CDSPP_MIRROR, then at the published addresses.
+
+examples:
+  cdspp fetch
+  cdspp fetch office-caltech-10 surf googlenet-webcam
+  cdspp fetch mrc --mirror /media/datasets
+"""
 INIT_HELP = """\
 Reads the data, writes NAME.yaml with comments, and checks it as `cdspp plan` does.
 If anything is wrong, it writes no file.
@@ -40,11 +52,11 @@ NEEDED = "expected small letters and digits, joined by single hyphens"
 # Labelled samples per class, where there are as many.
 MOST_SOURCE, MOST_TARGET = 20, 3
 Sizes = Mapping[str, Mapping[str, int]]
-Chosen = tuple[str | None, str | None]  # source and target, as asked for
+Direction = tuple[str | None, str | None]  # source and target, None by default
 
 
 @dataclass(frozen=True)
-class FoundData:
+class StudyData:
     """Images, texts or tables for a new study; `sizes` has source and target first.
 
     `bridged` are methods that use columns of one name, the `equal` ones, if the tables
@@ -81,37 +93,39 @@ def as_name(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def look_at_folder(name: str, folder: str, chosen: Chosen = (None, None)) -> FoundData:
-    """Look at a folder ``<domain>/<class>/<file>``; DataError lists all faults."""
+def read_folder(
+    name: str, folder: str, direction: Direction = (None, None)
+) -> StudyData:
+    """Read a folder ``<domain>/<class>/<file>``; DataError lists all faults."""
     from cdspp.datasets import FolderDataset
 
-    found = FolderDataset(name, folder)
-    sizes, lines, faults = found.contents(), [], list[str]()
+    data = FolderDataset(name, folder)
+    sizes, lines, faults = data.contents(), [], list[str]()
     for domain in sizes:
         if as_name(domain) != domain:
             hint = f", for instance {as_name(domain)}" if as_name(domain) else ""
             path = Path(folder) / domain
             faults.append(f"{path}: {NEEDED}. Rename the folder{hint}.")
-    _refuse(folder, [*faults, *_size_faults(sizes, chosen)])
+    _refuse(folder, [*faults, *_size_faults(sizes, direction)])
     for domain, of_class in sizes.items():
         numbers = of_class.values()
         ends = dict.fromkeys([min(numbers), max(numbers)])
         each = f"{' to '.join(map(str, ends))} a class"
-        lines.append(f"{domain}: {sum(numbers)} {found.kind}, {each}")
+        lines.append(f"{domain}: {sum(numbers)} {data.kind}, {each}")
     entry = {"id": name, "folder": folder}
-    return FoundData(found.kind, sizes, entry, (*lines, *found.notes()))
+    return StudyData(data.kind, sizes, entry, (*lines, *data.notes()))
 
 
-def look_at_tables(
+def read_tables(
     name: str,
     tables: Sequence[tuple[str, str]],
     columns: Sequence[Columns],
-    chosen: Chosen = (None, None),
-) -> FoundData:
-    """Look at tables, each with its domain and format; DataError lists all faults."""
+    direction: Direction = (None, None),
+) -> StudyData:
+    """Read tables, each with its domain and format; DataError lists all faults."""
     from cdspp.datasets.table_rows import gathered, read_domain, require_dropped
 
-    names = [as_name(given) for given, _ in tables]
+    names = [as_name(title) for title, _ in tables]
     paths = [path for _, path in tables]
     read, faults = gathered(read_domain, zip(paths, columns, strict=True))
     faults = [*_table_faults(tables, names), *faults]
@@ -123,56 +137,50 @@ def look_at_tables(
     counts = (Counter(sorted(filter(None, rows.labels))) for rows in read)
     sizes = dict(zip(names, counts, strict=True))
     require_distinct(sizes)
-    faults = [*_size_faults(sizes, chosen)]
+    faults = [*_size_faults(sizes, direction)]
     if all(sizes.values()) and not _common(sizes):
         faults += no_common_class(sizes) or ["no class is in all of the tables"]
     _refuse(name, faults)
-    holes = [int((~np.isfinite(rows.X)).sum()) for rows in read]
-    texts = tuple(map(_table_text, tables, names, read, holes))
+    lines = map(_table_text, tables, names, read)
     keys = ("label", "id", *command.FORMATS)
     entry: dict[str, Any] = {
         "id": name,
         "tables": dict(zip(names, paths, strict=True)),
         "columns": _set({key: _by_domain(key, names, columns) for key in keys}),
         "drop": list(columns[0].drop),
-        "impute": any(holes),
+        "impute": not all(np.isfinite(rows.X).all() for rows in read),
     }
-    order = [read[names.index(k)] for k in _ordered(names, *chosen) if k in names]
-    return _with_bridge(FoundData("tables", sizes, _set(entry), texts), order)
+    order = [read[names.index(k)] for k in _ordered(names, *direction) if k in names]
+    notes, bridge = _bridge(order)
+    return StudyData("tables", sizes, _set(entry), (*lines, *notes), **bridge)
 
 
-def _table_text(
-    table: tuple[str, str], domain: str, rows: DomainRows, n_missing: int
-) -> str:
-    given, path = table
-    place = path if domain == given else f"{given}, {path}"
-    end = (
-        f", {counted(n_missing, 'number')} missing, to be imputed" if n_missing else ""
-    )
-    return f"{rows.described(f'{domain} ({place})')}{end}"
+def _table_text(table: tuple[str, str], domain: str, rows: DomainRows) -> str:
+    title, path = table
+    place = path if domain == title else f"{title}, {path}"
+    text = rows.described(f"{domain} ({place})")
+    if n_missing := int((~np.isfinite(rows.X)).sum()):
+        text += f", {counted(n_missing, 'number')} missing, to be imputed"
+    return text
 
 
-def _with_bridge(found: FoundData, tables: Sequence[DomainRows]) -> FoundData:
-    """Add what all tables share, and what the first, source and target, may share."""
+def _bridge(tables: Sequence[DomainRows]) -> tuple[list[str], dict[str, Any]]:
+    """Return what all tables share, in notes, and what the first two may share."""
     from cdspp.analysis.compare import BRIDGED
-    from cdspp.datasets.table_bridge import (
-        common_ids,
-        propose_columns,
-        shared_columns,
-    )
+    from cdspp.datasets import table_bridge
     from cdspp.methods.bridge import SHARED
 
-    pairs = [shared_columns(None, *both)[:2] for both in combinations(tables, 2)]
+    both = combinations(tables, 2)
+    pairs = [table_bridge.shared_columns(None, *two)[:2] for two in both]
     shared = (pairs[0][0] if all(places for places, _ in pairs) else None) or []
-    if shared:
-        remarks = *found.remarks, *(note.partition(" (--")[0] for _, note in pairs)
-        bridged = *BRIDGED[SHARED], "cdspp-bridge"
-        found = replace(found, remarks=remarks, bridged=bridged)
-    equal = tuple(tables[0].features[place] for place, _ in shared)
-    similar = tuple(propose_columns(tables[0], tables[1], shared))
+    notes = [note.partition(" (--")[0] for _, note in pairs] if shared else []
     bare = ({k for k, y in zip(t.ids, t.labels, strict=True) if not y} for t in tables)
-    n_paired = len(common_ids(*tables).intersection(*bare))
-    return replace(found, equal=equal, similar=similar, n_paired=n_paired)
+    return notes, {
+        "bridged": (*BRIDGED[SHARED], "cdspp-bridge") if shared else (),
+        "equal": tuple(tables[0].features[place] for place, _ in shared),
+        "similar": tuple(table_bridge.propose_columns(tables[0], tables[1], shared)),
+        "n_paired": len(table_bridge.common_ids(*tables).intersection(*bare)),
+    }
 
 
 def _set(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -194,15 +202,15 @@ def _by_domain(
 def _table_faults(
     tables: Sequence[tuple[str, str]], names: Sequence[str]
 ) -> Iterator[str]:
-    for (given, path), domain in zip(tables, names, strict=True):
+    for (title, path), domain in zip(tables, names, strict=True):
         if not domain:
-            yield f"--table {given}={path}: {NEEDED}, got {given!r}. Choose a name."
+            yield f"--table {title}={path}: {NEEDED}, got {title!r}. Choose a name."
     for domain, count in Counter(filter(None, names)).items():
         if count > 1:
             yield f"--table: {count} domains would be called {domain}. Name them apart."
 
 
-def _size_faults(sizes: Sizes, chosen: Chosen) -> Iterator[str]:
+def _size_faults(sizes: Sizes, direction: Direction) -> Iterator[str]:
     if len(sizes) < 2:
         domains = ", ".join(sizes) or "none"
         yield f"expected two domains or more, a source and a target, got {domains}."
@@ -211,7 +219,7 @@ def _size_faults(sizes: Sizes, chosen: Chosen) -> Iterator[str]:
             yield f"{domain}: no labelled row. Name the column of labels by --label."
         elif len(classes) < 2:
             yield f"{domain}: expected two classes or more, got {', '.join(classes)}."
-    for target in _ordered(sizes, *chosen)[1:2]:
+    for target in _ordered(sizes, *direction)[1:2]:
         small = [label for label, size in sizes.get(target, {}).items() if size < 2]
         if small:
             yield (
@@ -231,7 +239,7 @@ def _refuse(what: str, faults: Sequence[str]) -> None:
         raise DataError(f"{what}: {counted(len(faults), 'problem')}:\n{lines}")
 
 
-def study_text(name: str, found: FoundData) -> str:
+def study_text(name: str, data: StudyData) -> str:
     """Write the study file of some data; its benchmark has the study's name."""
     import jinja2
 
@@ -242,12 +250,12 @@ def study_text(name: str, found: FoundData) -> str:
         keep_trailing_newline=True,
     )
     templates.filters["flow"] = _flow
-    source, target, *_ = found.sizes
-    pairs = ", ".join("_".join(pair) for pair in permutations(found.sizes, 2))
+    source, target, *_ = data.sizes
+    pairs = ", ".join("_".join(pair) for pair in permutations(data.sizes, 2))
     pairs = textwrap.fill(pairs, 82, break_long_words=False, break_on_hyphens=False)
     return templates.get_template("study.yaml.j2").render(
         name=name,
-        found=found,
+        data=data,
         source=source,
         task=f"{source}_{target}",
         pairs=textwrap.indent(pairs, "    # "),
@@ -263,7 +271,7 @@ def _flow(value: object) -> str:
     return str(written).strip()[1:-1]
 
 
-def _init(arguments: argparse.Namespace) -> str:
+def _init(arguments: Namespace) -> str:
     from cdspp.core.files import atomic
 
     command.need_package("jinja2", "cdspp init", command.STUDY_EXTRA)
@@ -271,43 +279,52 @@ def _init(arguments: argparse.Namespace) -> str:
     if not name or as_name(name) != name:
         raise ConfigError(f"cdspp init: {NEEDED} as the study's name, got {name!r}.")
     tables = [Path(file) for _, file in arguments.table or ()]
-    command.check_outputs(arguments, [path], tables)
-    found = _directed(_look(arguments), arguments.source, arguments.target)
-    source, target, *_ = found.sizes
+    command.check_outputs([path], tables, force=arguments.force)
+    data = _read_data(arguments)
+    for option in ("source", "target"):
+        domain = getattr(arguments, option)
+        if domain is not None and domain not in data.sizes:
+            message = f"cdspp init: --{option} must be one of {', '.join(data.sizes)}"
+            hint = did_you_mean(domain, data.sizes)
+            raise ConfigError(f"{message}, got {domain!r}{hint}")
+    if arguments.source is not None and arguments.source == arguments.target:
+        raise ConfigError(f"cdspp init: source and target are both {arguments.source}.")
+    order = _ordered(data.sizes, arguments.source, arguments.target)
+    data = replace(data, sizes={domain: data.sizes[domain] for domain in order})
+    source, target, *_ = order
     with atomic(path) as temporary:
-        temporary.write_text(study_text(name, found), encoding="utf-8")
+        temporary.write_text(study_text(name, data), encoding="utf-8")
         try:
             read_study([temporary])
         except ConfigError as error:
             raise ConfigError(f"{path} is not written: {error}") from error
     return (
-        f"{found}\n"
+        f"{data}\n"
         f"Source: {source}, target: {target}. Others: --source, --target\n"
         f"Written: {path}. What it costs: cdspp plan {path}\n"
         f"Next: {study_command([path])}"
     )
 
 
-def _look(arguments: argparse.Namespace) -> FoundData:
+def _read_data(arguments: Namespace) -> StudyData:
     from cdspp.cli.rows import columns_of
 
-    names = (arguments.label, arguments.id, tuple(arguments.drop))
-    chosen = arguments.source, arguments.target
+    direction = arguments.source, arguments.target
     if arguments.table:
-        domains = [as_name(given) for given, _ in arguments.table]
-        order = _ordered(domains, *chosen)
+        domains = [as_name(title) for title, _ in arguments.table]
+        order = _ordered(domains, *direction)
         roles = dict(zip(order, ("source", "target"), strict=False))
         columns = [columns_of(arguments, roles.get(name, "")) for name in domains]
-        found = look_at_tables(arguments.name, arguments.table, columns, chosen)
-    elif any(names):
+        data = read_tables(arguments.name, arguments.table, columns, direction)
+    elif arguments.label or arguments.id or arguments.drop:
         raise ConfigError(
             "cdspp init: --label, --id and --drop name columns of tables; leave them "
             "out with --folder."
         )
     else:
-        found = look_at_folder(arguments.name, arguments.folder, chosen)
-    kept = {**found.entry, "keep_labels": arguments.keep_label}
-    return replace(found, entry=_set(kept))
+        data = read_folder(arguments.name, arguments.folder, direction)
+    entry = {**data.entry, "keep_labels": arguments.keep_label}
+    return replace(data, entry=_set(entry))
 
 
 def _ordered(
@@ -319,32 +336,59 @@ def _ordered(
     return [*dict.fromkeys([*first, *domains])]
 
 
-def _directed(found: FoundData, source: str | None, target: str | None) -> FoundData:
-    """Put the domains in order: source, target, others."""
-    for option, name in (("source", source), ("target", target)):
-        if name is not None and name not in found.sizes:
-            message = f"cdspp init: --{option} must be one of {', '.join(found.sizes)}"
-            hint = did_you_mean(name, found.sizes)
-            raise ConfigError(f"{message}, got {name!r}{hint}")
-    if source is not None and source == target:
-        raise ConfigError(f"cdspp init: source and target are both {source}.")
-    order = _ordered(found.sizes, source, target)
-    return replace(found, sizes={name: found.sizes[name] for name in order})
-
-
 def _table(text: str) -> tuple[str, str]:
     domain, sign, path = text.partition("=")
     if not sign:
         domain, path = Path(text.removesuffix(".gz")).stem, text
     if not domain or not path:
-        raise argparse.ArgumentTypeError(f"expected DOMAIN=FILE or FILE, got {text!r}")
+        raise ArgumentTypeError(f"expected DOMAIN=FILE or FILE, got {text!r}")
     return domain, path
 
 
-def add_init(commands: Any) -> None:
-    """Add ``cdspp init`` to the commands."""
-    text = "write a study file for your own data"
+def _fetch(arguments: Namespace) -> str:
+    from cdspp.datasets.base import record_path
+    from cdspp.datasets.catalogue import load_catalogue
+    from cdspp.datasets.resources import fetch_resource
+
+    catalogue = arguments.catalogue or workflow_folder() / "resources/datasets.yaml"
+    entries = load_catalogue(catalogue).items()
+    known = {k: entry["resources"] for k, entry in entries if entry.get("resources")}
+    name = arguments.dataset
+    if name is None:
+        return "\n".join(f"{key:20}{' '.join(each)}" for key, each in known.items())
+    if name not in known:
+        hint = did_you_mean(name, known)
+        raise DataError(f"nothing is published as {name!r}{hint} See cdspp fetch.")
+    lines, faults = [], []
+    places = {"catalogue": catalogue, "mirror": arguments.mirror}
+    for resource in arguments.resource or known[name]:
+        output = record_path(arguments.data, name, resource)
+        try:
+            fetch_resource(dataset=name, resource=resource, output=output, **places)
+            lines.append(f"{name}, {resource}: {output}")
+        except DataError as error:
+            logging.getLogger(__name__).error("%s", error)
+            faults.append(resource)
+    if faults:
+        count = f"{len(faults)} of {len(faults) + len(lines)} resources"
+        message = f"{name}: {count} could not be fetched: {', '.join(faults)}"
+        raise DataError(f"{message}. The lines above say why.")
+    return "\n".join(lines)
+
+
+def add_commands(commands: Any) -> None:
+    """Add the commands that come before a study."""
     extra = command.STUDY_EXTRA
+    text = "download published data"
+    fetch = command.add_command(commands, "fetch", _fetch, text, FETCH_HELP, extra)
+    add = fetch.add_argument
+    add("dataset", nargs="?", metavar="DATASET", help="a name from the list")
+    add("resource", nargs="*", metavar="RESOURCE", help="parts of it; by default all")
+    note = "where to put the files (%(default)s, as the study expects)"
+    add("--data", default="data", metavar="FOLDER", help=note)
+    add("--mirror", metavar="PLACE", help="folder or address to look in first")
+    add("--catalogue", metavar="FILE", help="a catalogue of your own")
+    text = "write a study file for your own data"
     init = command.add_command(commands, "init", _init, text, INIT_HELP, extra)
     add = init.add_argument
     add("name", metavar="NAME", help="name of the study: the file is NAME.yaml")
@@ -360,5 +404,5 @@ def add_init(commands: Any) -> None:
     )
     add("--source", metavar="DOMAIN", help="source domain (by default the first)")
     add("--target", metavar="DOMAIN", help="target domain (by default the next)")
-    command.add_columns(init, "COLUMN", "")
-    command.add_force(init)
+    command.add_options(init, *command.COLUMNS, metavar="COLUMN")
+    command.add_options(init, *command.OF_FIT, "--force")

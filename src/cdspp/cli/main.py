@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import io
 import logging
 import sys
 import warnings
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import Any, cast
 
-from cdspp.cli import fit_predict
-from cdspp.cli.command import add_command, missing_package
-from cdspp.core.errors import DiskFullError, MethodFailed, NotWritableError
-from cdspp.core.faults import out_of_memory, out_of_memory_text
+from cdspp.cli.command import FILES, missing_package, note_lines
+from cdspp.core import errors
 from cdspp.core.labels import keep_labels
 from cdspp.core.version import VERSION
 
@@ -25,76 +24,50 @@ that has few labels and other features.
 """
 
 # ConfigError and DataError are ValueErrors, like scikit-learn's own.
-USER_ERRORS = (DiskFullError, MethodFailed, NotWritableError, OSError, ValueError)
+USER_ERRORS = (errors.DiskFullError, errors.NotWritableError, OSError, ValueError)
 LESS_MEMORY = "Leave rows or features out, or take another method, and run again."
+# The commands of each module, in the order of the help.
+MODULES = {
+    "fit_predict": ("methods", "fit", "predict"),
+    "compare": ("compare",),
+    "init": ("fetch", "init"),
+    "run": ("plan", "run"),
+    "study": ("status", "summary", "verify", "export-splits"),
+    "share": ("cite", "bundle"),
+}
 
 
-def _methods(arguments: argparse.Namespace) -> str:
-    from cdspp.methods import available, method_class
-
-    grid = []
-    for name in available():
-        found = method_class(name)
-        shown = found.display_name
-        if found.supervised:
-            shown += " *"
-        if found.needs_torch:
-            shown += " (torch)"
-        summary = (found.__doc__ or "").strip().splitlines()[0]
-        grid.append([name, shown, summary])
-    widths = [max(map(len, column)) + 2 for column in zip(*grid, strict=True)]
-    lines = [f"{a:{widths[0]}}{b:{widths[1]}}{text}" for a, b, text in grid]
-    lines += ["", "* supervised: learns from labelled rows alone"]
-    return "\n".join([*lines, "(torch) needs torch: pip install 'cdspp[networks]'"])
-
-
-def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
-    """Return the parser: of one command, if that is on tables, or of all.
+def _parser(words: Sequence[str]) -> ArgumentParser:
+    """Return the parser: of one module, if `words` begin with its command, or of all.
 
     Commands on studies import more, for which a fit of tables would wait.
     """
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         prog="cdspp",
         description=DESCRIPTION,
-        epilog=fit_predict.FILES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=FILES,
+        formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"cdspp {VERSION}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    if words[:1] == ["fit"]:
-        fit_predict.add_fit(commands)
-        return parser
-    if words[:1] == ["predict"]:
-        fit_predict.add_predict(commands)
-        return parser
-    from cdspp.cli import compare, fetch, init, run, share, study
-
-    add_command(commands, "methods", _methods, "list the methods, with identifiers")
-    fit_predict.add_fit(commands)
-    fit_predict.add_predict(commands)
-    compare.add_compare(commands)
-    fetch.add_fetch(commands)
-    init.add_init(commands)
-    study.add_plan(commands)
-    run.add_run(commands)
-    study.add_study_commands(commands)
-    share.add_share(commands)
+    own = [name for name, names in MODULES.items() if words and words[0] in names]
+    for name in own or MODULES:
+        import_module(f"cdspp.cli.{name}").add_commands(commands)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code (2 where the user is mistaken)."""
     words, rest = list(sys.argv[1:] if argv is None else argv), list[str]()
-    if words[:1] == ["run"]:
-        from cdspp.cli.run import split_rest
-
-        words, rest = split_rest(words)
+    if words[:1] == ["run"] and "--" in words:  # what follows is for Snakemake
+        place = words.index("--")
+        words, rest = words[:place], words[place + 1 :]
     parser = _parser(words)
     parser.set_defaults(snakemake=rest)
     return run_command(parser, words)
 
 
-def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
+def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
     """Run the command that the arguments name, as `add_command` added it."""
     for stream in (sys.stdout, sys.stderr):  # a name may be of other bytes or letters
         if isinstance(stream, io.TextIOWrapper):
@@ -105,12 +78,12 @@ def run_command(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> 
         with _notes_once(), keep_labels(*getattr(arguments, "keep_label", ())):
             text = arguments.run(arguments)
         _print(text)
-    except USER_ERRORS as error:
+    except (errors.MethodFailed, *USER_ERRORS) as error:
         return _refuse(parser.prog, str(error))
     except (MemoryError, RuntimeError) as error:
-        if not out_of_memory(error):
+        if not errors.out_of_memory(error):
             raise
-        return _refuse(parser.prog, f"{out_of_memory_text(error)} {LESS_MEMORY}")
+        return _refuse(parser.prog, f"{errors.out_of_memory_text(error)} {LESS_MEMORY}")
     except ModuleNotFoundError as error:
         if (remedy := missing_package(error, arguments.extra)) is None:
             raise
@@ -124,13 +97,13 @@ def _notes_once() -> Iterator[None]:
     counts = Counter[str]()
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = cast("Any", lambda said, *_: counts.update([str(said)]))
+        warnings.showwarning = cast(
+            "Any", lambda message, *_: counts.update([" ".join(str(message).split())])
+        )
         try:
             yield
         finally:
-            for said, n in counts.items():
-                more = f" ({n} times)" if n > 1 else ""
-                sys.stderr.write(f"note: {' '.join(said.split())}{more}\n")
+            sys.stderr.writelines(f"{line}\n" for line in note_lines(counts))
 
 
 def _print(text: str) -> None:

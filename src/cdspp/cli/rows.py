@@ -1,14 +1,14 @@
-"""Files of the commands on tables: rows, costs of fits, predictions."""
+"""Files of the commands on tables: rows, costs of fits, predictions, rows to label."""
 
 from __future__ import annotations
 
-import argparse
 import logging
 import shlex
 import threading
 import time
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from argparse import Namespace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -20,27 +20,15 @@ import pandas as pd
 
 from cdspp.cli.command import FORMATS
 from cdspp.core.errors import DataError, LabelWarning
-from cdspp.core.files import atomic
-from cdspp.core.labels import require_common, require_distinct
+from cdspp.core.files import write_csv
+from cdspp.core.labels import is_missing, require_common, require_distinct
 from cdspp.core.memory import available_megabytes, memory_text
 from cdspp.core.names import PCA, STANDARDISE_EACH, PathLike
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.wording import counted, duration, shortened
-from cdspp.datasets.table_bridge import (
-    common_ids,
-    propose_columns,
-    read_pairs,
-    shared_columns,
-)
+from cdspp.datasets import table_bridge, table_rows
 from cdspp.datasets.table_files import Columns
-from cdspp.datasets.table_rows import (
-    DomainRows,
-    complete,
-    gathered,
-    read_domain,
-    require_dropped,
-    require_own_files,
-)
+from cdspp.datasets.table_rows import DomainRows
 from cdspp.methods import method_class
 from cdspp.methods.base import SourceDomain
 from cdspp.methods.bridge import PAIRS, SAME_NAMES, SHARED, spread_text
@@ -55,7 +43,7 @@ log = logging.getLogger(__name__)
 
 
 def read_both(
-    arguments: argparse.Namespace, kinds: Collection[str]
+    arguments: Namespace, kinds: Collection[str]
 ) -> tuple[DomainRows, DomainRows | None, dict[str, Any], list[str]]:
     """Return target and source, their bridge of the given `kinds`, and notes on it."""
     target, *sources = _read_complete(arguments)
@@ -64,7 +52,8 @@ def read_both(
     [source], bridge, notes = sources, dict[str, Any](), list[str]()
     shared, note, factors = None, "", np.ones(source.X.shape[1])
     if SHARED in kinds or arguments.shared:
-        shared, note, factors = shared_columns(arguments.shared, source, target)
+        how = arguments.shared
+        shared, note, factors = table_bridge.shared_columns(how, source, target)
         source = replace(source, X=source.X * factors)
     if SHARED in kinds and shared:
         bridge[SHARED] = shared
@@ -73,10 +62,10 @@ def read_both(
         if arguments.scale != STANDARDISE_EACH:
             notes += _unit_notes(source, target, shared)
     if PAIRS in kinds and arguments.paired:
-        both = (source, target)
-        how = [columns_of(arguments, role, required=()) for role in ROLES]
-        (left, right), note = read_pairs(
-            arguments.paired, both, how, impute=arguments.impute
+        formats = [columns_of(arguments, role, required=()) for role in ROLES]
+        files, impute = arguments.paired, arguments.impute
+        (left, right), note = table_bridge.read_pairs(
+            files, (source, target), formats, impute=impute
         )
         bridge[PAIRS] = left * factors, right
         notes.append(note)
@@ -85,25 +74,30 @@ def read_both(
     return target, source, bridge, notes
 
 
-def _read_complete(arguments: argparse.Namespace) -> list[DomainRows]:
+def _read_complete(arguments: Namespace) -> list[DomainRows]:
     """Return the rows of the target, and of the source if any, without empty cells."""
     files = [(arguments.target, columns_of(arguments, "target", ("label", "id")))]
     if arguments.source:
-        require_own_files({role: getattr(arguments, role) for role in ROLES})
+        table_rows.require_own_files({role: getattr(arguments, role) for role in ROLES})
         # No output names source rows: they need no identifiers.
         files.append((arguments.source, columns_of(arguments, "source")))
-    read = _raise_faults(gathered(read_domain, files))
-    target = read[0]
-    require_dropped(arguments.drop, read)
-    target.require_distinct_ids()  # predictions are written by these
-    require_distinct({rows.path: rows.labels for rows in read})
-    if len(read) > 1:
-        if copied := read[1].copies(target) or target.copies(read[1]):
-            warnings.warn(copied, LabelWarning, stacklevel=2)
-        read[1].require_labels()
-        require_common({rows.path: filter(None, rows.labels) for rows in read})
-    fill = partial(complete, impute=arguments.impute)
-    return _raise_faults(gathered(fill, ((rows,) for rows in read)))
+    read, faults = table_rows.gathered(table_rows.read_domain, files)
+    if not faults:
+        target, *sources = read
+        table_rows.require_dropped(arguments.drop, read)
+        target.require_distinct_ids()  # predictions are written by these
+        require_distinct({rows.path: rows.labels for rows in read})
+        for source in sources:
+            if copied := source.copies(target) or target.copies(source):
+                warnings.warn(copied, LabelWarning, stacklevel=2)
+            source.require_labels()
+            require_common({rows.path: filter(None, rows.labels) for rows in read})
+        fill = partial(table_rows.complete, impute=arguments.impute)
+        read, faults = table_rows.gathered(fill, ((rows,) for rows in read))
+    if faults:
+        both = "--label and --id (in one file alone by --target-label and the like)"
+        raise DataError("\n".join(faults).replace("--label and --id", both))
+    return read
 
 
 def _unit_notes(
@@ -118,17 +112,18 @@ def _unit_notes(
 
 
 def _proposals(
-    arguments: argparse.Namespace,
+    arguments: Namespace,
     kinds: Collection[str],
     both: tuple[DomainRows, DomainRows],
     shared: list[tuple[int, int]],
 ) -> Iterator[str]:
     """Name what else source and target may share, and the options for it."""
     if SHARED in kinds and not arguments.shared and arguments.scale != PCA:
-        for each in propose_columns(*both, shared)[:MOST_PROPOSED]:
+        for each in table_bridge.propose_columns(*both, shared)[:MOST_PROPOSED]:
             option = shlex.quote(f"{SAME_NAMES},{each}" if shared else str(each))
             yield f"proposal: --shared {option}: {each.numbers}"
-    if PAIRS in kinds and not arguments.paired and (ids := common_ids(*both)):
+    ids = table_bridge.common_ids(*both) if PAIRS in kinds else ()
+    if ids and not arguments.paired:
         paths = (Path(rows.path) for rows in both)
         files = shlex.join(str(p.with_name(f"pairs-{p.name}")) for p in paths)
         yield (
@@ -138,24 +133,15 @@ def _proposals(
         )
 
 
-def _raise_faults(read: tuple[list[DomainRows], list[str]]) -> list[DomainRows]:
-    rows, faults = read
-    if faults:
-        both = "--label and --id (in one file alone by --target-label and the like)"
-        raise DataError("\n".join(faults).replace("--label and --id", both))
-    return rows
-
-
 def columns_of(
-    arguments: argparse.Namespace, role: str, required: tuple[str, ...] = ("label",)
+    arguments: Namespace, role: str, required: tuple[str, ...] = ("label",)
 ) -> Columns:
     """Return the format of a file of a role, whose own names come first."""
     label, id_ = (
         getattr(arguments, f"{role}_{option}", None) or getattr(arguments, option)
         for option in ("label", "id")
     )
-    given = {name: getattr(arguments, name) for name in FORMATS}
-    formats = {name: value for name, value in given.items() if value}
+    formats = {n: getattr(arguments, n) for n in FORMATS if getattr(arguments, n)}
     return Columns(label, id_, tuple(arguments.drop), required, **formats)
 
 
@@ -245,12 +231,11 @@ def scaled_both(
             )
         columns_source, columns = np.transpose(shared)
         scaling = scaling.with_columns_of(theirs, columns, columns_source)
-    given = dict(bridge)
-    if PAIRS in given:
-        left, right = given[PAIRS]
-        given[PAIRS] = theirs.apply(left), scaling.apply(right)
+    if PAIRS in bridge:
+        left, right = bridge[PAIRS]
+        bridge = {**bridge, PAIRS: (theirs.apply(left), scaling.apply(right))}
     rows = scaled(source, theirs)
-    return scaled(target, scaling), rows, replace(source_of(rows), **given), scaling
+    return scaled(target, scaling), rows, replace(source_of(rows), **bridge), scaling
 
 
 def expected_cost(
@@ -258,33 +243,34 @@ def expected_cost(
     target: DomainRows,
     source: DomainRows | None,
     options: Mapping[str, Any] | None = None,
+    *,
+    remedy: str = "",
 ) -> Cost:
-    """Return what one fit of a method on rows of files is expected to cost."""
+    """Return what one fit of a method on rows of files is expected to cost.
+
+    DataError, with one more `remedy`: more memory than is free. Without one: no error.
+    """
     n_labelled = sum(map(bool, target.labels))
-    given = source or target
-    labelled = {label for rows in (target, given) for label in rows.labels if label}
+    domain = source or target
+    labelled = {label for rows in (target, domain) for label in rows.labels if label}
     size = Size(
         name=target.path,
         n_classes=len(labelled),
         n_source=len(source.labels) if source else n_labelled,
-        d_source=given.X.shape[1],
+        d_source=domain.X.shape[1],
         n_labelled=n_labelled,
         n_unlabelled=len(target.labels) - n_labelled,
         d_target=target.X.shape[1],
     )
-    return fit_cost(method_class(method), size, options or {})
-
-
-def refuse_memory(method: str, cost: Cost, other_words: str) -> None:
-    """Raise DataError, with one more remedy, where a fit needs more than is free."""
-    there = available_megabytes()
-    if there is None or cost.megabytes <= there:
-        return
-    raise DataError(
-        f"{method} would need about {memory_text(cost.megabytes)} of memory for so "
-        f"many rows, and {memory_text(there)} are free. Leave rows or features out "
-        f"(--scale pca keeps 50), choose another method, or {other_words}."
-    )
+    cost = fit_cost(method_class(method), size, options or {})
+    free = available_megabytes() if remedy else None
+    if free is not None and cost.megabytes > free:
+        raise DataError(
+            f"{method} would need about {memory_text(cost.megabytes)} of memory for so "
+            f"many rows, and {memory_text(free)} are free. Leave rows or features out "
+            f"(--scale pca keeps 50), choose another method, or {remedy}."
+        )
+    return cost
 
 
 @contextmanager
@@ -317,6 +303,70 @@ def write_predictions(
     """Write CSV: id, predicted, confidence (empty where there is none)."""
     shown = "" if confidence is None else [f"{value:.6g}" for value in confidence]
     columns = {"id": list(ids), "predicted": list(predicted), "confidence": shown}
-    table = pd.DataFrame(columns, dtype=object)
-    with atomic(path) as temporary:
-        table.to_csv(temporary, index=False, lineterminator="\n", compression=None)
+    write_csv(path, pd.DataFrame(columns, dtype=object))
+
+
+def write_rows_to_label(path: PathLike, rows: pd.DataFrame, target: DomainRows) -> None:
+    """Write rows to label as CSV, each by its identifier; the user fills labels in."""
+    ids = [target.ids[row] for row in rows["row"]]
+    write_csv(path, rows.rename(columns={"row": "id"}).assign(id=ids))
+
+
+def _read_filled_in(path: PathLike) -> pd.DataFrame:
+    try:
+        return pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        raise DataError(
+            f"{path}: no file of rows to label ({error}). Write one by `cdspp compare "
+            "--rows-to-label FILE`."
+        ) from error
+
+
+def read_rows_to_label(
+    paths: Sequence[PathLike], target: DomainRows
+) -> list[pd.DataFrame]:
+    """Return files of rows to label, with the places of their rows in the target."""
+    places, tables = {name: place for place, name in enumerate(target.ids)}, []
+    for path in paths:
+        table = _read_filled_in(path)
+        for name in ("id", "order", "label", "tested", "made_of"):
+            if name not in table:
+                raise DataError(
+                    f"{path}: no column {name!r}. Take the file as `cdspp compare "
+                    "--rows-to-label` wrote it, and fill in labels only."
+                )
+        if unknown := [name for name in table["id"] if name not in places]:
+            raise DataError(f"{path}: {target.path} has no row {unknown[0]!r}.")
+        rows = [places[name] for name in table["id"]]
+        order = pd.to_numeric(table["order"], errors="coerce")
+        tables.append(table.rename(columns={"id": "row"}).assign(row=rows, order=order))
+    return tables
+
+
+def mark_tested(path: PathLike, n_rows: int) -> None:
+    """Mark the first rows, which a test counted, so that no later label joins it."""
+    table = _read_filled_in(path)
+    tested = np.where(pd.to_numeric(table["order"]) <= n_rows, "yes", "")
+    write_csv(path, table.assign(tested=tested))
+
+
+def join_labels(
+    target: DomainRows, source: DomainRows | None, paths: Sequence[PathLike]
+) -> DomainRows:
+    """Return the target with the labels of rows that were labelled on purpose.
+
+    DataError: a label is no class of either file.
+    """
+    labels = list(target.labels)
+    classes = {*labels, *(source.labels if source else ())}
+    for path, rows in zip(paths, read_rows_to_label(paths, target), strict=True):
+        for place, text in zip(rows["row"], rows["label"], strict=True):
+            if is_missing(label := text.strip()):
+                continue
+            if label not in classes:
+                raise DataError(
+                    f"{path}: {label!r} is no class of the tables. Write a class as it "
+                    "is there."
+                )
+            labels[place] = label
+    return replace(target, labels=tuple(labels))

@@ -1,8 +1,7 @@
-"""The command `cdspp run`: a study from its file to its report, by Snakemake."""
+"""A study from its file to its report: its forecast, and its run by Snakemake."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import select
@@ -10,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -18,13 +18,21 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from cdspp.cli import command
-from cdspp.cli.study import read_config
-from cdspp.core.faults import writing_fault
+from cdspp.cli.study import read_config, read_study
+from cdspp.core.errors import writing_fault
 from cdspp.core.run_lock import KEEP_FITS
 from cdspp.core.wording import duration
 from cdspp.study.files import found_file, workflow_folder
 
-HELP = """\
+PLAN_HELP = """\
+Prints the jobs, fits, core-hours and memory of each method, as the cost model forecasts
+them, and how many trials are there and stay, how many would run, and why. It needs no
+data: a study can be planned before its data are downloaded.
+
+example:
+  cdspp plan resources/studies/paper.yaml
+"""
+RUN_HELP = """\
 Calls Snakemake, which writes data, results and logs here. Without a study file it runs
 the embedded study. After an interruption the same command resumes it; after a change it
 repeats only the jobs that the change affects, fits for a change of code alone only with
@@ -111,18 +119,22 @@ class ProgressLine:
             sys.stderr.write("\r\x1b[K")
 
 
-def split_rest(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the words of a command line for `cdspp`, and those for Snakemake."""
-    words = list(words)
-    if words[:1] != ["run"] or "--" not in words:
-        return words, []
-    place = words.index("--")
-    return words[:place], words[place + 1 :]
+def _plan(arguments: Namespace) -> str:
+    from cdspp.study.fit_jobs import forecast_text
+    from cdspp.study.stale import notes, outlook, stale, unrecorded_files
+
+    study = read_study(arguments.file)
+    old = stale(study)
+    lines = notes(old, unrecorded_files(study), outlook(study, old))
+    return "\n".join([forecast_text(study), "", *lines])
 
 
-def _run(arguments: argparse.Namespace) -> str:
+def _run(arguments: Namespace) -> str:
     command.need_package("snakemake", "cdspp run", command.STUDY_EXTRA)
-    folder = Path("results", _study_name(arguments))
+    given = [word for word in arguments.snakemake if word.startswith("study=")]
+    study = given[-1].removeprefix("study=") if given else ""  # of Snakemake's --config
+    study = study or str(read_config(arguments.file).config.get("study"))
+    folder = Path("results", study)
     # Two studies may begin in the same second.
     log = Path("logs", time.strftime(f"run-%Y%m%d-%H%M%S-{os.getpid()}.log"))
     log.parent.mkdir(exist_ok=True)
@@ -141,7 +153,7 @@ def _run(arguments: argparse.Namespace) -> str:
     if not progress.started:  # asked for something else than a run
         return output.rstrip() or where
     if progress.dry and progress.total:
-        return "\n".join([*_plan(progress), "", f"Nothing was run. {where}"])
+        return "\n".join([*_job_table(progress), "", f"Nothing was run. {where}"])
     text = f"{progress if progress.total else IDLE}. {where}"
     from cdspp.analysis.fit_records import failures_of_scores
 
@@ -155,7 +167,7 @@ def _run(arguments: argparse.Namespace) -> str:
     return command.answer(text, failed=arguments.strict and failed)
 
 
-def _plan(progress: ProgressLine) -> Iterator[str]:
+def _job_table(progress: ProgressLine) -> Iterator[str]:
     """Yield the lines of a table of the jobs that a run would do, by rule, and why."""
     width = max(map(len, progress.stats))
     yield f"{'rule':{width}}{'jobs':>7}  reason"
@@ -167,15 +179,7 @@ def _plan(progress: ProgressLine) -> Iterator[str]:
             yield f"  {methods}"
 
 
-def _study_name(arguments: argparse.Namespace) -> str:
-    """Return the name of the study; one for Snakemake's --config wins."""
-    key = "study="
-    given = [word for word in arguments.snakemake if word.startswith(key)]
-    named = given[-1].removeprefix(key) if given else None
-    return named or str(read_config(arguments.file).config.get("study"))
-
-
-def _command(arguments: argparse.Namespace) -> list[str]:
+def _command(arguments: Namespace) -> list[str]:
     """Return the call of Snakemake; words of the user come last, so that they hold."""
     place = workflow_folder()
     profile, snakefile = place / "workflow/profiles/local", place / "Snakefile"
@@ -249,33 +253,36 @@ def _reasons(progress: ProgressLine, log: Path) -> Iterator[str]:
     """Yield the errors of the jobs of a failed run, else those of Snakemake."""
     from cdspp.study.progress import DONE, read_log
 
-    full, found = writing_fault("logs"), False
-    for path, logs in progress.failed_logs.items():
-        job = read_log(path)
-        if job.state != DONE:  # by a second attempt
-            found = True
-            reason = job.reason or full or "stopped before the end"
-            yield f"  {reason} ({', '.join(logs)})"
-    if found:
-        return
-    text = log.read_text(encoding="utf-8", errors="replace")
-    for line in [*(progress.errors or text.splitlines()), full][-MOST_LINES:]:
-        if line and TRACEBACK not in line:
-            yield f"  {line}"
+    full = writing_fault("logs")
+    jobs = {read_log(path): logs for path, logs in progress.failed_logs.items()}
+    failed = {job: logs for job, logs in jobs.items() if job.state != DONE}
+    for job, logs in failed.items():  # others finished by a second attempt
+        reason = job.reason or full or "stopped before the end"
+        yield f"  {reason} ({', '.join(logs)})"
+    if not failed:
+        text = log.read_text(encoding="utf-8", errors="replace")
+        for line in [*(progress.errors or text.splitlines()), full][-MOST_LINES:]:
+            if line and TRACEBACK not in line:
+                yield f"  {line}"
 
 
 def _cores(text: str) -> str:
     return text if text == "all" else str(command.positive_integer(text))
 
 
-def add_run(commands: Any) -> None:
-    """Add ``cdspp run`` to the commands."""
+def add_commands(commands: Any) -> None:
+    """Add the commands on a study that may not have begun."""
+    extra = command.STUDY_EXTRA
+    text = "estimate the cost of a study"
+    plan = command.add_command(commands, "plan", _plan, text, PLAN_HELP, extra)
+    command.add_options(plan, "file")
     text = "run a study, from its file to the report"
-    run = command.add_study_command(commands, "run", _run, text, HELP)
+    run = command.add_command(commands, "run", _run, text, RUN_HELP, extra)
     words = "[-h] [--cores N] [--remake] [--strict] [STUDY_FILE ...] [-- SNAKEMAKE ...]"
     run.usage = f"cdspp run {words}"
+    command.add_options(run, "file")
     note = "jobs at a time (all cores)"
     run.add_argument("--cores", type=_cores, metavar="N", help=note)
     note = "replace fits for changes of code alone, too"
     run.add_argument("--remake", action="store_true", help=note)
-    command.add_strict(run)
+    command.add_options(run, "--strict", part="fits failed")

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
 import shutil
 import tempfile
 import zipfile
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cdspp.cli.command import add_command, add_force, check_outputs
+from cdspp.cli.command import add_command, add_options, check_outputs
 from cdspp.core.errors import DataError
 from cdspp.core.files import atomic, record_path
 from cdspp.core.provenance import file_digest, own_modules
@@ -27,7 +27,6 @@ from cdspp.study.files import workflow_folder
 if TYPE_CHECKING:
     from cdspp.analysis.fit_records import FitRecords
 
-FOLDER, FOLDER_HELP = "RESULTS_FOLDER", "for instance results/embedded"
 CITE_HELP = """\
 Prints the publication of each method, data set and package behind the fits. For your
 own method, give its references by the key `cites` of its entry in the study file.
@@ -70,28 +69,13 @@ LONGEST = 1 << 26  # bytes of a list of members
 LISTED = 20  # files that are not packed, at the end of the command
 
 
-def add_share(commands: Any) -> None:
-    """Add ``cdspp cite`` and ``cdspp bundle`` to the commands."""
-    text = "print the publications of a study's methods, data and packages as BibTeX"
-    cite = add_command(commands, "cite", _cite, text, CITE_HELP)
-    cite.add_argument("folder", type=Path, metavar=FOLDER, help=FOLDER_HELP)
-    text = "pack a finished study into one archive that others can check"
-    bundle = add_command(commands, "bundle", _bundle, text, BUNDLE_HELP)
-    bundle.add_argument("folder", type=Path, metavar=FOLDER, help=FOLDER_HELP)
-    note = "the archive (<study>.zip)"
-    bundle.add_argument("--output", type=Path, metavar="FILE", help=note)
-    note = "pack your tables, folders, weights and modules, too, with all columns"
-    bundle.add_argument("--with-inputs", action="store_true", help=note)
-    add_force(bundle)
-
-
 def _records(folder: Path) -> FitRecords:
     from cdspp.analysis.fit_records import read_fit_records, record_files
 
     return read_fit_records(record_files(folder))
 
 
-def _cite(arguments: argparse.Namespace) -> str:
+def _cite(arguments: Namespace) -> str:
     return _references(arguments.folder, _records(arguments.folder))
 
 
@@ -105,17 +89,20 @@ def _references(folder: Path, records: FitRecords) -> str:
     return references_of(folder, records, bibliography, catalogue)
 
 
-def _bundle(arguments: argparse.Namespace) -> str:
+def _bundle(arguments: Namespace) -> str:
     from cdspp.core.version import VERSION
     from cdspp.study.stale import read_stated
 
     folder = arguments.folder.resolve()
-    configuration, run = read_stated(folder).configuration, folder.parents[1]
+    stated, run = read_stated(folder), folder.parents[1]
     output = arguments.output or Path(f"{folder.name}.zip")
-    check_outputs(arguments, [output], [folder])
-    files = {path.relative_to(run).as_posix(): path for path in _files_of(folder)}
+    check_outputs([output], [folder], force=arguments.force)
+    named = (Path(os.path.normpath(folder.parent / name)) for name in stated.files)
+    paths = dict.fromkeys([*sorted(folder.rglob("[!.]*")), *named])
+    own = (path for path in paths if path.is_file() and path.is_relative_to(run))
+    files = {path.relative_to(run).as_posix(): path for path in own}
     with chdir(run):  # which paths of the study start from
-        inputs = {path: d for path, d in _inputs(configuration) if path not in files}
+        inputs = {p: d for p, d in _inputs(stated.configuration) if p not in files}
         for path, digest in [*inputs.items()] if arguments.with_inputs else []:
             place = os.path.normpath(path)
             if not place.startswith(("/", "..")) and _digest(path) == digest:
@@ -126,7 +113,7 @@ def _bundle(arguments: argparse.Namespace) -> str:
     needs = "\n".join([README_LACKING, *lacking, ""]) if lacking else ""
     texts = (
         README.format(**names, archive=output.name, needs=needs),
-        json.dumps(configuration, indent=2) + "\n",
+        json.dumps(stated.configuration, indent=2) + "\n",
         _requirements(records),
         _references(folder, records) + "\n",
     )
@@ -145,7 +132,7 @@ def _write(
     output: Path, name: str, texts: Mapping[str, str], files: Mapping[str, Path]
 ) -> None:
     sums = {place: hashlib.sha256(text.encode()) for place, text in texts.items()}
-    listed = [f"{found.hexdigest()}  {place}\n" for place, found in sums.items()]
+    listed = [f"{digest.hexdigest()}  {place}\n" for place, digest in sums.items()]
     listed += [f"{file_digest(path)}  {place}\n" for place, path in files.items()]
     with atomic(output) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         for place, text in {**texts, SUMS: "".join(listed)}.items():
@@ -170,10 +157,10 @@ def _inputs(configuration: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     named = (each.get("class", each.get("extractor", "")) for each in every)
     modules = sorted({name.partition(":")[0] for name in named if ":" in name})
     options = (each for view in views for each in view.get("options", {}).values())
-    found = [*known, *(p for d in datasets for p in d.get("tables", {}).values())]
-    found += map(os.path.relpath, (*chain(*folders), *own_modules(modules)))
-    found += [method.get("predictions", "") for method in methods]
-    for path in dict.fromkeys(p for p in (*found, *options) if isinstance(p, str)):
+    paths = [*known, *(p for d in datasets for p in d.get("tables", {}).values())]
+    paths += map(os.path.relpath, (*chain(*folders), *own_modules(modules)))
+    paths += [method.get("predictions", "") for method in methods]
+    for path in dict.fromkeys(p for p in (*paths, *options) if isinstance(p, str)):
         if digest := known.get(path) or _digest(path):
             yield path, digest
 
@@ -187,15 +174,6 @@ def _requirements(records: FitRecords) -> str:
     python = ", ".join(version for name, version in pins if name == "python")
     others = (f"{n}=={v.partition('+')[0]}" for n, v in pins if n != "python")
     return "\n".join([f"# Python {python}", *others, ""])
-
-
-def _files_of(folder: Path) -> Iterator[Path]:
-    from cdspp.study.stale import read_stated
-
-    results, run = folder.parent, folder.parents[1]
-    named = (os.path.normpath(results / n) for n in read_stated(folder).files)
-    files = dict.fromkeys([*sorted(folder.rglob("[!.]*")), *map(Path, named)])
-    yield from (p for p in files if p.is_file() and p.is_relative_to(run))
 
 
 def verify_archive(archive: Path, check: Check) -> tuple[list[str], str, str]:
@@ -241,16 +219,32 @@ def _check_members(archive: Path, room: int) -> tuple[set[str], list[str], str]:
         with opened.open(f"{top}/{SUMS}") as member:
             lines = member.read(LONGEST).decode().splitlines()
         stated = {f"{top}/{line[66:]}": line[:64] for line in lines}
-        found = dict.fromkeys(sizes.keys() - {f"{top}/{SUMS}"}, "")
-        for name in found.keys() & stated:  # nothing else is read
+        digests = dict.fromkeys(sizes.keys() - {f"{top}/{SUMS}"}, "")
+        for name in digests.keys() & stated:  # nothing else is read
             with opened.open(name) as member:
                 digest = hashlib.file_digest(member, "sha256")  # type: ignore[arg-type]
-                found[name] = digest.hexdigest()
+                digests[name] = digest.hexdigest()
     faults = []
-    for name in sorted({name for name, _ in stated.items() ^ found.items()}):
+    for name in sorted({name for name, _ in stated.items() ^ digests.items()}):
         lost = "removed" if name in stated else "added"
-        what = "replaced" if {name} <= stated.keys() & found.keys() else lost
+        what = "replaced" if {name} <= stated.keys() & digests.keys() else lost
         faults.append(f"{archive}: {name} was {what} since {SUMS} was written.")
     result = counted(len(faults), "difference") if faults else "all as listed"
-    said = f"Compared {counted(len(stated), 'member')} with {SUMS}: {result}."
-    return {*stated}, faults, said
+    text = f"Compared {counted(len(stated), 'member')} with {SUMS}: {result}."
+    return {*stated}, faults, text
+
+
+def add_commands(commands: Any) -> None:
+    """Add the commands on a finished study."""
+    text = "print the publications of a study's methods, data and packages as BibTeX"
+    cite = add_command(commands, "cite", _cite, text, CITE_HELP)
+    text = "pack a finished study into one archive that others can check"
+    bundle = add_command(commands, "bundle", _bundle, text, BUNDLE_HELP)
+    for parser in (cite, bundle):
+        note = "for instance results/embedded"
+        parser.add_argument("folder", type=Path, metavar="RESULTS_FOLDER", help=note)
+    note = "the archive (<study>.zip)"
+    bundle.add_argument("--output", type=Path, metavar="FILE", help=note)
+    note = "pack your tables, folders, weights and modules, too, with all columns"
+    bundle.add_argument("--with-inputs", action="store_true", help=note)
+    add_options(bundle, "--force")

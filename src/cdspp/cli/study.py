@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 import os
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli import command
-from cdspp.cli.command import add_command, add_force, add_study_command, check_outputs
+from cdspp.cli.command import add_command, add_options
 from cdspp.cli.share import verify_archive
-from cdspp.core.errors import DataError
-from cdspp.core.faults import writing_fault
+from cdspp.core.errors import DataError, writing_fault
 from cdspp.core.names import MAIN, FitKey, PathLike
 from cdspp.core.wording import aligned, counted
 from cdspp.study.files import found_file, study_command, workflow_folder
 
 if TYPE_CHECKING:
     from cdspp.stages.trials import TaskFiles
-    from cdspp.study.layers import MergedConfig
+    from cdspp.study.config import MergedConfig
     from cdspp.study.model import Study
     from cdspp.study.progress import Progress
 
 log = logging.getLogger(__name__)
 
-PLAN_HELP = """\
-Prints the jobs, fits, core-hours and memory of each method, as the cost model forecasts
-them, and how many trials are there and stay, how many would run, and why. It needs no
-data: a study can be planned before its data are downloaded.
-
-example:
-  cdspp plan resources/studies/paper.yaml
-"""
 STATUS_HELP = """\
 Prints the fits done, failed, running and missing by benchmark and method; why they
 failed; the command that repeats crashed fits; files that are not what the study asks
@@ -76,10 +67,10 @@ STUDY_FILES = (".yaml", ".yml", ".json")
 
 def read_config(files: Sequence[PathLike]) -> MergedConfig:
     """Return the keys of the study of some files, by default of config.yaml."""
-    from cdspp.study.layers import merge_files, merge_presets
+    from cdspp.study.config import merge_files, merge_presets
 
-    found = [found_file(file) for file in files or ["config.yaml"]]
-    return merge_presets(merge_files(found), workflow_folder())
+    paths = [found_file(file) for file in files or ["config.yaml"]]
+    return merge_presets(merge_files(paths), workflow_folder())
 
 
 def read_study(files: Sequence[PathLike]) -> Study:
@@ -101,38 +92,28 @@ def read_study(files: Sequence[PathLike]) -> Study:
     return study
 
 
-def _plan(arguments: argparse.Namespace) -> str:
-    from cdspp.study.fit_jobs import forecast_text
-    from cdspp.study.stale import notes, outlook, stale, unrecorded_files
-
-    study = read_study(arguments.file)
-    found = stale(study)
-    lines = notes(found, unrecorded_files(study), outlook(study, found))
-    return "\n".join([forecast_text(study), "", *lines])
-
-
-def _summary(arguments: argparse.Namespace) -> str:
+def _summary(arguments: Namespace) -> str:
     from cdspp.report.page.headline import headline
 
     return headline(_study_and_results(arguments.study)[1])
 
 
-def _study_and_results(given: str) -> tuple[Study | None, Path]:
-    if Path(given).suffix not in STUDY_FILES:
-        return None, Path(given)
-    study = read_study([given])
+def _study_and_results(path: str) -> tuple[Study | None, Path]:
+    if Path(path).suffix not in STUDY_FILES:
+        return None, Path(path)
+    study = read_study([path])
     return study, Path("results", study.name)
 
 
-def _verify(arguments: argparse.Namespace) -> str:
+def _verify(arguments: Namespace) -> str:
     from cdspp.study.stale import stale
 
     study, folder = _study_and_results(arguments.study)
     if study is None and folder.suffix == ".zip":
         faults, result, failed = verify_archive(folder, _checked)
     else:
-        found = None if study is None else stale(study)
-        faults, result, failed = _checked(folder, found)
+        old = None if study is None else stale(study)
+        faults, result, failed = _checked(folder, old)
     text = "\n".join(filter(None, [*faults, result, failed]))
     return command.answer(text, failed=faults or (arguments.strict and failed))
 
@@ -147,7 +128,7 @@ def _checked(
     return faults, result, failures_of_scores(folder.glob("scores/[!.]*.parquet"))
 
 
-def _status(arguments: argparse.Namespace) -> str:
+def _status(arguments: Namespace) -> str:
     return status_text(arguments.file, strict=arguments.strict)
 
 
@@ -179,16 +160,16 @@ def status_text(files: Sequence[str], *, strict: bool = False) -> str:
         jobs = counted(len(stopped), "job")
         lines += [f"{jobs} stopped before the end (killed, or out of memory):"]
         lines += [*_first(stopped), *filter(None, [writing_fault("logs")]), ""]
-    found = stale(study)
-    causes = ((why, file) for file, why in found.items() if why != FOLLOWS)
+    old = stale(study)
+    causes = ((why, file) for file, why in old.items() if why != FOLLOWS)
     for reason, places in _by_reason(causes).items():
         n_files = counted(len(places), "file")
         lines += [f"{n_files} to make again: {reason}", *_first(places), ""]
     keys = (key for name in study.benchmarks for key in study.fits(name))
     records = (f"{FIT.format(study=study.name, **key._asdict())}.json" for key in keys)
     mixed = versions_note(filter(os.path.isfile, records))
-    said = (mixed, *notes(found, unrecorded_files(study), outlook(study, found)))
-    lines += [note + "\n" for note in said if note]
+    remarks = (mixed, *notes(old, unrecorded_files(study), outlook(study, old)))
+    lines += [note + "\n" for note in remarks if note]
     lines += _file_table(stages, missing)
     left = any(missing.values()) or any(c["missing"] for c in progress.fits.values())
     if left and not progress.runs:
@@ -216,9 +197,9 @@ def _fit_table(progress: Progress) -> list[str]:
     return aligned(grid)
 
 
-def _by_reason(found: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+def _by_reason(causes: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     places: dict[str, list[str]] = {}
-    for reason, place in found:
+    for reason, place in causes:
         places.setdefault(reason, []).append(place)
     return places
 
@@ -244,39 +225,32 @@ def _first(names: Sequence[str]) -> Iterator[str]:
         yield f"  and {len(names) - NAMED} more"
 
 
-def _export(arguments: argparse.Namespace) -> str:
+def _export(arguments: Namespace) -> str:
     from cdspp.stages.external import export_benchmark
 
     study = read_study(arguments.file)
-    found = {name: list(_blocks(study, name)) for name in study.benchmarks}
-    files = [files for blocks in found.values() for _, files in blocks]
-    paths = (path for each in files for path in each.by_name().values())
+    blocks = {name: list(_blocks(study, name)) for name in study.benchmarks}
+    files = [files for each in blocks.values() for _, files in each]
+    paths = (path for each in files for path in each.values())
     read = dict.fromkeys(map(str, paths))
-    _check_made(read, arguments.file)
-    folders = {name: arguments.to / study.name / name for name in found}
-    check_outputs(arguments, folders.values(), map(Path, read))
+    if lacking := [path for path in read if not Path(path).is_file()]:
+        # By name: a view may rest on another, where the rule of both would stop.
+        features = [path for path in lacking if path.endswith(".npz")]
+        again = study_command(arguments.file, "--until", "split", *features)
+        raise DataError(
+            f"what fits read is not made yet ({counted(len(lacking), 'file')}, "
+            f"{lacking[0]} first). Run {again}"
+        )
+    folders = {name: arguments.to / study.name / name for name in blocks}
+    command.check_outputs(folders.values(), read, force=arguments.force)
     lines = []
-    for name, blocks in found.items():
-        folder = folders[name]
-        n_trials = export_benchmark(folder, blocks, study.overlap(name, MAIN))
+    for name, folder in folders.items():
+        n_trials = export_benchmark(folder, blocks[name], study.overlap(name, MAIN))
         lines.append(f"{folder}: {counted(n_trials, 'trial')}; README.txt says how")
     return "\n".join(lines)
 
 
-def _check_made(paths: Iterable[str], chosen: Sequence[str]) -> None:
-    lacking = [path for path in paths if not Path(path).is_file()]
-    if lacking:
-        # By name: a view may rest on another, where the rule of both would stop.
-        features = [path for path in lacking if path.endswith(".npz")]
-        command = study_command(chosen, "--until", "split", *features)
-        raise DataError(
-            f"what fits read is not made yet ({counted(len(lacking), 'file')}, "
-            f"{lacking[0]} first). Run {command}"
-        )
-
-
 def _blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
-    from cdspp.stages.trials import TaskFiles
     from cdspp.study.files import files_of_fit
 
     usual = (
@@ -289,21 +263,17 @@ def _blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
         for block in study.blocks(study.trials):
             key = FitKey(benchmark, MAIN, task, method, block)
             named = files_of_fit(study, key).items()
-            sides = {n: path for n, path in named if n.startswith(("source", "target"))}
-            yield task, TaskFiles.of(**sides)
+            sides = ("source", "target")
+            yield task, {n: path for n, path in named if n.startswith(sides)}
 
 
-def add_plan(commands: Any) -> None:
-    """Add ``cdspp plan`` to the commands."""
-    text = "estimate the cost of a study"
-    add_study_command(commands, "plan", _plan, text, PLAN_HELP)
-
-
-def add_study_commands(commands: Any) -> None:
+def add_commands(commands: Any) -> None:
     """Add the commands on a study that has begun."""
+    extra = command.STUDY_EXTRA
     text = "print the progress of a study, and its failures"
-    status = add_study_command(commands, "status", _status, text, STATUS_HELP)
-    command.add_strict(status)
+    status = add_command(commands, "status", _status, text, STATUS_HELP, extra)
+    add_options(status, "file")
+    add_options(status, "--strict", part="fits failed")
     text = "print the headline of a study"
     summary = add_command(commands, "summary", _summary, text)
     note = "for instance results/embedded"
@@ -313,9 +283,10 @@ def add_study_commands(commands: Any) -> None:
     verify = add_command(commands, "verify", _verify, text, VERIFY_HELP)
     places = "RESULTS_FOLDER|STUDY_FILE|ARCHIVE"
     verify.add_argument("study", metavar=places, help=f"{note}, mine.yaml or mine.zip")
-    command.add_strict(verify)
+    add_options(verify, "--strict", part="fits failed")
     text = "write splits and features of a study for other programs"
-    export = add_study_command(commands, "export-splits", _export, text, EXPORT_HELP)
+    export = add_command(commands, "export-splits", _export, text, EXPORT_HELP, extra)
+    add_options(export, "file")
     folder = Path("exported")
     export.add_argument("--to", type=Path, default=folder, help="folder (%(default)s)")
-    add_force(export)
+    add_options(export, "--force")

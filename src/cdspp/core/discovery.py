@@ -12,10 +12,12 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Any, cast
 
 from cdspp.core.errors import ConfigError
+
+_DEFAULTS: dict[Callable[..., Any], Mapping[str, Any]] = {}
 
 
 @cache
@@ -53,35 +55,20 @@ def load_named_class(
 
 def load_function(place: str) -> Callable[..., Any]:
     """Import the function at ``module:function``, also in the folder of the run."""
-    module, _, name = place.partition(":")
-    known = vars(_module_at(place))
-    if not callable(known.get(name)):
-        names = [key for key, value in known.items() if inspect.isfunction(value)]
-        hint = did_you_mean(name, names)
-        raise ConfigError(f"{place}: {module} has no function {name}{hint}")
-    return cast("Callable[..., Any]", known[name])
+    return cast("Callable[..., Any]", _load(place, "function", callable))
 
 
 def load_class(place: str) -> type:
     """Import the class at ``module:Class``, also in the folder of the run."""
+    return cast("type", _load(place, "class", inspect.isclass))
+
+
+def _load(place: str, what: str, is_one: Callable[[object], bool]) -> Any:
     module, _, name = place.partition(":")
-    found: Any = _module_at(place)
-    for part in name.split("."):
-        classes = [key for key, value in vars(found).items() if inspect.isclass(value)]
-        if not inspect.isclass(getattr(found, part, None)):
-            raise ConfigError(
-                f"{place}: {module} has no class {name}{did_you_mean(part, classes)}"
-            )
-        found = getattr(found, part)
-    return cast("type", found)
-
-
-def _module_at(place: str) -> ModuleType:
-    module = place.partition(":")[0]
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:
-        return importlib.import_module(module)
+        found: Any = importlib.import_module(module)
     except ImportError as error:
         raise ConfigError(
             f"{place}: cannot import {module} ({error}). Expected a module in the "
@@ -90,6 +77,13 @@ def _module_at(place: str) -> ModuleType:
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         raise ConfigError(f"{place}: {module} stops as imported ({reason}).") from error
+    for part in name.split("."):
+        names = [key for key, value in vars(found).items() if is_one(value)]
+        if not is_one(getattr(found, part, None)):
+            hint = did_you_mean(part, names)
+            raise ConfigError(f"{place}: {module} has no {what} {name}{hint}")
+        found = getattr(found, part)
+    return found
 
 
 @cache
@@ -100,14 +94,11 @@ def plugin_paths(group: str) -> Mapping[str, str]:
 
 def defaults_of(function: Callable[..., Any]) -> Mapping[str, Any]:
     """Return the parameters of a function, method or class with their defaults."""
-    # Two functions, for mypy: it takes no class for an argument of what is cached.
-    return _defaults_of(function)
-
-
-@cache
-def _defaults_of(function: Callable[..., Any]) -> Mapping[str, Any]:
-    parameters = inspect.signature(function).parameters
-    return MappingProxyType({name: each.default for name, each in parameters.items()})
+    if function not in _DEFAULTS:
+        parameters = inspect.signature(function).parameters.items()
+        defaults = {name: parameter.default for name, parameter in parameters}
+        _DEFAULTS[function] = MappingProxyType(defaults)
+    return _DEFAULTS[function]
 
 
 def check_options(what: str, options: Iterable[str], known: Iterable[str]) -> None:

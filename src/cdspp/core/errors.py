@@ -1,4 +1,19 @@
-"""The package's own exceptions and warnings; each names the thing and the remedy."""
+"""The package's own exceptions and warnings, and errors of the machine as messages.
+
+Each message names the thing and the remedy.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from cdspp.core.names import PathLike
 
 __all__ = [
     "BridgeWarning",
@@ -66,3 +81,113 @@ class CostWarning(UserWarning):
 
 class CollapseWarning(UserWarning):
     """A degenerate fit: one class for nearly all rows, or rows nearly parallel."""
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_PERMIT = "Allow it (chmod, chown) or choose another folder, and run again."
+_REFUSED = {
+    errno.EACCES: _PERMIT,
+    errno.EPERM: _PERMIT,
+    errno.EROFS: "Choose a folder on another disk, and run again.",
+}
+# A bad archive may give these as well: they mean this only where one file is written.
+_OTHER = {
+    errno.EEXIST: "A file is in the way: move it, and run again.",
+    errno.ENOTDIR: "A file is in the way: move it, and run again.",
+    errno.EISDIR: "A folder is in the way: move it, and run again.",
+    errno.ENAMETOOLONG: "Shorten the name, and run again.",
+    errno.EFBIG: "Raise the limit of a file's size, and run again.",
+    errno.EIO: "Look after the disk, or choose another, and run again.",
+}
+_MORE_MEMORY = (
+    "Give the job more (its resource mem_mb, or fewer jobs at a time), or take fewer "
+    "rows or features, or another method. The log has the details."
+)
+
+
+@contextmanager
+def write_errors(path: PathLike) -> Iterator[None]:
+    """Turn an OSError in the block that writes `path` into one line that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise_write_error(error, path, _REFUSED | _OTHER)
+        raise
+
+
+def writing_fault(folder: PathLike) -> str:
+    """Return why a folder takes no file of some size, if so."""
+    try:
+        with write_errors(Path(folder, "file")), TemporaryFile(dir=folder) as stream:
+            stream.write(bytes(1 << 20))
+    except (OSError, DiskFullError, NotWritableError) as error:
+        return str(error)
+    return ""
+
+
+def raise_write_error(
+    error: OSError, path: PathLike, remedies: Mapping[int, str] = _REFUSED
+) -> None:
+    """Raise the error of `write_errors` if `error` is why `path` cannot be written.
+
+    An error that names a file outside the folder of `path` is of reading.
+    """
+    number, folder = error.errno or 0, Path(path).parent
+    if number in _FULL:
+        message = f"{folder}: no space left on this disk ({os.strerror(number)})."
+        raise DiskFullError(f"{message} Make room and run again.") from error
+    if number not in remedies:
+        return
+    if isinstance(error.filename, str | os.PathLike):
+        named, whole = Path(error.filename).absolute(), folder.absolute()
+        if not (named.is_relative_to(whole) or whole.is_relative_to(named)):
+            return
+    message = f"{path}: cannot be written ({os.strerror(number)})."
+    raise NotWritableError(f"{message} {remedies[number]}") from error
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Return whether Python, NumPy, Arrow or torch ran out of memory."""
+    return (
+        isinstance(error, MemoryError)
+        or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
+        or type(error).__name__ == "OutOfMemoryError"
+        # What torch says without a class of its own.
+        or (isinstance(error, RuntimeError) and "can't allocate memory" in str(error))
+    )
+
+
+def stops_job(error: Exception) -> bool:
+    """Return whether an error would meet the next method, too."""
+    others = (*USER_ERRORS, OSError, ImportError)
+    return out_of_memory(error) or isinstance(error, others)
+
+
+def crash_text(error: Exception) -> str:
+    """Return message and line of code of a crash, on one line."""
+    text = ": ".join(filter(None, [type(error).__name__, short_message(error)]))
+    for last in traceback.extract_tb(error.__traceback__)[-1:]:
+        text += f" ({Path(last.filename).name}, line {last.lineno}: {last.line})"
+    return text
+
+
+def short_message(error: BaseException) -> str:
+    """Return the message of an error, on one line of 200 letters at most."""
+    return " ".join(str(error).split())[:200].rstrip(".")
+
+
+def out_of_memory_text(error: BaseException) -> str:
+    """Return the message of an error about missing memory, on one line."""
+    message = short_message(error)
+    return f"out of memory ({message})." if message else "out of memory."
+
+
+def machine_fault_text(error: BaseException, log_file: PathLike) -> str:
+    """Return the fault of the machine that ended a job, empty for others."""
+    if out_of_memory(error):
+        return f"MemoryError: {log_file}: {out_of_memory_text(error)} {_MORE_MEMORY}"
+    if not isinstance(error, OSError) or error.errno not in {*_FULL, *_REFUSED}:
+        return ""
+    where = error.filename or f"the job of {log_file}"
+    remedy = _REFUSED.get(error.errno, "Make room and run again.")
+    return f"{type(error).__name__}: {where}: {os.strerror(error.errno)}. {remedy}"

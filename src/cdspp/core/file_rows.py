@@ -12,13 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.linalg import require_finite
+from cdspp.core.linalg import Float, Int, require_finite
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
-
-Float = NDArray[np.float64]
-Int = NDArray[np.intp]
 
 # Values of a chunk: 4 MiB as float64, which stays near the processor through all steps
 # and makes products as fast as larger ones.
@@ -63,7 +60,13 @@ class FileRows:
         for start, part in self._store.read(self._rows, step):
             place = slice(start, start + len(part))
             chunk = np.ascontiguousarray(part, dtype=np.float64)
-            self._require_finite(chunk, place)
+            with np.errstate(over="ignore", invalid="ignore"):
+                finite = np.isfinite(chunk.sum())  # one number in place of a mask
+            if not finite:
+                every = range(place.start, place.stop)
+                names = every if self._rows is None else self._rows[place]
+                where = f"{self._store}, among rows {names[0]} to {names[-1]}"
+                require_finite(chunk, names, where)
             for function in self._steps:
                 chunk = function(chunk)
             yield place, chunk
@@ -71,15 +74,6 @@ class FileRows:
     def load(self) -> Float:
         """Return the rows in memory."""
         return rowwise(lambda rows: (rows,), self)[0]
-
-    def _require_finite(self, chunk: Float, place: slice) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(chunk.sum()):  # one number in place of a mask of the chunk
-                return
-        every = range(place.start, place.stop)
-        names = every if self._rows is None else self._rows[place]
-        where = f"{self._store}, among rows {names[0]} to {names[-1]}"
-        require_finite(chunk, names, where)
 
 
 class _Map:
@@ -141,12 +135,22 @@ class ParquetRows:
     def __init__(
         self, path: str | os.PathLike[str], columns: Sequence[str] | None = None
     ) -> None:
+        import pyarrow.types as types
+
         self.path = Path(path)
         with self._open() as file:
             schema, n = file.schema_arrow, file.metadata.num_rows
         self.columns = list(schema.names if columns is None else columns)
         for name in self.columns:
-            self._require_numbers(schema, name)
+            if name not in schema.names:
+                known = ", ".join(map(str, schema.names[:5]))
+                raise DataError(f"{self}: no column {name!r}. The first are: {known}.")
+            kind = schema.field(name).type
+            if not (types.is_floating(kind) or types.is_integer(kind)):
+                raise DataError(
+                    f"{self}: column {name!r} holds {kind}, features are numbers. Name "
+                    "the features: ParquetRows(path, columns=[...])."
+                )
         self.shape: tuple[int, int] = (n, len(self.columns))
 
     def __str__(self) -> str:
@@ -162,7 +166,7 @@ class ParquetRows:
         return FileRows(self).load().astype(dtype or np.float64, copy=False)
 
     def read(self, rows: Int | None, step: int) -> Iterator[tuple[int, Float]]:
-        """Yield `rows` (ascending; all by default) in parts, with their starts."""
+        """Yield `rows` (ascending; all of None) in parts, with their starts."""
         first = start = 0
         with self._open() as file:
             for batch in file.iter_batches(step, columns=self.columns):
@@ -186,19 +190,6 @@ class ParquetRows:
             return pq.ParquetFile(self.path, buffer_size=2**16, pre_buffer=False)
         except (OSError, pyarrow.lib.ArrowException) as error:
             raise DataError(f"{self.path}: not a Parquet file ({error}).") from error
-
-    def _require_numbers(self, schema: Any, name: str) -> None:
-        import pyarrow.types as types
-
-        if name not in schema.names:
-            known = ", ".join(map(str, schema.names[:5]))
-            raise DataError(f"{self}: no column {name!r}. The first are: {known}.")
-        kind = schema.field(name).type
-        if not (types.is_floating(kind) or types.is_integer(kind)):
-            raise DataError(
-                f"{self}: column {name!r} holds {kind}, features are numbers. Name the "
-                "features: ParquetRows(path, columns=[...])."
-            )
 
 
 def in_file(X: Any) -> FileRows | None:

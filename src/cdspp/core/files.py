@@ -1,6 +1,5 @@
 """Files of the project: written whole, as JSON and NPZ, with a record beside each.
 
-The record of a file says what made it, so that another file in its place is seen.
 Objects of a model are kept as JSON and arrays, and come back without running code.
 """
 
@@ -21,16 +20,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.lib import format as npy
 
-from cdspp.core.errors import DataError
-from cdspp.core.faults import out_of_memory, short_message, write_errors
+from cdspp.core.errors import DataError, out_of_memory, short_message, write_errors
 from cdspp.core.names import FitKey, PathLike
 from cdspp.core.provenance import file_digest
 from cdspp.core.run_lock import check_run
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 T = TypeVar("T")
 
@@ -48,16 +49,22 @@ _TREE = "tree"
 
 
 @contextmanager
-def atomic(path: PathLike) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; rename it to `path` on success.
+def atomic(file: PathLike) -> Iterator[Path]:
+    """Yield a temporary path beside a file; rename it to that on success.
 
-    What writers of `path` left that were killed is removed. Errors are those of
-    `write_errors`, and StaleJobError in a job whose run has ended.
+    Temporary files without a lock, whose writers were killed, are removed. Errors are
+    those of `write_errors`, and StaleJobError in a job whose run has ended.
     """
-    target = Path(path)
+    target = Path(file)
     with write_errors(target):
         target.parent.mkdir(parents=True, exist_ok=True)
-        _remove_orphans(target)
+        for path in target.parent.glob(f".{glob.escape(target.name)}.cdspp-????????-*"):
+            # Locks of another machine may be unseen here, so that a day has to pass.
+            least = A_MOMENT if f".cdspp-{HOST}-" in path.name else A_DAY
+            with suppress(OSError), path.open("r+b") as stream:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if time.time() - path.stat().st_mtime > least:
+                    path.unlink()
         prefix, suffix = f".{target.name}.cdspp-{HOST}-", target.suffix
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=suffix)
         temporary = Path(name)
@@ -73,19 +80,6 @@ def atomic(path: PathLike) -> Iterator[Path]:
             os.close(handle)
 
 
-def _remove_orphans(target: Path) -> None:
-    """Remove temporary files of a target whose writers were killed: no lock is on them.
-
-    Locks of another machine may be unseen here, so that a day has to pass.
-    """
-    for path in target.parent.glob(f".{glob.escape(target.name)}.cdspp-????????-*"):
-        least = A_MOMENT if f".cdspp-{HOST}-" in path.name else A_DAY
-        with suppress(OSError), path.open("r+b") as stream:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if time.time() - path.stat().st_mtime > least:
-                path.unlink()
-
-
 def same_file(path: PathLike, other: PathLike) -> bool:
     """Return whether two paths lead to the same existing file, perhaps by links."""
     both = os.path.exists(path) and os.path.exists(other)
@@ -98,15 +92,21 @@ def write_json(path: PathLike, value: Any) -> None:
         temporary.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n")
 
 
+def write_csv(path: PathLike, table: pd.DataFrame) -> None:
+    """Write a table as CSV, without its index, whatever the ending of the file."""
+    with atomic(path) as temporary:
+        table.to_csv(temporary, index=False, lineterminator="\n", compression=None)
+
+
 def read_json(path: PathLike) -> Any:
     """Read a JSON file; DataError where it is missing, damaged or something else."""
     what = "a JSON file"
+    content = b""
     try:
         content = Path(path).read_bytes()
+        return json.loads(content)
     except OSError as error:
         raise unreadable(path, what, f"{error.strerror}") from error
-    try:
-        return json.loads(content)
     except ValueError as error:
         cut = content.startswith((b"{", b"["))
         wrong = f"it is damaged: {error}" if cut else _opening(content)
@@ -153,8 +153,7 @@ def unreadable(path: PathLike, what: str, wrong: str, remedy: str = "") -> DataE
 class Record(NamedTuple):
     """What made a file: its recipe, the digests of its inputs, its own digest.
 
-    `inputs` are by path, those of fits by name; `extra` is what else there is to say.
-    `release` is the version of the package that wrote records of another form.
+    `inputs` are by path, of fits by name; `release` wrote records of another form.
     """
 
     file: str
@@ -172,16 +171,13 @@ class Record(NamedTuple):
 
 
 class Expected(NamedTuple):
-    """The recipe that a file should have, and the paths of its inputs by name.
-
-    Without these, the names in its record are the paths.
-    """
+    """The recipe that a file should have, and its inputs by name, where not by path."""
 
     made_of: str
     inputs: Mapping[str, str] = {}
 
 
-OLDER = "0.2.0"  # the release whose records have the form of `_of_0_2`
+OLDER = "0.2.0"  # the release whose records have another form
 NO_RECORD = "the record beside it, of what made it, is missing or damaged"
 CHANGED_RECORD = "the record beside it was changed: its digest is not of what it says"
 OTHER_RECIPE = "other options, another seed or other code made it"
@@ -213,9 +209,9 @@ def write_record(
     extra: Mapping[str, Any] | None = None,
 ) -> None:
     """Write the record of a file that is there, with a digest of the record itself."""
-    known = Record(Path(path).as_posix(), made_of, {**inputs}, file_digest(path), {})
-    content = {**known._asdict(), "extra": {**(extra or {})}}
-    del content["release"]
+    content: dict[str, Any] = {"file": Path(path).as_posix(), "made_of": made_of}
+    content |= {"inputs": {**inputs}, "sha256": file_digest(path)}
+    content["extra"] = {**(extra or {})}
     write_json(record_path(path), {**content, "digest": content_digest(content)})
 
 
@@ -245,8 +241,7 @@ def fault(
 
     A file that is older than its record is not read again, and an input that is gone is
     not compared. `known` has digests by path, empty ones of files to leave out, and
-    keeps those of inputs from one call to the next. The `record` is read where it is
-    not given.
+    keeps those of inputs from one call to the next.
     """
     wrong = ""
     if record is None:
@@ -267,14 +262,10 @@ def fault(
             digests[place] = file_digest(place) if Path(place).is_file() else ""
         if digests[place] not in ("", record.inputs.get(input_)):
             return f"it was made of another {place} than lies there now"
-    return _other_recipe(record, expected.made_of)
-
-
-def _other_recipe(record: Record, made_of: str) -> str:
-    if record.made_of == made_of:
+    if record.made_of == expected.made_of:
         return ""
     choices, _, code = record.made_of.partition(":")
-    if code and made_of.startswith(f"{choices}:"):
+    if code and expected.made_of.startswith(f"{choices}:"):
         return OTHER_CODE
     return MADE_BY_OLDER if record.release else OTHER_RECIPE
 
@@ -284,7 +275,17 @@ def _find_record(path: PathLike) -> tuple[Record | None, str]:
     try:
         content = read_json(record_path(path))
         seal = content.pop("digest", "")
-        record = Record(**content) if "extra" in content else _of_older(content)
+        if "extra" in content:
+            record = Record(**content)
+        elif "predictions" in content:  # of a fit, as the release `OLDER` wrote it
+            extra = dict(content)
+            key = FitKey._make(str(extra.pop(name)) for name in FitKey._fields)
+            names = ("made_of", "inputs", "predictions")
+            made_of, inputs, sha256 = (extra.pop(name) for name in names)
+            file = f"{'/'.join(key)}.parquet"
+            record = Record(file, made_of, inputs, sha256, extra, release=OLDER)
+        else:  # of another file of that release
+            record = Record(**content, extra={}, release=OLDER)
     except (DataError, AttributeError, KeyError, TypeError):
         return None, NO_RECORD
     if [type(part) for part in record[:5]] != [str, str, dict, str, dict]:
@@ -297,17 +298,6 @@ def _find_record(path: PathLike) -> tuple[Record | None, str]:
     return record, ""
 
 
-def _of_older(content: dict[str, Any]) -> Record:
-    """Return a record as the release `OLDER` wrote it: of a fit, or of another file."""
-    if "predictions" not in content:
-        return Record(**content, extra={}, release=OLDER)
-    extra = dict(content)
-    key = FitKey._make(str(extra.pop(name)) for name in FitKey._fields)
-    made_of, inputs, sha256 = map(extra.pop, ("made_of", "inputs", "predictions"))
-    file = f"{'/'.join(key)}.parquet"
-    return Record(file, made_of, inputs, sha256, extra, release=OLDER)
-
-
 def storable(cls: type[T]) -> type[T]:
     """Mark a data class as one that `Packer` takes, under the name of the class."""
     assert cls.__name__ not in _KINDS
@@ -318,8 +308,7 @@ def storable(cls: type[T]) -> type[T]:
 class Packer:
     """Turns objects into a tree for JSON, beside the arrays that it refers to.
 
-    For an object of another class, `other` returns the key under which `unpack` finds
-    it and its parts, or None.
+    For an object of another class, `other` returns a key for `unpack` and its parts.
     """
 
     def __init__(
@@ -404,8 +393,7 @@ def write_parts(path: PathLike, tree: Any, arrays: Mapping[str, np.ndarray]) -> 
     """Write a tree and its arrays as one NPZ file, the tree as JSON in it."""
     text = json.dumps(tree, sort_keys=True, allow_nan=False)
     with atomic(path) as temporary, temporary.open("wb") as stream:
-        parts: dict[str, Any] = {_TREE: np.asarray(text), **arrays}
-        np.savez(stream, **parts)
+        np.savez(stream, allow_pickle=False, **{_TREE: np.asarray(text), **arrays})
 
 
 def read_parts(path: PathLike, what: str) -> tuple[Any, dict[str, np.ndarray]]:

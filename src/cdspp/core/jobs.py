@@ -10,25 +10,16 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
-from cdspp.core.errors import USER_ERRORS
-from cdspp.core.faults import machine_fault_text, write_errors
+from cdspp.core.errors import USER_ERRORS, machine_fault_text, write_errors
 from cdspp.core.files import fault, record_path, refused, write_record
 from cdspp.core.names import PathLike
-from cdspp.core.run_lock import guard_job, guarded
+from cdspp.core.run_lock import guard_inputs, guard_job
 
 log = logging.getLogger(__name__)
 
 READY = re.compile(r"ready after ([0-9.]+) s of processor time")
 FINISHED = re.compile(r"finished after ([0-9.]+) s of processor time")
-
-
-class ProcessorTime(NamedTuple):
-    """Processor seconds of jobs: until they were ready to compute, and in all."""
-
-    start_up: float
-    total: float
 
 
 @contextmanager
@@ -43,21 +34,19 @@ def job(
 ) -> Iterator[None]:
     """Log to a file; turn faults of input and machine into one line for the user.
 
-    The log ends with the processor time. With `echo` the terminal shows it, too, for
-    jobs that people wait for. Inputs have to be what the records beside them say, and
-    to stay so; files of the user's `own` have no record. `output` gets one
-    (`cdspp.core.files`).
+    With `echo` the terminal shows the log, too. Inputs have to be what the records
+    beside them say, and to stay so; files of the user's `own` have no record. `output`
+    gets one.
     """
     _log_to(log_file, echo)
     log_ready()
     try:
         guard_job()
         recorded = [*map(str, inputs)]
-        with guarded([*recorded, *own]) as digests:
+        with guard_inputs([*recorded, *own]) as digests:
             for path in recorded:
-                if record_path(path).is_file() and (
-                    wrong := fault(path, known=digests)
-                ):
+                recorded_by = record_path(path).is_file()
+                if recorded_by and (wrong := fault(path, known=digests)):
                     raise refused(path, wrong)
             yield
             if output is not None:
@@ -77,7 +66,7 @@ def job(
 def _log_to(log_file: PathLike, echo: bool) -> None:
     try:
         with write_errors(log_file):
-            handler = _LogFile(log_file, mode="w", encoding="utf-8")
+            handler = logging.FileHandler(log_file, mode="w", encoding="utf-8")
     except USER_ERRORS as error:
         sys.exit(f"{type(error).__name__}: {error}")
     handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(message)s"))
@@ -90,14 +79,8 @@ def _log_to(log_file: PathLike, echo: bool) -> None:
         screen.addFilter(lambda record: record.levelno < logging.ERROR)
         root.addHandler(screen)
     logging.captureWarnings(True)
+    logging.raiseExceptions = False  # the job reports a full disk, once
     logging.getLogger("py.warnings").addHandler(handler)
-
-
-class _LogFile(logging.FileHandler):
-    """A log file that ignores a full disk, which the job reports once."""
-
-    def handleError(self, record: logging.LogRecord) -> None:
-        """Drop a line that cannot be written."""
 
 
 def log_ready() -> None:
@@ -105,8 +88,8 @@ def log_ready() -> None:
     log.info("ready after %.3f s of processor time", time.process_time())
 
 
-def processor_time(logs: Iterable[PathLike]) -> ProcessorTime:
-    """Add up the processor time of finished jobs, from logs and folders of logs."""
+def processor_time(logs: Iterable[PathLike]) -> tuple[float, float]:
+    """Add up processor seconds of finished jobs: until they were ready, and in all."""
     start_up = total = 0.0
     for path in map(Path, logs):
         for file in [path] if path.is_file() else sorted(path.rglob("*.log")):
@@ -115,4 +98,4 @@ def processor_time(logs: Iterable[PathLike]) -> ProcessorTime:
             if ready and finished:
                 start_up += float(ready[-1])
                 total += float(finished[-1])
-    return ProcessorTime(start_up, total)
+    return start_up, total

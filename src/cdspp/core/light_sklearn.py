@@ -9,16 +9,9 @@ from __future__ import annotations
 
 import sys
 
-
-def load_sklearn() -> None:
-    """Import scikit-learn without pandas, where neither is imported yet."""
-    if {"pandas", "sklearn"} & set(sys.modules):
-        return
+if not {"pandas", "sklearn"} & set(sys.modules):
     sys.modules["pandas"] = None  # type: ignore[assignment]
     try:
         import sklearn.utils.fixes  # noqa: F401
     finally:
         del sys.modules["pandas"]
-
-
-load_sklearn()

@@ -75,9 +75,7 @@ def counts(codes: Int, n_classes: int) -> Float:
 
 def one_hot(codes: Int, n_classes: int) -> Float:
     """Return the class indicator matrix of shape (n, n_classes)."""
-    indicator = np.zeros((len(codes), n_classes))
-    indicator[np.arange(len(codes)), codes] = 1.0
-    return indicator
+    return np.eye(n_classes)[codes]
 
 
 def class_sums(X: Float, codes: Int, n_classes: int) -> Float:

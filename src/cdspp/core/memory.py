@@ -22,7 +22,6 @@ T = TypeVar("T")
 MACHINE = Path("/proc/meminfo")
 # The control groups of this process, and the folder of all groups.
 OWN_GROUPS, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
-STATE = "memory.stat"  # of a group: file cache counts as used, but can be freed
 # Results kept at a time, the latest used ones: a graph or components of both domains
 # for each trial of a block, or for each fold of five trials.
 MOST_KEPT = 64
@@ -31,15 +30,33 @@ _kept: ContextVar[OrderedDict[Any, Any] | None] = ContextVar("kept", default=Non
 
 
 def available_megabytes() -> float | None:
-    """Return the memory that a process may still use, None where it is not known."""
-    found = [_group_memory()]
+    """Return what the machine and all groups of the process leave free, if known."""
+    found = []
+    for line in _text(OWN_GROUPS).splitlines():
+        _, controllers, path = line.split(":", 2)
+        if not controllers:  # version 2
+            root, names = GROUPS, ("memory.max", "memory.current")
+        elif "memory" in controllers.split(","):
+            root = GROUPS / "memory"
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        else:
+            continue
+        own = root / path.lstrip("/")
+        for folder in (own, *own.parents):
+            limit, used = (_text(folder / name).strip() for name in names)
+            if limit.isdecimal() and used.isdecimal():  # no limit: "max"
+                # File cache counts as used, but can be freed.
+                state = _text(folder / "memory.stat")
+                spare = re.search(r"^inactive_file (\d+)", state, re.M)
+                idle = int(spare[1]) if spare else 0
+                found.append((int(limit) - int(used) + idle) / 2**20)
     if free := re.search(r"^MemAvailable: +(\d+)", _text(MACHINE), re.M):
         found.append(int(free[1]) / 2**10)
     else:  # only Linux has the file; all memory is better than no number
         with suppress(OSError, ValueError, AttributeError):
             pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
             found.append(pages / 2**20)
-    return min((value for value in found if value is not None), default=None)
+    return min(found, default=None)
 
 
 def memory_text(megabytes: float) -> str:
@@ -55,28 +72,6 @@ def require_memory(n_values: int, what: str, remedy: str) -> None:
             f"{what} needs about {memory_text(needed)} of memory, and "
             f"{memory_text(free)} are free. {remedy}"
         )
-
-
-def _group_memory() -> float | None:
-    """Return the least that a group of this process, or one above it, leaves free."""
-    found = []
-    for line in _text(OWN_GROUPS).splitlines():
-        _, controllers, path = line.split(":", 2)
-        if not controllers:  # version 2
-            root, names = GROUPS, ("memory.max", "memory.current")
-        elif "memory" in controllers.split(","):
-            root = GROUPS / "memory"
-            names = ("memory.limit_in_bytes", "memory.usage_in_bytes")
-        else:
-            continue
-        own = root / path.lstrip("/")
-        for folder in (own, *own.parents):
-            limit, used = (_text(folder / name).strip() for name in names)
-            if limit.isdecimal() and used.isdecimal():  # no limit: "max"
-                spare = re.search(r"^inactive_file (\d+)", _text(folder / STATE), re.M)
-                idle = int(spare[1]) if spare else 0
-                found.append((int(limit) - int(used) + idle) / 2**20)
-    return min(found, default=None)
 
 
 def _text(path: Path) -> str:

@@ -18,10 +18,10 @@ WITHOUT_SOURCE = ALONE, MATCHED
 SWAPPED = "swapped-classes"  # with two classes only a mirror image: no control
 CLASS_NOISE = "class-noise"  # rows around one random centre a class, for a source
 # These act on the bridge only; source and target stay as they are.
-SHUFFLED_COLUMNS, SHUFFLED_PAIRS = "shuffled-columns", "shuffled-pairs"
+BRIDGE_STATES = SHUFFLED_COLUMNS, SHUFFLED_PAIRS = "shuffled-columns", "shuffled-pairs"
 # Control conditions, in the order in which less of the source remains.
-_OF_SOURCES = (ALONE, MATCHED, SWAPPED, "permuted-labels", CLASS_NOISE, "noise")
-SOURCE_STATES = (*_OF_SOURCES, SHUFFLED_COLUMNS, SHUFFLED_PAIRS)
+CONTROLS = (ALONE, MATCHED, SWAPPED, "permuted-labels", CLASS_NOISE, "noise")
+SOURCE_STATES = (*CONTROLS, *BRIDGE_STATES)
 SELECTED = "selected"  # the setting with options selected on the labelled rows
 AVERAGE = "average"  # over the tasks of a benchmark, in place of a task's name
 LABELS = "labels"  # of a curve: the number of labelled target samples per class
@@ -75,7 +75,7 @@ class TaskDomains(NamedTuple):
 
 
 def task_domains(task: str) -> TaskDomains:
-    """Return the domains of a task such as ``print_photo`` or ``print+sketch_photo``.
+    """Return the domains of a task.
 
     >>> task_domains("print+sketch_photo").sources
     ('print', 'sketch')

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
@@ -25,19 +24,8 @@ PACKAGE = "cdspp"
 INSTALLED = {"site-packages", "dist-packages"}
 NUMERIC = ("numpy", "scipy", "scikit-learn", "torch")
 REPORTED = (*NUMERIC, "pyarrow", "cdspp")
-
-
-@dataclass
-class Usage:
-    """Wall-clock and processor seconds, and the process's peak memory so far."""
-
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
-    peak_memory_mb: float = 0.0
-
-    def as_dict(self) -> dict[str, float]:
-        """Return the figures rounded for a JSON file."""
-        return {name: round(value, 4) for name, value in asdict(self).items()}
+# Wall-clock and processor seconds of a block, and peak memory of its process by then.
+USAGE = ("seconds", "cpu_seconds", "peak_memory_mb")
 
 
 def peak_memory_mb() -> float:
@@ -47,16 +35,16 @@ def peak_memory_mb() -> float:
 
 
 @contextmanager
-def measured() -> Iterator[Usage]:
-    """Measure the block; the yielded `Usage` is filled at its end."""
-    usage = Usage()
+def measured() -> Iterator[dict[str, float]]:
+    """Measure the block; what is yielded has the numbers of `USAGE` at its end."""
+    usage: dict[str, float] = {}
     wall, cpu = time.perf_counter(), time.process_time()
     try:
         yield usage
     finally:
-        usage.seconds = time.perf_counter() - wall
-        usage.cpu_seconds = time.process_time() - cpu
-        usage.peak_memory_mb = peak_memory_mb()
+        spent = time.perf_counter() - wall, time.process_time() - cpu
+        for name, value in zip(USAGE, (*spent, peak_memory_mb()), strict=True):
+            usage[name] = round(value, 4)
 
 
 @contextmanager
@@ -109,10 +97,7 @@ def hardware() -> dict[str, Any]:
 
 @cache
 def code_digest(*modules: str) -> str:
-    """Return a digest of all code of the package that `modules`, named in full, import.
-
-    Comments, docstrings and formatting do not count.
-    """
+    """Return a digest of all code, without comments, that `modules` import."""
     content = "".join(f"{name}\n{code}\n" for name, code in _imported(modules))
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
@@ -147,13 +132,10 @@ def ids_digest(ids: Iterable[str]) -> str:
 
 def data_digest(folder: PathLike) -> str:
     """Return a digest of the files in a folder, named from that of the package."""
-    digest = hashlib.sha256()
     root = Path(__file__).parents[1].joinpath(folder)
-    for file in sorted(root.rglob("*")):
-        if file.is_file():
-            digest.update(f"{file.relative_to(root).as_posix()}\n".encode())
-            digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
+    files = sorted(file for file in root.rglob("*") if file.is_file())
+    content = [(file.relative_to(root).as_posix(), file_digest(file)) for file in files]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
 
 def _module(name: str) -> tuple[frozenset[str], str]:
@@ -192,10 +174,10 @@ def _parsed(
     file: Path, changed: int, *, local: bool = False
 ) -> tuple[frozenset[str], str]:
     """Parse a file once for every state of it, since most digests share most files."""
-    found: set[str] = set()
-    code = _dumped(ast.parse(file.read_text()), found)
-    known = {each for each in found if (local or _is_own(each)) and _source_file(each)}
-    return frozenset(known), code
+    imported: set[str] = set()
+    code = _dumped(ast.parse(file.read_text()), imported)
+    own = {each for each in imported if (local or _is_own(each)) and _source_file(each)}
+    return frozenset(own), code
 
 
 def _dumped(part: Any, imported: set[str]) -> str:

@@ -1,11 +1,10 @@
-"""Marks of runs: whether a run still lives that locked a folder, or started a job.
+"""Run locks: whether a run is alive that locked a folder, or started a job.
 
 Snakemake's locks hold paths and no process. So each run keeps a file open beside them,
-its mark, under a lock of the operating system, which ends with the process however it
-ends. A killed run leaves its jobs at work, too, which would end after a later run and
-replace its files. Code that was edited since the run began may have been different when
-a job loaded it. So the mark holds the state of the code, and a job reads it before it
-writes a file. The same goes for what the job itself has read since it began.
+the run lock, under a lock of the operating system, which ends with the process. A
+killed run leaves its jobs at work, which would end after a later run and replace its
+files, and code may be edited before a job loads it. So the run lock holds the state of
+the code, and a job reads it, and its inputs again, before it writes a file.
 """
 
 from __future__ import annotations
@@ -26,36 +25,30 @@ from typing import NamedTuple, TextIO
 
 from cdspp.core.errors import StaleJobError
 from cdspp.core.names import PathLike
-from cdspp.core.provenance import file_digest
+from cdspp.core.provenance import INSTALLED, file_digest
 
 State = Mapping[str, tuple[int, int]]
 
 log = logging.getLogger(__name__)
 
-FOLDER, RUNS = ".snakemake", "cdspp-runs"
-# Variables of the environment: the mark of the run, and whether it may replace no fit
+FOLDER, RUNS, LOCKS = ".snakemake", "cdspp-runs", "locks/*.lock"
+# Variables of the environment: the run lock, and whether it may replace no fit
 # for changes of code alone.
 RUN, KEEP_FITS = "CDSPP_RUN", "CDSPP_KEEP_FITS"
-INSTALLED = ("site-packages", "dist-packages")
 HOUR = 3600.0
-NOBODY = "a run that left no mark"
-REMOVED = (
-    "The run before ({runs}) was killed. Its lock on this folder is removed; files "
-    "that are there are kept."
-)
-OUTLIVING = (
+UNKNOWN_RUN = "a run that left no mark"
+ORPHANED_JOBS_NOTE = (
     "What it submitted to a cluster may still run, and would be computed twice: squeue "
     "--me shows it, scancel ends it."
 )
-LIVES = "Another run holds a lock on this folder and lives: {runs}."
 UNKNOWN = (
     "This folder is locked by {runs}; from here nobody can tell whether that still "
     "lives. Once it is gone: cdspp run -- --unlock, then the same command again."
 )
 
 
-class RunMark(NamedTuple):
-    """The mark of a run: without `host` where damaged, `lives` None if nobody knows."""
+class RunLock(NamedTuple):
+    """A run lock: without `host` where damaged, `lives` None if nobody knows."""
 
     path: Path
     host: str
@@ -66,56 +59,54 @@ class RunMark(NamedTuple):
 
     def __str__(self) -> str:
         """Name the run to the user."""
-        return f"process {self.process} on {self.host}" if self.host else NOBODY
+        return f"process {self.process} on {self.host}" if self.host else UNKNOWN_RUN
 
 
-class OwnMark(NamedTuple):
-    """The mark of this process, which holds as long as the object is kept.
-
-    Its file is None where it cannot be made; `note` tells the user of locks, if any.
-    """
+class OwnRunLock(NamedTuple):
+    """The run lock of this process, while it is kept; `note` is for the user."""
 
     stream: TextIO | None
     note: str
     path: Path | None = None
 
 
-_run: RunMark | None = None  # whose job this process is
+_run: RunLock | None = None  # whose job this process is
 # What the job reads: the place of each file on its disk, its digest.
 _inputs: dict[str, tuple[tuple[int, ...] | None, str]] = {}
 
 
-def mark_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnMark:
-    """Mark this process as a run in Snakemake's folder; remove locks of killed runs."""
+def lock_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnRunLock:
+    """Lock Snakemake's folder for this process; remove locks of killed runs."""
     folder = Path(folder).absolute()
-    marks = folder / RUNS
+    run_locks = folder / RUNS
     try:
-        marks.mkdir(parents=True, exist_ok=True)
-        with (marks / "guard").open("a") as guard:
-            # Of two runs that start at a time, the second finds the mark of the first.
+        run_locks.mkdir(parents=True, exist_ok=True)
+        with (run_locks / "guard").open("a") as guard:
+            # Of two runs that start at a time, the second finds the lock of the first.
             fcntl.flock(guard, fcntl.LOCK_EX)
             note = _remove_stale(folder)
-            handle, name = tempfile.mkstemp(dir=marks, suffix=".json")
+            handle, name = tempfile.mkstemp(dir=run_locks, suffix=".json")
             stream = os.fdopen(handle, "w", encoding="utf-8")
             fcntl.flock(stream, fcntl.LOCK_EX)
-            mark = {"host": socket.gethostname(), "process": os.getpid()}
-            json.dump({**mark, "code": code or {}}, stream)
+            content = {"host": socket.gethostname(), "process": os.getpid()}
+            json.dump({**content, "code": code or {}}, stream)
             stream.flush()
             atexit.register(Path(name).unlink, missing_ok=True)
-            return OwnMark(stream, note, Path(name))
+            return OwnRunLock(stream, note, Path(name))
     except OSError as error:  # not every file system has such locks
-        log.debug("no mark in %s: %s", marks, error)
-        return OwnMark(None, UNKNOWN.format(runs=NOBODY) if _locks(folder) else "")
+        log.debug("no run lock in %s: %s", run_locks, error)
+        locked = any(folder.glob(LOCKS))
+        return OwnRunLock(None, UNKNOWN.format(runs=UNKNOWN_RUN) if locked else "")
 
 
-def read_marks(folder: PathLike = FOLDER) -> list[RunMark]:
-    """Return the marks of living and of killed runs in a folder."""
-    found = map(read_mark, sorted(Path(folder, RUNS).glob("*.json")))
-    return [mark for mark in found if mark is not None]
+def read_run_locks(folder: PathLike = FOLDER) -> list[RunLock]:
+    """Return the run locks of living and of killed runs in a folder."""
+    paths = sorted(Path(folder, RUNS).glob("*.json"))
+    return [lock for path in paths if (lock := read_run_lock(path))]
 
 
-def read_mark(path: Path) -> RunMark | None:
-    """Return the mark in a file, None where its run has ended."""
+def read_run_lock(path: Path) -> RunLock | None:
+    """Return the run lock in a file, None where its run has ended."""
     try:
         stream = path.open(encoding="utf-8")
     except FileNotFoundError:
@@ -126,15 +117,15 @@ def read_mark(path: Path) -> RunMark | None:
             fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
             free = True
         try:
-            mark = json.load(stream)
+            content = json.load(stream)
         except ValueError:  # killed while it was written
-            mark = {"host": "", "process": 0}
+            content = {"host": "", "process": 0}
         started = os.fstat(stream.fileno()).st_mtime
     # A file system may keep such locks to one machine.
-    here = mark["host"] == socket.gethostname()
+    here = content["host"] == socket.gethostname()
     lives = (False if here else None) if free else True
-    code = {file: tuple(state) for file, state in mark.get("code", {}).items()}
-    return RunMark(path, mark["host"], mark["process"], lives, started, code)
+    code = {file: tuple(state) for file, state in content.get("code", {}).items()}
+    return RunLock(path, content["host"], content["process"], lives, started, code)
 
 
 def code_state() -> State:
@@ -142,33 +133,31 @@ def code_state() -> State:
     here = f"{Path.cwd()}{os.sep}"
     files = {str(path) for path in Path(__file__).parents[1].rglob("*.py")}
     for file in _loaded():
-        if file.startswith(here) and not {*INSTALLED} & {*Path(file).parts}:
+        if file.startswith(here) and not INSTALLED & {*Path(file).parts}:
             files.add(file)
-    return {file: state for file in sorted(files) if (state := _state(file))}
+    places = {file: _place(file) for file in sorted(files)}
+    return {file: place[:2] for file, place in places.items() if place}
 
 
-def announce(mark: OwnMark) -> None:
+def export_run_lock(lock: OwnRunLock) -> None:
     """Tell the jobs of this process which run they belong to."""
-    if mark.path is None:
+    if lock.path is None:
         os.environ.pop(RUN, None)
     else:
-        os.environ[RUN] = str(mark.path)
+        os.environ[RUN] = str(lock.path)
 
 
 def guard_job() -> None:
     """Take this process for a job of the run that started it, if any, and check it."""
     global _run
     if path := os.environ.get(RUN):
-        _run = read_mark(Path(path)) or RunMark(Path(path), "", 0, False, 0.0, {})
+        _run = read_run_lock(Path(path)) or RunLock(Path(path), "", 0, False, 0.0, {})
         check_run()
 
 
 @contextmanager
-def guarded(inputs: Iterable[PathLike]) -> Iterator[dict[str, str]]:
-    """Let no file be written in the block once inputs have other digests; yield these.
-
-    Only those that were written or replaced since are read again.
-    """
+def guard_inputs(inputs: Iterable[PathLike]) -> Iterator[dict[str, str]]:
+    """Let no file be written in the block once inputs differ; yield their digests."""
     for path in inputs:
         file = os.fspath(path)
         _inputs[file] = _place(file), file_digest(file)
@@ -185,10 +174,9 @@ def input_digest(path: PathLike) -> str:
 
 
 def check_run() -> None:
-    """Raise StaleJobError where what this job rests on is not what it was.
+    """Raise StaleJobError where the run, the code or an input is not what it was.
 
-    Its run was killed, code that it has loaded was written, or an input replaced. A run
-    on another machine counts as living while its mark is there.
+    A run on another machine counts as living while its run lock is there.
     """
     for file, (place, digest) in _inputs.items():
         found = _place(file)
@@ -199,13 +187,14 @@ def check_run() -> None:
             )
     if _run is None:
         return
-    now = read_mark(_run.path)
+    now = read_run_lock(_run.path)
     if now is None or now.lives is False:
         raise StaleJobError(
             "the run that started this job has ended, so the job ends without a result."
         )
     for file in sorted(_loaded() & _run.code.keys()):
-        if _state(file) != _run.code[file]:
+        place = _place(file)
+        if place is None or place[:2] != _run.code[file]:
             raise StaleJobError(
                 f"{file} was written since the run began, so that nobody can tell by "
                 "which code this is computed. Run the study again; what is there is "
@@ -213,23 +202,21 @@ def check_run() -> None:
             )
 
 
-def _locks(folder: Path) -> list[Path]:
-    return sorted((folder / "locks").glob("*.lock"))
-
-
 def _remove_stale(folder: Path) -> str:
-    locks, marks = _locks(folder), read_marks(folder)
-    if living := [str(mark) for mark in marks if mark.lives]:
-        return LIVES.format(runs=", ".join(living)) if locks else ""
-    runs = ", ".join(map(str, marks)) or NOBODY
-    known = bool(marks) and all(mark.lives is False for mark in marks)
-    if locks and not known:
-        return UNKNOWN.format(runs=runs)
+    locks, runs = [*folder.glob(LOCKS)], read_run_locks(folder)
+    if living := [str(run) for run in runs if run.lives]:
+        note = "Another run holds a lock on this folder and lives"
+        return f"{note}: {', '.join(living)}." if locks else ""
+    names = ", ".join(map(str, runs)) or UNKNOWN_RUN
+    ended = bool(runs) and all(run.lives is False for run in runs)
+    if locks and not ended:
+        return UNKNOWN.format(runs=names)
     # A run of another machine may be about to take its locks.
-    old = [m.path for m in marks if m.lives is False or m.started < time.time() - HOUR]
+    old = [r.path for r in runs if r.lives is False or r.started < time.time() - HOUR]
     for path in (*locks, *old):
         path.unlink(missing_ok=True)
-    return REMOVED.format(runs=runs) if locks else ""
+    note = f"The run before ({names}) was killed. Its lock on this folder is removed; "
+    return f"{note}files that are there are kept." if locks else ""
 
 
 def _loaded() -> set[str]:
@@ -237,16 +224,10 @@ def _loaded() -> set[str]:
     return {str(file) for m in modules if (file := getattr(m, "__file__", None))}
 
 
-def _state(file: str) -> tuple[int, int] | None:
-    """Return when a file was written, and its size; None where it is gone."""
-    place = _place(file)
-    return place and (place[0], place[2])
-
-
 def _place(file: str) -> tuple[int, int, int, int] | None:
-    """Return what a file cannot keep when it is written or replaced."""
+    """Return what a file cannot keep when it is replaced, None where it is gone."""
     try:
         found = os.stat(file)
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+    return found.st_mtime_ns, found.st_size, found.st_ctime_ns, found.st_ino

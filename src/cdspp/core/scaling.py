@@ -1,4 +1,4 @@
-"""How features are scaled before a method sees them, learnt without labels."""
+"""Scales of features, and principal components, learnt without labels."""
 
 from __future__ import annotations
 
@@ -6,23 +6,143 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 from scipy.sparse import issparse
+from scipy.sparse.linalg import LinearOperator, eigsh
 
-from cdspp.core.components import PrincipalComponents, principal_components
+from cdspp.core import linalg, names
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.files import storable
-from cdspp.core.linalg import row_normalise, squared_lengths
-from cdspp.core.names import (
-    MOST_COMPONENTS,
-    PCA,
-    SCALES,
-    STANDARDISE,
-    STANDARDISE_EACH,
-    UNIT,
-)
 from cdspp.core.wording import counted
 
 __all__ = ["Scaling", "fit_scaling"]
+
+LARGEST_GRAM = 5000
+FIRST_GUESS = 64
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class PrincipalComponents:
+    """Fitted principal components: orthonormal rows, the largest variance first.
+
+    The mean is zero where features were not centred, energy a share of the variance.
+    """
+
+    mean: np.ndarray
+    components: np.ndarray
+    variances: np.ndarray
+    energy: float
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Return the coordinates of the rows of `X`, float64."""
+        return np.asarray(X @ self.components.T - self.mean @ self.components.T)
+
+
+def principal_components(
+    X: Any,
+    n_components: int | None = None,
+    energy: float | None = None,
+    *,
+    center: bool = True,
+) -> PrincipalComponents:
+    r"""Fit as many components as asked for, or as hold a share of the variance.
+
+    With :math:`\tilde X = X - 1 m^\top`, the eigenvectors of the smaller of
+    :math:`\tilde X \tilde X^\top` and :math:`\tilde X^\top \tilde X` are taken, in
+    :math:`O(n d s + s^3)` time and :math:`O(s^2)` memory with :math:`s = \min(n, d)`;
+    above 5000 a Lanczos iteration takes only the leading vectors. A sparse `X` is never
+    made dense: its mean is subtracted from the products. Directions without variance
+    are left out, so there may be fewer components than asked for. DataError: a value is
+    not finite, its square overflows, or the rows are all equal.
+    """
+    linalg.require_finite(X, range(X.shape[0]), "principal components")
+    X = X.astype(np.float64)
+    mean = np.zeros(X.shape[1])
+    if center:
+        mean = np.asarray(X.sum(axis=0)).ravel() / X.shape[0]
+    shift = mean
+    if not issparse(X):
+        X, shift = X - mean, np.zeros_like(mean)
+    centred = _Centred(X, shift)
+    count = centred.side if n_components is None else min(n_components, centred.side)
+    if centred.side <= LARGEST_GRAM:
+        places = [centred.side - count, centred.side - 1]
+        values, vectors = scipy.linalg.eigh(
+            centred.gram(), subset_by_index=places, check_finite=False
+        )
+        values, vectors = values[::-1], vectors[:, ::-1]
+    else:
+        values, vectors = _lanczos(centred, n_components, energy)
+    kept = int((values > centred.floor).sum())  # the others are rounding errors
+    if energy is not None:
+        reached = np.cumsum(values[:kept]) >= energy * centred.total * (1 - 1e-12)
+        kept = min(kept, int(np.argmax(reached)) + 1) if reached.any() else kept
+    values, vectors = values[:kept], vectors[:, :kept]
+    if centred.wide:
+        vectors = centred.left(vectors) / np.sqrt(values)
+    components = (vectors * linalg.column_signs(vectors)).T
+    share = min(1.0, float(values.sum() / centred.total))
+    return PrincipalComponents(mean, components, values / X.shape[0], share)
+
+
+class _Centred:
+    """Products with ``X - 1 m^T`` that touch only X and m."""
+
+    def __init__(self, X: Any, mean: np.ndarray) -> None:
+        self.X, self.mean = X, mean
+        self.wide = X.shape[0] < X.shape[1]
+        self.side = min(X.shape)
+        squares = X.multiply(X).sum() if issparse(X) else np.vdot(X, X)
+        self.total = float(squares) - X.shape[0] * float(mean @ mean)
+        self.floor = self.side * np.finfo(float).eps * max(float(squares), 1e-300)
+        if not np.isfinite(self.total):
+            fault = "the squares of the values overflow. Scale the rows."
+            raise DataError(f"principal components: {fault}")
+        if self.total <= self.floor:
+            raise DataError("principal components: the rows are all equal.")
+
+    def right(self, V: np.ndarray) -> np.ndarray:
+        """Return (X - 1 m^T) V."""
+        return np.asarray(self.X @ V - self.mean @ V)
+
+    def left(self, U: np.ndarray) -> np.ndarray:
+        """Return (X - 1 m^T)^T U."""
+        return np.asarray(self.X.T @ U - np.multiply.outer(self.mean, U.sum(axis=0)))
+
+    def gram(self) -> np.ndarray:
+        """Return the product of the smaller side, dense."""
+        X, mean = self.X, self.mean
+        product = X @ X.T if self.wide else X.T @ X
+        product = product.toarray() if issparse(product) else product
+        if not self.wide:
+            return np.asarray(product - X.shape[0] * np.outer(mean, mean))
+        along = np.asarray(X @ mean)
+        return np.asarray(product - along[:, None] - along[None, :] + mean @ mean)
+
+    def apply(self, v: np.ndarray) -> np.ndarray:
+        """Return the product of the smaller side with a vector."""
+        v = v.ravel()
+        return self.right(self.left(v)) if self.wide else self.left(self.right(v))
+
+
+def _lanczos(
+    centred: _Centred, n_components: int | None, energy: float | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Take leading vectors only, twice as many until they hold enough energy."""
+    shape, count = (centred.side, centred.side), n_components or FIRST_GUESS
+    operator = LinearOperator(shape, matvec=centred.apply, dtype=np.float64)
+    # Not a vector of ones, which centring sends to zero.
+    start = np.random.default_rng(0).standard_normal(centred.side)
+    while True:
+        count = min(count, centred.side - 1)
+        values, vectors = eigsh(operator, k=count, v0=start)
+        order = np.argsort(values)[::-1]
+        values, vectors = values[order], vectors[:, order]
+        enough = energy is None or values.sum() >= energy * centred.total
+        if enough or count == centred.side - 1:
+            return values, vectors
+        count *= 2
 
 
 @storable
@@ -46,10 +166,10 @@ class Scaling:
                 f"X has {X.shape[1]} features, expected {self.n_features} as in the "
                 "rows of the fit."
             )
-        if self.kind == UNIT:
+        if self.kind == names.UNIT:
             if not issparse(X):
-                return row_normalise(X)
-            lengths = np.sqrt(squared_lengths(X))[:, None]  # those of zeros stay
+                return linalg.row_normalise(X)
+            lengths = np.sqrt(linalg.squared_lengths(X))[:, None]  # those of zeros stay
             return X.multiply(1.0 / np.where(lengths > 0, lengths, 1.0)).tocsr()
         if self.means is not None and self.factors is not None:
             return (X - self.means) * self.factors
@@ -62,7 +182,7 @@ class Scaling:
 
         Of the kind standardise-each it is unchanged.
         """
-        each = self.kind == STANDARDISE_EACH
+        each = self.kind == names.STANDARDISE_EACH
         if each or self.means is None or self.factors is None:
             return self
         assert other.means is not None
@@ -75,12 +195,12 @@ class Scaling:
         """Say it in words."""
         if self.components is not None:
             return f"PCA to {counted(len(self.components.components), 'component')}"
-        names = {
-            UNIT: "rows scaled to unit length",
-            STANDARDISE: "columns standardised",
-            STANDARDISE_EACH: "columns standardised, shared ones in each file",
+        texts = {
+            names.UNIT: "rows scaled to unit length",
+            names.STANDARDISE: "columns standardised",
+            names.STANDARDISE_EACH: "columns standardised, shared ones in each file",
         }
-        return names.get(self.kind, "no scaling")
+        return texts.get(self.kind, "no scaling")
 
 
 def fit_scaling(kind: str, X: Any) -> Scaling:
@@ -97,9 +217,9 @@ def fit_scaling(kind: str, X: Any) -> Scaling:
     >>> fit_scaling("standardise", X).apply(X).tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
-    if kind not in (known := (*SCALES, STANDARDISE_EACH)):
+    if kind not in (known := (*names.SCALES, names.STANDARDISE_EACH)):
         raise ConfigError(f"scale must be one of {', '.join(known)}, got {kind!r}.")
-    if kind in (STANDARDISE, STANDARDISE_EACH):
+    if kind in (names.STANDARDISE, names.STANDARDISE_EACH):
         if issparse(X):
             raise DataError(
                 "scale: standardise would fill a sparse matrix of shape "
@@ -108,9 +228,9 @@ def fit_scaling(kind: str, X: Any) -> Scaling:
         spread = np.where(np.ptp(X, axis=0) > 0, X.std(axis=0), 0.0)
         factors = np.divide(1.0, spread, out=np.zeros(X.shape[1]), where=spread > 0)
         return Scaling(kind, X.shape[1], means=X.mean(axis=0), factors=factors)
-    if kind == PCA:
+    if kind == names.PCA:
         try:
-            found = principal_components(X, min(MOST_COMPONENTS, *X.shape))
+            found = principal_components(X, min(names.MOST_COMPONENTS, *X.shape))
         except DataError as error:
             raise DataError(f"scale: pca: {error}") from error
         return Scaling(kind, X.shape[1], components=found)

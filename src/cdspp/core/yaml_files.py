@@ -47,17 +47,14 @@ def _n_values(node: yaml.Node | None, known: dict[int, int]) -> int:
         known[id(node)] = MOST_VALUES  # until it is counted: it may contain itself
         parts = node.value
         if isinstance(node, yaml.MappingNode):
-            _require_each_once([key for key, _ in node.value])
+            lines: dict[tuple[str, str], int] = {}
+            for key, _ in node.value:
+                name, mark = (key.tag, str(key.value)), key.start_mark
+                if name in lines:
+                    fault = f"the key {key.value!r} is there twice"
+                    fault += f", first in line {lines[name]}; keep one"
+                    raise yaml.MarkedYAMLError(problem=fault, problem_mark=mark)
+                lines[name] = mark.line + 1
             parts = [part for pair in node.value for part in pair]
         known[id(node)] = 1 + sum(_n_values(part, known) for part in parts)
     return known[id(node)]
-
-
-def _require_each_once(keys: list[yaml.Node]) -> None:
-    lines: dict[tuple[str, str], int] = {}
-    for key in keys:
-        name, mark = (key.tag, str(key.value)), key.start_mark
-        if name in lines:
-            fault = f"the key {key.value!r} is there twice, first in line {lines[name]}"
-            raise yaml.MarkedYAMLError(problem=f"{fault}; keep one", problem_mark=mark)
-        lines[name] = mark.line + 1

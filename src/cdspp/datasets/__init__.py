@@ -48,12 +48,12 @@ def dataset_recipe(
     The `module` lists or makes the samples, the `versions` are of packages that decide
     the content, the `fingerprint` is of causes other than code.
     """
-    made = open_dataset(name, own, entry, memory)
+    dataset = open_dataset(name, own, entry, memory)
     return {
         "own": None if own is None else dict(own),
-        "module": type(made).__module__,
-        "versions": made.versions(),
-        "fingerprint": made.fingerprint(),
+        "module": type(dataset).__module__,
+        "versions": dataset.versions(),
+        "fingerprint": dataset.fingerprint(),
     }
 
 
@@ -99,18 +99,18 @@ def _from_class(name: str, **how: Any) -> Dataset:
     place, options = how.pop("class"), how.pop("options", {})
     if how:
         raise ConfigError(f"data set {name}: {', '.join(how)} is not for a class.")
-    found = discovery.load_class(discovery.plugin_paths(__name__).get(place, place))
-    if not issubclass(found, Dataset):
+    cls = discovery.load_class(discovery.plugin_paths(__name__).get(place, place))
+    if not issubclass(cls, Dataset):
         raise ConfigError(f"{place}: expected a class derived from {__name__}.Dataset.")
-    discovery.check_options(f"data set {name}", options, discovery.defaults_of(found))
+    discovery.check_options(f"data set {name}", options, discovery.defaults_of(cls))
     try:
-        made = found(**options)
-        made.check_contents()
+        dataset = cls(**options)
+        dataset.check_contents()
     except ConfigError as error:
         raise ConfigError(f"{place}: {error}") from error
     except Exception as error:
         fault = f"stops before it makes a file ({type(error).__name__}: {error})"
         expected = "kind, domains, classes, contents() and generate(folder)"
         raise ConfigError(f"{place}: {fault}. Expected {expected}.") from error
-    made.identifier = name
-    return made
+    dataset.identifier = name
+    return dataset

@@ -15,8 +15,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from cdspp.core.errors import DataError
-from cdspp.core.faults import raise_write_error
+from cdspp.core.errors import DataError, raise_write_error
 
 Wanted = Callable[[str], str | None]
 
@@ -57,11 +56,11 @@ def extract(
     prefix = f".{folder.name}."
     try:
         with tempfile.TemporaryDirectory(prefix=prefix, dir=folder.parent) as beside:
-            made = Path(beside, "members")
-            made.mkdir()
-            taken = _extract_into(made, archive, name, wanted, most_bytes)
+            members = Path(beside, "members")
+            members.mkdir()
+            taken = _extract_into(members, archive, name, wanted, most_bytes)
             shutil.rmtree(folder, ignore_errors=True)
-            made.rename(folder)
+            members.rename(folder)
             return taken
     except DataError:
         raise

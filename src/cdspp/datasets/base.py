@@ -14,30 +14,17 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cdspp.core.errors import ConfigError, DataError, DiskFullError, NotWritableError
-from cdspp.core.faults import write_errors
+from cdspp.core.errors import (
+    ConfigError,
+    DataError,
+    DiskFullError,
+    NotWritableError,
+    write_errors,
+)
 from cdspp.core.files import read_json, write_json
 from cdspp.core.provenance import file_digest
 
-__all__ = [
-    "INDEX_NAME",
-    "KINDS",
-    "ROWS_NAME",
-    "Dataset",
-    "Index",
-    "Memory",
-    "Sample",
-    "check_identifier",
-    "digests_path",
-    "file_digests",
-    "unshared_classes",
-    "opaque_id",
-    "read_fetched",
-    "read_index",
-    "read_kept",
-    "record_path",
-    "write_kept",
-]
+__all__ = ["ROWS_NAME", "Dataset", "Index", "Sample", "opaque_id", "read_index"]
 
 Memory = str | Path | None  # where digests of the user's files are kept
 
@@ -135,8 +122,8 @@ class Index:
 
     def check(self, domain: str) -> None:
         """Raise DataError where the files of `domain` are not those of the index."""
-        known = self.digests.get(domain)
-        if not any(self.digest(domain, rows=rows) == known for rows in (True, False)):
+        digest = self.digests.get(domain)
+        if not any(self.digest(domain, rows=rows) == digest for rows in (True, False)):
             raise DataError(
                 f"data set {self.dataset}, domain {domain}: its files are not those of "
                 f"{INDEX_NAME} any more. Run the study again, and if that does not "
@@ -211,11 +198,11 @@ class Dataset(ABC):
         if index is None:
             return
         for domain in index.domains:
-            found = Counter(sample.label for sample in index.unpaired(domain))
-            if found != Counter(sizes[domain]):
+            counts = Counter(sample.label for sample in index.unpaired(domain))
+            if counts != Counter(sizes[domain]):
                 fault = f"contents() says {sizes[domain]}, but generate() made"
                 where = f"data set {self.identifier}, domain {domain}"
-                raise DataError(f"{where}: {fault} {dict(found)}.")
+                raise DataError(f"{where}: {fault} {dict(counts)}.")
 
     def notes(self) -> Sequence[str]:
         """Return sentences on the files for the user."""
@@ -247,15 +234,15 @@ class Dataset(ABC):
                 if self.kept_in is not None:
                     content["root"] = self.kept_in.as_posix()
                 (target / INDEX_NAME).unlink(missing_ok=True)
-                for made in sorted(temporary.iterdir()):
-                    shutil.rmtree(target / made.name, ignore_errors=True)
-                    made.rename(target / made.name)
+                for path in sorted(temporary.iterdir()):
+                    shutil.rmtree(target / path.name, ignore_errors=True)
+                    path.rename(target / path.name)
             finally:
                 shutil.rmtree(temporary, ignore_errors=True)
             write_json(target / INDEX_NAME, content)
         return read_index(target)
 
-    def _index(self, made: Path, samples: Mapping[str, Sequence[Sample]]) -> Index:
+    def _index(self, folder: Path, samples: Mapping[str, Sequence[Sample]]) -> Index:
         domains = {}
         for name in self.domains:
             placed = samples[name]
@@ -264,7 +251,7 @@ class Dataset(ABC):
             # Ordered by id: neither an id nor a row number tells the class.
             domains[name] = tuple(sorted(placed, key=lambda each: (each.paired, each)))
         about = self.identifier, self.kind, self.classes
-        return Index(*about, domains, self.kept_in or made, self.versions())
+        return Index(*about, domains, self.kept_in or folder, self.versions())
 
 
 def opaque_id(text: str) -> str:
@@ -315,15 +302,15 @@ def file_digests(files: Sequence[Path], memory: Memory = None) -> dict[str, str]
     size, times and place on the disk are equal. The time of its content alone can be
     set, and the place alone be used again.
     """
-    known, found = read_kept(memory), dict[str, list[Any]]()
+    kept, entries = read_kept(memory), dict[str, list[Any]]()
     for path in files:
-        status, entry = path.stat(), known.get(str(path), [])
+        status, entry = path.stat(), kept.get(str(path), [])
         state = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
         same = isinstance(entry, list) and entry[:-1] == state
-        found[str(path)] = entry if same else [*state, file_digest(path)]
-    if found != known:
-        write_kept(memory, found)
-    return {path: content for path, (*_, content) in found.items()}
+        entries[str(path)] = entry if same else [*state, file_digest(path)]
+    if entries != kept:
+        write_kept(memory, entries)
+    return {path: digest for path, (*_, digest) in entries.items()}
 
 
 def read_kept(path: Memory) -> dict[str, Any]:
@@ -346,11 +333,11 @@ def read_fetched(path: str | Path) -> Mapping[str, Any]:
     file = Path(path)
     record: Mapping[str, Any] = read_json(file)
     try:
-        found = [file.parent / name for name in record["files"]]
+        paths = [file.parent / name for name in record["files"]]
     except (KeyError, TypeError) as error:
         message = f"{file}: not the record of fetched files ({error!r})."
         raise DataError(f"{message} Delete it and fetch again.") from error
-    for each in found:
+    for each in paths:
         if not each.is_file():
             message = f"{each}: the fetched file is missing."
             raise DataError(f"{message} Delete {file} and fetch again.")
@@ -358,37 +345,35 @@ def read_fetched(path: str | Path) -> Mapping[str, Any]:
 
 
 def _check_index(index: Index) -> None:
-    name, kinds = f"data set {index.dataset}", ", ".join(KINDS)
+    where, kinds = f"data set {index.dataset}", ", ".join(KINDS)
     if index.kind not in KINDS:
-        raise DataError(f"{name}: kind must be one of {kinds}, got {index.kind!r}.")
-    for what, found in (("classes", index.classes), ("domains", index.domains)):
-        if not found or len(set(found)) != len(found):
-            raise DataError(f"{name}: {what} must be distinct names, got {found}.")
+        raise DataError(f"{where}: kind must be one of {kinds}, got {index.kind!r}.")
+    for what, names in (("classes", index.classes), ("domains", index.domains)):
+        if not names or len(set(names)) != len(names):
+            raise DataError(f"{where}: {what} must be distinct names, got {names}.")
+    blank = {""} if index.kind == "tables" else set()
     for domain, samples in index.domains.items():
-        _check_domain(f"{name}, domain {domain}", index, samples)
-
-
-def _check_domain(name: str, index: Index, samples: Sequence[Sample]) -> None:
-    labels = {sample.label for sample in samples if not sample.paired}
-    if any(sample.label for sample in samples if sample.paired):
-        raise DataError(f"{name} has paired samples with a label, expected none.")
-    blank = [""] if index.kind == "tables" else []
-    if unknown := sorted(labels - {*index.classes, *blank}):
-        raise DataError(f"{name} has samples of unknown classes: {', '.join(unknown)}.")
-    for repeated in [i for i, n in Counter(s.id for s in samples).items() if n > 1]:
-        raise DataError(f"{name} has the id {repeated!r} more than once.")
-    for sample in samples:
-        if sample.path and not (index.root / sample.path).is_file():
-            message = f"{name}: the file {index.root / sample.path} is missing."
-            raise DataError(f"{message} Prepare the data set again.")
+        name = f"{where}, domain {domain}"
+        if any(sample.label for sample in samples if sample.paired):
+            raise DataError(f"{name} has paired samples with a label, expected none.")
+        labels = {sample.label for sample in samples if not sample.paired}
+        if unknown := ", ".join(sorted(labels - {*index.classes} - blank)):
+            raise DataError(f"{name} has samples of unknown classes: {unknown}.")
+        for repeated, count in Counter(sample.id for sample in samples).items():
+            if count > 1:
+                raise DataError(f"{name} has the id {repeated!r} more than once.")
+        for sample in samples:
+            if sample.path and not (index.root / sample.path).is_file():
+                message = f"{name}: the file {index.root / sample.path} is missing."
+                raise DataError(f"{message} Prepare the data set again.")
 
 
 def _as_json(index: Index) -> dict[str, Any]:
     # A list, because the order of the keys of a JSON object is not kept.
     domains = []
     for name, samples in index.domains.items():
-        known = [each._asdict() for each in samples]
-        domains.append({"name": name, "samples": known, "sha256": index.digest(name)})
+        rows = [sample._asdict() for sample in samples]
+        domains.append({"name": name, "samples": rows, "sha256": index.digest(name)})
     content = {k: v for k, v in vars(index).items() if k not in ("root", "digests")}
     return content | {"domains": domains}
 
@@ -406,5 +391,5 @@ def unshared_classes(where: str, classes: Mapping[str, set[str]]) -> list[str]:
 def check_identifier(what: str, name: str) -> None:
     """Raise ConfigError unless a name of one's own can be part of a path."""
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
-        message = f"{what} {name!r} must be small letters and digits"
-        raise ConfigError(f"{message}, joined by single hyphens.")
+        expected = "small letters and digits, joined by single hyphens"
+        raise ConfigError(f"{what} {name!r} must be {expected}.")

@@ -57,8 +57,8 @@ def _check_entry(where: str, entry: Any) -> None:
     refuse_unknown_keys(entry, KNOWN, f"{where}: ")
     kinds = (*KINDS, *OTHER_KINDS)
     if "kind" in entry and entry["kind"] not in kinds:
-        found = f"got {entry['kind']!r}"
-        raise DataError(f"{where}: kind must be one of {', '.join(kinds)}, {found}.")
+        got = f"got {entry['kind']!r}"
+        raise DataError(f"{where}: kind must be one of {', '.join(kinds)}, {got}.")
     more = FILE_KEYS if entry.get("kind") in OTHER_KINDS else DATA_KEYS
     if missing := [key for key in (*REQUIRED, *more) if key not in entry]:
         raise DataError(f"{where}: missing {', '.join(missing)}.")
@@ -66,27 +66,27 @@ def _check_entry(where: str, entry: Any) -> None:
         if len(sizes) != len(entry["classes"]):
             message = f"{where}: domain {domain} has {len(sizes)} sizes for"
             raise DataError(f"{message} {len(entry['classes'])} classes.")
-    known = entry.get("resources", {})
+    resources = entry.get("resources", {})
     for view, storage in entry.get("published", {}).items():
-        given = storage.get("resource")
-        for name in given.values() if isinstance(given, Mapping) else [given]:
-            if name not in known:
+        resource = storage.get("resource")
+        for name in resource.values() if isinstance(resource, Mapping) else [resource]:
+            if name not in resources:
                 message = f"{where}, published view {view}: resource must be one of"
-                raise DataError(f"{message} {', '.join(known)}, got {name!r}.")
+                raise DataError(f"{message} {', '.join(resources)}, got {name!r}.")
 
 
 def refuse_unknown_keys(
-    given: Iterable[str], known: Collection[str], where: str = ""
+    keys: Iterable[str], allowed: Collection[str], where: str = ""
 ) -> None:
-    """Raise DataError, which begins with `where`, at a key that is not known."""
-    for key in given:
-        if key not in known:
-            raise DataError(f"{where}unknown key {key!r}{did_you_mean(key, known)}")
+    """Raise DataError, which begins with `where`, at a key that is not allowed."""
+    for key in keys:
+        if key not in allowed:
+            raise DataError(f"{where}unknown key {key!r}{did_you_mean(key, allowed)}")
 
 
-def unfit(path: Path, found: str) -> DataError:
+def unfit(path: Path, fault: str) -> DataError:
     """Return the error of a fetched file that differs from its catalogue entry."""
-    return DataError(f"{path}: {found}. {REMEDY}")
+    return DataError(f"{path}: {fault}. {REMEDY}")
 
 
 def published_storage(entry: Entry, view: str, domain: str) -> dict[str, Any] | None:
@@ -133,10 +133,10 @@ def check_catalogued(index: Index, catalogue: Mapping[str, Entry]) -> None:
         "class_sizes": (sizes, entry["class_sizes"]),
         "paired": (paired, dict.fromkeys(paired, entry.get("paired", 0))),
     }
-    for key, (found, value) in compared.items():
-        if value == found:
+    for key, (actual, value) in compared.items():
+        if value == actual:
             continue
-        message = f"data set {index.dataset}: {key} is {found}, but the catalogue"
+        message = f"data set {index.dataset}: {key} is {actual}, but the catalogue"
         for package, version in entry.get("versions", {}).items():
             if index.versions.get(package) != version:
                 log.warning("%s has %s for %s %s", message, value, package, version)

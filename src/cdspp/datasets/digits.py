@@ -51,6 +51,7 @@ class Digits(Dataset):
         from sklearn.datasets import load_digits
 
         digits = load_digits()
+        smooth = {"order": 1, "mode": "nearest", "grid_mode": True}
         samples: dict[str, list[Sample]] = {name: [] for name in self.domains}
         dealt: Counter[int] = Counter()
         images = zip(digits.images, digits.target, strict=True)
@@ -62,19 +63,14 @@ class Digits(Dataset):
             for domain in looks:
                 path = f"{domain}/{label or 'paired'}/{number:04d}.png"
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                grey = LOOKS[domain](_ink(pixels), np.random.default_rng(number))
+                # Enlarged smoothly to the whole image; 1 is ink.
+                ink = scipy.ndimage.zoom(pixels / 16, SIDE // len(pixels), **smooth)
+                grey = LOOKS[domain](np.clip(ink, 0, 1), np.random.default_rng(number))
                 drawn = Image.fromarray(np.rint(255 * grey).astype(np.uint8))
                 drawn.save(folder / path)
                 sample = Sample(f"{number:04d}", path, label, paired=paired)
                 samples[domain].append(sample)
         return samples
-
-
-def _ink(pixels: np.ndarray) -> np.ndarray:
-    """Enlarge an 8 x 8 digit smoothly to the whole image; 1 is ink."""
-    how = {"order": 1, "mode": "nearest", "grid_mode": True}
-    enlarged = scipy.ndimage.zoom(pixels / 16, SIDE // len(pixels), **how)
-    return np.asarray(np.clip(enlarged, 0, 1))
 
 
 def _sketch(ink: np.ndarray, rng: np.random.Generator) -> np.ndarray:

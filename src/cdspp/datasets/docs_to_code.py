@@ -42,10 +42,16 @@ class DocsToCode(Dataset):
         """Write ``<domain>/<class>/<qualified name>.txt`` or ``.py``."""
         samples: dict[str, list[Sample]] = {name: [] for name in self.domains}
         for label in self.classes:
-            package = Path(scipy.__file__).with_name(label)
-            found = sorted(_functions(package, f"scipy.{label}"))
-            paired = found[PERIOD - 1 :: PERIOD]
-            unpaired = [f for number, f in enumerate(found, 1) if number % PERIOD]
+            package, entries = Path(scipy.__file__).with_name(label), list[_Function]()
+            for path in package.rglob("*.py"):
+                parts = path.relative_to(package).parts
+                if "tests" not in parts:
+                    module = ".".join(["scipy", label, *parts]).removesuffix(".py")
+                    source = path.read_text(encoding="utf-8")
+                    entries += _in_node(ast.parse(source), module, source.splitlines())
+            entries.sort()
+            paired = entries[PERIOD - 1 :: PERIOD]
+            unpaired = [f for number, f in enumerate(entries, 1) if number % PERIOD]
             for side, domain in enumerate(self.domains):
                 samples[domain] += [
                     *(_sample(folder, domain, label, f) for f in unpaired[side::2]),
@@ -67,16 +73,6 @@ class _Function(NamedTuple):
     name: str
     docs: str
     code: str
-
-
-def _functions(folder: Path, package: str) -> Iterator[_Function]:
-    for path in sorted(folder.rglob("*.py")):
-        relative = path.relative_to(folder)
-        if "tests" in relative.parts:
-            continue
-        source = path.read_text(encoding="utf-8")
-        module = ".".join([package, *relative.with_suffix("").parts])
-        yield from _in_node(ast.parse(source), module, source.splitlines())
 
 
 def _in_node(node: ast.AST, prefix: str, lines: Sequence[str]) -> Iterator[_Function]:

@@ -18,8 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-from cdspp.core.errors import ChecksumError, DataError
-from cdspp.core.faults import raise_write_error, write_errors
+from cdspp.core.errors import ChecksumError, DataError, raise_write_error, write_errors
 from cdspp.core.files import atomic
 from cdspp.core.provenance import versions
 from cdspp.datasets.catalogue import refuse_unknown_keys
@@ -86,8 +85,8 @@ class RemoteFile:
     @property
     def digests(self) -> dict[str, str]:
         """The digests that are known, by kind; with any of them the file is pinned."""
-        found = {kind: getattr(self, kind) for kind in DIGESTS}
-        return {kind: value for kind, value in found.items() if value is not None}
+        digests = {kind: getattr(self, kind) for kind in DIGESTS}
+        return {kind: value for kind, value in digests.items() if value is not None}
 
 
 def _fault(file: RemoteFile) -> str | None:
@@ -145,10 +144,10 @@ def fetch_file(
     lists them, with reasons. `accept` raises DataError to refuse a file that verifies.
     """
 
-    def check(found: Path) -> None:
-        verify_file(found, file)
+    def check(candidate: Path) -> None:
+        verify_file(candidate, file)
         if accept is not None:
-            accept(found)
+            accept(candidate)
 
     with write_errors(path), file_lock(path) as locked:
         if locked:
@@ -302,8 +301,8 @@ def _transfer(url: str, path: Path, name: str, size: int | None) -> None:
         response.raise_for_status()
         stated = response.headers.get("Content-Length", "0").strip()
         if not (stated.isascii() and stated.isdigit()):
-            said = f"the server says Content-Length: {stated!r}"
-            raise DataError(f"{said}, expected a number of bytes.")
+            answer = f"the server says Content-Length: {stated!r}"
+            raise DataError(f"{answer}, expected a number of bytes.")
         # What has arrived, at once: a block of fixed size may take a slow server hours.
         blocks = iter(partial(response.raw.read1, MIB, decode_content=False), b"")
         for block in _limited(blocks, name, size, size or int(stated)):

@@ -55,12 +55,12 @@ class FolderDataset(Dataset):
         self.kept_in = self.folder
         self.memory, self.paired = memory, paired
         self.domains = tuple(_subfolders(self.folder, "domain"))
-        found = {d: _subfolders(self.folder / d, "class") for d in self.domains}
+        labels = {d: _subfolders(self.folder / d, "class") for d in self.domains}
         with kept_labels(*keep_labels):
-            require_distinct(found)
-        self._classes_of = {d: {*names} - {paired} for d, names in found.items()}
+            require_distinct(labels)
+        self._classes_of = {d: {*names} - {paired} for d, names in labels.items()}
         self.classes = tuple(sorted(set().union(*self._classes_of.values())))
-        places = [(domain, label) for domain in found for label in found[domain]]
+        places = [(domain, label) for domain in labels for label in labels[domain]]
         files = {place: _files(self.folder.joinpath(*place)) for place in places}
         every = [*chain(*files.values())]
         self.kind = self._most_common_kind(every)
@@ -68,17 +68,14 @@ class FolderDataset(Dataset):
         self._samples = self._as_samples(files)
         samples = chain.from_iterable(self._samples.values())
         self._paths = [self.folder / sample.path for sample in samples]
-        self.n_paired = self._count_pairs()
-
-    def _count_pairs(self) -> int:
-        found = {d: {s.id for s in ss if s.paired} for d, ss in self._samples.items()}
-        every = set.union(*found.values())
-        for domain, ids in found.items():
-            if self.paired and (ids != every or not ids):
-                fault = f"has {len(ids)} of the {len(every)} paired objects"
+        pairs = {d: {s.id for s in ss if s.paired} for d, ss in self._samples.items()}
+        every_pair = set.union(*pairs.values())
+        self.n_paired = len(every_pair)
+        for domain, ids in pairs.items():
+            if self.paired and (ids != every_pair or not ids):
+                fault = f"has {len(ids)} of the {self.n_paired} paired objects"
                 where = self.folder / domain / self.paired
                 raise DataError(f"{where}: {fault}. Give each a file in every domain.")
-        return len(every)
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
         """Return the samples; DataError names all images that cannot be decoded."""
@@ -115,9 +112,9 @@ class FolderDataset(Dataset):
     def _most_common_kind(self, files: Sequence[Path]) -> str:
         counts = Counter(kind for path in files if (kind := _kind(path)))
         if not counts:
-            known = " ".join(sorted(set().union(*SUFFIXES.values())))
+            suffixes = " ".join(sorted(set().union(*SUFFIXES.values())))
             message = f"{files[0]}: neither an image nor a text by its suffix"
-            raise DataError(f"{message}, as all others; known are {known}.")
+            raise DataError(f"{message}, as all others; known are {suffixes}.")
         [(first, most), *others] = counts.most_common()
         if others and others[0][1] == most:
             message = f"{self.folder} holds {most} {first} and {most} {others[0][0]}"
@@ -128,8 +125,8 @@ class FolderDataset(Dataset):
         self, files: Mapping[tuple[str, str], Sequence[Path]]
     ) -> dict[str, list[Sample]]:
         samples: dict[str, list[Sample]] = {domain: [] for domain in self.domains}
-        for (domain, label), found in files.items():
-            kept = [path for path in found if _kind(path) == self.kind]
+        for (domain, label), paths in files.items():
+            kept = [path for path in paths if _kind(path) == self.kind]
             if not kept:
                 folder = self.folder / domain / label
                 raise DataError(f"{folder}: the class folder holds no {self.kind}.")
@@ -137,14 +134,14 @@ class FolderDataset(Dataset):
             for path in kept:
                 relative = path.relative_to(self.folder).as_posix()
                 name = base.opaque_id(f"{label}/{path.stem}" if paired else relative)
-                known = "" if paired else label
-                samples[domain].append(Sample(name, relative, known, paired=paired))
+                class_ = "" if paired else label
+                samples[domain].append(Sample(name, relative, class_, paired=paired))
         return samples
 
 
 def _kind(path: Path) -> str | None:
     suffix = path.suffix.lower()
-    return next((kind for kind, known in SUFFIXES.items() if suffix in known), None)
+    return next((kind for kind, names in SUFFIXES.items() if suffix in names), None)
 
 
 def _visible(folder: Path) -> list[Path]:
@@ -152,8 +149,8 @@ def _visible(folder: Path) -> list[Path]:
 
 
 def _files(folder: Path) -> list[Path]:
-    if found := [path for path in _visible(folder) if path.is_file()]:
-        return found
+    if files := [path for path in _visible(folder) if path.is_file()]:
+        return files
     raise DataError(f"{folder}: the class folder holds no files.")
 
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from cdspp.core.errors import DataError
-from cdspp.core.faults import raise_write_error
+from cdspp.core.errors import DataError, raise_write_error
 from cdspp.datasets.archives import Wanted, matches
 from cdspp.datasets.fetch import RemoteFile, verify_file
 from cdspp.datasets.folder import SUFFIXES
@@ -93,14 +92,14 @@ class ImageSet:
     def check(self, root: Path) -> dict[str, list[str]]:
         """Check the images below `root`; return paths by domain, in published order."""
         files = filter(Path.is_file, (root / FOLDER).rglob("[!.]*"))
-        found = {path.relative_to(root).as_posix() for path in files}
-        if missing := [row.name for row in self.manifest if row.name not in found]:
+        present = {path.relative_to(root).as_posix() for path in files}
+        if missing := [row.name for row in self.manifest if row.name not in present]:
             message = f"{len(missing)} of {len(self.manifest)} images are missing"
             raise DataError(f"{message}, the first is {missing[0]}.")
         for row in self.manifest:
             verify_file(root / row.name, row)
         by_folder = defaultdict(list)
-        for path in sorted(found):  # the order of code points, as that of UTF-8 bytes
+        for path in sorted(present):  # the order of code points, as that of UTF-8 bytes
             by_folder[str(PurePosixPath(path).parent)].append(path)
         ordered: dict[str, list[str]] = {}
         for domain, sizes in self.class_sizes.items():
@@ -115,14 +114,14 @@ class ImageSet:
             raise DataError(f"{folder}: no folder of a class of the data set.")
         return ordered
 
-    def move(self, made: Path, root: Path, name: str) -> None:
+    def move(self, folder: Path, root: Path, name: str) -> None:
         """Put images, once they are complete, in place of those below `root`."""
         try:
-            self.check(made)
+            self.check(folder)
         except DataError as error:
             raise type(error)(f"{name}: {error}") from error
         shutil.rmtree(root / FOLDER, ignore_errors=True)
-        (made / FOLDER).rename(root / FOLDER)
+        (folder / FOLDER).rename(root / FOLDER)
 
 
 def check_parquet(path: Path, name: str) -> None:
@@ -142,15 +141,22 @@ def write_parquet_images(
     Files are called by ``image.path`` where all paths of a class are distinct, five
     digits and ``.jpg``, and ``00001.jpg``, ... in the order of the rows otherwise.
     """
+    by_folder = defaultdict(list)
     rows = [row for path in paths for row in _rows(path, images, folders)]
-    names = iter(_file_names(rows))
+    for folder, name in rows:
+        by_folder[folder].append(name)
+    for folder, names in by_folder.items():
+        if len(set(names)) < len(names) or not all(map(NUMBERED.fullmatch, names)):
+            by_folder[folder] = [f"{k:05d}.jpg" for k in range(1, len(names) + 1)]
+    left = {folder: iter(names) for folder, names in by_folder.items()}
+    places = (f"{folder}/{next(left[folder])}" for folder, _ in rows)
     for path in paths:
         with _open_parquet(path, path.name, root) as file:
             for batch in file.iter_batches(BATCH_ROWS, columns=["image.bytes"]):
                 for image in batch.column("image").to_pylist():
                     if not image or not image["bytes"]:
                         raise DataError(f"{path.name}: a row has no image.")
-                    target = root / next(names)
+                    target = root / next(places)
                     target.parent.mkdir(parents=True, exist_ok=True)
                     target.write_bytes(image["bytes"])
 
@@ -165,22 +171,11 @@ def _rows(path: Path, images: ImageSet, folders: Names) -> Iterator[tuple[str, s
             label = images.classes[label]
         domain = domains.get(str(row["domain"]).casefold())
         if domain is None or label not in images.classes:
-            found = f"unknown domain {row['domain']!r}, label {row['label']!r}"
+            got = f"unknown domain {row['domain']!r}, label {row['label']!r}"
             expected = f"the domains {', '.join(domains)} and a class or its place"
-            raise DataError(f"{path.name}: {found}; expected {expected}.")
+            raise DataError(f"{path.name}: {got}; expected {expected}.")
         name = PurePosixPath((row["image"] or {}).get("path") or "").name
         yield f"{FOLDER}/{domain}/{label}", name
-
-
-def _file_names(rows: Sequence[tuple[str, str]]) -> list[str]:
-    by_folder = defaultdict(list)
-    for folder, name in rows:
-        by_folder[folder].append(name)
-    for folder, names in by_folder.items():
-        if len(set(names)) < len(names) or not all(map(NUMBERED.fullmatch, names)):
-            by_folder[folder] = [f"{k:05d}.jpg" for k in range(1, len(names) + 1)]
-    given = {folder: iter(names) for folder, names in by_folder.items()}
-    return [f"{folder}/{next(given[folder])}" for folder, _ in rows]
 
 
 @contextmanager

@@ -34,7 +34,7 @@ class _Laboratories(Dataset):
         of_class = [np.flatnonzero(table.target == k) for k in range(len(self.classes))]
         samples = {}
         for side, (domain, columns) in enumerate(self.columns.items()):
-            rows = np.sort(np.concatenate([found[side::2] for found in of_class]))
+            rows = np.sort(np.concatenate([places[side::2] for places in of_class]))
             (folder / domain).mkdir()
             X = table.data[rows, columns]
             np.savez(folder / domain / ROWS_NAME, X=X, features=names[columns])

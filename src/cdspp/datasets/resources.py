@@ -30,8 +30,7 @@ from typing import Any
 import numpy as np
 
 from cdspp.core.discovery import did_you_mean
-from cdspp.core.errors import DataError
-from cdspp.core.faults import write_errors
+from cdspp.core.errors import DataError, write_errors
 from cdspp.core.files import atomic, read_json, write_json
 from cdspp.datasets import fetch, image_files
 from cdspp.datasets.archives import extract, matches
@@ -98,27 +97,27 @@ def fetch_resource(
     resource_entry = _entry_of(resources, resource, f"{where}: no resource")
     work = record.parent / f".{resource}.partial"
     try:
-        wanted = _read_resource(entry, resource_entry, Path(catalogue), work, mirror)
+        wanted = _Resource(entry, resource_entry, Path(catalogue), work, mirror)
     except DataError as error:
         raise DataError(f"{where}, resource {resource}: {error}") from error
     with fetch.file_lock(record):
         try:
             try:
-                found = wanted.check()
+                paths = wanted.check()
                 origin = dict.fromkeys(wanted.files or [FOLDER], fetch.KEPT)
             except (DataError, OSError) as error:
                 log.info("%s: fetching (%s)", what, getattr(error, "strerror", error))
                 record.unlink(missing_ok=True)
                 origin = wanted.get(what)
-                found = wanted.check()
+                paths = wanted.check()
             if "make" in resource_entry:
                 record.unlink(missing_ok=True)
-                found = make_files(resource_entry["make"], entry, wanted.folder, work)
+                paths = make_files(resource_entry["make"], entry, wanted.folder, work)
         finally:
             shutil.rmtree(work, ignore_errors=True)
-        files = sorted({*wanted.files, *chain.from_iterable(found.values())})
+        files = sorted({*wanted.files, *chain.from_iterable(paths.values())})
         content = {"dataset": dataset, "resource": resource, "origin": origin}
-        images = {"images": found} if found else {}
+        images = {"images": paths} if paths else {}
         write_json(record, {**content, **images, "files": files})
     log.info("%s: all of %d files are there", what, len(files))
 
@@ -127,32 +126,6 @@ def _entry_of(entries: Entry, name: str, what: str) -> Any:
     if name not in entries:
         raise DataError(f"{what} {name!r}{did_you_mean(name, entries)}")
     return entries[name]
-
-
-def _read_resource(
-    entry: Entry, resource_entry: Entry, catalogue: Path, work: Path, mirror: str | None
-) -> _Resource:
-    refuse_unknown_keys(resource_entry, ("ways", "manifest", "make"))
-    ways = [_read_way(way) for way in resource_entry.get("ways", [])]
-    if not ways:
-        raise DataError("there is no way to get it.")
-    # What one way says of a file holds for the same file from another.
-    files = dict(pair for way in ways for pair in way.files.items())
-    files |= {n: f for way in ways if way.kind == "files" for n, f in way.files.items()}
-    with_images = {way.kind == "parquet" or way.tree is not None for way in ways}
-    if len(with_images) > 1 or any(set(way.files) != set(files) for way in ways):
-        raise DataError("its ways give different files.")
-    images = None
-    if with_images == {True}:
-        manifest = resource_entry.get("manifest")
-        rows = manifest_rows(catalogue.parent / manifest) if manifest else []
-        images = ImageSet(entry["classes"], entry["class_sizes"], rows)
-        for way in ways:
-            images.domains_by(way.folders)
-    mirror = mirror or os.environ.get("CDSPP_MIRROR")
-    # A way all of whose downloads lie in a mirror needs no network: it goes first.
-    ways.sort(key=lambda way: not all(in_mirror(f, mirror) for f in way.downloads))
-    return _Resource(ways, files, images, work.parent, work, mirror)
 
 
 def _read_way(way: Entry) -> _FetchMethod:
@@ -165,21 +138,37 @@ def _read_way(way: Entry) -> _FetchMethod:
         raise DataError("an archive needs either members or tree.")
     entries = [way[kind]] if kind == "archive" else way[kind]
     downloads = tuple(map(RemoteFile.from_entry, entries))
-    return _FetchMethod(
-        kind, downloads, **{key: way[key] for key in way if key != kind}
-    )
+    return _FetchMethod(kind, downloads, **{k: way[k] for k in way if k != kind})
 
 
-@dataclass(frozen=True)
 class _Resource:
     """A resource of the catalogue, where it is to be, and where to look first."""
 
-    ways: Sequence[_FetchMethod]
-    files: Mapping[str, RemoteFile]
-    images: ImageSet | None
-    folder: Path
-    work: Path
-    mirror: str | None
+    def __init__(
+        self, entry: Entry, own: Entry, catalogue: Path, work: Path, mirror: str | None
+    ) -> None:
+        refuse_unknown_keys(own, ("ways", "manifest", "make"))
+        ways = [_read_way(way) for way in own.get("ways", [])]
+        if not ways:
+            raise DataError("there is no way to get it.")
+        # What one way says of a file holds for the same file from another.
+        last = [way for way in ways if way.kind == "files"]
+        files = dict(pair for way in [*ways, *last] for pair in way.files.items())
+        with_images = {way.kind == "parquet" or way.tree is not None for way in ways}
+        if len(with_images) > 1 or any(set(way.files) != set(files) for way in ways):
+            raise DataError("its ways give different files.")
+        self.images = None
+        if with_images == {True}:
+            manifest = own.get("manifest")
+            rows = manifest_rows(catalogue.parent / manifest) if manifest else []
+            self.images = ImageSet(entry["classes"], entry["class_sizes"], rows)
+            for way in ways:
+                self.images.domains_by(way.folders)
+        self.files, self.folder, self.work = files, work.parent, work
+        self.mirror = mirror = mirror or os.environ.get("CDSPP_MIRROR")
+        # A way all of whose downloads lie in a mirror needs no network: it goes first.
+        ways.sort(key=lambda way: not all(in_mirror(f, mirror) for f in way.downloads))
+        self.ways = ways
 
     def check(self) -> dict[str, list[str]]:
         """Return the images by domain; an error says what is not there, or differs."""
@@ -219,23 +208,23 @@ class _Resource:
         return {archive.name: origin}
 
     def _take(self, way: _FetchMethod, path: Path) -> None:
-        name, made = way.downloads[0].name, self.work / "out"
+        name, out = way.downloads[0].name, self.work / "out"
         if self.images is not None and way.tree is not None:
             place = self.images.wanted(way.tree, way.folders)
-            extract(path, made, place, self.images.most_bytes, name=name)
-            self.images.move(made, self.folder, name)
+            extract(path, out, place, self.images.most_bytes, name=name)
+            self.images.move(out, self.folder, name)
             return
         if way.inner is not None:
             outer = self.work / "outer"
             _extract_all(path, outer, {"inner": way.inner}, name)
             path, name = outer / "inner", f"{name}, {way.inner}"
-        _extract_all(path, made, way.members, name)
+        _extract_all(path, out, way.members, name)
         for member, file in self.files.items():
-            fetch.verify_file(made / member, file)
+            fetch.verify_file(out / member, file)
         for member in self.files:
             target = self.folder / member
             target.parent.mkdir(parents=True, exist_ok=True)
-            (made / member).replace(target)
+            (out / member).replace(target)
 
     def _parquet(self, way: _FetchMethod) -> dict[str, str]:
         assert self.images is not None
@@ -243,10 +232,10 @@ class _Resource:
         for file in way.downloads:
             check = partial(image_files.check_parquet, name=file.name)
             origin[file.name] = self._fetch(file, folder, check)
-        paths, made = [folder / name for name in origin], self.work / "out"
+        paths, out = [folder / name for name in origin], self.work / "out"
         try:
-            image_files.write_parquet_images(paths, made, self.images, way.folders)
-            self.images.move(made, self.folder, ", ".join(origin))
+            image_files.write_parquet_images(paths, out, self.images, way.folders)
+            self.images.move(out, self.folder, ", ".join(origin))
         except DataError:
             for file, path in zip(way.downloads, paths, strict=True):
                 if not file.digests:
@@ -286,7 +275,7 @@ def make_files(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
 def _make_texts(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
     """Write ``texts/<domain>/<number>.txt``, those of pairs once, as ``paired``."""
     path = folder / how["file"]
-    dealt = _split_texts(path, _by_class(path, how["lists"], entry["classes"]), entry)
+    dealt = _split_texts(path, how["lists"], entry)
     counts = Counter(chain.from_iterable(dealt.values()))
     if repeated := [text for text, n in counts.items() if n > 1]:
         raise unfit(path, f"the text {repeated[0]!r} is there more than once")
@@ -303,27 +292,22 @@ def _make_texts(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
     return {domain: own + both for domain, own in paths.items()}
 
 
-def _by_class(path: Path, lists: Sequence[str], classes: Sequence[str]) -> Paths:
-    texts: dict[str, list[str]] = {name: [] for name in classes}
-    content = read_json(path)
+def _split_texts(path: Path, lists: Sequence[str], entry: Entry) -> Paths:
+    """Give the first texts of each class to the pairs, others to domains in turn."""
+    content, texts = read_json(path), Paths((name, []) for name in entry["classes"])
     try:
         for text, label in chain.from_iterable(content[name] for name in lists):
             texts[label].append(str(text))
     except (LookupError, TypeError, ValueError) as error:
         expected = f"lists {', '.join(lists)} of texts with known classes"
         raise unfit(path, f"expected {expected}, got {error!r}") from error
-    return texts
-
-
-def _split_texts(path: Path, texts: Mapping[str, Sequence[str]], entry: Entry) -> Paths:
-    """Give the first texts of each class to the pairs, others to domains in turn."""
     sizes, n_paired = entry["class_sizes"], entry.get("paired", 0)
-    dealt: dict[str, list[str]] = {name: [] for name in (*sizes, BOTH)}
-    for number, (label, found) in enumerate(texts.items()):
+    dealt = Paths((name, []) for name in (*sizes, BOTH))
+    for number, (label, candidates) in enumerate(texts.items()):
         n_both = n_paired // len(texts) + (number < n_paired % len(texts))
-        dealt[BOTH] += found[:n_both]
+        dealt[BOTH] += candidates[:n_both]
         for side, (domain, wanted) in enumerate(sizes.items()):
-            own = found[n_both + side :: len(sizes)][: wanted[number]]
+            own = candidates[n_both + side :: len(sizes)][: wanted[number]]
             if len(own) < wanted[number]:
                 expected = f"expected {wanted[number]} of class {label} for {domain}"
                 raise unfit(path, f"{expected}, got {len(own)}")
@@ -336,10 +320,10 @@ def _make_rows(how: Entry, entry: Entry, folder: Path, domain: str) -> str:
     path, names = folder / how["file"][domain], np.array(how["columns"], np.str_)
     rows = np.array(list(_numbers(path, len(names) + 1)))
     X, codes = rows[:, :-1], np.minimum(rows[:, -1], len(entry["classes"]) - 1)
-    found = [int(np.sum(codes == code)) for code in range(len(entry["classes"]))]
+    counts = [int(np.sum(codes == code)) for code in range(len(entry["classes"]))]
     expected = list(entry["class_sizes"][domain])
-    if found != expected or len(rows) != sum(found):
-        sizes = f"class sizes {found} in {len(rows)} rows"
+    if counts != expected or len(rows) != sum(counts):
+        sizes = f"class sizes {counts} in {len(rows)} rows"
         raise unfit(path, f"expected class sizes {expected}, got {sizes}")
     X[(X == 0) & np.isin(names, how["no_zero"])] = np.nan
     kept = np.isnan(X).mean(axis=0) <= MOST_MISSING

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import BridgeWarning, DataError
 from cdspp.core.wording import counted, shortened
-from cdspp.datasets.table_columns import number
-from cdspp.datasets.table_files import Columns
+from cdspp.datasets.table_files import Columns, number
 from cdspp.datasets.table_rows import TABLE_SPECIFIC, DomainRows, complete, read_domain
 
 SAME_NAMES, NONE = "same-names", "none"
@@ -46,20 +45,20 @@ Places = list[tuple[int, int]]
 
 
 def shared_columns(
-    asked: str | None, source: DomainRows, target: DomainRows
+    option: str | None, source: DomainRows, target: DomainRows
 ) -> tuple[Places | None, str, Rows]:
     """Return pairs of columns that both tables share, a note, and source factors.
 
-    `asked` is "same-names", "none" or pairs ``a=b,c=d*10`` of a source and a target
+    `option` is "same-names", "none" or pairs ``a=b,c=d*10`` of a source and a target
     column, perhaps times a number: in the source's unit; "same-names" may be among the
     pairs. By default columns of equal names are shared, unless these only count. Times
     its factor, each source column is in the unit of the target.
     """
     factors, note = np.ones(source.X.shape[1]), ""
-    texts = re.split(r"\s*,\s*", asked or SAME_NAMES) if asked != NONE else []
+    texts = re.split(r"\s*,\s*", option or SAME_NAMES) if option != NONE else []
     pairs = [_named_pair(x, source, target) for x in texts if x != SAME_NAMES]
     if SAME_NAMES in texts:
-        both = _same_names(asked, source, target)
+        both = _same_names(option, source, target)
         places = zip(source.places(both), target.places(both), strict=True)
         pairs = [*((*pair, 1.0) for pair in places), *pairs]
         have = "has" if len(both) == 1 else "have"
@@ -74,7 +73,7 @@ def shared_columns(
     return [pair[:2] for pair in pairs], note, factors
 
 
-def _same_names(asked: str | None, source: DomainRows, target: DomainRows) -> list[str]:
+def _same_names(value: str | None, source: DomainRows, target: DomainRows) -> list[str]:
     theirs = set(target.features)
     same = [name for name in source.features if name in theirs]
     specific = source.table_specific | target.table_specific
@@ -84,9 +83,9 @@ def _same_names(asked: str | None, source: DomainRows, target: DomainRows) -> li
         warnings.warn(text, BridgeWarning, stacklevel=2)
     opened = [re.fullmatch(r"(.*?)\d+", name) for name in both]
     only_count = all(opened) and len({each[1] for each in opened if each}) == 1
-    if asked is None and only_count:
+    if value is None and only_count:
         return []
-    if asked and not both:
+    if value and not both:
         fault = f"no column of {source.path} has the name of one of {target.path}"
         remedy = f"Give pairs a=b, or --shared {NONE}."
         raise DataError(f"--shared {SAME_NAMES}: {fault}. {remedy}")
@@ -164,8 +163,8 @@ def _match_features(rows: DomainRows, domain: DomainRows, impute: bool) -> Domai
 
 def in_order(rows: DomainRows, names: Sequence[str], owner: str) -> DomainRows:
     """Return rows with the features of an owner, in its order."""
-    known = set(rows.features)
-    if lacking := [name for name in names if name not in known]:
+    present = set(rows.features)
+    if lacking := [name for name in names if name not in present]:
         text = f"lacks {counted(len(lacking), 'feature')} of {owner}"
         raise DataError(f"{rows.path}: {text}: {shortened(lacking)}.")
     X = rows.X[:, rows.places(names)]
@@ -190,9 +189,9 @@ class ColumnName(NamedTuple):
 
 def read_name(name: str) -> ColumnName:
     """Read a name such as "Mean radius (mm)", meanRadius_mm or mean.radius.mm."""
-    found, kind, size = UNIT.search(name), "", math.nan
-    if found and found[1].lower() in UNITS:
-        name, (kind, size) = name[: found.start()], UNITS[found[1].lower()]
+    unit, kind, size = UNIT.search(name), "", math.nan
+    if unit and unit[1].lower() in UNITS:
+        name, (kind, size) = name[: unit.start()], UNITS[unit[1].lower()]
     text = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).casefold()
     words = re.findall(r"[^\W_]+", text)
     return ColumnName("".join(words), tuple(sorted(words)), kind, size)
@@ -224,8 +223,8 @@ class ColumnProposal(NamedTuple):
     @property
     def numbers(self) -> str:
         """The three numbers in words."""
-        found = f"similarity of names {self.similarity:.2f}, distance of contents "
-        return f"{found}{self.distance:.2f}, ratio of spreads {self.ratio:.3g}"
+        names = f"similarity of names {self.similarity:.2f}, distance of contents "
+        return f"{names}{self.distance:.2f}, ratio of spreads {self.ratio:.3g}"
 
 
 class _Column(NamedTuple):
@@ -251,7 +250,7 @@ def propose_columns(
     ours = [*_columns(source, {place for place, _ in shared})]
     theirs = [*_columns(target, {place for _, place in shared})]
     gaps = np.array([[_content_gap(one, other) for other in theirs] for one in ours])
-    found = []
+    candidates = []
     for (i, one), (j, other) in product(enumerate(ours), enumerate(theirs)):
         by_name, far = one.read.agrees(other.read), OTHERS_APART * gaps[i, j]
         unique = gaps.size > 2 and gaps[i, j] <= NEAR  # a single pair is no evidence
@@ -259,9 +258,9 @@ def propose_columns(
         if one.free and other.free and (by_name or unique):
             best, likely = _compare(one, other)
             if likely:
-                found.append((-best.similarity * by_name, best.distance, best))
+                candidates.append((-best.similarity * by_name, best.distance, best))
     kept: list[ColumnProposal] = []
-    for *_, best in sorted(found):
+    for *_, best in sorted(candidates):
         if all(best[side] != each[side] for each in kept for side in (0, 1)):
             kept.append(best)
     return kept
@@ -306,8 +305,8 @@ def _columns(rows: DomainRows, shared: Collection[int]) -> Iterator[_Column]:
 def common_ids(*tables: DomainRows) -> set[str]:
     """Return the ids in all tables, if many, with a name, and no count of rows."""
     once = [{k for k, n in Counter(rows.ids).items() if n == 1} for rows in tables]
-    found = set.intersection(*once)
+    common = set.intersection(*once)
     named = all(rows.has_ids and not rows.is_index for rows in tables)
-    numbers = [{number(each) for each in ids} for ids in (found, *once)]  # 007 is 7
+    numbers = [{number(each) for each in ids} for ids in (common, *once)]  # 007 is 7
     counts = any(n in ({*range(len(n))}, {*range(1, len(n) + 1)}) for n in numbers)
-    return found if named and not counts and len(found) >= FEWEST_IDS else set()
+    return common if named and not counts and len(common) >= FEWEST_IDS else set()

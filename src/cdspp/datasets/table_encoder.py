@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import re
+import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -16,16 +19,127 @@ from cdspp.core.errors import DataError
 from cdspp.core.labels import nearest
 from cdspp.core.names import CATEGORIES, DATES, ERROR, ONE_HOT, PARTS, SKRUB
 from cdspp.core.wording import counted, shortened
-from cdspp.datasets import table_columns as kinds
-from cdspp.datasets.table_columns import EncodedColumn, column_faults, texts
+from cdspp.datasets import table_files as files
 
 if TYPE_CHECKING:
     import pandas as pd
 
+REFUSED = {"text": "text", "date": "dates", "nested": "lists or dictionaries"}
+EITHER = "point or comma"  # in place of a decimal sign
+TOO_MANY = "too many values"  # for one-hot: nearly all cells differ
+DATE_PARTS = {"year": "year", "month": "month", "day": "day", "weekday": "day_of_week"}
 NOT_KEPT = (
     "a model file keeps no encoder of skrub. Leave --model out, or encode text and "
     "dates by --categories and --dates."
 )
+
+
+@dataclass(frozen=True)
+class EncodedColumn:
+    """How one column becomes numbers.
+
+    `form` is that of `CATEGORIES` or `DATES`, or a library; `sign` the decimal sign of
+    numbers or the format of dates; `values` are the categories, sorted.
+    """
+
+    name: str
+    kind: str
+    form: str = ""
+    sign: str = "."
+    values: tuple[str, ...] = ()
+    shares: tuple[float, ...] = ()
+
+    def encode(self, cells: pd.Series) -> NDArray[np.float64]:
+        """Return the numbers of cells, a column for each feature that they become."""
+        import pandas as pd
+
+        values = cells.to_numpy(dtype=object)
+        if self.kind == files.NUMBER:
+            # As Python's `float` reads them, to the last bit.
+            if pd.api.types.is_numeric_dtype(cells.dtype):
+                floats = cells.to_numpy(dtype=np.float64, na_value=np.nan)
+            elif self.sign != "." or (floats := files.floats(values)) is None:
+                floats = np.array([files.number(cell, self.sign) for cell in values])
+            return np.asarray(floats)[:, None]
+        if self.kind == files.BOOLEAN:
+            words = (str(cell).strip().lower() for cell in values)
+            numbers = [files.BOOLEANS.get(word, math.nan) for word in words]
+            return np.array(numbers)[:, None]
+        if self.kind == files.DATE:
+            days = files.days_of(cells, self.sign)
+            if self.form == PARTS:
+                parts = [getattr(days.dt, name) for name in DATE_PARTS.values()]
+                return np.column_stack([part.to_numpy(dtype=float) for part in parts])
+            whole = days.to_numpy().astype("datetime64[D]")
+            counts = whole.astype(np.int64).astype(float)
+            return np.where(np.isnat(whole), np.nan, counts)[:, None]
+        categories = np.array(files.texts(cells), dtype=object)
+        if self.form == ONE_HOT:
+            values = np.array(self.values, dtype=object)
+            return np.asarray(categories[:, None] == values, dtype=np.float64)
+        shares = dict(zip(self.values, self.shares, strict=True))
+        return np.array([shares.get(text, 0.0) for text in categories])[:, None]
+
+
+def column_faults(
+    columns: Sequence[EncodedColumn], table: pd.DataFrame
+) -> Iterator[tuple[EncodedColumn, str]]:
+    """Yield each column that cannot be encoded, with the reason."""
+    for column in columns:
+        cells, what = table[column.name], f"column {column.name!r}"
+        if column.form == ERROR:
+            distinct = dict.fromkeys(text for text in files.texts(cells) if text)
+            shown = shortened([*map(repr, distinct)])
+            yield column, f"{what} holds {REFUSED[column.kind]} ({shown})"
+        elif column.form == TOO_MANY:
+            many = f"{len(column.values)} different values in {len(cells)} rows"
+            yield column, f"{what} holds {many}, too many for one-hot"
+        elif column.sign == files.AMBIGUOUS:
+            first = next(text for text in files.texts(cells) if text)
+            year = re.search(r"\d{4}", first)
+            parts = "day or the month" if year else "day, the month or the year"
+            yield column, f"{what}: {first!r} may begin with the {parts}"
+        elif column.sign == EITHER:
+            unclear = files.AMBIGUOUS_NUMBER
+            first = next(t for t in files.texts(cells) if t and unclear.fullmatch(t))
+            both = f"{files.number(first):g} or {files.number(first, ','):g}"
+            how = "name the decimal sign by --decimal"
+            yield column, f"{what}: {first!r} may be {both} ({how})"
+        elif column.kind != files.TEXT:
+            gaps = np.flatnonzero(np.isnan(column.encode(cells)[:, 0]))
+            odd = [int(k) for k in gaps if not files.is_null(cells.iloc[k])]
+            if not odd:
+                continue
+            of_words = column.kind == files.BOOLEAN
+            kind = "true or false" if of_words else f"a {column.kind}"
+            kind += f" of the form {column.sign}" if column.kind == files.DATE else ""
+            more = f" (of {len(odd)} such)" if len(odd) > 1 else ""
+            shown = textwrap.shorten(repr(cells.iloc[odd[0]]), 40, placeholder="...")
+            record = int(cells.index[odd[0]]) + 1
+            yield column, f"record {record}, {what}: {shown} is not {kind}{more}"
+
+
+def with_signs(
+    columns: Sequence[EncodedColumn], table: pd.DataFrame, decimal: str | None
+) -> list[EncodedColumn]:
+    """Return columns with the decimal signs that their numbers have in a table.
+
+    Numbers such as 0,5 or 1,234.5 are clear. For 1.234, which may be 1234, `decimal`
+    decides, else the clear columns, semicolons between cells, or commas at the fit of
+    `columns`. Where these stand against decimals, or nothing for a comma, it is EITHER.
+    """
+    numbers = [column for column in columns if column.kind == files.NUMBER]
+    shown = {c.name: files.decimal_sign(table[c.name]) for c in numbers}
+    clear = {sign for sign in shown.values() if sign in (".", ",")}
+    commas = any(column.sign == "," for column in columns)
+    commas |= table.attrs.get(files.SEPARATOR) == ";"
+    sign = EITHER if len(clear) > 1 else [*clear, "," if commas else "."][0]
+    signs = {f"{sign}?": decimal or sign, "": ".", ".": ".", ",": ","}
+    other = decimal or EITHER
+    return [
+        replace(c, sign=signs.get(shown[c.name], other)) if c.name in shown else c
+        for c in columns
+    ]
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -117,73 +231,74 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ValueError
             An option has an unknown value.
         """
-        self.learn(X)
-        if faults := [fault for _, fault in column_faults(self.columns_, X)]:
+        if faults := [fault for _, fault in self.learn(X)]:
             remedy = "`categories` and `dates` to encode text and dates, or leave these"
             text = "; ".join(faults).replace("--decimal", "`decimal`")
             raise DataError(f"{text}. Choose {remedy} columns out.")
         return self
 
-    def learn(self, X: pd.DataFrame) -> None:
-        """Decide the encoding of each column, without raising its `column_faults`."""
+    def learn(self, X: pd.DataFrame) -> list[tuple[EncodedColumn, str]]:
+        """Decide the encoding of each column, and return the `column_faults`."""
         if twice := [name for name, n in Counter(map(str, X)).items() if n > 1]:
             raise DataError(f"the table has the column {twice[0]!r} more than once.")
-        for option, known in (("categories", CATEGORIES), ("dates", DATES)):
-            if (given := getattr(self, option)) not in known:
-                raise ValueError(f"{option} must be one of {known}, got {given!r}.")
+        for option, choices in (("categories", CATEGORIES), ("dates", DATES)):
+            if (value := getattr(self, option)) not in choices:
+                raise ValueError(f"{option} must be one of {choices}, got {value!r}.")
         if self.decimal not in (None, ".", ","):
             raise ValueError(f"decimal must be '.', ',' or None, got {self.decimal!r}.")
         if self.vectorise not in (None, SKRUB):
             raise ValueError(f"vectorise must be {SKRUB!r}, got {self.vectorise!r}.")
         columns = [self._encoding_of(str(name), cells) for name, cells in X.items()]
-        self.columns_ = kinds.with_signs(columns, X, self.decimal)
-        self._name_columns()
-        self._vectoriser = self._fitted_vectoriser(X) if self.vectorise else None
+        self.columns_ = with_signs(columns, X, self.decimal)
+        faults, self._vectoriser = list(column_faults(self.columns_, X)), None
+        if any(column.form == SKRUB for column in self.columns_) and not faults:
+            from skrub import StringEncoder, TableVectorizer
 
-    def _fitted_vectoriser(self, X: pd.DataFrame) -> Any:
-        rest = self._text_and_dates(X)
-        if rest is None or [*column_faults(self.columns_, X)]:
-            return None
-        from skrub import StringEncoder, TableVectorizer
+            vectoriser = TableVectorizer(high_cardinality=StringEncoder(random_state=0))
+            self._vectoriser = vectoriser.fit(self._text_and_dates(X))
+        return faults
 
-        return TableVectorizer(high_cardinality=StringEncoder(random_state=0)).fit(rest)
-
-    def _text_and_dates(self, X: pd.DataFrame) -> pd.DataFrame | None:
+    def _text_and_dates(self, X: pd.DataFrame) -> pd.DataFrame:
         """Return text and dates, read, for the library that is to encode them."""
         import pandas as pd
 
-        read = {
-            c.name: kinds.days_of(X[c.name], c.sign)
-            if c.kind == kinds.DATE
-            else pd.Series(texts(X[c.name]), index=X.index)
+        columns = {
+            c.name: files.days_of(X[c.name], c.sign)
+            if c.kind == files.DATE
+            else pd.Series(files.texts(X[c.name]), index=X.index)
             for c in self.columns_
             if c.form == SKRUB
         }
-        return pd.DataFrame(read) if read else None
+        return pd.DataFrame(columns)
 
     def _encoding_of(self, name: str, cells: pd.Series) -> EncodedColumn:
-        kind = kinds.column_kind(cells)
-        if kind in (kinds.NUMBER, kinds.BOOLEAN, kinds.NESTED):
-            return EncodedColumn(name, kind, ERROR if kind == kinds.NESTED else "")
-        if kind == kinds.DATE:
+        kind = files.column_kind(cells)
+        if kind in (files.NUMBER, files.BOOLEAN, files.NESTED):
+            return EncodedColumn(name, kind, ERROR if kind == files.NESTED else "")
+        if kind == files.DATE:
             form = self.date_format or ""
-            if not form or kinds.days_of(cells, form).isna().all():
-                form = kinds.date_form(cells)
+            if not form or files.days_of(cells, form).isna().all():
+                form = files.date_form(cells)
             return EncodedColumn(name, kind, self.vectorise or self.dates, form)
         if self.vectorise:
             return EncodedColumn(name, kind, self.vectorise)
-        counts = Counter(text for text in texts(cells) if text is not None)
+        counts = Counter(text for text in files.texts(cells) if text is not None)
         values = tuple(sorted(counts))
         shares = tuple(counts[value] / len(cells) for value in values)
         form = self.categories
         if form == ONE_HOT and len(values) >= max(20, 0.9 * counts.total()):
-            form = kinds.TOO_MANY
+            form = TOO_MANY
         return EncodedColumn(name, kind, form, values=values, shares=shares)
 
-    def _name_columns(self) -> None:
-        names = [column.name for column in self.columns_]
-        self.feature_names_in_ = np.array(names, dtype=object)
-        self.n_features_in_ = len(names)
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the columns."""
+        return np.array([column.name for column in self.columns_], dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns."""
+        return len(self.columns_)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the columns as numbers, NaN where a number or a date is missing.
@@ -208,21 +323,23 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def columns_in(self, X: Any, decimal: str | None = None) -> list[EncodedColumn]:
         """Return the columns as a table has them, which may write numbers otherwise."""
         check_is_fitted(self)
-        given, known = [*map(str, X)], {c.name: c for c in self.columns_}
-        there = {*given}
-        if gone := [name for name in known if name not in there]:
-            extra = [name for name in given if name not in known]
-            near = {name: f" ({k!r}?)" for name in gone if (k := nearest(name, extra))}
-            shown = [f"{name!r}{near.get(name, '')}" for name in gone]
-            text = f"{counted(len(gone), 'column')} of the fit: {shortened(shown, 5)}"
+        header, fitted = [*map(str, X)], {c.name: c for c in self.columns_}
+        present = {*header}
+        if lacking := [name for name in fitted if name not in present]:
+            extra = [name for name in header if name not in fitted]
+            near = ((name, nearest(name, extra)) for name in lacking)
+            shown = [f"{name!r} ({k!r}?)" if k else repr(name) for name, k in near]
+            count = counted(len(lacking), "column")
+            text = f"{count} of the fit: {shortened(shown, 5)}"
             more = f"; has {shortened([*map(repr, extra)], 5)} besides" if extra else ""
             raise DataError(f"the table lacks {text}{more}. Rename or add them.")
-        return kinds.with_signs(self.columns_, X, decimal)
+        columns = with_signs(self.columns_, X, decimal)
+        if faults := [fault for _, fault in column_faults(columns, X)]:
+            raise DataError(f"{'; '.join(faults)}.")
+        return columns
 
     def encode(self, X: Any, columns: Sequence[EncodedColumn]) -> NDArray[np.float64]:
         """Return the numbers of `columns_in` a table, as `transform` does."""
-        if faults := [fault for _, fault in column_faults(columns, X)]:
-            raise DataError(f"{'; '.join(faults)}.")
         own = [column for column in columns if column.form != SKRUB]
         parts = [np.empty((len(X), 0)), *(c.encode(X[c.name]) for c in own)]
         if self._vectoriser is not None:
@@ -233,15 +350,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the features, such as ``site=A`` or ``seen.year``."""
         check_is_fitted(self)
-        own = [column for column in self.columns_ if column.form != SKRUB]
-        names = [name for column in own for name in column.names()]
+        names = list[str]()
+        for column in self.columns_:
+            if column.form == ONE_HOT:
+                names += [f"{column.name}={value}" for value in column.values]
+            elif column.form == PARTS:
+                names += [f"{column.name}.{part}" for part in DATE_PARTS]
+            elif column.form != SKRUB:
+                names.append(column.name)
         if self._vectoriser is not None:
             names += [*self._vectoriser.get_feature_names_out()]
         return np.array(names, dtype=object)
 
     def table_specific(self) -> frozenset[str]:
         """Return features of the fitted table only: shares of rows, parts of texts."""
-        text = [c for c in self.columns_ if c.kind == kinds.TEXT]
+        text = [c for c in self.columns_ if c.kind == files.TEXT]
         names = {column.name for column in text if column.form not in (ONE_HOT, SKRUB)}
         if self._vectoriser is not None:
             for column in self._vectoriser.kind_to_columns_["high_cardinality"]:
@@ -254,14 +377,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         for column in self.columns_ if columns is None else columns:
             if column.form == SKRUB:
                 groups["text and dates by skrub"].append(column.name)
-            elif column.kind == kinds.TEXT:
+            elif column.kind == files.TEXT:
                 shown = f"{column.name} ({counted(len(column.values), 'value')})"
                 groups[f"text as {column.form}"].append(shown)
-            elif column.kind == kinds.DATE:
+            elif column.kind == files.DATE:
                 form = "days since 1970" if column.form != PARTS else "year to weekday"
-                how = "" if column.sign == kinds.ISO else f" ({column.sign})"
+                how = "" if column.sign == files.ISO else f" ({column.sign})"
                 groups[f"dates as {form}"].append(column.name + how)
-            elif column.kind == kinds.BOOLEAN:
+            elif column.kind == files.BOOLEAN:
                 groups["true and false as 1 and 0"].append(column.name)
             elif column.sign == ",":
                 groups["decimal commas"].append(column.name)
@@ -269,12 +392,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def unseen(self, X: pd.DataFrame) -> dict[str, int]:
         """Count, by column, cells with a category that `fit` did not see."""
-        found = Counter[str]()
+        counts = Counter[str]()
         for column in self.columns_:
-            if column.kind == kinds.TEXT and column.form != SKRUB:
-                known = {*column.values, None}
-                found[column.name] = sum(t not in known for t in texts(X[column.name]))
-        return +found
+            if column.kind == files.TEXT and column.form != SKRUB:
+                seen, cells = {*column.values, None}, files.texts(X[column.name])
+                counts[column.name] = sum(text not in seen for text in cells)
+        return +counts
 
     def to_dict(self) -> dict[str, Any]:
         """Return options and columns in a form that JSON can hold."""
@@ -299,6 +422,5 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             ]
         except (KeyError, TypeError) as error:
             raise ValueError(f"no encoder of a table ({error!r})") from error
-        encoder._name_columns()
         encoder._vectoriser = None
         return encoder

@@ -7,9 +7,9 @@ import math
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,8 +21,7 @@ from cdspp.core.files import same_file
 from cdspp.core.labels import UNLABELLED, as_text, is_missing, missing_markers
 from cdspp.core.names import ERROR, PathLike
 from cdspp.core.wording import counted, shortened
-from cdspp.datasets import table_columns as kinds
-from cdspp.datasets.table_columns import EncodedColumn, column_faults
+from cdspp.datasets import table_files as files
 from cdspp.datasets.table_files import Arrays, Columns, no_column, read_file
 
 if TYPE_CHECKING:
@@ -35,17 +34,17 @@ ARRAYS = {"label": ("y", "label", "labels"), "id": ("ids", "id")}
 FEATURES = "features"  # the array with the names of the columns
 # Kinds of columns that may be left out.
 CONSTANT = "constant"
-KINDS = {"text": kinds.TEXT, "dates": kinds.DATE, CONSTANT: ""}
+KINDS = {"text": files.TEXT, "dates": files.DATE, CONSTANT: ""}
 REMEDIES = {
-    kinds.TEXT: "encode text by --categories one-hot or frequency, ",
-    kinds.DATE: "encode dates by --dates number or parts, ",
-    kinds.AMBIGUOUS: "say how dates are written by --date-format (as %d/%m/%Y), ",
+    files.TEXT: "encode text by --categories one-hot or frequency, ",
+    files.DATE: "encode dates by --dates number or parts, ",
+    files.AMBIGUOUS: "say how dates are written by --date-format (as %d/%m/%Y), ",
 }
 TABLE_SPECIFIC = (
     "shares of rows (frequency) and decompositions of text (skrub) hold for one table "
     "only. Columns of --categories one-hot can be shared."
 )
-_WHOLE = re.compile(r"([+-]?[0-9]+)\.0*")
+_WHOLE = re.compile(r"\A([+-]?[0-9]+)\.0*\Z")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +77,11 @@ class DomainRows:
 
     def described(self, role: str) -> str:
         """Describe the rows in one line."""
-        known = [label for label in self.labels if label]
-        classes = counted(len(set(known)), "class")
+        labelled = [label for label in self.labels if label]
+        classes = counted(len(set(labelled)), "class")
         parts = [
             counted(len(self.labels), "row"),
-            f"{len(known)} labelled in {classes}" if known else "no label",
+            f"{len(labelled)} labelled in {classes}" if labelled else "no label",
             self.missing_markers and f"read as no label: {self.missing_markers}",
             counted(self.width or self.X.shape[1], "feature"),
             self.scaling,
@@ -92,8 +91,8 @@ class DomainRows:
 
     def places(self, names: Sequence[str]) -> list[int]:
         """Return the places of features."""
-        known = {name: place for place, name in enumerate(self.features)}
-        return [known[name] for name in names]
+        places = {name: place for place, name in enumerate(self.features)}
+        return [places[name] for name in names]
 
     @property
     def table_specific(self) -> frozenset[str]:
@@ -116,13 +115,13 @@ class DomainRows:
         if not same or self.X.shape[1] != other.X.shape[1]:
             return ""
         theirs = other.X[:, other.places(self.features) or ...]
-        known = {hash(row.tobytes()) for row in self.X + 0.0}  # -0.0 is 0.0
-        found = [k for row in theirs + 0.0 if (k := hash(row.tobytes())) in known]
+        hashes = {hash(row.tobytes()) for row in self.X + 0.0}  # -0.0 is 0.0
+        equal = [k for row in theirs + 0.0 if (k := hash(row.tobytes())) in hashes]
         # Of few values, equal rows are met by chance.
-        if len(found) < 0.9 * len(theirs) or 2 * len({*found}) < len(theirs):
+        if len(equal) < 0.9 * len(theirs) or 2 * len({*equal}) < len(theirs):
             return ""
         return (
-            f"{len(found)} of the {counted(len(theirs), 'row')} of {other.path} are in "
+            f"{len(equal)} of the {counted(len(theirs), 'row')} of {other.path} are in "
             f"{self.path}, number by number. If one file is a copy of the other, its "
             "labels are those to be predicted: give other rows."
         )
@@ -138,10 +137,10 @@ class DomainRows:
     def require_names(self) -> None:
         """Raise DataError where names are numbers, other than a count of columns."""
         names, n = list(self.features), len(self.features)
-        counted_up = [[str(k + first) for k in range(n)] for first in (0, 1)]
-        words = [k for k in names if not kinds.is_null(k)]
-        is_word = any(math.isnan(kinds.number(k)) for k in words)
-        if names and names not in counted_up and not is_word:
+        counts = [[str(k + first) for k in range(n)] for first in (0, 1)]
+        words = (k for k in names if not files.is_null(k))
+        is_word = any(math.isnan(files.number(k)) for k in words)
+        if names and names not in counts and not is_word:
             fault = f"the first row holds numbers ({names[0]}, ...), expected the names"
             remedy = "of the columns. Put a row of names above it."
             raise DataError(f"{self.path}: {fault} {remedy}")
@@ -167,59 +166,53 @@ def read_domain(
     DataError: the file is malformed.
     """
     columns = columns or Columns()
-    content, where = read_file(Path(path), columns), str(path)
-    for option in columns.required:
-        asked = getattr(columns, option)
-        if asked and asked not in content:
-            raise DataError(no_column(path, option, asked, content))
     try:
+        content = read_file(Path(path), columns)
+        for option in columns.required:
+            name = getattr(columns, option)
+            if name and name not in content:
+                raise DataError(no_column(option, name, content))
         if isinstance(content, dict):
-            rows = _from_arrays(content, where, columns)
+            rows = _from_arrays(content, str(path), columns)
         else:
-            rows = _from_table(content, where, columns, encoder)
-    except DataError as error:  # of a value, which knows no file
-        raise DataError(f"{where}: {str(error).removeprefix(f'{where}: ')}") from error
-    if not rows.X.size:
-        raise DataError(f"{path}: expected rows of features, found none.")
+            rows = _from_table(content, str(path), columns, encoder)
+        if not rows.X.size:
+            raise DataError("expected rows of features, found none.")
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from error
     return rows
 
 
 def gathered(
-    make: Callable[..., DomainRows], files: Iterable[tuple[Any, ...]]
+    make: Callable[..., DomainRows], arguments: Iterable[tuple[Any, ...]]
 ) -> tuple[list[DomainRows], list[str]]:
-    """Return the rows that are made of files, and the faults of all."""
-    found, faults = [], []
-    for each in files:
+    """Return the rows of files, made of the arguments for each, and all faults."""
+    rows, faults = [], []
+    for each in arguments:
         try:
-            found.append(make(*each))
+            rows.append(make(*each))
         except DataError as error:
             faults.append(str(error))
-    return found, faults
+    return rows, faults
 
 
 def _from_table(
     table: pd.DataFrame, path: str, columns: Columns, encoder: TableEncoder | None
 ) -> DomainRows:
     label, id_ = columns.named.values()
-    rows, notes = _with_distinct_names(table, path, columns)
-    dropped, matched = _to_drop(rows, columns) if columns.drop else (set[str](), ())
-    if encoder is not None:  # its columns stay, though they may be constant here
-        dropped -= {column.name for column in encoder.columns_}
-    features = _feature_names(list(rows), path, columns, dropped)
-    if found := [name for name in rows if name in dropped and name not in columns.drop]:
-        notes.append(f"left out: {shortened(found)}")
-    unseen = list[str]()
+    rows, features, matched, notes = _features_of(table, columns, encoder)
     if encoder is None:
-        encoder = _fit_encoder(rows[features], path, columns)
-        read = encoder.columns_
+        encoder = _fit_encoder(rows[features], columns)
+        read, unseen = encoder.columns_, {}
     else:
-        read = encoder.columns_in(rows, columns.decimal)
-        known = {column.name for column in encoder.columns_}
-        if extra := [name for name in features if name not in known]:
+        read, unseen = encoder.columns_in(rows, columns.decimal), encoder.unseen(rows)
+        fitted = {column.name for column in encoder.columns_}
+        if extra := [name for name in features if name not in fitted]:
             text = f"{counted(len(extra), 'column')} that the fit does not know"
             notes.append(f"left out: {text} ({shortened(extra)})")
-        for name, n in encoder.unseen(rows).items():
-            unseen.append(f"{name}: {n} of a value that the fit did not see")
+    notes += encoder.notes(read)
+    for name, n in unseen.items():
+        notes.append(f"{name}: {n} of a value that the fit did not see")
     labels = rows[label].tolist() if label in rows else [""] * len(rows)
     has_ids = id_ in rows
     return DomainRows(
@@ -233,104 +226,95 @@ def _from_table(
         has_ids=has_ids,
         is_index=has_ids and id_ not in table,
         dropped=matched,
-        notes=(*notes, *encoder.notes(read), *unseen),
+        notes=tuple(notes),
         missing_markers=missing_markers(labels),
         encoder=encoder,
     )
 
 
-def _with_distinct_names(
-    table: pd.DataFrame, path: str, columns: Columns
-) -> tuple[pd.DataFrame, list[str]]:
-    """Return a table whose columns all have a name of their own, and notes."""
+def _features_of(
+    table: pd.DataFrame, columns: Columns, encoder: TableEncoder | None
+) -> tuple[pd.DataFrame, list[str], tuple[str, ...], list[str]]:
+    """Return rows with distinct names, the features, which of `drop` match, notes."""
     id_, header = columns.named["id"], list(table)
     notes = [table.attrs["note"]] if "note" in table.attrs else []
-    if header[0] == "":  # the index of a data frame, as pandas writes it
-        if id_ in header:
-            table, header = table.iloc[:, 1:], header[1:]
-            notes.append("the column without a name left out")
-        else:
-            header[0] = id_
-            notes.append("ids from the column without a name")
+    if header[0] == "" and id_ in header:  # the index of a data frame
+        table, header = table.iloc[:, 1:], header[1:]
+        notes.append("the column without a name left out")
+    elif header[0] == "":
+        header[0] = id_
+        notes.append("ids from the column without a name")
     for name, count in Counter(header).items():
         if count > 1:
-            raise DataError(f"{path}: the header has the column {name!r} twice.")
+            raise DataError(f"the header has the column {name!r} twice.")
     rows = table.set_axis(header, axis="columns")
     for name in columns.named.values():
-        cells = rows.get(name, ())
-        first = next((cell for cell in cells if cell is not None), None)
-        if isinstance(first, kinds.CONTAINERS):
+        first = next((cell for cell in rows.get(name, ()) if cell is not None), None)
+        if isinstance(first, files.CONTAINERS):
             fault = f"column {name!r} holds lists or dictionaries"
             raise DataError(f"{fault}, expected a label or identifier in each cell.")
-    return rows, notes
+    dropped, matched = _to_drop(rows, columns) if columns.drop else (set[str](), ())
+    if encoder is not None:  # its columns stay, though they may be constant here
+        dropped -= {column.name for column in encoder.columns_}
+    others = dropped.union(columns.named.values())
+    features = [name for name in header if name not in others]
+    for name, (option, current) in product(features, columns.named.items()):
+        if name.lower() in (current.lower(), option):
+            quoted = shlex.quote(name)
+            raise DataError(
+                f"the header has a column {name!r}, but the column of {option}s is "
+                f"{current!r}. Name it by --{option} {quoted}, leave it out with "
+                f"--drop {quoted}, or give a feature another name."
+            )
+    if left := [k for k in header if k in dropped and k not in columns.drop]:
+        notes.append(f"left out: {shortened(left)}")
+    return rows, features, matched, notes
 
 
 def _to_drop(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str, ...]]:
-    """Return the columns to leave out, and which of `columns.drop` found any."""
+    """Return the columns to leave out, and which of `columns.drop` match any."""
     header = [name for name in rows if name not in columns.named.values()]
-    found: dict[str, set[str]] = {}
+    matches: dict[str, set[str]] = {}
     for text in columns.drop:
         if text in rows:
-            found[text] = {text}
+            matches[text] = {text}
         elif text == CONSTANT:
-            found[text] = {n for n in header if len({*kinds.texts(rows[n])}) <= 1}
+            matches[text] = {n for n in header if len({*files.texts(rows[n])}) <= 1}
         elif text in KINDS:
             kind = KINDS[text]
-            found[text] = {n for n in header if kinds.column_kind(rows[n]) == kind}
+            matches[text] = {n for n in header if files.column_kind(rows[n]) == kind}
         else:
-            found[text] = set(fnmatch.filter(header, text))
-    there = tuple(text for text, names in found.items() if names or text in KINDS)
-    return set().union(*found.values()), there
+            matches[text] = set(fnmatch.filter(header, text))
+    used = tuple(text for text, names in matches.items() if names or text in KINDS)
+    return set().union(*matches.values()), used
 
 
-def _feature_names(
-    header: Sequence[str], path: str, columns: Columns, dropped: Collection[str]
-) -> list[str]:
-    others = {*columns.named.values(), *dropped}
-    features = [name for name in header if name not in others]
-    for name in features:
-        for option, there in columns.named.items():
-            if name.lower() in (there.lower(), option):
-                quoted = shlex.quote(name)
-                raise DataError(
-                    f"{path}: the header has a column {name!r}, but the column of "
-                    f"{option}s is {there!r}. Name it by --{option} {quoted}, leave it "
-                    f"out with --drop {quoted}, or give a feature another name."
-                )
-    return features
-
-
-def _fit_encoder(cells: pd.DataFrame, path: str, columns: Columns) -> TableEncoder:
+def _fit_encoder(cells: pd.DataFrame, columns: Columns) -> TableEncoder:
     # Not above: it needs scikit-learn, and most jobs read no table.
     from cdspp.datasets.table_encoder import TableEncoder
 
     options = TableEncoder().get_params()
     encoder = TableEncoder(**{name: getattr(columns, name) for name in options})
-    encoder.learn(cells)
-    if faults := list(column_faults(encoder.columns_, cells)):
-        numbers = (c.name for c in encoder.columns_ if c.kind == kinds.NUMBER)
-        gaps = [repr(name) for name in numbers if any(map(kinds.is_null, cells[name]))]
-        also = f" Numbers are missing in {shortened(gaps)}: --impute." if gaps else ""
-        raise DataError(f"{path}: {_fault_text(faults)}{also}")
-    return encoder
-
-
-def _fault_text(faults: Sequence[tuple[EncodedColumn, str]]) -> str:
-    found = [column for column, _ in faults]
-    refused = {column.kind for column in found if column.form == ERROR}
-    refused |= {column.sign for column in found} & {kinds.AMBIGUOUS}
+    faults = encoder.learn(cells)
+    if not faults:
+        return encoder
+    refused = {column.kind for column, _ in faults if column.form == ERROR}
+    refused |= {column.sign for column, _ in faults} & {files.AMBIGUOUS}
     remedies = "".join(REMEDIES[kind] for kind in REMEDIES if kind in refused)
-    names = " ".join(f"--drop {shlex.quote(column.name)}" for column in found[:5])
+    names = " ".join(f"--drop {shlex.quote(column.name)}" for column, _ in faults[:5])
     text = "; ".join(fault for _, fault in faults[:5])
     more = f"; and {len(faults) - 5} columns more" if len(faults) > 5 else ""
-    return (
+    numbers = (c.name for c in encoder.columns_ if c.kind == files.NUMBER)
+    gaps = [repr(name) for name in numbers if any(map(files.is_null, cells[name]))]
+    also = f" Numbers are missing in {shortened(gaps)}: --impute." if gaps else ""
+    raise DataError(
         f"{text}{more}. Every column but those of labels and ids is a feature: name "
-        f"them by --label and --id, or {remedies}leave columns out by {names}."
+        f"them by --label and --id, or {remedies}leave columns out by {names}.{also}"
     )
 
 
 def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
-    label, id_ = (_array_name(arrays, path, columns, part) for part in ARRAYS)
+    label, id_ = (_array_name(arrays, columns, part) for part in ARRAYS)
     X = _matrix(arrays, path, (label, id_, *columns.drop))
     n = len(X)
     labels = np.full(n, "") if label is None else arrays[label]
@@ -340,13 +324,13 @@ def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
             turned = values.shape == X.shape[1:]
             hint = " Rows of X are samples: transpose it." if turned else ""
             fault = f"{name} has shape {values.shape}, expected one entry for each of"
-            raise DataError(f"{path}: {fault} the {n} rows of X.{hint}")
+            raise DataError(f"{fault} the {n} rows of X.{hint}")
     names = arrays.get(FEATURES) if FEATURES not in columns.drop else None
     if names is None or names.dtype.kind not in "UO":  # a matrix may be called so
         names = np.empty(0, object)
     elif names.shape != X.shape[1:] or len({*names}) < len(names):
         fault = f"{FEATURES} of shape {names.shape}, expected a name of its own for"
-        raise DataError(f"{path}: {fault} each of the {X.shape[1]} columns of X.")
+        raise DataError(f"{fault} each of the {X.shape[1]} columns of X.")
     return DomainRows(
         path=path,
         X=X.astype(np.float64),
@@ -360,15 +344,15 @@ def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
     )
 
 
-def _array_name(arrays: Arrays, path: str, columns: Columns, option: str) -> str | None:
-    asked: str | None = getattr(columns, option)
-    if asked in arrays:
-        return asked
-    found = [n for n in ARRAYS[option] if n in arrays and n not in columns.drop]
-    if len(found) > 1:
-        remedy = f"Say which holds the {option}s: --{option} {found[0]}"
-        raise DataError(f"{path}: has {' and '.join(found)}. {remedy}")
-    return found[0] if found else None
+def _array_name(arrays: Arrays, columns: Columns, option: str) -> str | None:
+    name: str | None = getattr(columns, option)
+    if name in arrays:
+        return name
+    usual = [n for n in ARRAYS[option] if n in arrays and n not in columns.drop]
+    if len(usual) > 1:
+        remedy = f"Say which holds the {option}s: --{option} {usual[0]}"
+        raise DataError(f"has {' and '.join(usual)}. {remedy}")
+    return usual[0] if usual else None
 
 
 def _matrix(arrays: Arrays, path: str, others: Sequence[str | None]) -> NDArray[Any]:
@@ -383,18 +367,14 @@ def _matrix(arrays: Arrays, path: str, others: Sequence[str | None]) -> NDArray[
     if Path(path).suffix.lower() == ".mat" and "X" not in arrays and len(matrices) == 1:
         return next(iter(matrices.values()))
     found = ", ".join(f"{k} {v.shape}" for k, v in arrays.items()) or "nothing"
-    raise DataError(f"{path}: expected a matrix X of numbers, found {found}.")
+    raise DataError(f"expected a matrix X of numbers, found {found}.")
 
 
 def _texts(labels: Iterable[Any]) -> list[str]:
     """Return labels as text: 7 and 7.0 are "7", and a missing-value marker is ""."""
-    found = []
-    for value in labels:
-        text = "" if is_missing(value) else as_text(value).strip()
-        if whole := _WHOLE.fullmatch(text):
-            text = whole[1]
-        found.append("" if text == str(UNLABELLED) else text)
-    return found
+    texts = ("" if is_missing(value) else as_text(value).strip() for value in labels)
+    whole = (_WHOLE.sub(r"\1", text) for text in texts)
+    return ["" if text == str(UNLABELLED) else text for text in whole]
 
 
 def complete(
@@ -432,25 +412,23 @@ def complete(
             raise DataError(f"{rows.place(0, column)}: {fault}. {remedy}.")
         means = np.where(holes, 0.0, rows.X).sum(axis=0) / counts
     note = f"{counted(int(holes.sum()), 'number')} imputed"
-    filled = np.where(holes, means, rows.X)
-    return replace(rows, X=filled, notes=(*rows.notes, note))
+    return replace(rows, X=np.where(holes, means, rows.X), notes=(*rows.notes, note))
 
 
 def require_dropped(names: Sequence[str], read: Sequence[DomainRows]) -> None:
     """Refuse columns to leave out that are in none of the files."""
-    there = {name for rows in read for name in rows.dropped}
     for name in names:
-        if name not in there:
+        if not any(name in rows.dropped for rows in read):
             paths = " and ".join(rows.path for rows in read)
-            known = dict.fromkeys(n for rows in read for n in rows.features)
-            raise DataError(no_column(paths, "drop", name, known))
+            features = dict.fromkeys(n for rows in read for n in rows.features)
+            raise DataError(f"{paths}: {no_column('drop', name, features)}")
 
 
-def require_own_files(files: Mapping[str, PathLike]) -> None:
+def require_own_files(paths: Mapping[str, PathLike]) -> None:
     """Refuse one file for two domains: the source would hold the labels of the test."""
-    for one, other in combinations(files, 2):
-        if same_file(files[one], files[other]):
+    for one, other in combinations(paths, 2):
+        if same_file(paths[one], paths[other]):
             raise DataError(
-                f"{files[other]}: given for {one} and for {other}, so that the source "
+                f"{paths[other]}: given for {one} and for {other}, so that the source "
                 "would hold the labels that are to be predicted. Give each its file."
             )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, compress
@@ -18,21 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
+from cdspp.core.files import content_digest
 from cdspp.core.labels import keep_labels, require_distinct
 from cdspp.core.names import ERROR
 from cdspp.core.wording import counted, shortened
-from cdspp.datasets import base
+from cdspp.datasets import base, table_rows
 from cdspp.datasets.base import Dataset, Memory, Sample
 from cdspp.datasets.table_files import Columns
-from cdspp.datasets.table_rows import (
-    TABLE_SPECIFIC,
-    DomainRows,
-    complete,
-    gathered,
-    read_domain,
-    require_dropped,
-    require_own_files,
-)
+from cdspp.datasets.table_rows import DomainRows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,8 +87,8 @@ class TablesDataset(Dataset):
     @property
     def classes(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the classes, sorted."""
-        found = {name for sizes in self.contents().values() for name in sizes}
-        return tuple(sorted(found - {""}))
+        names = {name for sizes in self.contents().values() for name in sizes}
+        return tuple(sorted(names - {""}))
 
     def contents(self) -> dict[str, dict[str, int]]:
         """Return the number of rows of each class by domain; "" has those without."""
@@ -131,8 +122,7 @@ class TablesDataset(Dataset):
                 raise DataError(f"{path}: no such file.")
         digests = base.file_digests(list(self.tables.values()), self.memory)
         how = [list(self.tables), self.columns, self.drop, self.impute, self.paired]
-        text = json.dumps([list(digests.values()), [*how, self.kept]], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return content_digest([list(digests.values()), [*how, self.kept]])[:16]
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
         """Write the features of each domain, and return its rows."""
@@ -162,52 +152,60 @@ class TablesDataset(Dataset):
             remedy = "Name their column (columns: {id: ...}), or leave out paired."
             raise DataError(f"{fault}. {remedy}")
         unlabelled = [{*r.ids} - {*compress(r.ids, r.labels)} for r in read]
-        if not (found := set.intersection(*unlabelled)):
+        if not (common := set.intersection(*unlabelled)):
             fault = f"data set {self.identifier}: no row without a label has its id in"
             remedy = "so none is paired. Add such rows, or leave out paired."
             raise DataError(f"{fault} every table, {remedy}")
-        return found
+        return common
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
         """Numbers of rows by class, and of shared ids; kept, where there is memory."""
         kept = self.memory and Path(self.memory).with_name("contents.json")
-        stamp, known = self.fingerprint(), base.read_kept(kept)
-        if known.get("fingerprint") == stamp and {*known} >= _SUMMARY:
-            return known
+        stamp, summary = self.fingerprint(), base.read_kept(kept)
+        if summary.get("fingerprint") == stamp and {*summary} >= _SUMMARY:
+            return summary
         rows, pairs = self._rows, self._pairs
         sizes = {name: Counter(part.labels) for name, part in rows.items()}
         for counts in sizes.values():
             counts[""] -= len(pairs)
         ids = Counter(id_ for part in rows.values() if part.has_ids for id_ in part.ids)
-        found = {
+        columns = Counter(name for part in rows.values() for name in part.features)
+        specific = frozenset[str]().union(*(k.table_specific for k in rows.values()))
+        apart = [k for k in columns if k in specific and columns[k] > 1]
+        notes = [
+            one.copies(other) or other.copies(one)
+            for one, other in combinations(rows.values(), 2)
+        ]
+        if apart:
+            what = f"shared_columns leaves out {shortened(apart)}"
+            notes.insert(0, f"{self.identifier}: {what}: {table_rows.TABLE_SPECIFIC}")
+        summary = {
             "fingerprint": stamp,
             "contents": {k: dict(sorted((+n).items())) for k, n in sizes.items()},
-            "missing_markers": {
-                name: part.missing_markers for name, part in rows.items()
-            },
+            "missing_markers": {k: part.missing_markers for k, part in rows.items()},
             "shared": sum(n > 1 for name, n in ids.items() if name not in pairs),
             "paired": len(pairs),
-            "notes": [*_notes_on_columns(self.identifier, list(rows.values()))],
+            "notes": [*filter(None, notes)],
             "features": {name: list(part.features) for name, part in rows.items()},
         }
-        base.write_kept(kept or None, found)
-        return found
+        base.write_kept(kept or None, summary)
+        return summary
 
     @cached_property
     def _rows(self) -> dict[str, DomainRows]:
-        require_own_files(self.tables)
+        table_rows.require_own_files(self.tables)
         try:
             with keep_labels(*self.kept):
-                read, faults = gathered(self._read, ((name,) for name in self.tables))
+                read, faults = table_rows.gathered(self._read, zip(self.tables))
                 if faults:
                     raise DataError(" ".join(faults))
-                found = dict(zip(self.tables, read, strict=True))
-                require_distinct({name: rows.labels for name, rows in found.items()})
-            require_dropped(self.drop, read)
+                rows = dict(zip(self.tables, read, strict=True))
+                require_distinct({name: part.labels for name, part in rows.items()})
+            table_rows.require_dropped(self.drop, read)
         except DataError as error:
             raise DataError(_in_a_study(str(error))) from error
-        return found
+        return rows
 
     def _read(self, domain: str) -> DomainRows:
         path = self.tables[domain]
@@ -217,19 +215,11 @@ class TablesDataset(Dataset):
         }
         # Labels are in every table; rows of one or another may have no name.
         columns = Columns(**how, drop=self.drop, required=("label",))
-        rows = complete(read_domain(path, columns), impute=self.impute)
+        rows = table_rows.read_domain(path, columns)
+        rows = table_rows.complete(rows, impute=self.impute)
         rows.require_labels()
         rows.require_distinct_ids()
         return rows
-
-
-def _notes_on_columns(name: str, read: Sequence[DomainRows]) -> Iterator[str]:
-    counts = Counter(feature for rows in read for feature in rows.features)
-    specific = frozenset[str]().union(*(rows.table_specific for rows in read))
-    if apart := [k for k in counts if k in specific and counts[k] > 1]:
-        yield f"{name}: shared_columns leaves out {shortened(apart)}: {TABLE_SPECIFIC}"
-    for one, other in combinations(read, 2):
-        yield from filter(None, [one.copies(other) or other.copies(one)])
 
 
 def _in_a_study(message: str) -> str:
@@ -240,13 +230,6 @@ def _in_a_study(message: str) -> str:
     message = re.sub(r"--drop ('[^']*'|[^\s,.]+)", r"drop: [\1]", message)
     message = message.replace("--impute", "impute: true").replace("--drop", "drop")
     return message.replace("--label", "columns.label").replace("--id", "columns.id")
-
-
-def _in_python(message: str) -> str:
-    """Return a message on a table with arguments of Python in place of options."""
-    message = message.replace("--impute", "impute=True").replace("-format", "_format")
-    message = re.sub(r"--drop ('[^']*'|[^\s,.]+)", r"drop=[\1]", message)
-    return re.sub(r"--(\w+)( (?=one-hot|number|%))?", r"\1=", message)
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,9 +322,15 @@ def read_table(
     required, encodings = ("label", "id"), (categories, dates, date_format, vectorise)
     columns = Columns(label, id, tuple(drop), required, encoding, decimal, *encodings)
     try:
-        rows = complete(read_domain(Path(path), columns, encoder), impute=impute)
+        rows = table_rows.read_domain(Path(path), columns, encoder)
+        rows = table_rows.complete(rows, impute=impute)
     except DataError as error:
-        raise DataError(_in_python(str(error))) from error
+        # Arguments of Python in place of options.
+        message = str(error).replace("--impute", "impute=True")
+        message = message.replace("-format", "_format")
+        message = re.sub(r"--drop ('[^']*'|[^\s,.]+)", r"drop=[\1]", message)
+        message = re.sub(r"--(\w+)( (?=one-hot|number|%))?", r"\1=", message)
+        raise DataError(message) from error
     y = np.array(rows.labels, dtype=object)
     X = pd.DataFrame(rows.X, columns=list(rows.features) or None)
     return LabelledTable(X, y, list(rows.ids), rows.described(str(path)), rows.encoder)

@@ -46,13 +46,13 @@ def extractor_class(name: str) -> type[Extractor]:
     place = name if ":" in name else offered.get(name)
     if place is None or name in discovery.find_identifiers(__name__):
         return discovery.load_named_class(__name__, name, "extractor", tuple(offered))
-    found = discovery.load_class(place)
-    whole = issubclass(found, Extractor) and not inspect.isabstract(found)
-    if not whole or not all(hasattr(found, name) for name in ("identifier", "kind")):
+    cls = discovery.load_class(place)
+    whole = issubclass(cls, Extractor) and not inspect.isabstract(cls)
+    if not whole or not all(hasattr(cls, name) for name in ("identifier", "kind")):
         bases = "FileExtractor or ViewExtractor of cdspp.features.base"
         expected = f"a class derived from {bases}, with identifier, kind, and"
         raise ConfigError(f"{place}: expected {expected} extract or reduce.")
-    return found
+    return cls
 
 
 def pretrained_network(name: str, options: Mapping[str, Any]) -> str | None:
@@ -80,6 +80,6 @@ def make_extractor(name: str, /, **options: Any) -> Extractor:
     0.6
     """
     extractor = extractor_class(name)
-    known = discovery.defaults_of(extractor)
-    discovery.check_options(f"extractor {name}", options, known)
+    defaults = discovery.defaults_of(extractor)
+    discovery.check_options(f"extractor {name}", options, defaults)
     return extractor(**options)

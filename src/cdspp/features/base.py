@@ -82,10 +82,10 @@ class Extractor(ABC):
 
     def check_choice(self, option: str, choices: Iterable[str]) -> None:
         """Raise ConfigError unless the value of `option` is one of `choices`."""
-        value, known = getattr(self, option), tuple(choices)
-        if value not in known:
-            near = did_you_mean(value, known)
-            raise self.refuse(option, f"one of {', '.join(known)}", near)
+        value, names = getattr(self, option), tuple(choices)
+        if value not in names:
+            near = did_you_mean(value, names)
+            raise self.refuse(option, f"one of {', '.join(names)}", near)
 
     def check_integer(
         self, option: str, minimum: int, *, optional: bool = False

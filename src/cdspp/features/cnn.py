@@ -91,8 +91,8 @@ class Cnn(FileExtractor):
         """Check the options."""
         self.check_choice("network", NETWORKS)
         if self.layer not in NETWORKS[self.network].layers:
-            known = ", ".join(NETWORKS[self.network].layers)
-            raise self.refuse("layer", f"one of {known} for {self.network}")
+            layers = ", ".join(NETWORKS[self.network].layers)
+            raise self.refuse("layer", f"one of {layers} for {self.network}")
         self.check_choice("resize", ("square", "crop"))
         self.check_integer("seed", 0)
         for option in ("weights", "device"):
@@ -202,9 +202,9 @@ class Cnn(FileExtractor):
             if id(value) not in kept:
                 continue
             if name not in stored or stored[name].shape != value.shape:
-                found = tuple(stored[name].shape) if name in stored else "nothing"
+                shape = tuple(stored[name].shape) if name in stored else "nothing"
                 message = f"weights {self.weights} do not fit {self.network}: {name}"
-                raise DataError(f"{message} needs {tuple(value.shape)}, got {found}.")
+                raise DataError(f"{message} needs {tuple(value.shape)}, got {shape}.")
             wanted[name] = stored[name].to(value.dtype)
         model.load_state_dict(wanted, strict=False, assign=True)
         return self._truncate(model)

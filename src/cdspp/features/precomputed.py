@@ -1,26 +1,46 @@
-"""Features that need no computation: published matrices, and columns of tables."""
+"""Features that need no computation: published matrices, and columns of tables.
+
+A *storage* says how a view of a domain is stored (`catalogue.published_storage`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import csv
+import zlib
+from array import array
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse import issparse
 
+from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError
 from cdspp.core.files import BROKEN
+from cdspp.core.linalg import require_finite
 from cdspp.core.provenance import file_digest
 from cdspp.datasets.base import ROWS_NAME
-from cdspp.datasets.readers import read_matrix
+from cdspp.datasets.catalogue import REMEDY, refuse_unknown_keys, unfit
 from cdspp.features.base import Extractor
 
 MISMATCH = (
     "this copy is ordered or labelled differently, its results cannot be paired with "
     "the published trials. Fetch it from another source of the catalogue."
 )
+Storage = Mapping[str, Any]
+Content = tuple[Any, np.ndarray]
+
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "mat": ("file", "X", "labels", "label_base", "width"),
+    "triplets": ("file", "X", "labels", "label_base", "width", "rows"),
+    "words": ("file", "width"),
+    "csv": ("file", "domain", "label_base", "width"),
+}
+OPTIONAL = ("format", "resource", "rows")
 
 
 @dataclass(frozen=True)
@@ -58,20 +78,20 @@ class Published(Extractor):
         from 0; the samples are all rows, unless the storage gives another number.
         """
         path = Path(folder) / storage["file"]
-        X, found = read_matrix(path, storage, classes)
+        X, names = read_matrix(path, storage, classes)
         rows = np.asarray(positions, dtype=np.intp)
         expected = storage.get("rows", rows.max() + 1)
-        if len(found) != expected:
-            message = f"{path}: {len(found)} rows for {expected} samples"
+        if len(names) != expected:
+            message = f"{path}: {len(names)} rows for {expected} samples"
             raise DataError(f"{message}; {MISMATCH}")
         order = np.argsort(rows)
-        there, known = found[rows[order]], np.array(labels, object)[order]
-        if len(wrong := np.flatnonzero(there != known)):
+        stored, wanted = names[rows[order]], np.array(labels, object)[order]
+        if len(wrong := np.flatnonzero(stored != wanted)):
             first = wrong[0]
             raise DataError(
                 f"{path}: {len(wrong)} of {len(rows)} labels differ, the first in row "
-                f"{rows[order][first] + 1}: {there[first]}, expected {known[first]}. "
-                f"Found {_runs(there)}; expected {_runs(known)}: {MISMATCH}"
+                f"{rows[order][first] + 1}: {stored[first]}, expected {wanted[first]}. "
+                f"Found {_runs(stored)}; expected {_runs(wanted)}: {MISMATCH}"
             )
         return X[rows], {"storage": dict(storage), "sha256": file_digest(path)}
 
@@ -101,3 +121,233 @@ def _runs(labels: np.ndarray) -> str:
     runs = [f"{len(list(run))} x {label}" for label, run in groupby(labels)]
     more = f", and {len(runs) - 8} more runs" if len(runs) > 8 else ""
     return ", ".join(runs[:8]) + more
+
+
+def check_storage(where: str, storage: Storage) -> None:
+    """Raise DataError unless a storage has a known format and all keys of that."""
+    kind = str(storage.get("format"))
+    if kind not in KEYS:
+        message = f"{where}: format must be one of {', '.join(KEYS)}, got {kind!r}"
+        raise DataError(f"{message}{did_you_mean(kind, KEYS)}")
+    if missing := [key for key in KEYS[kind] if key not in storage]:
+        raise DataError(f"{where}: format {kind} needs {', '.join(missing)} as well.")
+    keys = [*KEYS[kind], *OPTIONAL]
+    if kind == "mat":
+        keys.append("orientation")
+    refuse_unknown_keys(storage, keys, f"{where}: format {kind}: ")
+
+
+def read_matrix(path: str | Path, storage: Storage, classes: Sequence[str]) -> Content:
+    """Return a published view, X (n, d) float32, and the n names of its classes.
+
+    The ``format`` of its storage is one of
+
+    ``mat``
+        MATLAB 5: variable `X` (n, d), with ``orientation: columns`` (d, n), dense or
+        sparse; variable `labels`, a row or a column of codes.
+    ``triplets``
+        MATLAB 5: variable `X` (k, 3), rows document, word, value, numbered from 1;
+        variable `labels` as above.
+    ``words``
+        Text, a document a line: ``<class> <word>:<value> <word>:<value> ...``, words
+        numbered from 1. A line without words is a row of zeros.
+    ``csv``
+        A header; then d values, a label (code or class name) and a domain a line, of
+        which those of `domain` are read, letter case aside.
+
+    `width` is d, `label_base` the code of the first of the `classes`, `rows` is n. Rows
+    keep the order of the file; sparse ones are a CSR array.
+    """
+    file = Path(path)
+    check_storage(f"storage of {file}", storage)
+    if not file.is_file():
+        message = f"{file}: no such file. Fetch the data set's resource"
+        raise DataError(f"{message} {storage.get('resource', 'that holds it')} first.")
+    # What is too large for float32 becomes infinite, which is checked below.
+    with np.errstate(over="ignore"):
+        X, labels = _READERS[storage["format"]](file, storage, classes)
+    n_rows, width = X.shape
+    if width != storage["width"]:
+        fault = f"{width} columns ({n_rows} rows), but its width is {storage['width']}"
+        if n_rows == storage["width"] and storage["format"] == "mat":
+            fault += "; it seems to be stored the other way, see orientation"
+        raise unfit(file, fault)
+    if storage.get("rows", n_rows) != n_rows:
+        raise unfit(file, f"{n_rows} rows, but it should have {storage['rows']}")
+    if len(labels) != n_rows:
+        raise unfit(file, f"{len(labels)} labels for {n_rows} rows")
+    require_finite(X, [f"row {k + 1}" for k in range(n_rows)], str(file), REMEDY)
+    return X, labels
+
+
+def _read_mat(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
+    orientation = storage.get("orientation", "rows")
+    if orientation not in ("rows", "columns"):
+        message = f"storage of {file}: orientation must be rows or columns"
+        raise DataError(f"{message}, got {orientation!r}.")
+    X, codes = _load_variables(file, storage["X"], storage["labels"])
+    numeric = X.dtype.kind in "biuf"
+    if not numeric or X.ndim < 2 or any(length != 1 for length in X.shape[2:]):
+        message = f"variable {storage['X']} must be a matrix of numbers"
+        raise unfit(file, f"{message}, got {_kind(X)}")
+    X = (X if issparse(X) else X.reshape(X.shape[:2])).astype(np.float32)
+    X = X.T if orientation == "columns" else X
+    X = sparse.csr_array(X) if issparse(X) else np.ascontiguousarray(X)
+    return X, _class_names(file, codes, storage["label_base"], classes)
+
+
+def _read_triplets(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
+    value, codes = _load_variables(file, storage["X"], storage["labels"])
+    if issparse(value) or value.dtype.kind not in "iuf" or value.shape[1:] != (3,):
+        message = f"variable {storage['X']} must be a k x 3 matrix of numbers"
+        raise unfit(file, f"{message}, got {_kind(value)}")
+    shape = (storage["rows"], storage["width"])
+    places, weights = value[:, :2].astype(np.float64), value[:, 2].astype(np.float32)
+    inside = (places >= 1) & (places <= shape) & (places == np.rint(places))
+    if not inside.all():
+        row = int(np.argmin(inside.all(axis=1)))
+        place = "document {:g}, word {:g}".format(*places[row])
+        expected = f"documents are 1 to {shape[0]}, words 1 to {shape[1]}"
+        raise unfit(file, f"row {row + 1} of {storage['X']} is {place}, but {expected}")
+    rows, columns = places.astype(np.intp).T - 1
+    X = sparse.csr_array((weights, (rows, columns)), shape=shape)
+    if repeated := len(value) - X.nnz:
+        raise unfit(file, f"{repeated} words stand more than once in a document")
+    return X, _class_names(file, codes, storage["label_base"], classes)
+
+
+def _load_variables(file: Path, *names: str) -> list[Any]:
+    from scipy.io import loadmat, whosmat
+    from scipy.io.matlab import MatReadError
+
+    # What SciPy was seen to raise on files with bytes changed or missing.
+    damage = (MatReadError, zlib.error, MemoryError, ArithmeticError, UnboundLocalError)
+    try:
+        content = loadmat(file, variable_names=names, appendmat=False)
+        present = [name for name, *_ in whosmat(file, appendmat=False)]
+    except NotImplementedError as error:
+        message = f"{file}: a MATLAB 7.3 (HDF5) file; only older versions are read. In"
+        raise DataError(f"{message} MATLAB, save its variables with '-v7'.") from error
+    except (OSError, ValueError, TypeError, LookupError, *damage) as error:
+        raise unfit(file, f"not a MATLAB file, or a damaged one ({error})") from error
+    if missing := [name for name in names if name not in content]:
+        listed = ", ".join(present) or "none"
+        raise unfit(file, f"no variable {', '.join(missing)}; it has {listed}")
+    return [content[name] for name in names]
+
+
+def _kind(value: Any) -> str:
+    return f"{value.dtype.name} of shape {' x '.join(map(str, value.shape))}"
+
+
+def _class_names(
+    file: Path, codes: np.ndarray, base: int, classes: Sequence[str]
+) -> np.ndarray:
+    numeric = not issparse(codes) and codes.dtype.kind in "biuf"
+    if not numeric or codes.size != max(codes.shape):
+        message = "labels must be a row or a column of numbers"
+        raise unfit(file, f"{message}, got {_kind(codes)}")
+    codes = codes.ravel()
+    unknown = codes[~np.isin(codes, np.arange(len(classes)) + base)]
+    if len(unknown):
+        shown = ", ".join(f"{code:g}" for code in np.unique(unknown)[:5])
+        message = f"{len(unknown)} labels are no class (codes {shown})"
+        raise unfit(file, f"{message}; codes are {base} to {base + len(classes) - 1}")
+    return np.array(classes, dtype=object)[codes.astype(np.intp) - base]
+
+
+def _read_words(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
+    class_of = {name.encode(): name for name in classes}
+    labels: list[str] = []
+    columns, weights, ends = array("i"), array("d"), array("q", [0])
+    blank = 0
+    with file.open("rb") as stream:
+        for number, line in enumerate(stream, 1):
+            category, *pairs = line.split() or [b""]
+            if not category:
+                blank = blank or number
+                continue
+            if blank:
+                raise unfit(file, f"line {blank} is empty, but documents follow")
+            if category not in class_of:
+                fault = f"line {number}: unknown class {_excerpt(category)}"
+                raise unfit(file, f"{fault}; classes are {', '.join(classes)}")
+            labels.append(class_of[category])
+            words, values = _read_pairs(file, number, pairs, storage["width"])
+            columns.extend(words)
+            weights.extend(values)
+            ends.append(len(columns))
+    parts = np.asarray(weights, dtype=np.float32), np.asarray(columns) - 1
+    X = sparse.csr_array((*parts, np.asarray(ends)), (len(labels), storage["width"]))
+    X.sort_indices()
+    return X, np.array(labels, dtype=object)
+
+
+def _read_pairs(
+    file: Path, number: int, pairs: list[bytes], width: int
+) -> tuple[array[int], array[float]]:
+    words, values = array("i"), array("d")
+    for pair in pairs:
+        try:
+            word, value = pair.split(b":")
+            words.append(int(word))
+            values.append(float(value))
+        except (ValueError, OverflowError) as error:
+            fault = f"line {number}: expected <word>:<value>, got {_excerpt(pair)}"
+            raise unfit(file, fault) from error
+    if wrong := [word for word in words if not 1 <= word <= width]:
+        raise unfit(file, f"line {number}: word {wrong[0]}, but words are 1 to {width}")
+    if len(set(words)) < len(words):
+        raise unfit(file, f"line {number}: a word stands there more than once")
+    return words, values
+
+
+def _read_csv(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
+    width, wanted = storage["width"], str(storage["domain"]).casefold()
+    rows, labels, domains = [], [], set()
+    try:
+        with file.open(newline="", encoding="utf-8") as stream:
+            lines = csv.reader(stream)
+            header = next(lines, [""])
+            if header[-1].casefold() == wanted:
+                raise unfit(file, "the first line must be a header, not a sample")
+            for fields in lines:
+                line = f"line {lines.line_num}"
+                if len(fields) != width + 2:
+                    fault = f"{len(fields)} fields instead of {width} + 2"
+                    raise unfit(file, f"{line}: {fault}")
+                domains.add(fields[-1])
+                if fields[-1].casefold() != wanted:
+                    continue
+                labels.append(fields[-2])
+                try:
+                    rows.append(np.array(fields[:width], dtype=np.float32))
+                except ValueError as error:
+                    raise unfit(file, f"{line}: not a number ({error})") from error
+    except (OSError, UnicodeError, csv.Error) as error:
+        raise unfit(file, f"cannot be read as CSV ({error})") from error
+    if not rows:
+        listed = ", ".join(sorted(domains)) or "none"
+        raise unfit(file, f"no line of domain {storage['domain']}; it has {listed}")
+    X = np.array(rows, dtype=np.float32)
+    if set(labels) <= set(classes):
+        return X, np.array(labels, dtype=object)
+    try:
+        codes = np.array(labels, dtype=np.float64)
+    except ValueError as error:
+        unknown = next(label for label in labels if label not in classes)
+        hint = did_you_mean(unknown, classes)
+        raise unfit(file, f"unknown class {unknown!r}{hint[:-1]}") from error
+    return X, _class_names(file, codes, storage["label_base"], classes)
+
+
+def _excerpt(text: bytes) -> str:
+    return repr(text[:40].decode(errors="replace"))
+
+
+_READERS: Mapping[str, Callable[[Path, Storage, Sequence[str]], Content]] = {
+    "mat": _read_mat,
+    "triplets": _read_triplets,
+    "words": _read_words,
+    "csv": _read_csv,
+}

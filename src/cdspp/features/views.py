@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cdspp.core.components import principal_components
 from cdspp.core.errors import ConfigError, DataError
+from cdspp.core.scaling import principal_components
 from cdspp.features.base import ViewExtractor
 
 

@@ -88,10 +88,10 @@ class VisualWords(WordExtractor):
         rng = np.random.default_rng(self.seed)
         share = -(-self.max_descriptors // max(len(files), 1))
         drawn = [np.empty((0, DESCRIPTOR_LENGTH))]
-        for found in self._all_descriptors(files):
-            if len(found) > share:
-                found = found[np.sort(rng.choice(len(found), share, replace=False))]
-            drawn.append(found)
+        for rows in self._all_descriptors(files):
+            if len(rows) > share:
+                rows = rows[np.sort(rng.choice(len(rows), share, replace=False))]
+            drawn.append(rows)
         descriptors = np.concatenate(drawn)
         if len(descriptors) < self.n_words:
             fault = f"{len(files)} images give {len(descriptors)} descriptors, too few"
@@ -134,12 +134,12 @@ class VisualWords(WordExtractor):
     def _descriptors(self, sift: Any, pixels: np.ndarray) -> np.ndarray:
         if self.sampling == "dense":
             keypoints = self._grid(*pixels.shape)
-            found = sift.compute(pixels, keypoints)[1] if keypoints else None
+            descriptors = sift.compute(pixels, keypoints)[1] if keypoints else None
         else:
-            found = sift.detectAndCompute(pixels, None)[1]
-        if found is None:
+            descriptors = sift.detectAndCompute(pixels, None)[1]
+        if descriptors is None:
             return np.empty((0, DESCRIPTOR_LENGTH))
-        return np.asarray(found, dtype=np.float64)
+        return np.asarray(descriptors, dtype=np.float64)
 
     def _grid(self, height: int, width: int) -> list[Any]:
         import cv2

@@ -13,21 +13,6 @@ from cdspp.core import discovery
 if TYPE_CHECKING:
     from cdspp.methods.base import HeterogeneousClassifier
 
-__all__ = [
-    "available",
-    "estimators",
-    "is_own",
-    "make",
-    "make_seeded",
-    "method_class",
-    "method_module",
-    "option_defaults",
-    "external_identity",
-    "name_of",
-    "seed_option",
-    "register_external",
-]
-
 # Of the environment, so that the jobs of a study know its methods from outside.
 VARIABLE = "CDSPP_METHODS"
 
@@ -35,7 +20,6 @@ _passed: dict[str, type[HeterogeneousClassifier]] = {}
 
 
 def _external() -> Mapping[str, Mapping[str, Any]]:
-    """Return the fields of methods from outside, by identifier."""
     passed: dict[str, dict[str, Any]] = json.loads(os.environ.get(VARIABLE, "{}"))
     offered = discovery.plugin_paths("cdspp.methods")
     return {name: {"place": place} for name, place in offered.items()} | passed
@@ -139,8 +123,9 @@ def make(name: str, **options: Any) -> HeterogeneousClassifier:
     >>> make("cdspp", alpha=1.0).alpha
     1.0
     """
-    discovery.check_options(f"method {name}", options, option_defaults(name))
-    return method_class(name)(**options)
+    cls = method_class(name)
+    discovery.check_options(f"method {name}", options, discovery.defaults_of(cls))
+    return cls(**options)
 
 
 def make_seeded(name: str, seed: int, **options: Any) -> HeterogeneousClassifier:

@@ -8,18 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import (
-    check_array,
-    check_consistent_length,
-    check_is_fitted,
-    validate_data,
-)
+from sklearn.utils import validation
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from cdspp.core.errors import CollapseWarning, LabelWarning
 from cdspp.core.file_rows import in_file, in_memory, rowwise
@@ -27,11 +23,22 @@ from cdspp.core.files import storable
 from cdspp.core.labels import UNLABELLED
 from cdspp.core.memory import require_memory
 from cdspp.methods.bridge import Bridge, read_bridge, row_keys
-from cdspp.methods.collapse import Collapse, find_collapse
 from cdspp.methods.cost import warn_of_cost
-from cdspp.methods.labels import check_classes, compare_classes, read_labels
-from cdspp.methods.problem import Float, Int, Problem, SourceDomain, number_errors
-from cdspp.methods.selection import labelled_accuracy
+from cdspp.methods.labels import (
+    check_classes,
+    compare_classes,
+    labelled_accuracy,
+    read_labels,
+)
+from cdspp.methods.problem import (
+    Collapse,
+    Float,
+    Int,
+    Problem,
+    SourceDomain,
+    find_collapse,
+    number_errors,
+)
 
 __all__ = [
     "UNLABELLED",
@@ -48,6 +55,12 @@ __all__ = [
 
 
 Sources = SourceDomain | list[SourceDomain]
+
+# Ranges of options, in scikit-learn's terms.
+COUNT = Interval(Integral, 1, None, closed="left")
+POSITIVE = Interval(Real, 0, None, closed="neither")
+NON_NEGATIVE = Interval(Real, 0, None, closed="left")
+SHARE = Interval(Real, 0, 1, closed="neither")
 
 
 @storable
@@ -162,7 +175,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         original, (X, y_target, labelled) = X, self._validate_target(X, y)
-        sources = self._check_sources(source) if isinstance(source, list) else [source]
+        sources = self._checked(source) if isinstance(source, list) else [source]
         first, *more = sources
         X_source, y_source = self._validate_source(first, X[labelled], y_target)
         others = [self._validate_source(each, X, y_target) for each in more]
@@ -214,18 +227,12 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
             Predicted labels.
         """
-        check_is_fitted(self)
+        validation.check_is_fitted(self)
         codes, _ = self._predict_codes(self._read_rows(X))
         return np.asarray(self.classes_[codes])
 
     def score(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> float:
-        """Return the accuracy on the labelled rows, as `cdspp.labelled_accuracy` does.
-
-        Parameters
-        ----------
-        X, y, sample_weight : array-like
-            Target rows, their labels, and weights; unlabelled rows do not count.
-        """
+        """Return the accuracy on the labelled rows: see `cdspp.labelled_accuracy`."""
         return labelled_accuracy(self, X, y, sample_weight)
 
     def _read_rows(
@@ -235,7 +242,9 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         if (rows := in_file(X)) is not None:
             if self.reads_files:
                 if not of_source:
-                    validate_data(self, rows, reset=reset, skip_check_array=True)
+                    validation.validate_data(
+                        self, rows, reset=reset, skip_check_array=True
+                    )
                 return rows
             # As float64, and once more as labelled and unlabelled rows.
             require_memory(
@@ -249,8 +258,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         checks: dict[str, Any] = {"dtype": np.float64, "accept_sparse": form}
         with number_errors(X, what):
             if of_source:
-                return check_array(in_memory(X), input_name=what, **checks)
-            return validate_data(self, X, reset=reset, **checks)
+                return validation.check_array(in_memory(X), input_name=what, **checks)
+            return validation.validate_data(self, X, reset=reset, **checks)
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn which rows the method takes."""
@@ -287,7 +296,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             )
         rows: Float = self._read_rows(X, reset=True)
         labels, labelled = read_labels(y)
-        check_consistent_length(rows, labelled)
+        validation.check_consistent_length(rows, labelled)
         if not len(labels):
             raise ValueError(
                 f"{name} needs at least one labelled target row, got {len(labelled)} "
@@ -299,8 +308,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             warnings.warn(text, LabelWarning, stacklevel=3)
         return rows, labels, labelled
 
-    def _check_sources(self, sources: list[SourceDomain]) -> list[SourceDomain]:
-        """Return a list of sources; ValueError where the method cannot take it."""
+    def _checked(self, sources: list[SourceDomain]) -> list[SourceDomain]:
+        """Return the sources; ValueError where the method takes fewer."""
         name = type(self).__name__
         if not sources:
             raise ValueError(
@@ -326,7 +335,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             )
         X_source = self._read_rows(source.X, "source.X", of_source=True)
         y_source, labelled = read_labels(source.y)
-        check_consistent_length(X_source, labelled)
+        validation.check_consistent_length(X_source, labelled)
         if not labelled.all():
             raise ValueError(
                 f"source.y must label every source row, got {np.sum(~labelled)} "
@@ -345,7 +354,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             every = np.arange(domains[1].shape[1])
             return Bridge(every, every, one_domain=True)
         form = "csr" if self.accepts_sparse else False
-        check = partial(check_array, dtype=np.float64, accept_sparse=form)
+        check = partial(validation.check_array, dtype=np.float64, accept_sparse=form)
         bridged = source.with_bridges(self.bridges)
         return read_bridge(bridged, domains, (source.X, original), check)
 
@@ -365,7 +374,7 @@ class ConfidentClassifier(HeterogeneousClassifier):
         probabilities : ndarray of shape (n_samples, n_classes)
             One column a class, in the order of `classes_`; rows sum to one.
         """
-        check_is_fitted(self)
+        validation.check_is_fitted(self)
         rows = self._read_rows(X)
         return rowwise(lambda part: (self._probabilities(part),), rows)[0]
 

@@ -211,8 +211,8 @@ def _places(
 def _distinct_pairs(side: str, pairs: Any, X: Any) -> NDArray[np.bool_]:
     """Return which paired rows differ from all rows of their domain, a mask."""
     keys = list(row_keys(pairs))
-    known = set(filter(None, keys))
-    met = {key for key in row_keys(X) if key in known}
+    pair_keys = set(filter(None, keys))
+    met = {key for key in row_keys(X) if key in pair_keys}
     distinct = np.array([key not in met for key in keys])
     if not distinct.all():
         matching = f"{np.sum(~distinct)} of {counted(len(distinct), 'pair')}"
@@ -255,11 +255,11 @@ def spread_text(
         return ""
 
     def described(side: int, k: int) -> str:
-        column, known = places[side][k], names[side]
+        column, columns = places[side][k], names[side]
         values = domains[side][:, [column]]
         median = np.median(values.toarray() if issparse(values) else values)
         return (
-            f"{SIDES[side]} column {known[column] if known else column}: median "
+            f"{SIDES[side]} column {columns[column] if columns else column}: median "
             f"{median:.3g}, spread {spreads[side][k]:.3g}"
         )
 

@@ -81,8 +81,8 @@ def expected_cost(method: type[Any], size: Size, options: Mapping[str, Any]) -> 
 
     Options that `cost` of the class takes count; `max_iter` multiplies the seconds.
     """
-    taken = defaults_of(method.cost)
-    chosen = {name: value for name, value in options.items() if name in taken}
+    accepted = defaults_of(method.cost)
+    chosen = {name: value for name, value in options.items() if name in accepted}
     seconds, megabytes = method.cost(size, **chosen)
     usual = defaults_of(method).get("max_iter")
     share = options.get("max_iter", usual) / usual if usual else 1.0

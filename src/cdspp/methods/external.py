@@ -13,17 +13,9 @@ from sklearn.pipeline import make_pipeline
 
 from cdspp.core.discovery import defaults_of, load_class
 from cdspp.core.errors import ConfigError, MethodFailed
-from cdspp.methods.base import (
-    UNLABELLED,
-    Float,
-    HeterogeneousClassifier,
-    Int,
-    Problem,
-    Round,
-    SourceDomain,
-    TransductiveClassifier,
-)
-from cdspp.methods.collapse import Collapse
+from cdspp.methods import base
+from cdspp.methods.base import Float, Int, Problem, Round, SourceDomain
+from cdspp.methods.problem import Collapse
 
 __all__ = ["PREDICTIONS", "ExternalMethod", "class_path", "wrap_class", "wrap_object"]
 
@@ -43,7 +35,7 @@ class ExternalMethod:
     preprocessing: tuple[str, ...] = ()
 
 
-class ExternalClassifier(HeterogeneousClassifier):
+class ExternalClassifier(base.HeterogeneousClassifier):
     """A class from outside as a method: it sees class codes, and -1 for no label.
 
     ``fit(X, y, source=SourceDomain(...))`` gets the labelled target rows first;
@@ -64,7 +56,7 @@ class ExternalClassifier(HeterogeneousClassifier):
         more = {}
         if not self.supervised:
             X = np.concatenate([X, problem.X_unlabelled])
-            y = np.concatenate([y, np.full(len(problem.X_unlabelled), UNLABELLED)])
+            y = np.concatenate([y, np.full(len(problem.X_unlabelled), base.UNLABELLED)])
         if self.uses_source:
             more["source"] = SourceDomain(problem.X_source, problem.y_source)
         self.model_.fit(X, y, **more)
@@ -98,11 +90,11 @@ class ExternalClassifier(HeterogeneousClassifier):
         return codes.astype(np.intp)
 
 
-class ExternalTransduction(TransductiveClassifier, ExternalClassifier):
+class ExternalTransduction(base.TransductiveClassifier, ExternalClassifier):
     """A class from outside that labels the rows it is fitted on and no others."""
 
 
-class ExternalPredictions(TransductiveClassifier):
+class ExternalPredictions(base.TransductiveClassifier):
     """Predictions of another program; the fit stage takes them from their file."""
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
@@ -115,7 +107,7 @@ def class_path(cls: type) -> str:
 
 
 @cache
-def wrap_class(name: str, method: ExternalMethod) -> type[HeterogeneousClassifier]:
+def wrap_class(name: str, method: ExternalMethod) -> type[base.HeterogeneousClassifier]:
     """Return a class from outside as a method with an identifier."""
     if method.kind != PREDICTIONS:
         return _as_method(name, method, load_class(method.place), {})
@@ -130,13 +122,13 @@ def wrap_class(name: str, method: ExternalMethod) -> type[HeterogeneousClassifie
 
 def _as_method(
     name: str, method: ExternalMethod, cls: type, chosen: Mapping[str, Any]
-) -> type[HeterogeneousClassifier]:
+) -> type[base.HeterogeneousClassifier]:
     """Return `cls` as a method, with the `chosen` options as its defaults."""
     own: dict[str, Any] = {"identifier": name}
     own |= {"__module__": cls.__module__, "__doc__": cls.__doc__}
     shown = getattr(cls, "display_name", cls.__name__)
     own["display_name"] = method.display_name or shown
-    if issubclass(cls, HeterogeneousClassifier):
+    if issubclass(cls, base.HeterogeneousClassifier):
         if method.preprocessing:
             text = "prepares its rows itself; remove preprocessing."
             raise ConfigError(f"{method.place}: {text}")
@@ -154,8 +146,8 @@ def _as_method(
     own["needs_torch"] = bool(getattr(cls, "needs_torch", False))
     own["__init__"] = _constructor(cls, chosen, lambda m, all_: vars(m).update(all_))
     own["cost"] = classmethod(lambda _, size: (method.seconds, 50.0))
-    base = ExternalClassifier if hasattr(cls, "predict") else ExternalTransduction
-    return type(cls.__name__, (base,), own)
+    parent = ExternalClassifier if hasattr(cls, "predict") else ExternalTransduction
+    return type(cls.__name__, (parent,), own)
 
 
 def _check_offers(place: str, cls: type, target_only: bool) -> None:
@@ -207,7 +199,7 @@ def _built(options: Mapping[str, Any]) -> dict[str, Any]:
     return built
 
 
-def wrap_object(method: Any) -> tuple[str, type[HeterogeneousClassifier]]:
+def wrap_object(method: Any) -> tuple[str, type[base.HeterogeneousClassifier]]:
     """Return name and method of a class, or of an instance with its options."""
     cls = method if inspect.isclass(method) else type(method)
     path, chosen = class_path(cls), {}

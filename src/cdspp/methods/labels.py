@@ -1,4 +1,4 @@
-"""Labels as users pass them: the rows that have one, and the type of all."""
+"""Labels as users pass them: which rows have one, and folds and scores of these."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -24,6 +25,7 @@ from cdspp.core.labels import (
     no_common_class,
     one_class,
 )
+from cdspp.methods.problem import Int
 
 
 def read_labels(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -33,27 +35,27 @@ def read_labels(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     so are words such as "NA" and "null", with a warning, for they may be classes: see
     `cdspp.keep_labels`. Text mixed with numbers and the text "-1" are refused.
     """
-    given: NDArray[Any] = column_or_1d(_as_array(y), warn=True)
-    if is_text := given.dtype.kind in "OSU":
-        found = given.tolist()
+    array: NDArray[Any] = column_or_1d(_as_array(y), warn=True)
+    if is_text := array.dtype.kind in "OSU":
+        entries = array.tolist()
         try:  # equal values are looked at once
-            known = {value: is_missing(value) for value in {*found}}
-            missing = [known[value] for value in found]
+            is_marker = {value: is_missing(value) for value in {*entries}}
+            missing = [is_marker[value] for value in entries]
         except (TypeError, ValueError):  # a value that cannot be hashed
-            missing = [is_missing(value) for value in found]
+            missing = [is_missing(value) for value in entries]
         labelled = ~np.array(missing, dtype=bool)
-        if not labelled.all() and (words := missing_markers(found)):
+        if not labelled.all() and (words := missing_markers(entries)):
             warnings.warn(
                 f"read as no label: {words}. Where such a word is a class, fit in the "
                 "block `with cdspp.keep_labels(word):`.",
                 LabelWarning,
                 stacklevel=3,
             )
-    elif given.dtype.kind == "f":
-        labelled = ~np.isnan(given) & (given != UNLABELLED)
+    elif array.dtype.kind == "f":
+        labelled = ~np.isnan(array) & (array != UNLABELLED)
     else:
-        labelled = np.asarray(given != UNLABELLED)
-    values = given[labelled]
+        labelled = np.asarray(array != UNLABELLED)
+    values = array[labelled]
     return (_of_one_kind(values) if is_text else values), labelled
 
 
@@ -145,3 +147,86 @@ def _similar_labels(pairs: Sequence[str]) -> str:
         f"{ALIKE}: {'; '.join(pairs)}. Write them alike, or fit in the block "
         "`with cdspp.keep_labels(name):` where both are classes."
     )
+
+
+class LabelledKFold(StratifiedKFold):
+    """Stratified folds of the labelled rows; unlabelled ones are in every training set.
+
+    Pass it as `cv` to `cross_val_score` or `GridSearchCV`. The method has to predict
+    new rows: a transductive one cannot predict held-out rows.
+
+    Parameters
+    ----------
+    n_splits : int, default=3
+        Number of folds; no class may have fewer labelled rows.
+    shuffle : bool, default=True
+        Whether rows are shuffled within their class first.
+    random_state : int, default=0
+        Seed of the shuffle.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cdspp.methods.labels import LabelledKFold
+    >>> y = np.array([0, 0, 1, 1, -1, -1])
+    >>> train, test = next(LabelledKFold(2, shuffle=False).split(np.eye(6), y))
+    >>> train.tolist(), test.tolist()
+    ([1, 3, 4, 5], [0, 2])
+    """
+
+    def __init__(
+        self, n_splits: int = 3, *, shuffle: bool = True, random_state: int | None = 0
+    ) -> None:
+        seed = random_state if shuffle else None
+        super().__init__(n_splits, shuffle=shuffle, random_state=seed)
+
+    def split(
+        self, X: ArrayLike, y: ArrayLike | None = None, groups: Any = None
+    ) -> Iterator[tuple[Int, Int]]:
+        """Yield the rows of the training and the test part of each fold.
+
+        ValueError: a class has fewer labelled rows than there are folds.
+        """
+        if y is None:
+            raise ValueError("LabelledKFold needs y, to know which rows are labelled.")
+        labels, labelled = read_labels(y)
+        classes, counts = np.unique(labels, return_counts=True)
+        if not len(classes):
+            raise ValueError("LabelledKFold: no row has a label. Label some rows.")
+        if (least := counts.min()) < self.n_splits:
+            raise ValueError(
+                f"LabelledKFold: {self.n_splits} folds need as many labelled rows of "
+                f"each class, and class {classes[counts.argmin()]} has {least}. Lower "
+                "n_splits or label more rows."
+            )
+        rows, rest = np.flatnonzero(labelled), np.flatnonzero(~labelled)
+        for train, test in super().split(rows, labels):
+            yield np.sort(np.concatenate([rows[train], rest])), rows[test]
+
+
+def labelled_accuracy(
+    estimator: Any, X: Any, y: ArrayLike, sample_weight: Any = None
+) -> float:
+    """Return the accuracy on the labelled rows: a scorer for any splitter.
+
+    Parameters
+    ----------
+    estimator : object
+        A fitted estimator.
+    X, y : array-like
+        Rows and their labels; the score ignores unlabelled rows.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of all rows.
+
+    Returns
+    -------
+    float
+        NaN where no row has a label.
+    """
+    labels, labelled = read_labels(y)
+    if not len(labels):
+        return float("nan")
+    rows = X[labelled] if hasattr(X, "shape") else np.asarray(X)[labelled]
+    weights = None if sample_weight is None else np.asarray(sample_weight)[labelled]
+    right = np.asarray(estimator.predict(rows)) == labels
+    return float(np.average(right, weights=weights))

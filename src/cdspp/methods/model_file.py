@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from cdspp.core.errors import DataError
-from cdspp.core.faults import out_of_memory, short_message
+from cdspp.core.errors import DataError, out_of_memory, short_message
 from cdspp.core.files import Packer, read_parts, unpack, write_parts
 from cdspp.core.names import NO_SCALE, PathLike
 from cdspp.core.scaling import Scaling

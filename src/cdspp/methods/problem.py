@@ -1,19 +1,20 @@
-"""A problem of heterogeneous domain adaptation: its source, and all of it validated."""
+"""A problem of heterogeneous domain adaptation, and signs of a degenerate fit."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
-from cdspp.core.file_rows import mapped
-from cdspp.core.linalg import n_rows
+from cdspp.core.errors import MethodFailed
+from cdspp.core.file_rows import chunks_of, mapped
+from cdspp.core.linalg import counts, n_rows, squared_lengths
 from cdspp.core.names import PCA
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.wording import counted, shortened
@@ -21,6 +22,18 @@ from cdspp.methods.bridge import Bridge, check_bridge, read_bridge
 
 Float = NDArray[np.float64]
 Int = NDArray[np.intp]
+
+# From this share of one class, or above this mean cosine, a fit counts as degenerate.
+LARGEST_SHARE, LARGEST_COSINE = 0.95, 0.99
+
+# Of fewer rows a share of 95 % would mean every row, which comes by chance; and a few
+# may well lie in one direction, as those of scikit-learn's checks do.
+FEWEST_ROWS = 20
+
+REMEDY = (
+    "centre or scale the features (scale: standardise or pca in a view, --scale of the "
+    "commands, a StandardScaler or PCA in Python), or label more rows."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +145,13 @@ class Problem:
         """Return the problem with another source in place of all."""
         return replace(self, X_source=X, y_source=y, more_sources=())
 
+    def require_every_class(self, classes: NDArray[Any]) -> None:
+        """Check that each class has a source row and a labelled target row."""
+        sides = ((self.y_source, "source"), (self.y_labelled, "labelled target"))
+        for codes, side in sides:
+            if len(missing := np.flatnonzero(counts(codes, self.n_classes) == 0)):
+                raise MethodFailed(f"class {classes[missing[0]]} has no {side} row")
+
     def map_rows(self, source: Any, target: Any, unlabelled: Any = None) -> Problem:
         """Return the problem with functions applied to rows of each kind."""
         return replace(
@@ -172,3 +192,59 @@ def scale_domains(
         paired_rows=(pairs.pairs_source, pairs.pairs_target) if pairs.n_pairs else None,
     )
     return ours, scaled
+
+
+class Collapse(NamedTuple):
+    """A kind of degenerate fit, empty if none; `sentence` follows the method's name."""
+
+    kind: str = ""
+    sentence: str = ""
+
+
+def find_collapse(
+    predicted: NDArray[Any],
+    n_labelled_classes: int,
+    rows: Mapping[str, Any],
+) -> Collapse:
+    """Return the first sign of a degenerate fit.
+
+    `predicted` are labels of unlabelled rows, `rows` those compared by direction.
+    """
+    if n_labelled_classes > 1 and len(predicted) >= FEWEST_ROWS:
+        labels, counts = np.unique(predicted, return_counts=True)
+        share = float(counts.max() / len(predicted))
+        if share >= LARGEST_SHARE:
+            return Collapse(
+                "one class",
+                f"predicts class {labels[counts.argmax()]} for {100 * share:.1f} % of "
+                f"{len(predicted)} unlabelled rows, although {n_labelled_classes} "
+                f"classes are labelled; {REMEDY}",
+            )
+    for domain, X in rows.items():
+        if (cosine := mean_cosine(X)) > LARGEST_COSINE:
+            return Collapse(
+                "parallel rows",
+                f"sees {domain} rows that are nearly parallel, with a mean cosine of "
+                f"{cosine:.4f} between them where more than {LARGEST_COSINE} is too "
+                f"much; {REMEDY}",
+            )
+    return Collapse()
+
+
+def mean_cosine(X: Any) -> float:
+    """Return the mean cosine of all pairs of rows but zeros; NaN with too few rows.
+
+    It is the squared length of the mean of the rows scaled to unit length.
+    """
+    total, n = np.zeros(X.shape[1]), 0
+    for _, rows in chunks_of(X):
+        # Squares of very large or small numbers are infinite or zero: left out, too.
+        with np.errstate(over="ignore", under="ignore"):
+            lengths = np.sqrt(squared_lengths(rows))
+        counted = (lengths > 0) & np.isfinite(lengths)
+        weights = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=counted)
+        total, n = total + weights @ rows, n + int(counted.sum())
+    if n < FEWEST_ROWS:
+        return float("nan")
+    mean = total / n
+    return float(mean @ mean)

@@ -21,7 +21,7 @@ from cdspp.paper.readings import PaperPlan, ReadingPlan
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell, write_tables
 from cdspp.study.plan import BenchmarkPlan, Plans, Row
 
-Reading = Mapping[str, Any]  # a deviation or a choice, as it stands in its list
+Reading = dict[str, Any]  # a deviation or a choice, as it stands in its list
 
 _DEVIATION = ("id", "method", "topic", "paper", "code", "default", "options")
 _DEFAULTS = ("code", "paper", "neither")
@@ -52,32 +52,21 @@ _CHOICES = (
 )
 
 
-def write_deviations(
-    plans: Plans, scores: Paths, paper: PathLike, outputs: Paths
-) -> None:
-    """Write where paper and released code differ."""
-    pairs = zip(map(read_scores, scores), plans, strict=True)
-    effects = [measure_effects(*pair) for pair in pairs]
+def write_effects(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) -> None:
+    """Write where paper and released code differ, and what printed numbers rest on."""
+    frames = [read_scores(path) for path in scores]
+    effects = [measure_effects(*pair) for pair in zip(frames, plans, strict=True)]
     deviations = read_deviations(Path(paper, "deviations.yaml"))
-    write_tables([build_deviation_table(effects, deviations)], outputs)
-
-
-def write_choices(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) -> None:
-    """Write what the printed numbers rest on."""
-    found = [read_scores(path) for path in scores]
-    effects = measure_choices(found, plans, read_printed(paper))
-    choices = read_choices(Path(paper, "choices.yaml"))
-    write_tables([build_choices_table(effects, choices)], outputs)
+    worth = measure_choices(frames, plans, read_printed(paper))
+    path = Path(paper, "choices.yaml")
+    choices = _read_entries(path, _CHOICE, ("options", "without"))
+    tables = [build_deviation_table(effects, deviations)]
+    write_tables([*tables, build_choices_table(worth, choices)], outputs)
 
 
 def read_deviations(path: PathLike) -> list[Reading]:
     """Read the list of deviations; DataError where a key, default or name is wrong."""
     return _read_entries(path, _DEVIATION, ("unchecked",))
-
-
-def read_choices(path: PathLike) -> list[Reading]:
-    """Read the list of choices; DataError where a key or name is wrong."""
-    return _read_entries(path, _CHOICE, ("options", "without"))
 
 
 def _read_entries(
@@ -93,19 +82,16 @@ def _read_entries(
                 f"default, if any, of {', '.join(_DEFAULTS)}."
             )
     counts = Counter(entry["id"] for entry in entries)
-    repeated = sorted(name for name, number in counts.items() if number > 1)
-    if repeated:
+    if repeated := sorted(name for name, number in counts.items() if number > 1):
         raise DataError(f"{path}: named more than once: {', '.join(repeated)}.")
     return entries
 
 
 def _paired_accuracies(scores: pd.DataFrame, entry: ReadingPlan) -> Floats:
     """Return accuracies by setting (the other way, then main), task and trial."""
-    rows = [
-        Row(setting, setting, setting, entry.method, entry.trials_asked)
-        for setting in (entry.setting, MAIN)
-    ]
-    return last_scores(scores, rows, entry.tasks, entry.trials_asked)
+    trials, names = entry.trials_asked, (entry.setting, MAIN)
+    rows = [Row(name, name, name, entry.method, trials) for name in names]
+    return last_scores(scores, rows, entry.tasks, trials)
 
 
 def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Reading]:
@@ -131,7 +117,7 @@ def measure_choices(
     Further columns count the printed `cells`, and those that are `exact` with the
     choice and without it (`exact_otherwise`).
     """
-    found = []
+    records = []
     for frame, plan in zip(scores, plans, strict=True):
         paper = PaperPlan.of(plan)
         for entry in paper.choices:
@@ -139,22 +125,17 @@ def measure_choices(
             values = _paired_accuracies(frame, entry)
             otherwise, main = values.mean(axis=1)
             effect = _effect(plan, entry, paired_gain(main, otherwise))
-            record = {"choice": entry.identifier, "method": entry.method}
             own = {"benchmark": paper.printed, "method": name}
             cells = printed.cells[(printed.cells[list(own)] == own).all(axis=1)]
-            exact = _exact(cells, entry.tasks, values)
-            found.append({**record, "display_name": name, **effect, **exact})
-    return pd.DataFrame(found, columns=list(_CHOICE_COLUMNS))
-
-
-def _exact(cells: pd.DataFrame, tasks: Sequence[str], values: Floats) -> Reading:
-    """Count the cells of a method that are met without a choice, and with it."""
-    cells = cells[cells["task"].isin(tasks)]
-    counts = [0, 0]
-    for cell in cells.itertuples():
-        for run, trials in enumerate(values[:, tasks.index(cell.task)]):
-            counts[run] += cell_verdict(cell, trials) == EXACT
-    return {"cells": len(cells), "exact": counts[1], "exact_otherwise": counts[0]}
+            cells = cells[cells["task"].isin(entry.tasks)]
+            met = [0, 0]  # without the choice, and with it
+            for cell in cells.itertuples():
+                for run, trials in enumerate(values[:, entry.tasks.index(cell.task)]):
+                    met[run] += cell_verdict(cell, trials) == EXACT
+            counts = {"cells": len(cells), "exact": met[1], "exact_otherwise": met[0]}
+            keys = {"choice": entry.identifier, "method": entry.method}
+            records.append(keys | {"display_name": name} | effect | counts)
+    return pd.DataFrame(records, columns=list(_CHOICE_COLUMNS))
 
 
 def build_deviation_table(
@@ -162,15 +143,17 @@ def build_deviation_table(
 ) -> Table:
     """Build the table of deviations: a line for each and every benchmark measured."""
     unmeasured = {"tasks": 0, "losses": 0, "trials": 0, "benchmark": "", "title": ""}
-    found = []
+    records = []
     for entry in deviations:
         method = method_class(entry["method"]).display_name
         record = {"unchecked": False, **entry, "display_name": method}
+        options = (entry["options"] or {}).items()
+        texts = ((n, str(v).lower() if isinstance(v, bool) else v) for n, v in options)
+        record["switch"] = ", ".join(f"{name}: {text}" for name, text in texts)
         measured = [part[entry["id"]] for part in effects if entry["id"] in part]
-        for effect in measured or [unmeasured]:
-            found.append({**record, "switch": _switch(entry), **effect})
-    found.sort(key=lambda each: not each["tasks"])
-    data = pd.DataFrame(found, columns=list(_DEVIATION_COLUMNS))
+        records += [record | effect for effect in measured or [unmeasured]]
+    records.sort(key=lambda each: not each["tasks"])
+    data = pd.DataFrame(records, columns=list(_DEVIATION_COLUMNS))
     pairs = zip(data.itertuples(), ~data["id"].duplicated(), strict=True)
     return Table(
         name="deviations",
@@ -183,12 +166,6 @@ def build_deviation_table(
         prose=(1, 2, 3),
         headings=True,
     )
-
-
-def _switch(deviation: Reading) -> str:
-    given = (deviation["options"] or {}).items()
-    words = ((n, str(v).lower() if isinstance(v, bool) else v) for n, v in given)
-    return ", ".join(f"{name}: {value}" for name, value in words)
 
 
 def _deviation_line(each: Any, *, first: bool) -> Line:
@@ -216,8 +193,16 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Reading]) -> Ta
     """Build the table ``printed-choices``: a line a choice and method measured."""
     lines = []
     for choice in choices:
-        found = effects[effects["choice"] == choice["id"]].itertuples()
-        lines += [_choice_line(choice, e, first=not i) for i, e in enumerate(found)]
+        texts = [Cell(choice[key]) for key in ("topic", "printed", "otherwise")]
+        for measured in effects[effects["choice"] == choice["id"]].itertuples():
+            name = Cell(measured.display_name, note=_sample_size(measured), name=True)
+            effect = effect_cell(measured.effect, measured.low, measured.high)
+            exact = Cell(DASH)
+            if measured.cells:
+                without = f"without {measured.exact_otherwise}"
+                exact = Cell(f"{measured.exact} of {measured.cells}", note=without)
+            lines.append(Line((*texts, name, effect, exact)))
+            texts = [Cell("")] * len(texts)
     return Table(
         name="printed-choices",
         title="What the printed numbers rest on",
@@ -228,14 +213,3 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Reading]) -> Ta
         text_columns=4,
         prose=(0, 1, 2),
     )
-
-
-def _choice_line(choice: Reading, measured: Any, *, first: bool) -> Line:
-    texts = (choice[key] if first else "" for key in ("topic", "printed", "otherwise"))
-    name = Cell(measured.display_name, note=_sample_size(measured), name=True)
-    effect = effect_cell(measured.effect, measured.low, measured.high)
-    exact = Cell(DASH)
-    if measured.cells:
-        without = f"without {measured.exact_otherwise}"
-        exact = Cell(f"{measured.exact} of {measured.cells}", note=without)
-    return Line((*map(Cell, texts), name, effect, exact))

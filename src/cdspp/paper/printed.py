@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.summary import (
-    Floats,
-    Summary,
-    mean_sd,
-    n_present,
-    read_summaries,
-)
+from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present, read_summaries
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.core.errors import DataError
 from cdspp.core.names import AVERAGE, PathLike, Paths
@@ -30,6 +23,8 @@ from cdspp.paper.readings import PaperPlan
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
 from cdspp.stages.artifacts import SHIPPED, read_csv
 from cdspp.study.plan import Plans, Row
+
+Values = Sequence[float] | Floats  # by trial
 
 PRINTED_TRIALS = 10
 RULE = (
@@ -76,23 +71,23 @@ def read_printed(folder: PathLike) -> Printed:
     path = Path(folder, "accuracy.csv")
     types = dict.fromkeys(("method", "setting", "benchmark", "task"), "str")
     types |= dict.fromkeys(("mean_percent", "std_percent"), "float64")
-    found = read_csv(path, types, SHIPPED)
-    for name, task in zip(found["benchmark"], found["task"], strict=True):
+    rows = read_csv(path, types, SHIPPED)
+    for name, task in zip(rows["benchmark"], rows["task"], strict=True):
         if name not in benchmarks or task not in benchmarks[name]["tasks"]:
             raise DataError(
                 f"{path}: expected benchmarks and tasks of benchmarks.yaml, got "
                 f"{name}, {task}. Name it there."
             )
-    known = [benchmarks[name] for name in found["benchmark"]]
+    entries = [benchmarks[name] for name in rows["benchmark"]]
     cells = {
-        "table": [entry["table"] for entry in known],
-        "benchmark": found["benchmark"],
-        "title": [entry["title"] for entry in known],
-        "task": [e["tasks"][t] for e, t in zip(known, found["task"], strict=True)],
-        "method": found["method"],
-        "supervised": found["setting"] == "supervised",
-        "printed_mean": found["mean_percent"] / 100,
-        "printed_sd": found["std_percent"] / 100,
+        "table": [entry["table"] for entry in entries],
+        "benchmark": rows["benchmark"],
+        "title": [entry["title"] for entry in entries],
+        "task": [e["tasks"][t] for e, t in zip(entries, rows["task"], strict=True)],
+        "method": rows["method"],
+        "supervised": rows["setting"] == "supervised",
+        "printed_mean": rows["mean_percent"] / 100,
+        "printed_sd": rows["std_percent"] / 100,
     }
     return Printed(benchmarks, pd.DataFrame(cells))
 
@@ -128,10 +123,9 @@ def compare_printed(printed: Printed, summaries: Sequence[Summary]) -> pd.DataFr
         if name is None:
             continue
         if name not in printed.benchmarks or name in reproduced:
-            known = ", ".join(printed.benchmarks)
             raise DataError(
                 f"benchmark {summary.plan.benchmark}: `printed` must name one of "
-                f"{known}, and each only once, got {name}."
+                f"{', '.join(printed.benchmarks)}, and each only once, got {name}."
             )
         reproduced[name] = summary
     ours = [
@@ -149,8 +143,8 @@ def _ours(
 ) -> dict[str, object]:
     """Return our numbers beside a row of `Printed.cells`."""
     if summary is None:
-        needs = benchmark["needs"]
-        return _beside(cell, f"inputs not available to this study: {needs}")
+        reason = f"inputs not available to this study: {benchmark['needs']}"
+        return _beside(cell, reason)
     shown = [row for row in summary.rows if row.kind in ("method", "informed")]
     main = {row.method_name: row for row in shown}.get(cell.method)
     if main is None:
@@ -174,10 +168,7 @@ def _ours(
 
 
 def _beside(
-    cell: Any,
-    reason: str,
-    seeds: Sequence[Sequence[float] | Floats] = ((),),
-    row: Row | None = None,
+    cell: Any, reason: str, seeds: Sequence[Values] = ((),), row: Row | None = None
 ) -> dict[str, object]:
     """Return what stands beside a cell; the first of `seeds` is the main run."""
     mean, sd = mean_sd(seeds[0])
@@ -198,7 +189,7 @@ def _beside(
     }
 
 
-def cell_verdict(cell: Any, values: Sequence[float] | Floats) -> str:
+def cell_verdict(cell: Any, values: Values) -> str:
     """Compare a row of `Printed.cells` with our values by trial, by `RULE`."""
     ours = (*mean_sd(values), n_present(values))
     return printed_verdict(cell.printed_mean, cell.printed_sd, *ours)
@@ -214,24 +205,24 @@ def build_printed_counts(cells: pd.DataFrame) -> Table:
     counts["cells"] = counts[list(_VERDICTS)].sum(axis=1)
     counts["trials"] = compared.groupby(keys, sort=False)["trials"].min().to_numpy()
     data = counts.rename(columns={TOO_FEW: TOO_FEW.replace(" ", "_")})
-    name = {"Method": lambda method: _name(method, _fewer(method.trials))}
+    columns = {"Method": lambda method: _name(method, _fewer(method.trials))}
+
+    def share(verdict: str, method: Any) -> Cell:
+        number = getattr(method, verdict.replace(" ", "_"))
+        return Cell(f"{number} of {method.cells}" if number else DASH, value=number)
+
     return Table.of(
         "printed-methods",
         "How many printed numbers are met",
         f"{RULE} Shares of the printed cells that this study has, by method. "
         "* supervised; † shortened run.",
-        name | {word.capitalize(): partial(_share, word) for word in _VERDICTS},
+        columns | {word.capitalize(): partial(share, word) for word in _VERDICTS},
         data.itertuples(),
         block=lambda method: str(method.title),
         data=data,
         headings=True,
         empty="None of the printed cells is in this study.",
     )
-
-
-def _share(verdict: str, method: Any) -> Cell:
-    number = getattr(method, verdict.replace(" ", "_"))
-    return Cell(f"{number} of {method.cells}" if number else DASH, value=number)
 
 
 def _name(cell: Any, note: str = "") -> Cell:
@@ -245,13 +236,12 @@ def _fewer(trials: int) -> str:
 
 def build_printed_table(cells: pd.DataFrame) -> Table:
     """Build the table ``printed`` of the cells that `compare_printed` returned."""
-    found = Counter(cells["verdict"])
-    blocks = (block for _, block in cells.groupby("benchmark", sort=False))
-    compared = len(cells) - found[NOT_RUN]
+    tally = Counter(cells["verdict"])
+    compared = len(cells) - tally[NOT_RUN]
     numbers = ("Printed", "Reproduced", "Difference")
     counts = f"None of the {len(cells)} printed cells could be compared in this study."
     if compared:
-        text = ", ".join(f"{verdict}: {found[verdict]}" for verdict in _VERDICTS)
+        text = ", ".join(f"{verdict}: {tally[verdict]}" for verdict in _VERDICTS)
         counts = f"Cells compared: {compared} of {len(cells)}; {text}."
     return Table(
         "printed",
@@ -261,26 +251,23 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
         f"printed mean, in points. {counts} The CSV has every printed cell, with ours "
         "or the reason why there is none. * supervised; † shortened run.",
         columns=("Benchmark", "Method", "Task", "Verdict", *numbers),
-        lines=tuple(chain.from_iterable(map(_block_lines, blocks))),
+        lines=tuple(_lines(cells)),
         data=cells,
         text_columns=4,
         prose=(0, 3),
     )
 
 
-def _block_lines(block: pd.DataFrame) -> list[Line]:
-    """Show what was compared, and why the rest was not."""
-    compared = block["verdict"] != NOT_RUN
-    title = block["title"].iloc[0]
-    parts = list(map(_cells, block[compared].itertuples()))
-    for reason, number in Counter(block[~compared]["reason"]).items():
-        reason_cell = Cell(f"{NOT_RUN}, {counted(number, 'cell')}: {reason}")
-        dash = Cell(DASH)
-        parts.append((dash, dash, reason_cell, dash, dash, dash))
-    return [
-        Line((Cell("" if place else title), *part), title)
-        for place, part in enumerate(parts)
-    ]
+def _lines(cells: pd.DataFrame) -> Iterator[Line]:
+    """Yield what was compared, and why the rest was not."""
+    for _, block in cells.groupby("benchmark", sort=False):
+        compared, title = block["verdict"] != NOT_RUN, block["title"].iloc[0]
+        parts = list(map(_cells, block[compared].itertuples()))
+        for reason, number in Counter(block[~compared]["reason"]).items():
+            text = Cell(f"{NOT_RUN}, {counted(number, 'cell')}: {reason}")
+            parts.append((*[Cell(DASH)] * 2, text, *[Cell(DASH)] * 3))
+        for place, part in enumerate(parts):
+            yield Line((Cell("" if place else title), *part), title)
 
 
 def _cells(cell: Any) -> tuple[Cell, ...]:

@@ -35,8 +35,8 @@ class PaperPlan:
     @classmethod
     def of(cls, plan: BenchmarkPlan) -> Self:
         """Return what the plan of a benchmark holds of the paper."""
-        given = dict(plan.guests.get(NAME, {}))
+        fields = dict(plan.plugins.get(NAME, {}))
         for section in READINGS:
-            entries = given.get(section, ())
-            given[section] = tuple(ReadingPlan(**entry) for entry in entries)
-        return cls(**given)
+            entries = fields.get(section, ())
+            fields[section] = tuple(ReadingPlan(**entry) for entry in entries)
+        return cls(**fields)

@@ -19,9 +19,17 @@ from cdspp.stages.artifacts import SHIPPED, read_csv
 from cdspp.study.plan import BenchmarkPlan, Plans
 
 TIMED_TRIALS = 3  # that seconds are given for, as in the paper
-_ROW = ("benchmark", "title", "row", "display_name", "supervised", "shortened")
+_OF_ROW = ("display_name", "supervised", "shortened")
 _MEASURED = ("seconds", "ratio", "trials", "failed", "tasks", "n_tasks")
-_TIMES = (*_ROW, *_MEASURED, "paper_seconds", "paper_ratio")
+_TIMES = (
+    "benchmark",
+    "title",
+    "row",
+    *_OF_ROW,
+    *_MEASURED,
+    "paper_seconds",
+    "paper_ratio",
+)
 _CAPTION = (
     f"Processor seconds of {TIMED_TRIALS} trials, summed over the tasks of a "
     f"benchmark: for each task {TIMED_TRIALS} times the mean of the trials that "
@@ -45,22 +53,18 @@ def write_times(plans: Plans, records: Paths, paper: PathLike, outputs: Paths) -
 def paper_times(folder: PathLike, plans: Plans) -> dict[str, Mapping[str, float]]:
     """Return the printed seconds, by benchmark of ours and display name of a method."""
     seconds = paper_seconds(Path(folder, "computation_time.csv"))
-    known = read_yaml(Path(folder, "benchmarks.yaml"))
-    names = {plan.benchmark: PaperPlan.of(plan).printed for plan in plans}
-    return {
-        benchmark: seconds[known[name]["time"]]
-        for benchmark, name in names.items()
-        if name is not None
-    }
+    benchmarks = read_yaml(Path(folder, "benchmarks.yaml"))
+    names = ((plan.benchmark, PaperPlan.of(plan).printed) for plan in plans)
+    return {own: seconds[benchmarks[name]["time"]] for own, name in names if name}
 
 
 def paper_seconds(path: PathLike) -> dict[str, dict[str, float]]:
     """Read the computation times of the paper: seconds by benchmark and method."""
     types = {"method": "str", "benchmark": "str", "seconds_all_tasks": "float64"}
-    found = read_csv(path, types, SHIPPED)
+    times = read_csv(path, types, SHIPPED)
     return {
         str(name): dict(zip(group["method"], group["seconds_all_tasks"], strict=True))
-        for name, group in found.groupby("benchmark", sort=False)
+        for name, group in times.groupby("benchmark", sort=False)
     }
 
 
@@ -83,20 +87,22 @@ def _benchmark_times(
     outcomes: pd.DataFrame, plan: BenchmarkPlan, paper: Mapping[str, float]
 ) -> pd.DataFrame:
     here = outcomes[outcomes["benchmark"] == plan.benchmark]
-    times = pd.DataFrame(
-        {
-            "benchmark": plan.benchmark,
-            "title": plan.title,
-            "row": row.key,
-            "display_name": row.display_name,
-            "supervised": row.supervised,
-            "shortened": row.shortened,
-            **_row_times(here[here["method"] == row.method], plan.tasks),
-            "n_tasks": len(plan.tasks),
-            "paper_seconds": paper.get(row.method_name, math.nan),
-        }
-        for row in plan.main_rows
-    )
+    entries = []
+    for row in plan.main_rows:
+        fits = here[here["method"] == row.method]
+        ok = fits["status"] == "ok"
+        timed = ok & fits["cpu_seconds"].notna()  # external predictions have none
+        spent = fits[timed].groupby("task")["cpu_seconds"].apply(list).to_dict()
+        ran = [spent[task] for task in plan.tasks if task in spent]
+        each = (TIMED_TRIALS * sum(seconds) / len(seconds) for seconds in ran)
+        entry = {name: getattr(row, name) for name in _OF_ROW}
+        entry |= {"benchmark": plan.benchmark, "title": plan.title, "row": row.key}
+        entry |= {"failed": int((~ok).sum()), "tasks": len(ran)}
+        entry |= {"trials": min(map(len, ran), default=0), "n_tasks": len(plan.tasks)}
+        entry["seconds"] = sum(each) if 0 < len(ran) == len(plan.tasks) else math.nan
+        entry["paper_seconds"] = paper.get(row.method_name, math.nan)
+        entries.append(entry)
+    times = pd.DataFrame(entries)
     if times.empty:
         return times
     unit = times[[row.role == REFERENCE for row in plan.main_rows]].squeeze()
@@ -106,33 +112,19 @@ def _benchmark_times(
     return times
 
 
-def _row_times(outcomes: pd.DataFrame, tasks: Sequence[str]) -> dict[str, float]:
-    ok = outcomes["status"] == "ok"
-    known = ok & outcomes["cpu_seconds"].notna()  # external predictions have none
-    spent = outcomes[known].groupby("task")["cpu_seconds"].apply(list).to_dict()
-    ran = [spent[task] for task in tasks if task in spent]
-    each = (TIMED_TRIALS * sum(seconds) / len(seconds) for seconds in ran)
-    return {
-        "seconds": sum(each) if ran and len(ran) == len(tasks) else math.nan,
-        "trials": min(map(len, ran), default=0),
-        "failed": int((~ok).sum()),
-        "tasks": len(ran),
-    }
-
-
 def build_times_table(times: pd.DataFrame) -> Table:
     """Build the table ``times``: methods by benchmarks, printed seconds beside ours."""
     columns: list[tuple[str, dict[str, Cell]]] = []
     for _, group in times.groupby("benchmark", sort=False):
         title = group["title"].iloc[0]
         whole = group[~group["shortened"].astype(bool)]
-        least = whole.groupby("supervised")["seconds"].min().to_dict()
-        own, paper = {}, {}
+        least = whole.groupby("supervised")["seconds"].min()
+        ours, paper = {}, {}
         for time in group.itertuples():
             bold = not time.shortened and time.seconds == least[time.supervised]
-            own[time.row] = _cell(time.seconds, time.ratio, *_caveats(time), bold=bold)
+            ours[time.row] = _cell(time.seconds, time.ratio, *_caveats(time), bold=bold)
             paper[time.row] = _cell(time.paper_seconds, time.paper_ratio)
-        columns.append((f"{title}, s", own))
+        columns.append((f"{title}, s", ours))
         if group["paper_seconds"].notna().any():
             columns.append((f"{title}, paper, s", paper))
     printed = bool(times["paper_seconds"].notna().any())
@@ -143,9 +135,9 @@ def build_times_table(times: pd.DataFrame) -> Table:
     lines = []
     for time in rows.itertuples():
         signs = marks(supervised=time.supervised, shortened=time.shortened)
-        name = Cell(time.display_name + signs, name=True)
-        cells = [found.get(time.row, Cell(DASH)) for _, found in columns]
+        cells = [cells_of.get(time.row, Cell(DASH)) for _, cells_of in columns]
         block = "Supervised" if time.supervised else "Semi-supervised"
+        name = Cell(time.display_name + signs, name=True)
         lines.append(Line((name, *cells), block))
     return Table(
         name="times",
@@ -159,17 +151,17 @@ def build_times_table(times: pd.DataFrame) -> Table:
 
 
 def _caveats(time: Any) -> list[str]:
-    found = []
+    notes = []
     if 0 < time.tasks < time.n_tasks:
-        found.append(f"{time.tasks} of {time.n_tasks} tasks")
+        notes.append(f"{time.tasks} of {time.n_tasks} tasks")
     if 0 < time.trials < TIMED_TRIALS:
-        found.append(counted(time.trials, "trial"))
-    return [*found, f"{time.failed} failed"] if time.failed else found
+        notes.append(counted(time.trials, "trial"))
+    return [*notes, f"{time.failed} failed"] if time.failed else notes
 
 
 def _cell(seconds: float, ratio: float, *caveats: str, bold: bool = False) -> Cell:
-    known = math.isfinite(ratio) and ratio != 1.0  # the reference itself
-    note = ", ".join([f"{_text(ratio)} ×", *caveats] if known else caveats)
+    has_ratio = math.isfinite(ratio) and ratio != 1.0  # the reference itself
+    note = ", ".join([f"{_text(ratio)} ×", *caveats] if has_ratio else caveats)
     value = seconds if math.isfinite(seconds) else math.nan
     return Cell(_text(seconds), bold=bold, note=note, value=value)
 

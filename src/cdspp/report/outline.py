@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import attrgetter
+from typing import NamedTuple
 
 from cdspp.analysis.verdicts import INTERVAL_TRIALS
 from cdspp.core.names import BASELINE, LABELS, REFERENCE
 from cdspp.core.wording import task_title
 from cdspp.methods.bridge import PAIRS
-from cdspp.study.guest_sections import guest_classes
 from cdspp.study.plan import CHOOSING, LEFT_OUT, BenchmarkPlan, Plans, few_tasks
+from cdspp.study.plugins import plugin_classes
 
 DETAILS, AUDIT = "Details", "Audit"
 KINDS = TABLE, FIGURE, TIMING = ("table", "figure", "timing")
@@ -74,25 +75,18 @@ class Part:
     sentence: str = ""
 
 
-@dataclass(frozen=True)
-class ItemJob:
-    """Items of one kind that one job makes by one maker, with their captions."""
+class ItemJob(NamedTuple):
+    """Items of one kind that one job makes by one maker; `captions` have their names.
+
+    What is made of data only needs only the part of its plans that is of the data.
+    """
 
     name: str
     kind: str
     maker: Maker
     plans: Plans
-    captions: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def benchmarks(self) -> list[str]:
-        """The benchmarks of its plans."""
-        return [plan.benchmark for plan in self.plans]
-
-    @property
-    def of_data(self) -> bool:
-        """True if its inputs are data only, so that it needs only the data's plan."""
-        return set(self.maker.inputs) <= set(_OF_DATA)
+    of_data: bool
+    captions: dict[str, str]
 
 
 def _has(kind: str) -> Callable[[BenchmarkPlan], bool]:
@@ -103,6 +97,9 @@ def _varies(parameter: str) -> Callable[[BenchmarkPlan], bool]:
     return lambda plan: parameter in plan.varied
 
 
+_showcase = attrgetter("showcase")
+
+
 def _maker(function: str, *inputs: str) -> Maker:
     return Maker(f"cdspp.report.{function}", inputs or ("scores",))
 
@@ -110,36 +107,17 @@ def _maker(function: str, *inputs: str) -> Maker:
 _OF_DATA = ("labels", "features", "splits")
 _OF_SHOWCASE = ("fits", "subspace", "source_labels", "target_labels")
 _SELECTING = ("scores", "comparisons", "selecting_records")
-BENCHMARK = _maker("tables.benchmark:write_benchmark")
+SCORE_TABLES = _maker("tables.benchmark:write_benchmark")
 OVERVIEW = _maker("tables.benchmark:write_overview")
-CURVE_TABLES = _maker("tables.benchmark:write_curves")
 DATA = _maker("tables.contents:write_contents", *_OF_DATA)
 SELECTION = _maker("tables.selection:write_selection", *_SELECTING)
 MATRIX = _maker("tables.source_help:write_matrix", "comparisons")
 TASKS = _maker("tables.source_help:write_tasks", "scores", "rows")
-SOURCES = _maker("tables.source_help:write_several", "scores", "rows")
-METHODS = _maker("figures.benchmark:write_benchmark")
-BRIDGES = _maker("figures.curves:write_bridges")
-CURVE_FIGURES = _maker("figures.curves:write_curves")
+CHARTS = _maker("figures.benchmark:write_benchmark")
+BRIDGES = _maker("figures.benchmark:write_bridges")
 SHOWCASE = _maker("figures.samples:write_showcase", *_OF_SHOWCASE)
 OPENING = _maker("figures.source_help:write_opening", "scores", "comparisons")
 SELECTED = _maker("figures.source_help:write_selection", "selection")
-
-# The caption of the opening chart, which shows gains alone where tasks are many.
-OF_FEW_TASKS = (
-    "Accuracy of the baseline, of the method in every other source state and with its "
-    "real source, task by task: mean over trials and 95 % t interval (from "
-    "{interval_trials} trials on). Target-only is the state without a source. Right: "
-    "the verdict, and the paired gain over the state that is hardest to beat, in "
-    "points, with its interval. All panels have the same scale; none starts at zero."
-)
-OF_MANY_TASKS = (
-    "The gain of the method by its real source, in points, task by task: paired gain "
-    "over the baseline (hollow squares) and over the source state that is hardest to "
-    "beat (blue where the source helps, red where it hurts, black where it makes no "
-    "difference, grey where it is undecided); mean over trials and 95 % t interval "
-    "(from {interval_trials} trials on)."
-)
 
 EVERY_TASK = Fold(
     "Accuracy on every task",
@@ -181,198 +159,162 @@ CONTENTS = Fold(
     "sides of a task.",
 )
 
+# Captions, as the page shows them below a figure. That of the opening chart follows the
+# number of tasks: where they are many, the chart has gains only.
+_FEW_TASKS = (
+    "Accuracy of the baseline, of the method in every other source state and with its "
+    "real source, task by task: mean over trials and 95 % t interval (from "
+    "{interval_trials} trials on). Target-only is the state without a source. Right: "
+    "the verdict, and the paired gain over the state that is hardest to beat, in "
+    "points, with its interval. All panels have the same scale; none starts at zero."
+)
+_MANY_TASKS = (
+    "The gain of the method by its real source, in points, task by task: paired gain "
+    "over the baseline (hollow squares) and over the source state that is hardest to "
+    "beat (blue where the source helps, red where it hurts, black where it makes no "
+    "difference, grey where it is undecided); mean over trials and 95 % t interval "
+    "(from {interval_trials} trials on)."
+)
+_BRIDGES = (
+    "The gain from a bridge between the domains. Left: accuracy against the number of "
+    "paired rows, objects that both views describe, without a label and outside both "
+    "domains; lines across: methods without pairs, which use labels alone, the target "
+    "alone, or shared columns. Right: the same methods against labelled samples per "
+    "class. Means over the first trials, band: 95 % t interval (from {interval_trials} "
+    "trials on)."
+)
+_STATES = (
+    "The gain in accuracy of each method by its real source over each other state of "
+    "the source, averaged over tasks. Signs and fills follow accuracy and balanced "
+    "accuracy: ▲ dark: the real source is better by both; ▼: worse by both; =: equal "
+    "within the margin by both; ◐ yellow: it depends on the measure, here or in the "
+    "verdict over all states; white: the trials leave it open; in brackets: too few "
+    "trials, or fits that collapsed or diverged. Each pair by a test at 5 %, after "
+    "Holm's correction over the methods of a column unless the study says otherwise."
+)
+_METHODS = (
+    "Accuracy of every method on every task: mean over trials and 95 % t interval "
+    "(from {interval_trials} trials on). Hollow markers and stars: supervised methods. "
+    "Every panel has the same scale, none starts at zero; arrows mark means far to its "
+    "left, brackets fits that collapsed or diverged. † shortened runs."
+)
+_LABELS = (
+    "Accuracy against the number of labelled target samples per class, drawn nested "
+    "from the seed: mean over trials; band: 95 % t interval of {reference} (from "
+    "{interval_trials} trials on); dashed: the baseline. Panels span equally many "
+    "points, each around its own data; arrows name methods far below. All other "
+    "samples are test samples, so the right has fewer of them."
+)
+_SENSITIVITY = (
+    "Accuracy of {reference} against one parameter at a time, with one fit for each "
+    "value. Thick: average over tasks; thin: single tasks; band: 95 % t interval (from "
+    "{interval_trials} trials on); grey bar: the value of the main run. One scale for "
+    "all panels. Beyond the number of classes the closed form has no further "
+    "direction, so the curve is flat."
+)
+_ITERATIONS = (
+    "Accuracy by iteration: mean over trials, band: 95 % t interval (from "
+    "{interval_trials} trials on). Dashed: the baseline, which does not iterate. "
+    "Arrows mark methods that end far below, brackets fits that collapsed or diverged."
+)
+_SUBSPACE = (
+    "The common subspace of {reference} on {task}, trial {trial}, iteration by "
+    "iteration, and after one more fit on all pseudo-labels, which the paper's text "
+    "describes and its released code omits; one fixed two-dimensional view. Squares: "
+    "source; stars: labelled target samples; circles: unlabelled ones. Titles: "
+    "accuracy on these. Colour: true class; only the picture uses it."
+)
+_CONFUSION = (
+    "Which class is mistaken for which: {reference} on {task}, last iteration, summed "
+    "over trials. Colour: share of the true class; numbers: samples."
+)
+_SELECTION = (
+    "Accuracy with the default, with what each trial selected by cross-validation on "
+    "its labelled rows, and with the value that is best in hindsight, on the test "
+    "rows: averaged over tasks. Only the first two can be reached in practice; the "
+    "third bounds the gain of any tuning."
+)
+_OVERVIEW = "Average accuracy of every method and control by benchmark."
+
 _CHART = (
-    Item(
-        FIGURE,
-        "bridges",
-        BRIDGES,
-        _varies(PAIRS),
-        caption="The gain from a bridge between the domains. Left: accuracy against "
-        "the number of paired rows, objects that both views describe, without a label "
-        "and outside both domains; lines across: methods without pairs, which use "
-        "labels alone, the target alone, or shared columns. Right: the same methods "
-        "against labelled samples per class. Means over the first trials, band: 95 % t "
-        "interval (from {interval_trials} trials on).",
-    ),
+    Item(FIGURE, "bridges", BRIDGES, _varies(PAIRS), caption=_BRIDGES),
     Item(FIGURE, "source-help", OPENING, caption="{opening}"),
-    Item(
-        FIGURE,
-        "source-states",
-        OPENING,
-        caption="The gain in accuracy of each method by its real source over each "
-        "other state of the source, averaged over tasks. Signs and fills follow "
-        "accuracy and balanced accuracy: ▲ dark: the real source is better by both; ▼: "
-        "worse by both; =: equal within the margin by both; ◐ yellow: it depends on "
-        "the measure, here or in the verdict over all states; white: the trials leave "
-        "it open; in brackets: too few trials, or fits that collapsed or diverged. "
-        "Each pair by a test at 5 %, after Holm's correction over the methods of a "
-        "column unless the study says otherwise.",
-    ),
+    Item(FIGURE, "source-states", OPENING, caption=_STATES),
 )
 _BENCHMARK = (
-    Item(TABLE, "accuracy_{benchmark}", BENCHMARK, fold=EVERY_TASK),
-    Item(
-        FIGURE,
-        "methods_{benchmark}",
-        METHODS,
-        fold=EVERY_TASK,
-        caption="Accuracy of every method on every task: mean over trials and 95 % t "
-        "interval (from {interval_trials} trials on). Hollow markers and stars: "
-        "supervised methods. Every panel has the same scale, none starts at zero; "
-        "arrows mark means far to its left, brackets fits that collapsed or diverged. "
-        "† shortened runs.",
-    ),
-    Item(TABLE, "class-accuracy_{benchmark}", BENCHMARK, fold=BALANCED),
+    Item(TABLE, "accuracy_{benchmark}", SCORE_TABLES, fold=EVERY_TASK),
+    Item(FIGURE, "methods_{benchmark}", CHARTS, fold=EVERY_TASK, caption=_METHODS),
+    Item(TABLE, "class-accuracy_{benchmark}", SCORE_TABLES, fold=BALANCED),
     Item(TABLE, "source-help_{benchmark}", TASKS, fold=BY_TASK),
-    Item(TABLE, "several-sources_{benchmark}", SOURCES, _has(LEFT_OUT), SEVERAL),
-    Item(
-        FIGURE,
-        "labels_{benchmark}",
-        CURVE_FIGURES,
-        _varies(LABELS),
-        CURVES,
-        "Accuracy against the number of labelled target samples per class, drawn "
-        "nested from the seed: mean over trials; band: 95 % t interval of {reference} "
-        "(from {interval_trials} trials on); dashed: the baseline. Panels span equally "
-        "many points, each around its own data; arrows name methods far below. All "
-        "other samples are test samples, so the right has fewer of them.",
-    ),
+    Item(TABLE, "several-sources_{benchmark}", TASKS, _has(LEFT_OUT), SEVERAL),
+    Item(FIGURE, "labels_{benchmark}", CHARTS, _varies(LABELS), CURVES, _LABELS),
     Item(
         FIGURE,
         "sensitivity_{benchmark}",
-        CURVE_FIGURES,
+        CHARTS,
         lambda plan: plan.varied - {LABELS, PAIRS},
         CURVES,
-        "Accuracy of {reference} against one parameter at a time, with one fit for "
-        "each value. Thick: average over tasks; thin: single tasks; band: 95 % t "
-        "interval (from {interval_trials} trials on); grey bar: the value of the main "
-        "run. One scale for all panels. Beyond the number of classes the closed form "
-        "has no further direction, so the curve is flat.",
+        _SENSITIVITY,
     ),
-    Item(TABLE, "curve-{curve}_{benchmark}", CURVE_TABLES, fold=CURVES),
-    Item(
-        FIGURE,
-        "iterations_{benchmark}",
-        METHODS,
-        fold=ROUNDS,
-        caption="Accuracy by iteration: mean over trials, band: 95 % t interval (from "
-        "{interval_trials} trials on). Dashed: the baseline, which does not iterate. "
-        "Arrows mark methods that end far below, brackets fits that collapsed or "
-        "diverged.",
-    ),
-    Item(TABLE, "iterations_{benchmark}", BENCHMARK, fold=ROUNDS),
-    Item(
-        FIGURE,
-        "subspace_{benchmark}",
-        SHOWCASE,
-        attrgetter("showcase"),
-        ONE_TASK,
-        "The common subspace of {reference} on {task}, trial {trial}, iteration by "
-        "iteration, and after one more fit on all pseudo-labels, which the paper's "
-        "text describes and its released code omits; one fixed two-dimensional view. "
-        "Squares: source; stars: labelled target samples; circles: unlabelled ones. "
-        "Titles: accuracy on these. Colour: true class; only the picture uses it.",
-    ),
-    Item(
-        FIGURE,
-        "confusion_{benchmark}",
-        SHOWCASE,
-        attrgetter("showcase"),
-        ONE_TASK,
-        "Which class is mistaken for which: {reference} on {task}, last iteration, "
-        "summed over trials. Colour: share of the true class; numbers: samples.",
-    ),
+    Item(TABLE, "curve-{curve}_{benchmark}", SCORE_TABLES, fold=CURVES),
+    Item(FIGURE, "iterations_{benchmark}", CHARTS, fold=ROUNDS, caption=_ITERATIONS),
+    Item(TABLE, "iterations_{benchmark}", SCORE_TABLES, fold=ROUNDS),
+    Item(FIGURE, "subspace_{benchmark}", SHOWCASE, _showcase, ONE_TASK, _SUBSPACE),
+    Item(FIGURE, "confusion_{benchmark}", SHOWCASE, _showcase, ONE_TASK, _CONFUSION),
     Item(TABLE, "contents_{benchmark}", DATA, fold=CONTENTS),
     Item(TABLE, "overlap_{benchmark}", DATA, fold=CONTENTS),
 )
-_HYPER_PARAMETERS = (
-    Item(
-        FIGURE,
-        "selection",
-        SELECTED,
-        _has(CHOOSING),
-        caption="Accuracy with the default, with what each trial selected by "
-        "cross-validation on its labelled rows, and with the value that is best in "
-        "hindsight, on the test rows: averaged over tasks. Only the first two can be "
-        "reached in practice; the third bounds the gain of any tuning.",
-    ),
+_SELECTIONS = (
+    Item(FIGURE, "selection", SELECTED, _has(CHOOSING), caption=_SELECTION),
     Item(TABLE, "selection", SELECTION, _has(CHOOSING)),
 )
+_STATES_TABLE = (Item(TABLE, "source-help", MATRIX),)
+_AT_A_GLANCE = (Item(TABLE, "overview", OVERVIEW, caption=_OVERVIEW),)
+
+# What stands in the page before a part that is folded away, by its anchor.
+_SENTENCES = {
+    "states": "The gain of each method by its real source over every other state of "
+    "it, in points: where a number is negative, the method did better without.",
+    "selection": "Whether a verdict turns on a hyper-parameter: accuracy with the "
+    "default, with the value selected on the labelled target rows of each trial, and "
+    "with the best in hindsight.",
+    "times": "Processor time of three trials over all tasks, as a multiple of that of "
+    "{reference}.",
+    "graph": "The labels of the test samples meet the predictions after every fit, at "
+    "the scores; no fit has them among its inputs.",
+    "numbers": "The meaning of a trial, an average, an interval and a dash.",
+    "data": "Sources and licences of the data, and the works to cite.",
+    "run": "Versions, seeds, hardware, time by stage and method, digests, and the "
+    "configuration.",
+}
+
+
+def _folded(
+    anchor: str, heading: str, group: str, items: tuple[Item, ...] = ()
+) -> Part:
+    return Part(anchor, heading, group, items, _SENTENCES[anchor])
+
 
 OWN: tuple[Part, ...] = (
     Part("chart", "With the source, and without", items=_CHART),
-    Part(
-        "overview",
-        "All methods at a glance",
-        items=(
-            Item(
-                TABLE,
-                "overview",
-                OVERVIEW,
-                caption="Average accuracy of every method and control by benchmark.",
-            ),
-        ),
-    ),
+    Part("overview", "All methods at a glance", items=_AT_A_GLANCE),
     Part("benchmark-{benchmark}", "{title}", DETAILS, _BENCHMARK),
-    Part(
-        "states",
-        "Did the source help each method?",
-        DETAILS,
-        (Item(TABLE, "source-help", MATRIX),),
-        "The gain of each method by its real source over every other state of it, in "
-        "points: where a number is negative, the method did better without.",
-    ),
-    Part(
-        "selection",
-        "Are hyper-parameters the reason?",
-        DETAILS,
-        _HYPER_PARAMETERS,
-        "Whether a verdict turns on a hyper-parameter: accuracy with the default, with "
-        "the value selected on the labelled target rows of each trial, and with the "
-        "best in hindsight.",
-    ),
-    Part(
-        "times",
-        "What it costs",
-        DETAILS,
-        sentence="Processor time of three trials over all tasks, as a multiple of that "
-        "of {reference}.",
-    ),
-    Part(
-        "graph",
-        "Where the test labels go",
-        AUDIT,
-        sentence="The labels of the test samples meet the predictions after every fit, "
-        "at the scores; no fit has them among its inputs.",
-    ),
-    Part(
-        "numbers",
-        "How the numbers are made",
-        AUDIT,
-        sentence="The meaning of a trial, an average, an interval and a dash.",
-    ),
-    Part(
-        "data",
-        "Data, sources, licences",
-        AUDIT,
-        sentence="Sources and licences of the data, and the works to cite.",
-    ),
-    Part(
-        "run",
-        "What was run",
-        AUDIT,
-        sentence="Versions, seeds, hardware, time by stage and method, digests, and "
-        "the configuration.",
-    ),
+    _folded("states", "Did the source help each method?", DETAILS, _STATES_TABLE),
+    _folded("selection", "Are hyper-parameters the reason?", DETAILS, _SELECTIONS),
+    _folded("times", "What it costs", DETAILS),
+    _folded("graph", "Where the test labels go", AUDIT),
+    _folded("numbers", "How the numbers are made", AUDIT),
+    _folded("data", "Data, sources, licences", AUDIT),
+    _folded("run", "What was run", AUDIT),
     Part("rerun", "How to run it again", AUDIT),
 )
 
 
 def outline() -> tuple[Part, ...]:
-    """Return the parts of the page, those of guest sections among them."""
+    """Return the parts of the page, those of plug-ins among them."""
     parts = OWN
-    for guest in guest_classes():
-        parts = guest.parts(parts)
+    for plugin in plugin_classes():
+        parts = plugin.parts(parts)
     return parts
 
 
@@ -395,32 +337,32 @@ def item_names(item: Item, plans: Plans) -> list[str]:
 def item_jobs(plans: Plans) -> list[ItemJob]:
     """Return the jobs that make the tables and figures of a study, in order."""
     jobs: dict[tuple[str, Maker, str], ItemJob] = {}
-    pairs = ((part, item) for part in outline() for item in part.items)
+    pairs = [(part, item) for part in outline() for item in part.items]
     for part, item in pairs:
-        every = "{benchmark}" not in item.name
+        maker = item.maker
+        if maker is None:
+            continue
         stem = re.sub(r"[-_]?{\w+}", "", item.name)
-        for chosen in [plans] if every else [[plan] for plan in plans]:
-            names = item_names(item, chosen)
-            if item.maker and names:
-                of = "" if every else f"_{chosen[0].benchmark}"
-                job = ItemJob(f"{stem}{of}", item.kind, item.maker, chosen)
-                captions = jobs.setdefault((item.kind, item.maker, of), job).captions
-                captions |= dict.fromkeys(names, _plain_caption(part, item, chosen))
+        of_data = set(maker.inputs) <= set(_OF_DATA)
+        # The caption of a table is by default what opens its part.
+        opening = item.fold or part
+        end = "" if opening.heading.endswith("?") else "."
+        text = item.caption or f"{opening.heading}{end} {opening.sentence}".strip()
+        by_benchmark = "{benchmark}" in item.name
+        for chosen in [[plan] for plan in plans] if by_benchmark else [plans]:
+            if names := item_names(item, chosen):
+                suffix = f"_{chosen[0].benchmark}" if by_benchmark else ""
+                job = ItemJob(stem + suffix, item.kind, maker, chosen, of_data, {})
+                captions = jobs.setdefault((item.kind, maker, suffix), job).captions
+                caption = text.format(**caption_fields(chosen))
+                captions |= dict.fromkeys(names, caption)
     return list(jobs.values())
-
-
-def _plain_caption(part: Part, item: Item, plans: Plans) -> str:
-    """Return a caption as text; that of a table is by default what opens its part."""
-    shown = item.fold or part
-    opening = shown.heading if shown.heading.endswith("?") else f"{shown.heading}."
-    text = item.caption or f"{opening} {shown.sentence}".strip()
-    return text.format(**caption_fields(plans))
 
 
 def caption_fields(plans: Plans) -> dict[str, str]:
     """Return what captions and sentences may name, by field."""
     fields = {"interval_trials": str(INTERVAL_TRIALS)}
-    opening = OF_FEW_TASKS if few_tasks(plans) else OF_MANY_TASKS
+    opening = _FEW_TASKS if few_tasks(plans) else _MANY_TASKS
     fields["opening"] = opening.format(**fields)
     for role in (REFERENCE, BASELINE):
         names = (plan.role_name(role) for plan in plans)

@@ -50,10 +50,10 @@ class Results:
         DataError
             The study has no such table.
         """
-        known = {path.stem: path for path in self.folder.glob("t[ai]*s/[!.]*.csv")}
-        if name not in known:
-            raise DataError(f"no table {name!r}{did_you_mean(name, known)}")
-        texts = pd.read_csv(known[name], dtype="str", keep_default_na=False)
+        paths = {path.stem: path for path in self.folder.glob("t[ai]*s/[!.]*.csv")}
+        if name not in paths:
+            raise DataError(f"no table {name!r}{did_you_mean(name, paths)}")
+        texts = pd.read_csv(paths[name], dtype="str", keep_default_na=False)
         return texts.apply(_numbers)
 
 

@@ -1,13 +1,12 @@
 """Files that pass between the stages of a study: NPZ for features, Parquet for rows.
 
-Parquet files carry no variable metadata: equal rows give equal bytes. A fit is checked
-against its record whenever it is read.
+Parquet files carry no variable metadata: equal rows give equal bytes.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,19 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.core.files import (
-    BROKEN,
-    Expected,
-    Record,
-    atomic,
-    check_opening,
-    fault,
-    read_arrays,
-    read_record,
-    recipe,
-    refused,
-    unreadable,
-)
+from cdspp.core import files
+from cdspp.core.files import Record, refused, unreadable
 from cdspp.core.names import FitKey, PathLike, fit_key, task_domains, trials_of_block
 from cdspp.core.provenance import file_digest, ids_digest
 
@@ -36,6 +24,13 @@ if TYPE_CHECKING:
 
 Columns = Mapping[str, str]
 
+# Of the text of a value in a CSV file, by type.
+_CONVERTERS: Mapping[str, Callable[[str], Any]] = {
+    "str": str,
+    "int64": int,
+    "float64": lambda text: float(text or "nan"),
+    "bool": {"true": True, "false": False}.__getitem__,
+}
 SHIPPED = "Take it from the repository again."  # remedy for a file that no study makes
 
 LABEL_COLUMNS: Columns = {"id": "string", "label": "string", "position": "int32"}
@@ -74,10 +69,7 @@ SCORE_COLUMNS: Columns = {
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """One view of one domain: ``X`` (n, d) float32, dense or CSR, without labels.
-
-    `columns` are the names of the features, where they mean something.
-    """
+    """One view of one domain: `X` (n, d) float32, dense or CSR, perhaps with names."""
 
     X: Any
     ids: np.ndarray
@@ -100,14 +92,14 @@ def write_features(path: PathLike, features: Features) -> None:
     if features.columns is not None:
         parts["columns"] = np.asarray(features.columns, dtype=np.str_)
     provenance = json.dumps(dict(features.provenance), sort_keys=True)
-    with atomic(path) as temporary, temporary.open("wb") as stream:
+    with files.atomic(path) as temporary, temporary.open("wb") as stream:
         np.savez(stream, provenance=np.asarray(provenance), **parts)
 
 
 def read_features(path: PathLike) -> Features:
     """Read a file of `write_features`; DataError where it is anything else."""
     what = "a feature file (NPZ)"
-    arrays = read_arrays(path, what)
+    arrays = files.read_arrays(path, what)
     try:
         provenance = json.loads(str(arrays["provenance"]))
         ids = arrays["ids"]
@@ -118,7 +110,7 @@ def read_features(path: PathLike) -> Features:
 
             parts = (arrays["data"], arrays["indices"], arrays["indptr"])
             X = sparse.csr_array(parts, shape=tuple(arrays["shape"]))
-    except BROKEN as error:
+    except files.BROKEN as error:
         raise unreadable(path, what, f"it is damaged or foreign: {error}") from error
     if np.ndim(X) != 2 or np.shape(ids) != X.shape[:1]:
         shapes = f"an array of shape {np.shape(X)} and ids of shape {np.shape(ids)}"
@@ -129,7 +121,7 @@ def read_features(path: PathLike) -> Features:
 def read_subspace(path: PathLike) -> dict[str, np.ndarray]:
     """Read `SUBSPACE_ARRAYS` by name; DataError where the file holds anything else."""
     what = "a subspace (NPZ)"
-    arrays = read_arrays(path, what)
+    arrays = files.read_arrays(path, what)
     if lacking := [name for name in SUBSPACE_ARRAYS if name not in arrays]:
         raise unreadable(path, what, f"it holds no {', '.join(lacking)}")
     shapes = [arrays[name].shape for name in SUBSPACE_ARRAYS]
@@ -147,21 +139,20 @@ def write_rows(
     import pyarrow.parquet as pq
 
     types = {name: pa.type_for_alias(kind) for name, kind in columns.items()}
-    with atomic(path) as temporary:
+    with files.atomic(path) as temporary:
         pq.write_table(pa.table(dict(values), schema=pa.schema(types)), temporary)
 
 
 def read_rows(path: PathLike, columns: Columns) -> dict[str, np.ndarray]:
     """Read the named columns; strings come as object arrays, nulls as None or NaN.
 
-    DataError: the file is missing or damaged, or a column is not there or of another
-    type.
+    DataError: a file is missing or damaged, or lacks a column of such a type.
     """
     import pyarrow.lib
     import pyarrow.parquet as pq
 
     what = f"a Parquet file with the columns {', '.join(columns)}"
-    check_opening(path, what, b"PAR1")
+    files.check_opening(path, what, b"PAR1")
     try:
         table = pq.read_table(path, columns=list(columns))
         kinds = {name: table.schema.field(name).type for name in columns}
@@ -184,10 +175,9 @@ def read_frame(path: PathLike, columns: Columns) -> pd.DataFrame:
 def read_csv(path: PathLike, types: Columns, remedy: str = "") -> pd.DataFrame:
     """Read columns of a CSV file to the last digit, and texts as they stand.
 
-    By column, `types` has ``str``, ``bool``, ``int64`` or ``float64``; other columns
-    are left out. A missing number is NaN; a text never is: a class may be called NA.
-    DataError, with the `remedy` where no study makes the file: it is missing, lacks a
-    column, or has a value of another type.
+    By column, `types` has ``str``, ``bool``, ``int64`` or ``float64``. A missing number
+    is NaN; a text never is: a class may be called NA. DataError, with the `remedy` if
+    no study makes the file: it is missing, lacks a column, or holds another type.
     """
     import pandas as pd
 
@@ -196,24 +186,17 @@ def read_csv(path: PathLike, types: Columns, remedy: str = "") -> pd.DataFrame:
         if lacking := [name for name in types if name not in found]:
             some = f"it lacks {', '.join(lacking)}"
             raise ValueError(some if lacking != [*types] else "it has none of them")
-        return found[list(types)].apply(lambda texts: _typed(texts, types))
+        return pd.DataFrame({name: _typed(found[name], types[name]) for name in types})
     except (OSError, ValueError) as error:
         what = f"a CSV file with the columns {', '.join(types)}"
         wrong = getattr(error, "strerror", None) or str(error)
         raise unreadable(path, what, wrong, remedy) from error
 
 
-def _typed(texts: pd.Series, types: Columns) -> pd.Series:
+def _typed(texts: pd.Series, kind: str) -> pd.Series:
     """Convert texts as Python does, which is exact."""
-    convert: Mapping[str, Any] = {
-        "str": str,
-        "int64": int,
-        "float64": lambda text: float(text or "nan"),
-        "bool": {"true": True, "false": False}.__getitem__,
-    }
-    kind = types[str(texts.name)]
     try:
-        return texts.map(convert[kind]).astype(kind)
+        return texts.map(_CONVERTERS[kind]).astype(kind)
     except (ValueError, KeyError) as error:
         raise ValueError(f"{texts.name} holds what is no {kind}: {error}") from error
 
@@ -229,18 +212,17 @@ class ExpectedFits(NamedTuple):
     """The fits of a benchmark, as a configuration has them.
 
     `recipes` has, by ``<setting>/<method>``, the recipe and the place of its files in
-    `inputs`: paths by the names of `cdspp.stages.trials.TaskFiles`, in which
-    ``{source}``, ``{target}`` and ``{block}`` stand for those of a fit.
+    `inputs`: patterns of `cdspp.stages.trials.TaskFiles`, as `input_files` takes them.
     """
 
     recipes: Mapping[str, tuple[str, int]]
     inputs: Sequence[Mapping[str, str]]
 
-    def of(self, path: PathLike) -> Expected:
+    def of(self, path: PathLike) -> files.Expected:
         """Return what one fit should be made of."""
         key = fit_key(path)
         made_of, place = self.recipes.get(f"{key.setting}/{key.method}", ("", 0))
-        return Expected(made_of, input_files(self.inputs[place], key))
+        return files.Expected(made_of, input_files(self.inputs[place], key))
 
 
 def fit_recipe(seed: int, numeric_threads: int, fit: Mapping[str, Any]) -> str:
@@ -250,23 +232,20 @@ def fit_recipe(seed: int, numeric_threads: int, fit: Mapping[str, Any]) -> str:
     """
     others = ("code", "predictions")
     choices = {name: value for name, value in fit.items() if name not in others}
-    return recipe([seed, numeric_threads, choices], fit["code"])
+    return files.recipe([seed, numeric_threads, choices], fit["code"])
 
 
 def input_files(patterns: Mapping[str, str], key: FitKey) -> dict[str, str]:
-    """Return the files that a fit reads, by the patterns of its method and setting.
-
-    Those of a second source have its number in their names: `source_features_2`.
-    """
+    """Return the files of a fit by the patterns of its method and setting."""
     sources, target = task_domains(key.task)
-    files = {}
+    found = {}
     for name, pattern in patterns.items():
         path = pattern.replace("{target}", target).replace("{block}", key.block)
         each = sources if "{source}" in path else sources[:1]
         for number, source in enumerate(each, start=1):
             numbered = name if number == 1 else f"{name}_{number}"
-            files[numbered] = path.replace("{source}", source)
-    return files
+            found[numbered] = path.replace("{source}", source)
+    return found
 
 
 def unnumbered(name: str) -> str:
@@ -290,7 +269,7 @@ def read_fit_record(path: PathLike) -> Record:
     DataError as of `read_record`, or where the fit is not named after its trials.
     """
     file = Path(path).with_suffix(".parquet")
-    record = read_record(file)
+    record = files.read_record(file)
     try:
         trials_of_block(file.stem)
     except ValueError as error:
@@ -299,73 +278,53 @@ def read_fit_record(path: PathLike) -> Record:
     return record
 
 
-def read_fit(path: PathLike) -> FitFile:
+def read_fit(
+    path: PathLike,
+    expected: files.Expected | None = None,
+    digests: dict[str, str] | None = None,
+) -> FitFile:
     """Read the predictions of a fit, and check them against its record and path.
 
-    DataError: predictions or record are damaged, have changed or belong to another fit;
-    the trials are not those of the block; or the predicted samples are not exactly the
-    test samples of their trial, once each a round.
+    DataError: predictions or record are damaged, have changed or belong to another fit,
+    the predicted samples are not the test samples of each trial, once a round, or the
+    fit is not as `expected`: a job of an earlier run, which ended late, may write one.
+    `digests` keeps those of inputs, by path, from one call to the next.
     """
     file = Path(path)
     record, columns = read_fit_record(file), read_rows(file, FIT_COLUMNS)
     fit = FitFile(file, fit_key(file), columns, record)
     _check_rows(fit)
-    if wrong := fault(file, known={str(file): file_digest(file)}, record=record):
+    known = {} if digests is None else digests
+    known[str(file)] = file_digest(file)
+    if wrong := files.fault(file, expected, known, record=record):
         raise refused(file, wrong)
     return fit
 
 
-def read_expected_fits(
-    paths: Iterable[PathLike], expected: ExpectedFits | None
-) -> Iterator[FitFile]:
-    """Yield fits as `read_fit` reads them; DataError where one is not as expected.
-
-    Such is one that a job of an earlier run made, which ended late.
-    """
-    known: dict[str, str] = {}
-    for path in paths:
-        fit = read_fit(path)
-        known[str(path)] = fit.record.sha256  # as was read
-        wanted = expected and expected.of(path)
-        if wrong := fault(path, wanted, known, record=fit.record):
-            raise refused(path, wrong)
-        yield fit
-
-
 def _check_rows(fit: FitFile) -> None:
+    columns = fit.columns
     outcomes = {o["trial"]: o for o in fit.record.trials if o["rounds"] and o["tested"]}
-    found = np.unique(fit.columns["trial"]).tolist()
-    if found != [*outcomes]:
-        wrong = f"but there are {found}"
-        raise refused(
-            fit.path, f"expected predictions of the trials {[*outcomes]}, {wrong}"
-        )
+    if (found := np.unique(columns["trial"]).tolist()) != [*outcomes]:
+        expected = f"expected predictions of the trials {[*outcomes]}"
+        raise refused(fit.path, f"{expected}, but there are {found}")
     for trial, outcome in outcomes.items():
-        here = fit.columns["trial"] == trial
-        ids, rounds = fit.columns["id"][here], fit.columns["iteration"][here]
-        _check_trial(fit.path, ids, rounds, outcome)
-
-
-def _check_trial(
-    file: Path, ids: NDArray[Any], iterations: NDArray[Any], outcome: Mapping[str, Any]
-) -> None:
-    trial, tested = outcome["trial"], outcome["tested"]
-    rounds = rows_by_round(iterations)
-    if len(rounds) != outcome["rounds"]:
-        expected = f"trial {trial}: expected {outcome['rounds']} iterations"
-        raise refused(file, f"{expected}, but there are {len(rounds)}")
-    checked = np.empty(0, dtype=object)
-    for number, rows in rounds.items():
-        found = ids[rows]
-        # Rounds have one order, so that most need no digest.
-        if np.array_equal(found, checked):
-            continue
-        if len(found) != tested or ids_digest(found) != outcome["test_ids"]:
-            where = f"trial {trial}, iteration {number}"
-            expected = f"expected the {tested} test samples of the split, once each"
-            got = f"got {len(found)} rows of {len(set(found))} samples"
-            raise refused(file, f"{where}: {expected}, but {got}")
-        checked = found
+        here, tested = columns["trial"] == trial, outcome["tested"]
+        ids, rounds = columns["id"][here], rows_by_round(columns["iteration"][here])
+        if len(rounds) != outcome["rounds"]:
+            expected = f"trial {trial}: expected {outcome['rounds']} iterations"
+            raise refused(fit.path, f"{expected}, but there are {len(rounds)}")
+        checked = np.empty(0, dtype=object)
+        for number, rows in rounds.items():
+            samples = ids[rows]
+            # Rounds have one order, so that most need no digest.
+            if np.array_equal(samples, checked):
+                continue
+            if len(samples) != tested or ids_digest(samples) != outcome["test_ids"]:
+                where = f"trial {trial}, iteration {number}"
+                expected = f"expected the {tested} test samples of the split, once each"
+                got = f"got {len(samples)} rows of {len(set(samples))} samples"
+                raise refused(fit.path, f"{where}: {expected}, but {got}")
+            checked = samples
 
 
 def rows_by_round(iterations: NDArray[Any]) -> dict[int, NDArray[np.intp]]:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from cdspp.core.errors import DataError, MethodFailed
+from cdspp.core.errors import DataError
 from cdspp.core.files import atomic
 from cdspp.core.names import MAIN, PathLike, task_domains
-from cdspp.core.provenance import Usage
+from cdspp.core.provenance import USAGE
 from cdspp.core.wording import counted
 from cdspp.methods.base import UNLABELLED, Round
-from cdspp.methods.collapse import find_collapse
+from cdspp.methods.problem import find_collapse
 from cdspp.stages.artifacts import read_features
-from cdspp.stages.trials import TaskFiles, Trial, read_trials
+from cdspp.stages.trials import TaskFiles, Trial, read_trials, source_features
 
 COLUMNS = ("task", "trial", "id", "predicted")
 # Those of one benchmark, or of the main run, need not say so.
@@ -40,16 +41,24 @@ def export_benchmark(
 ) -> int:
     """Write splits and features of a benchmark, without a label of a test sample.
 
-    `blocks` has each task with the files that its fits read, block by block. It returns
-    the number of trials, over all tasks.
+    `blocks` has each task with the files of its fits; it returns the number of trials.
     """
     tables, views = [], dict[str, str]()
     for task, files in blocks:
-        of_sources = [Path(features) for features, _ in files.of_sources()]
-        target = Path(files.target_features)
+        of_sources = [Path(files[name]) for name in source_features(files)]
+        target = Path(files["target_features"])
         views |= {"source": str(of_sources[0]), "target": str(target)}
         for path in (*of_sources, target):
-            _write_features(folder, path)
+            output = folder / "features" / f"{path.stem}.parquet"
+            if output.is_file() and output.stat().st_mtime > path.stat().st_mtime:
+                continue
+            features = read_features(path)
+            X = features.X
+            X = X if isinstance(X, np.ndarray) else X.toarray()
+            columns = {f"x{number}": column for number, column in enumerate(X.T)}
+            rows = pd.DataFrame({"id": features.ids.astype("str"), **columns})
+            with atomic(output) as temporary:
+                rows.to_parquet(temporary, index=False)
         for trial in read_trials(files, overlap=overlap):
             tables.append(_split(trial, task))
     with atomic(folder / "splits.csv") as temporary:
@@ -71,33 +80,20 @@ def _split(trial: Trial, task: str) -> pd.DataFrame:
     ]
     names = ("role", "id", "label", "domain")
     frames = [pd.DataFrame(dict(zip(names, part, strict=True))) for part in parts]
-    found = pd.concat(frames).assign(trial=trial.number, task=task)
-    return found[["trial", "role", "domain", "id", "label", "task"]]
-
-
-def _write_features(folder: Path, path: Path) -> None:
-    output = folder / "features" / f"{path.stem}.parquet"
-    if output.is_file() and output.stat().st_mtime > path.stat().st_mtime:
-        return
-    features = read_features(path)
-    X = features.X if isinstance(features.X, np.ndarray) else features.X.toarray()
-    columns = {f"x{number}": column for number, column in enumerate(X.T)}
-    rows = pd.DataFrame({"id": features.ids.astype("str"), **columns})
-    with atomic(output) as temporary:
-        rows.to_parquet(temporary, index=False)
+    table = pd.concat(frames).assign(trial=trial.number, task=task)
+    return table[["trial", "role", "domain", "id", "label", "task"]]
 
 
 def external_places(path: PathLike) -> dict[str, list[Any]]:
-    """Return the tasks, trials, benchmarks and settings of a file of predictions.
+    """Return the distinct tasks, trials, benchmarks and settings of predictions.
 
-    They are distinct values by column: `task`, `trial` (integers), `benchmark`,
-    `setting`; none of a column that is not there. DataError: there is no such file, it
-    is damaged or lacks a column, or a trial is not a number.
+    There are none of a column that is not in the file. DataError: there is no such
+    file, it is damaged or lacks a column, or a trial is not a number.
     """
     names = ("task", *NARROWER)
-    found = _read(path, ("trial", *names))
-    trials = _numbers(path, found["trial"], "int64")
-    texts = found.reindex(columns=list(names)).dropna(axis=1, how="all").astype("str")
+    table = _read(path, ("trial", *names))
+    trials = _numbers(path, table["trial"], "int64")
+    texts = table.reindex(columns=list(names)).dropna(axis=1, how="all").astype("str")
     places = {name: texts[name].unique().tolist() for name in texts}
     return dict.fromkeys(names, []) | places | {"trial": trials.unique().tolist()}
 
@@ -109,21 +105,21 @@ def _read(path: PathLike, names: Collection[str]) -> pd.DataFrame:
         if parquet:
             import pyarrow.parquet as pq
 
-            found = list(pq.read_schema(path).names)
+            names_in_file = list(pq.read_schema(path).names)
         else:
-            found = list(pd.read_csv(path, nrows=0).columns)
+            names_in_file = list(pd.read_csv(path, nrows=0).columns)
     except (OSError, ValueError) as error:
         wrong = f"expected a Parquet or CSV file of predictions ({error})."
         raise DataError(f"{path}: {wrong}") from error
-    if lacking := [name for name in COLUMNS if name not in found]:
+    if lacking := [name for name in COLUMNS if name not in names_in_file]:
         raise DataError(
             f"{path}: lacks {', '.join(lacking)}. Expected the columns "
             f"{', '.join(COLUMNS)}, perhaps {', '.join(NARROWER)} and confidence."
         )
-    kept = [name for name in found if name in names]
+    columns = [name for name in names_in_file if name in names]
     if parquet:
-        return pd.read_parquet(path, columns=kept)
-    return pd.read_csv(path, usecols=kept, dtype="str", keep_default_na=False)
+        return pd.read_parquet(path, columns=columns)
+    return pd.read_csv(path, usecols=columns, dtype="str", keep_default_na=False)
 
 
 def _numbers(path: PathLike, values: pd.Series, kind: str) -> pd.Series:
@@ -134,54 +130,40 @@ def _numbers(path: PathLike, values: pd.Series, kind: str) -> pd.Series:
         raise DataError(f"{path}: {wrong}") from error
 
 
-def read_external(
+def external_reader(
     path: PathLike, *, benchmark: str, setting: str, task: str
-) -> pd.DataFrame:
-    """Read the predictions of a task, with their confidence, NaN where there is none.
+) -> Callable[[Trial], tuple[dict[str, Any], list[Round]]]:
+    """Return a function that returns a trial as the record has it, and its one round.
 
     A file without the column `setting` is of the main run, one without `benchmark` of
     each that has the task. DataError as of `external_places`, or where a confidence is
-    not a number.
+    not a number; of the function: an unlabelled row of the trial has no prediction or
+    several, or one that is no class.
     """
-    found = _read(path, (*COLUMNS, *NARROWER, "confidence"))
+    table = _read(path, (*COLUMNS, *NARROWER, "confidence"))
     wanted = {"benchmark": benchmark, "setting": setting, "task": task}
     for name, value in wanted.items():
-        if name in found:
-            found = found[found[name].astype("str") == value]
-    if "setting" not in found and setting != MAIN:
-        found = found.iloc[:0]
-    found = found if "confidence" in found else found.assign(confidence=np.nan)
+        if name in table:
+            table = table[table[name].astype("str") == value]
+    if "setting" not in table and setting != MAIN:
+        table = table.iloc[:0]
+    table = table if "confidence" in table else table.assign(confidence=np.nan)
     kinds = {"trial": "int64", "confidence": "float64"}
-    numbers = {name: _numbers(path, found[name], kinds[name]) for name in kinds}
-    texts = {name: found[name].astype("str") for name in ("id", "predicted")}
-    return found.assign(**numbers, **texts)
+    numbers = {name: _numbers(path, table[name], kinds[name]) for name in kinds}
+    texts = {name: table[name].astype("str") for name in ("id", "predicted")}
+    return partial(_read_trial, table.assign(**numbers, **texts), path)
 
 
-def take_trial(
+def _read_trial(
     predictions: pd.DataFrame, path: PathLike, trial: Trial
 ) -> tuple[dict[str, Any], list[Round]]:
-    """Return a trial as the record has it, and its one round.
-
-    The predictions are those of `read_external`, from the file at `path`.
-    """
     outcome: dict[str, Any] = {"trial": trial.number, "status": "ok", "reason": ""}
     outcome |= {"collapsed": "", "crashed": False}
-    outcome |= dict.fromkeys(Usage().as_dict())  # measured elsewhere, if at all
-    try:
-        answer = _round(predictions, path, trial)
-    except MethodFailed as failure:
-        return outcome | {"status": "failed", "reason": str(failure)}, []
-    n_classes = len({*np.asarray(trial.labelled.y)})
-    collapse = find_collapse(answer.prediction, n_classes, rows={})
-    return outcome | {"collapsed": collapse.kind}, [answer]
-
-
-def _round(predictions: pd.DataFrame, path: PathLike, trial: Trial) -> Round:
-    """Return the predictions of the rows that a trial tests, in their order."""
+    outcome |= dict.fromkeys(USAGE)  # measured elsewhere, if at all
     here = predictions[predictions["trial"] == trial.number]
     if here.empty:
-        name = Path(path).name
-        raise MethodFailed(f"{name} has no predictions of trial {trial.number}")
+        reason = f"{Path(path).name} has no predictions of trial {trial.number}"
+        return outcome | {"status": "failed", "reason": reason}, []
     here = here[here["id"].isin(trial.test_ids.tolist())]
     where = f"{path}: trial {trial.number}"
     if (twice := here["id"].duplicated()).any():
@@ -201,5 +183,8 @@ def _round(predictions: pd.DataFrame, path: PathLike, trial: Trial) -> Round:
             f"{where}: {sorted(unknown)[0]!r} is no class. Expected "
             f"{', '.join(sorted(known))}, spelt as in splits.csv."
         )
+    predicted = here["predicted"].to_numpy(dtype=object)
     confidence = here["confidence"].to_numpy(dtype=np.float64)
-    return Round(1, here["predicted"].to_numpy(dtype=object), confidence)
+    n_classes = len({*np.asarray(trial.labelled.y)})
+    outcome["collapsed"] = find_collapse(predicted, n_classes, rows={}).kind
+    return outcome, [Round(1, predicted, confidence)]

@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from cdspp.core import jobs, linalg, provenance, scaling
 from cdspp.core.errors import ConfigError, DataError
-from cdspp.core.jobs import log_ready
-from cdspp.core.linalg import require_finite
 from cdspp.core.names import NO_SCALE, PCA, PathLike
-from cdspp.core.provenance import limit_threads
-from cdspp.core.scaling import fit_scaling
 from cdspp.datasets.base import Index, read_fetched, read_index
 from cdspp.features import make_extractor
 from cdspp.features.base import Extractor, FileExtractor, ViewExtractor, WordExtractor
@@ -30,25 +27,24 @@ def build_codebook(
     numeric_threads: int,
     fetched: PathLike | None = None,
 ) -> None:
-    """Learn the codebook of `extractor` from the domain that its options name.
+    """Learn the codebook of `extractor`, a word a row, from the domain of its options.
 
-    `output` gets one word a row; `fetched` is as for `extract_view`. ConfigError: the
-    extractor has no codebook, or its options name no domain. DataError: the files
-    cannot be read or are too few.
+    `fetched` is as for `extract_view`. ConfigError: the extractor has no codebook, or
+    its options name no domain. DataError: the files cannot be read or are too few.
     """
-    made = make_extractor(extractor, **options)
-    if not isinstance(made, WordExtractor):
+    tool = make_extractor(extractor, **options)
+    if not isinstance(tool, WordExtractor):
         raise ConfigError(f"extractor {extractor} has no codebook.")
-    if made.codebook_domain is None:
-        raise made.refuse("codebook_domain", "the name of a domain")
-    content = _matching_index(index, made)
-    domain = made.codebook_domain
-    _load(made)
-    with limit_threads(numeric_threads):
-        words = made.fit_codebook(_files(content, domain, fetched))
+    if tool.codebook_domain is None:
+        raise tool.refuse("codebook_domain", "the name of a domain")
+    content = _matching_index(index, tool)
+    domain = tool.codebook_domain
+    _load(tool)
+    with provenance.limit_threads(numeric_threads):
+        words = tool.fit_codebook(_files(content, domain, fetched))
     content.check(domain)
     names = [f"word-{number}" for number in range(len(words))]
-    record = _record(made, dataset=content.dataset, domain=domain)
+    record = _record(tool, dataset=content.dataset, domain=domain)
     _write(output, words, names, record)
 
 
@@ -83,37 +79,37 @@ def extract_view(
     if weights is not None:
         (name,) = read_fetched(Path(weights))["files"]
         options = {**options, "weights": str(Path(weights).parent / str(name))}
-    made, columns, more = make_extractor(extractor, **options), None, dict[str, Any]()
-    _load(made)
-    with limit_threads(numeric_threads):
-        if isinstance(made, ViewExtractor):
-            X, ids, record = _from_view(made, view)
+    tool, columns, more = make_extractor(extractor, **options), None, dict[str, Any]()
+    _load(tool)
+    with provenance.limit_threads(numeric_threads):
+        if isinstance(tool, ViewExtractor):
+            X, ids, record = _from_view(tool, view)
         else:
-            content = _matching_index(index, made)
-            if isinstance(made, Published):
-                X, more = _from_published(made, content, domain, storage)
-            elif isinstance(made, TableColumns):
-                X, columns = made.read(content.root, domain, content.positions(domain))
+            content = _matching_index(index, tool)
+            if isinstance(tool, Published):
+                X, more = _from_published(tool, content, domain, storage)
+            elif isinstance(tool, TableColumns):
+                X, columns = tool.read(content.root, domain, content.positions(domain))
             else:
                 files = _files(content, domain, fetched)
-                X, columns, more = _from_files(made, files, codebook)
+                X, columns, more = _from_files(tool, files, codebook)
             content.check(domain)
             ids = content.ids(domain)
-            record = _record(made, dataset=content.dataset, domain=domain, **more)
+            record = _record(tool, dataset=content.dataset, domain=domain, **more)
         if scale != NO_SCALE:
             X = _scaled(X, scale, f"{extractor}, domain {domain}")
             record["scale"] = scale
     _write(output, X, ids, record, None if scale == PCA else columns)
 
 
-def _load(made: Extractor) -> None:
-    made.load()  # only libraries that are loaded can be limited
-    log_ready()
+def _load(extractor: Extractor) -> None:
+    extractor.load()  # only libraries that are loaded can be limited
+    jobs.log_ready()
 
 
 def _scaled(X: Any, scale: str, what: str) -> Any:
     try:
-        return fit_scaling(scale, X).apply(X)
+        return scaling.fit_scaling(scale, X).apply(X)
     except DataError as error:
         raise DataError(f"{what}: {error}") from error
 
@@ -139,9 +135,9 @@ def _from_view(
     extractor: ViewExtractor, view: PathLike | None
 ) -> tuple[Any, Sequence[str], dict[str, Any]]:
     features = read_features(_given(extractor, "view", view))
-    require_finite(features.X, features.ids, str(view))
-    X, found = extractor.reduce(features.X)
-    record = _record(extractor, **found, view=dict(features.provenance))
+    linalg.require_finite(features.X, features.ids, str(view))
+    X, entries = extractor.reduce(features.X)
+    record = _record(extractor, **entries, view=dict(features.provenance))
     return X, features.ids.tolist(), record
 
 
@@ -170,8 +166,8 @@ def _given(extractor: Extractor, what: str, path: PathLike | None) -> PathLike:
     return path
 
 
-def _record(extractor: Extractor, **found: Any) -> dict[str, Any]:
-    return found | {
+def _record(extractor: Extractor, **entries: Any) -> dict[str, Any]:
+    return entries | {
         "extractor": extractor.identifier,
         "options": extractor.recorded_options(),
         "versions": extractor.versions(),
@@ -181,5 +177,5 @@ def _record(extractor: Extractor, **found: Any) -> dict[str, Any]:
 def _write(
     output: PathLike, X: Any, ids: Sequence[str], record: Any, columns: Any = None
 ) -> None:
-    require_finite(X, ids, str(output))
+    linalg.require_finite(X, ids, str(output))
     write_features(output, Features(X, np.asarray(ids, np.str_), record, columns))

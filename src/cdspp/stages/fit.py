@@ -7,10 +7,10 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
-from itertools import groupby
+from itertools import groupby, product
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -18,38 +18,15 @@ from typing import Any
 import numpy as np
 
 import cdspp.core.light_sklearn  # noqa: F401
+from cdspp.core import errors, jobs, memory, provenance, run_lock, seeding
 from cdspp.core.errors import CollapseWarning, DataError, MethodFailed
-from cdspp.core.faults import crash_text, stops_job
-from cdspp.core.files import Record, content_digest, record_path, write_record
-from cdspp.core.jobs import log_ready
+from cdspp.core.files import Record, record_path, write_record
 from cdspp.core.labels import keep_labels
-from cdspp.core.memory import sharing
 from cdspp.core.names import PathLike, fit_key, trials_of_block
-from cdspp.core.provenance import (
-    file_digest,
-    hardware,
-    ids_digest,
-    limit_threads,
-    measured,
-    numeric,
-    versions,
-)
-from cdspp.core.run_lock import input_digest
-from cdspp.core.seeding import integer_seed
 from cdspp.methods import make_seeded, method_class
 from cdspp.methods.base import HeterogeneousClassifier, Round, SourceDomain
-from cdspp.stages.artifacts import (
-    FIT_COLUMNS,
-    SHARE_COLUMNS,
-    FitFile,
-    fit_recipe,
-    read_fit,
-    read_fit_record,
-    read_rows,
-    unnumbered,
-    write_rows,
-)
-from cdspp.stages.selection import fitted, select_options
+from cdspp.methods.source_vote import SourceVote
+from cdspp.stages import artifacts
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
@@ -57,21 +34,20 @@ TrialResult = tuple[dict[str, Any], Sequence[Round]]  # its record, its rounds
 # Files of a block, of which the digest `read` of a trial covers its part.
 OF_BLOCKS = frozenset({"source_split", "target_split", "pairs", "prior"})
 
+FOLDS = 3  # of the labelled rows of a trial that selects options
+Grid = Mapping[str, Sequence[Any]]
+
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Fit:
-    """One fit of a job: what sets it apart, and where it is written.
+    """One fit of a job: what sets it apart, and the file of its `predictions`.
 
-    `code` is a digest of the code that makes the predictions: a Parquet file with
-    `FIT_COLUMNS`, one row a test sample, round and trial. In the record next to it a
-    trial that the method cannot do has failed; one in which it stopped with any other
-    error of its own has also crashed.
-
-    `options` stand in place of the method's defaults, `source` has the parameters of
-    `SourceState`, `overlap` and `bridge` are as for `read_trials`. A trial selects from
-    the values of `grid` by option (`cdspp.stages.selection`).
+    The file has `FIT_COLUMNS`, one row a test sample, round and trial. `code` is a
+    digest of the code that makes it, `source` has the parameters of `SourceState`,
+    `overlap` and `bridge` are as for `read_trials`. A trial selects from the values of
+    `grid` by option (`select_options`).
     """
 
     method: str
@@ -80,21 +56,17 @@ class Fit:
     options: Mapping[str, Any]
     source: Mapping[str, Any]
     overlap: str
-    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    grid: Grid = field(default_factory=dict)
     bridge: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class TaskBlock:
-    """Files, block and seed that the fits of a job share.
-
-    Seed, benchmark, task, method and trial seed the random numbers.
-    """
+    """Files, task and seed that the fits of a job share."""
 
     files: TaskFiles
     benchmark: str
     task: str
-    block: str
     seed: int
     numeric_threads: int
 
@@ -104,23 +76,23 @@ def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
 
     A fit that is made of the same inputs, options, code and versions of packages is
     kept, so that a job with one more method or setting computes only that one; so is a
-    trial of another block, unless it crashed. Each fit gives the bytes that it would
-    give in a job of its own. DataError as of `read_trials`; a method that crashes costs
-    only its own trial.
+    trial of another block. Each fit gives the bytes that it would give in a job of its
+    own. A trial that the method cannot do has failed, one in which it stops with any
+    other error has also crashed, and is fitted again. DataError as of `read_trials`.
     """
     # All of them before the limit, which only loaded libraries obey.
     methods = [method_class(fit.method) for fit in fits]
     if any(method.needs_torch for method in methods):
         import_module("torch")
-    log_ready()
-    files = task_block.files.by_name().items()
-    inputs = {name: input_digest(path) for name, path in files}
-    with limit_threads(task_block.numeric_threads):
+    jobs.log_ready()
+    files = task_block.files.items()
+    inputs = {name: run_lock.input_digest(path) for name, path in files}
+    with provenance.limit_threads(task_block.numeric_threads):
         # By method, so that no time recorded of one is less for another's work.
         for _, settings in groupby(fits, key=attrgetter("method")):
-            with sharing():
+            with memory.sharing():
                 for fit in settings:
-                    made_of = fit_recipe(
+                    made_of = artifacts.fit_recipe(
                         task_block.seed, task_block.numeric_threads, vars(fit)
                     )
                     if _is_current(fit.predictions, made_of, inputs):
@@ -138,14 +110,15 @@ def _is_current(path: PathLike, made_of: str, inputs: Mapping[str, str]) -> bool
     if record is None or record.inputs != inputs or not os.path.isfile(path):
         return False
     crashed = any(trial["crashed"] for trial in record.trials)
-    return not crashed and record.sha256 == file_digest(path)
+    return not crashed and record.sha256 == provenance.file_digest(path)
 
 
 def _current_record(path: PathLike, made_of: str) -> Record | None:
     """Return the record of a fit if it is whole, of a recipe and of these packages."""
     with suppress(DataError):
-        record = read_fit_record(path)
-        alike = numeric(record.extra["versions"]) == numeric(versions())
+        record = artifacts.read_fit_record(path)
+        numeric, here = provenance.numeric, provenance.versions()
+        alike = numeric(record.extra["versions"]) == numeric(here)
         if alike and record.made_of == made_of:
             return record
     return None
@@ -154,39 +127,59 @@ def _current_record(path: PathLike, made_of: str) -> Record | None:
 def _write_fit(
     task_block: TaskBlock, fit: Fit, made_of: str, inputs: Mapping[str, str]
 ) -> None:
-    rows: dict[str, list[Any]] = {name: [] for name in FIT_COLUMNS}
-    outcomes: list[dict[str, Any]] = []
-    setting = fit_key(fit.predictions).setting
-    run = _external_reader(task_block, setting)
-    run = run or partial(_run_trial, task_block, fit)
+    files = task_block.files
+    run: Callable[[Trial], TrialResult] = partial(_run_trial, task_block, fit)
+    if "predictions" in files:
+        # Not above: it needs pandas, with which a fit would start a second later.
+        from cdspp.stages.external import external_reader
+
+        key = fit_key(fit.predictions)
+        places = {"benchmark": task_block.benchmark, "task": task_block.task}
+        run = external_reader(files["predictions"], setting=key.setting, **places)
     trials = read_trials(
-        task_block.files,
+        files,
         overlap=fit.overlap,
         bridge=fit.bridge,
         keep_sparse=bool(fit.bridge) and method_class(fit.method).accepts_sparse,
     )
     done = DoneTrials(Path(fit.predictions), made_of, inputs)
+    rows: dict[str, list[Any]] = {name: [] for name in artifacts.FIT_COLUMNS}
+    outcomes = []
     for trial in trials:
-        read = _inputs_digest(task_block, trial)
-        if finished := done.get(trial.number, read):
-            outcome, columns = finished
-            for name, values in columns.items():
-                rows[name] += values
-        else:
-            with keep_labels(*trial.classes):  # what means no label is left out before
-                outcome, rounds = run(trial)
-            outcome |= {"rounds": len(rounds), "tested": len(trial.test_ids)}
-            outcome |= {"test_ids": ids_digest(trial.test_ids), "read": read}
-            _append(rows, trial, rounds)
-        outcomes.append(outcome)
-    write_rows(fit.predictions, FIT_COLUMNS, rows)
-    dataset = Path(task_block.files.target_features).absolute().parent.name
+        read = trial.digest()
+        result = done.get(trial.number, read) or _new_trial(run, trial, read)
+        outcomes.append(result[0])
+        for name, values in result[1].items():
+            rows[name] += values
+    artifacts.write_rows(fit.predictions, artifacts.FIT_COLUMNS, rows)
+    dataset = Path(files["target_features"]).absolute().parent.name
     extra: dict[str, Any] = {"dataset": dataset, "overlap": fit.overlap}
-    extra["trials"] = outcomes
-    extra |= {"seed": task_block.seed, "numeric_threads": task_block.numeric_threads}
-    extra |= {"versions": versions(), "platform": hardware(), "device": _device(fit)}
+    extra |= {"trials": outcomes, "device": _device(fit), "seed": task_block.seed}
+    extra |= {"numeric_threads": task_block.numeric_threads}
+    extra |= {"versions": provenance.versions(), "platform": provenance.hardware()}
     write_record(fit.predictions, made_of, inputs, extra)
     done.remove_covered()
+
+
+def _new_trial(
+    run: Callable[[Trial], TrialResult], trial: Trial, read: str
+) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Return outcome and rows of a trial that no file holds, as `DoneTrials.get`."""
+    with keep_labels(*trial.classes):  # what means no label is left out before
+        outcome, rounds = run(trial)
+    n = len(trial.test_ids)
+    outcome |= {"rounds": len(rounds), "tested": n, "read": read}
+    outcome["test_ids"] = provenance.ids_digest(trial.test_ids)
+    rows: dict[str, list[Any]] = {name: [] for name in artifacts.FIT_COLUMNS}
+    for entry in rounds:
+        confidence = entry.confidence
+        rows["trial"] += [trial.number] * n
+        rows["iteration"] += [entry.iteration] * n
+        rows["id"] += trial.test_ids.tolist()
+        rows["predicted"] += entry.prediction.tolist()
+        missing = [np.nan] * n
+        rows["confidence"] += missing if confidence is None else confidence.tolist()
+    return outcome, rows
 
 
 def _device(fit: Fit) -> str:
@@ -202,15 +195,18 @@ class DoneTrials:
     """The trials of a fit that its files hold by now, in blocks of any size.
 
     Blocks share out work among jobs, and are no part of a result: with more trials in a
-    study, or blocks of another size, only new trials are fitted. `path` is the file
-    that is to be made, of a recipe and inputs.
+    study, or blocks of another size, only new trials are fitted.
     """
 
     def __init__(self, path: Path, made_of: str, inputs: Mapping[str, str]) -> None:
         self._own, self._ours = path, {*trials_of_block(path.stem)}
-        self._fits: dict[tuple[int, str], FitFile] = {}
+        self._fits: dict[tuple[int, str], artifacts.FitFile] = {}
         for other, trials in sorted(self._blocks().items()):
-            if trials & self._ours and (fit := _read_block(other, made_of, inputs)):
+            record = _current_record(other, made_of) if trials & self._ours else None
+            if not record or _shared_inputs(record.inputs) != _shared_inputs(inputs):
+                continue
+            with suppress(DataError, OSError):  # damaged, or removed by another job
+                fit = artifacts.read_fit(other)
                 sound = (each for each in fit.record.trials if not each["crashed"])
                 keys = ((each["trial"], each.get("read", "")) for each in sound)
                 self._fits |= dict.fromkeys(keys, fit)
@@ -221,15 +217,13 @@ class DoneTrials:
             return None
         [outcome] = [each for each in fit.record.trials if each["trial"] == trial]
         here = fit.columns["trial"] == trial
-        return outcome, {name: fit.columns[name][here].tolist() for name in FIT_COLUMNS}
+        return outcome, {k: v[here].tolist() for k, v in fit.columns.items()}
 
     def remove_covered(self) -> None:
-        """Remove blocks that share trials with this one, once all theirs are elsewhere.
-
-        Blocks of one size share none, so that no other job of the run needs these.
-        """
+        """Remove blocks that share trials with this one, once all are elsewhere."""
         blocks = self._blocks()
         blocks.pop(self._own, None)
+        # Blocks of one size share none, so that no other job of the run needs these.
         apart = (trials for trials in blocks.values() if not trials & self._ours)
         covered = self._ours.union(*apart)
         for path, trials in blocks.items():
@@ -245,90 +239,42 @@ class DoneTrials:
         }
 
 
-def _read_block(path: Path, made_of: str, inputs: Mapping[str, str]) -> FitFile | None:
-    """Read another block of a fit, if it is whole and made of the same."""
-    record = _current_record(path, made_of)
-    if record and _shared_inputs(record.inputs) == _shared_inputs(inputs):
-        with suppress(DataError, OSError):  # or removed by another job
-            return read_fit(path)
-    return None
-
-
 def _shared_inputs(inputs: Mapping[str, str]) -> dict[str, str]:
-    return {k: v for k, v in inputs.items() if unnumbered(k) not in OF_BLOCKS}
-
-
-def _inputs_digest(task_block: TaskBlock, trial: Trial) -> str:
-    """Return a digest of the ids, labels and shares that a trial reads, in order."""
-    ids = trial.source_ids, trial.labelled_ids, trial.test_ids, trial.paired_ids
-    prior = _prior(task_block.files.prior, trial.number).get("prior", ())
-    labels = trial.source_labels, np.asarray(trial.labelled.y)
-    parts = [*ids, *labels, prior]
-    return content_digest([[str(value) for value in part] for part in parts])
-
-
-def _external_reader(
-    task_block: TaskBlock, setting: str
-) -> Callable[[Trial], TrialResult] | None:
-    """Return a reader of external predictions; None where a method is fitted."""
-    path = task_block.files.predictions
-    if path is None:
-        return None
-    # Not above: it needs pandas, with which a fit would start a second later.
-    from cdspp.stages.external import read_external, take_trial
-
-    names = {"benchmark": task_block.benchmark, "task": task_block.task}
-    predictions = read_external(path, setting=setting, **names)
-    return partial(take_trial, predictions, path)
+    return {k: v for k, v in inputs.items() if artifacts.unnumbered(k) not in OF_BLOCKS}
 
 
 def _run_trial(task_block: TaskBlock, fit: Fit, trial: Trial) -> TrialResult:
+    """Fit one trial; a crash of the method is its outcome, not the end of the job."""
     axes = task_block.seed, task_block.benchmark, task_block.task, trial.number
     state = SourceState(**fit.source)
-    options = {**_prior(task_block.files.prior, trial.number), **fit.options}
-    seed = integer_seed(fit.method, *axes)
+    options = {} if trial.prior is None else {"prior": trial.prior}
+    options |= fit.options
+    seed = seeding.integer_seed(fit.method, *axes)
     build = partial(make_seeded, fit.method, seed, **options)
     chosen = select_options(build, trial, state, axes, fit.grid) if fit.grid else {}
     sources = state.of_all(trial.sources, trial.labelled, axes)
-    outcome, rounds = _fit_trial(partial(build, **chosen), trial, sources)
-    return outcome | ({"selected": chosen} if fit.grid else {}), rounds
-
-
-def _prior(path: PathLike | None, trial: int) -> dict[str, Any]:
-    """Return the shares of the classes in a trial as an option, classes sorted."""
-    if path is None:
-        return {}
-    rows = read_rows(path, SHARE_COLUMNS)
-    return {"prior": rows["share"][rows["trial"] == trial]}
-
-
-def _fit_trial(
-    build: Callable[[], HeterogeneousClassifier],
-    trial: Trial,
-    sources: list[SourceDomain],
-) -> TrialResult:
-    """Fit one trial; a crash of the method is its outcome, not the end of the job."""
     status, reason, collapsed, crashed = "ok", "", "", False
     rounds: Sequence[Round] = []
-    with measured() as usage, warnings.catch_warnings():
+    with provenance.measured() as usage, warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)  # recorded instead
         try:
-            model = fitted(build, trial, sources)
+            model = fitted(partial(build, **chosen), trial, sources)
             _check_rounds(model.history_, trial)
             rounds, collapsed = model.history_, model.collapsed_
         except MethodFailed as failure:
             status, reason = "failed", str(failure)
         except Exception as error:
-            if stops_job(error):
+            if errors.stops_job(error):
                 raise
-            status, reason, crashed = "failed", crash_text(error), True
+            status, reason, crashed = "failed", errors.crash_text(error), True
             log.exception("trial %d: the method crashed", trial.number)
-    log.info("trial %d: %s %s (%.2f s)", trial.number, status, reason, usage.seconds)
+    seconds = usage["seconds"]
+    log.info("trial %d: %s %s (%.2f s)", trial.number, status, reason, seconds)
     if collapsed:
         log.warning("trial %d has collapsed: %s", trial.number, collapsed)
-    outcome = {"trial": trial.number, "status": status, "reason": reason}
+    outcome = {"trial": trial.number, "status": status, "reason": reason, **usage}
     outcome |= {"collapsed": collapsed, "crashed": crashed}
-    return {**outcome, **usage.as_dict()}, rounds
+    return outcome | ({"selected": chosen} if fit.grid else {}), rounds
 
 
 def _check_rounds(rounds: Sequence[Round], trial: Trial) -> None:
@@ -344,12 +290,69 @@ def _check_rounds(rounds: Sequence[Round], trial: Trial) -> None:
             )
 
 
-def _append(rows: dict[str, list[Any]], trial: Trial, rounds: Sequence[Round]) -> None:
-    n = len(trial.test_ids)
-    for entry in rounds:
-        given = entry.confidence
-        rows["trial"] += [trial.number] * n
-        rows["iteration"] += [entry.iteration] * n
-        rows["id"] += trial.test_ids.tolist()
-        rows["predicted"] += entry.prediction.tolist()
-        rows["confidence"] += [np.nan] * n if given is None else given.tolist()
+def grid_options(grid: Grid) -> list[dict[str, Any]]:
+    """Return all combinations of the values of a grid, in its order."""
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+
+
+def select_options(
+    build: Callable[..., HeterogeneousClassifier],
+    trial: Trial,
+    state: SourceState,
+    axes: tuple[int, str, str, int],
+    grid: Grid,
+) -> dict[str, Any]:
+    """Return the options of a grid that predict held-out labelled rows best.
+
+    Stratified folds of the labelled target rows are equal for all methods and source
+    states of a trial; a held-out row is in no fit, nor in the source of a state made of
+    labelled rows. No test label takes part.
+
+    Of equally good options it returns the method's own, where they are among them, else
+    the first; none with fewer than two labelled rows in a class, or where every fit
+    fails. `build` returns the method with options in place of its own; `axes` are seed,
+    benchmark, task, trial. It costs up to `FOLDS` fits a point of the grid.
+    """
+    # Imported here: it takes a tenth of a second, and most fits select nothing.
+    from cdspp.methods.labels import LabelledKFold
+
+    _, counts = np.unique(trial.labelled.y, return_counts=True)
+    n_folds = min(FOLDS, int(counts.min()))
+    if n_folds < 2:
+        return {}
+    seed = seeding.integer_seed("selection", *axes) % 2**31
+    folds = LabelledKFold(n_folds, random_state=seed)
+    points = grid_options(grid)
+    right = np.zeros(len(points))
+    for train, test in folds.split(trial.X, trial.y):
+        training = replace(trial, X=trial.X[train], y=trial.y[train])
+        sources = state.of_all(trial.sources, training.labelled, axes)
+        for place, point in enumerate(points):
+            with warnings.catch_warnings(action="ignore", category=CollapseWarning):
+                try:
+                    model = fitted(partial(build, **point), training, sources)
+                except MethodFailed:
+                    right[place] = -np.inf
+                    continue
+            hits = model.predict(trial.X[test]) == trial.y[test]
+            right[place] += np.count_nonzero(hits)
+    if np.isneginf(right).all():
+        return {}
+    own = build().get_params()
+    best = [p for p, n in zip(points, right, strict=True) if n == right.max()]
+    ours = (p for p in best if all(own[name] == value for name, value in p.items()))
+    return next(ours, best[0])
+
+
+def fitted(
+    build: Callable[[], HeterogeneousClassifier],
+    trial: Trial,
+    sources: list[SourceDomain],
+) -> HeterogeneousClassifier | SourceVote:
+    """Fit to all sources, by a vote of fits where a method takes only one."""
+    model = build()
+    if len(sources) < 2:
+        return model.fit(trial.X, trial.y, source=next(iter(sources), None))
+    if model.uses_source and not model.several_sources:
+        return SourceVote(model).fit(trial.X, trial.y, source=sources)
+    return model.fit(trial.X, trial.y, source=sources)

@@ -1,32 +1,36 @@
-"""Scores: predictions meet the labels of the test samples, here and nowhere before."""
+"""Scores: predictions meet the labels of the test samples, here and nowhere before.
+
+Standard errors over rows rest on the scores of rows. One NPZ file per benchmark has,
+for the last iteration of every fit, a matrix of trials by rows of the target domain,
+and for every task the class of each row. Rows without a label get predictions, by a
+vote of the trials.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
+from cdspp.core.files import atomic, read_arrays, write_csv
 from cdspp.core.names import PathLike, task_domains
-from cdspp.stages.artifacts import (
-    SCORE_COLUMNS,
-    ExpectedFits,
-    FitFile,
-    labels_by_id,
-    read_expected_fits,
-    rows_by_round,
-    write_rows,
-)
-from cdspp.stages.row_scores import RowScoreWriter
+from cdspp.stages import artifacts
+from cdspp.stages.artifacts import SCORE_COLUMNS, FitFile
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 log = logging.getLogger(__name__)
 
 UNSCORED = -1
+_CLASSES = "classes"
 
 
 def accuracies(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, ...]:
@@ -48,38 +52,40 @@ def write_scores(
     labels: Iterable[PathLike],
     output: PathLike,
     rows: PathLike,
-    expected: ExpectedFits | None = None,
+    expected: artifacts.ExpectedFits | None = None,
 ) -> None:
     """Score every prediction of a benchmark, per iteration, and each row of the last.
 
     `labels` are files ``<domain>.parquet``, one for each target domain. `output` gets
     `SCORE_COLUMNS`, sorted by the first five: a failed trial has one row without
-    accuracies; a collapsed one is marked in all of its rows. `rows` gets the scores of
-    rows (`cdspp.stages.row_scores`). DataError as of `read_expected_fits`, or where a
-    predicted sample has no label.
+    accuracies. `rows` gets the scores of rows (`RowScores`). DataError as of
+    `read_fit`, or where a predicted sample has no label.
     """
-    truth = {Path(path).stem: labels_by_id(path) for path in labels}
+    truth = {Path(path).stem: artifacts.labels_by_id(path) for path in labels}
     scored: list[tuple[Any, ...]] = []
-    by_row = RowScoreWriter(truth)
-    for fit in read_expected_fits(fits, expected):
+    by_row, digests = RowScoreWriter(truth), dict[str, str]()
+    for path in fits:
+        fit = artifacts.read_fit(path, expected and expected.of(path), digests)
         scored += score_fit(fit, truth[task_domains(fit.key.task).target])
         by_row.add(fit)
     scored.sort(key=lambda row: row[:5])
     log.info("scored %d rows", len(scored))
     by_row.write(rows)
     columns = {name: [row[k] for row in scored] for k, name in enumerate(SCORE_COLUMNS)}
-    write_rows(output, SCORE_COLUMNS, columns)
+    artifacts.write_rows(output, SCORE_COLUMNS, columns)
 
 
 def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
     """Return rows of `SCORE_COLUMNS`, one a trial and iteration of a fit.
 
-    `truth` has the label of each id of the target domain, empty where it has none;
-    DataError: a predicted sample is not in it.
+    `truth` has the label of each id of the target domain, empty where it has none.
     """
-    columns = fit.columns
+    columns, classes = fit.columns, sorted({*truth.values()} - {""})
+    # Labels and predictions as codes, which are quicker to compare.
+    codes = defaultdict(lambda: UNSCORED, {c: k for k, c in enumerate(classes)})
+    of_id = {key: codes[label] for key, label in truth.items()}
     try:
-        labels, predicted = _coded(columns, truth)
+        labels = np.fromiter(map(of_id.__getitem__, columns["id"]), np.intp)
     except KeyError:
         unknown = [key for key in columns["id"] if key not in truth]
         raise DataError(
@@ -87,6 +93,7 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
             f"{unknown[0]}. Delete it and the labels of its target, and run the study "
             "again."
         ) from None
+    predicted = np.fromiter(map(codes.__getitem__, columns["predicted"]), np.intp)
     # Rows of a table without a label are predicted, and not scored.
     known = labels != UNSCORED
     labels, predicted = labels[known], predicted[known]
@@ -101,20 +108,132 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
             rows.append((*key, number, 0, *state, 0, *[np.nan] * 3))
         if not len(of_trial):
             continue
-        for iteration, places in rows_by_round(iterations[of_trial]).items():
+        for iteration, places in artifacts.rows_by_round(iterations[of_trial]).items():
             here = of_trial[places]
             scores = accuracies(labels[here], predicted[here])
             rows.append((*key, number, iteration, *state, len(here), *scores))
     return rows
 
 
-def _coded(
-    columns: Mapping[str, NDArray[Any]], truth: Mapping[str, str]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return labels and predictions as codes, which are quicker to compare."""
-    known = sorted({*truth.values()} - {""})
-    codes = defaultdict(lambda: UNSCORED, zip(known, range(len(known)), strict=True))
-    of_id = {key: codes[label] for key, label in truth.items()}
-    pairs = (of_id, columns["id"]), (codes, columns["predicted"])
-    labels, predicted = (np.fromiter(map(c.__getitem__, v), np.intp) for c, v in pairs)
-    return labels, predicted
+class RowScoreWriter:
+    """Collects the fits of a benchmark and writes which rows they predict rightly.
+
+    `truth` has the label of each id by target domain, empty where it has none.
+    """
+
+    def __init__(self, truth: Mapping[str, Mapping[str, str]]) -> None:
+        self._labels = {
+            domain: {key: label for key, label in labels.items() if label}
+            for domain, labels in truth.items()
+        }
+        self._trials: dict[tuple[str, str, str], dict[int, NDArray[np.int8]]] = {}
+
+    def add(self, fit: FitFile) -> None:
+        """Add the last iteration of each trial of a fit."""
+        key, columns = fit.key, fit.columns
+        labels = self._labels[task_domains(key.task).target]
+        cell = self._trials.setdefault((key.setting, key.task, key.method), {})
+        for number in np.unique(columns["trial"]):
+            here = columns["trial"] == number
+            here &= columns["iteration"] == columns["iteration"][here].max()
+            rows = zip(columns["id"][here], columns["predicted"][here], strict=True)
+            predicted = dict(rows)
+            right = (
+                predicted[name] == label if name in predicted else UNSCORED
+                for name, label in labels.items()
+            )
+            cell[int(number)] = np.fromiter(right, np.int8, len(labels))
+
+    def write(self, path: PathLike) -> None:
+        """Write the NPZ file."""
+        arrays: dict[str, NDArray[np.int32] | NDArray[np.int8]] = {}
+        for (setting, task, method), trials in sorted(self._trials.items()):
+            labels = self._labels[task_domains(task).target]
+            if f"{_CLASSES}/{task}" not in arrays:
+                classes = np.array([*labels.values()], dtype=object)
+                codes = np.unique(classes, return_inverse=True)[1]
+                arrays[f"{_CLASSES}/{task}"] = codes.astype(np.int32)
+            shape = (max(trials, default=0), len(labels))
+            dense = np.full(shape, UNSCORED, dtype=np.int8)
+            for number, found in trials.items():
+                dense[number - 1] = found
+            arrays[f"{setting}/{task}/{method}"] = dense
+        with atomic(path) as temporary, temporary.open("wb") as stream:
+            np.savez_compressed(stream, allow_pickle=False, **arrays)
+
+
+class RowScores:
+    """Which rows the fits of a benchmark predict rightly, as `RowScoreWriter` wrote it.
+
+    Every method raises DataError where the file is missing or damaged.
+    """
+
+    def __init__(self, path: PathLike) -> None:
+        self._path = Path(path)
+
+    @cached_property
+    def _arrays(self) -> dict[str, NDArray[np.int8]]:
+        return read_arrays(self._path, "scores by row (NPZ)")
+
+    def cells(self) -> list[tuple[str, str, str]]:
+        """Return setting, task and method of all fits that are scored, sorted."""
+        keys = [tuple(key.split("/")) for key in self._arrays]
+        return sorted((key[0], key[1], key[2]) for key in keys if key[0] != _CLASSES)
+
+    def classes(self, task: str) -> NDArray[np.int8]:
+        """Return the class code of each row of a task's target domain."""
+        return self._arrays[f"{_CLASSES}/{task}"]
+
+    def right(self, setting: str, task: str, method: str) -> NDArray[np.float64]:
+        """Return 1 where a row is predicted rightly, 0 where not, NaN where untested.
+
+        A line a trial, a column a row; no line where the method did not run there.
+        """
+        found = self._arrays.get(f"{setting}/{task}/{method}")
+        if found is None:
+            return np.empty((0, len(self.classes(task))))
+        return np.where(found == UNSCORED, np.nan, found.astype(np.float64))
+
+
+def vote(predictions: pd.DataFrame) -> pd.DataFrame:
+    """Return for each row the label that most trials predict, ties to the first name.
+
+    `predictions` are rows with `FIT_COLUMNS` of one method on one task; the last
+    iteration of each trial counts. The result is sorted by `id`: `predicted`, the share
+    of `trials` that agree (`agreement`), and their mean `confidence`, NaN where the
+    method has none.
+    """
+    last = predictions.groupby("trial")["iteration"].transform("max")
+    rows = predictions[predictions["iteration"] == last]
+    votes = rows.groupby(["id", "predicted"])["confidence"].agg(["size", "mean"])
+    votes = votes.reset_index().sort_values(
+        ["id", "size", "predicted"], ascending=[True, False, True]
+    )
+    trials = rows.groupby("id").size()
+    best = votes.drop_duplicates("id").set_index("id")
+    best = best.assign(trials=trials, agreement=best["size"] / trials)
+    voted = best.rename(columns={"mean": "confidence"}).reset_index()
+    return voted[["id", "predicted", "agreement", "trials", "confidence"]]
+
+
+def write_predictions(
+    *, fits: Iterable[PathLike], labels: Iterable[PathLike], outputs: Sequence[PathLike]
+) -> None:
+    """Write what each method predicts for the rows of its target without a label.
+
+    `labels` are as for `write_scores`; a CSV file is written for each
+    ``.../<benchmark>/<task>/<method>.csv`` of `outputs`.
+    """
+    import pandas as pd
+
+    truth = {Path(path).stem: artifacts.labels_by_id(path) for path in labels}
+    blocks: dict[tuple[str, str], list[pd.DataFrame]] = {}
+    for path in fits:
+        fit = artifacts.read_fit(path)
+        rows, task = pd.DataFrame(fit.columns), fit.key.task
+        target = truth[task_domains(task).target]
+        missing = [not target.get(name) for name in rows["id"]]
+        blocks.setdefault((task, fit.key.method), []).append(rows[missing])
+    for output in map(Path, outputs):
+        cell_rows = blocks[output.parent.name, output.stem]
+        write_csv(output, vote(pd.concat(cell_rows, ignore_index=True)))

@@ -11,27 +11,17 @@ of paired rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from cdspp.core import names
 from cdspp.core.errors import DataError
 from cdspp.core.linalg import n_rows
-from cdspp.core.names import (
-    ALONE,
-    CLASS_NOISE,
-    MATCHED,
-    REAL,
-    SHUFFLED_COLUMNS,
-    SHUFFLED_PAIRS,
-    SWAPPED,
-    WITHOUT_SOURCE,
-    task_domains,
-)
 from cdspp.core.seeding import generator
 from cdspp.methods.base import SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED
@@ -54,89 +44,78 @@ def derangement(
             return drawn
 
 
-class _Draw(NamedTuple):
-    source: SourceDomain
-    labelled: SourceDomain
-    rng: np.random.Generator
-    spread: float
+STATES = (names.REAL, *names.CONTROLS)
+BRIDGE_STATES = names.BRIDGE_STATES
 
 
-def _none_matched(given: _Draw) -> SourceDomain:
-    X: Any = given.labelled.X
-    X, labels = X if issparse(X) else np.asarray(X), np.asarray(given.labelled.y)
-    sizes = np.unique(np.asarray(given.source.y), return_counts=True)
+def _changed(
+    state: str,
+    source: SourceDomain,
+    labelled: SourceDomain,
+    rng: np.random.Generator,
+    spread: float,
+) -> SourceDomain | None:
+    """Draw what serves as the source in a state, None for the labelled target rows."""
+    X: Any = source.X
+    y = np.asarray(source.y)
+    match state:
+        case names.REAL:
+            return source
+        case names.ALONE:
+            return None
+        case names.MATCHED:
+            return _matched(labelled, y, rng)
+        case names.SWAPPED:
+            classes, codes = np.unique(y, return_inverse=True)
+            needs = f"{state} needs two source classes"
+            renamed = classes[derangement(len(classes), rng, needs)]
+            return SourceDomain(X, renamed[codes])
+        case "permuted-labels":
+            return SourceDomain(X, rng.permutation(y))
+        case names.CLASS_NOISE:
+            rows = X.toarray() if issparse(X) else np.asarray(X)
+            classes, codes = np.unique(y, return_inverse=True)
+            means = rng.standard_normal((len(classes), rows.shape[1]))
+            drawn = means[codes] + spread * rng.standard_normal(rows.shape)
+            lengths = np.linalg.norm(rows, axis=1) / np.linalg.norm(drawn, axis=1)
+            return SourceDomain(drawn * lengths[:, None], source.y)
+        case "noise":
+            drawn = np.abs(rng.standard_normal(np.shape(X)))
+            return SourceDomain(drawn, source.y)
+    raise KeyError(state)
+
+
+def _shuffled(
+    state: str, source: SourceDomain, rng: np.random.Generator
+) -> SourceDomain:
+    if state == names.SHUFFLED_COLUMNS:
+        ours, theirs = zip(*source.shared_columns, strict=True)
+        order = derangement(len(theirs), rng, f"{state} needs two shared columns")
+        shuffled = [(i, theirs[k]) for i, k in zip(ours, order, strict=True)]
+        return replace(source, shared_columns=shuffled)
+    ours, theirs = source.paired_rows
+    order = derangement(theirs.shape[0], rng, f"{state} needs two pairs")
+    return replace(source, paired_rows=(ours, theirs[order]))
+
+
+def _matched(
+    labelled: SourceDomain, y: NDArray[Any], rng: np.random.Generator
+) -> SourceDomain:
+    """Repeat labelled target rows to the sizes of source classes `y`."""
+    X: Any = labelled.X
+    X, labels = X if issparse(X) else np.asarray(X), np.asarray(labelled.y)
     rows = [
-        np.resize(given.rng.permutation(np.flatnonzero(labels == label)), size)
-        for label, size in zip(*sizes, strict=True)
+        np.resize(rng.permutation(np.flatnonzero(labels == label)), size)
+        for label, size in zip(*np.unique(y, return_counts=True), strict=True)
         if np.any(labels == label)
     ]
     if not rows:
         raise DataError(
-            f"{MATCHED} repeats labelled target rows of the source's classes, and no "
-            f"target row has one of them. Leave this source state out."
+            f"{names.MATCHED} repeats labelled target rows of the source's classes, "
+            "and no target row has one of them. Leave this source state out."
         )
     chosen = np.concatenate(rows)
     return SourceDomain(X[chosen], labels[chosen])
-
-
-def _swapped_classes(given: _Draw) -> SourceDomain:
-    classes, codes = np.unique(np.asarray(given.source.y), return_inverse=True)
-    needs = f"{SWAPPED} needs two source classes"
-    renamed = classes[derangement(len(classes), given.rng, needs)]
-    return SourceDomain(given.source.X, renamed[codes])
-
-
-def _permuted_labels(given: _Draw) -> SourceDomain:
-    y = given.rng.permutation(np.asarray(given.source.y))
-    return SourceDomain(given.source.X, y)
-
-
-def _class_noise(given: _Draw) -> SourceDomain:
-    X: Any = given.source.X
-    rows, rng = X.toarray() if issparse(X) else np.asarray(X), given.rng
-    classes, codes = np.unique(np.asarray(given.source.y), return_inverse=True)
-    means = rng.standard_normal((len(classes), rows.shape[1]))
-    drawn = means[codes] + given.spread * rng.standard_normal(rows.shape)
-    lengths = np.linalg.norm(rows, axis=1) / np.linalg.norm(drawn, axis=1)
-    return SourceDomain(drawn * lengths[:, None], given.source.y)
-
-
-def _noise(given: _Draw) -> SourceDomain:
-    shape = np.shape(given.source.X)
-    return SourceDomain(np.abs(given.rng.standard_normal(shape)), given.source.y)
-
-
-# From the most that is kept to the least; both forms of none keep nothing.
-STATES: Mapping[str, Callable[[_Draw], SourceDomain | None]] = {
-    REAL: lambda given: given.source,
-    ALONE: lambda given: None,
-    MATCHED: _none_matched,
-    SWAPPED: _swapped_classes,
-    "permuted-labels": _permuted_labels,
-    CLASS_NOISE: _class_noise,
-    "noise": _noise,
-}
-
-
-def _shuffled_columns(given: _Draw) -> SourceDomain:
-    ours, theirs = zip(*given.source.shared_columns, strict=True)
-    needs = f"{SHUFFLED_COLUMNS} needs two shared columns"
-    order = derangement(len(theirs), given.rng, needs)
-    shuffled = [(i, theirs[k]) for i, k in zip(ours, order, strict=True)]
-    return replace(given.source, shared_columns=shuffled)
-
-
-def _shuffled_pairs(given: _Draw) -> SourceDomain:
-    ours, theirs = given.source.paired_rows
-    needs = f"{SHUFFLED_PAIRS} needs two pairs"
-    order = derangement(theirs.shape[0], given.rng, needs)
-    return replace(given.source, paired_rows=(ours, theirs[order]))
-
-
-BRIDGE_STATES: Mapping[str, Callable[[_Draw], SourceDomain]] = {
-    SHUFFLED_COLUMNS: _shuffled_columns,
-    SHUFFLED_PAIRS: _shuffled_pairs,
-}
 
 
 def bridge_states(source: SourceDomain) -> list[str]:
@@ -145,24 +124,8 @@ def bridge_states(source: SourceDomain) -> list[str]:
     A single column or pair cannot be shuffled.
     """
     pairs = None if source.paired_rows is None else source.paired_rows[0]
-    parts = {SHUFFLED_COLUMNS: source.shared_columns, SHUFFLED_PAIRS: pairs}
+    parts = {names.SHUFFLED_COLUMNS: source.shared_columns, names.SHUFFLED_PAIRS: pairs}
     return [name for name, part in parts.items() if (n_rows(part) or 0) > 1]
-
-
-def _bridged(
-    state: str, changed: SourceDomain | None, given: _Draw
-) -> SourceDomain | None:
-    """Return a changed source with the bridge of the real one."""
-    bridge = {kind: getattr(given.source, kind) for kind in (SHARED, PAIRS)}
-    if not any(part is not None for part in bridge.values()):
-        return changed
-    if state in WITHOUT_SOURCE:  # target rows, which share all with themselves
-        changed = changed or given.labelled
-        if bridge[SHARED] is not None:
-            bridge[SHARED] = [(column, column) for _, column in bridge[SHARED]]
-        if bridge[PAIRS] is not None:
-            bridge[PAIRS] = (bridge[PAIRS][1], bridge[PAIRS][1])
-    return None if changed is None else replace(changed, **bridge)
 
 
 @dataclass(frozen=True)
@@ -194,16 +157,16 @@ class SourceState:
         `spread` or `absolute` is given to another state.
     """
 
-    name: str = REAL
+    name: str = names.REAL
     spread: float = 1.0
     absolute: bool = False
     domain: str = ""
 
     def __post_init__(self) -> None:
         """Check that only class noise has a shape."""
-        if self.name != CLASS_NOISE and (self.spread != 1.0 or self.absolute):
+        if self.name != names.CLASS_NOISE and (self.spread != 1.0 or self.absolute):
             raise ValueError(
-                f"spread and absolute are of {CLASS_NOISE}, the source state is "
+                f"spread and absolute are of {names.CLASS_NOISE}, the source state is "
                 f"{self.name}. Remove them."
             )
 
@@ -218,7 +181,7 @@ class SourceState:
         Parameters and errors are those of `of`; `axes` has the task in the third place.
         """
         found = []
-        domains = task_domains(axes[2]).sources
+        domains = names.task_domains(axes[2]).sources
         for number, (domain, source) in enumerate(zip(domains, sources, strict=True)):
             more = (number,) if number else ()
             ours = self.domain in ("", domain)
@@ -228,29 +191,27 @@ class SourceState:
     def of(
         self, source: SourceDomain, labelled: SourceDomain, *axes: str | int
     ) -> SourceDomain | None:
-        """Return the source in this state.
+        """Return the source in this state, None where labelled target rows serve.
 
-        Parameters
-        ----------
-        source : SourceDomain
-            The real one; shared columns of its bridge are pairs of numbers.
-        labelled : SourceDomain
-            The labelled target rows.
-        *axes : str or int
-            Seed, benchmark, task and trial of the draw. Equal axes give equal draws,
-            for every method and every spread.
-
-        Raises
-        ------
-        DataError
-            Of classes, shared columns or pairs to exchange there is one only, or no
-            labelled target row has a class of the source.
+        Shared columns of the bridge of `source` are pairs of numbers. Equal `axes`, as
+        seed, benchmark, task and trial, give equal draws, for every method and spread.
+        DataError: of classes, shared columns or pairs to exchange there is one only, or
+        no labelled target row has a class of the source.
         """
         rng = generator(self.name, *axes)
-        given = _Draw(source, labelled, rng, self.spread)
         if self.name in BRIDGE_STATES:
-            return BRIDGE_STATES[self.name](given)
-        changed = STATES[self.name](given)
+            return _shuffled(self.name, source, rng)
+        changed = _changed(self.name, source, labelled, rng, self.spread)
         if changed is not None and self.absolute:
             changed = SourceDomain(np.abs(changed.X), changed.y)
-        return _bridged(self.name, changed, given)
+        # With the bridge of the real one.
+        bridge = {kind: getattr(source, kind) for kind in (SHARED, PAIRS)}
+        if not any(part is not None for part in bridge.values()):
+            return changed
+        if self.name in names.WITHOUT_SOURCE:  # target rows, shared with themselves
+            changed = changed or labelled
+            if bridge[SHARED] is not None:
+                bridge[SHARED] = [(column, column) for _, column in bridge[SHARED]]
+            if bridge[PAIRS] is not None:
+                bridge[PAIRS] = (bridge[PAIRS][1], bridge[PAIRS][1])
+        return None if changed is None else replace(changed, **bridge)

@@ -8,33 +8,23 @@ their own: the file of a target holds no label of a test sample.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cdspp.core import names
 from cdspp.core.errors import DataError
-from cdspp.core.names import (
-    LABELLED,
-    SOURCE,
-    UNLABELLED_ROLE,
-    PathLike,
-    trials_of_block,
-)
+from cdspp.core.names import PathLike, trials_of_block
 from cdspp.core.seeding import generator
 from cdspp.datasets.base import read_index
 from cdspp.datasets.published import draw_published
-from cdspp.stages.artifacts import (
-    LABEL_COLUMNS,
-    PAIR_COLUMNS,
-    SHARE_COLUMNS,
-    SPLIT_COLUMNS,
-    labels_by_id,
-    read_rows,
-    write_rows,
-)
+from cdspp.stages import artifacts
+
+ROLES = {"source": names.SOURCE, "target": names.LABELLED}  # of labelled samples
+NO_LABEL: Any = None  # for the others: theirs leave this module only by their shares
 
 
 def draw_seeded(
@@ -78,45 +68,34 @@ def write_split(
     """Draw and write the splits of one domain, role and block of trials.
 
     `output` gets `SPLIT_COLUMNS`; a source file has labelled samples only. By the
-    protocol, `draw_seeded` draws, or `cdspp.datasets.published.draw_published`, which
-    walks by the order of `classes`, looks at samples in their published order, and has
-    no seed. DataError: a target class would have no test sample.
+    protocol, `draw_seeded` draws, or `cdspp.datasets.published.draw_published`, by the
+    order of `classes`. DataError: a target class would have no test sample.
     """
-    samples = read_rows(labels, LABEL_COLUMNS)
-    ids, found = samples["id"], samples["label"]
+    samples = artifacts.read_rows(labels, artifacts.LABEL_COLUMNS)
+    ids, classes_of = samples["id"], samples["label"]
     order = np.argsort(samples["position"], kind="stable")
     if role == "target":
-        _check_sizes(found, per_class, f"{dataset}, domain {domain}")
+        _check_sizes(classes_of, per_class, f"{dataset}, domain {domain}")
     # As published, for some methods look at the order of their rows.
-    places = samples["position"] if protocol == "published" else np.arange(len(ids))
-
-    def draw(trial: int) -> Iterable[NDArray[np.intp]]:
+    positions = samples["position"] if protocol == "published" else np.arange(len(ids))
+    rows: dict[str, list[Any]] = {name: [] for name in artifacts.SPLIT_COLUMNS}
+    for trial in trials_of_block(block):
         if protocol == "seeded":
             rng = generator(seed, "split", dataset, domain, role, trial)
-            return draw_seeded(found, per_class, rng, unlabelled=unlabelled)
-        how: dict[str, Any] = {"class_order": classes, "unlabelled": unlabelled}
-        return (order[p] for p in draw_published(found[order], per_class, trial, **how))
-
-    rows: dict[str, list[Any]] = {name: [] for name in SPLIT_COLUMNS}
-    for trial in trials_of_block(block):
-        drawn, rest = draw(trial)
-        used = drawn if role == SOURCE else np.concatenate([drawn, rest])
-        taken = used[np.argsort(places[used], kind="stable")]
+            drawn, rest = draw_seeded(classes_of, per_class, rng, unlabelled=unlabelled)
+        else:
+            how: dict[str, Any] = {"class_order": classes, "unlabelled": unlabelled}
+            places = draw_published(classes_of[order], per_class, trial, **how)
+            drawn, rest = (order[part] for part in places)
+        used = drawn if role == names.SOURCE else np.concatenate([drawn, rest])
+        taken = used[np.argsort(positions[used], kind="stable")]
         rows["trial"] += [trial] * len(taken)
         rows["id"] += ids[taken].tolist()
         rows["row"] += taken.tolist()
-        _append_labels(rows, found[taken], np.isin(taken, drawn), role)
-    write_rows(output, SPLIT_COLUMNS, rows)
-
-
-def _append_labels(
-    rows: dict[str, list[Any]], labels: Any, given: NDArray[np.bool_], role: str
-) -> None:
-    """Append roles and labels; only labels that are `given` leave here."""
-    labels[~given] = None
-    name = SOURCE if role == SOURCE else LABELLED
-    rows["role"] += np.where(given, name, UNLABELLED_ROLE).tolist()
-    rows["label"] += labels.tolist()
+        labelled = np.isin(taken, drawn)
+        rows["role"] += np.where(labelled, ROLES[role], names.UNLABELLED_ROLE).tolist()
+        rows["label"] += np.where(labelled, classes_of[taken], NO_LABEL).tolist()
+    artifacts.write_rows(output, artifacts.SPLIT_COLUMNS, rows)
 
 
 def write_pairs(*, index: PathLike, output: PathLike, block: str, seed: int) -> None:
@@ -125,15 +104,15 @@ def write_pairs(*, index: PathLike, output: PathLike, block: str, seed: int) -> 
     Fits take the first ones, so that the pairs of a smaller number are among those of a
     larger one. All domains have the same paired samples, and these have no labels.
     """
-    found = read_index(Path(index))
-    domain = next(iter(found.domains))
-    ids = np.array([sample.id for sample in found.samples(domain) if sample.paired])
-    rows: dict[str, list[Any]] = {name: [] for name in PAIR_COLUMNS}
+    content = read_index(Path(index))
+    domain = next(iter(content.domains))
+    ids = np.array([sample.id for sample in content.samples(domain) if sample.paired])
+    rows: dict[str, list[Any]] = {name: [] for name in artifacts.PAIR_COLUMNS}
     for trial in trials_of_block(block):
-        rng = generator(seed, "pairs", found.dataset, trial)
+        rng = generator(seed, "pairs", content.dataset, trial)
         rows["trial"] += [trial] * len(ids)
         rows["id"] += rng.permutation(ids).tolist()
-    write_rows(output, PAIR_COLUMNS, rows)
+    artifacts.write_rows(output, artifacts.PAIR_COLUMNS, rows)
 
 
 def write_test_shares(*, labels: PathLike, split: PathLike, output: PathLike) -> None:
@@ -142,19 +121,18 @@ def write_test_shares(*, labels: PathLike, split: PathLike, output: PathLike) ->
     This is the one way past the rule that no fit sees a test label: the published
     numbers of SHFA rest on these shares, so a study may hand them to a method as its
     prior; the row of that method then says so, and stays out of every comparison.
-    `labels` are those of the target domain, `split` is its split for a block.
     """
-    truth = labels_by_id(labels)
+    truth = artifacts.labels_by_id(labels)
     classes = np.unique(list(truth.values()))
-    drawn = read_rows(split, SPLIT_COLUMNS)
-    rows: dict[str, list[Any]] = {name: [] for name in SHARE_COLUMNS}
+    drawn = artifacts.read_rows(split, artifacts.SPLIT_COLUMNS)
+    rows: dict[str, list[Any]] = {name: [] for name in artifacts.SHARE_COLUMNS}
     for trial in np.unique(drawn["trial"]):
-        tested = (drawn["trial"] == trial) & (drawn["role"] == UNLABELLED_ROLE)
-        found = np.array([truth[name] for name in drawn["id"][tested]])
+        tested = (drawn["trial"] == trial) & (drawn["role"] == names.UNLABELLED_ROLE)
+        labels_tested = np.array([truth[name] for name in drawn["id"][tested]])
         rows["trial"] += [int(trial)] * len(classes)
         rows["label"] += classes.tolist()
-        rows["share"] += [float(np.mean(found == label)) for label in classes]
-    write_rows(output, SHARE_COLUMNS, rows)
+        rows["share"] += [float(np.mean(labels_tested == label)) for label in classes]
+    artifacts.write_rows(output, artifacts.SHARE_COLUMNS, rows)
 
 
 def _check_sizes(classes: NDArray[Any], per_class: int, where: str) -> None:

@@ -10,18 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from cdspp.core.faults import stops_job
+from cdspp.core import errors, labels, provenance
 from cdspp.core.files import atomic
-from cdspp.core.labels import keep_labels
-from cdspp.core.linalg import column_signs, row_normalise
+from cdspp.core.linalg import Float, column_signs, row_normalise
 from cdspp.core.names import PathLike
-from cdspp.core.provenance import limit_threads
 from cdspp.methods import make, option_defaults
-from cdspp.methods.base import UNLABELLED, HeterogeneousClassifier
+from cdspp.methods.base import UNLABELLED
 from cdspp.stages.artifacts import SUBSPACE_ARRAYS
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
-
-Float = NDArray[np.float64]
 
 log = logging.getLogger(__name__)
 
@@ -62,16 +58,15 @@ def write_subspace(
 
     A method that can fit once more on all its pseudo-labels (`final_fit`) does so here:
     with T rounds there are T + 1, as in Algorithm 2 of the paper. `output` gets
-    `SUBSPACE_ARRAYS`: `group` is source, labelled or unlabelled, `predicted` is empty
-    where a label was given, and `final_fit` tells whether the last round is that fit.
-    It gets no rows where the method fails.
+    `SUBSPACE_ARRAYS`, with `predicted` empty where a label was given; no rows where the
+    method fails.
     """
-    with limit_threads(numeric_threads):
+    with provenance.limit_threads(numeric_threads):
         trial = next(read_trials(files, overlap=overlap))
         try:
             arrays = _arrays(method, options, trial)
         except Exception as error:
-            if stops_job(error):
+            if errors.stops_job(error):
                 raise
             # The fits record it, too; the figure shows that it is empty.
             log.exception("the method failed, so that there is no subspace")
@@ -85,10 +80,19 @@ def _arrays(
 ) -> dict[str, NDArray[Any]]:
     extra = {"final_fit": True} if "final_fit" in option_defaults(method) else {}
     model = make(method, **{**options, "keep_projections": True, **extra})
-    with keep_labels(*trial.classes):
+    with labels.keep_labels(*trial.classes):
         model.fit(trial.X, trial.y, source=trial.source)
     n_given = len(trial.source_ids) + len(trial.labelled_ids)
-    views = fixed_view(_projected(model, trial), anchors=n_given)
+    # Source, labelled and unlabelled rows in the subspace of each round.
+    labelled = np.array([label != UNLABELLED for label in trial.y])
+    X_source = row_normalise(np.asarray(trial.source.X, dtype=np.float64))
+    X_target = row_normalise(trial.X.astype(np.float64))
+    rounds = []
+    for P_source, P_target in filter(None, (r.projections for r in model.history_)):
+        known = np.vstack([X_source @ P_source, X_target[labelled] @ P_target])
+        every = np.vstack([known, X_target[~labelled] @ P_target])
+        rounds.append(row_normalise(every - known.mean(axis=0)))
+    views = fixed_view(rounds, anchors=n_given)
     groups = ["source", "labelled", "unlabelled"]
     ids = [trial.source_ids, trial.labelled_ids, trial.test_ids]
     group = np.repeat(groups, [len(part) for part in ids])
@@ -102,16 +106,3 @@ def _arrays(
         "predicted": np.concatenate(predicted),
         "final_fit": np.asarray(bool(extra) and len(views) > 1),
     }
-
-
-def _projected(model: HeterogeneousClassifier, trial: Trial) -> list[Float]:
-    """Return source, labelled and unlabelled rows in the subspace of each round."""
-    labelled = np.array([label != UNLABELLED for label in trial.y])
-    X_source = row_normalise(np.asarray(trial.source.X, dtype=np.float64))
-    X_target = row_normalise(trial.X.astype(np.float64))
-    rounds = []
-    for P_source, P_target in filter(None, (r.projections for r in model.history_)):
-        given = np.vstack([X_source @ P_source, X_target[labelled] @ P_target])
-        every = np.vstack([given, X_target[~labelled] @ P_target])
-        rounds.append(row_normalise(every - given.mean(axis=0)))
-    return rounds

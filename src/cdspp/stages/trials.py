@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -11,16 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
+from cdspp.core.files import content_digest
 from cdspp.core.names import LABELLED, PathLike
 from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.bridge import PAIRS, SAME_NAMES, SHARED
-from cdspp.stages.artifacts import (
-    PAIR_COLUMNS,
-    SPLIT_COLUMNS,
-    Features,
-    read_features,
-    read_rows,
-)
+from cdspp.stages import artifacts
+from cdspp.stages.artifacts import Features
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +35,7 @@ class Trial:
     ids_of_sources: tuple[NDArray[Any], ...]
     labelled_ids: NDArray[Any]
     paired_ids: NDArray[Any] = field(default_factory=partial(np.empty, 0, object))
+    prior: NDArray[Any] | None = None  # shares of the classes, sorted by name
 
     @property
     def source(self) -> SourceDomain:
@@ -66,47 +63,20 @@ class Trial:
         """Labels of source and target rows."""
         return {*self.source_labels, *self.y} - {UNLABELLED}
 
+    def digest(self) -> str:
+        """Return a digest of the ids, labels and shares that a fit reads, in order."""
+        ids = self.source_ids, self.labelled_ids, self.test_ids, self.paired_ids
+        labels = self.source_labels, np.asarray(self.labelled.y)
+        parts = [*ids, *labels, () if self.prior is None else self.prior]
+        return content_digest([[str(value) for value in part] for part in parts])
 
-NO_PAIRS = np.empty(0, object), None
 
-
-@dataclass(frozen=True)
-class TaskFiles:
-    """The files that a fit reads of a task: views and splits, no test label.
-
-    `more` has those of further sources: `source_features_2`, `source_split_2` and so
-    on. The one exception is `prior` (`cdspp.stages.splits.write_test_shares`).
-    `predictions` are those of another program, `pairs` the ids of paired samples.
-    """
-
-    source_features: PathLike
-    target_features: PathLike
-    source_split: PathLike
-    target_split: PathLike
-    prior: PathLike | None = None
-    predictions: PathLike | None = None
-    pairs: PathLike | None = None
-    more: Mapping[str, PathLike] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, **files: PathLike) -> TaskFiles:
-        """Return the files of these names, those of further sources among them."""
-        known = {each.name for each in fields(cls)}
-        own = {name: files.pop(name) for name in known & files.keys()}
-        return cls(**own, more=files)
-
-    def by_name(self) -> dict[str, PathLike]:
-        """Return all files by their names."""
-        own = {name: path for name, path in vars(self).items() if name != "more"}
-        return {name: path for name, path in (own | {**self.more}).items() if path}
-
-    def of_sources(self) -> list[tuple[PathLike, PathLike]]:
-        """Return features and split of each source."""
-        more = [
-            (self.more[f"source_features_{k}"], self.more[f"source_split_{k}"])
-            for k in range(2, 2 + len(self.more) // 2)
-        ]
-        return [(self.source_features, self.source_split), *more]
+# The files that a fit reads of a task, by name: `source_features`, `target_features`,
+# `source_split` and `target_split`, no test label; of a second source
+# `source_features_2` and `source_split_2`. The one exception is `prior`
+# (`cdspp.stages.splits.write_test_shares`). `predictions` are those of another program,
+# `pairs` the ids of paired samples.
+TaskFiles = Mapping[str, PathLike]
 
 
 def read_trials(
@@ -118,33 +88,29 @@ def read_trials(
 ) -> Iterator[Trial]:
     """Yield the trials of a block.
 
-    Source and target may be views of the same samples, as in a task within one domain;
-    where `overlap` is "exclude", unlabelled target samples that are labelled source
+    Where `overlap` is "exclude", unlabelled target samples that are labelled source
     samples of the same trial, under the same id, are left out. `bridge`, to the first
     source, may have `shared_columns`, "same-names" or pairs of names, and
-    `paired_rows`, a number.
-
-    DataError: a file is damaged, features and splits are not of the same samples,
-    columns have no names, or there are too few paired samples.
+    `paired_rows`, a number. DataError: a file is damaged, features and splits are not
+    of the same samples, columns have no names, or there are too few paired samples.
     """
-    read = [_read_domain(*paths, keep_sparse) for paths in files.of_sources()]
+    read = [_read_domain(files, name, keep_sparse) for name in source_features(files)]
     source = read[0][0]
-    target, given = _read_domain(files.target_features, files.target_split, keep_sparse)
-    asked = bridge or {}
-    shared = _shared_columns(files, source, target, asked.get(SHARED))
-    n = asked.get(PAIRS)
-    pairs = _pair_reader(files, source, target, n) if n else None
-    for number in np.unique(given["trial"]):
-        drawn = [(X, _of_trial(split, number)) for X, split in read]
+    target, split = _read_domain(files, "target_features", keep_sparse)
+    bridge = bridge or {}
+    shared = _shared_columns(files, source, target, bridge.get(SHARED))
+    pairs = _pair_reader(files, source, target, bridge.get(PAIRS, 0))
+    for number in np.unique(split["trial"]):
+        drawn = [(X, _of_trial(of_source, number)) for X, of_source in read]
         ids = tuple(left["id"] for _, left in drawn)
-        right = _of_trial(given, number)
+        right = _of_trial(split, number)
         labelled = right["role"] == LABELLED
         if overlap == "exclude":
             sources = np.concatenate(ids).astype(str)
             kept = labelled | ~np.isin(right["id"].astype(str), sources)
             right = {name: values[kept] for name, values in right.items()}
             labelled = labelled[kept]
-        paired_ids, paired = pairs(number, *ids, right["id"]) if pairs else NO_PAIRS
+        paired_ids, paired = pairs(number, *ids, right["id"])
         bridged: dict[str, Any] = {SHARED: shared, PAIRS: paired}
         yield Trial(
             number=int(number),
@@ -158,23 +124,38 @@ def read_trials(
             ids_of_sources=ids,
             labelled_ids=right["id"][labelled],
             paired_ids=paired_ids,
+            prior=_prior(files, number),
         )
 
 
+def source_features(files: TaskFiles) -> list[str]:
+    """Return the names of the features of sources, in their order."""
+    names = (name for name in files if name.startswith("source_features"))
+    return sorted(names, key=lambda name: (len(name), name))
+
+
 def _read_domain(
-    features_path: PathLike, split_path: PathLike, keep_sparse: bool
+    files: TaskFiles, name: str, keep_sparse: bool
 ) -> tuple[Features, dict[str, NDArray[Any]]]:
-    features = read_features(features_path)
-    split = read_rows(split_path, SPLIT_COLUMNS)
+    features = artifacts.read_features(files[name])
+    split_file = files[name.replace("features", "split")]
+    split = artifacts.read_rows(split_file, artifacts.SPLIT_COLUMNS)
     rows, ids = split["row"], features.ids
     if rows.max(initial=-1) >= len(ids) or np.any(ids[rows] != split["id"].astype(str)):
         raise DataError(
-            f"{features_path}: its rows are not those that the splits were drawn from. "
+            f"{files[name]}: its rows are not those that the splits were drawn from. "
             "Delete the features of this domain and run again."
         )
     if not keep_sparse and not isinstance(features.X, np.ndarray):
         features = replace(features, X=features.X.toarray())
     return features, split
+
+
+def _prior(files: TaskFiles, trial: int) -> NDArray[Any] | None:
+    if "prior" not in files:
+        return None
+    shares = artifacts.read_rows(files["prior"], artifacts.SHARE_COLUMNS)
+    return np.asarray(shares["share"][shares["trial"] == trial])
 
 
 def _of_trial(
@@ -185,11 +166,11 @@ def _of_trial(
 
 
 def _shared_columns(
-    files: TaskFiles, source: Features, target: Features, asked: Any
+    files: TaskFiles, source: Features, target: Features, wanted: Any
 ) -> list[tuple[int, int]] | None:
-    if not asked:
+    if not wanted:
         return None
-    paths = files.source_features, files.target_features
+    paths = files["source_features"], files["target_features"]
     sides = []
     for path, features in zip(paths, (source, target), strict=True):
         if features.columns is None:
@@ -199,23 +180,24 @@ def _shared_columns(
             )
         sides.append({name: k for k, name in enumerate(features.columns.tolist())})
     ours, theirs = sides
-    if asked == SAME_NAMES:
-        asked = [(name, name) for name in ours if name in theirs]
-    named = (each for pair in asked for each in zip(pair, sides, strict=True))
+    if wanted == SAME_NAMES:
+        wanted = [(name, name) for name in ours if name in theirs]
+    named = (each for pair in wanted for each in zip(pair, sides, strict=True))
     wrong = [f"there is no column {name!r}" for name, side in named if name not in side]
-    if wrong or not asked:
+    if wrong or not wanted:
         where = ", ".join(map(str, paths))
-        said = (wrong or ["none has a name"])[0]
-        raise DataError(f"{where}: {said} to share. Correct shared_columns.")
-    return [(ours[name], theirs[other]) for name, other in asked]
+        reason = (wrong or ["none has a name"])[0]
+        raise DataError(f"{where}: {reason} to share. Correct shared_columns.")
+    return [(ours[name], theirs[other]) for name, other in wanted]
 
 
 def _pair_reader(
     files: TaskFiles, source: Features, target: Features, number: int
-) -> Callable[..., tuple[NDArray[Any], tuple[Any, Any]]]:
+) -> Callable[..., tuple[NDArray[Any], tuple[Any, Any] | None]]:
     """Return a reader of ids and rows of pairs, by trial and the ids of its splits."""
-    assert files.pairs is not None
-    every = read_rows(files.pairs, PAIR_COLUMNS)
+    if not number:
+        return lambda *_: (np.empty(0, object), None)
+    every = artifacts.read_rows(files["pairs"], artifacts.PAIR_COLUMNS)
     sides = [
         (features.X, {name: row for row, name in enumerate(features.ids.tolist())})
         for features in (source, target)
@@ -228,7 +210,7 @@ def _pair_reader(
         apart = all({*ids}.isdisjoint(names) for names in taken)
         if len(ids) < number or not known or not apart:
             raise DataError(
-                f"{files.pairs}, trial {trial}: expected {number} paired samples in "
+                f"{files['pairs']}, trial {trial}: expected {number} paired samples in "
                 f"both views that are in no split, got {len(ids)}. Delete it and run "
                 "again, or lower paired_rows."
             )

@@ -9,34 +9,31 @@ from contextlib import suppress
 from typing import Any
 
 from cdspp import features
+from cdspp.core import names
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.labels import no_common_class
-from cdspp.core.names import (
-    BASELINE,
-    LABELS,
-    PCA,
-    REFERENCE,
-    UNTRAINED,
-    role_domains,
-    several_sources,
-    task_domains,
-)
 from cdspp.datasets.catalogue import published_storage
 from cdspp.methods import available, method_class, option_defaults
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.stages.source_states import SourceState
-from cdspp.study.guest_sections import GuestSection
-from cdspp.study.known_names import Faults, KnownNames, unknown, unknown_of
 from cdspp.study.model import PUBLISHED, Config
+from cdspp.study.plugins import (
+    Faults,
+    KnownNames,
+    ReportPlugin,
+    unknown,
+    unknown_of,
+)
 from cdspp.study.settings import task_names
 
 VIEWS = ("source_view", "target_view")
 DIFFERENCES = ("source", "options", "labels", "overlap")
 
 
-def cross_faults(known: KnownNames, guests: Sequence[GuestSection]) -> list[str]:
-    """Return every fault found; guest sections check their own keys."""
+def cross_faults(known: KnownNames, plugins: Sequence[ReportPlugin]) -> list[str]:
+    """Return every fault found; plug-ins check their own keys."""
+    settings, curves = known.entries("settings"), known.entries("curves")
     return [
         *_repeated(known),
         *_view_faults(known),
@@ -44,14 +41,16 @@ def cross_faults(known: KnownNames, guests: Sequence[GuestSection]) -> list[str]
         *_benchmark_faults(known),
         *_method_faults(known),
         *_role_faults(known),
-        *_run_section_faults(known),
-        *(fault for guest in guests for fault in guest.faults(known)),
+        *(fault for entry in settings for fault in _setting_faults(known, *entry)),
+        *(fault for entry in curves for fault in _curve_faults(known, *entry)),
+        *(fault for plugin in plugins for fault in plugin.faults(known)),
     ]
 
 
 def _repeated(known: KnownNames) -> Faults:
     for section in ("datasets", "views", "benchmarks", "methods", "settings", "curves"):
-        for name, count in sorted(Counter(known.names(section)).items()):
+        counts = Counter(entry["id"] for _, entry in known.entries(section))
+        for name, count in sorted(counts.items()):
             if count > 1:
                 yield f"{section}: the id {name!r} is there more than once."
 
@@ -84,8 +83,8 @@ def _weight_faults(known: KnownNames) -> Faults:
     lost: dict[str, str] = {}
     for where, view in known.entries("views"):
         for options in _options_by_domain(view) if _extractor(view) else ():
-            path = options.get("weights", UNTRAINED)
-            own = isinstance(path, str) and path != UNTRAINED
+            path = options.get("weights", names.UNTRAINED)
+            own = isinstance(path, str) and path != names.UNTRAINED
             if own and not features.pretrained_network(view["extractor"], options):
                 lost.setdefault(path, where)
     for path, where in lost.items():
@@ -135,7 +134,7 @@ def _benchmark_faults(known: KnownNames) -> Faults:
 
 def _domains_of(known: KnownNames, entry: Config, key: str) -> tuple[str, ...]:
     tasks = task_names(entry, known.datasets[entry["dataset"]].class_sizes)
-    return role_domains(tasks)[key.removesuffix("_view")]
+    return names.role_domains(tasks)[key.removesuffix("_view")]
 
 
 def _kind_faults(known: KnownNames, where: str, entry: Config, key: str) -> Faults:
@@ -144,22 +143,22 @@ def _kind_faults(known: KnownNames, where: str, entry: Config, key: str) -> Faul
     root = known.views.get(known.root(entry[key]) or "")
     if root is None or (found := _extractor(root)) is None:
         return
-    options = root.get("options", {})
+    options, place = root.get("options", {}), f"{where}.{key}"
     if root["extractor"] == PUBLISHED:
         name, published = options.get("name"), dataset.entry.get("published", {})
         if name not in published:
-            yield unknown(f"{where}.{key}: published view", name, published)
+            yield unknown(f"{place}: published view", name, published)
             return
         for domain in _domains_of(known, entry, key):
             if published_storage(dataset.entry, name, domain) is None:
-                yield f"{where}.{key}: {name} is not published for domain {domain}."
+                yield f"{place}: {name} is not published for domain {domain}."
         return
     if found.kind not in {"view", dataset.kind}:
-        held = f"{dataset.identifier} holds {dataset.kind}"
-        yield f"{where}.{key}: {root['extractor']} reads {found.kind}, but {held}."
-    domain, known_here = options.get("codebook_domain"), dataset.class_sizes
-    if domain is not None and str(domain) not in known_here:
-        yield unknown(f"{where}.{key}: codebook_domain", str(domain), known_here)
+        text = f"{dataset.identifier} holds {dataset.kind}"
+        yield f"{place}: {root['extractor']} reads {found.kind}, but {text}."
+    if (domain := options.get("codebook_domain")) is not None:
+        domains = dataset.class_sizes
+        yield from unknown_of(f"{place}: codebook_domain", [str(domain)], domains)
 
 
 def _option_domain_faults(
@@ -169,10 +168,10 @@ def _option_domain_faults(
     name: str | None = entry[key]
     while name in known.views:
         for option, value in known.views[name].get("options", {}).items():
-            by_domain = isinstance(value, Mapping)
-            for domain in (d for d in domains if by_domain and d not in value):
-                said = f"option {option} of view {name} names no value for domain"
-                yield f"{where}.{key}: {said} {domain}."
+            for domain in domains if isinstance(value, Mapping) else ():
+                if domain not in value:
+                    text = f"option {option} of view {name} names no value for domain"
+                    yield f"{where}.{key}: {text} {domain}."
         name = known.views[name].get("view")
 
 
@@ -180,15 +179,15 @@ def _domain_faults(known: KnownNames, where: str, entry: Config) -> Faults:
     domains = known.datasets[entry["dataset"]].class_sizes
     tasks = task_names(entry, domains)
     for task in tasks:
-        sources, target = task_domains(task)
+        sources, target = names.task_domains(task)
         every = dict.fromkeys((*sources, target))
         yield from unknown_of(f"{where}.tasks: {task}: domain", every, domains)
-        if several_sources(task) and len(every) <= len(sources):
+        if names.several_sources(task) and len(every) <= len(sources):
             yield (
                 f"{where}.tasks: {task}: name each of several sources once, and the "
                 "target not among them."
             )
-    shown = [task for task in tasks if not several_sources(task)]
+    shown = [task for task in tasks if not names.several_sources(task)]
     if not shown:
         yield f"{where}.tasks: one of them needs a single source, to be the showcase."
     elif entry.get("showcase", shown[0]) not in shown:
@@ -203,15 +202,16 @@ def _class_faults(known: KnownNames, where: str, entry: Config) -> Faults:
     }
     for task in task_names(entry, domains):
         both: dict[str, list[str]] = {}
-        for names in task_domains(task):
-            each = (names,) if isinstance(names, str) else names
-            known_here = (label for name in each for label in domains.get(name, []))
-            both["+".join(each)] = list(dict.fromkeys(known_here))
+        sources, target = names.task_domains(task)
+        for side in (sources, (target,)):
+            found = (label for name in side for label in domains.get(name, []))
+            both["+".join(side)] = list(dict.fromkeys(found))
         if all(map(len, both.values())):
             yield from (f"{where}.tasks: {task}: {x}" for x in no_common_class(both))
-        for name in (name for name, labels in both.items() if len(labels) == 1):
-            text = f"domain {name} has the class {both[name][0]} alone"
-            yield f"{where}.tasks: {task}: {text}. Add rows of others, or leave it out."
+        for name, labels in both.items():
+            if len(labels) == 1:
+                text = f"domain {name} has the class {labels[0]} alone. Add rows of"
+                yield f"{where}.tasks: {task}: {text} others, or leave it out."
 
 
 def _bridge_faults(known: KnownNames, where: str, entry: Config) -> Faults:
@@ -226,18 +226,18 @@ def _bridge_faults(known: KnownNames, where: str, entry: Config) -> Faults:
         for key in VIEWS if known.root(bridge["view"]) else ():
             for fault in _kind_faults(known, where, chosen, key):
                 yield fault.replace(key, "view", 1)
-    names = dict.fromkeys(bridge.get("view", entry[key]) for key in VIEWS)
-    for name in names if SHARED in bridge else ():
-        view = known.views.get(name)
+    used = dict.fromkeys(bridge.get("view", entry[key]) for key in VIEWS)
+    for name in used if SHARED in bridge else ():
+        view = known.views.get(name, {})
         found = _extractor(view) if view else None
-        if view and found and (not found.names_columns or view.get("scale") == PCA):
+        if found and (not found.names_columns or view.get("scale") == names.PCA):
             yield (
                 f"{where}.{SHARED}: the columns of view {name} ({view['extractor']}) "
                 "have no names; give one of texts or tables, without pca: view: ..."
             )
-    if (asked := bridge.get(PAIRS, 0)) > dataset.paired:
-        there = f"{dataset.identifier} has {dataset.paired}"
-        yield f"{where}.{PAIRS}: {asked} are asked for, {there}."
+    if (wanted := bridge.get(PAIRS, 0)) > dataset.paired:
+        text = f"{wanted} are asked for, {dataset.identifier} has {dataset.paired}"
+        yield f"{where}.{PAIRS}: {text}."
 
 
 def _method_faults(known: KnownNames) -> Faults:
@@ -310,19 +310,12 @@ def _bridge_use_faults(known: KnownNames, where: str, method: Config) -> Faults:
 def _role_faults(known: KnownNames) -> Faults:
     if not known.methods.keys() <= set(available()):
         return  # these faults come first
-    for role in (REFERENCE, BASELINE):
+    for role in (names.REFERENCE, names.BASELINE):
         name = known.config.get(role)
         if name is not None and name not in known.methods:
             yield from known.missing(role, "methods", name)
-        elif role == REFERENCE and name and not method_class(name).uses_source:
+        elif role == names.REFERENCE and name and not method_class(name).uses_source:
             yield f"{role}: {name} uses no source; name a method that does."
-
-
-def _run_section_faults(known: KnownNames) -> Faults:
-    for where, setting in known.entries("settings"):
-        yield from _setting_faults(known, where, setting)
-    for where, curve in known.entries("curves"):
-        yield from _curve_faults(known, where, curve)
 
 
 def _setting_faults(known: KnownNames, where: str, setting: Config) -> Faults:
@@ -335,7 +328,7 @@ def _setting_faults(known: KnownNames, where: str, setting: Config) -> Faults:
     domain = setting.get("source", {}).get("domain")
     tasks = known.tasks(known.ran(setting))
     if domain is not None and tasks is not None:
-        sources = role_domains(tasks)["source"]
+        sources = names.role_domains(tasks)["source"]
         yield from unknown_of(f"{where}.source.domain", [domain], sources)
     yield from run_faults(known, where, setting, setting["methods"])
     for name in _runnable(known, setting["methods"]):
@@ -349,7 +342,7 @@ def _setting_faults(known: KnownNames, where: str, setting: Config) -> Faults:
 def _curve_faults(known: KnownNames, where: str, curve: Config) -> Faults:
     yield from run_faults(known, where, curve, curve["methods"])
     parameter, methods = curve["parameter"], _runnable(known, curve["methods"])
-    counts = parameter in (LABELS, PAIRS)
+    counts = parameter in (names.LABELS, PAIRS)
     for value in curve["values"]:
         for name in methods:
             if not counts:

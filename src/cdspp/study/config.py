@@ -1,18 +1,21 @@
-"""From a configuration to a study: first its schema, then all other checks."""
+"""From study files and presets to a configuration, and from that to a checked study."""
 
 from __future__ import annotations
 
+import copy
+import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.names import BASELINE, REFERENCE, several_sources
+from cdspp.core.yaml_files import read_yaml
 from cdspp.datasets import Dataset, own_dataset
 from cdspp.datasets.base import KINDS, digests_path
 from cdspp.datasets.catalogue import load_catalogue
@@ -26,29 +29,127 @@ from cdspp.methods import (
 from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.methods.external import PREDICTIONS
+from cdspp.study import settings
 from cdspp.study.checks import cross_faults, external_faults
-from cdspp.study.guest_sections import GuestSection, guest_classes
-from cdspp.study.known_names import KnownNames
-from cdspp.study.model import Benchmark, Method, Study, StudyDataset, View, of_entry
-from cdspp.study.settings import (
-    SHUFFLED,
-    bridge_state_notes,
-    chosen_tasks,
-    task_names,
-    with_settings,
+from cdspp.study.model import (
+    Benchmark,
+    Config,
+    Method,
+    Study,
+    StudyDataset,
+    View,
+    of_entry,
 )
+from cdspp.study.plugins import KnownNames, ReportPlugin, plugin_classes
 
-__all__ = ["load_study"]
+__all__ = ["MergedConfig", "load_study", "merge_files", "merge_presets"]
 
-Config = Mapping[str, Any]
-GUEST_KEYS = ("display_name", "kind", "seconds", "preprocessing")
+RUNS = ("settings", "curves", "deviations", "choices")  # they name methods
+EMBEDDED = "embedded"  # the study of config.yaml, as a preset
+EXTERNAL_KEYS = ("display_name", "kind", "seconds", "preprocessing")
 # What belongs to a method that is fitted here.
-FITTED = ("class", *GUEST_KEYS[1:], "options", "grid", "prior_file", "source_view")
+FITTED = ("class", *EXTERNAL_KEYS[1:], "options", "grid", "prior_file", "source_view")
 SHOWN = 100  # letters of a value in a message, from either side
 NAME_A_PRESET = (
     "Give them, or name presets that do, as in `preset: [embedded, quick]`: quick has "
     "methods, all-methods more of them, with curves, embedded all keys of config.yaml."
 )
+
+
+class MergedConfig(NamedTuple):
+    """A configuration, and sentences for the user."""
+
+    config: Config
+    notes: tuple[str, ...] = ()
+
+
+def merge_presets(own: Config, folder: str | Path) -> MergedConfig:
+    """Put the keys of a study over those of the presets that it names, and defaults.
+
+    Parameters
+    ----------
+    own : mapping
+        Keys of the user, from study files and the command line.
+    folder : path
+        That of the workflow, with ``config.yaml`` and ``resources/presets``.
+
+    Raises
+    ------
+    ConfigError
+        There is no preset of a name.
+    """
+    shipped = sorted(Path(folder, "resources/presets").glob("*.yaml"))
+    files = {file.stem: file for file in shipped}
+    defaults = merge_files([files.pop("default")])
+    files[EMBEDDED] = Path(folder, "config.yaml")
+    named = own.get("preset", [])
+    named = named if isinstance(named, list) else [named]
+    for name in named:
+        if name not in list(files):
+            near = did_you_mean(name, files)
+            raise ConfigError(
+                f"preset: unknown name {name!r}{near} There are {', '.join(files)}."
+            )
+    preset = merge_files([files[name] for name in named])
+    preset.pop("study", None)
+    merged = _merged(_merged(defaults, preset), own)
+    config = {key: merged[key] for key in (*own, *merged)}  # the file's keys first
+    for key in ("methods", "add"):  # some may be given only by name
+        if isinstance(entries := config.get(key), list):
+            config[key] = [{"id": x} if isinstance(x, str) else x for x in entries]
+    methods = config.get("methods")
+    if isinstance(methods, list) and isinstance(config.get("add"), list):
+        config["methods"] = methods = _with_added(methods, config.pop("add"))
+    known = set(map(_name, methods)) if isinstance(methods, list) else set()
+    for role in (REFERENCE, BASELINE):  # by default one of the methods that there are
+        if role not in own and config[role] not in known:
+            del config[role]
+    if not (replaced := [key for key in preset if key in own]):
+        return MergedConfig(config)
+    left = [key for key in RUNS if preset.get(key) and key not in own]
+    kept = f", and keeps {', '.join(left)}" if left else ""
+    text = f"{', '.join(replaced)} of the preset {', '.join(named)}{kept}."
+    return MergedConfig(config, (f"The study replaces {text}",))
+
+
+def _with_added(methods: list[Any], added: list[Any]) -> list[Any]:
+    """Return methods with others after them; one of a known name takes its place."""
+    known = {*map(_name, methods)} - {""}
+    others = {name: entry for entry in added if (name := _name(entry)) in known}
+    found = [others.get(_name(entry), entry) for entry in methods]
+    return found + [entry for entry in added if _name(entry) not in known]
+
+
+def _name(entry: Any) -> str:
+    name = entry.get("id") if isinstance(entry, Mapping) else ""
+    return name if isinstance(name, str) else ""
+
+
+def merge_files(
+    files: Sequence[str | Path], more: Config | None = None
+) -> dict[str, Any]:
+    """Return the keys of YAML files, and more, merged as Snakemake does: the last wins.
+
+    ConfigError names a file that is no YAML, or holds no mapping of keys.
+    """
+    found: dict[str, Any] = {}
+    for file in files:
+        if not os.path.isfile(file):
+            raise ConfigError(f"{file}: no such study file. cdspp init writes one.")
+        keys = read_yaml(file)
+        if not isinstance(keys, Mapping):
+            raise ConfigError(f"{file}: expected keys and values, as in config.yaml.")
+        found = _merged(found, keys)
+    return _merged(found, more or {})
+
+
+def _merged(below: Config, above: Config) -> dict[str, Any]:
+    """Return the keys of both: mappings are merged, all else is replaced."""
+    found = copy.deepcopy(dict(below))
+    for key, value in above.items():
+        both = isinstance(value, Mapping) and isinstance(found.get(key), Mapping)
+        found[key] = _merged(found[key], value) if both else copy.deepcopy(value)
+    return found
 
 
 def load_study(
@@ -67,7 +168,7 @@ def load_study(
         The configuration as read from YAML.
     schema, catalogue, resources : path
         JSON schema of the configuration, as YAML; catalogue of the data sets; folder of
-        the files that the project ships for guest sections.
+        the files that the project ships for plug-ins of the report.
     data : path, optional
         Folder of the data sets, which keeps the digests of the user's own files, so
         that none is read twice.
@@ -83,14 +184,14 @@ def load_study(
     if config.get("source_states") == []:  # off, as other sections are
         config = {**config, "source_states": {"states": []}}
     _refuse(schema_faults(config, schema))
-    guests = tuple(section(Path(resources)) for section in guest_classes())
+    plugins = tuple(plugin(Path(resources)) for plugin in plugin_classes())
     faults = list(register_external_methods(config))
     datasets, more, notes = _datasets(config, catalogue, data)
     known = KnownNames(config, datasets)
-    _refuse([*faults, *more, *cross_faults(known, guests)])
-    study = _build(config, datasets, guests, notes)
+    _refuse([*faults, *more, *cross_faults(known, plugins)])
+    study = _build(known, plugins, notes)
     _refuse([*external_faults(known, study.settings)])
-    return replace(study, notes=(*study.notes, *_idle_bridges(study)))
+    return study
 
 
 def _refuse(faults: Sequence[str]) -> None:
@@ -104,8 +205,6 @@ def schema_faults(config: Config, schema: str | Path) -> list[str]:
     """Return a sentence for each way in which a configuration breaks the schema."""
     from jsonschema import Draft202012Validator
     from jsonschema.validators import extend
-
-    from cdspp.core.yaml_files import read_yaml
 
     # JSON knows one kind of number, and 2.0 trials are two: a slip all the same.
     kinds = Draft202012Validator.TYPE_CHECKER.redefine(
@@ -149,7 +248,7 @@ def register_external_methods(config: Config) -> Iterator[str]:
 
     Those at fault are left out, and those of an earlier study are forgotten.
     """
-    guests: dict[str, dict[str, Any]] = {}
+    entries: dict[str, dict[str, Any]] = {}
     register_external({})
     for i, entry in enumerate(config.get("methods", [])):
         where, name = f"methods[{i}]", entry.get("id")
@@ -157,7 +256,7 @@ def register_external_methods(config: Config) -> Iterator[str]:
         text = "stands beside a class; remove it, or name one"
         if external:
             text = "predictions made elsewhere are not fitted; remove it"
-        for key in FITTED if external else () if own else GUEST_KEYS:
+        for key in FITTED if external else () if own else EXTERNAL_KEYS:
             if key in entry:
                 yield f"{where}.{key}: {text}."
         if not (external or own):
@@ -168,12 +267,12 @@ def register_external_methods(config: Config) -> Iterator[str]:
         elif not external and (fault := _toy_problem_fault(name, entry)):
             yield f"{where}.class: {fault}"
         else:
-            guests[name] = _external_method(entry)
-    register_external(guests)
+            entries[name] = _external_method(entry)
+    register_external(entries)
 
 
 def _external_method(entry: Config) -> dict[str, Any]:
-    given = {key: entry[key] for key in GUEST_KEYS if key in entry}
+    given = {key: entry[key] for key in EXTERNAL_KEYS if key in entry}
     if "predictions" in entry:
         asked = bool(entry.get("states"))
         return given | {"place": "", "kind": PREDICTIONS, "states": asked}
@@ -210,12 +309,17 @@ def _datasets(
     """Return the data sets; faults of the user's folders, and notes on their files."""
     faults: list[str] = []
     notes: list[str] = []
-    shipped = load_catalogue(catalogue).items()
-    kept = {name: entry for name, entry in shipped if entry["kind"] in KINDS}
-    datasets = {name: _of_catalogue(name, entry) for name, entry in kept.items()}
+    datasets: dict[str, StudyDataset] = {}
+    for name, entry in load_catalogue(catalogue).items():
+        if (kind := entry["kind"]) in KINDS:
+            sizes = {
+                domain: dict(zip(entry["classes"], counts, strict=True))
+                for domain, counts in entry["class_sizes"].items()
+            }
+            paired = entry.get("paired", 0)
+            datasets[name] = StudyDataset(name, kind, sizes, entry=entry, paired=paired)
     for i, entry in enumerate(config.get("datasets", [])):
-        place = f"datasets[{i}]"
-        name = entry["id"]
+        place, name = f"datasets[{i}]", entry["id"]
         if name in datasets:
             faults.append(f"{place}.id: {name!r} is taken, choose another name.")
             continue
@@ -228,15 +332,6 @@ def _datasets(
     return datasets, faults, notes
 
 
-def _of_catalogue(name: str, entry: Config) -> StudyDataset:
-    sizes = {
-        domain: dict(zip(entry["classes"], counts, strict=True))
-        for domain, counts in entry["class_sizes"].items()
-    }
-    paired = entry.get("paired", 0)
-    return StudyDataset(name, entry["kind"], sizes, entry=entry, paired=paired)
-
-
 def _of_user(found: Dataset, entry: Config) -> StudyDataset:
     contents = found.contents()
     unlabelled = {name: n[""] for name, n in contents.items() if "" in n}
@@ -245,30 +340,31 @@ def _of_user(found: Dataset, entry: Config) -> StudyDataset:
         for domain, counts in contents.items()
     }
     own = {key: value for key, value in entry.items() if key != "id"}
-    name, kind, paired = found.identifier, found.kind, found.n_paired
     columns = getattr(found, "features", {})
-    return StudyDataset(
-        name, kind, sizes, own, unlabelled, paired=paired, features=columns
-    )
+    name, kind, paired = found.identifier, found.kind, found.n_paired
+    return StudyDataset(name, kind, sizes, own, unlabelled, {}, paired, columns)
 
 
 def _build(
-    config: Config,
-    datasets: Mapping[str, StudyDataset],
-    guests: tuple[GuestSection, ...],
-    notes: Sequence[str],
+    known: KnownNames, plugins: Sequence[ReportPlugin], notes: list[str]
 ) -> Study:
-    entries, states = config["benchmarks"], config.get("source_states", {})
-    benchmarks = {entry["id"]: _benchmark(entry, datasets) for entry in entries}
+    config, benchmarks = known.config, {}
+    for entry in config["benchmarks"]:
+        sizes = known.datasets[entry["dataset"]].class_sizes
+        tasks = tuple(settings.task_names(entry, sizes))
+        shown = next(task for task in tasks if not several_sources(task))
+        filled = {"title": entry["id"], "showcase": shown, **entry}
+        benchmarks[entry["id"]] = of_entry(Benchmark, filled, tasks=tasks)
     methods = {
         entry["id"]: _method(entry, config, benchmarks) for entry in config["methods"]
     }
     roles, role_notes = _roles(config, methods)
     numbers = ("seed", "trials", "block_size", "numeric_threads", "partial", "gpus")
     given = {key: config[key] for key in numbers if key in config}
+    states = config.get("source_states", {})
     study = Study(
         name=config["study"],
-        datasets=datasets,
+        datasets=known.datasets,
         views={entry["id"]: of_entry(View, entry) for entry in config["views"]},
         benchmarks=benchmarks,
         methods=methods,
@@ -278,14 +374,14 @@ def _build(
         **roles,
         **{**given, **states, "states": tuple(states.get("states", ()))},
     )
-    more = (each for guest in guests for each in guest.settings(config, benchmarks))
-    study = with_settings(config, study, more)
-    study = replace(study, notes=(*study.notes, *bridge_state_notes(study)))
+    more = (each for own in plugins for each in own.settings(config, benchmarks))
+    study = settings.with_settings(config, study, more)
     plans = {
-        name: {guest.name: guest.plan(study, config, name) for guest in guests}
+        name: {own.name: own.plan(study, config, name) for own in plugins}
         for name in benchmarks
     }
-    return replace(study, guests=plans)
+    notes = [*study.notes, *settings.bridge_state_notes(study), *_idle_bridges(study)]
+    return replace(study, notes=tuple(notes), plugins=plans)
 
 
 def _roles(
@@ -330,10 +426,10 @@ def _method(
     if bridges:
         left |= {b for b in benchmarks if not {*bridges} & {*benchmarks[b].bridge}}
     # Without a source, none is another; states of a bridge need that part of it.
-    idle = {state for state, kind in SHUFFLED.items() if kind not in bridges}
+    idle = {state for state, kind in settings.SHUFFLED.items() if kind not in bridges}
     chosen = {*entry.get("states", states)} - idle if found.uses_source else ()
     tasks = {}
-    for place, names in chosen_tasks(entry, benchmarks).items():
+    for place, names in settings.chosen_tasks(entry, benchmarks).items():
         # No bridge leads from several sources.
         kept = tuple(t for t in names if not (bridges and several_sources(t)))
         if kept and place not in left:
@@ -348,10 +444,3 @@ def _method(
         states=tuple(state for state in states if state in chosen),
         grid={name: tuple(values) for name, values in entry.get("grid", {}).items()},
     )
-
-
-def _benchmark(entry: Config, datasets: Mapping[str, StudyDataset]) -> Benchmark:
-    tasks = tuple(task_names(entry, datasets[entry["dataset"]].class_sizes))
-    shown = next(task for task in tasks if not several_sources(task))
-    usual = {"title": entry["id"], "showcase": shown}
-    return of_entry(Benchmark, usual | {**entry}, tasks=tasks)

@@ -1,23 +1,32 @@
-"""The fits of a study: their recipes, those that share a job, and the cost of all."""
+"""The fits of a study: recipes, cost, and the jobs that they share."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count, groupby, product
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from cdspp.core.names import MAIN, FitKey, trials_of_block
+from cdspp.core import names
+from cdspp.core.names import FitKey, trials_of_block
 from cdspp.core.provenance import code_digest
-from cdspp.methods import external_identity, method_class, method_module
-from cdspp.methods.cost import Cost
+from cdspp.features import Extractor, make_extractor
+from cdspp.methods import cost, external_identity, method_class, method_module
+from cdspp.methods.cost import Cost, Size
 from cdspp.stages.artifacts import ExpectedFits, fit_recipe
-from cdspp.study.cost import Request, cell_cost, job_request
-from cdspp.study.files import FIT_LOG, input_patterns
-from cdspp.study.model import Study
+from cdspp.stages.fit import FOLDS, grid_options
+from cdspp.study.files import input_patterns
+from cdspp.study.model import Study, StudyDataset
 
+# Features of a view whose number the data decide: bags of words, shares of energy.
+UNKNOWN_WIDTH, UNKNOWN_COMPONENTS = 10_000, 500
+WORDS_SHARE = 0.01  # of the words of all texts that are in one
+# Room for machines that are slower and inputs that converge later than measured.
+TIME_ROOM, MEMORY_ROOM = 3.0, 1.5
+FEWEST_MINUTES, FEWEST_MB = 5, 1000
 # Methods share a job as long as its fits are expected to take no more: starting a
 # process takes a second, and a cluster is not to wait for what could run side by side.
 SHARED_SECONDS = 40.0
@@ -83,67 +92,55 @@ class FitGroup:
         return any(method_class(method).needs_torch for method in self.methods)
 
 
-class FitJob(NamedTuple):
-    """A job of fits: its log, and the fits that it makes."""
-
-    log: str
-    fits: tuple[FitKey, ...]
-
-
-def fit_jobs(study: Study) -> Iterator[FitJob]:
-    """Yield the jobs that make the fits of a study; the first fit names the log."""
+def fit_jobs(study: Study) -> Iterator[list[FitKey]]:
+    """Yield the fits of each job of a study; the first one names the job's log."""
     for group in fit_groups(study):
         for task, block in product(group.tasks, group.blocks):
-            place = {"task": task, "block": block}
-            fits = tuple(key._replace(**place) for key in group.members)
-            yield FitJob(FIT_LOG.format(study=study.name, **fits[0]._asdict()), fits)
+            yield [key._replace(task=task, block=block) for key in group.members]
 
 
 def fit_groups(study: Study) -> Iterator[FitGroup]:
     """Yield the groups of fits that share jobs; every fit is in one of them."""
-    order = list(study.methods)
+    rules = Counter[str]()
     for benchmark in study.benchmarks:
-        groups: list[FitGroup] = []
-        for (tasks, blocks, *_), keys in _reading_alike(study, benchmark).items():
-            shared: list[FitGroup] = []
-            for _, own in groupby(keys, key=attrgetter("method")):
-                _place(study, shared, FitGroup(tuple(own), tasks, blocks))
-            groups += shared
-        # A method that is added at the end opens the last groups, and renumbers none.
-        groups.sort(key=lambda group: order.index(group.methods[0]))
         numbers = count(1)
-        for group in groups:
-            name = f"quick_{next(numbers)}" if is_quick(study, group) else _name(group)
+        for group in _unnamed_groups(study, benchmark):
+            _, setting, _, name, _ = group.members[0]
+            if is_quick(study, group):
+                name = f"quick_{next(numbers)}"
+            elif setting != names.MAIN:
+                name = f"{name}_{setting}"
             rule = f"fit_{benchmark}_{name}".replace("-", "_")
-            yield replace(group, name=rule)
+            rules[rule] += 1
+            # Method `c` on benchmark `a-b` and `b-c` on `a`; no other name has `__`.
+            same = f"__{rules[rule]}" if rules[rule] > 1 else ""
+            yield replace(group, name=rule + same)
 
 
-def _name(group: FitGroup) -> str:
-    """Return the method of a group, and the setting where that is not the main one."""
-    _, setting, _, method, _ = group.members[0]
-    return method if setting == MAIN else f"{method}_{setting}"
-
-
-def _reading_alike(study: Study, benchmark: str) -> dict[tuple[Any, ...], list[FitKey]]:
-    """Return fits, method by method, by their tasks, blocks and inputs."""
-    order = list(study.methods)
-    found: dict[tuple[Any, ...], list[FitKey]] = defaultdict(list)
-    for key in sorted(study.fit_keys(benchmark), key=lambda k: order.index(k.method)):
+def _unnamed_groups(study: Study, benchmark: str) -> list[FitGroup]:
+    """Return fits of equal tasks, blocks and inputs; quick methods share a group."""
+    order = list(study.methods).index
+    alike: dict[tuple[Any, ...], list[FitKey]] = defaultdict(list)
+    for key in sorted(study.fit_keys(benchmark), key=lambda key: order(key.method)):
         if tasks := study.fit_tasks(benchmark, key.setting, key.method):
             blocks = study.blocks(study.setting_trials(key.setting, key.method))
             # Settings with own splits stay apart: one tests what another labels.
-            found[tasks, blocks, *input_patterns(study, key).items()].append(key)
-    return found
-
-
-def _place(study: Study, groups: list[FitGroup], new: FitGroup) -> None:
-    """Add the group of a method to the first with room, so that none moves for it."""
-    for i, group in enumerate(groups):
-        both = replace(group, members=(*group.members, *new.members))
-        if is_quick(study, both):
-            groups[i] = both
-            return
-    groups.append(new)
+            alike[tasks, blocks, *input_patterns(study, key).items()].append(key)
+    groups: list[FitGroup] = []
+    for (tasks, blocks, *_), keys in alike.items():
+        first = len(groups)
+        for _, own in groupby(keys, key=attrgetter("method")):
+            new = FitGroup(tuple(own), tasks, blocks)
+            # A method goes to the first with room, so that none moves for it.
+            for place, group in enumerate(groups[first:], start=first):
+                both = replace(group, members=(*group.members, *new.members))
+                if is_quick(study, both):
+                    groups[place] = both
+                    break
+            else:
+                groups.append(new)
+    # A method that is added at the end opens the last groups, and renumbers none.
+    return sorted(groups, key=lambda group: order(group.methods[0]))
 
 
 def is_quick(study: Study, group: FitGroup) -> bool:
@@ -154,8 +151,8 @@ def is_quick(study: Study, group: FitGroup) -> bool:
 def job_cost(study: Study, group: FitGroup, task: str, trials: int) -> Cost:
     """Return the expected cost of a job's fits on so many trials, in whole seconds."""
     costs = [cell_cost(study, key._replace(task=task)) for key in group.members]
-    seconds = round(trials * sum(cost.seconds for cost in costs))
-    return Cost(seconds, max(cost.megabytes for cost in costs))
+    seconds = round(trials * sum(each.seconds for each in costs))
+    return Cost(seconds, max(each.megabytes for each in costs))
 
 
 def longest_seconds(study: Study, group: FitGroup) -> int:
@@ -188,11 +185,11 @@ def forecast_text(study: Study) -> str:
             rows[method][0] += n_jobs
     for benchmark in study.benchmarks:
         for key in study.fits(benchmark):
-            cost, row = cell_cost(study, key), rows[key.method]
+            (seconds, megabytes), row = cell_cost(study, key), rows[key.method]
             trials = len(trials_of_block(key.block))
             row[1] += trials
-            row[2] += trials * cost.seconds / 3600
-            row[3] = max(row[3], cost.megabytes)
+            row[2] += trials * seconds / 3600
+            row[3] = max(row[3], megabytes)
     _, fits, hours, memory = zip(*rows.values(), strict=True)
     rows["all"] = [jobs, sum(fits), sum(hours), max(memory)]
     width = max(14, *map(len, rows))
@@ -202,3 +199,109 @@ def forecast_text(study: Study) -> str:
         for name, row in rows.items()
     ]
     return "\n".join([head, *lines, "", FORECAST_NOTE])
+
+
+class Request(NamedTuple):
+    """Resources of a job for a scheduler: memory (MB), wall time (minutes) and GPUs."""
+
+    megabytes: int
+    minutes: int
+    gpus: int = 0
+
+
+def job_request(expected: Cost, gpus: int, attempt: int) -> Request:
+    """Return a request with room to spare, and more room in a later attempt."""
+    memory = max(math.ceil(MEMORY_ROOM * expected.megabytes / 100) * 100, FEWEST_MB)
+    minutes = FEWEST_MINUTES + math.ceil(TIME_ROOM * expected.seconds / 60)
+    return Request(attempt * memory, attempt * minutes, gpus)
+
+
+def problem_size(study: Study, key: FitKey) -> Size:
+    """Return the size of a fit's problem, by configuration and catalogue."""
+    benchmark, setting, task, method, _ = key
+    sources, target = names.task_domains(task)
+    views = study.views_of(benchmark, setting, method)
+    data = study.datasets[study.benchmarks[benchmark].dataset]
+    per_source, _ = study.split_counts(benchmark, setting, "source")
+    per_target, others = study.split_counts(benchmark, setting, "target")
+    sizes = data.class_sizes[target].values()
+    n_labelled = sum(min(n, per_target) for n in sizes)
+    n_rest = sum(min(n - min(n, per_target), others or n) for n in sizes)
+    d_target = _width(study, data, target, views["target"])
+    state, taken = study.settings[setting].source, []
+    for source in sources:
+        name = state["name"] if state.get("domain", source) == source else names.REAL
+        rows = sum(min(n, per_source) for n in data.class_sizes[source].values())
+        width = _width(study, data, source, views["source"])
+        if name != names.ALONE:
+            taken.append((rows, d_target if name == names.MATCHED else width))
+    # Without any source the labelled target rows serve.
+    n_rows, widths = zip(*(taken or [(n_labelled, d_target)]), strict=True)
+    sides = [(target, views["target"]), *((s, views["source"]) for s in sources)]
+    return Size(
+        name=f"{benchmark}, {task}",
+        n_classes=len(sizes),
+        n_source=sum(n_rows),
+        d_source=max(widths),
+        n_labelled=n_labelled,
+        n_unlabelled=n_rest + data.unlabelled.get(target, 0),
+        d_target=d_target,
+        density=max(_density(study, data, *side) for side in sides),
+    )
+
+
+def cell_cost(study: Study, key: FitKey) -> Cost:
+    """Return the expected cost of a trial with its options, and of their selection."""
+    options = study.method_options(key.method, key.setting)
+    one = cost.fit_cost(method_class(key.method), problem_size(study, key), options)
+    grid = study.grid(key.method, key.setting)
+    n_fits = 1 + (FOLDS * len(grid_options(grid)) if grid else 0)
+    return one._replace(seconds=n_fits * one.seconds)
+
+
+def view_request(
+    study: Study, dataset: str, domain: str, view: str, attempt: int = 1
+) -> Request:
+    """Return the request of the extraction of a view, or of learning its codebook."""
+    extractor, data = _extractor(study, domain, view), study.datasets[dataset]
+    n_rows = sum(data.class_sizes[domain].values()) + data.unlabelled.get(domain, 0)
+    n_rows += data.paired
+    # What is unknown are bags of words: of some thousand, few are in a row.
+    width = extractor.width() or UNKNOWN_COMPONENTS
+    if data.storage(study.views[view], domain) is not None:
+        width = _width(study, data, domain, view)
+    if (below := study.views[view].view) is not None:
+        width = max(width, _width(study, data, domain, below))
+    start = cost.START_UP_MB + (cost.TORCH_MB if extractor.needs_torch else 0.0)
+    megabytes = (
+        start + extractor.megabytes + cost.COPIES * 8 * n_rows * width / cost.MIB
+    )
+    gpus = study.gpus if extractor.needs_torch else 0
+    expected = Cost(extractor.seconds(n_rows, width), megabytes)
+    return job_request(expected, gpus, attempt)
+
+
+def _extractor(study: Study, domain: str, view: str) -> Extractor:
+    chosen = study.views[view]
+    return make_extractor(chosen.extractor, **chosen.domain_options(domain))
+
+
+def _density(study: Study, data: StudyDataset, domain: str, name: str) -> float:
+    """Return the share of the features of a row that are stored."""
+    view = study.views[name]
+    if view.view or view.scale == names.PCA or data.storage(view, domain) is not None:
+        return 1.0
+    texts = _extractor(study, domain, name).kind == "texts"
+    return WORDS_SHARE if texts else 1.0
+
+
+def _width(study: Study, data: StudyDataset, domain: str, name: str) -> int:
+    view, extractor = study.views[name], _extractor(study, domain, name)
+    if (storage := data.storage(view, domain)) is not None:
+        width = int(storage["width"])
+    elif view.view is not None and extractor.keeps_width:
+        width = _width(study, data, domain, view.view)
+    else:
+        unknown = UNKNOWN_WIDTH if view.view is None else UNKNOWN_COMPONENTS
+        width = extractor.width() or unknown
+    return min(width, names.MOST_COMPONENTS) if view.scale == names.PCA else width

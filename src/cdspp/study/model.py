@@ -140,7 +140,7 @@ class Setting:
     `source` is as `SourceState` takes it. Its methods do `without` 'source_view' or
     'prior_file', although they have it there; where it `selects`, they select of their
     grids. `leaves_out` is the one of several sources without which every method runs,
-    `guest` the guest section that adds and shows it.
+    `plugin` the plug-in of the report that adds and shows it.
     """
 
     identifier: str
@@ -157,7 +157,7 @@ class Setting:
     selects: bool = False
     of_curve: bool = False
     leaves_out: str = ""
-    guest: str = ""
+    plugin: str = ""
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class CurveValue:
 
 @dataclass(frozen=True)
 class Curve:
-    """A curve of a configuration: one value after the other in place of the main one.
+    """A curve on a benchmark: one value after the other in place of the main one.
 
     The parameter is ``labels`` (labelled target samples per class), ``paired_rows``
     (their number, with no column shared) or an option of the methods. Values and tasks
@@ -179,13 +179,14 @@ class Curve:
     """
 
     identifier: str
+    benchmark: str
     parameter: str
     methods: tuple[str, ...]
-    tasks: Mapping[str, tuple[str, ...]]
-    trials: int
-    values: Mapping[str, tuple[CurveValue, ...]]
-    dropped: Mapping[str, tuple[tuple[float, str], ...]]
-    states: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    states: Mapping[str, tuple[str, ...]]  # by method
+    tasks: tuple[str, ...]
+    values: tuple[CurveValue, ...]
+    dropped: tuple[tuple[float, str], ...]
+    trials_asked: int
 
 
 @dataclass(frozen=True)
@@ -221,7 +222,9 @@ class Study:
     baseline: str = ""
     gpus: int = 0
     partial: bool = False
-    guests: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # their plans
+    plugins: Mapping[str, Mapping[str, Any]] = field(
+        default_factory=dict
+    )  # their plans
     notes: tuple[str, ...] = ()  # for the user: files and sections that are left out
     config: Mapping[str, Any] = field(default_factory=dict)  # as it was given
 
@@ -288,18 +291,15 @@ class Study:
     ) -> dict[str, Any]:
         """Return how the labelled samples of a domain are drawn."""
         labelled, unlabelled = self.split_counts(benchmark, setting, role)
-        sizes = self.datasets[self.benchmarks[benchmark].dataset].class_sizes[domain]
+        entry = self.benchmarks[benchmark]
+        sizes = self.datasets[entry.dataset].class_sizes[domain]
         return {
-            "protocol": self.protocol(benchmark, setting),
+            "protocol": self.settings[setting].protocol or entry.protocol,
             "per_class": labelled,
             "unlabelled": unlabelled,
             "classes": list(sizes),
             "seed": self.seed,
         }
-
-    def protocol(self, benchmark: str, setting: str) -> str:
-        """Return how labelled samples are drawn."""
-        return self.settings[setting].protocol or self.benchmarks[benchmark].protocol
 
     def overlap(self, benchmark: str, setting: str) -> str:
         """Return the treatment of test samples that are labelled source samples too."""

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Self
 
-from cdspp.core.names import (
-    ALONE,
-    BASELINE,
-    MAIN,
-    REAL,
-    REFERENCE,
-    SELECTED,
-    UNLABELLED_ROLE,
-    several_sources,
-    task_domains,
-)
+from cdspp.core import names
 from cdspp.core.wording import counted, marks
 from cdspp.methods import method_class
 from cdspp.methods.bridge import PAIRS, SHARED
@@ -53,7 +44,7 @@ class Row:
     kind: str = METHOD
     supervised: bool = False
     shortened: bool = False
-    source: str = REAL
+    source: str = names.REAL
     tasks: tuple[str, ...] = ()
     reseeded: bool = False
     role: str = ""
@@ -74,7 +65,7 @@ class Row:
     @property
     def state(self) -> str:
         """The source state that its setting names."""
-        return REAL if self.setting == MAIN else self.source
+        return names.REAL if self.setting == names.MAIN else self.source
 
     @property
     def control(self) -> bool:
@@ -83,16 +74,10 @@ class Row:
 
 
 @dataclass(frozen=True)
-class CurvePlan:
-    """A `cdspp.study.model.Curve` on one benchmark, its methods as rows."""
+class CurvePlan(Curve):
+    """A curve with its methods as rows."""
 
-    identifier: str
-    parameter: str
-    tasks: tuple[str, ...]
     rows: tuple[Row, ...]
-    values: tuple[CurveValue, ...]
-    dropped: tuple[tuple[float, str], ...]
-    trials_asked: int
     n_classes: int
 
 
@@ -113,7 +98,7 @@ class BenchmarkPlan:
     methods, then controls, variants and states. There is no showcase where the
     reference does not run, or has no common subspace. Gains within `margin` points
     count as equal; `holm_over_methods` corrects the words in the matrix of methods for
-    their number. `guests` has what guest sections know, by their names.
+    their number. `plugins` has what plug-ins of the report know, by their names.
     """
 
     study: str
@@ -132,12 +117,12 @@ class BenchmarkPlan:
     states: tuple[str, ...] = ()
     margin: float = 1.0
     holm_over_methods: bool = True
-    guests: Mapping[str, Any] = field(default_factory=dict)
+    plugins: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def protocol(self) -> str:
         """The numbers of trials and of labelled samples, as a sentence for captions."""
-        known = (role for role in self.labels if role != UNLABELLED_ROLE)
+        known = (role for role in self.labels if role != names.UNLABELLED_ROLE)
         counts = " and ".join(f"{self.labels[role]} {role}" for role in known)
         labels = f", {counts} labels per class" if counts else ""
         return f"{self.title}: {counted(self.trials_asked, 'trial')}{labels}."
@@ -169,19 +154,15 @@ class BenchmarkPlan:
 
     def of_data(self) -> BenchmarkPlan:
         """Return the part of the plan that depends only on the data."""
-        names = (
+        kept = (
             *("study", "benchmark", "title", "dataset", "tasks", "summary"),
             *("labels", "views", "overlap", "trials_asked"),
         )
-        return BenchmarkPlan(**{name: getattr(self, name) for name in names})
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the plan as Snakemake takes it for a parameter."""
-        return asdict(self)
+        return BenchmarkPlan(**{name: getattr(self, name) for name in kept})
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Return the plan that `as_dict` wrote."""
+        """Return the plan whose `dataclasses.asdict` went through Snakemake."""
         showcase, curves = values["showcase"], []
         for curve in values["curves"]:
             along = tuple(CurveValue(**value) for value in curve["values"])
@@ -201,12 +182,15 @@ def few_tasks(plans: Plans) -> bool:
 
 def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
     """Return the plan of a study for a benchmark."""
-    entry = study.benchmarks[benchmark]
-    shown = study.shown_method()
-    ran = study.setting_methods(benchmark, MAIN)
-    rows = sorted(_rows(study, benchmark), key=lambda row: KINDS.index(row.kind))
-    ran_in = study.setting_methods
+    entry, shown = study.benchmarks[benchmark], study.shown_method()
+    showcase = Showcase(entry.showcase, shown)
+    ran_in = partial(study.setting_methods, benchmark)
     states = (s for s in study.states if study.setting_tasks(benchmark, s))
+    rows = []
+    for key in study.fit_keys(benchmark):
+        setting = study.settings[key.setting]
+        if setting.tasks.get(benchmark) and not (setting.of_curve or setting.plugin):
+            rows.append(_row(study, benchmark, setting, key.method))
     return BenchmarkPlan(
         study=study.name,
         benchmark=benchmark,
@@ -218,13 +202,13 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         views=entry.views,
         overlap=entry.overlap,
         trials_asked=study.trials,
-        rows=tuple(rows),
+        rows=tuple(sorted(rows, key=lambda row: KINDS.index(row.kind))),
         curves=tuple(_curves(study, benchmark)),
-        showcase=Showcase(entry.showcase, shown) if shown in ran else None,
-        states=tuple(s for s in states if s not in SHUFFLED or ran_in(benchmark, s)),
+        showcase=showcase if shown in ran_in(names.MAIN) else None,
+        states=tuple(s for s in states if s not in SHUFFLED or ran_in(s)),
         margin=study.margin,
         holm_over_methods=study.holm_over_methods,
-        guests=study.guests.get(benchmark, {}),
+        plugins=study.plugins.get(benchmark, {}),
     )
 
 
@@ -232,17 +216,11 @@ def _rows_of(values: Mapping[str, Any]) -> dict[str, tuple[Row, ...]]:
     return {"rows": tuple(Row(**row) for row in values["rows"])}
 
 
-def _rows(study: Study, benchmark: str) -> Iterator[Row]:
-    for key in study.fit_keys(benchmark):
-        setting = study.settings[key.setting]
-        if setting.tasks.get(benchmark) and not (setting.of_curve or setting.guest):
-            yield _row(study, benchmark, setting, key.method)
-
-
 def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
     entry, found, name = study.methods[method], method_class(method), setting.identifier
     ran = entry.tasks[benchmark]
-    takes_one = found.uses_source and not found.several_sources
+    several = any(map(names.several_sources, ran)) and not entry.predictions
+    roles = {study.baseline: names.BASELINE, study.reference: names.REFERENCE}
     row = Row(
         key=method,
         display_name=found.display_name,
@@ -254,31 +232,31 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         source=str(setting.source["name"]),
         tasks=() if ran == study.benchmarks[benchmark].tasks else ran,
         reseeded=_is_reseeded(setting),
-        role={study.baseline: BASELINE, study.reference: REFERENCE}.get(method, ""),
-        bridge=_in_words(study.bridge(benchmark, name, method)),
-        vote=takes_one and not entry.predictions and any(map(several_sources, ran)),
+        role=roles.get(method, ""),
+        bridge=_bridge_text(study.bridge(benchmark, name, method)),
+        vote=several and found.uses_source and not found.several_sources,
     )
-    if name == MAIN and row.bridge:
+    if name == names.MAIN and row.bridge:
         return replace(row, kind=BRIDGED)
     if study.prior_file(name, method) is not None:
         text = f"{found.display_name} (knows test shares)"
         row = replace(row, display_name=text, kind=INFORMED)
-    if name == MAIN and (whole := found.without_source_of):
+    if name == names.MAIN and (whole := found.without_source_of):
         stands_for = whole if stand_ins(study.methods).get(whole) == method else ""
-        source = ALONE if stands_for else REAL
+        source = names.ALONE if stands_for else names.REAL
         row = replace(row, kind=CONTROL, source=source, stands_for=stands_for)
-    if name == MAIN:
+    if name == names.MAIN:
         return row
     text = f"{row.display_name}, {name}"
-    if name in study.states and row.role == REFERENCE:
+    if name in study.states and row.role == names.REFERENCE:
         return replace(row, key=name, display_name=text, kind=CONTROL)
     kind = LEFT_OUT if setting.leaves_out else VARIANT
     if setting.selects or name in study.states:
-        kind = CHOOSING if name == SELECTED else STATE
+        kind = CHOOSING if name == names.SELECTED else STATE
     return replace(row, key=f"{method}, {name}", display_name=text, kind=kind)
 
 
-def _in_words(bridge: Mapping[str, Any]) -> str:
+def _bridge_text(bridge: Mapping[str, Any]) -> str:
     parts = [SHARED_ALONE] if SHARED in bridge else []
     parts += [counted(bridge[PAIRS], "pair")] if PAIRS in bridge else []
     return " and ".join(parts)
@@ -294,25 +272,16 @@ def _curves(study: Study, benchmark: str) -> Iterator[CurvePlan]:
     entry = study.benchmarks[benchmark]
     sizes = study.datasets[entry.dataset].class_sizes
     for curve in study.curves:
-        rows = tuple(_curve_rows(study, benchmark, curve))
-        if rows and curve.values.get(benchmark):
-            yield CurvePlan(
-                identifier=curve.identifier,
-                parameter=curve.parameter,
-                tasks=curve.tasks[benchmark],
-                rows=rows,
-                values=curve.values[benchmark],
-                dropped=curve.dropped[benchmark],
-                trials_asked=curve.trials,
-                n_classes=len(sizes[task_domains(entry.tasks[0]).target]),
-            )
-
-
-def _curve_rows(study: Study, benchmark: str, curve: Curve) -> Iterator[Row]:
-    ran = (name for name in curve.methods if benchmark in study.methods[name].tasks)
-    for method in ran:
-        for state in (MAIN, *curve.states[method]):
-            row = _row(study, benchmark, study.settings[state], method)
-            kind = (BRIDGED if row.bridge else METHOD) if state == MAIN else STATE
-            trials = min(row.trials_asked, curve.trials)
-            yield replace(row, kind=kind, trials_asked=trials)
+        rows = []
+        for method in curve.methods if curve.benchmark == benchmark else ():
+            if benchmark not in study.methods[method].tasks:
+                continue
+            for state in (names.MAIN, *curve.states[method]):
+                row = _row(study, benchmark, study.settings[state], method)
+                main = BRIDGED if row.bridge else METHOD
+                kind = main if state == names.MAIN else STATE
+                trials = min(row.trials_asked, curve.trials_asked)
+                rows.append(replace(row, kind=kind, trials_asked=trials))
+        if rows and curve.values:
+            n_classes = len(sizes[names.task_domains(entry.tasks[0]).target])
+            yield CurvePlan(**vars(curve), rows=tuple(rows), n_classes=n_classes)

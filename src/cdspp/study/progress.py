@@ -8,15 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cdspp.core.errors import DataError
 from cdspp.core.jobs import FINISHED, READY
 from cdspp.core.names import MAIN, FitKey, trials_of_block
-from cdspp.core.run_lock import RunMark, read_marks
+from cdspp.core.run_lock import RunLock, read_run_locks
 from cdspp.stages.artifacts import read_fit_record
-from cdspp.study.files import FIT, SUBSPACE
-from cdspp.study.fit_jobs import FitJob, fit_jobs
+from cdspp.study.files import FIT, FIT_LOG, SUBSPACE
+from cdspp.study.fit_jobs import fit_jobs
 from cdspp.study.model import Study
 
 STATES = DONE, FAILED, RUNNING, MISSING = ("done", "failed", "running", "missing")
@@ -47,7 +47,7 @@ class Progress:
     failures: list[Failure] = field(default_factory=list)
     crashed: list[str] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)
-    runs: Sequence[RunMark] = ()
+    runs: Sequence[RunLock] = ()
 
     def state_of(self, log: JobLog) -> str:
         """Return the state of fits that a job lacks: running, failed or missing."""
@@ -70,15 +70,15 @@ class JobLog:
 
 def study_progress(study: Study) -> Progress:
     """Return how far a study is, by its files in the working folder, old or new."""
-    runs = [run for run in read_marks() if run.lives is not False]
+    runs = [run for run in read_run_locks() if run.lives is not False]
     fits = {
         (benchmark, key.method): Counter[str]()
         for benchmark in study.benchmarks
         for key in study.fits(benchmark)
     }
     progress = Progress(fits, runs=runs)
-    for job in fit_jobs(study):
-        _add_fits(progress, study, job)
+    for fits_of_job in fit_jobs(study):
+        _add_fits(progress, study, fits_of_job)
     own = Path("logs", study.name, "fits")
     for path in map(Path, study.logs()):
         for log in [path] if path.is_file() else sorted(path.rglob("*.log")):
@@ -96,13 +96,17 @@ def missing_files(stages: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     }
 
 
-def _add_fits(progress: Progress, study: Study, job: FitJob) -> None:
-    log = read_log(job.log)
+def _add_fits(progress: Progress, study: Study, fits: list[FitKey]) -> None:
+    log = read_log(FIT_LOG.format(study=study.name, **fits[0]._asdict()))
     state, whole = progress.state_of(log), True
-    for key in job.fits:
+    for key in fits:
         counter = progress.fits[key.benchmark, key.method]
         file = FIT.format(study=study.name, **key._asdict())
-        if (trials := _read_trials(file)) is None:
+        trials = None
+        with suppress(DataError):  # damaged: made again
+            if Path(f"{file}.parquet").is_file():
+                trials = read_fit_record(f"{file}.parquet").trials
+        if trials is None:
             left = MISSING if state == DONE else state
             counter[left] += len(trials_of_block(key.block))
             whole = False
@@ -113,14 +117,14 @@ def _add_fits(progress: Progress, study: Study, job: FitJob) -> None:
         counter[DONE] += len(trials) - len(failed)
         of = f"{key.benchmark} {key.task} {key.block}, {key.method} in {key.setting}"
         progress.failures.extend(
-            Failure(f"{of}, {number} of its trials", reason, job.log)
+            Failure(f"{of}, {number} of its trials", reason, log.path)
             for reason, number in Counter(failed).items()
         )
         if any(trial.get("crashed") for trial in trials):
             progress.crashed.extend(_made_of(study, key, file))
     if not whole:
-        methods = ", ".join(dict.fromkeys(key.method for key in job.fits))
-        benchmark, _, task, _, block = job.fits[0]
+        methods = ", ".join(dict.fromkeys(key.method for key in fits))
+        benchmark, _, task, _, block = fits[0]
         _add_job(progress, log, f"{benchmark} {task} {block}, {methods}")
 
 
@@ -138,14 +142,6 @@ def _made_of(study: Study, key: FitKey, file: str) -> Iterator[str]:
     shown = MAIN, study.shown_method(), study.benchmarks[key.benchmark].showcase
     if where == shown and key.block == study.showcase_blocks()[0]:
         yield SUBSPACE.format(study=study.name, **key._asdict())
-
-
-def _read_trials(file: str) -> Sequence[Mapping[str, Any]] | None:
-    """Return the trials in the record of a fit, None where a file lacks."""
-    with suppress(DataError):  # damaged: made again
-        if Path(f"{file}.parquet").is_file():
-            return read_fit_record(f"{file}.parquet").trials
-    return None
 
 
 def read_log(path: str) -> JobLog:

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import chain, product
 from typing import Any
 
+from cdspp.core import names
 from cdspp.core.errors import ConfigError
-from cdspp.core.names import (
-    ALONE,
-    LABELS,
-    MAIN,
-    REAL,
-    SELECTED,
-    SHUFFLED_COLUMNS,
-    SHUFFLED_PAIRS,
-    SWAPPED,
-    role_domains,
-    several_sources,
-    task_domains,
-)
 from cdspp.methods import method_class, option_defaults
 from cdspp.methods.bridge import PAIRS, SAME_NAMES, SHARED
 from cdspp.study.model import (
@@ -40,7 +28,7 @@ Benchmarks = Mapping[str, Benchmark]
 Tasks = dict[str, tuple[str, ...]]  # by benchmark
 
 # The part of a bridge on which a state acts.
-SHUFFLED = {SHUFFLED_COLUMNS: SHARED, SHUFFLED_PAIRS: PAIRS}
+SHUFFLED = {names.SHUFFLED_COLUMNS: SHARED, names.SHUFFLED_PAIRS: PAIRS}
 
 
 def chosen_tasks(entry: Config, benchmarks: Benchmarks) -> Tasks:
@@ -59,20 +47,20 @@ def chosen_tasks(entry: Config, benchmarks: Benchmarks) -> Tasks:
 
 
 def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Study:
-    """Return a study with its curves and all its settings, and `more` of guests.
+    """Return a study with its curves and all its settings, and `more` of plug-ins.
 
     ConfigError names settings that would have one name.
     """
-    curves = tuple(_curve_of(entry, study) for entry in config.get("curves", []))
+    curves = [[*_curves_of(entry, study)] for entry in config.get("curves", [])]
     benchmarks, methods = study.benchmarks, study.methods
-    main = Setting(MAIN, tuple(methods), chosen_tasks({}, benchmarks))
+    main = Setting(names.MAIN, tuple(methods), chosen_tasks({}, benchmarks))
     settings = [
         main,
         *(_state_setting(study, state, methods) for state in study.states),
         *_selected_settings(config, study, main),
         *_left_out_settings(study),
         *(_setting_of(entry, benchmarks) for entry in config.get("settings", [])),
-        *(setting for curve in curves for setting in _curve_settings(curve)),
+        *(setting for each in curves for setting in _curve_settings(each)),
         *more,
     ]
     counts = Counter(setting.identifier for setting in settings)
@@ -82,11 +70,11 @@ def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Stud
             f"{', '.join(repeated)}; choose another name."
         )
     by_name = {setting.identifier: setting for setting in settings}
-    return replace(study, curves=curves, settings=by_name)
+    return replace(study, curves=tuple(chain(*curves)), settings=by_name)
 
 
 def _setting_of(entry: Config, benchmarks: Benchmarks) -> Setting:
-    source = {"name": REAL, **entry.get("source", {})}
+    source = {"name": names.REAL, **entry.get("source", {})}
     tasks = chosen_tasks(entry, benchmarks)
     if domain := source.get("domain"):
         tasks = _tasks_with(domain, tasks)
@@ -96,7 +84,7 @@ def _setting_of(entry: Config, benchmarks: Benchmarks) -> Setting:
 
 def _tasks_with(domain: str, tasks: Tasks) -> Tasks:
     found = {
-        name: tuple(task for task in some if domain in task_domains(task).sources)
+        name: tuple(task for task in some if domain in names.task_domains(task).sources)
         for name, some in tasks.items()
     }
     return {name: some for name, some in found.items() if some}
@@ -105,14 +93,14 @@ def _tasks_with(domain: str, tasks: Tasks) -> Tasks:
 def _left_out_settings(study: Study) -> Iterator[Setting]:
     """Yield by source, of several, the setting without it, of methods in states."""
     tasks = {
-        name: tuple(filter(several_sources, benchmark.tasks))
+        name: tuple(filter(names.several_sources, benchmark.tasks))
         for name, benchmark in study.benchmarks.items()
     }
     ran = (m for m in study.methods.values() if m.states and not m.predictions)
     methods = tuple(method.identifier for method in ran)
     every = (task for some in tasks.values() for task in some)
-    for domain in role_domains(every)["source"] if methods else ():
-        source = {"name": ALONE, "domain": domain}
+    for domain in names.role_domains(every)["source"] if methods else ():
+        source = {"name": names.ALONE, "domain": domain}
         with_it = _tasks_with(domain, tasks)
         yield Setting(without(domain), methods, with_it, source, leaves_out=domain)
 
@@ -122,23 +110,19 @@ def without(domain: str) -> str:
     return f"without-{domain}"
 
 
-def _is_control(study: Study, state: str, benchmark: Benchmark) -> bool:
-    if state in SHUFFLED:
-        return _n_exchanged(study, state, benchmark) > 1
-    # Two classes, swapped, are the mirrored problem, of equal answers.
-    sizes = study.datasets[benchmark.dataset].class_sizes.values()
-    return state != SWAPPED or max(map(len, sizes)) > 2
-
-
 def _n_exchanged(study: Study, state: str, benchmark: Benchmark) -> int:
     """Return how many partners a state exchanges, fewest of a task; 2 if unknown."""
     part = benchmark.bridge.get(SHUFFLED[state], ())
     if part != SAME_NAMES:
         return part if isinstance(part, int) else len(part)
-    names = study.datasets[benchmark.dataset].features
-    pairs = (task_domains(t) for t in benchmark.tasks if not several_sources(t))
-    shared = [{*names[p.sources[0]]} & {*names[p.target]} for p in pairs if names]
-    return min(map(len, shared), default=2)
+    columns = study.datasets[benchmark.dataset].features
+    pairs = map(names.task_domains, benchmark.tasks) if columns else ()
+    shared = [
+        len({*columns[sources[0]]} & {*columns[target]})
+        for sources, target in pairs
+        if len(sources) == 1
+    ]
+    return min(shared, default=2)
 
 
 def bridge_state_notes(study: Study) -> Iterator[str]:
@@ -161,20 +145,24 @@ def _selected_settings(
     ran = (each for each in states if each.methods or each.identifier not in SHUFFLED)
     trials = config.get("selection", {}).get("trials")
     for each in (replace(main, methods=tuple(choosing)), *ran):
-        name = in_state(SELECTED, each.source["name"])
+        name = in_state(names.SELECTED, each.source["name"])
         yield replace(each, identifier=name, trials=trials, selects=True)
 
 
 def _state_setting(study: Study, state: str, methods: Mapping[str, Method]) -> Setting:
     # A method that has a stand-in without a source is not fitted twice there.
-    twice = stand_ins(methods) if state == ALONE else {}
+    twice = stand_ins(methods) if state == names.ALONE else {}
     chosen = (name for name, method in methods.items() if state in method.states)
     kept = tuple(name for name in chosen if name not in twice)
-    tasks = {
-        name: benchmark.tasks
-        for name, benchmark in study.benchmarks.items()
-        if benchmark.tasks and _is_control(study, state, benchmark)
-    }
+    tasks = {}
+    for name, benchmark in study.benchmarks.items():
+        sizes = study.datasets[benchmark.dataset].class_sizes.values()
+        # Two classes, swapped, are the mirrored problem, of equal answers.
+        changes = state != names.SWAPPED or max(map(len, sizes), default=0) > 2
+        if state in SHUFFLED:
+            changes = _n_exchanged(study, state, benchmark) > 1
+        if benchmark.tasks and changes:
+            tasks[name] = benchmark.tasks
     return Setting(state, kept, tasks, source={"name": state})
 
 
@@ -184,7 +172,7 @@ def stand_ins(methods: Mapping[str, Method]) -> dict[str, str]:
     return {
         ours.identifier: name
         for ours, name in pairs
-        if ours and ALONE in ours.states and _run(ours) == _run(methods[name])
+        if ours and names.ALONE in ours.states and _run(ours) == _run(methods[name])
     }
 
 
@@ -206,42 +194,46 @@ def setting_of_value(curve: str, value: float) -> str:
     return f"{curve}-{text}"
 
 
-def _curve_of(entry: Config, study: Study) -> Curve:
-    parameter, benchmarks = entry["parameter"], study.benchmarks
-    chosen = chosen_tasks(entry, benchmarks)
-    if parameter == PAIRS:  # of benchmarks that have them, up to as many as there are
-        chosen = {n: t for n, t in chosen.items() if PAIRS in benchmarks[n].bridge}
+def _curves_of(entry: Config, study: Study) -> Iterator[Curve]:
+    """Yield a curve of the configuration on each of its benchmarks."""
+    parameter = entry["parameter"]
     methods = {name: study.methods[name] for name in entry["methods"]}
-    values, dropped = {}, {}
-    for name, tasks in chosen.items():
-        benchmark = benchmarks[name]
+    states = {name: _curve_states(entry, found) for name, found in methods.items()}
+    for name, tasks in chosen_tasks(entry, study.benchmarks).items():
+        benchmark, numbers = study.benchmarks[name], sorted(entry["values"])
         dataset = study.datasets[benchmark.dataset]
-        every, most = sorted(entry["values"]), dataset.paired
-        numbers = [n for n in every if parameter != PAIRS or n <= most]
+        if (
+            parameter == PAIRS
+        ):  # of benchmarks that have them, up to as many as there are
+            most = dataset.paired if PAIRS in benchmark.bridge else -1
+            numbers = [number for number in numbers if number <= most]
         ran = [method for method in methods.values() if name in method.tasks]
-        sizes = {task: dataset.class_sizes[task_domains(task).target] for task in tasks}
+        sizes = {
+            task: dataset.class_sizes[names.task_domains(task).target] for task in tasks
+        }
         smallest = {task: min(sizes[task].values(), default=0) for task in tasks}
         tested = benchmark.labels.get("unlabelled", 1)
-        dropped[name] = tuple(
+        dropped = tuple(
             (number, task)
             for number, task in product(numbers, tasks)
-            if parameter == LABELS and smallest[task] < number + tested
+            if parameter == names.LABELS and smallest[task] < number + tested
         )
-        values[name] = tuple(
+        values = tuple(
             CurveValue(number, _run_of(entry, number, benchmark, ran), left)
             for number in numbers
-            if (left := tuple(t for t in tasks if (number, t) not in dropped[name]))
+            if (left := tuple(t for t in tasks if (number, t) not in dropped))
         )
-    return Curve(
-        identifier=entry["id"],
-        parameter=parameter,
-        methods=tuple(methods),
-        tasks=chosen,
-        trials=min(entry.get("trials", study.trials), study.trials),
-        values=values,
-        dropped=dropped,
-        states={name: _curve_states(entry, found) for name, found in methods.items()},
-    )
+        yield Curve(
+            identifier=entry["id"],
+            benchmark=name,
+            parameter=parameter,
+            methods=tuple(methods),
+            states=states,
+            tasks=tasks,
+            values=values,
+            dropped=dropped,
+            trials_asked=min(entry.get("trials", study.trials), study.trials),
+        )
 
 
 def _curve_states(entry: Config, method: Method) -> tuple[str, ...]:
@@ -249,7 +241,7 @@ def _curve_states(entry: Config, method: Method) -> tuple[str, ...]:
     # One that is it without a source takes its place there, where it runs along, too.
     others = (method_class(name) for name in entry["methods"])
     if any(cls.without_source_of == method.identifier for cls in others):
-        asked -= {ALONE}
+        asked -= {names.ALONE}
     return tuple(state for state in method.states if state in asked)
 
 
@@ -259,44 +251,40 @@ def in_state(setting: str, state: str) -> str:
     >>> in_state("main", "none"), in_state("alpha-1", "none")
     ('none', 'alpha-1-none')
     """
-    if state == REAL:
+    if state == names.REAL:
         return setting
-    return state if setting == MAIN else f"{setting}-{state}"
+    return state if setting == names.MAIN else f"{setting}-{state}"
 
 
-def _curve_settings(curve: Curve) -> list[Setting]:
-    """Return the settings that a curve needs, without the main one and its states."""
+def _curve_settings(curves: Sequence[Curve]) -> Iterator[Setting]:
+    """Yield the settings that a curve needs, without the main one and its states."""
     tasks: dict[tuple[float, str], Tasks] = defaultdict(dict)
-    for benchmark, values in curve.values.items():
-        for each in values:
-            if each.setting != MAIN:
-                tasks[each.value, each.setting][benchmark] = each.tasks
-    by_state = defaultdict(list, {REAL: list(curve.methods)})
-    for method, states in curve.states.items():
-        for state in states:
+    by_state: dict[str, list[str]] = defaultdict(list)
+    for curve in curves:
+        for each in curve.values:
+            if each.setting != names.MAIN:
+                tasks[each.value, each.setting][curve.benchmark] = each.tasks
+    for method in curves[0].methods if curves else ():
+        for state in (names.REAL, *curves[0].states[method]):
             by_state[state].append(method)
-    return [
-        Setting(
-            identifier=in_state(name, state),
-            methods=tuple(methods),
-            tasks=chosen,
-            source={"name": state},
-            trials=curve.trials,
-            of_curve=True,
-            **_difference(curve.parameter, value),
-        )
-        for (value, name), chosen in tasks.items()
-        for state, methods in by_state.items()
-    ]
-
-
-def _difference(parameter: str, value: float) -> dict[str, Any]:
-    if parameter == LABELS:
-        # Published masks are there for one number of labels; seeded draws are nested.
-        return {"labels": {"target": value}, "protocol": SEEDED}
-    if parameter == PAIRS:
-        return {"bridge": {PAIRS: value, SHARED: None}}
-    return {"options": {parameter: value}}
+    for (value, name), chosen in tasks.items():
+        parameter = curves[0].parameter
+        difference: dict[str, Any] = {"options": {parameter: value}}
+        if parameter == names.LABELS:
+            # Published masks have one number of labels; seeded draws are nested.
+            difference = {"labels": {"target": value}, "protocol": SEEDED}
+        elif parameter == PAIRS:
+            difference = {"bridge": {PAIRS: value, SHARED: None}}
+        for state, methods in by_state.items():
+            yield Setting(
+                in_state(name, state),
+                tuple(methods),
+                chosen,
+                {"name": state},
+                trials=curves[0].trials_asked,
+                of_curve=True,
+                **difference,
+            )
 
 
 def _run_of(
@@ -304,7 +292,7 @@ def _run_of(
 ) -> str:
     """Return the setting that runs a value of a curve: the main one, where it does."""
     parameter = entry["parameter"]
-    if parameter == LABELS:
+    if parameter == names.LABELS:
         main = benchmark.protocol == SEEDED and benchmark.labels["target"] == value
     elif parameter == PAIRS:
         only_pairs = all(method.bridges == (PAIRS,) for method in methods)
@@ -312,7 +300,7 @@ def _run_of(
         main = paired and benchmark.bridge[PAIRS] == value
     else:
         main = all(_every_option(method).get(parameter) == value for method in methods)
-    return MAIN if main else setting_of_value(entry["id"], value)
+    return names.MAIN if main else setting_of_value(entry["id"], value)
 
 
 def task_names(entry: Config, domains: Iterable[str]) -> list[str]:

@@ -12,6 +12,7 @@ import re
 from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from html import unescape
 from itertools import chain
@@ -41,7 +42,6 @@ from cdspp.datasets import dataset_recipe
 from cdspp.datasets.base import digests_path
 from cdspp.features import extractor_class, own_digests
 from cdspp.methods import method_module
-from cdspp.study.cost import cell_cost
 from cdspp.study.files import (
     FIT,
     INDEX,
@@ -51,7 +51,7 @@ from cdspp.study.files import (
     files_after_fits,
     files_before_fits,
 )
-from cdspp.study.fit_jobs import expected_fits
+from cdspp.study.fit_jobs import cell_cost, expected_fits
 from cdspp.study.model import Study
 
 REPORT_PAGE, DIGESTS = "report/index.html", "digests.json"  # of a study
@@ -113,10 +113,7 @@ def _of_view(study: Study, name: str, domain: str = "") -> tuple[list[Any], str]
 
 
 def stale(
-    study: Study,
-    recipe_of: Callable[[str], str] | None = None,
-    *,
-    quick: bool = False,
+    study: Study, recipe_of: Callable[[str], str] | None = None, *, quick: bool = False
 ) -> dict[str, str]:
     """Return the files that a run would make again where they lie, and why.
 
@@ -124,7 +121,8 @@ def stale(
     read again that were scored as the study has them: of these Snakemake knows, but for
     predictions made elsewhere, which may change and keep their time.
     """
-    comparison = _Comparison(study, recipe_of or partial(file_recipe, study))
+    made_of = recipe_of or partial(file_recipe, study)
+    comparison = _Comparison(study, lambda file: Expected(made_of(file)))
     for files in files_before_fits(study).values():
         comparison.check(files)
     for benchmark in study.benchmarks:
@@ -136,20 +134,28 @@ def stale(
             if found.get(file) == NO_RECORD and not record_path(file).exists():
                 found[file] = MADE_BY_OLDER
     report = REPORT.format(study=study.name)
-    if wrong := _report_fault(study, Path(report).parents[1]):
-        found[report] = wrong
+    with suppress(DataError):  # no report yet, or `changed_files` says that
+        stated = read_stated(Path(report).parents[1])
+        shown = stated.configuration
+        asked = json.loads(json.dumps(study.run_description().config, default=str))
+        # The older release had other keys for the same.
+        keys = asked.keys() & shown if stated.release else {*asked, *shown}
+        if other := sorted(key for key in keys if asked.get(key) != shown.get(key)):
+            found[report] = f"it is of a study with other {', '.join(other)}"
+        elif stated.release:
+            found[report] = MADE_BY_OLDER
     return found
 
 
 class _Comparison:
     """Compares files with what a study asks for; those at fault are `found`, and why.
 
-    `recipe_of` returns the recipe of a file, which is no fit.
+    `expected` returns what a file should be made of, which is no fit.
     """
 
-    def __init__(self, study: Study, recipe_of: Callable[[str], str]) -> None:
+    def __init__(self, study: Study, expected: Callable[[str], Expected]) -> None:
         self.found: dict[str, str] = {}
-        self._study, self._recipe_of = study, recipe_of
+        self._study, self._expected = study, expected
         self._known: dict[str, str] = {}
 
     def check(
@@ -157,7 +163,7 @@ class _Comparison:
     ) -> None:
         """Compare the files that are there; after those that they were made of."""
         for file in filter(os.path.isfile, files):
-            wanted = (expected or self._as_study)(file)
+            wanted = (expected or self._expected)(file)
             wrong = fault(file, wanted, self._known)
             if self.found and not wrong:
                 read = wanted.inputs.values() or read_record(file).inputs
@@ -169,27 +175,19 @@ class _Comparison:
         """Compare the fits of a benchmark, and scores that do not follow from them."""
         study, n_before = self._study, len(self.found)
         place = {"study": study.name, "benchmark": benchmark}
-        scores = SCORES.format(**place)
-        since = self._scored(scores) if quick else 0
+        scores, scored = SCORES.format(**place), 0
+        skips = quick and not self.found and os.path.isfile(scores)
+        if skips and not fault(scores, self._expected(scores), self._known):
+            scored = os.stat(scores).st_mtime_ns
         fits = [
             file
             for key in study.fits(benchmark)
             for file in [_fit_file(study, key)]
-            if study.methods[key.method].predictions or _written(file) > since
+            if study.methods[key.method].predictions or _written(file) > scored
         ]
         self.check(fits, expected_fits(study, benchmark).of)
         if len(self.found) == n_before:
             self.check([scores, ROW_SCORES.format(**place)])
-
-    def _scored(self, scores: str) -> int:
-        """Return when fits were scored that are all as the study has them, else 0."""
-        if self.found or not os.path.isfile(scores):
-            return 0
-        wrong = fault(scores, self._as_study(scores), self._known)
-        return 0 if wrong else os.stat(scores).st_mtime_ns
-
-    def _as_study(self, file: str) -> Expected:
-        return Expected(self._recipe_of(file))
 
 
 def _fit_file(study: Study, key: FitKey) -> str:
@@ -202,21 +200,6 @@ def _written(file: str) -> int:
         return max(os.stat(p).st_mtime_ns for p in (file, record_path(file)))
     except FileNotFoundError:
         return 0
-
-
-def _report_fault(study: Study, root: Path) -> str:
-    """Say in which keys of the configuration a report is not of a study, if so."""
-    try:
-        stated = read_stated(root)
-    except DataError:  # none yet, or `changed_files` says that
-        return ""
-    shown = stated.configuration
-    asked = json.loads(json.dumps(study.run_description().config, default=str))
-    # The older release had other keys for the same.
-    keys = asked.keys() & shown if stated.release else {*asked, *shown}
-    if other := sorted(key for key in keys if asked.get(key) != shown.get(key)):
-        return f"it is of a study with other {', '.join(other)}"
-    return MADE_BY_OLDER if stated.release else ""
 
 
 class Outlook(NamedTuple):
@@ -246,20 +229,16 @@ def outlook(study: Study, stale_files: Mapping[str, str]) -> Outlook:
     stay, run, seconds = 0, Counter[str](), 0.0
     for key in chain.from_iterable(map(study.fits, study.benchmarks)):
         file, trials = _fit_file(study, key), {*trials_of_block(key.block)}
-        reason, beside = stale_files.get(file, ""), set[int]()
+        reason = stale_files.get(file, "")
+        left = len(trials) if reason else 0
         if not reason and not _written(file):
-            reason, beside = MISSING, _trials_beside(file)
-        left = len(trials - beside) if reason else 0
+            reason, blocks = MISSING, Path(file).parent.glob("[0-9]*-*[0-9].parquet")
+            # Trials in blocks of another size are kept.
+            left = len(trials.difference(*(trials_of_block(b.stem) for b in blocks)))
         stay, run[reason] = stay + len(trials) - left, run[reason] + left
         if reason in CODE_ALONE:
             seconds += left * cell_cost(study, key).seconds
     return Outlook(stay, +run, seconds / 3600)
-
-
-def _trials_beside(file: str) -> set[int]:
-    """Return the trials that a fit has in blocks of another size."""
-    blocks = Path(file).parent.glob("[0-9]*-*[0-9].parquet")
-    return {trial for path in blocks for trial in trials_of_block(path.stem)}
 
 
 def notes(
@@ -302,22 +281,21 @@ def unrecorded_files(study: Study) -> list[str]:
     for name in study.datasets:
         files += Path("data", name).glob("*.json")
     outputs = (str(path) for path in files if path.name not in BESIDE)
-    return [path for path in outputs if _record_of(path) is None]
+    return [path for path in outputs if not _is_recorded(path)]
 
 
-def _record_of(file: str) -> Path | None:
-    """Return Snakemake's record of a file, if there is one: its name is the path."""
+def _is_recorded(file: str) -> bool:
+    """Return whether Snakemake has a record of a file, which is named by its path."""
     place = Path(FOLDER, "metadata")
     if not place.is_dir():
-        return None
+        return False
     longest = os.pathconf(place, "PC_NAME_MAX") - 1
     name = urlsafe_b64encode(file.encode()).decode()
     parts = [name[i : i + longest] for i in range(0, len(name), longest)]
-    path = place.joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1])
-    return path if path.exists() else None
+    return place.joinpath(*(f"@{part}" for part in parts[:-1]), parts[-1]).exists()
 
 
-class Stated(NamedTuple):
+class ReportDigests(NamedTuple):
     """What lies beside a report: its configuration, digests of its page and its files.
 
     `release` is that of the package which had it on the page instead.
@@ -347,7 +325,7 @@ def stated_digests(files: Iterable[PathLike], results: PathLike) -> dict[str, st
     }
 
 
-def read_stated(root: PathLike) -> Stated:
+def read_stated(root: PathLike) -> ReportDigests:
     """Return what the report of ``results/<study>`` rests on.
 
     DataError: there is no report, or the file that says so is missing or damaged.
@@ -359,23 +337,20 @@ def read_stated(root: PathLike) -> Stated:
             f"{page}: expected the report of a finished study, but there is none. Name "
             "a folder such as results/embedded, and run the study to its end first."
         )
-    if older.is_file() and not beside.is_file():
-        return _stated_by_older(page, older)
-    try:
-        return Stated(**read_json(beside))
-    except TypeError as error:
-        what = "the digests of a report"
-        raise unreadable(beside, what, f"it is something else: {error}") from error
-
-
-def _stated_by_older(page: Path, digest: Path) -> Stated:
-    """Return what the release `OLDER` wrote on the page itself."""
+    if beside.is_file() or not older.is_file():
+        try:
+            return ReportDigests(**read_json(beside))
+        except TypeError as error:
+            what = "the digests of a report"
+            raise unreadable(beside, what, f"it is something else: {error}") from error
+    # The release `OLDER` wrote all but the page's own digest on the page.
     text = page.read_text(encoding="utf-8", errors="replace")
     found = re.search(r"<pre>(\{\n.*?\n\})</pre>", text, re.DOTALL)
     configuration = json.loads(unescape(found[1])) if found else {}
-    stated = re.findall(r"<dt>([^<]+\.\w+)</dt><dd>([0-9a-f]{64})</dd>", text)
-    files = {unescape(name): value for name, value in stated}
-    return Stated(digest.read_text().partition(" ")[0], configuration, files, OLDER)
+    digests = re.findall(r"<dt>([^<]+\.\w+)</dt><dd>([0-9a-f]{64})</dd>", text)
+    files = {unescape(name): value for name, value in digests}
+    page_digest = older.read_text().partition(" ")[0]
+    return ReportDigests(page_digest, configuration, files, OLDER)
 
 
 def changed_note(root: Path) -> str:
@@ -409,20 +384,17 @@ def changed_files(root: Path, own: str = "") -> Iterator[tuple[Path, str]]:
         wrong = "it is not the page that was written: it was changed by hand, or cut"
         yield page, f"{wrong}. Delete it and run the study again"
     for name, digest in stated.files.items():
-        if name.startswith(own):
-            path = Path(os.path.normpath(root.parent / name))
+        path = Path(os.path.normpath(root.parent / name))
+        if not name.startswith(own):
+            continue
+        if not path.is_file():
+            yield path, "the report was made of it, but it is gone. Run the study again"
+        elif (found := file_digest(path)) != digest:
             # What lies elsewhere, predictions of another program, no run makes again.
-            if wrong := _changed(path, digest, outside=name.startswith("..")):
-                yield path, wrong
-
-
-def _changed(path: Path, digest: str, *, outside: bool) -> str:
-    if not path.is_file():
-        return "the report was made of it, but it is gone. Run the study again"
-    if (found := file_digest(path)) == digest:
-        return ""
-    return (
-        f"the report was made of another content (sha256 {digest[:12]}, now "
-        f"{found[:12]}): it was changed by hand, or by a run that did not end. "
-        f"{'Run' if outside else 'Delete it and run'} the study again"
-    )
+            remedy = "Run" if name.startswith("..") else "Delete it and run"
+            yield (
+                path,
+                f"the report was made of another content (sha256 {digest[:12]}, now "
+                f"{found[:12]}): it was changed by hand, or by a run that did not end. "
+                f"{remedy} the study again",
+            )

@@ -11,7 +11,7 @@ from support.score_data import curve_entry, curve_plan, curve_scores
 
 from cdspp.analysis.curves import arrange_curves
 from cdspp.analysis.summary import summarise
-from cdspp.report.figures.curves import draw_bridges
+from cdspp.report.figures.benchmark import draw_bridges
 
 METHODS = ("svm-t", "cdspp", "shared-columns-plus", "paired-map-plus")
 BRIDGE = {"shared_columns": "same-names", "paired_rows": 40}

@@ -14,7 +14,7 @@ from support.report_data import METHODS, scores_frame
 from support.score_data import curve_entry, curve_plan, curve_scores
 
 from cdspp.analysis.curves import arrange_curves
-from cdspp.report.figures.curves import draw_curves
+from cdspp.report.figures.benchmark import draw_curves
 from cdspp.report.figures.style import STYLES, equal_windows
 
 Draw = Callable[..., Figure]

@@ -131,10 +131,10 @@ def test_a_collapsed_method_has_no_share_of_its_gain_without_a_source(
     for collapsed, named in (((), {"DAMA", "CDSPP"}), (("dama",), {"CDSPP"})):
         found = draw_comparisons(plan, collapsed=collapsed)
         path = tmp_path / f"source-help_{plan.benchmark}.csv"
-        write_tables([build_task_table(found, plan.benchmark, plan.title)], [path])
+        write_tables([build_task_table(found, plan)], [path])
         [(_, parts)] = page_module._findings([plan], {path.name: path})["without"]
         assert {part.split()[0] for part in parts} == named
-        table = build_matrix_table([found], plan.margin)
+        table = build_matrix_table([found], [plan])
         shown = {line.cells[0].text: line.cells[-3].text != "–" for line in table.lines}
         assert {name for name, known in shown.items() if known} == named
 

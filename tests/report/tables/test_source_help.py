@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -17,6 +18,7 @@ from cdspp.analysis.source_help import (
 from cdspp.report.tables.source_help import build_matrix_table, build_task_table
 from cdspp.report.tables.table import Cell, Table, to_csv, to_html, to_latex
 
+PLAN = make_plan(benchmark="toy", title="Toy")
 NAN = float("nan")
 GAIN = {
     "benchmark": "toy",
@@ -65,11 +67,11 @@ def _both_measures(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def matrix(*records: dict[str, Any]) -> Table:
-    return build_matrix_table([frame(*records)], 1.0)
+    return build_matrix_table([frame(*records)], [PLAN])
 
 
 def tasks(*records: dict[str, Any]) -> Table:
-    return build_task_table(frame(*records), "toy", "Toy")
+    return build_task_table(frame(*records), PLAN)
 
 
 def cells(table: Table, place: int = 0) -> dict[str, Cell]:
@@ -98,7 +100,10 @@ def test_a_line_shows_gains_with_intervals_what_stays_without_and_the_verdict() 
         "Tasks": "1 helps",
     }
     assert "gains over both forms of none within ±1)" in matrix(svm, GAIN).caption
-    assert "within ±0.5)" in build_matrix_table([frame(GAIN)], 0.5).caption
+    assert (
+        "within ±0.5)"
+        in build_matrix_table([frame(GAIN)], [replace(PLAN, margin=0.5)]).caption
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,7 +153,7 @@ def test_an_interval_needs_three_trials_and_the_caption_says_where_it_lacks(
     found = draw_comparisons(
         make_plan(tasks=("a_b", "c_d", "e_f", "g_h"), trials=trials)
     )
-    tables = build_matrix_table([found], 1.0), build_task_table(found, "toy", "Toy")
+    tables = build_matrix_table([found], [PLAN]), build_task_table(found, PLAN)
     for table in tables:
         notes = [
             cell.note
@@ -240,7 +245,7 @@ def test_the_matrix_shows_the_average_and_counts_the_tasks() -> None:
 
 def test_benchmarks_are_blocks_and_share_their_columns() -> None:
     other = {**GAIN, "benchmark": "other", "title": "Other", "rival": "noise"}
-    table = build_matrix_table([frame(GAIN), frame(other)], 1.0)
+    table = build_matrix_table([frame(GAIN), frame(other)], [PLAN])
     assert [line.block for line in table.lines] == ["Toy", "Other"]
     assert "Over noise" in table.columns
     assert shown(table)["Over noise"] == "–"
@@ -252,7 +257,7 @@ def test_benchmarks_are_blocks_and_share_their_columns() -> None:
 
 def test_the_tables_show_what_the_comparisons_say() -> None:
     found = draw_comparisons(make_plan(shortened={"cdspp": 10}), source_helps=0.06)
-    table = build_matrix_table([found], 1.0)
+    table = build_matrix_table([found], [PLAN])
     names = [line.cells[0].text for line in table.lines]
     assert names == ["CDSPP_sup*", "CDSPP†", "CDSPP+PCA"]
     average = on_average(of_method(found, "cdspp"))
@@ -269,8 +274,9 @@ def test_the_tables_show_what_the_comparisons_say() -> None:
 
 
 def test_the_reference_has_a_line_a_task_and_the_data_hold_every_method() -> None:
-    found = draw_comparisons(make_plan())
-    table = build_task_table(found, "digits", "Digits")
+    plan = make_plan()
+    found = draw_comparisons(plan)
+    table = build_task_table(found, plan)
     assert table.name == "source-help_digits"
     first = [line.cells[0].text for line in table.lines]
     assert first[0] == "print → sketch"
@@ -283,21 +289,21 @@ def test_a_state_that_the_reference_does_not_run_has_no_column_by_task() -> None
     own = {"dama": ["noise"], "cdspp": ["none"]}
     plan = make_plan(methods=("dama", "cdspp"), own_states=own)
     found = draw_comparisons(plan)
-    columns = build_task_table(found, "digits", "Digits").columns
+    columns = build_task_table(found, plan).columns
     assert columns == ("Task", "Accuracy", "Over none", "Verdict")
-    assert "Over noise" in build_matrix_table([found], 1.0).columns
+    assert "Over noise" in build_matrix_table([found], [PLAN]).columns
 
 
 @pytest.mark.parametrize("groups", [[], [no_comparisons()]], ids=["none", "empty"])
 def test_without_comparisons_tables_are_empty_with_the_columns_of_their_data(
     groups: list[pd.DataFrame],
 ) -> None:
-    table = build_matrix_table(groups, 1.0)
+    table = build_matrix_table(groups, [PLAN])
     assert table.columns == ("Method", "Accuracy", "Without", "Verdict", "Tasks")
     assert table.lines == ()
     assert to_csv(table).startswith("benchmark,title,row,")
     assert to_latex(table).startswith("% needs")
-    assert build_task_table(no_comparisons(), "toy", "Toy").lines == ()
+    assert build_task_table(no_comparisons(), PLAN).lines == ()
 
 
 def test_a_verdict_of_two_words_shows_both() -> None:
@@ -315,7 +321,9 @@ def test_words_of_the_matrix_are_corrected_over_methods_and_a_lost_one_is_told()
     near = {**GAIN, "p_above": 0.03, "p_helps": 0.03, "p_below": 0.97, "p_hurts": 0.97}
     other = {**near, "row": "dama", "display_name": "DAMA"}
     alone, corrected = (
-        build_matrix_table([frame(near, other)], 1.0, corrected=both)
+        build_matrix_table(
+            [frame(near, other)], [replace(PLAN, holm_over_methods=both)]
+        )
         for both in (False, True)
     )
     assert shown(alone)["Verdict"] == "helps [p 0.03]"

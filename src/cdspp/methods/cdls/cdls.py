@@ -4,26 +4,104 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from scipy import linalg
 from sklearn.svm import NuSVC
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.files import storable
-from cdspp.core.linalg import principal_axes
-from cdspp.methods.base import Float, Int, Problem, Round
-from cdspp.methods.cdls.landmarks import LandmarkProgram, solve_landmarks
-from cdspp.methods.cdls.source_map import Goals, ProjectedTarget, SourceMap
+from cdspp.core.linalg import (
+    diagonal,
+    one_hot,
+    principal_axes,
+    symmetric_product,
+)
+from cdspp.methods.base import COUNT, POSITIVE, Float, Int, Problem, Round
+from cdspp.methods.cdls.landmarks import (
+    ClassTargets,
+    LandmarkProgram,
+    ProjectedTarget,
+    solve_landmarks,
+)
 from cdspp.methods.labels import ignore_few_rows
 from cdspp.methods.shared.common_subspace import SubspaceMethod
-from cdspp.methods.shared.constraints import COUNT, POSITIVE, require_every_class
-from cdspp.methods.shared.one_versus_one import LinearPairs, OneVersusOne
+from cdspp.methods.shared.machines import LinearPairs, OneVersusOne
 
 # A smaller weight is a zero that the interior-point method has not quite reached.
 NEGLIGIBLE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class SourceMap:
+    r"""The ridge regression that maps source rows to where the target's classes lie.
+
+    Minimises the squared distances of weighted means and pairs, with ``(M + ridge I) A
+    = R``, where ``M = F^T F`` and ``R = F^T W`` for few rows `F` made of the source
+    rows X, (n, d). Each class has a row.
+    """
+
+    X: Float
+    codes: Int
+    n_classes: int
+    ridge: float
+
+    @cached_property
+    def _gram(self) -> Float:
+        upper = symmetric_product(self.X, of_rows=True)
+        return np.asarray(np.triu(upper) + np.triu(upper, 1).T)
+
+    def fit(self, weights: Float, targets: ClassTargets) -> tuple[Float, Float]:
+        """Return the mapped source rows (n, m) and the map A (d, m)."""
+        sums, labelled, pseudo, mean = targets
+        own = np.bincount(self.codes, weights=weights, minlength=self.n_classes)
+        pairs = 1.0 / (own * pseudo + pseudo * labelled + labelled * own)
+        factors = 1.0 / (labelled + pseudo) + pairs * own
+        right = np.vstack([mean, factors[:, None] * sums])
+        shares = one_hot(self.codes, self.n_classes).T * (weights / own[self.codes])
+        means = np.vstack([weights / own.sum(), shares])
+        scales = np.sqrt(weights * (pairs * (pseudo + labelled))[self.codes])
+        n, d = self.X.shape
+        solve = self._solve_by_rows if n + len(means) < d else self._solve_by_features
+        return solve(scales, means, right)
+
+    def _solve_by_features(
+        self, scales: Float, means: Float, right: Float
+    ) -> tuple[Float, Float]:
+        """Factorise ``F^T F + ridge I`` of size d x d."""
+        centres = means @ self.X
+        F = np.vstack([scales[:, None] * self.X, centres])
+        M = symmetric_product(F, of_rows=False)
+        A = _solve_ridge(M, self.ridge, centres.T @ right)
+        return self.X @ A, A
+
+    def _solve_by_rows(
+        self, scales: Float, means: Float, right: Float
+    ) -> tuple[Float, Float]:
+        """Factorise ``F F^T + ridge I`` of size n + 1 + n_classes."""
+        n = len(self.X)
+        similarity = means @ self._gram
+        M = np.empty((n + len(means),) * 2)
+        M[:n, :n] = scales[:, None] * self._gram * scales
+        M[:n, n:] = scales[:, None] * similarity.T
+        M[n:, n:] = similarity @ means.T
+        solution = _solve_ridge(M, self.ridge, np.pad(right, ((n, 0), (0, 0))))
+        combination = scales[:, None] * solution[:n] + means.T @ solution[n:]
+        return self._gram @ combination, self.X.T @ combination
+
+
+def _solve_ridge(M: Float, ridge: float, right: Float) -> Float:
+    """Solve ``(M + ridge I) A = right``; only the upper triangle of M is read."""
+    diagonal(M)[:] += ridge
+    try:
+        factor = linalg.cho_factor(M, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError as error:
+        raise MethodFailed(f"ridge={ridge} is too small for these rows") from error
+    return np.asarray(linalg.cho_solve(factor, right, check_finite=False))
 
 
 @storable
@@ -71,6 +149,7 @@ class WeightedMachine:
         return self.machine.predict(Z)
 
 
+@dataclass(eq=False, repr=False)
 class CDLSSup(SubspaceMethod):
     r"""Supervised cross-domain landmark selection (CDLS_sup): no selection, one map.
 
@@ -109,8 +188,6 @@ class CDLSSup(SubspaceMethod):
     projection_, projection_source_, n_features_source_
         As in `cdspp.methods.shared.common_subspace.SubspaceMethod`: the principal axes
         of the target and the map A.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
     Notes
     -----
@@ -136,6 +213,11 @@ class CDLSSup(SubspaceMethod):
     array(['cat'], dtype='<U3')
     """
 
+    n_components: int = 100
+    ridge: float = 0.5
+    nu: float = 0.5
+    source_weight: str = "classes"
+
     identifier = "cdls-sup"
     display_name = "CDLS_sup"
     supervised = True
@@ -146,16 +228,6 @@ class CDLSSup(SubspaceMethod):
         "nu": [Interval(Real, 0, 1, closed="right")],
         "source_weight": [StrOptions({"classes", "rows"})],
     }
-
-    def __init__(
-        self,
-        n_components: int = 100,
-        ridge: float = 0.5,
-        nu: float = 0.5,
-        source_weight: str = "classes",
-    ) -> None:
-        self.n_components, self.ridge = n_components, ridge
-        self.nu, self.source_weight = nu, source_weight
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
@@ -172,7 +244,7 @@ class CDLSSup(SubspaceMethod):
         return seconds, 32e-6 * n_source**2 + n_pairs * by_pair
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        require_every_class(problem, self.classes_)
+        problem.require_every_class(self.classes_)
         problem = self._prepare(problem)
         X, codes, n_classes = problem.X_labelled, problem.y_labelled, problem.n_classes
         if not self.supervised:
@@ -185,14 +257,20 @@ class CDLSSup(SubspaceMethod):
         )
 
     def _fit_rounds(self, source: SourceMap, target: ProjectedTarget) -> list[Round]:
-        self._fit_round(source, np.ones(len(source.X)), target, target.first_goals())
+        self._fit_round(
+            source, np.ones(len(source.X)), target, target.initial_targets()
+        )
         return []
 
     def _fit_round(
-        self, source: SourceMap, weights: Float, target: ProjectedTarget, goals: Goals
+        self,
+        source: SourceMap,
+        weights: Float,
+        target: ProjectedTarget,
+        targets: ClassTargets,
     ) -> Float:
         """Fit the map and the machine; return the mapped source rows."""
-        mapped, self.projection_source_ = source.fit(weights, goals)
+        mapped, self.projection_source_ = source.fit(weights, targets)
         size = np.sum if self.source_weight == "rows" else np.max
         of_source, of_target = (size(np.bincount(d.codes)) for d in (source, target))
         own = weights * of_target / of_source
@@ -231,7 +309,7 @@ class CDLS(CDLSSup):
     Parameters
     ----------
     n_components, ridge, nu, source_weight
-        As in `CDLSSup`, which has the reference, too.
+        As in `CDLSSup`, which has the reference and an example, too.
     delta : float, default=0.5
         Share of the weight of each class; 1 selects nothing.
     max_iter : int, default=5
@@ -249,7 +327,7 @@ class CDLS(CDLSSup):
     ----------
     weights_source_, weights_unlabelled_ : ndarray of shape (n_source,), (n_unlabelled,)
         Landmark weights of both kinds of rows in the last round.
-    projection_, projection_source_, nu_, classes_, transduction_, history_, n_iter_
+    projection_, projection_source_, nu_, history_
         As in `CDLSSup`; the axes come from all target rows. `history_` has an entry
         for each round; `n_selected` counts unlabelled rows of positive weight.
 
@@ -262,14 +340,6 @@ class CDLS(CDLSSup):
     released code, although the paper describes a start from `CDLSSup`. Pairs are
     weighted linearly in the landmark weights. From the second round on the source
     weighs `delta` times as much in the machine: ``delta=1`` is better on some data.
-
-    Examples
-    --------
-    >>> from cdspp import CDLS, SourceDomain
-    >>> source = SourceDomain([[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], [0, 1])
-    >>> X = [[0.9, 0.1], [0.2, 1.0], [0.8, 0.3], [0.1, 0.7]]
-    >>> CDLS().fit(X, [0, 1, -1, -1], source=source).transduction_
-    array([0, 1, 0, 1])
     """
 
     identifier = "cdls"
@@ -313,10 +383,10 @@ class CDLS(CDLSSup):
 
     def _fit_rounds(self, source: SourceMap, target: ProjectedTarget) -> list[Round]:
         alpha, beta = np.ones(len(source.X)), np.ones(len(target.unlabelled))
-        goals, rounds = target.first_goals(), list[Round]()
+        targets, rounds = target.initial_targets(), list[Round]()
         options = float(self.delta), self.mixed_normaliser, self.norms_of_all_classes
         for iteration in range(1, self.max_iter + 1):
-            mapped = self._fit_round(source, alpha, target, goals)
+            mapped = self._fit_round(source, alpha, target, targets)
             prediction = self._machine.predict(target.unlabelled)
             selected = int((beta >= NEGLIGIBLE).sum()) if rounds else 0
             rounds.append(Round(iteration, prediction, n_selected=selected))
@@ -325,5 +395,5 @@ class CDLS(CDLSSup):
                 samples = mapped, source.codes, target, prediction
                 program = LandmarkProgram.build(*samples, *options)
                 alpha, beta = np.split(solve_landmarks(program), [len(mapped)])
-            goals = target.goals(prediction, beta)
+            targets = target.targets(prediction, beta)
         return rounds

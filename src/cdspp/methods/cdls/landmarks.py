@@ -20,7 +20,6 @@ from scipy.linalg import blas, lapack
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import class_sums, counts, diagonal
 from cdspp.methods.base import Float, Int
-from cdspp.methods.cdls.source_map import ProjectedTarget
 
 TOLERANCE = 1e-10  # Residuals, as a share of the largest entry of the gradient.
 GAP_TOLERANCE = 1e-12  # Mean complementarity, likewise.
@@ -28,6 +27,40 @@ ACCEPTABLE = 1e-6  # Enough where rounding lets these sink no further.
 MAX_STEPS = 50
 TO_THE_BOUNDARY = 0.995
 SMALLEST = 1e-20  # Distance to the bounds at least; below, quotients overflow.
+
+
+class ClassTargets(NamedTuple):
+    """By class sums of the target's weighted rows, and both weights in these sums."""
+
+    sums: Float
+    labelled: Float
+    pseudo: Float
+    mean: Float
+
+
+class ProjectedTarget(NamedTuple):
+    """Target rows in the principal subspace of dimension m, class codes of some."""
+
+    labelled: Float
+    codes: Int
+    unlabelled: Float
+    n_classes: int
+
+    def initial_targets(self) -> ClassTargets:
+        """Return those without predictions: unlabelled rows count in the mean."""
+        sums = class_sums(self.labelled, self.codes, self.n_classes)
+        sizes = counts(self.codes, self.n_classes)
+        mean = np.vstack([self.labelled, self.unlabelled]).mean(axis=0)
+        return ClassTargets(sums, sizes, np.zeros(self.n_classes), mean)
+
+    def targets(self, prediction: Int, weights: Float) -> ClassTargets:
+        """Return those with weighted unlabelled rows in their predicted classes."""
+        sums, sizes, _, _ = self.initial_targets()
+        column, n_classes = weights[:, None], self.n_classes
+        sums += class_sums(column * self.unlabelled, prediction, n_classes)
+        pseudo = class_sums(column, prediction, n_classes).ravel()
+        mean = sums.sum(axis=0) / (len(self.labelled) + weights.sum())
+        return ClassTargets(sums, sizes, pseudo, mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,11 +323,11 @@ def solve_landmarks(program: LandmarkProgram) -> Float:
     for _ in range(500):
         # The objective plus ``curvature * |x - anchor|^2 / 2``.
         linear, total = program.linear - curvature * x, program.curvature + curvature
-        found = _minimise(replace(program, linear=linear, curvature=total))
-        if found is None:
+        nearby = _minimise(replace(program, linear=linear, curvature=total))
+        if nearby is None:
             curvature *= 4.0
             continue
-        change, x = float(np.abs(found - x).max()), found
+        change, x = float(np.abs(nearby - x).max()), nearby
         if change < 1e-6:
             return x
     raise MethodFailed("the landmark weights did not converge")

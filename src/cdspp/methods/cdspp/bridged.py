@@ -10,7 +10,7 @@ import numpy as np
 from scipy import linalg
 
 from cdspp.core.linalg import column_signs, counts, psd_factor
-from cdspp.methods.base import Problem
+from cdspp.methods.base import NON_NEGATIVE, Problem
 from cdspp.methods.bridge import PAIRS, SHARED, Bridge
 from cdspp.methods.cdspp.cdspp import CDSPP
 from cdspp.methods.cdspp.structure_preserving import (
@@ -19,7 +19,6 @@ from cdspp.methods.cdspp.structure_preserving import (
     RowsInUse,
     effective_rank,
 )
-from cdspp.methods.shared.constraints import NON_NEGATIVE
 
 
 class CDSPPBridge(CDSPP):
@@ -56,8 +55,8 @@ class CDSPPBridge(CDSPP):
     See Also
     --------
     CDSPP : Without a bridge; the same fit where the source has none.
-    cdspp.methods.bridges.shared_columns.SharedColumnsPlus : A linear machine on the
-        shared columns, which is simpler and mostly as good.
+    SharedColumnsPlus : A linear machine on the shared columns, which is simpler and
+        mostly as good.
 
     Notes
     -----

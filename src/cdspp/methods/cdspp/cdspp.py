@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,7 @@ from sklearn.utils.metaestimators import available_if
 
 from cdspp.core.file_rows import FileRows, rowwise
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.base import Float, Int, Problem, Round
-from cdspp.methods.bridges.joint_machine import stacked
+from cdspp.methods.base import COUNT, Float, Int, Problem, Round
 from cdspp.methods.cdspp.structure_preserving import (
     AnySide,
     Projection,
@@ -27,11 +27,12 @@ from cdspp.methods.shared.common_subspace import (
     SubspaceRecogniser,
     components_of,
     one_or_list,
+    selective_pseudo_labelling,
 )
-from cdspp.methods.shared.constraints import COUNT
-from cdspp.methods.shared.pseudo_labelling import selective_pseudo_labelling
+from cdspp.methods.shared.machines import stacked
 
 
+@dataclass(eq=False, repr=False)
 class CDSPPSup(SubspaceRecogniser):
     r"""Supervised cross-domain structure preserving projection (CDSPP_sup).
 
@@ -69,10 +70,6 @@ class CDSPPSup(SubspaceRecogniser):
     ----------
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the directions, all positive, descending.
-    projection_, projection_source_, n_features_source_
-        As in `cdspp.methods.shared.common_subspace.SubspaceMethod`.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
     See Also
     --------
@@ -99,6 +96,13 @@ class CDSPPSup(SubspaceRecogniser):
     >>> model.predict([[1.0, 0.3]])
     array(['cat'], dtype='<U3')
     """
+
+    alpha: float = 10.0
+    n_components: int | None = None
+    center: bool = True
+    normalize_means: bool = True
+    eigenvector_scaling: str = "metric"
+    classifier: Any = None
 
     identifier = "cdspp-sup"
     display_name = "CDSPP_sup"
@@ -128,23 +132,10 @@ class CDSPPSup(SubspaceRecogniser):
         ],
     }
 
-    def __init__(
-        self,
-        alpha: float = 10.0,
-        n_components: int | None = None,
-        center: bool = True,
-        normalize_means: bool = True,
-        eigenvector_scaling: str = "metric",
-        classifier: Any = None,
-    ) -> None:
-        self.alpha, self.n_components, self.classifier = alpha, n_components, classifier
-        self.center, self.normalize_means = center, normalize_means
-        self.eigenvector_scaling = eigenvector_scaling
-
-    def _keep(self, given: Mapping[str, Any]) -> None:
+    def _keep(self, options: Mapping[str, Any]) -> None:
         """Keep the options among the local variables of a constructor."""
         for name in self._get_param_names():
-            setattr(self, name, given[name])
+            setattr(self, name, options[name])
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
@@ -210,10 +201,10 @@ class CDSPPSup(SubspaceRecogniser):
         self, sources: list[AnySide], target: AnySide, prepared: Problem
     ) -> Projection:
         """Return the projection; without its rows where some belong to no class."""
-        how = {"scaling": self.eigenvector_scaling}
+        k, scaling = self.n_components, self.eigenvector_scaling
         if len(sources) > 1:
-            return solve_several([*sources, target], self.n_components, **how)
-        return solve_projection(sources[0], target, self.n_components, **how)
+            return solve_several([*sources, target], k, scaling=scaling)
+        return solve_projection(sources[0], target, k, scaling=scaling)
 
     def _fit_recogniser(
         self,

@@ -10,21 +10,17 @@ import numpy as np
 from scipy import linalg
 
 from cdspp.core.linalg import class_sums, counts, softmax
-from cdspp.methods.base import ConfidentClassifier, Float, Int, Problem, Round
-from cdspp.methods.collapse import Collapse
+from cdspp.methods import base
+from cdspp.methods.base import Float, Int, Problem, Round
 from cdspp.methods.ddacl.lbfgs import minimise
+from cdspp.methods.problem import Collapse
 from cdspp.methods.shared.common_subspace import SubspaceMethod
-from cdspp.methods.shared.constraints import (
-    COUNT,
-    NON_NEGATIVE,
-    POSITIVE,
-    require_every_class,
-)
 
 INITIAL_SCALE = 0.01
 
 
-class DDACL(SubspaceMethod, ConfidentClassifier):
+@dataclass(eq=False, repr=False)
+class DDACL(SubspaceMethod, base.ConfidentClassifier):
     r"""Discriminative distribution alignment with cross-entropy loss (DDACL).
 
     Alternately learns a linear projection of each domain with one softmax classifier of
@@ -69,10 +65,6 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         Objective at the end of the first fit, which sees the labelled target rows
         alone, and of each round. Where the last is negative the fit has diverged
         (`collapsed_`, with a CollapseWarning).
-    projection_, projection_source_, n_features_source_
-        See `cdspp.methods.shared.common_subspace.SubspaceMethod`.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
     Notes
     -----
@@ -102,32 +94,26 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
     array([0, 1, 0, 1])
     """
 
+    beta: float = 0.001
+    tau: float = 0.002
+    ridge: float = 0.001
+    n_components: int = 100
+    max_iter: int = 5
+    n_line_searches: int = 20
+    random_state: Any = None
+
     identifier = "ddacl"
     display_name = "DDACL"
 
     _parameter_constraints = {
-        "beta": [NON_NEGATIVE],
-        "tau": [NON_NEGATIVE],
-        "ridge": [POSITIVE],
-        "n_components": [COUNT],
-        "max_iter": [COUNT],
-        "n_line_searches": [COUNT],
+        "beta": [base.NON_NEGATIVE],
+        "tau": [base.NON_NEGATIVE],
+        "ridge": [base.POSITIVE],
+        "n_components": [base.COUNT],
+        "max_iter": [base.COUNT],
+        "n_line_searches": [base.COUNT],
         "random_state": ["random_state"],
     }
-
-    def __init__(
-        self,
-        beta: float = 0.001,
-        tau: float = 0.002,
-        ridge: float = 0.001,
-        n_components: int = 100,
-        max_iter: int = 5,
-        n_line_searches: int = 20,
-        random_state: Any = None,
-    ) -> None:
-        self.beta, self.tau, self.ridge = beta, tau, ridge
-        self.n_components, self.random_state = n_components, random_state
-        self.max_iter, self.n_line_searches = max_iter, n_line_searches
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
@@ -144,7 +130,7 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         return 0.02 + 9e-9 * values + 4e-11 * reduced, 8e-6 * memory
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
-        require_every_class(problem, self.classes_)
+        problem.require_every_class(self.classes_)
         prepared = self._prepare(problem)
         source = Reduced(prepared.X_source, self._draw(problem))
         prepared = prepared.replace_source(source.rows, prepared.y_source)
@@ -201,7 +187,11 @@ class DDACL(SubspaceMethod, ConfidentClassifier):
         target = Reduced(np.vstack([problem.X_labelled, means]), self.projection_)
         source = (problem.X_source, problem.y_source)
         y_target = np.concatenate([problem.y_labelled, codes])
-        norm = _discrepancy_norm(problem.y_source, y_target, n_classes)
+        # The Frobenius norm of the n x n matrix of the squared discrepancy.
+        of_all = 1.0 / len(problem.y_source) + 1.0 / len(y_target)
+        of_class = 1.0 / counts(problem.y_source, n_classes)
+        of_class += 1.0 / counts(y_target, n_classes)
+        norm = np.sqrt((2 * n_classes + 1) * of_all**2 + of_class @ of_class)
         self._placed, projection = self._minimise(
             [source, (target.rows[:n_labelled], problem.y_labelled)],
             (self._placed, target.projection),
@@ -314,13 +304,6 @@ def stacked_means(blocks: Sequence[tuple[Float, Int]], n_classes: int) -> Float:
     sizes = sum(counts(codes, n_classes) for _, codes in blocks)
     total = np.sum(sums, axis=0) / np.sum(sizes)
     return np.vstack([total, sums / np.asarray(sizes)[:, None]])
-
-
-def _discrepancy_norm(y_source: Int, y_target: Int, n_classes: int) -> float:
-    """Return the Frobenius norm of the n x n matrix of the squared discrepancy."""
-    of_all = 1.0 / len(y_source) + 1.0 / len(y_target)
-    of_class = 1.0 / counts(y_source, n_classes) + 1.0 / counts(y_target, n_classes)
-    return float(np.sqrt((2 * n_classes + 1) * of_all**2 + of_class @ of_class))
 
 
 class Reduced:

@@ -7,22 +7,15 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import linalg
 from sklearn.utils._param_validation import StrOptions
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import counts, diagonal, row_normalise
-from cdspp.methods.base import Float, Int, Problem, Round
-from cdspp.methods.hfa.hfa import (
-    HFA,
-    AugmentedMachine,
-    GaussianKernel,
-    Solution,
-    add_columns,
-)
-from cdspp.methods.hfa.libsvm import one_class
-from cdspp.methods.shared.constraints import POSITIVE
+from cdspp.methods.base import POSITIVE, Float, Problem, Round
+from cdspp.methods.hfa import hfa
+from cdspp.methods.hfa.hfa import HFA, AugmentedMachine, GaussianKernel, Solution
 
 # Rounds without progress before rows are swapped one at a time.
 PATIENCE = 3
@@ -46,7 +39,18 @@ class ExactSolver:
         support = self._support.copy()
         fewest, patience = len(Q) + 1, PATIENCE
         for _ in range(10 * len(Q)):  # beyond these rounding is to blame
-            v, wrong = _solve_on(Q, support)
+            rows, v = np.flatnonzero(support), np.zeros(len(Q))
+            # Rows first, then columns: several times faster than both at once. The
+            # transpose of what is symmetric has the order of LAPACK: it works in place.
+            among = Q.take(rows, axis=0).take(rows, axis=1).T
+            try:
+                factor = linalg.cho_factor(among, overwrite_a=True, check_finite=False)
+            except linalg.LinAlgError as error:
+                reason = "the kernel is singular: choose lower costs"
+                raise MethodFailed(reason) from error
+            v[rows] = linalg.cho_solve(factor, np.ones(len(rows)), check_finite=False)
+            contradicting = np.where(support, v < 0, Q @ v - 1.0 < -1e-10)
+            wrong = np.flatnonzero(contradicting)
             if not len(wrong):
                 self._support = support
                 return np.asarray(v / v.sum())
@@ -57,21 +61,6 @@ class ExactSolver:
             swapped = wrong if patience else wrong[-1:]
             support[swapped] = ~support[swapped]
         raise MethodFailed("principal pivoting does not settle: choose lower costs")
-
-
-def _solve_on(Q: Float, support: NDArray[np.bool_]) -> tuple[Float, Int]:
-    """Return ``Q v = 1`` solved on `support`, and the rows that contradict it."""
-    rows = np.flatnonzero(support)
-    v = np.zeros(len(Q))
-    # Rows first, then columns: several times faster than both at once. The transpose
-    # of what is symmetric has the order of LAPACK, which works in place.
-    among = Q.take(rows, axis=0).take(rows, axis=1).T
-    try:
-        factor = linalg.cho_factor(among, overwrite_a=True, check_finite=False)
-    except linalg.LinAlgError as error:
-        raise MethodFailed("the kernel is singular: choose lower costs") from error
-    v[rows] = linalg.cho_solve(factor, np.ones(len(rows)), check_finite=False)
-    return v, np.flatnonzero(np.where(support, v < 0, Q @ v - 1.0 < -1e-10))
 
 
 def ratio_labels(values: Float, expected: float) -> Float:
@@ -144,7 +133,7 @@ class LabellingMachine(AugmentedMachine):
         np.multiply(mean[:, None], known, out=Q[n_known:, :n_known])
         np.matmul(guesses * weights, guesses.T, out=Q[n_known:, n_known:])
         Q *= self._kernels.shifted
-        add_columns(Q, self._columns * self._labels, weights)
+        hfa.add_columns(Q, self._columns * self._labels, weights)
         diagonal(Q)[:] += self._kernels.ridge
         return Q
 
@@ -238,7 +227,8 @@ class SHFA(HFA):
         shares; those of the labelled target rows; or known shares in the order of
         `classes_`.
     trace_bound, C_source, C_target, max_iter, max_inner_iter, tol
-        As in `HFA`, which has the references, too; of augmentation and labellings.
+        As in `HFA`, which has the references and an example, too; of augmentation and
+        labellings.
     C_unlabelled : float, default=1e-3
         Cost of a margin violation of an unlabelled row.
     p : float, default=1.5
@@ -265,14 +255,6 @@ class SHFA(HFA):
     over single coordinates of a root of the kernel, not by the norm of the objective.
     The tolerance of LIBSVM matters: the exact solver labels a few rows in a hundred
     differently.
-
-    Examples
-    --------
-    >>> from cdspp import SHFA, SourceDomain
-    >>> source = SourceDomain([[1.0, 0.0, 0.1], [0.0, 1.0, 0.2]], [0, 1])
-    >>> X = [[0.0, 1.0], [1.0, 0.0], [0.1, 0.9], [0.8, 0.1]]
-    >>> SHFA().fit(X, [0, 1, -1, -1], source=source).transduction_
-    array([0, 1, 0, 1])
     """
 
     identifier = "shfa"
@@ -347,7 +329,7 @@ class SHFA(HFA):
 
     def _solver(self, n: int) -> Callable[[Float], Float]:
         exact = self.solver == "exact"
-        return ExactSolver(n) if exact else partial(one_class, tol=self.svm_tol)
+        return ExactSolver(n) if exact else partial(hfa.one_class, tol=self.svm_tol)
 
     def _expected_counts(self, problem: Problem) -> Float:
         n_classes, n_unlabelled = problem.n_classes, len(problem.X_unlabelled)

@@ -23,7 +23,7 @@ from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import one_hot
 from cdspp.core.provenance import hardware
 from cdspp.methods.base import Float, Problem
-from cdspp.methods.networks.networks import (
+from cdspp.methods.networks.trained import (
     LEAKY_SLOPE,
     Trained,
     TrainedEncoder,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,40 +12,18 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clon
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from cdspp.core.components import PrincipalComponents, principal_components
+from cdspp.core import linalg
 from cdspp.core.errors import DataError, MethodFailed
 from cdspp.core.file_rows import rowwise
 from cdspp.core.files import storable
-from cdspp.core.linalg import (
-    class_sums,
-    counts,
-    row_normalise,
-    softmax,
-    squared_distances,
-)
 from cdspp.core.memory import computed_once
-from cdspp.methods.base import (
-    ConfidentClassifier,
-    Float,
-    HeterogeneousClassifier,
-    Int,
-    Problem,
-)
-from cdspp.methods.shared.constraints import COUNT, POSITIVE
-
-__all__ = [
-    "CommonSpaceMethod",
-    "SubspaceClassifier",
-    "SubspaceMethod",
-    "SubspaceRecogniser",
-    "components_of",
-    "expand_classes",
-    "one_or_list",
-]
+from cdspp.core.scaling import PrincipalComponents, principal_components
+from cdspp.methods import base
+from cdspp.methods.base import Float, Int, Problem, Round
 
 
 class CommonSpaceMethod(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, HeterogeneousClassifier
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.HeterogeneousClassifier
 ):
     """A method with one space for the rows of both domains: the transforms into it.
 
@@ -65,17 +43,12 @@ class CommonSpaceMethod(
         return X
 
     def transform(self, X: ArrayLike) -> Float:
-        """Return target rows in the common space, as the classifier sees them.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Target rows.
+        """Return target rows, given as to `predict`, in the common space.
 
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components)
-            The rows in the common space.
+            The rows as the classifier sees them.
         """
         check_is_fitted(self)
         rows = self._read_rows(X)
@@ -124,10 +97,10 @@ class CommonSpaceMethod(
         )
 
     def _prepare_source(self, X: Float) -> Float:
-        return row_normalise(X)
+        return linalg.row_normalise(X)
 
     def _prepare_target(self, X: Float) -> Float:
-        return row_normalise(X)
+        return linalg.row_normalise(X)
 
     def _prepare_unlabelled(self, X: Float) -> Float:
         return self._prepare_target(X)
@@ -187,8 +160,8 @@ class NearestMean:
 
     def probabilities(self, Z: Float) -> Float:
         """Return class probabilities, zero for a class without a mean."""
-        distances = np.sqrt(squared_distances(Z, self.means))
-        return expand_classes(softmax(-distances), self.present, self.n_classes)
+        distances = np.sqrt(linalg.squared_distances(Z, self.means))
+        return expand_classes(linalg.softmax(-distances), self.present, self.n_classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +177,7 @@ class _WrappedClassifier:
         else:
             values = self.classifier.decision_function(Z)
             both = np.column_stack([-values, values]) if values.ndim == 1 else values
-            scores = softmax(both)
+            scores = linalg.softmax(both)
         return expand_classes(scores, self.classifier.classes_, self.n_classes)
 
 
@@ -236,32 +209,32 @@ class SubspaceClassifier:
         """Fit on parts of the projected labelled rows; a `classifier` takes one."""
         if classifier is not None:
             ((Z, codes),) = parts
-            fitted = clone(classifier).fit(row_normalise(Z - mean), codes)
+            fitted = clone(classifier).fit(linalg.row_normalise(Z - mean), codes)
             return cls(mean, _WrappedClassifier(fitted, n_classes))
         sums, sizes = np.zeros((n_classes, len(mean))), np.zeros(n_classes)
         for Z, codes in parts:
-            sums += class_sums(row_normalise(Z - mean), codes, n_classes)
-            sizes += counts(codes, n_classes)
+            sums += linalg.class_sums(linalg.row_normalise(Z - mean), codes, n_classes)
+            sizes += linalg.counts(codes, n_classes)
         present = np.flatnonzero(sizes)
         means = sums[present] / sizes[present, None]
-        means = row_normalise(means) if normalize_means else means
+        means = linalg.row_normalise(means) if normalize_means else means
         return cls(mean, NearestMean(means, present, n_classes))
 
     def embed(self, Z: Float) -> Float:
         """Return projected rows centred and scaled to unit length."""
-        return row_normalise(Z - self.mean)
+        return linalg.row_normalise(Z - self.mean)
 
     def probabilities(self, Z: Float) -> Float:
         """Return class probabilities of projected rows."""
         return self.inner.probabilities(self.embed(Z))
 
 
-class SubspaceRecogniser(SubspaceMethod, ConfidentClassifier):
+class SubspaceRecogniser(SubspaceMethod, base.ConfidentClassifier):
     """A subspace method with a `SubspaceClassifier`, fitted after the projections."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "alpha": [POSITIVE],
-        "n_components": [None, COUNT],
+        "alpha": [base.POSITIVE],
+        "n_components": [None, base.COUNT],
         "eigenvector_scaling": [StrOptions({"metric", "unit"})],
     }
 
@@ -273,3 +246,63 @@ class SubspaceRecogniser(SubspaceMethod, ConfidentClassifier):
     def _probabilities(self, X: Float) -> Float:
         Z = self._prepare_target(X) @ self.projection_
         return self._recogniser.probabilities(Z)
+
+
+def select_confident(
+    prediction: Int, confidence: Float, share: float, *, per_class: bool = True
+) -> Int:
+    """Return the indices of the most confident samples, ascending.
+
+    Of the m samples of each predicted class (the released code), or of all together
+    (the paper's text), ``m * share`` are taken, rounded up, at least one, and more at
+    ties or where ``m * (1 - share)`` comes out just below a whole number.
+
+    >>> import numpy as np
+    >>> select_confident(np.array([0, 0, 1]), np.array([0.9, 0.6, 0.5]), 0.5)
+    array([0, 2])
+    """
+    groups = prediction if per_class else np.zeros_like(prediction)
+    chosen = np.zeros(len(prediction), dtype=bool)
+    for group in np.unique(groups):
+        members = np.flatnonzero(groups == group)
+        ascending, m = np.sort(confidence[members]), len(members)
+        # Evaluated in floating point on purpose: the integer quotient selects
+        # differently for some sizes and misses the authors' results.
+        threshold = ascending[min(m - 1, int(np.floor(m * (1.0 - share))))]
+        chosen[members[confidence[members] >= threshold]] = True
+    return np.flatnonzero(chosen)
+
+
+def selective_pseudo_labelling(
+    fit_predict: Callable[[Int, Int], Round],
+    max_iter: int,
+    *,
+    per_class: bool = True,
+    final_fit: bool = False,
+) -> list[Round]:
+    """Run `max_iter` rounds, the last one being the result.
+
+    Round k + 1 rests on the share ``k / max_iter`` of confident predictions, chosen
+    afresh each time: ``fit_predict(selected, codes)`` fits with the unlabelled rows
+    `selected` taken as labelled by `codes`, and predicts all unlabelled rows; without
+    any there is one round. With `final_fit` one more fit follows on all pseudo-labels.
+    By Wang and Breckon, AAAI 2020: see `SharedColumnsPlus`.
+    """
+    rounds: list[Round] = []
+    selected = codes = np.empty(0, dtype=np.intp)
+    for iteration in range(1, max_iter + 1 + final_fit):
+        entry = fit_predict(selected, codes)
+        rounds.append(replace(entry, iteration=iteration, n_selected=len(selected)))
+        if not len(entry.prediction):
+            break
+        if entry.confidence is None:
+            raise TypeError(
+                "Selective pseudo-labelling needs confidences, but the classifier gave "
+                "none. Use one with predict_proba or decision_function."
+            )
+        share = iteration / max_iter
+        selected = select_confident(
+            entry.prediction, entry.confidence, share, per_class=per_class
+        )
+        codes = entry.prediction[selected]
+    return rounds

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,17 +17,11 @@ from cdspp.core.linalg import (
     softmax,
     squared_distances,
 )
-from cdspp.methods.base import ConfidentClassifier, Float, Problem, Round
+from cdspp.methods import base
+from cdspp.methods.base import Float, Problem, Round
 from cdspp.methods.bridge import SHARED, missing_bridge
-from cdspp.methods.bridges.joint_machine import LinearMachine
-from cdspp.methods.shared.constraints import COUNT, POSITIVE, SHARE
-from cdspp.methods.shared.one_versus_one import RadialMachine
-from cdspp.methods.transport.plans import (
-    relative,
-    require_plan,
-    sinkhorn,
-    transport_library,
-)
+from cdspp.methods.shared.machines import LinearMachine, RadialMachine
+from cdspp.methods.transport import plans
 
 CHUNK = 1024  # rows whose distances are held at a time
 MOST_PIVOTS = 10_000_000  # of a linear program
@@ -63,7 +58,7 @@ class _Keypoints:
         for ours, theirs in zip(left.T, right.T, strict=True):
             middle = 0.5 * (ours[:, None] + theirs)
             divergence -= xlogy(middle, middle)
-        return relative(np.maximum(divergence, 0.0))
+        return plans.relative(np.maximum(divergence, 0.0))
 
 
 def _largest_distance(*parts: Float) -> float:
@@ -73,7 +68,8 @@ def _largest_distance(*parts: Float) -> float:
     return max(float(squared_distances(chunk, X).max()) for chunk in chunks) or 1.0
 
 
-class KPGRL(ConfidentClassifier):
+@dataclass(eq=False, repr=False)
+class KPGRL(base.ConfidentClassifier):
     r"""Keypoint-guided optimal transport of the source to the target (KPG-RL).
 
     Each labelled target row and the mean of the source rows of its class are a pair of
@@ -112,8 +108,6 @@ class KPGRL(ConfidentClassifier):
         The plan.
     moved_ : ndarray of shape (n_source, n_features_in_)
         The moved source rows.
-    classes_, transduction_, history_, n_iter_, n_features_in_
-        As in every method: see `cdspp.methods.base.HeterogeneousClassifier`.
 
     Notes
     -----
@@ -149,32 +143,23 @@ class KPGRL(ConfidentClassifier):
     array([0, 1, 0, 1])
     """
 
+    tau: float = 0.1
+    epsilon: float = 0.005
+    max_iter: int = 2000
+    C: float = 1.0
+    classifier: str = "svc"
+
     identifier = "kpg-rl"
     display_name = "KPG-RL"
     in_compare = False
 
     _parameter_constraints = {
-        "tau": [POSITIVE],
-        "epsilon": [POSITIVE],
-        "max_iter": [COUNT],
-        "C": [POSITIVE],
+        "tau": [base.POSITIVE],
+        "epsilon": [base.POSITIVE],
+        "max_iter": [base.COUNT],
+        "C": [base.POSITIVE],
         "classifier": [StrOptions({"svc", "linear"})],
     }
-
-    plan_: Float
-    moved_: Float
-    _machine: LinearMachine | RadialMachine
-
-    def __init__(
-        self,
-        tau: float = 0.1,
-        epsilon: float = 0.005,
-        max_iter: int = 2000,
-        C: float = 1.0,
-        classifier: str = "svc",
-    ) -> None:
-        self.tau, self.epsilon, self.max_iter = tau, epsilon, max_iter
-        self.C, self.classifier = C, classifier
 
     @classmethod
     def cost(cls, size: Any, classifier: str = "svc") -> tuple[float, float]:
@@ -188,7 +173,9 @@ class KPGRL(ConfidentClassifier):
 
     def _fit_problem(self, problem: Problem) -> list[Round]:
         parts = problem.map_rows(row_normalise, row_normalise)
-        require_plan(type(self).__name__, len(parts.X_source), len(parts.X_unlabelled))
+        plans.require_plan(
+            type(self).__name__, len(parts.X_source), len(parts.X_unlabelled)
+        )
         X, codes = parts.X_labelled, parts.y_labelled
         linear = self.classifier == "linear"
         if len(parts.X_unlabelled):
@@ -204,7 +191,7 @@ class KPGRL(ConfidentClassifier):
         return []
 
     def _plan(self, guide: Float, problem: Problem, keypoints: _Keypoints) -> Float:
-        return sinkhorn(guide, self.epsilon, self.max_iter)
+        return plans.sinkhorn(guide, self.epsilon, self.max_iter)
 
     def _probabilities(self, X: Float) -> Float:
         return self._machine.probabilities(row_normalise(X))
@@ -249,10 +236,10 @@ class KPGRLGW(KPGRL):
 
     _parameter_constraints = {
         **KPGRL._parameter_constraints,
-        "alpha": [SHARE],
-        "n_steps": [COUNT],
-        "epsilon": [None, POSITIVE],
-        "max_iter": [None, COUNT],
+        "alpha": [base.SHARE],
+        "n_steps": [base.COUNT],
+        "epsilon": [None, base.POSITIVE],
+        "max_iter": [None, base.COUNT],
     }
 
     def __init__(
@@ -283,9 +270,9 @@ class KPGRLGW(KPGRL):
     def _plan(self, guide: Float, problem: Problem, keypoints: _Keypoints) -> Float:
         if any(value is not None for value in (self.epsilon, self.max_iter)):
             warnings.warn(WITHOUT_EFFECT, DeprecationWarning, stacklevel=2)
-        solver = transport_library("ot")
+        solver = plans.transport_library("ot")
         X_source, X = keypoints.problem.X_source, keypoints.problem.X_unlabelled
-        require_plan(type(self).__name__, len(X_source), len(X), squares=3)
+        plans.require_plan(type(self).__name__, len(X_source), len(X), squares=3)
         left = squared_distances(X_source, X_source) / keypoints.source_scale
         right = squared_distances(X, X) / keypoints.target_scale
         to_source = (
@@ -318,6 +305,7 @@ def _step_length(curvature: float, slope: float) -> float:
     return 1.0 if curvature + slope < 0 else 0.0
 
 
+@dataclass(eq=False, repr=False)
 class KPGRLKP(KPGRL):
     r"""KPG-RL with a cost between the domains, on shared columns (KPG-RL-KP).
 
@@ -348,27 +336,14 @@ class KPGRLKP(KPGRL):
     array([0, 1, 0, 1])
     """
 
+    alpha: float = 0.5
+
     identifier = "kpg-rl-kp"
     display_name = "KPG-RL-KP"
     bridges = frozenset({SHARED})
     needs_bridge = True
 
-    _parameter_constraints = {
-        **KPGRL._parameter_constraints,
-        "alpha": [SHARE],
-    }
-
-    def __init__(
-        self,
-        tau: float = 0.1,
-        epsilon: float = 0.005,
-        max_iter: int = 2000,
-        C: float = 1.0,
-        classifier: str = "svc",
-        alpha: float = 0.5,
-    ) -> None:
-        super().__init__(tau, epsilon, max_iter, C, classifier)
-        self.alpha = alpha
+    _parameter_constraints = KPGRL._parameter_constraints | {"alpha": [base.SHARE]}
 
     def _plan(self, guide: Float, problem: Problem, keypoints: _Keypoints) -> Float:
         bridge = problem.bridge
@@ -377,6 +352,6 @@ class KPGRLKP(KPGRL):
             raise missing_bridge(self, "shared columns", example, "--shared")
         X_source = row_normalise(problem.X_source[:, bridge.source])
         X = row_normalise(problem.X_unlabelled[:, bridge.target])
-        shared = relative(squared_distances(X_source, X))
+        shared = plans.relative(squared_distances(X_source, X))
         cost = self.alpha * shared + (1.0 - self.alpha) * guide
         return super()._plan(cost, problem, keypoints)

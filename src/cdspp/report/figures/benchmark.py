@@ -1,33 +1,56 @@
-"""The figures of methods and of iterations: means with 95 % t intervals over trials."""
+"""The figures of scores: methods, iterations, curves, and bridges.
+
+Dots are means over trials. In the figures of curves the reference, and methods with a
+bridge, have bands: 95 % t intervals over trials.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
+from cdspp.analysis.curves import (
+    CurveScores,
+    arrange_curves,
+    parameter_title,
+    value_text,
+)
 from cdspp.analysis.summary import (
-    MOST_COLLAPSED,
     Floats,
     Summary,
     mean_sd,
-    read_summaries,
+    read_scores,
+    summarise,
 )
-from cdspp.core.names import BASELINE, REFERENCE, Paths
+from cdspp.core.names import AVERAGE, BASELINE, LABELS, MAIN, REAL, REFERENCE, Paths
+from cdspp.core.wording import task_title
+from cdspp.methods.bridge import PAIRS
 from cdspp.report.figures import style
-from cdspp.study.plan import Plans
+from cdspp.study.plan import BRIDGED, SHARED_ALONE, Plans, Row
+
+Flags = NDArray[np.bool_]
+
+_MAIN: dict[str, Any] = {"color": "#dde1e6", "lw": 5, "zorder": 1}
+_DASHES: Any = ("solid", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
 
 
 def write_benchmark(plans: Plans, scores: Paths, outputs: Paths) -> None:
-    """Draw the figures of one benchmark that need its scores alone."""
-    [summary] = read_summaries(scores, plans)
-    drawings = {"methods": draw_methods, "iterations": draw_iterations}
-    bound = {kind: partial(draw, summary) for kind, draw in drawings.items()}
-    style.draw_each(outputs, bound)
+    """Draw the figures of one benchmark that need only its scores."""
+    [plan], [path] = plans, scores
+    frame = read_scores(path)
+    summary, curves = summarise(frame, plan), arrange_curves(frame, plan)
+    drawings = {"methods": partial(draw_methods, summary)}
+    drawings |= {"iterations": partial(draw_iterations, summary)}
+    drawings |= dict.fromkeys((LABELS, "sensitivity"), partial(draw_curves, curves))
+    style.draw_each(outputs, drawings)
 
 
 def draw_methods(summary: Summary, outputs: Paths) -> None:
@@ -49,8 +72,8 @@ def draw_methods(summary: Summary, outputs: Paths) -> None:
 def draw_iterations(summary: Summary, outputs: Paths) -> None:
     """Draw accuracy by iteration, a panel a task, a line a method that iterates."""
     hidden, rows = {"variant", *summary.plan.states}, summary.rows
-    shown = [i for i, r in enumerate(rows) if hidden.isdisjoint((r.kind, r.key))]
-    summary = summary.of_rows(shown)
+    places = [i for i, r in enumerate(rows) if hidden.isdisjoint((r.kind, r.key))]
+    summary = summary.of_rows(places)
     crowded = len(summary.iterative()) > 6  # bands
     n_columns = max(1, min(len(summary.tasks), 2 if crowded else 4))
     width = style.WIDTH if n_columns > 1 else 5.0
@@ -68,16 +91,12 @@ def draw_iterations(summary: Summary, outputs: Paths) -> None:
             figure.legend(handles, labels, loc="outside upper center", ncols=columns)
 
 
-def _unusable(summary: Summary, row: int, task: str) -> bool:
-    return summary.collapsed_share(row, task) > MOST_COLLAPSED
-
-
 def _method_panel(axes: Axes, summary: Summary, task: str, values: Floats) -> None:
     means = np.array([100 * mean_sd(of_row)[0] for of_row in values])
     far = style.far_below(means)
     for place, row in enumerate(summary.rows):
         text, colour = f"◂ {means[place]:.0f}", style.style_of(row.key).colour
-        if np.isfinite(means[place]) and _unusable(summary, place, task):
+        if np.isfinite(means[place]) and summary.unusable(place, task):
             text, colour = f"({means[place]:.0f})", style.MUTED
         elif not far[place]:
             style.dots(axes, row.key, values[place], place)
@@ -103,7 +122,7 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
     last = np.array([100 * mean_sd(summary.accuracy[i, task])[0] for i in places])
     far = style.far_below(last)
     name = summary.tasks[task]
-    unusable = np.array([_unusable(summary, i, name) for i in places], bool)
+    unusable = np.array([summary.unusable(i, name) for i in places], bool)
     for height, i in enumerate(np.flatnonzero(far | unusable).tolist()):
         where: Any = {"transform": axes.transAxes, "collapsed": bool(unusable[i])}
         style.note_far(axes, rows[i], last[[i]], height, **where)
@@ -123,4 +142,255 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
         axes.set_xscale("log")
     else:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+    style.quiet(axes, grid="y")
+
+
+def write_bridges(plans: Plans, scores: Paths, outputs: Paths) -> None:
+    """Draw what pairs and shared columns give, on the benchmarks that have pairs."""
+    parts = []
+    for plan, path in zip(plans, scores, strict=True):
+        if PAIRS in plan.varied:
+            frame = read_scores(path)
+            parts.append((summarise(frame, plan), arrange_curves(frame, plan)))
+    draw_bridges(parts, outputs)
+
+
+def draw_curves(curves: Sequence[CurveScores], outputs: Paths) -> None:
+    """Draw the figures of a benchmark's curves, by their names: labels, sensitivity."""
+    labels = [c for c in curves if c.plan.parameter == LABELS]
+    options = [c for c in curves if c.plan.parameter not in (LABELS, PAIRS)]
+    sensitivity = partial(_draw_sensitivity, options)
+    drawings = {LABELS: partial(_draw_labels, labels), "sensitivity": sensitivity}
+    style.draw_each(outputs, drawings)
+
+
+def _draw_labels(curves: Sequence[CurveScores], outputs: Paths) -> None:
+    """Draw a panel a task and one for the average; the legend stands beside it."""
+    panels = [(curve, *of_task) for curve in curves for of_task in _by_task(curve)]
+    tasks = [*(task for _, task, *_ in panels), ""]
+    n_columns = _columns(len(tasks))
+    line = 2.9 if any(len(c.plan.rows) > 6 for c in curves) else 2.5
+    width = {3: style.WIDTH, 2: 5.4}.get(n_columns, 3.0)
+    room: Any = {"line": line, "rest": 0.2, "width": width, "spare": True}
+    room["width_ratios"] = [1.9, 1] if len(panels) == 1 else [1] * n_columns
+    grid = style.gridded(tasks, n_columns, outputs, **room)
+    with grid as (figure, [*drawn, beside]):
+        beside.set_axis_off()
+        pairs = zip(drawn, panels, strict=True)
+        far = [_label_panel(axes, *panel) for axes, panel in pairs]
+        for axes in drawn[-n_columns:]:
+            axes.set_xlabel("labelled samples per class")
+        style.equal_windows(drawn, side="y", within=(0.0, 100.0))
+        for axes in drawn:  # lowered, so that names at the bottom cover no line
+            low, high = axes.get_ylim()
+            lowered = low - 0.09 * max(far) * (high - low)
+            axes.set_ylim(max(lowered, min(low, 0.0)), high)
+
+        def end(line: Line2D) -> float:
+            return max(np.ravel(line.get_ydata())[-1:], default=0.0)
+
+        # In the order in which the last lines end.
+        handles = sorted(_by_name(drawn).values(), key=end, reverse=True)
+        beside.legend(handles=handles, loc="center left", labelspacing=0.45)
+        figure.supylabel("accuracy, percent", fontsize=9)
+
+
+def _columns(n_cells: int) -> int:
+    return 2 if n_cells == 4 else max(1, min(3, n_cells))
+
+
+def _by_task(curve: CurveScores) -> list[tuple[str, Floats, Flags]]:
+    """Return by task, the average last, accuracy by row, value and trial, and falls."""
+    tasks, accuracy = curve.with_average()
+    by_row = (accuracy, curve.unusable())
+    return list(zip(tasks, *(each.swapaxes(0, 1) for each in by_row), strict=True))
+
+
+def _label_panel(
+    axes: Axes, curve: CurveScores, task: str, values: Floats, unusable: Flags
+) -> int:
+    """Draw one panel; return the number of names one above another at its bottom."""
+    means = 100 * np.array([[mean_sd(trials)[0] for trials in row] for row in values])
+    far = np.array([style.far_below(column) for column in means.T]).T
+    # What is far below more than once, or throughout, is left out as a whole.
+    n_finite = np.isfinite(means).sum(axis=1)
+    apart = far.sum(axis=1) >= n_finite.clip(1, 2)
+    for i in np.flatnonzero(~apart).tolist():
+        row = curve.plan.rows[i]
+        leading = row.role == REFERENCE and row.state == REAL
+        look: dict[str, Any] = {"linewidth": 1.1, "markersize": 3.8, "zorder": 2}
+        look = {"linewidth": 1.8, "zorder": 3} if leading else look
+        look |= {"linestyle": style.DASHES} if row.role == BASELINE else {}
+        look["unusable"] = unusable[i]
+        near = np.where(far[i, :, None], np.nan, values[i])
+        style.draw_line(axes, row, curve.values, near, band=leading, **look)
+    # Names of what is far below: at its value, or once where it is apart.
+    last = len(curve.values) - 1
+    for place, x in enumerate(curve.values):
+        side = "left" if place == 0 else "right" if place == last else "center"
+        look = {"x": x, "ha": side, "transform": axes.get_xaxis_transform()}
+        for height, i in enumerate(np.flatnonzero(far[:, place] & ~apart).tolist()):
+            look["collapsed"], mean = bool(unusable[i, place]), means[i, [place]]
+            style.note_far(axes, curve.plan.rows[i], mean, height, **look)
+    for height, i in enumerate(np.flatnonzero(apart).tolist()):
+        look = {"transform": axes.transAxes, "collapsed": bool(unusable[i].any())}
+        style.note_far(axes, curve.plan.rows[i], means[i], height, **look)
+    for value in {v for v, name in curve.plan.dropped if task in (name, AVERAGE)}:
+        if value in curve.values:
+            reason = "not for every task" if task == AVERAGE else "no test sample left"
+            upright: Any = {"fontsize": 8, "rotation": 90, "ha": "center"}
+            upright |= {"color": style.MUTED, "va": "bottom", "bbox": style.ON_LINES}
+            where = axes.get_xaxis_transform()
+            axes.text(value, 0.03, reason, transform=where, **upright)
+    _scale(axes, curve)
+    style.quiet(axes, grid="y")
+    return max(int(apart.sum()), int(far[~apart].sum(axis=0).max(initial=0)))
+
+
+def _draw_sensitivity(curves: Sequence[CurveScores], outputs: Paths) -> None:
+    """Draw a panel a parameter: thin lines for tasks, thick ones for their average."""
+    n_columns = _columns(len(curves))
+    width = style.WIDTH if n_columns > 1 else 4.4
+    # Tasks that are shown beside an average look different, if they are few.
+    several = [c for c in curves if len(c.plan.tasks) > 1 and not c.in_states]
+    named = list(dict.fromkeys(task for curve in several for task in curve.plan.tasks))
+    dashes = _DASHES if len(named) <= len(_DASHES) else ["solid"] * len(named)
+    looks = dict(zip(named, dashes, strict=False))
+    room: Any = {"line": 2.5, "rest": 0.75, "width": width, "sharey": True}
+    blank, room["spare"] = [""] * len(curves), True
+    with style.gridded(blank, n_columns, outputs, **room) as (figure, panels):
+        for axes, curve in zip(panels, curves, strict=True):
+            _sensitivity_panel(axes, curve, looks)
+            axes.set_xlabel(parameter_title(curve.plan.parameter))
+        low, high = figure.axes[0].get_ylim()
+        # Curves that vary by less than ten points look flat.
+        flat = max(0.0, 10.0 - (high - low)) / 2
+        figure.axes[0].set_ylim(low - flat, high + flat)
+        figure.supylabel("accuracy, percent", fontsize=9)
+        handles = list(_by_name(panels).values())
+        for handle in handles if looks else []:
+            if handle.get_label() != style.RING["label"]:
+                handle.set_label(f"{handle.get_label()}, average")
+        shown = looks if len(looks) <= len(_DASHES) else {"single tasks": "solid"}
+        for name, dash in shown.items():
+            look: Any = {"color": style.MUTED, "lw": 0.9, "ls": dash}
+            handles.append(Line2D([], [], label=style.task_text(name), **look))
+        if any(curve.main is not None for curve in curves):
+            handles.append(Line2D([], [], label="main run", **_MAIN))
+        if handles:
+            columns = min(len(handles), 3 if n_columns > 1 else 2)
+            figure.legend(handles=handles, loc="outside upper center", ncols=columns)
+
+
+def _sensitivity_panel(
+    axes: Axes, curve: CurveScores, looks: Mapping[str, Any]
+) -> None:
+    if curve.main is not None:
+        axes.axvline(curve.main, **_MAIN)
+    by_task = _by_task(curve)
+    for task, values, unusable in by_task:
+        thick = task == by_task[-1][0]
+        for row, trials, fell in zip(curve.plan.rows, values, unusable, strict=True):
+            asked = thick and (row.role == REFERENCE or row.stands_for)
+            if curve.in_states and not asked:
+                continue
+            look: dict[str, Any] = {"linewidth": 1.9, "unusable": fell}
+            if not thick:
+                look = {"linewidth": 0.9, "ls": looks[task], "marker": "", "label": "_"}
+            leading = thick and row.role == REFERENCE and row.state == REAL
+            style.draw_line(axes, row, curve.values, trials, band=leading, **look)
+    _scale(axes, curve)
+    style.quiet(axes, grid="y")
+
+
+def _by_name(panels: Sequence[Axes]) -> dict[str, Line2D]:
+    lines: dict[str, Any] = {}
+    for axes in panels:
+        handles, names = axes.get_legend_handles_labels()
+        lines.update(zip(names, handles, strict=True))
+    return lines
+
+
+def _scale(axes: Axes, curve: CurveScores) -> None:
+    """Span the values, by their logarithms where they differ much, and tick them."""
+    values = np.asarray(curve.values)
+    log = values[0] > 0 and values[-1] / values[0] >= 50
+    axes.set_xscale("log" if log else "linear")
+    places = np.log(values) if log else values
+    margin = 0.05 * float(np.ptp(places)) or 0.5
+    ends = np.array([places[0] - margin, places[-1] + margin])
+    axes.set_xlim(*(np.exp(ends) if log else ends))
+    # The ends and the main run come first; others where there is room.
+    first = [0, len(values) - 1, *np.flatnonzero(values == curve.main).tolist()]
+    kept: set[int] = set()
+    for i in [*first, *range(len(values))]:
+        if all(abs(places[i] - places[k]) >= 2 * margin for k in kept):
+            kept.add(i)
+    ticks = values[sorted(kept)].tolist()
+    axes.set_xticks(ticks, [value_text(tick) for tick in ticks])
+    axes.minorticks_off()
+
+
+def draw_bridges(
+    parts: Sequence[tuple[Summary, Sequence[CurveScores]]], outputs: Paths
+) -> None:
+    """Draw a line of panels a benchmark: accuracy by pairs, and by labels."""
+    with style.canvas(style.WIDTH, 2.7 * len(parts) + 0.5, outputs) as figure:
+        shared: Any = {"squeeze": False, "width_ratios": [1.25, 1], "sharey": "row"}
+        grid = figure.subplots(len(parts), 2, **shared)
+        for panels, (summary, curves) in zip(grid, parts, strict=True):
+            pairs = next(curve for curve in curves if curve.plan.parameter == PAIRS)
+            of_labels = [curve for curve in curves if curve.plan.parameter == LABELS]
+            title = f"{summary.plan.title}: {task_title(pairs.plan.tasks[0])}"
+            panels[0].set_title(style.plain_text(title), fontweight="bold", loc="left")
+            _pair_panel(panels[0], summary, pairs)
+            if of_labels:
+                methods = [row.method for row in pairs.plan.rows]
+                _beside_pairs(panels[1], of_labels[0], methods)
+            else:
+                panels[1].set_axis_off()
+            panels[0].set_ylabel("accuracy, percent")
+        handles = list(_by_name(grid.flat[::-1]).values())
+        figure.legend(handles=handles, loc="outside lower center", ncols=3)
+
+
+def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:
+    task = summary.tasks.index(curve.plan.tasks[0])
+    ends = [0.0, curve.values[-1]]
+    for i, row in enumerate(summary.rows):
+        alone = row.role in (REFERENCE, BASELINE) or row.stands_for
+        if row.setting == MAIN and (alone or row.bridge == SHARED_ALONE):
+            values = summary.accuracy[i, task, : curve.plan.trials_asked]
+            twice, look = np.stack([values] * 2), _across_look(row)
+            style.draw_line(axes, row, ends, twice, band=False, **look)
+    accuracy, unusable = curve.accuracy[:, 0], curve.unusable()[:, 0]
+    for row, values, fell in zip(curve.plan.rows, accuracy, unusable, strict=True):
+        look = {"lw": 1.7, "zorder": 3, "unusable": fell}
+        style.draw_line(axes, row, curve.values, values, band=True, **look)
+    axes.set_xscale("symlog", linthresh=curve.values[0])
+    _bridge_axis(axes, (0.0, *curve.values), curve)
+
+
+def _across_look(row: Row) -> dict[str, Any]:
+    """Return the look of a line across, and its label, which says what is used."""
+    used = "labels alone" if row.role == REFERENCE else "no source"
+    name = style.figure_name(row.display_name)
+    label = name if row.bridge else f"{name}: {used}"
+    dashes = style.DASHES if row.role == BASELINE else "-"
+    return {"lw": 1.2, "label": label, "ls": dashes}
+
+
+def _beside_pairs(axes: Axes, curve: CurveScores, methods: Sequence[str]) -> None:
+    for row, values in zip(curve.plan.rows, curve.accuracy[:, 0], strict=True):
+        shown = row.kind == BRIDGED or row.role or row.method in methods
+        if shown or row.stands_for:
+            look = {"lw": 1.7} if row.method in methods else _across_look(row)
+            style.draw_line(axes, row, curve.values, values, band=False, **look)
+    _bridge_axis(axes, curve.values, curve)
+
+
+def _bridge_axis(axes: Axes, values: Sequence[float], curve: CurveScores) -> None:
+    axes.set_xticks(values, [value_text(value) for value in values])
+    axes.minorticks_off()
+    axes.set_xlabel(parameter_title(curve.plan.parameter))
     style.quiet(axes, grid="y")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import string
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -40,12 +39,9 @@ def write_showcase(
 ) -> None:
     """Draw the figures of the showcase task: confusion and subspace."""
     [projections], [source], [target] = subspace, source_labels, target_labels
-    confusions = count_confusions(fits, target)
-    drawings = {
-        "confusion": partial(draw_confusion, confusions, plans[0]),
-        "subspace": partial(draw_subspace, projections, source, target),
-    }
-    style.draw_each(outputs, drawings)
+    confusion = partial(draw_confusion, count_confusions(fits, target), plans[0])
+    of_samples = partial(draw_subspace, projections, source, target)
+    style.draw_each(outputs, {"confusion": confusion, "subspace": of_samples})
 
 
 def draw_confusion(
@@ -86,7 +82,7 @@ def count_confusions(fits: Sequence[PathLike], labels: PathLike) -> pd.DataFrame
     DataError where a sample has no label, or a fit is not what its record says.
     """
     truth = labels_by_id(labels)
-    found = []
+    frames = []
     for path in fits:
         rows = pd.DataFrame(read_fit(path).columns)
         steps = rows.groupby("trial")["iteration"].transform("max")
@@ -97,8 +93,8 @@ def count_confusions(fits: Sequence[PathLike], labels: PathLike) -> pd.DataFrame
                 f"{path}: no label for the sample {unknown.iloc[0]} in {labels}. "
                 "Give the labels of the task's target domain."
             )
-        found.append(last.assign(true=last["id"].map(truth)))
-    pairs = pd.concat(found).query("true != ''")
+        frames.append(last.assign(true=last["id"].map(truth)))
+    pairs = pd.concat(frames).query("true != ''")
     classes = sorted({*truth.values(), *pairs["predicted"]} - {""})
     counts = pd.crosstab(pairs["true"], pairs["predicted"])
     return counts.reindex(index=classes, columns=classes, fill_value=0)
@@ -108,14 +104,13 @@ def draw_subspace(
     subspace: PathLike, source_labels: PathLike, target_labels: PathLike, outputs: Paths
 ) -> None:
     """Draw the common subspace at each iteration, with accuracies, in one view."""
-    shown = read_subspace(subspace)
+    samples = read_subspace(subspace)
     labels = {"source": labels_by_id(source_labels)}
     labels["unlabelled"] = labels["labelled"] = labels_by_id(target_labels)
-    pairs = zip(map(str, shown["group"]), map(str, shown["id"]), strict=True)
-    shown["class"] = np.asarray(
-        [labels.get(of, {}).get(name, "") for of, name in pairs]
-    )
-    steps = np.unique(shown["iteration"])
+    pairs = zip(map(str, samples["group"]), map(str, samples["id"]), strict=True)
+    classes = [labels.get(group, {}).get(name, "") for group, name in pairs]
+    samples["class"] = np.asarray(classes)
+    steps = np.unique(samples["iteration"])
     # The first and the last have a panel in any case.
     places = np.linspace(0, len(steps) - 1, min(len(steps), 6))
     steps = steps[places.round().astype(int)]
@@ -124,34 +119,30 @@ def draw_subspace(
     room: Any = {"width": width, "line": width / n_columns + 0.2, "rest": 0.7}
     blank = [""] * len(steps)
     with style.gridded(blank, n_columns, outputs, **room) as (figure, panels):
-        for place, step in enumerate(steps.tolist()):
-            _subspace_panel(panels[place], shown, step)
-            letter = string.ascii_lowercase[place]
-            panels[place].set_title(f"({letter}) {_step_title(shown, step)}")
-        _subspace_legend(figure, shown)
+        for axes, step, letter in zip(panels, steps.tolist(), "abcdef", strict=False):
+            _subspace_panel(axes, samples, step)
+            tested = (samples["iteration"] == step) & (samples["group"] == "unlabelled")
+            right = samples["predicted"][tested] == samples["class"][tested]
+            last = samples["final_fit"] and step == samples["iteration"].max()
+            name = "Final fit" if last else f"Iteration {step}"
+            score = f": {100 * right.mean():.1f} %" if len(right) else ""
+            axes.set_title(f"({letter}) {name}{score}")
+        _subspace_legend(figure, samples)
         if not len(steps):
             figure.text(0.5, 0.5, "no subspace: the fit failed", ha="center")
 
 
-def _step_title(shown: Mapping[str, NDArray[Any]], step: int) -> str:
-    tested = (shown["iteration"] == step) & (shown["group"] == "unlabelled")
-    right = shown["predicted"][tested] == shown["class"][tested]
-    last = shown["final_fit"] and step == shown["iteration"].max()
-    name = "Final fit" if last else f"Iteration {step}"
-    return f"{name}: {100 * right.mean():.1f} %" if len(right) else name
-
-
-def _subspace_panel(axes: Axes, shown: Mapping[str, NDArray[Any]], step: int) -> None:
-    colours = _class_colours(shown["class"])
-    now = shown["iteration"] == step
+def _subspace_panel(axes: Axes, samples: Mapping[str, NDArray[Any]], step: int) -> None:
+    colours = _class_colours(samples["class"])
+    now = samples["iteration"] == step
     for group, look in _GROUPS.items():
-        used = now & (shown["group"] == group)
-        colour = [colours[name] for name in shown["class"][used]] or None
-        raster = len(shown["id"]) > 6000  # dots that a page draws quickly as vectors
-        x, y = shown["xy"][used].T
+        used = now & (samples["group"] == group)
+        colour = [colours[name] for name in samples["class"][used]] or None
+        raster = len(samples["id"]) > 6000  # dots that a page draws quickly as vectors
+        x, y = samples["xy"][used].T
         axes.scatter(x, y, c=colour, rasterized=raster, **look)
     # One square view over all panels, with a margin.
-    low, high = shown["xy"].min(axis=0), shown["xy"].max(axis=0)
+    low, high = samples["xy"].min(axis=0), samples["xy"].max(axis=0)
     centre, half = (low + high) / 2, 0.53 * float((high - low).max() or 1.0)
     x, y = np.transpose([centre - half, centre + half])
     axes.set(xlim=x, ylim=y, aspect="equal", xticks=[], yticks=[])
@@ -167,7 +158,7 @@ def _class_colours(classes: NDArray[Any]) -> dict[str, Any]:
     return {**dict(zip(names, colours, strict=False)), "": style.MUTED}
 
 
-def _subspace_legend(figure: Figure, shown: Mapping[str, NDArray[Any]]) -> None:
+def _subspace_legend(figure: Figure, samples: Mapping[str, NDArray[Any]]) -> None:
     dots: Any = {"color": style.MUTED, "linestyle": "none", "markersize": 5}
     star = dots | {"marker": "*", "markersize": 9, "mec": style.INK}
     handles = [
@@ -176,7 +167,7 @@ def _subspace_legend(figure: Figure, shown: Mapping[str, NDArray[Any]]) -> None:
         Line2D([], [], label="unlabelled target", marker="o", **dots),
     ]
     figure.legend(handles=handles, loc="outside upper left", ncols=3)
-    colours = _class_colours(shown["class"])
+    colours = _class_colours(samples["class"])
     colours.pop("")
     if len(colours) > len(style.CLASS_COLOURS):
         return

@@ -51,13 +51,10 @@ def write_opening(
     plans: Plans, scores: Paths, comparisons: Paths, outputs: Paths
 ) -> None:
     """Draw the opening chart, and the matrix of methods by source states below it."""
-    found = [source_help.read_comparisons(path) for path in comparisons]
-    summaries = read_summaries(scores, plans)
-    drawings = {
-        "source-help": partial(draw_source_help, summaries, found),
-        "source-states": partial(draw_source_states, found, plans),
-    }
-    style.draw_each(outputs, drawings)
+    gains = [source_help.read_comparisons(path) for path in comparisons]
+    opening = partial(draw_source_help, read_summaries(scores, plans), gains)
+    states = partial(draw_source_states, gains, plans)
+    style.draw_each(outputs, {"source-help": opening, "source-states": states})
 
 
 def write_selection(plans: Plans, selection: Paths, outputs: Paths) -> None:
@@ -67,7 +64,7 @@ def write_selection(plans: Plans, selection: Paths, outputs: Paths) -> None:
     lengths = [len(group) for group in groups.values()]
     room = {"line": 0.21, "frame": 0.5, "rest": 0.6}
     with style.stacked(list(groups), lengths, outputs, **room) as (figure, panels):
-        for group, axes in zip(groups.values(), panels, strict=True):
+        for axes, group in zip(panels, groups.values(), strict=True):
             _selection_panel(axes, group)
         style.equal_windows(panels)
         figure.supxlabel("accuracy, percent", fontsize=9)
@@ -91,10 +88,9 @@ def draw_source_help(
         for summary, group, axes in zip(summaries, groups, panels, strict=True):
             _source_panel(axes, summary, group)
         style.equal_windows(panels)
-        head, where = "verdict; least sure gain [95 %]", "axes fraction"
-        panels[0].annotate(
-            head, (1.02, 1), (0, 6), where, "offset points", color=style.MUTED
-        )
+        head = "verdict; least sure gain [95 %]"
+        units: Any = ("axes fraction", "offset points")
+        panels[0].annotate(head, (1.02, 1), (0, 6), *units, color=style.MUTED)
         figure.supxlabel("accuracy, percent", fontsize=9)
         rows = {s.rows[i].key: s.rows[i] for s in summaries for i in _rows(s)}
         handles = []
@@ -109,8 +105,8 @@ def draw_source_help(
 def _rows(summary: Summary) -> list[int]:
     """Return the places of baseline, other source states and reference, in order."""
     controls = [i for i, row in enumerate(summary.rows) if row.control]
-    found = [summary.place(BASELINE), *controls, summary.place(REFERENCE)]
-    return list(dict.fromkeys(i for i in found if i is not None))
+    places = [summary.place(BASELINE), *controls, summary.place(REFERENCE)]
+    return list(dict.fromkeys(i for i in places if i is not None))
 
 
 def _source_panel(
@@ -168,8 +164,20 @@ def _draw_gains(
     lengths = [max(1, len(group)) for group in groups]
     room: Any = {"line": 0.23, "frame": 0.5, "rest": 0.7, "sharex": True}
     with style.stacked(titles, lengths, outputs, **room) as (figure, panels):
-        for group, axes in zip(groups, panels, strict=True):
-            _gain_panel(axes, group)
+        for axes, group in zip(panels, groups, strict=True):
+            axes.axvline(0, color=style.MUTED, lw=0.9)
+            for y, (task, comparisons) in enumerate(group.items()):
+                if task == AVERAGE:
+                    axes.axhspan(y - 0.5, y + 0.5, color="#f5f6f7", lw=0, zorder=0)
+                for comparison in comparisons[~comparisons["state"]].itertuples():
+                    _gain(axes, comparison, y - 0.16, (_BASELINE, "s", "white"))
+                if (rival := _hardest(comparisons)) is not None:
+                    _gain(axes, rival, y + 0.16, _look(verdict_of(comparisons)))
+            axes.set_yticks(
+                range(len(group)), [style.task_text(task) for task in group]
+            )
+            axes.set_ylim(max(1, len(group)) - 0.5, -0.5)
+            style.quiet(axes)
         figure.supxlabel("gain, points", fontsize=9)
         found = [each for group in groups for each in group.values()]
         names = [name for each in found for name in each[~each["state"]]["rival_name"]]
@@ -186,20 +194,6 @@ def _draw_gains(
         figure.legend(handles=handles, loc="outside upper center", ncols=4)
 
 
-def _gain_panel(axes: Axes, groups: Mapping[str, pd.DataFrame]) -> None:
-    axes.axvline(0, color=style.MUTED, lw=0.9)
-    for y, (task, comparisons) in enumerate(groups.items()):
-        if task == AVERAGE:
-            axes.axhspan(y - 0.5, y + 0.5, color="#f5f6f7", lw=0, zorder=0)
-        for comparison in comparisons[~comparisons["state"]].itertuples():
-            _gain(axes, comparison, y - 0.16, (_BASELINE, "s", "white"))
-        if (rival := _hardest(comparisons)) is not None:
-            _gain(axes, rival, y + 0.16, _look(verdict_of(comparisons)))
-    axes.set_yticks(range(len(groups)), [style.task_text(task) for task in groups])
-    axes.set_ylim(max(1, len(groups)) - 0.5, -0.5)
-    style.quiet(axes)
-
-
 def _gain(axes: Axes, gain: PairedGain, y: float, look: tuple[str, str, str]) -> None:
     colour, marker, face = look
     if np.isfinite(gain.low):
@@ -207,9 +201,9 @@ def _gain(axes: Axes, gain: PairedGain, y: float, look: tuple[str, str, str]) ->
     axes.plot([100 * gain.gain], [y], marker, color=colour, markersize=4, mfc=face)
 
 
-def _look(found: str) -> tuple[str, str, str]:
-    colour = VERDICT_COLOURS.get(found, style.MUTED)
-    return colour, _MARKERS.get(found, "v"), colour
+def _look(verdict: str) -> tuple[str, str, str]:
+    colour = VERDICT_COLOURS.get(verdict, style.MUTED)
+    return colour, _MARKERS.get(verdict, "v"), colour
 
 
 def draw_source_states(
@@ -217,17 +211,15 @@ def draw_source_states(
 ) -> None:
     """Draw methods by source states: gains of the real source, averaged over tasks."""
     # A method that ran in no state has nothing to show here.
-    matrices = [
-        source_help.matrix(found, corrected=plan.holm_over_methods)
-        for found, plan in zip(comparisons, plans, strict=True)
-    ]
-    groups = [found[found["state"]] for found in matrices]
+    groups = []
+    for each, plan in zip(comparisons, plans, strict=True):
+        matrix = source_help.matrix(each, corrected=plan.holm_over_methods)
+        groups.append(matrix[matrix["state"]])
     lengths = [max(1, group["row"].nunique()) for group in groups]
     widest = max((len(source_help.rivals_of([group])) for group in groups), default=0)
     # Narrow, so that a telephone shows it without shrinking the numbers.
-    room: Any = {"line": 0.245, "frame": 0.75, "rest": 0.3}
-    room |= {"width": max(5.0, 1.6 + 0.62 * widest)}
-    room |= {"height_ratios": [length + 1 for length in lengths]}
+    room: Any = {"line": 0.245, "frame": 0.75, "width": max(5.0, 1.6 + 0.62 * widest)}
+    room |= {"rest": 0.3, "height_ratios": [length + 1 for length in lengths]}
     titles = [plan.title for plan in plans]
     with style.stacked(titles, lengths, outputs, **room) as (figure, panels):
         for group, axes in zip(groups, panels, strict=True):
@@ -240,10 +232,10 @@ def draw_source_states(
 def _matrix(axes: Axes, comparisons: pd.DataFrame) -> None:
     names = comparisons.drop_duplicates("row").set_index("row")["display_name"]
     states = source_help.rivals_of([comparisons])
-    for y, (_, found) in enumerate(comparisons.groupby("row", sort=False)):
-        known = {pair.rival: pair for pair in found.itertuples()}
+    for y, (_, pairs) in enumerate(comparisons.groupby("row", sort=False)):
+        by_rival = {pair.rival: pair for pair in pairs.itertuples()}
         for x, state in enumerate(states):
-            _cell(axes, x, y, known.get(state))
+            _cell(axes, x, y, by_rival.get(state))
     heads = [title.replace(" ", "\n") for title in states.values()]
     axes.set_xticks(range(len(states)), heads)
     axes.set_yticks(range(len(names)), [style.figure_name(name) for name in names])
@@ -274,9 +266,9 @@ def _selection_panel(axes: Axes, group: pd.DataFrame) -> None:
         size = 9 if marker == "|" else 5
         (line,) = axes.plot(forms[column], places, marker, label=label, mew=1.6)
         line.set(color=colour, markerfacecolor=fill, markersize=size)
-    sources = [{REAL: "real source", **STATE_TITLES}[state] for state in group["state"]]
-    names = [style.figure_name(name) for name in group["display_name"]]
-    names = [f"{name}, {source}" for name, source in zip(names, sources, strict=True)]
+    titles = {REAL: "real source", **STATE_TITLES}
+    pairs = zip(group["display_name"], group["state"], strict=True)
+    names = [f"{style.figure_name(name)}, {titles[state]}" for name, state in pairs]
     axes.set_yticks(places, names)
     for text, state in zip(axes.get_yticklabels(), group["state"], strict=True):
         text.set_color(style.INK if state == REAL else style.MUTED)

@@ -166,10 +166,10 @@ def plain_text(text: str, most: int = 64) -> str:
     >>> plain_text("a" * 9 + "z", most=4)
     'aa…z'
     """
-    seen = visible(text)
-    if len(seen) > most:
-        seen = f"{seen[: most // 2]}…{seen[len(seen) - (most - most // 2 - 1) :]}"
-    return seen.replace("$", r"\$")
+    shown = visible(text)
+    if len(shown) > most:
+        shown = f"{shown[: most // 2]}…{shown[len(shown) - (most - most // 2 - 1) :]}"
+    return shown.replace("$", r"\$")
 
 
 def task_text(task: str) -> str:
@@ -211,15 +211,15 @@ def draw_line(
 
     A ring stands around the places where fits have `unusable`: collapsed or diverged.
     """
-    seen = np.isfinite(values).any(axis=1)
-    places, shown, style = np.asarray(x)[seen], 100 * values[seen], style_of(row.key)
+    finite = np.isfinite(values).any(axis=1)
+    places, numbers, style = np.asarray(x)[finite], values[finite], style_of(row.key)
     look = {**style.look(4.5), "label": figure_name(row.display_name), **look}
-    means = np.array([mean_sd(trials)[0] for trials in shown])
+    means = np.array([mean_sd(trials)[0] for trials in 100 * numbers])
     axes.plot(places, means, **look)
-    if (at := np.broadcast_to(unusable, seen.shape)[seen]).any():
+    if (at := np.broadcast_to(unusable, finite.shape)[finite]).any():
         axes.plot(places[at], means[at], **RING)
-    if band and len(shown):
-        edges = 100 * np.array([mean_interval(trials) for trials in values[seen]])
+    if band and len(numbers):
+        edges = 100 * np.array([mean_interval(trials) for trials in numbers])
         axes.fill_between(places, *edges.T, color=style.colour, alpha=0.13, lw=0)
 
 
@@ -253,8 +253,8 @@ def equal_windows(
     But for `pad`, a share of the widest, no window leaves `within`.
     """
     limits = [getattr(axes.dataLim, f"interval{side}") for axes in panels]
-    known = [(low, high) for low, high in limits if np.isfinite([low, high]).all()]
-    span = max((high - low for low, high in known), default=0.0) * (1 + 2 * pad) or 1.0
+    spans = [high - low for low, high in limits if np.isfinite([low, high]).all()]
+    span = max(spans, default=0.0) * (1 + 2 * pad) or 1.0
     for axes, (low, high) in zip(panels, limits, strict=True):
         if np.isfinite([low, high]).all():
             highest, lowest = within[1] + pad * span - span, within[0] - pad * span
@@ -342,14 +342,13 @@ def stacked(
     line: float,
     frame: float,
     rest: float,
-    width: float = WIDTH,
     **options: Any,
 ) -> Iterator[tuple[Figure, list[Axes]]]:
     """Yield a figure and its titled panels, each as high as its lines and its frame."""
     height = sum(line * length + frame for length in lengths) + rest
-    options = {"squeeze": False, "height_ratios": lengths, **options}
-    with canvas(width, height, outputs) as figure:
-        panels = list(figure.subplots(len(titles), **options)[:, 0])
+    blank, options = [""] * len(titles), {"height_ratios": lengths, **options}
+    grid = gridded(blank, 1, outputs, line=0.0, rest=height, **options)
+    with grid as (figure, panels):
         for axes, title in zip(panels, titles, strict=True):
             axes.set_title(plain_text(title), fontweight="bold", fontsize=9.5)
         yield figure, panels

@@ -20,33 +20,32 @@ if TYPE_CHECKING:
 _LEFT, _RIGHT = 250, 690  # ends of the axis, in units of the chart
 
 
-def write_comparison(found: Comparison, rows: list[str], output: PathLike) -> None:
+def write_comparison(comparison: Comparison, rows: list[str], output: PathLike) -> None:
     """Write a comparison as a single HTML file; `rows` describe what was read."""
-    table, finding, shuffled = "", "", False
-    explanation = found.explanation
+    table, shuffled = "", False
+    explanation = comparison.explanation
     if explanation:
-        table = Markup(to_fragment(comparison_table(explanation, found.accuracies)))
-        finding = explanation.finding
+        shown = comparison_table(explanation, comparison.accuracies)
+        table = Markup(to_fragment(shown))
         shuffled = explanation.gains["state"].isin(BRIDGE_STATES).any()
-    template = environment().get_template("comparison.html.j2")
-    page = template.render(
-        lines=found.lines,
-        next_steps=found.next_steps,
-        grid=found.grid(),
-        rows=rows,
-        bet=found.best_bet,
-        reference=TARGET_ONLY,
-        chart=_chart(found),
-        table=table,
-        finding=finding,
-        shuffled=shuffled,
+    page = (
+        environment()
+        .get_template("comparison.html.j2")
+        .render(
+            comparison=comparison,
+            rows=rows,
+            reference=TARGET_ONLY,
+            chart=_chart(comparison),
+            table=table,
+            shuffled=shuffled,
+        )
     )
     write_page(page, output)
 
 
-def _chart(found: Comparison) -> dict[str, Any]:
+def _chart(comparison: Comparison) -> dict[str, Any]:
     """Return the candidates that have a gain, and the axis below them in points."""
-    drawn = found.candidates[found.candidates["expected_gain"].notna()]
+    drawn = comparison.candidates[comparison.candidates["expected_gain"].notna()]
     ends = [0.0, *drawn["low"], *drawn["high"]]
     step = 5 if 100 * (max(ends) - min(ends)) <= 40 else 10
     least: int = step * math.floor(100 * min(ends) / step)
@@ -57,8 +56,5 @@ def _chart(found: Comparison) -> dict[str, Any]:
         share: float = (100 * gain - least) / width
         return round(_LEFT + (_RIGHT - _LEFT) * share, 1)
 
-    return {
-        "rows": list(drawn.itertuples()),
-        "place": place,
-        "ticks": range(least, most + 1, step),
-    }
+    ticks = range(least, most + 1, step)
+    return {"rows": list(drawn.itertuples()), "place": place, "ticks": ticks}

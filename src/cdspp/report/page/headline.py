@@ -34,10 +34,10 @@ def headline(results_dir: PathLike) -> str:
     titles = overview.drop_duplicates("benchmark").set_index("benchmark")["title"]
     grid = [["accuracy, percent (sd)", *titles]]
     for _, cells in overview.groupby("row", sort=False):
-        first, known = cells.iloc[0], cells.set_index("benchmark")
+        first, row = cells.iloc[0], cells.set_index("benchmark")
         supervised = first["kind"] == "supervised"
         signs = marks(supervised=supervised, shortened=first["shortened"])
-        pairs = known.reindex(titles.index)[["mean", "sd"]].itertuples(index=False)
+        pairs = row.reindex(titles.index)[["mean", "sd"]].itertuples(index=False)
         numbers = [percent(*pair) for pair in pairs]
         grid.append([first["display_name"] + signs, *numbers])
     lines = [*aligned(grid), ""]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -19,13 +19,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from cdspp.analysis import answers
-from cdspp.analysis.fit_records import (
-    FitRecords,
-    failure_text,
-    mixed_versions,
-    read_fit_records,
-)
+from cdspp.analysis import answers, fit_records
 from cdspp.analysis.source_help import no_comparisons, of_reference, read_comparisons
 from cdspp.analysis.verdicts import INTERVAL_TRIALS, RULE
 from cdspp.core.files import atomic
@@ -48,7 +42,7 @@ def write_report(
     plans: Plans,
     tables: Sequence[PathLike],
     figures: Sequence[PathLike],
-    fit_records: Sequence[PathLike],
+    records: Sequence[PathLike],
     study: RunDescription,
     output: PathLike,
     files: Sequence[PathLike] = (),
@@ -60,20 +54,22 @@ def write_report(
     """
     page = Path(output)
     digests = stated_digests(files, page.absolute().parents[2])
-    shown = _files_beside([*tables, *figures])
+    stems = dict.fromkeys(Path(path).with_suffix("") for path in (*tables, *figures))
+    beside = [stem.with_name(stem.name + form) for stem in stems for form in _FORMS]
+    assets = {file.name: file for file in reversed(beside) if file.is_file()}
+    fits = fit_records.read_fit_records(records)
+    context = {
+        "study": study,
+        "run": describe_run(fits, plans, study),
+        "digests": digests.items(),
+        **_findings(plans, assets),
+    }
+    templates = environment(plans)
     # All figures together, and each of them, may have so many bytes as SVG.
     n_figures = len({Path(figure).stem for figure in figures})
     max_bytes = min(800_000, 3_000_000 // max(1, n_figures))
-    context = {
-        "study": study,
-        "run": describe_run(read_fit_records(fit_records), plans, study),
-        "digests": digests.items(),
-        **_findings(plans, shown),
-    }
-    templates = environment(plans)
-    frames = templates.get_template("embed.html.j2").module
-    embedder = _Embedder(shown, max_bytes, frames)
-    sections = list(_sections(plans, embedder, templates, context))
+    embedder = _Embedder(assets, max_bytes, templates)
+    sections = list(_sections(plans, embedder, context))
     groups = groupby(sections, itemgetter("group"))
     text = templates.get_template("page.html.j2").render(
         context,
@@ -98,10 +94,11 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
     for plan in plans:
         gains = files.get(f"source-help_{plan.benchmark}.csv")
         contents = files.get(f"contents_{plan.benchmark}.csv")
-        found = read_comparisons(gains) if gains else no_comparisons()
-        pairs.append((plan.title, found))
+        comparisons = read_comparisons(gains) if gains else no_comparisons()
+        pairs.append((plan.title, comparisons))
         untrained = untrained_text(contents) if contents else ""
-        cards[plan.benchmark] = _card(plan.title, found) | {"untrained": untrained}
+        card = _card(plan.title, comparisons)
+        cards[plan.benchmark] = card | {"untrained": untrained}
     without = [(title, answers.without_source(f)) for title, f in pairs]
     return {
         "rule": RULE,
@@ -158,19 +155,24 @@ def _fields(plans: Plans) -> dict[str, str]:
 
 
 def _sections(
-    plans: Plans,
-    embedder: _Embedder,
-    templates: Environment,
-    context: Mapping[str, Any],
+    plans: Plans, embedder: _Embedder, context: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """Yield the sections of the page that have something to show."""
+    templates = embedder.templates
     for part in outline.outline():
         name, of_each, _ = part.anchor.partition("-{")
         names = [f"sections/{name}.html.j2", "sections/items.html.j2"]
         template = templates.select_template(names)
         for chosen in [[plan] for plan in plans] if of_each else [plans]:
             own = vars(chosen[0]) if chosen else {}
-            folds = _folds(part, chosen, embedder)
+            shown = [
+                (item.fold, markup)
+                for item in part.items
+                for name in outline.item_names(item, chosen)
+                if (markup := embedder.show(item, name, chosen))
+            ]
+            groups = groupby(shown, key=itemgetter(0))
+            folds = [(fold, [markup for _, markup in pairs]) for fold, pairs in groups]
             content = template.render(context, folds=folds, plan=own)
             if content := Markup(content).strip():
                 yield {
@@ -182,58 +184,34 @@ def _sections(
                 }
 
 
-def _folds(
-    part: outline.Part, plans: Plans, embedder: _Embedder
-) -> list[tuple[outline.Fold | None, list[Markup]]]:
-    """Return what a section shows, together by the heading that folds it away."""
-    shown = [
-        (item.fold, markup)
-        for item in part.items
-        for name in outline.item_names(item, plans)
-        if (markup := embedder.show(item, name, plans))
-    ]
-    groups = groupby(shown, key=itemgetter(0))
-    return [(fold, [markup for _, markup in pairs]) for fold, pairs in groups]
-
-
-def _files_beside(paths: Iterable[PathLike]) -> dict[str, Path]:
-    """Return all forms of tables and figures of which any are given, by their names."""
-    stems = dict.fromkeys(Path(path).with_suffix("") for path in paths)
-    files = [stem.with_name(stem.name + form) for stem in stems for form in _FORMS]
-    return {file.name: file for file in reversed(files) if file.is_file()}
-
-
 @dataclass(frozen=True)
 class _Embedder:
     """Writes a table or figure as HTML, nothing where it is absent."""
 
     files: Mapping[str, Path]
     max_bytes: int
-    frames: Any
+    templates: Environment
 
     def show(self, item: outline.Item, name: str, plans: Plans) -> Markup:
         """Show what `plans` have of an item under a name."""
-        if item.kind == outline.FIGURE:
-            caption = Markup(item.caption).format(**_fields(plans))
-            return self._figure(name, caption)
-        *downloads, fragment = (self.files.get(f"{name}.{f}") for f in TABLE_FORMS)
-        if fragment is None:
-            return Markup()
-        content = Markup(fragment.read_text(encoding="utf-8"))
-        shown = self.frames.table(name, content, list(filter(None, downloads)))
-        return Markup(shown).strip()
-
-    def _figure(self, name: str, caption: Markup) -> Markup:
-        """Embed a figure: its SVG if small enough, else its PNG."""
+        frames: Any = self.templates.get_template("embed.html.j2").module
+        if item.kind != outline.FIGURE:
+            *downloads, fragment = (self.files.get(f"{name}.{f}") for f in TABLE_FORMS)
+            if fragment is None:
+                return Markup()
+            content = Markup(fragment.read_text(encoding="utf-8"))
+            shown = frames.table(name, content, list(filter(None, downloads)))
+            return Markup(shown).strip()
+        caption = Markup(item.caption).format(**_fields(plans))
         svg, png = (self.files.get(f"{name}{suffix}") for suffix in (".svg", ".png"))
-        label = caption.striptags()
         if svg and (svg.stat().st_size <= self.max_bytes or not png):
-            picture = inline_svg(svg.read_text("utf-8"), prefix=name, label=label)
+            text, label = svg.read_text("utf-8"), caption.striptags()
+            picture = inline_svg(text, prefix=name, label=label)
         elif png:
-            picture = Markup(self.frames.image(png, label)).strip()
+            picture = Markup(frames.image(png, caption.striptags())).strip()
         else:
             return Markup()
-        return Markup(self.frames.figure(name, picture, caption)).strip()
+        return Markup(frames.figure(name, picture, caption)).strip()
 
 
 def inline_svg(text: str, *, prefix: str, label: str) -> Markup:
@@ -255,7 +233,7 @@ def inline_svg(text: str, *, prefix: str, label: str) -> Markup:
 
 
 def describe_run(
-    records: FitRecords, plans: Plans, study: RunDescription
+    records: fit_records.FitRecords, plans: Plans, study: RunDescription
 ) -> dict[str, Any]:
     """Describe a run as the page shows it: jobs, failures, time, versions."""
     rows = [row for plan in plans for row in plan.rows if row.key == row.method]
@@ -264,8 +242,8 @@ def describe_run(
     table = to_fragment(_time_table(outcomes, names)) if len(outcomes) else ""
     return {
         "description": _description(records, study),
-        "failed": failure_text(outcomes),
-        "mixed": mixed_versions(records.jobs),
+        "failed": fit_records.failure_text(outcomes),
+        "mixed": fit_records.mixed_versions(records.jobs),
         "names": names,
         "failures": list(records.failed.itertuples()),
         "time_table": Markup(table),
@@ -275,14 +253,14 @@ def describe_run(
 
 def _time_table(outcomes: pd.DataFrame, names: Mapping[str, str]) -> Table:
     fits = outcomes.assign(failed=outcomes["status"] != "ok")
-    found = fits.groupby("method", sort=False).agg(
+    by_method = fits.groupby("method", sort=False).agg(
         fits=("status", "size"),
         failed=("failed", "sum"),
         median=("seconds", "median"),
         total=("seconds", lambda seconds: seconds.sum(min_count=1)),
         peak=("peak_memory_mb", "max"),
     )
-    columns: dict[str, Callable[[Any], Cell]] = {
+    columns = {
         "Method": lambda method: Cell(names.get(method.Index, method.Index), name=True),
         "Fits": lambda method: number_cell(method.fits),
         "Failed": lambda method: number_cell(method.failed),
@@ -296,14 +274,21 @@ def _time_table(outcomes: pd.DataFrame, names: Mapping[str, str]) -> Table:
         "All settings together. Start-up of the jobs not included; memory: the highest "
         "of any trial.",
         columns,
-        found.itertuples(),
+        by_method.itertuples(),
     )
 
 
-def _description(records: FitRecords, study: RunDescription) -> list[tuple[str, str]]:
+def _description(
+    records: fit_records.FitRecords, study: RunDescription
+) -> list[tuple[str, str]]:
     """Return the run as pairs of a name and a value; unknown ones are left out."""
     outcomes = records.outcomes
     fits = f"{len(outcomes)} in {len(records.jobs)} jobs, {len(records.failed)} failed"
+    starting, total = processor_time(study.logs)
+    start_up = ""
+    if total:
+        share = f"{100 * starting / total:.0f} % of the CPU time of all jobs"
+        start_up = f"{share} ({duration(starting)} of {duration(total)})"
     pairs = [
         ("Study", study.name),
         ("Seed", study.config.get("seed")),
@@ -311,19 +296,11 @@ def _description(records: FitRecords, study: RunDescription) -> list[tuple[str, 
         ("Numeric threads", study.config.get("numeric_threads")),
         ("Fits", fits if len(outcomes) else None),
         ("Time in fits", duration(outcomes["seconds"].sum())),
-        ("Start-up", _start_up(study.logs)),
+        ("Start-up", start_up),
         ("Versions", _listed(records.common("versions"))),
         ("Hardware", _listed(records.common("platform"))),
     ]
     return [(name, str(value)) for name, value in pairs if value not in (None, "")]
-
-
-def _start_up(logs: Sequence[str]) -> str | None:
-    spent = processor_time(logs)
-    if not spent.total:
-        return None
-    share = f"{100 * spent.start_up / spent.total:.0f} % of the CPU time of all jobs"
-    return f"{share} ({duration(spent.start_up)} of {duration(spent.total)})"
 
 
 def _listed(value: Any) -> str | None:

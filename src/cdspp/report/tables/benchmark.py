@@ -12,20 +12,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis.curves import (
-    CurveScores,
-    arrange_curves,
-    parameter_title,
-    value_text,
-)
+from cdspp.analysis import curves
 from cdspp.analysis.summary import (
-    MOST_COLLAPSED,
     Floats,
     Summary,
     mean_sd,
     n_present,
     read_scores,
     read_summaries,
+    summarise,
 )
 from cdspp.core.names import AVERAGE, BASELINE, Paths
 from cdspp.core.wording import DASH, counted, in_points, percent, task_title
@@ -61,12 +56,16 @@ _BLOCKS = {
 }
 # The columns of the data; of the cell its row, the trials asked for, and small print.
 Score = dict[str, Any]
+Heads = Mapping[tuple[str, str], str]  # of columns, by benchmark and task
 
 
 def write_benchmark(plans: Plans, scores: Paths, outputs: Paths) -> None:
-    """Write the tables of accuracies and of iterations of a benchmark."""
-    [summary] = read_summaries(scores, plans)
-    write_tables(build_benchmark_tables(summary), outputs)
+    """Write the tables of a benchmark: accuracies, iterations, curves."""
+    [plan], [path] = plans, scores
+    frame = read_scores(path)
+    every = curves.arrange_curves(frame, plan)
+    tables = build_benchmark_tables(summarise(frame, plan))
+    write_tables([*tables, *(build_curve_table(each, plan) for each in every)], outputs)
 
 
 def write_overview(plans: Plans, scores: Paths, outputs: Paths) -> None:
@@ -74,56 +73,48 @@ def write_overview(plans: Plans, scores: Paths, outputs: Paths) -> None:
     write_tables([build_overview(read_summaries(scores, plans))], outputs)
 
 
-def write_curves(plans: Plans, scores: Paths, outputs: Paths) -> None:
-    """Write the tables of the curves of a benchmark, whose scores are read once."""
-    [plan], [path] = plans, scores
-    curves = arrange_curves(read_scores(path), plan)
-    write_tables([build_curve_table(curve, plan) for curve in curves], outputs)
-
-
 def build_benchmark_tables(summary: Summary) -> list[Table]:
     """Build the tables of accuracies and of iterations."""
-    plan = summary.plan
-    caption = f"{_NUMBERS} {plan.protocol}"
+    name, title = summary.plan.benchmark, summary.plan.title
+    caption = f"{_NUMBERS} {summary.plan.protocol}"
     tasks, _ = summary.with_average(summary.accuracy)
-    headings = {(plan.benchmark, task): task_title(task) for task in tasks}
-    tables = []
-    for kind, heading, values in (
-        ("accuracy", "accuracy", summary.accuracy),
-        ("class-accuracy", "balanced accuracy", summary.class_accuracy),
-    ):
-        name, title = f"{kind}_{plan.benchmark}", f"{plan.title}: {heading}"
-        scores = _scores(summary, values)
-        tables.append(_grid_table(name, title, caption, headings, scores))
-    return [*tables, _iteration_table(summary)]
+    heads = {(name, task): task_title(task) for task in tasks}
+    plain = _scores(summary, summary.accuracy)
+    balanced = _scores(summary, summary.class_accuracy)
+    balanced_title = f"{title}: balanced accuracy"
+    return [
+        _grid_table(f"accuracy_{name}", f"{title}: accuracy", caption, heads, plain),
+        _grid_table(f"class-accuracy_{name}", balanced_title, caption, heads, balanced),
+        _iteration_table(summary),
+    ]
 
 
 def build_overview(summaries: Sequence[Summary]) -> Table:
     """Build the table of averages: rows and controls by benchmark."""
-    headings, scores = {}, []
     caption = [f"Average accuracy over the tasks of each benchmark. {_NUMBERS}"]
+    heads, scores = {}, []
     for summary in _common([summary.of_all_tasks() for summary in summaries]):
         plan, (tasks, _) = summary.plan, summary.with_average(summary.accuracy)
-        headings[plan.benchmark, tasks[-1]] = plan.title
-        found = [
+        heads[plan.benchmark, tasks[-1]] = plan.title
+        averages = [
             score | {"title": plan.title}
             for score in _scores(summary, summary.accuracy)
             if score["task"] == tasks[-1]
         ]
-        caption += [plan.protocol, *_below_baseline(found)]
-        scores += found
-    return _grid_table("overview", "Overview", " ".join(caption), headings, scores)
+        caption += [plan.protocol, *_below_baseline(averages)]
+        scores += averages
+    return _grid_table("overview", "Overview", " ".join(caption), heads, scores)
 
 
 def _common(summaries: Sequence[Summary]) -> list[Summary]:
     """Leave out other settings of methods that not every benchmark has."""
     keys = [{row.key for row in summary.rows} for summary in summaries]
     common = set.intersection(*keys) if keys else set()
-    shown = [
+    kept = [
         [i for i, r in enumerate(s.rows) if r.kind != "variant" or r.key in common]
         for s in summaries
     ]
-    return [s.of_rows(places) for s, places in zip(summaries, shown, strict=True)]
+    return [s.of_rows(places) for s, places in zip(summaries, kept, strict=True)]
 
 
 def _below_baseline(scores: Sequence[Score]) -> list[str]:
@@ -137,31 +128,32 @@ def _below_baseline(scores: Sequence[Score]) -> list[str]:
         for score in methods
         if (loss := score["mean"] - baseline["mean"]) < 0
     ]
+    if not worse:
+        return []
     text = f"{baseline['title']}, below {baseline['display_name']} by points: "
-    return [f"{text}{', '.join(worse)}."] if worse else []
+    return [f"{text}{', '.join(worse)}."]
 
 
 def _iteration_table(summary: Summary) -> Table:
     benchmark = summary.plan.benchmark
-    tasks, curves = summary.with_average(summary.by_iteration)
-    count = len(summary.iterations)
+    tasks, means = summary.with_average(summary.by_iteration)
     # Evenly spread, both ends among them.
-    spread = np.linspace(0, count - 1, min(count, _MOST_ITERATIONS)).round()
-    steps = sorted({int(step) for step in spread})
+    last = len(summary.iterations) - 1
+    spread = np.linspace(0, last, min(last + 1, _MOST_ITERATIONS)).round()
     lines, data = [], []
     for i in summary.iterative():
         row = summary.rows[i]
-        ran = [step for step in steps if np.isfinite(curves[i, ..., step]).any()]
-        unusable = _UNUSABLE * (summary.collapsed_share(i, AVERAGE) > MOST_COLLAPSED)
-        for place, step in enumerate(ran):
-            name = Cell("" if place else row.display_name, note=unusable, name=True)
-            unusable = ""  # said once
-            cells = [Cell(percent(*mean_sd(values))) for values in curves[i, ..., step]]
-            iteration = Cell(str(summary.iterations[step]))
-            lines.append(Line((name, iteration, *cells), row.key))
+        note = _UNUSABLE if summary.unusable(i, AVERAGE) else ""
+        name = Cell(row.display_name, note=note, name=True)
+        for step in sorted({int(step) for step in spread}):
+            if np.isfinite(by_trial := means[i, ..., step]).any():
+                cells = [Cell(percent(*mean_sd(values))) for values in by_trial]
+                iteration = Cell(str(summary.iterations[step]))
+                lines.append(Line((name, iteration, *cells), row.key))
+                name = Cell("", name=True)  # in the first line only
         data += [
             (benchmark, task, row.key, row.display_name, iteration, *_moments(values))
-            for task, by_trial in zip(tasks, curves[i], strict=True)
+            for task, by_trial in zip(tasks, means[i], strict=True)
             for iteration, values in zip(summary.iterations, by_trial.T, strict=True)
         ]
     return Table(
@@ -174,39 +166,34 @@ def _iteration_table(summary: Summary) -> Table:
     )
 
 
-def build_curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
+def build_curve_table(curve: curves.CurveScores, plan: BenchmarkPlan) -> Table:
     """Build the table ``curve-<curve>_<benchmark>``."""
     (tasks, accuracy), unusable = curve.with_average(), curve.unusable()
-    asked = curve.plan.trials_asked
-    scores = [
-        _score(
-            *(
-                curve.plan.rows[row],
-                accuracy[row, task, value],
-                tasks[task],
-                curve.plan.tasks,
-            ),
-            bool(unusable[row, task, value]),
-        )
-        | {"benchmark": plan.benchmark, "asked": asked, "value": curve.values[value]}
-        | {"curve": curve.plan.identifier, "parameter": curve.plan.parameter}
-        for row, task, value in np.ndindex(accuracy.shape[:3])
-    ]
+    n_trials, rows = curve.plan.trials_asked, curve.plan.rows
+    parameter = curve.plan.parameter
+    of_curve: Score = {"benchmark": plan.benchmark, "curve": curve.plan.identifier}
+    of_curve |= {"parameter": parameter, "asked": n_trials}
+    scores = []
+    for i, j, k in np.ndindex(accuracy.shape[:3]):
+        fell = bool(unusable[i, j, k])
+        score = _score(rows[i], accuracy[i, j, k], tasks[j], curve.plan.tasks, fell)
+        scores.append(score | of_curve | {"value": curve.values[k]})
     cells = _cells(scores, itemgetter("task", "value"))
     lines = []
     for task in tasks[-1:] if curve.in_states else tasks:
         title = task_title(task)
-        for row in curve.plan.rows:
-            note = counted(row.trials_asked, "trial") * (row.trials_asked < asked)
+        for row in rows:
+            fewer = row.trials_asked < n_trials
+            note = counted(row.trials_asked, "trial") if fewer else ""
             name = Cell(row.display_name + row.marks, note=note, name=True)
             numbers = [cells[row.key, task, value] for value in curve.values]
             block = row.method_name if curve.in_states else title
             lines.append(Line((name, Cell(title), *numbers), block))
     return Table(
         name=f"curve-{curve.plan.identifier}_{plan.benchmark}",
-        title=f"{plan.title}: accuracy by {parameter_title(curve.plan.parameter)}",
+        title=f"{plan.title}: accuracy by {curves.parameter_title(parameter)}",
         caption=f"{_curve_caption(curve)} {plan.protocol}",
-        columns=("Method", "Task", *map(value_text, curve.values)),
+        columns=("Method", "Task", *map(curves.value_text, curve.values)),
         lines=tuple(lines),
         data=pd.DataFrame(scores, columns=list(_CURVES)),
         text_columns=2,
@@ -214,14 +201,14 @@ def build_curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
     )
 
 
-def _curve_caption(curve: CurveScores) -> str:
+def _curve_caption(curve: curves.CurveScores) -> str:
     parts = [
         "Percent, mean (standard deviation, n − 1) over "
         f"{counted(curve.plan.trials_asked, 'trial')}. "
-        f"Columns: {parameter_title(curve.plan.parameter)}."
+        f"Columns: {curves.parameter_title(curve.plan.parameter)}."
     ]
     if curve.main is not None:
-        value = value_text(curve.main)
+        value = curves.value_text(curve.main)
         parts.append(f"At {value} these are the first trials of the main run.")
     if curve.in_states:
         parts.append("Every method with its real source first, then in other states.")
@@ -229,15 +216,14 @@ def _curve_caption(curve: CurveScores) -> str:
             parts.append("Averages over tasks; single tasks are in the CSV file.")
     elif len(curve.plan.rows) > 1:
         parts.append(_BOLD.format("of a task and value"))
-    known = (method_class(row.method).option_notes for row in curve.plan.rows)
-    for note in dict.fromkeys(notes.get(curve.plan.parameter, "") for notes in known):
+    notes = (method_class(row.method).option_notes for row in curve.plan.rows)
+    for note in dict.fromkeys(each.get(curve.plan.parameter, "") for each in notes):
         parts.append(note.format(n_classes=curve.plan.n_classes))
     if curve.plan.dropped:
-        groups = groupby(sorted(curve.plan.dropped), key=lambda pair: pair[0])
-        texts = [
-            f"{value_text(value)} ({', '.join(task_title(task) for _, task in pairs)})"
-            for value, pairs in groups
-        ]
+        texts = []
+        for value, pairs in groupby(sorted(curve.plan.dropped), key=itemgetter(0)):
+            tasks = ", ".join(task_title(task) for _, task in pairs)
+            texts.append(f"{curves.value_text(value)} ({tasks})")
         if len(curve.plan.tasks) > 1:
             texts.append("there is no average there")
         reason = "Left out, as a class of the target would have no test sample"
@@ -249,13 +235,12 @@ def _scores(summary: Summary, values: Floats) -> list[Score]:
     """Return the scores of `values` by row, task and trial, and of their average."""
     plan, (tasks, padded) = summary.plan, summary.with_average(values)
     return [
-        _score(row, padded[i, place], task, summary.tasks, collapsed)
+        _score(row, padded[i, j], task, summary.tasks, summary.unusable(i, task))
         | {"benchmark": plan.benchmark, "title": task_title(task)}
         | {"kind": _block(row).lower(), "shortened": row.shortened}
         | {"expected_trials": row.trials_asked, "asked": plan.trials_asked}
-        for place, task in enumerate(tasks)
+        for j, task in enumerate(tasks)
         for i, row in enumerate(summary.rows)
-        for collapsed in [summary.collapsed_share(i, task) > MOST_COLLAPSED]
     ]
 
 
@@ -263,16 +248,17 @@ def _score(
     row: Row, values: Floats, task: str, tasks: Sequence[str], collapsed: bool
 ) -> Score:
     """Return the score of a row by trial, on a task or their average, and its notes."""
-    mean, sd, ran = _moments(values[: row.trials_asked])
-    n_tasks, notes = len(set(row.tasks or tasks).intersection(tasks)), []
+    moments = dict(zip(_MOMENTS, _moments(values[: row.trials_asked]), strict=True))
+    ran, notes = moments["trials"], []
+    n_tasks = len(set(tasks).intersection(row.tasks or tasks))
     if 0 < ran < row.trials_asked:
         notes.append(f"{ran} of {row.trials_asked} trials")
     elif task == AVERAGE and n_tasks < len(tasks):
         notes.append(f"{n_tasks} of {counted(len(tasks), 'task')}")
-    note = ", ".join(notes + [_UNUSABLE] * collapsed)
-    score: Score = {"task": task, "row": row.key, "display_name": row.display_name}
-    score |= {"of": row, "collapsed": collapsed, "note": note}
-    return score | {"mean": mean, "sd": sd, "trials": ran}
+    if collapsed:
+        notes.append(_UNUSABLE)
+    score = {"task": task, "row": row.key, "display_name": row.display_name, "of": row}
+    return score | moments | {"collapsed": collapsed, "note": ", ".join(notes)}
 
 
 def _moments(values: Floats) -> tuple[float, float, int]:
@@ -283,16 +269,16 @@ def _cells(
     scores: Sequence[Score], column: Callable[[Score], tuple[Any, ...]]
 ) -> dict[Any, Cell]:
     """Return the cells by row and column, the highest in bold if a method has it."""
-    shown: dict[Any, list[float]] = defaultdict(list)
+    means: dict[Any, list[float]] = defaultdict(list)
     for score in scores:
         if score["trials"]:
-            shown[column(score)].append(round(100 * score["mean"], 1))
+            means[column(score)].append(round(100 * score["mean"], 1))
     n_rivals = Counter(map(column, filter(_competes, scores)))
     cells = {}
     for score in scores:
         place, mean = column(score), score["mean"]
         several = _competes(score) and n_rivals[place] > 1
-        bold = several and round(100 * mean, 1) == max(shown[place])
+        bold = several and round(100 * mean, 1) == max(means[place])
         text, key = percent(mean, score["sd"]), (score["row"], *place)
         cells[key] = Cell(text, bold=bold, note=score["note"], value=mean)
     return cells
@@ -305,45 +291,37 @@ def _competes(score: Score) -> bool:
 
 
 def _grid_table(
-    name: str,
-    title: str,
-    caption: str,
-    headings: Mapping[tuple[str, str], str],
-    scores: Sequence[Score],
+    name: str, title: str, caption: str, heads: Heads, scores: Sequence[Score]
 ) -> Table:
     rows: dict[str, Row] = {}
     fewer: dict[str, set[int]] = defaultdict(set)
     for score in scores:
         row = score["of"]
-        known = rows.setdefault(row.key, row)
-        rows[row.key] = replace(known, shortened=known.shortened or row.shortened)
+        first = rows.setdefault(row.key, row)
+        rows[row.key] = replace(first, shortened=first.shortened or row.shortened)
         fewer[row.key] |= {row.trials_asked} - {score["asked"]}
     cells = _cells(scores, itemgetter("benchmark", "task"))
     lines = []
     for row in rows.values():
-        numbers = [cells.get((row.key, *column), Cell(DASH)) for column in headings]
-        lines.append(Line((_label(row, sorted(fewer[row.key])), *numbers), _block(row)))
+        numbers = [cells.get((row.key, *column), Cell(DASH)) for column in heads]
+        notes = [row.bridge] if row.bridge else []
+        if row.vote:
+            notes.append("vote of one fit per source")
+        if trials := sorted(fewer[row.key]):
+            noun = "trial" if trials == [1] else "trials"
+            notes.append(f"{' or '.join(map(str, trials))} {noun}")
+        label = Cell(row.display_name + row.marks, note=", ".join(notes), name=True)
+        lines.append(Line((label, *numbers), _block(row)))
     order = list(_BLOCKS.values())
     return Table(
         name=name,
         title=title,
         caption=caption,
-        columns=("Method", *headings.values()),
+        columns=("Method", *heads.values()),
         lines=tuple(sorted(lines, key=lambda line: order.index(line.block))),
         data=pd.DataFrame(scores, columns=list(_SCORES)),
         headings=True,
     )
-
-
-def _label(row: Row, trials: Sequence[int]) -> Cell:
-    """Name a row, with the numbers of trials of a benchmark that asks fewer of it."""
-    notes = [row.bridge] if row.bridge else []
-    if row.vote:
-        notes.append("vote of one fit per source")
-    if trials:
-        noun = "trial" if trials == [1] else "trials"
-        notes.append(f"{' or '.join(map(str, trials))} {noun}")
-    return Cell(row.display_name + row.marks, note=", ".join(notes), name=True)
 
 
 def _block(row: Row) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pandas as pd
 
@@ -19,17 +19,10 @@ from cdspp.report.tables.table import (
     number_cell,
     write_tables,
 )
-from cdspp.stages.artifacts import (
-    SPLIT_COLUMNS,
-    labels_by_id,
-    read_csv,
-    read_features,
-    read_frame,
-)
+from cdspp.stages import artifacts
 from cdspp.study.plan import BenchmarkPlan, Plans
 
 Splits = Mapping[tuple[str, str], pd.DataFrame]  # by role and domain
-_Value = TypeVar("_Value")
 
 _RANDOM_WEIGHTS = "random weights"
 _TREATMENT = {
@@ -54,14 +47,15 @@ def read_splits(paths: Iterable[PathLike]) -> Splits:
     blocks: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for path in map(Path, paths):
         role, domain = path.parent.parts[-2:]
-        blocks.setdefault((role, domain), []).append(read_frame(path, SPLIT_COLUMNS))
+        block = artifacts.read_frame(path, artifacts.SPLIT_COLUMNS)
+        blocks.setdefault((role, domain), []).append(block)
     return {key: pd.concat(each, ignore_index=True) for key, each in blocks.items()}
 
 
 def split_of(splits: Splits, role: str, domain: str) -> pd.DataFrame:
     """Return the splits of a domain in a role; DataError where there are none."""
-    found = {name: split for (kind, name), split in splits.items() if kind == role}
-    return _look_up(domain, found, f"splits of {domain} as {role}")
+    candidates = {name: split for (kind, name), split in splits.items() if kind == role}
+    return _look_up(domain, candidates, f"splits of {domain} as {role}")
 
 
 def count_contents(
@@ -73,20 +67,33 @@ def count_contents(
     """
     label_files = {path.stem: path for path in map(Path, labels)}
     feature_files = {path.stem: path for path in map(Path, features)}
-    blocks = read_splits(splits)
-    found = []
-    for role, domains in names.role_domains(plan.tasks).items():
-        view = plan.views[role]
-        for domain in domains:
-            path = _look_up(domain, label_files, f"a file of {domain}")
-            known = labels_by_id(path)
-            entry: dict[str, Any] = {"benchmark": plan.benchmark, "role": role}
-            entry |= {"dataset": path.parent.name, "domain": domain}
-            name = f"{domain}.{view}"
-            described = _look_up(name, feature_files, f"a file of {name}")
-            entry |= _domain(path, known, described, view)
-            found.append(entry | _trials(split_of(blocks, role, domain), known))
-    return pd.DataFrame(found)
+    blocks, roles = read_splits(splits), names.role_domains(plan.tasks)
+    pairs, entries = [(r, domain) for r in roles for domain in roles[r]], []
+    for role, domain in pairs:
+        name = f"{domain}.{plan.views[role]}"
+        path = _look_up(domain, label_files, f"a file of {domain}")
+        features_path = _look_up(name, feature_files, f"a file of {name}")
+        class_of = artifacts.labels_by_id(path)
+        described = artifacts.read_features(features_path)
+        # Paired samples come last, and have no label.
+        if class_of.keys() != set(described.ids[: len(class_of)]):
+            raise DataError(
+                f"{features_path}: {len(described.ids)} samples, but {len(class_of)} "
+                f"in {path}, or others. Delete both and run again."
+            )
+        entry = {
+            "benchmark": plan.benchmark,
+            "role": role,
+            "dataset": path.parent.name,
+            "domain": domain,
+            "samples": len(class_of),
+            "classes": len({label for label in class_of.values() if label}),
+            "view": ", ".join([plan.views[role], *_view_notes(described.provenance)]),
+            "features": int(described.X.shape[1]),
+            "paired": len(described.ids) - len(class_of),
+        }
+        entries.append(entry | _trials(split_of(blocks, role, domain), class_of))
+    return pd.DataFrame(entries)
 
 
 def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
@@ -130,7 +137,9 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
 
 def untrained_text(path: PathLike) -> str:
     """Name the features that untrained networks made, by a ``contents_*.csv``."""
-    contents = read_csv(path, dict.fromkeys(("role", "domain", "view"), "str"))
+    contents = artifacts.read_csv(
+        path, dict.fromkeys(("role", "domain", "view"), "str")
+    )
     random = contents["view"].str.split(", ").map(lambda text: _RANDOM_WEIGHTS in text)
     parts = []
     for role in ("source", "target"):
@@ -139,10 +148,8 @@ def untrained_text(path: PathLike) -> str:
         some = f" ({', '.join(domains)})" if len(domains) < ours.sum() else ""
         if len(domains):
             parts.append(f"the {role}{some}")
-    if not parts:
-        return ""
-    whose = " and ".join(parts)
-    return f"Features of {whose} come from a network with {_RANDOM_WEIGHTS}."
+    text = f"Features of {' and '.join(parts)} come from a network with "
+    return f"{text}{_RANDOM_WEIGHTS}." if parts else ""
 
 
 def count_overlap(splits: Splits, plan: BenchmarkPlan) -> pd.DataFrame:
@@ -162,17 +169,15 @@ def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         f"{_TREATMENT[plan.overlap]}"
     )
     if shared.empty:
-        none = "no test sample of any task and trial is a labelled source sample."
-        caption = f"None: {none}"
+        caption = "no test sample of any task and trial is a labelled source sample."
+        caption = f"None: {caption}"
     elif len(shared) < len(overlap):
         caption += " No other task shares a sample in any trial."
+    within = {True: "within one domain", False: ""}
     columns = {
-        "Task": lambda entry: Cell(
-            task_title(entry.task),
-            note="within one domain" if entry.within_domain else "",
-        ),
+        "Task": lambda e: Cell(task_title(e.task), note=within[e.within_domain]),
         "Test samples": lambda e: Cell(f"{e.test_samples:.1f}".removesuffix(".0")),
-        "In the source": lambda entry: Cell(f"{entry.shared_samples:.1f}"),
+        "In the source": lambda e: Cell(f"{e.shared_samples:.1f}"),
         "Share": lambda entry: fraction_cell(entry.share),
         "Lowest": lambda entry: fraction_cell(entry.lowest_share),
         "Highest": lambda entry: fraction_cell(entry.highest_share),
@@ -190,20 +195,19 @@ def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
 
 def _overlap(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
     sources, target = names.task_domains(task)
-    parts = [split_of(splits, "source", source) for source in sources]
+    labelled = [split_of(splits, "source", source) for source in sources]
     ours = split_of(splits, "target", target)
     trials = sorted(set(ours["trial"]))
-    for others in (sorted(set(part["trial"])) for part in parts):
+    for others in (sorted(set(part["trial"])) for part in labelled):
         if trials != others:
             raise DataError(
                 f"task {task}: the source has splits for trials "
                 f"{', '.join(map(str, others))}, the target for trials "
                 f"{', '.join(map(str, trials))}. Give the splits of equal blocks."
             )
-    labelled = pd.concat(parts)
     tested = ours[ours["role"] == UNLABELLED_ROLE]
-    known = pd.MultiIndex.from_frame(labelled[["trial", "id"]])
-    both = pd.MultiIndex.from_frame(tested[["trial", "id"]]).isin(known)
+    of_source = pd.MultiIndex.from_frame(pd.concat(labelled)[["trial", "id"]])
+    both = pd.MultiIndex.from_frame(tested[["trial", "id"]]).isin(of_source)
     counts = pd.Series(both).groupby(tested["trial"].to_numpy()).agg(["size", "sum"])
     number, shared = counts.reindex(trials, fill_value=0).to_numpy().T
     if not number.all():
@@ -212,10 +216,8 @@ def _overlap(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
             f"task {task}: trial {empty} has no test sample. Lower labels.target."
         )
     shares = shared / number
-    return {
-        "benchmark": benchmark,
-        "task": task,
-        "within_domain": within_domain(task),
+    entry = {"benchmark": benchmark, "task": task, "within_domain": within_domain(task)}
+    return entry | {
         "trials": len(trials),
         "test_samples": float(number.mean()),
         "shared_samples": float(shared.mean()),
@@ -225,48 +227,28 @@ def _overlap(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
     }
 
 
-def _look_up(name: str, found: Mapping[str, _Value], what: str) -> _Value:
-    if name not in found:
-        known = ", ".join(found) or "none"
+def _look_up(name: str, items: Mapping[str, Any], what: str) -> Any:
+    if name not in items:
         raise DataError(
-            f"expected {what}, got those of {known}. Give the files of all domains "
-            "that the tasks use."
+            f"expected {what}, got those of {', '.join(items) or 'none'}. Give the "
+            "files of all domains that the tasks use."
         )
-    return found[name]
+    return items[name]
 
 
-def _domain(
-    labels: Path, known: Mapping[str, str], features: Path, view: str
-) -> dict[str, object]:
-    described = read_features(features)
-    # Paired samples come last, and have no label.
-    if known.keys() != set(described.ids[: len(known)]):
-        raise DataError(
-            f"{features}: {len(described.ids)} samples, but {len(known)} in {labels}, "
-            "or others. Delete both and run again."
-        )
-    return {
-        "samples": len(known),
-        "classes": len({label for label in known.values() if label}),
-        "view": ", ".join([view, *_decisions(described.provenance)]),
-        "features": int(described.X.shape[1]),
-        "paired": len(described.ids) - len(known),
-    }
-
-
-def _decisions(provenance: Mapping[str, Any]) -> Iterator[str]:
+def _view_notes(provenance: Mapping[str, Any]) -> Iterator[str]:
     """Yield the notes on a view: untrained networks, the scale."""
     if "view" in provenance:
-        yield from _decisions(provenance["view"])
+        yield from _view_notes(provenance["view"])
     if provenance.get("options", {}).get("weights") == names.UNTRAINED:
         yield _RANDOM_WEIGHTS
     if "scale" in provenance:
         yield f"scale {provenance['scale']}"
 
 
-def _trials(split: pd.DataFrame, known: Mapping[str, str]) -> dict[str, int]:
+def _trials(split: pd.DataFrame, class_of: Mapping[str, str]) -> dict[str, int]:
     """Count samples by trial: labelled ones of each class, labelled, tested."""
-    scored = split["id"].map(known).fillna("") != ""
+    scored = split["id"].map(class_of).fillna("") != ""
     unlabelled = (split["role"] == UNLABELLED_ROLE) & scored
     labelled = split[split["role"] != UNLABELLED_ROLE]
     per_class = pd.crosstab(labelled["trial"], labelled["label"])
@@ -276,8 +258,8 @@ def _trials(split: pd.DataFrame, known: Mapping[str, str]) -> dict[str, int]:
         "unlabelled": unlabelled.groupby(split["trial"]).sum(),
     }
     counts = {"trials": split["trial"].nunique()}
-    for name, found in per_trial.items():
-        counts |= {f"fewest_{name}": int(found.min()), f"most_{name}": int(found.max())}
+    for name, each in per_trial.items():
+        counts |= {f"fewest_{name}": int(each.min()), f"most_{name}": int(each.max())}
     return counts
 
 

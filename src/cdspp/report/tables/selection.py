@@ -14,13 +14,13 @@ from cdspp.analysis.answers import verdict_of
 from cdspp.analysis.curves import CurveScores, arrange_curves, value_text
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.source_help import of_method, read_comparisons
-from cdspp.analysis.summary import Floats, last_scores, mean_sd, read_scores
+from cdspp.analysis.summary import last_scores, mean_sd, read_scores
 from cdspp.analysis.verdicts import HELPS, HURTS
 from cdspp.core.names import ALONE, MAIN, MATCHED, REAL, SELECTED, Paths
 from cdspp.core.wording import DASH, STATE_TITLES
 from cdspp.methods import method_class
 from cdspp.report.tables.table import Cell, Table, fraction_cell, write_tables
-from cdspp.stages.selection import FOLDS
+from cdspp.stages.fit import FOLDS
 from cdspp.study.plan import CHOOSING, METHOD, BenchmarkPlan, Plans, Row
 from cdspp.study.settings import in_state
 
@@ -51,10 +51,8 @@ def write_selection(
     outcomes = read_fit_records(selecting_records).outcomes
     compared = map(read_comparisons, comparisons)
     read = zip(map(read_scores, scores), plans, compared, strict=True)
-    found = pd.concat(
-        [compare_selections(*each, outcomes) for each in read], ignore_index=True
-    )
-    write_tables([build_selection_table(found, plans)], outputs)
+    selections = pd.concat([compare_selections(*each, outcomes) for each in read])
+    write_tables([build_selection_table(selections, plans)], outputs)
 
 
 def compare_selections(
@@ -70,15 +68,18 @@ def compare_selections(
     can know; no verdict reads it.
     """
     curves = arrange_curves(scores, plan)
-    ran = {(row.setting, row.method) for row in plan.rows}
-    records = [
-        _record(scores, plan, row, state, curves, outcomes)
-        | _verdicts(comparisons, row)
-        for row in plan.rows
-        if row.kind == CHOOSING
-        for state in (REAL, ALONE, MATCHED)
-        if (in_state(SELECTED, state), row.method) in ran
-    ]
+    runs = {(row.setting, row.method) for row in plan.rows}
+    records = []
+    for row in (row for row in plan.rows if row.kind == CHOOSING):
+        keys = {"verdict": row.method, "selected_verdict": row.key}
+        verdicts = dict.fromkeys(keys, "")
+        if method_class(row.method).uses_source:
+            gains = {name: of_method(comparisons, key) for name, key in keys.items()}
+            verdicts = {name: verdict_of(each) for name, each in gains.items()}
+        for state in (REAL, ALONE, MATCHED):
+            if (in_state(SELECTED, state), row.method) in runs:
+                record = _record(scores, plan, row, state, curves, outcomes)
+                records.append(record | verdicts)
     return pd.DataFrame(records, columns=list(_COLUMNS))
 
 
@@ -112,9 +113,13 @@ def _record(
         if (known.method, known.state) == (row.method, state)
         for value, accuracies in zip(curve.values, by_value.mean(axis=0), strict=True)
     }
-    default, chosen, *others = _shared_trials([*accuracy.mean(axis=1), *along.values()])
+    averages = [*accuracy.mean(axis=1), *along.values()]
+    n_trials = min(map(len, averages))
+    shared = np.isfinite([each[:n_trials] for each in averages]).all(axis=0)
+    default, chosen, *others = (each[:n_trials][shared] for each in averages)
     means = {v: float(x.mean()) for v, x in zip(along, others, strict=True) if len(x)}
     best = max(means, key=means.__getitem__, default=None)
+    counts = Counter(", ".join(map(value_text, each.values())) for each in options)
     return {
         "benchmark": plan.benchmark,
         "title": plan.title,
@@ -125,27 +130,9 @@ def _record(
         "selected": mean_sd(chosen)[0],
         "hindsight": np.nan if best is None else means[best],
         "hindsight_value": "" if best is None else value_text(best),
-        "chosen": _value_counts(options),
+        "chosen": ", ".join(f"{v}: {counts[v]}" for v in sorted(counts, key=float)),
         "trials": len(default),
     }
-
-
-def _shared_trials(rows: Sequence[Floats]) -> list[Floats]:
-    n_trials = min(map(len, rows))
-    whole = np.isfinite([row[:n_trials] for row in rows]).all(axis=0)
-    return [row[:n_trials][whole] for row in rows]
-
-
-def _value_counts(chosen: Sequence[Mapping[str, Any]]) -> str:
-    found = Counter(", ".join(map(value_text, options.values())) for options in chosen)
-    return ", ".join(f"{value}: {found[value]}" for value in sorted(found, key=float))
-
-
-def _verdicts(comparisons: pd.DataFrame, row: Row) -> dict[str, str]:
-    keys = {"verdict": row.method, "selected_verdict": row.key}
-    if not method_class(row.method).uses_source:
-        return dict.fromkeys(keys, "")
-    return {name: verdict_of(of_method(comparisons, key)) for name, key in keys.items()}
 
 
 def build_selection_table(selections: pd.DataFrame, plans: Plans) -> Table:

@@ -23,8 +23,8 @@ from cdspp.report.tables.table import (
     fraction_cell,
     write_tables,
 )
-from cdspp.stages.row_scores import RowScores
-from cdspp.study.plan import BenchmarkPlan, Plans
+from cdspp.stages.score import RowScores
+from cdspp.study.plan import LEFT_OUT, BenchmarkPlan, Plans
 
 if TYPE_CHECKING:
     from cdspp.analysis.explanation import Explanation
@@ -48,52 +48,49 @@ _COMPARISON = (
 
 def write_matrix(plans: Plans, comparisons: Paths, outputs: Paths) -> None:
     """Write the table of methods by source states."""
-    table = build_matrix_table(
-        [source_help.read_comparisons(path) for path in comparisons],
-        plans[0].margin,
-        corrected=plans[0].holm_over_methods,
-        protocols=[plan.protocol for plan in plans],
-    )
-    write_tables([table], outputs)
+    groups = [source_help.read_comparisons(path) for path in comparisons]
+    write_tables([build_matrix_table(groups, plans)], outputs)
 
 
 def write_tasks(plans: Plans, scores: Paths, rows: Paths, outputs: Paths) -> None:
-    """Write the gains of every method on the tasks of a benchmark."""
-    [plan], [path], [by_row] = plans, scores, rows
-    found = source_help.compare_with_rivals(read_scores(path), plan, RowScores(by_row))
-    of = {"title": plan.title, "protocol": plan.protocol}
-    write_tables([build_task_table(found, plan.benchmark, **of)], outputs)
+    """Write the gains on a benchmark: by task, and by each of several sources."""
+    [plan], [path], [row_path] = plans, scores, rows
+    frame, by_row = read_scores(path), RowScores(row_path)
+    gains = source_help.compare_with_rivals(frame, plan, by_row)
+    tables = [build_task_table(gains, plan)]
+    if any(row.kind == LEFT_OUT for row in plan.rows):
+        gains = source_help.compare_without_each(frame, plan, by_row)
+        tables.append(build_several_table(gains, plan))
+    write_tables(tables, outputs)
 
 
-def write_several(plans: Plans, scores: Paths, rows: Paths, outputs: Paths) -> None:
-    """Write the gains by each of several sources, which is left out in turn."""
-    [plan], [path], [by_row] = plans, scores, rows
-    found = source_help.compare_without_each(read_scores(path), plan, RowScores(by_row))
-    write_tables([build_several_table(found, plan)], outputs)
-
-
-def build_matrix_table(
-    groups: Sequence[pd.DataFrame],
-    margin: float,
-    *,
-    corrected: bool = True,
-    protocols: Sequence[str] = (),
-) -> Table:
+def build_matrix_table(groups: Sequence[pd.DataFrame], plans: Plans) -> Table:
     """Build the table ``source-help``: methods by states, a block a benchmark."""
+    corrected, margin = plans[0].holm_over_methods, plans[0].margin
     rivals = source_help.rivals_of(groups)
     matrices = [source_help.matrix(group, corrected=corrected) for group in groups]
     averages = pd.concat([source_help.no_comparisons(), *matrices], ignore_index=True)
-    caption = _matrix_caption(rivals, margin, corrected)
-    over = [f"Over {name}" for name in rivals.values()]
+    family = "after Holm's correction over methods" if corrected else "pair by pair"
+    others = (name for key, name in rivals.items() if key not in STATE_TITLES)
+    baseline = next(others, "the baseline")
+    caption = (
+        f"{_GAIN}{family}. Averages over tasks. In small print below, from four target "
+        "domains on: the interval over their means. Without: how much of the gain over "
+        f"{baseline} is there without any source. Verdict on the average, by accuracy "
+        "and by balanced accuracy, and on how many tasks it is helps, hurts, equal "
+        f"(gains over both forms of none within ±{margin:g}) or undecided. Every state "
+        "but none knows the class shares of the source. A dash: not run in this state."
+        + interval_note(averages["trials"])
+    )
     return Table(
         "source-help",
         "Did the source help each method?",
-        " ".join([caption + interval_note(averages["trials"]), *protocols]),
-        columns=("Method", "Accuracy", *over, "Without", "Verdict", "Tasks"),
+        " ".join([caption, *(plan.protocol for plan in plans)]),
+        columns=("Method", "Accuracy", *_over(rivals), "Without", "Verdict", "Tasks"),
         lines=tuple(
             _method_line(average, group[group["row"] == row], rivals)
-            for group, found in zip(groups, matrices, strict=True)
-            for row, average in found.groupby("row", sort=False)
+            for group, matrix in zip(groups, matrices, strict=True)
+            for row, average in matrix.groupby("row", sort=False)
             if average["state"].any()
         ),
         data=averages,
@@ -101,46 +98,32 @@ def build_matrix_table(
     )
 
 
-def _matrix_caption(rivals: Mapping[str, str], margin: float, corrected: bool) -> str:
-    family = "after Holm's correction over methods" if corrected else "pair by pair"
-    others = (name for key, name in rivals.items() if key not in STATE_TITLES)
-    baseline = next(others, "the baseline")
-    return (
-        f"{_GAIN}{family}. Averages over tasks. In small print below, from four target "
-        "domains on: the interval over their means. Without: how much of the gain over "
-        f"{baseline} is there without any source. Verdict on the average, by accuracy "
-        "and by balanced accuracy, and on how many tasks it is helps, hurts, equal "
-        f"(gains over both forms of none within ±{margin:g}) or undecided. Every state "
-        "but none knows the class shares of the source. A dash: not run in this state."
-    )
-
-
-def build_task_table(
-    comparisons: pd.DataFrame, benchmark: str, title: str, *, protocol: str = ""
-) -> Table:
+def build_task_table(comparisons: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     """Build the table ``source-help_<benchmark>``: the CSV has all methods."""
     ours = source_help.of_reference(comparisons)
     rivals = source_help.rivals_of([ours])
     lines = (
-        Line((Cell(task_title(task)), *_numbers(found, rivals), _verdict(found)))
-        for task, found in source_help.by_task(ours).items()
+        Line((Cell(task_title(task)), *_numbers(of_task, rivals), _verdict(of_task)))
+        for task, of_task in source_help.by_task(ours).items()
     )
-    over = [f"Over {name}" for name in rivals.values()]
     return Table(
-        f"source-help_{benchmark}",
-        f"{title}: did the source help?",
+        f"source-help_{plan.benchmark}",
+        f"{plan.title}: did the source help?",
         f"{_GAIN}pair by pair. Verdict: in small print the p value that decides it, "
         "the largest one over all source states (helps) or that of the loss against "
         "no source (hurts), after Holm's correction over tasks."
-        + interval_note(ours["trials"])
-        + (f" {protocol}" if protocol else ""),
-        columns=("Task", "Accuracy", *over, "Verdict"),
+        f"{interval_note(ours['trials'])} {plan.protocol}",
+        columns=("Task", "Accuracy", *_over(rivals), "Verdict"),
         lines=tuple(lines),
         data=comparisons,
     )
 
 
-def build_several_table(found: pd.DataFrame, plan: BenchmarkPlan) -> Table:
+def _over(rivals: Mapping[str, str]) -> list[str]:
+    return [f"Over {name}" for name in rivals.values()]
+
+
+def build_several_table(gains: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     """Build the table ``several-sources_<benchmark>``: each source left out."""
     columns = {
         "Method": lambda entry: Cell(entry.display_name, name=True),
@@ -159,26 +142,27 @@ def build_several_table(found: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         f"the task, and is equal where the gain is surely within ±{plan.margin:g}. "
         f"{plan.protocol}",
         columns,
-        found.sort_values("task", kind="stable").itertuples(),
+        gains.sort_values("task", kind="stable").itertuples(),
         block=lambda entry: task_title(entry.task),
-        data=found,
+        data=gains,
         text_columns=2,
         headings=True,
     )
 
 
 def _method_line(
-    average: pd.DataFrame, found: pd.DataFrame, rivals: Mapping[str, str]
+    average: pd.DataFrame, comparisons: pd.DataFrame, rivals: Mapping[str, str]
 ) -> Line:
     """Return the line of a method; `found` are its comparisons on all tasks."""
-    counts, uncorrected = tally(found), verdict_of(source_help.on_average(found))
+    counts = tally(comparisons)
+    uncorrected = verdict_of(source_help.on_average(comparisons))
     words = (*verdicts.STATEMENTS, verdicts.TOO_FEW, verdicts.COLLAPSED)
     text = ", ".join(f"{counts[word]} {word}" for word in words if counts[word])
     # What the method gains over the baseline without any source.
     gain, whole = gain_without_source(average) or (math.nan, math.nan)
-    n_tasks, title = counts.total(), found["title"].iloc[0]
+    n_tasks, title = counts.total(), comparisons["title"].iloc[0]
     cells = (
-        Cell(found["display_name"].iloc[0], name=True),
+        Cell(comparisons["display_name"].iloc[0], name=True),
         *_numbers(average, rivals),
         fraction_cell(gain, f"of {in_points(whole, sign=True)}", sign=True),
         _verdict(average, uncorrected),
@@ -187,10 +171,10 @@ def _method_line(
     return Line(cells, title)
 
 
-def _numbers(found: pd.DataFrame, rivals: Mapping[str, str]) -> Iterator[Cell]:
-    yield fraction_cell(found["accuracy"].iloc[0])
-    known = {comparison.rival: comparison for comparison in found.itertuples()}
-    yield from (_gain(known.get(rival)) for rival in rivals)
+def _numbers(comparisons: pd.DataFrame, rivals: Mapping[str, str]) -> Iterator[Cell]:
+    yield fraction_cell(comparisons["accuracy"].iloc[0])
+    by_rival = {comparison.rival: comparison for comparison in comparisons.itertuples()}
+    yield from (_gain(by_rival.get(rival)) for rival in rivals)
 
 
 def _gain(comparison: Any | None) -> Cell:
@@ -211,9 +195,9 @@ def _gain(comparison: Any | None) -> Cell:
     return replace(cell, note=", ".join(filter(None, notes)))
 
 
-def _verdict(found: pd.DataFrame, uncorrected: str = "") -> Cell:
+def _verdict(comparisons: pd.DataFrame, uncorrected: str = "") -> Cell:
     """Return the verdict, and the uncorrected one where that differs."""
-    word, first, note = verdict_of(found), found.iloc[0], ""
+    word, first, note = verdict_of(comparisons), comparisons.iloc[0], ""
     p_values = {verdicts.HELPS: first["p_helps"], verdicts.HURTS: first["p_hurts"]}
     if uncorrected not in ("", word):
         p_value = p_values.get(uncorrected, first["p_hurts"])
@@ -229,21 +213,28 @@ def _verdict(found: pd.DataFrame, uncorrected: str = "") -> Cell:
     return Cell(word, bold=word in _BOLD, note=note)
 
 
-def comparison_table(found: Explanation, accuracies: pd.DataFrame) -> Table:
+def comparison_table(explanation: Explanation, accuracies: pd.DataFrame) -> Table:
     """Build the table of an explanation: a line a method, a column a source state."""
-    states = list(dict.fromkeys(found.gains["state"]))
-    gains = {(gain.method, gain.state): gain for gain in found.gains.itertuples()}
-    words = dict(found.verdicts[["method", "verdict"]].itertuples(index=False))
+    states = list(dict.fromkeys(explanation.gains["state"]))
+    gains = {(gain.method, gain.state): gain for gain in explanation.gains.itertuples()}
+    words = dict(explanation.verdicts[["method", "verdict"]].itertuples(index=False))
     lines = []
     for entry in accuracies[accuracies["state"] == REAL].itertuples():
         word = words.get(entry.method, "no source")
-        cells = (
+        cells = [
             Cell(entry.display_name, name=True),
             fraction_cell(entry.mean),
             Cell(word, bold=word in _BOLD),
-            *(_state_gain(gains.get((entry.method, state))) for state in states),
-        )
-        lines.append(Line(cells))
+        ]
+        for gain in (gains.get((entry.method, state)) for state in states):
+            if gain is None:
+                cells.append(Cell(DASH))
+                continue
+            # An interval of too few repeats is none.
+            low = math.nan if gain.pair == verdicts.TOO_FEW else gain.low
+            bold = gain.pair in _BOLD
+            cells.append(effect_cell(gain.gain, low, gain.high, bold=bold))
+        lines.append(Line(tuple(cells)))
     over = [f"Over {STATE_TITLES.get(state, state)}" for state in states]
     return Table(
         "comparison",
@@ -251,13 +242,5 @@ def comparison_table(found: Explanation, accuracies: pd.DataFrame) -> Table:
         _COMPARISON,
         columns=("Method", "Accuracy", "Verdict", *over),
         lines=tuple(lines),
-        data=found.gains,
+        data=explanation.gains,
     )
-
-
-def _state_gain(gain: Any | None) -> Cell:
-    if gain is None:
-        return Cell(DASH)
-    # An interval of too few repeats is none.
-    low = math.nan if gain.pair == verdicts.TOO_FEW else gain.low
-    return effect_cell(gain.gain, low, gain.high, bold=gain.pair in _BOLD)

@@ -159,15 +159,16 @@ def _markdown_escape(text: str) -> str:
 
 def to_latex(table: Table) -> str:
     """Write a ``booktabs`` table, a thin rule between blocks, headings in italics."""
-    note, below = r" {{\scriptsize {}}}", r"\textsubscript{{{}}}"
-    look: Any = {"bold": r"\textbf{{{}}}", "note": note, "subscript": below}
-    cell = partial(_form, escaped=_latex_escape, **look)
-
-    def block(heading: str, lines: list[Line]) -> str:
-        span = rf"\multicolumn{{{len(table.columns)}}}{{l}}"
-        head = [rf"{span}{{\emph{{{_latex_escape(heading)}}}}} \\"] if heading else []
-        return "\n".join([*head, *(_latex_row(map(cell, r.cells)) for r in lines)])
-
+    bold, note = r"\textbf{{{}}}", r" {{\scriptsize {}}}"
+    forms = (_latex_escape, bold, note, r"\textsubscript{{{}}}")
+    blocks = []
+    for heading, members in _blocks(table):
+        cells = [[_form(cell, *forms) for cell in line.cells] for line in members]
+        rows = list(map(_latex_row, cells))
+        if heading:
+            span = rf"\multicolumn{{{len(table.columns)}}}{{l}}"
+            rows.insert(0, rf"{span}{{\emph{{{_latex_escape(heading)}}}}} \\")
+        blocks.append("\n".join(rows))
     align = ["l" if i < table.text_columns else "r" for i in range(len(table.columns))]
     for column in table.prose:
         align[column] = r"p{0.22\linewidth}"
@@ -183,7 +184,7 @@ def to_latex(table: Table) -> str:
         r"\toprule",
         _latex_row(map(_latex_escape, table.columns)),
         r"\midrule",
-        "\n\\midrule\n".join(block(*found) for found in _blocks(table)),
+        "\n\\midrule\n".join(blocks),
         r"\bottomrule",
         r"\end{tabular}",
         r"\end{adjustbox}",
@@ -196,10 +197,9 @@ def _latex_escape(text: str) -> str:
     return visible(text).translate(_LATEX)
 
 
-def _named(name: str, escaped: Callable[[str], str], subscript: str) -> str:
-    """Write a method's name in a form, a subscript behind its first underscore."""
-    base, below, rest = split_name(name)
-    low = subscript.format(escaped(below)) if below else ""
+def _method_name(name: str, escaped: Callable[[str], str], form: str) -> str:
+    base, subscript, rest = split_name(name)
+    low = form.format(escaped(subscript)) if subscript else ""
     space = " " if rest.startswith(" ") else ""
     return escaped(base) + low + space + escaped(rest)
 
@@ -209,7 +209,7 @@ def _form(
 ) -> str:
     """Write a cell in a form, its name with a subscript where the form has one."""
     name = subscript if cell.name else ""
-    text = _named(cell.text, escaped, name) if name else escaped(cell.text)
+    text = _method_name(cell.text, escaped, name) if name else escaped(cell.text)
     text = bold.format(text) if cell.bold else text
     return text + note.format(escaped(cell.note)) if cell.note else text
 
@@ -222,8 +222,8 @@ def _latex_row(cells: Iterable[str]) -> str:
 
 def to_html(table: Table) -> str:
     """Write an HTML table, one ``tbody`` a block, with values to sort by."""
-    n_numbers = len(table.columns) - table.text_columns
-    kinds = [' class="text"'] * table.text_columns + [""] * n_numbers
+    kinds = [' class="text"'] * table.text_columns
+    kinds += [""] * (len(table.columns) - table.text_columns)
     for place in table.prose:
         kinds[place] = ' class="text prose"'
     pairs = zip(kinds, table.columns, strict=True)
@@ -238,13 +238,17 @@ def to_html(table: Table) -> str:
             parts.append(f'<tr class="block">{span}{escape(heading)}</th></tr>')
         parts += [_html_line(line, kinds) for line in lines]
         parts.append("</tbody>")
-    sortable = ' class="sortable"' if _sortable(table) else ""
+    cells = (cell for line in table.lines for cell in line.cells)
+    valued = any(not math.isnan(cell.value) for cell in cells)
+    # Sorting takes lines apart: every line needs a name of its own.
+    named = all(line.cells[0].text for line in table.lines)
+    sortable = ' class="sortable"' if valued and named else ""
     return f"<table{sortable}>" + "\n".join(parts) + "</table>"
 
 
 def html_name(name: str) -> str:
     """Write a method's name as HTML, a subscript behind its first underscore."""
-    return _named(name, escape, "<sub>{}</sub>")
+    return _method_name(name, escape, "<sub>{}</sub>")
 
 
 def _html_line(line: Line, kinds: Sequence[str]) -> str:
@@ -259,22 +263,13 @@ def _html_line(line: Line, kinds: Sequence[str]) -> str:
     return f"<tr>{''.join(parts)}</tr>"
 
 
-def _sortable(table: Table) -> bool:
-    """Return whether cells have values, and every line has a name of its own."""
-    cells = (cell for line in table.lines for cell in line.cells)
-    named = all(line.cells[0].text for line in table.lines)
-    return named and any(not math.isnan(cell.value) for cell in cells)
-
-
 def to_fragment(table: Table) -> str:
     """Write what the report shows of a table: heading, caption, HTML table."""
     body = f'<p class="empty">{escape(table.empty)}</p>' if table.empty else ""
     if table.lines:
         body = f'<div class="scroll" tabindex="0">{to_html(table)}</div>'
-    return (
-        f"<figcaption><strong>{escape(table.heading)}</strong> "
-        f"{escape(table.caption)}</figcaption>\n{body}\n"
-    )
+    head = f"<strong>{escape(table.heading)}</strong> {escape(table.caption)}"
+    return f"<figcaption>{head}</figcaption>\n{body}\n"
 
 
 def _blocks(table: Table) -> Iterator[tuple[str, list[Line]]]:
@@ -293,16 +288,15 @@ _FORMS: Mapping[str, Callable[[Table], str]] = {
 
 def write_tables(tables: Sequence[Table], outputs: Sequence[PathLike]) -> None:
     """Write tables to files: the stem is a table's name, the suffix its form."""
-    known = {table.name: table for table in tables}
-    files = [Path(output) for output in outputs]
+    by_name, files = {table.name: table for table in tables}, list(map(Path, outputs))
     for output in files:
-        if output.stem not in known or output.suffix not in _FORMS:
-            names, forms = ", ".join(known), ", ".join(_FORMS)
+        if output.stem not in by_name or output.suffix not in _FORMS:
             raise DataError(
-                f"{output}: expected the name of a table ({names}) and one of the "
-                f"suffixes {forms}. Take the names from cdspp.report.outline."
+                f"{output}: expected the name of a table ({', '.join(by_name)}) and "
+                f"one of the suffixes {', '.join(_FORMS)}. Take the names from "
+                "cdspp.report.outline."
             )
     for output in files:
-        text = _FORMS[output.suffix](known[output.stem])
+        text = _FORMS[output.suffix](by_name[output.stem])
         with atomic(output) as temporary:
             temporary.write_text(text, encoding="utf-8")

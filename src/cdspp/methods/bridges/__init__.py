@@ -1,1 +1,0 @@
-"""Rows that use what two domains share besides labels: columns, or paired rows."""

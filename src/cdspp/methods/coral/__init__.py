@@ -1,1 +1,0 @@
-"""Correlation alignment after reduction to equal width."""

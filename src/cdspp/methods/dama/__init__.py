@@ -1,1 +1,0 @@
-"""DAMA, its supervised form, DAMA+."""

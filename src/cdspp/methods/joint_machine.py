@@ -1,0 +1,404 @@
+"""Linear machines on rows of both domains, joined by shared columns or paired rows."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.sparse import issparse
+
+from cdspp.core.linalg import row_normalise
+from cdspp.core.scaling import PrincipalComponents
+from cdspp.methods import base
+from cdspp.methods.base import Float, Int, Problem, Round
+from cdspp.methods.bridge import PAIRS, SHARED, Bridge, missing_bridge
+from cdspp.methods.shared.common_subspace import (
+    CommonSpaceMethod,
+    components_of,
+    selective_pseudo_labelling,
+)
+from cdspp.methods.shared.machines import LinearMachine, stacked, unit_rows
+
+
+@dataclass(eq=False, repr=False)
+class JointMachine(CommonSpaceMethod, base.ConfidentClassifier):
+    """Base of the methods that bring both domains into one space by a bridge.
+
+    `_prepare_source` and `_prepare_target` return rows of unit length in that space.
+    """
+
+    C: float = 1.0
+
+    accepts_sparse = True
+    needs_bridge = True
+    max_iter = 1
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"C": [base.POSITIVE]}
+
+    @classmethod
+    def cost(cls, size: Any) -> tuple[float, float]:
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
+        rows = size.n_source + size.n_labelled
+        rounds = 1 if cls.supervised else 5
+        passed = rounds * (rows + (rounds > 1) * size.n_unlabelled / 2)
+        values = passed * size.density * (size.d_source + size.d_target) / 2
+        megabytes = 16e-6 * (values / rounds + size.n_classes * size.n_unlabelled)
+        return 0.006 + 2.5e-8 * size.n_classes * values, megabytes
+
+    @abstractmethod
+    def _build(self, problem: Problem, bridge: Bridge) -> None:
+        """Learn the joint space, of rows as they were given."""
+
+    def _fit_problem(self, problem: Problem) -> list[Round]:
+        assert problem.bridge is not None
+        self._build(problem, problem.bridge)
+        parts = self._prepare(problem)
+        X_unlabelled, n_source = parts.X_unlabelled, len(parts.y_source)
+
+        def fit_predict(selected: Int, codes: Int) -> Round:
+            X = stacked([parts.X_source, parts.X_labelled, X_unlabelled[selected]])
+            n_target = X.shape[0] - n_source
+            weights = np.ones(X.shape[0])
+            weights[n_source:] = max(0.25 * n_source, n_target) / n_target
+            y = np.concatenate([parts.y_source, parts.y_labelled, codes])
+            self._machine = LinearMachine.fit(X, y, parts.n_classes, self.C, weights)
+            probabilities = self._machine.probabilities(X_unlabelled)
+            return Round(1, *self._most_probable(probabilities))
+
+        return selective_pseudo_labelling(fit_predict, self.max_iter)
+
+    def _probabilities(self, X: Any) -> Float:
+        return self._machine.probabilities(self._prepare_target(X))
+
+
+def _zeros(X: Any, width: int) -> Any:
+    """Return as many rows of zeros as `X` has, sparse ones where it is sparse."""
+    shape = (X.shape[0], width)
+    return sparse.csr_array(shape) if issparse(X) else np.zeros(shape)
+
+
+class SharedColumns(JointMachine):
+    r"""Linear machine on the columns that both domains share (shared columns).
+
+    Source rows and labelled target rows, cut to their shared columns and scaled to unit
+    length, train one machine for each class against all others:
+
+    .. math::
+
+        \min_{w, b} \tfrac12 \lVert w \rVert^2 + \tfrac12 b^2
+        + C \sum_i v_i \max\bigl(0, 1 - y_i (w^T x_i + b)\bigr)^2
+
+    with weight ``v_i = 1`` for a source row; the labelled target rows together weigh a
+    quarter of the source, or their number if that is more. Unlabelled rows are ignored.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of a margin violation.
+
+    Attributes
+    ----------
+    columns_source_, columns_ : ndarray of shape (n_shared,)
+        The shared columns of the source and of the target.
+
+    Notes
+    -----
+    Cost O(nnz) a pass over the rows, of which the solver takes some ten: coordinate
+    descent by rows where they are fewer than the features, else Newton's method with a
+    trust region; sparse rows stay sparse. Without a source every column is shared. A
+    column counts as it is given: bring both domains to one unit, and scale shared
+    columns alike.
+
+    References
+    ----------
+    .. [1] Fan, R.-E., Chang, K.-W., Hsieh, C.-J., Wang, X.-R., Lin, C.-J., "LIBLINEAR:
+       a library for large linear classification", JMLR 9, 2008.
+       https://www.jmlr.org/papers/v9/fan08a.html
+
+    Examples
+    --------
+    >>> from cdspp import SharedColumns, SourceDomain
+    >>> source = SourceDomain(
+    ...     [[5.0, 0.1], [0.2, 4.0]], ["cat", "dog"], shared_columns=[(0, 1), (1, 2)]
+    ... )
+    >>> X = [[7.0, 4.0, 0.0], [7.0, 0.3, 5.0], [7.0, 0.0, 3.0]]
+    >>> SharedColumns().fit(X, ["cat", None, None], source=source).transduction_
+    array(['cat', 'dog', 'dog'], dtype='<U3')
+    """
+
+    identifier = "shared-columns"
+    display_name = "shared columns"
+    supervised = True
+    bridges = frozenset({SHARED})
+    # Parts of joint rows: shared columns, once more in one domain, the target's others.
+    _parts: ClassVar[tuple[str, ...]] = ("shared",)
+
+    def _build(self, problem: Problem, bridge: Bridge) -> None:
+        if not len(bridge.source):
+            example = 'shared_columns="same-names"'
+            raise missing_bridge(self, "shared columns", example, "--shared")
+        self.columns_source_, self.columns_ = bridge.source, bridge.target
+        self._own = np.setdiff1d(np.arange(problem.X_labelled.shape[1]), bridge.target)
+
+    def _prepare_source(self, X: Any) -> Any:
+        shared = X[:, self.columns_source_]
+        return self._joint(shared, _zeros(shared, len(self._own)), "source")
+
+    def _prepare_target(self, X: Any) -> Any:
+        return self._joint(X[:, self.columns_], X[:, self._own], "target")
+
+    def _joint(self, shared: Any, own: Any, domain: str) -> Any:
+        empty = _zeros(shared, shared.shape[1])
+        parts = {"shared": shared, "source": empty, "target": empty, "own": own}
+        parts[domain] = shared
+        return unit_rows(stacked([parts[name] for name in self._parts], columns=True))
+
+
+@dataclass(eq=False, repr=False)
+class SharedColumnsPlus(SharedColumns):
+    """Shared columns with the target's own, and selective pseudo-labels.
+
+    `SharedColumns` with two additions: the other columns of the target take part,
+    with zeros in the source; and the machine is fitted `max_iter` times. After round k
+    it takes the share ``k / max_iter`` of its predictions, the most confident of each
+    class, as labels.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        As in `SharedColumns`, which has the attributes, too.
+    max_iter : int, default=5
+        Number of rounds. Another number is another fit: the shares depend on it.
+
+    References
+    ----------
+    .. [1] Wang, Q., Breckon, T. P., "Unsupervised domain adaptation via structured
+       prediction based selective pseudo-labeling", AAAI 2020.
+       :doi:`10.1609/aaai.v34i04.6091`
+    """
+
+    max_iter: int = 5
+
+    identifier = "shared-columns-plus"
+    display_name = "shared columns+"
+    supervised = False
+    _parts = ("shared", "own")
+
+    _parameter_constraints = JointMachine._parameter_constraints | {
+        "max_iter": [base.COUNT]
+    }
+
+
+class EasyAdapt(SharedColumns):
+    """Frustratingly easy domain adaptation on the shared columns (EasyAdapt).
+
+    As `SharedColumns`, with each shared column three times: for both domains, for the
+    source alone, for the target alone. A source row ``x`` becomes ``(x, x, 0, 0)``, a
+    target row with own columns ``z`` becomes ``(x, 0, x, z)``, so that a column may
+    have another meaning in either domain. Parameters and attributes are those of
+    `SharedColumns`.
+
+    References
+    ----------
+    .. [1] Daumé III, H., "Frustratingly easy domain adaptation", ACL 2007.
+       https://aclanthology.org/P07-1033/
+    """
+
+    identifier = "easy-adapt"
+    display_name = "EasyAdapt"
+    _parts = ("shared", "source", "target", "own")
+
+
+# Of the mean squared singular value of the paired source rows.
+PENALTIES = np.logspace(-3, 2, 11)
+
+
+def ridge_map(A: Float, B: Float) -> tuple[Float, float]:
+    """Return the ridge regression of `B` on `A`, and its penalty.
+
+    Of `PENALTIES`, that with the least generalised cross-validation error
+    ``m rss / (m - df)^2``. One singular value decomposition serves all of them.
+    """
+    U, values, Vt = linalg.svd(A, full_matrices=False, check_finite=False)
+    squares, targets = values**2, U.T @ B
+    total, explained = (B**2).sum(), (targets**2).sum(axis=1)
+
+    def error(penalty: float) -> float:
+        kept = squares / (squares + penalty)
+        rss = total - ((2.0 - kept) * kept) @ explained
+        free = len(A) - kept.sum()
+        return float(rss / free**2) if free > 0 else np.inf
+
+    if not values.any():
+        return np.zeros((A.shape[1], B.shape[1])), 0.0
+    penalty = min(PENALTIES * squares.mean(), key=error)
+    shrunk = values / (squares + penalty)
+    return Vt.T @ (shrunk[:, None] * targets), float(penalty)
+
+
+@dataclass(eq=False, repr=False)
+class PairedMap(JointMachine):
+    r"""Source rows mapped into the target's space by a ridge map of pairs (paired map).
+
+    A ridge regression, learnt from the paired rows alone, predicts the target's
+    features from those of the source; all rows have unit length:
+
+    .. math::
+
+        \min_W \sum_k \lVert W^T p^s_k - p^t_k \rVert^2 + \lambda \lVert W \rVert_F^2
+
+    Mapped source rows and labelled target rows then train the machine of
+    `SharedColumns`. No pair needs a label, and
+    unlabelled target rows are ignored.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of a margin violation.
+    n_components : int, default=100
+        Rows with more features are first reduced to this many uncentred principal
+        components, of the rows in use and the pairs of their domain.
+
+    Attributes
+    ----------
+    map_ : ndarray
+        From components of the source to those of the target.
+    penalty_ : float
+        Penalty of the ridge regression, by generalised cross-validation: of 1e-3 to 1e2
+        times the mean squared singular value of the paired source rows.
+
+    Notes
+    -----
+    Cost O(nnz k) for k components of sparse rows, which are never made dense, and
+    O(m k^2) for m pairs. Without a source the map is the identity.
+
+    References
+    ----------
+    .. [1] Golub, G. H., Heath, M., Wahba, G., "Generalized cross-validation as a method
+       for choosing a good ridge parameter", Technometrics 21(2), 1979.
+       :doi:`10.1080/00401706.1979.10489751`
+
+    Examples
+    --------
+    >>> from cdspp import PairedMap, SourceDomain
+    >>> left, right = [[1.0, 2.0], [2.0, 1.0], [3.0, 1.0]], [[2, 1], [1, 2], [1, 3]]
+    >>> source = SourceDomain([[9.0, 1], [1, 9]], [0, 1], paired_rows=(left, right))
+    >>> PairedMap().fit([[8.0, 0.0], [0.0, 7.0]], [1, -1], source=source).transduction_
+    array([1, 0])
+    """
+
+    n_components: int = 100
+
+    identifier = "paired-map"
+    display_name = "paired map"
+    supervised = True
+    bridges = frozenset({PAIRS})
+
+    _parameter_constraints = JointMachine._parameter_constraints | {
+        "n_components": [base.COUNT]
+    }
+
+    @classmethod
+    def cost(cls, size: Any, n_components: int = 100) -> tuple[float, float]:
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
+        source, target = (min(d, n_components) for d in (size.d_source, size.d_target))
+        return super().cost(replace(size, d_source=source, d_target=target, density=1))
+
+    def _build(self, problem: Problem, bridge: Bridge) -> None:
+        source, target = [problem.X_source], [problem.X_labelled]
+        if not self.supervised:
+            target.append(problem.X_unlabelled)
+        if bridge.n_pairs:
+            source.append(bridge.pairs_source)
+            target.append(bridge.pairs_target)
+        elif not bridge.one_domain:
+            example = "paired_rows=(rows_source, rows_target)"
+            raise missing_bridge(self, "paired rows", example, "--paired")
+        self._axes_target = self._axes("target", target)
+        if bridge.one_domain:
+            self._axes_source = self._axes_target
+            width = self._prepare_target(problem.X_labelled[:1]).shape[1]
+            self.map_, self.penalty_ = np.eye(width), 0.0
+            return
+        self._axes_source = self._axes("source", source)
+        pairs_source = self._reduced(self._axes_source, bridge.pairs_source)
+        self._learn(pairs_source, self._prepare_target(bridge.pairs_target))
+
+    def _learn(self, A: Float, B: Float) -> None:
+        self.map_, self.penalty_ = ridge_map(A, B)
+
+    def _axes(self, domain: str, parts: list[Any]) -> PrincipalComponents | None:
+        """Return the principal components of a domain that is wide, else None."""
+        if parts[0].shape[1] <= self.n_components:
+            return None
+        X = unit_rows(stacked(parts))
+        return components_of(self, domain, X, self.n_components, center=False)
+
+    @staticmethod
+    def _reduced(axes: PrincipalComponents | None, X: Any) -> Float:
+        rows = unit_rows(X)
+        if axes is not None:
+            return row_normalise(axes.transform(rows))
+        return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
+
+    def _prepare_source(self, X: Any) -> Any:
+        return row_normalise(self._reduced(self._axes_source, X) @ self.map_)
+
+    def _prepare_target(self, X: Any) -> Float:
+        return self._reduced(self._axes_target, X)
+
+
+@dataclass(eq=False, repr=False)
+class PairedMapPlus(PairedMap):
+    """The paired map with selective pseudo-labels on the unlabelled target rows.
+
+    Parameters
+    ----------
+    C, n_components
+        As in `PairedMap`, which has the attributes, too; unlabelled target rows take
+        part in the components.
+    max_iter : int, default=5
+        Number of rounds, as in
+        `SharedColumnsPlus`.
+    """
+
+    max_iter: int = 5
+
+    identifier = "paired-map-plus"
+    display_name = "paired map+"
+    supervised = False
+
+    _parameter_constraints = PairedMap._parameter_constraints | {
+        "max_iter": [base.COUNT]
+    }
+
+
+class Procrustes(PairedMap):
+    r"""Source rows rotated into the target's space by pairs (Procrustes).
+
+    As `PairedMap`, whose parameters and attributes it has, with an orthogonal map in
+    place of the ridge regression and a penalty of zero, in as many directions as the
+    pairs span and both domains have:
+
+    .. math::
+
+        \max_W \operatorname{tr} \bigl(W^T P_s^T P_t\bigr) = U V^T
+        \quad \text{for} \quad P_s^T P_t = U \Sigma V^T
+
+    References
+    ----------
+    .. [1] Schönemann, P. H., "A generalized solution of the orthogonal Procrustes
+       problem", Psychometrika 31, 1966. :doi:`10.1007/BF02289451`
+    """
+
+    identifier = "procrustes"
+    display_name = "Procrustes"
+
+    def _learn(self, A: Float, B: Float) -> None:
+        U, values, Vt = linalg.svd(A.T @ B, full_matrices=False, check_finite=False)
+        # Of fewer pairs than features, what is left over could turn anywhere.
+        rank = int(np.sum(values > 1e-10 * values[0]))
+        self.map_, self.penalty_ = U[:, :rank] @ Vt[:rank], 0.0

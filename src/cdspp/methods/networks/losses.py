@@ -1,0 +1,275 @@
+"""The networks of SSAN, STN and JMEA and their losses, by torch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from cdspp.methods.base import Float, Problem
+from cdspp.methods.networks import layers
+from cdspp.methods.networks.layers import (
+    Batch,
+    Encoder,
+    Layer,
+    Network,
+    RowLayer,
+    Setup,
+)
+from cdspp.methods.networks.trained import Trained, rows_cost_less
+
+# Of the lengths by which the codes are divided, as in the released codes.
+ALIGNMENT_FLOOR, TRANSFER_FLOOR = 1e-12, 1e-6
+DECAY_RATES = (0.9, 0.999)
+EPSILON = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class AlignmentNetwork(Network):
+    """The network; a `model` is the `SSAN` whose parameters weigh its loss."""
+
+    discriminator: Layer
+
+    @classmethod
+    def fit_on(cls, setup: Setup, problem: Problem, model: Any) -> Trained:
+        """Draw a network and train it."""
+        network = cls.draw(problem, model.n_components, setup)
+        first = network.source.first.inputs, network.target.first.inputs
+        batch = Batch(problem.map_rows(*first), setup)
+        optimiser = torch.optim.SGD(
+            [values for layer in network.layers for values in layer.parameters],
+            lr=model.learning_rate,
+            momentum=0.9,
+            nesterov=True,
+            weight_decay=model.weight_decay,
+            fused=setup.fused_steps,
+        )
+
+        def loss(iteration: int) -> Tensor:
+            reversal = math.tanh(5.0 * iteration / model.max_iter)
+            return network.loss(batch, reversal, model)
+
+        return network.trained(layers.train(loss, optimiser, model.max_iter))
+
+    @classmethod
+    def draw(
+        cls, problem: Problem, n_components: int, setup: Setup
+    ) -> AlignmentNetwork:
+        """Draw all weights, in the order of the released code."""
+        X_target = np.vstack([problem.X_labelled, problem.X_unlabelled])
+        source = _draw_encoder(problem.X_source, n_components, setup)
+        target = _draw_encoder(X_target, n_components, setup)
+        (first,) = _draw_layers(setup, (n_components, problem.n_classes))
+        (second,) = _draw_layers(setup, (n_components, 1))
+        return cls(source, target, Layer(*first, setup), Layer(*second, setup))
+
+    def loss(self, batch: Batch, reversal: float, model: Any) -> Tensor:
+        """Return the loss; `reversal` scales the discriminator's reversed gradient."""
+        Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
+        O_source, O_target = self.classifier(Z_source), self.classifier(Z_target)
+        O_labelled = O_target[: len(batch.Y_labelled)]
+        source_loss = layers.cross_entropy(O_source.log_softmax(dim=1), batch.Y_source)
+        hard = layers.cross_entropy(O_labelled.log_softmax(dim=1), batch.Y_labelled)
+        # The cross entropy with the source's mean prediction for each class.
+        softly = (O_source / model.temperature).softmax(dim=1)
+        logarithms = (O_labelled.softmax(dim=1) + 1e-5).log()
+        expected = layers.class_means(batch.Y_source, softly)
+        soft = -(expected * layers.class_means(batch.Y_labelled, logarithms)).sum()
+        gaps: Tensor = model.beta * _centroid_loss(Z_source, Z_target, O_target, batch)
+        loss: Tensor = source_loss + (1.0 - model.alpha) * hard + model.alpha * soft
+        domain: Tensor = model.gamma * self._domain_loss(Z_source, Z_target, reversal)
+        return loss + domain + gaps
+
+    def _domain_loss(
+        self, Z_source: Tensor, Z_target: Tensor, reversal: float
+    ) -> Tensor:
+        """Return the cross entropy of the discriminator, source rows being ones."""
+        codes = Z_source, Z_target
+        weight, bias = self.discriminator.weight[0], self.discriminator.bias
+        fixed = torch.cat([Z.detach() @ weight for Z in codes])
+        moving = torch.cat([Z @ weight.detach() for Z in codes])
+        # The second term is zero, with the gradient of -reversal * Z.
+        logits = fixed + bias - reversal * (moving - moving.detach())
+        is_source = torch.arange(len(logits), device=logits.device) < len(Z_source)
+        truth = is_source.to(logits.dtype)
+        return functional.binary_cross_entropy_with_logits(logits, truth)
+
+
+def _centroid_loss(
+    Z_source: Tensor, Z_target: Tensor, O_target: Tensor, batch: Batch
+) -> Tensor:
+    """Return the squared distances among the class means of source, target and both.
+
+    With the share w of the target in the rows of a class, the mean of both lies on the
+    line between the others: the distances add up to 1 + w^2 + (1 - w)^2 times one.
+    """
+    n_labelled = len(batch.Y_labelled)
+    Z_labelled, Z_unlabelled = Z_target[:n_labelled], Z_target[n_labelled:]
+    n_source, n_target = batch.Y_source.sum(dim=0), batch.Y_labelled.sum(dim=0)
+    source_sums = batch.Y_source.T @ Z_source
+    target_sums = batch.Y_labelled.T @ Z_labelled
+    centres = (source_sums + target_sums) / (n_source + n_target)[:, None]
+    # An unlabelled row counts where the network and the nearest centre agree.
+    units = functional.normalize(centres.detach(), dim=1, eps=1e-8)
+    nearest = (Z_unlabelled.detach() @ units.T).argmax(dim=1)
+    predicted = O_target[n_labelled:].argmax(dim=1)
+    indicator = functional.one_hot(predicted, len(centres))
+    agreed = (indicator * (nearest == predicted)[:, None]).to(Z_target.dtype)
+    target_sums = target_sums + agreed.T @ Z_unlabelled
+    n_target = n_target + agreed.sum(dim=0)
+    gaps = source_sums / n_source[:, None] - target_sums / n_target[:, None]
+    share = n_target / (n_source + n_target)
+    weights = 1.0 + share.square() + (1.0 - share).square()
+    return (weights * gaps.square().sum(dim=1)).sum()
+
+
+def _draw_encoder(X: Float, n_components: int, setup: Setup) -> Encoder:
+    n, d = X.shape
+    hidden = (d + n_components) // 2
+    first, second = _draw_layers(setup, (d, hidden), (hidden, n_components))
+    lower = RowLayer(*first, setup, X) if rows_cost_less(n, d) else Layer(*first, setup)
+    return Encoder(lower, Layer(*second, setup), ALIGNMENT_FLOOR)
+
+
+def _draw_layers(setup: Setup, *shapes: tuple[int, int]) -> list[tuple[Tensor, Tensor]]:
+    """Draw weight and bias of layers (n_in, n_out) that are built together."""
+    # torch fills new layers itself; the released code then draws again.
+    skipped = sum((n_in + 1) * n_out for n_in, n_out in shapes)
+    torch.rand(skipped, dtype=setup.dtype, device="cpu", generator=setup.generator)
+    return [(setup.normal(n_out, n_in), setup.normal(n_out)) for n_in, n_out in shapes]
+
+
+@dataclass(frozen=True, eq=False)
+class SoftTransferNetwork(Network):
+    """The network of STN; a `model` is the estimator whose parameters weigh the loss.
+
+    The `sizes` are the widths of source, target and codes, and the number of classes.
+    """
+
+    @classmethod
+    def draw(cls, sizes: Sequence[int], setup: Setup) -> SoftTransferNetwork:
+        """Draw all weights, then all biases, in the order of the released code."""
+        *widths, k, n_classes = sizes
+        of_domains = [((d, (d + k) // 2), ((d + k) // 2, k)) for d in widths]
+        shapes = *of_domains[0], *of_domains[1], (k, n_classes)
+        weights = [truncated_normal(setup, *shape).T for shape in shapes]
+        biases = [truncated_normal(setup, n_out) for _, n_out in shapes]
+        drawn = [Layer(w, b, setup) for w, b in zip(weights, biases, strict=True)]
+        source = Encoder(drawn[0], drawn[1], TRANSFER_FLOOR)
+        target = Encoder(drawn[2], drawn[3], TRANSFER_FLOOR)
+        return cls(source, target, drawn[4])
+
+    @classmethod
+    def fit_on(cls, setup: Setup, problem: Problem, model: Any) -> Trained:
+        """Draw a network and train it."""
+        widths = problem.X_source.shape[1], problem.X_labelled.shape[1]
+        network = cls.draw((*widths, model.n_components, problem.n_classes), setup)
+        batch = Batch(problem, setup)
+        # The optimiser adds the gradient of the regulariser itself.
+        weights, biases = zip(*(w.parameters for w in network.layers), strict=True)
+        groups = [{"params": weights, "weight_decay": model.tau}, {"params": biases}]
+        optimiser = torch.optim.Adam(
+            groups, lr=model.learning_rate, betas=DECAY_RATES, fused=setup.fused_steps
+        )
+
+        def loss(iteration: int) -> Tensor:
+            # TensorFlow adds epsilon before it corrects the second moment.
+            correction = math.sqrt(1.0 - DECAY_RATES[1] ** (iteration + 1))
+            for group in optimiser.param_groups:
+                group["eps"] = EPSILON / correction
+            penalty: Tensor = model.tau * network.penalty()
+            return network.loss(batch, iteration, model) + penalty
+
+        return network.trained(layers.train(loss, optimiser, model.max_iter))
+
+    def loss(self, batch: Batch, iteration: int, model: Any) -> Tensor:
+        """Return the loss without the regulariser."""
+        labelled = torch.cat([batch.Y_source, batch.Y_labelled])
+        Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
+        logits = self.classifier(torch.cat([Z_source, Z_target]))
+        log_probabilities = logits.log_softmax(dim=1)
+        fit = layers.cross_entropy(log_probabilities[: len(labelled)], labelled)
+        softly = iteration / model.max_iter * log_probabilities[len(labelled) :].exp()
+        gaps: Tensor = model.beta * mean_gaps(Z_source, Z_target, softly, batch)
+        return fit + gaps
+
+    @torch.no_grad()
+    def penalty(self) -> Tensor:
+        """Return half the sum of all squared weights, without a gradient."""
+        norms = [torch.linalg.vector_norm(w.parameters[0]) for w in self.layers]
+        return torch.stack(norms).square().sum() / 2
+
+
+def mean_gaps(
+    Z_source: Tensor, Z_target: Tensor, softly: Tensor, batch: Batch
+) -> Tensor:
+    """Return the squared distances of the means of all rows and of each class."""
+    Y = batch.Y_labelled
+    sums = Y.T @ Z_target[: len(Y)] + softly.T @ Z_target[len(Y) :]
+    sizes = Y.sum(dim=0) + softly.sum(dim=0)
+    gap = Z_source.mean(dim=0) - Z_target.mean(dim=0)
+    gaps = layers.class_means(batch.Y_source, Z_source) - sums / sizes[:, None]
+    return gap.square().sum() + gaps.square().sum()
+
+
+def truncated_normal(setup: Setup, *shape: int) -> Tensor:
+    """Draw from the normal distribution, values beyond two deviations again."""
+    values = setup.normal(*shape)
+    while (outside := values.abs() > 2 * layers.FIRST_SCALE).any():
+        values = setup.normal(*shape).where(outside, values)
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class JointNetwork(SoftTransferNetwork):
+    """The network of JMEA, with a second classifier, only for the target."""
+
+    second: Layer
+
+    @classmethod
+    def draw(cls, sizes: Sequence[int], setup: Setup) -> JointNetwork:
+        """Draw STN's weights and biases, then those of the second, twice as wide."""
+        first = SoftTransferNetwork.draw(sizes, setup)
+        weight = 2.0 * truncated_normal(setup, *sizes[2:]).T
+        second = Layer(weight, 2.0 * truncated_normal(setup, sizes[3]), setup)
+        return cls(first.source, first.target, first.classifier, second)
+
+    def trained(self, losses: list[float]) -> Trained:
+        """Return the network in arrays, with the classifier of the target."""
+        return replace(super().trained(losses), classifier=self.second.trained())
+
+    def loss(self, batch: Batch, iteration: int, model: Any) -> Tensor:
+        """Return the loss without the regulariser."""
+        n_labelled = len(batch.Y_labelled)
+        part = min((iteration + model.start) / model.max_iter, 1.0)
+        n_selected = int(part * (batch.X_target.shape[0] - n_labelled))
+        share = iteration / model.max_iter
+        Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
+        first = self.classifier(torch.cat([Z_source, Z_target])).log_softmax(dim=1)
+        second = self.second(Z_target).log_softmax(dim=1)
+        labelled = torch.cat([batch.Y_source, batch.Y_labelled])
+        loss = layers.cross_entropy(first[: len(labelled)], labelled)
+        own_loss = layers.cross_entropy(second[:n_labelled], batch.Y_labelled)
+        Z_labelled, Z = Z_target[:n_labelled], Z_target[n_labelled:]
+        P_first, P_second = first[len(labelled) :].exp(), second[n_labelled:].exp()
+        by_second = P_second.max(dim=1).values.topk(n_selected).indices
+        by_first = P_first.max(dim=1).values.topk(n_selected).indices
+        target = torch.cat([Z_labelled, Z[by_second]])
+        across = mean_gaps(Z_source, target, share * P_second[by_second], batch)
+        within = torch.zeros_like(across)
+        if n_selected:
+            Z, softly = Z[by_first], share * P_first[by_first]
+            means = layers.class_means(batch.Y_labelled, Z_labelled)
+            # As released, one more in the size draws the mean of few rows towards zero.
+            others = softly.T @ Z / (softly.sum(dim=0) + 1.0)[:, None]
+            marginal = (Z_labelled.mean(dim=0) - Z.mean(dim=0)).square().sum()
+            within = marginal + (means - others).square().sum()
+        distances = model.beta * across + model.beta * model.target_weight * within
+        total: Tensor = loss + distances + model.second_weight * own_loss
+        return total

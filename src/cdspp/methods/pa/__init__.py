@@ -1,1 +1,0 @@
-"""PA: sparse coding on bridged features."""

@@ -1,0 +1,194 @@
+"""Trained support vector machines in arrays: prediction needs only NumPy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import issparse
+from sklearn.preprocessing import normalize
+from sklearn.svm import SVC, LinearSVC
+
+from cdspp.core.files import storable
+from cdspp.core.linalg import row_normalise, softmax, squared_distances
+from cdspp.methods.base import Float, Int
+from cdspp.methods.labels import ignore_few_rows
+from cdspp.methods.shared.common_subspace import expand_classes
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class OneVersusOne:
+    """A trained machine of LIBSVM: a decision for every pair of classes.
+
+    `support` are the places of the support vectors, class by class; `duals`, (C - 1,
+    n_support), are coefficients of a row against each of the other classes.
+    """
+
+    classes: Int
+    support: Int
+    counts: Int
+    duals: Float
+    intercepts: Float
+
+    @classmethod
+    def of(cls, machine: Any) -> OneVersusOne:
+        """Return the machine of a fitted `SVC` or `NuSVC` of scikit-learn."""
+        # With two classes scikit-learn turns the signs: positive means the second one.
+        sign = -1.0 if len(machine.classes_) == 2 else 1.0
+        return cls(
+            classes=np.asarray(machine.classes_),
+            support=np.asarray(machine.support_, dtype=np.intp),
+            counts=np.asarray(machine.n_support_, dtype=np.intp),
+            duals=sign * np.asarray(machine.dual_coef_),
+            intercepts=sign * np.asarray(machine.intercept_),
+        )
+
+    @classmethod
+    def fit(cls, kernel: Float, codes: Any, C: float) -> OneVersusOne:
+        """Fit a machine with the cost C to a kernel matrix of all rows."""
+        with ignore_few_rows():
+            return cls.of(SVC(C=C, kernel="precomputed").fit(kernel, codes))
+
+    def pair_values(self, kernel: Float) -> Float:
+        """Return a value for each pair, above zero where its first class wins."""
+        columns = np.split(self.support, np.cumsum(self.counts)[:-1])
+        duals = np.split(self.duals, np.cumsum(self.counts)[:-1], axis=1)
+        # A pair takes one row of each: whole rows are many times faster than columns.
+        sides = [
+            np.ascontiguousarray((kernel[:, rows] @ part.T).T)
+            for rows, part in zip(columns, duals, strict=True)
+        ]
+        values = np.empty((len(self.intercepts), len(kernel)))
+        pairs = zip(*np.triu_indices(len(self.classes), k=1), strict=True)
+        for value, (a, b) in zip(values, pairs, strict=True):
+            np.add(sides[a][b - 1], sides[b][a], out=value)
+        values += self.intercepts[:, None]
+        return values.T
+
+    def decision_values(self, kernel: Float) -> Float:
+        """Return the values of a machine of two classes; above zero, the second."""
+        return np.asarray(-self.pair_values(kernel)[:, 0])
+
+    def predict(self, kernel: Float) -> Int:
+        """Return the class that wins most pairs, ties to the first."""
+        return _most_votes(self.pair_values(kernel), self.classes)
+
+    def linear(self, rows: Float) -> LinearPairs:
+        """Return the machine of a linear kernel without its rows, those of the fit."""
+        weights = np.ascontiguousarray(self.pair_values(rows.T) - self.intercepts)
+        return LinearPairs(self.classes, weights, self.intercepts)
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class LinearPairs:
+    """A linear machine for every pair of classes: weights (d, C * (C - 1) / 2)."""
+
+    classes: Int
+    weights: Float
+    intercepts: Float
+
+    def predict(self, X: Float) -> Int:
+        """Return the class that wins most pairs, ties to the first."""
+        return _most_votes(X @ self.weights + self.intercepts, self.classes)
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class RadialMachine:
+    """LIBSVM's machine with the kernel ``exp(-|x - z|^2 / d)`` for d features."""
+
+    rows: Float
+    pairs: OneVersusOne | None  #: None with a single class.
+    present: Int
+    n_classes: int
+
+    @classmethod
+    def fit(cls, X: Float, codes: Int, n_classes: int, C: float) -> RadialMachine:
+        """Fit to rows (n, d): O(n^2 d) for the kernel, as much for the machine."""
+        present, pairs = np.unique(codes), None
+        if len(present) > 1:
+            pairs = OneVersusOne.fit(_radial(X, X), codes, C)
+        return cls(X, pairs, present, n_classes)
+
+    def probabilities(self, X: Float) -> Float:
+        """Return the share of all pairs that each class wins."""
+        shares = np.ones((len(X), 1))
+        if self.pairs is not None:
+            values = self.pairs.pair_values(_radial(X, self.rows))
+            shares = _votes(values, len(self.present)).T / values.shape[1]
+        return expand_classes(shares, self.present, self.n_classes)
+
+
+def _radial(X: Float, rows: Float) -> Float:
+    return np.asarray(np.exp(squared_distances(X, rows) / -X.shape[1]))
+
+
+def _most_votes(values: Float, classes: Int) -> Int:
+    """Return the class of most votes, ties to the first."""
+    votes = _votes(values, len(classes))
+    return np.asarray(classes[votes.argmax(axis=0)], dtype=np.intp)
+
+
+def _votes(values: Float, n_classes: int) -> Int:
+    """Return the votes for each class; above zero the first of a pair has one."""
+    first, second = np.triu_indices(n_classes, k=1)
+    votes = np.zeros((n_classes, len(values)), dtype=np.intp)
+    for wins, a, b in zip(values.T > 0, first, second, strict=True):
+        votes[a] += wins
+        votes[b] += ~wins
+    return votes
+
+
+def unit_rows(X: Any) -> Any:
+    """Return rows of unit length, sparse ones as CSR; a zero row stays zero."""
+    if not issparse(X):
+        return row_normalise(X)
+    return normalize(X) if X.shape[0] else X
+
+
+def stacked(parts: list[Any], *, columns: bool = False) -> Any:
+    """Return dense or sparse rows below each other, or `columns` next to each other."""
+    if any(map(issparse, parts)):
+        joined = (sparse.hstack if columns else sparse.vstack)(parts, format="csr")
+        if joined.nnz < np.iinfo(np.int32).max:  # LIBLINEAR takes no longer ones
+            joined.indices = joined.indices.astype(np.int32, copy=False)
+            joined.indptr = joined.indptr.astype(np.int32, copy=False)
+        return joined
+    return np.hstack(parts) if columns else np.vstack(parts)
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class LinearMachine:
+    """A linear machine for each class present: weights (d, n_present), intercepts."""
+
+    weights: Float
+    intercepts: Float
+    present: Int
+    n_classes: int
+
+    @classmethod
+    def fit(
+        cls, X: Any, codes: Int, n_classes: int, C: float, weights: Float | None = None
+    ) -> LinearMachine:
+        """Fit to rows (n, d), perhaps with a weight each, in O(nnz) a pass."""
+        present = np.unique(codes)
+        if len(present) == 1:
+            return cls(np.zeros((X.shape[1], 1)), np.zeros(1), present, n_classes)
+        # By rows, the order of passes is drawn from a fixed seed: nothing is random.
+        by_rows = X.shape[0] < X.shape[1]
+        machine = LinearSVC(C=C, dual=by_rows, random_state=0, max_iter=10_000)
+        machine.fit(X, codes, sample_weight=weights)
+        W, b = machine.coef_.T, machine.intercept_
+        if len(present) == 2:
+            W, b = np.hstack([-W, W]), np.concatenate([-b, b])
+        return cls(np.ascontiguousarray(W), b, present, n_classes)
+
+    def probabilities(self, X: Any) -> Float:
+        """Return the softmax of the decision values, zero for a class without one."""
+        scores = softmax(X @ self.weights + self.intercepts)
+        return expand_classes(scores, self.present, self.n_classes)

@@ -1,1 +1,0 @@
-"""SVM_t: only the target."""

@@ -1,0 +1,338 @@
+"""TIT: kernel alignment with a supervised graph and row sparsity, then an SVM.
+
+The Gram matrix has a block a domain; the two terms of the eigenproblem that join the
+domains, mean discrepancy and centring, have rank one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from cdspp.core.errors import MethodFailed
+from cdspp.core.linalg import column_signs, counts, diagonal, symmetric_product
+from cdspp.methods.base import COUNT, NON_NEGATIVE, POSITIVE, Float, Int, Problem, Round
+from cdspp.methods.shared.common_subspace import SubspaceMethod
+from cdspp.methods.shared.graphs import laplacian
+from cdspp.methods.svm_t import SVMT
+
+# Below this ratio of features to rows the orthonormal basis saves more than it costs.
+NARROW = 0.75
+# Lanczos is worth its start-up beyond this many times the wanted directions.
+LANCZOS_FROM = 5
+# |1 / phi| below this share of the largest is rounding error of a zero.
+RELATIVE_TOLERANCE = 1e-13
+
+
+@dataclass(eq=False, repr=False)
+class TIT(SubspaceMethod):
+    r"""Transfer independently together (TIT).
+
+    Gives each sample a row of coefficients A, so that the new features ``Z = K A`` of
+    both domains agree in the mean, keep classes close, and rest on few samples:
+
+    .. math::
+
+        \bigl[K (M + \beta L - \delta R) K + \alpha G\bigr] a = \varphi K H K a
+
+    for the smallest :math:`|\varphi|`, with the columns a of A, the linear kernel K of
+    rows of unit length (zero between the domains), the mean discrepancy M, the
+    Laplacian L of a graph within classes, the target's indicator R, centring H, and
+    ``G_ii = 1 / ||A_i||`` of the round before. A linear support vector machine on Z of
+    all labelled rows then labels the unlabelled ones, which changes the graph.
+
+    Parameters
+    ----------
+    n_components : int, default=100
+        Number of new features; fewer where the kernel has a smaller rank.
+    alpha : float, default=1.0
+        Weight of the row sparsity, lambda in the paper.
+    beta : float, default=0.1
+        Weight of the graph.
+    delta : float, default=0.01
+        Reward for variance of the target rows.
+    n_neighbors : int, default=8
+        Neighbours of a sample in the graph.
+    max_iter : int, default=5
+        Number of rounds.
+    C : float, default=1.0
+        Cost of a margin violation of the support vector machines.
+
+    Attributes
+    ----------
+    projection_, projection_source_, n_features_source_
+        See `cdspp.methods.shared.common_subspace.SubspaceMethod`; a projection is the
+        transposed rows times A.
+
+    Notes
+    -----
+    Cost a round and domain of n rows and d features: O(n d^2 + d^3) where d < 0.75 n,
+    else O(n^3); O(n min(n, d)) memory. The eigenproblem is solved by Lanczos iteration
+    on its inverse, which needs no factor of the singular right matrix.
+
+    As in the released code no sample is weighted in the support vector machine: it
+    computes the paper's landmark weights and never uses them. Eigenvectors have unit
+    2-norm, as in MATLAB; of unit ``a^T K H K a``, as in LAPACK, they lose tens of
+    points. Features of equal number in both domains are treated as unrelated; the
+    released code would take them as shared ones.
+
+    References
+    ----------
+    .. [1] Li, J., Lu, K., Huang, Z., Zhu, L., Shen, H. T., "Transfer Independently
+       Together: A Generalized Framework for Domain Adaptation", IEEE Transactions on
+       Cybernetics 49(6), 2019. :doi:`10.1109/TCYB.2018.2820174`
+
+    Examples
+    --------
+    >>> from cdspp import TIT, SourceDomain
+    >>> source = SourceDomain([[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], ["cat", "dog"])
+    >>> X = [[0.9, 0.1], [0.2, 1.0], [0.8, 0.3], [0.1, 0.7]]
+    >>> TIT().fit(X, [*source.y, *source.y], source=source).predict([[1.0, 0.2]])
+    array(['cat'], dtype='<U3')
+    """
+
+    n_components: int = 100
+    alpha: float = 1.0
+    beta: float = 0.1
+    delta: float = 0.01
+    n_neighbors: int = 8
+    max_iter: int = 5
+    C: float = 1.0
+
+    identifier = "tit"
+    display_name = "TIT"
+
+    _parameter_constraints = {
+        "n_components": [COUNT],
+        "alpha": [POSITIVE],
+        "beta": [NON_NEGATIVE],
+        "delta": [NON_NEGATIVE],
+        "n_neighbors": [COUNT],
+        "max_iter": [COUNT],
+        "C": [POSITIVE],
+    }
+
+    @classmethod
+    def cost(cls, size: Any) -> tuple[float, float]:
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
+        seconds, squares = 0.03, 0.0
+        for n, d in ((size.n_source, size.d_source), (size.n_target, size.d_target)):
+            rank, work = n, 4.0 * n**3
+            if d <= NARROW * n:
+                rank, work = d, 5.0 * d**3 + 3.0 * n * d**2
+            seconds += n * d * min(n, d) / 7.5e9 + 5 * (work / 4e10 + 1.8e-7 * rank**2)
+            squares += rank**2
+        n_trained = size.n_source + size.n_labelled
+        seconds += 2e-7 * n_trained * (n_trained + size.n_unlabelled)
+        return seconds, 48e-6 * squares
+
+    def _fit_problem(self, problem: Problem) -> list[Round]:
+        problem = self._prepare(problem)
+        source, y_source = problem.X_source, problem.y_source
+        labelled, unlabelled = problem.X_labelled, problem.X_unlabelled
+        target = np.vstack([labelled, unlabelled])
+        blocks = (KernelBlock(source), KernelBlock(target))
+        weights = [np.ones(len(source)), np.ones(len(target))]
+        sizes, k = counts(y_source, problem.n_classes), self.n_neighbors
+        options = self.n_components, self.alpha, self.beta, self.delta
+        self._learn(labelled, problem.y_labelled)
+        prediction = self._vote(unlabelled)
+        rounds = []
+        for iteration in range(1, self.max_iter + 1):
+            codes = np.concatenate([problem.y_labelled, prediction])
+            graph = class_graph(source, y_source, counts(codes, problem.n_classes), k)
+            graphs = graph, class_graph(target, codes, sizes, k)
+            A = solve_alignment(blocks, graphs, weights, *options)
+            # The inverse of G: the 2-norms of the rows, and a little for a zero row.
+            weights = [np.sqrt(np.einsum("ij,ij->i", B, B) + 2.2e-16) for B in A]
+            self.projection_source_ = source.T @ A[0]
+            self.projection_ = target.T @ A[1]
+            Z_source = source @ self.projection_source_
+            Z = np.vstack([Z_source, labelled @ self.projection_])
+            self._learn(Z, np.concatenate([y_source, problem.y_labelled]))
+            prediction = self._vote(unlabelled @ self.projection_)
+            rounds.append(Round(iteration, prediction, n_selected=len(prediction)))
+        return rounds
+
+    def _learn(self, Z: Float, codes: Int) -> None:
+        self._machine = SVMT(strategy="ovo", l2=False, C=self.C).fit(Z, codes)
+
+    def _vote(self, Z: Float) -> Int:
+        if not len(Z):
+            return np.empty(0, dtype=np.intp)
+        return np.asarray(self._machine.predict(Z), dtype=np.intp)
+
+    def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
+        return self._vote(self._place_target(self._prepare_target(X))), None
+
+
+def class_graph(
+    X: Float, codes: Int, absent: Float, n_neighbors: int
+) -> sparse.csr_array:
+    """Return the supervised cosine graph of the unit or zero rows of one domain.
+
+    Rows are joined with `n_neighbors` of their class; equal cosines go to the lower
+    index. The other domain has `absent` rows of each class, whose cosine with these
+    rows is zero: that takes the place of a negative one.
+    """
+    rows, columns, weights = [], [], []
+    for code in np.unique(codes):
+        members = np.flatnonzero(codes == code)
+        cosines = X[members] @ X[members].T
+        order = np.argsort(-cosines, axis=1, kind="stable")[:, : n_neighbors + 1]
+        nearest = np.take_along_axis(cosines, order, axis=1)
+        displaced = np.arange(order.shape[1]) + absent[code] > n_neighbors
+        kept = (nearest > 0) | ((nearest < 0) & ~displaced)
+        kept &= order != np.arange(len(members))[:, None]
+        rows.append(np.repeat(members, kept.sum(axis=1)))
+        columns.append(members[order[kept]])
+        weights.append(nearest[kept])
+    places = (np.concatenate(rows), np.concatenate(columns))
+    graph = sparse.csr_array((np.concatenate(weights), places), shape=(len(X),) * 2)
+    return sparse.csr_array(graph.maximum(graph.T))
+
+
+class KernelBlock:
+    r"""One domain's block of the Gram matrix K in orthonormal coordinates Q.
+
+    The `basis` (n, r) is Q, with ``K = Q Q^T K``; None stands for the identity, where
+    the number of features is not much below n. `image` is ``K Q``, `ones` ``Q^T 1``.
+    """
+
+    def __init__(self, X: Float) -> None:
+        self.basis: Float | None = None
+        other = X
+        if X.shape[1] <= NARROW * len(X):
+            self.basis, other = linalg.qr(X, mode="economic", check_finite=False)
+        self.image = X @ other.T
+        ones = np.ones(len(X))
+        self.ones: Float = ones if self.basis is None else self.basis.T @ ones
+
+    def resolve(
+        self, J: sparse.csr_array, weights: Float, alpha: float
+    ) -> tuple[Float, Callable[[Float], Float]]:
+        r"""Solve ``N = K J K + \alpha G`` of this block, ``G^{-1} = diag(weights)``.
+
+        Returns S with ``K N^{-1} K = Q S Q^T``, symmetric and possibly indefinite, and
+        the function that gives ``N^{-1} K Q C`` for C. With ``T = Q^T K G^{-1} K Q``
+        and ``J_Q = Q^T J Q`` the push-through identity gives ``N^{-1} K Q = G^{-1} K Q
+        (\alpha I + J_Q T)^{-1}``: 5 r^3 + 3 n r^2 operations, or 4 n^3 without a basis.
+        """
+        T = symmetric_product(self.image * np.sqrt(weights)[:, None], of_rows=False)
+        T += np.triu(T, 1).T
+        inner = J if self.basis is None else self.basis.T @ (J @ self.basis)
+        system = inner @ T.T
+        diagonal(system)[:] += alpha
+        # The matrix is nearly singular where 1 / phi is very large, which is allowed:
+        # the routine that warns of it is avoided. It takes columns: the transpose.
+        *factors, S, info = linalg.lapack.dgesv(
+            system.T, T, overwrite_a=True, overwrite_b=True
+        )
+        if info:
+            raise MethodFailed("the left matrix of the eigenproblem is singular")
+
+        def solve(C: Float) -> Float:
+            inner, _ = linalg.lapack.dgetrs(*factors, C, trans=1)
+            return np.asarray(weights[:, None] * (self.image @ inner))
+
+        return S, solve
+
+
+def solve_alignment(
+    blocks: tuple[KernelBlock, KernelBlock],
+    graphs: tuple[sparse.csr_array, sparse.csr_array],
+    weights: Sequence[Float],
+    n_components: int,
+    alpha: float,
+    beta: float,
+    delta: float,
+) -> tuple[Float, Float]:
+    """Return the coefficients of both domains, of unit norm in all, that TIT asks for.
+
+    Fewer than `n_components` come where fewer eigenvalues are finite.
+    """
+    J = [beta * laplacian(graph) for graph in graphs]
+    J[1] = J[1] - delta * sparse.eye_array(len(weights[1]))
+    S_source, solve_source = blocks[0].resolve(J[0], weights[0], alpha)
+    S_target, solve_target = blocks[1].resolve(J[1], weights[1], alpha)
+    reduced = _Reduced(blocks, (S_source, S_target))
+    X = reduced.leading(min(n_components, reduced.n - 1))
+    C_source, C_target = reduced.eliminate(X)
+    A = np.vstack([solve_source(C_source), solve_target(C_target)])
+    norms = np.sqrt(np.einsum("ij,ij->j", A, A))
+    if not (np.isfinite(norms).all() and norms.all()):
+        raise MethodFailed("the left matrix of the eigenproblem is singular")
+    A *= column_signs(A) / norms
+    return A[: len(weights[0])], A[len(weights[0]) :]
+
+
+class _Reduced:
+    r"""The symmetric problem that both blocks and the two terms of rank one leave.
+
+    With ``N = N_0 + g g^T``, ``g = K e``, ``s = S_0 Q^T e`` and ``\rho = 1 + e^T Q s``
+    the matrix ``K N^{-1} K`` is ``Q (S_0 - s s^T / \rho) Q^T``. Centring enters by the
+    square root of ``Q^T H Q = I - h h^T``, the identity but for one direction.
+    """
+
+    def __init__(self, blocks: Sequence[KernelBlock], S: Sequence[Float]) -> None:
+        sizes = [len(block.image) for block in blocks]
+        self.n, self._S = sum(sizes), S
+        ones = [block.ones for block in blocks]
+        difference = np.concatenate([ones[0] / sizes[0], -ones[1] / sizes[1]])
+        self._e = difference / np.sqrt(1.0 / sizes[0] + 1.0 / sizes[1])
+        self._s = self._blockwise(self._e)
+        self._rho = 1.0 + self._e @ self._s
+        h = np.concatenate(ones) / np.sqrt(self.n)
+        length = np.sqrt(h @ h)
+        self._h = h / (length or 1.0)
+        self._shrink = 1.0 - np.sqrt(max(0.0, 1.0 - length**2))
+
+    def eliminate(self, X: Float) -> list[Float]:
+        """Return, by domain, ``N^{-1} K H w = N_0^{-1} K Q c`` of eigenvectors `X`."""
+        C = self._centre(X)
+        C = C - np.multiply.outer(self._e, self._s @ C / self._rho)
+        return np.split(C, [len(self._S[0])])
+
+    def leading(self, k: int) -> Float:
+        """Return the eigenvectors of the `k` largest eigenvalues in magnitude."""
+        start = self._apply(np.random.default_rng(0).standard_normal(len(self._e)))
+        if not np.isfinite(start).all():
+            raise MethodFailed("the left matrix of the eigenproblem is singular")
+        if not start.any():
+            raise MethodFailed("no row differs from another within the kernel")
+        values, vectors = self._eigenpairs(start, k)
+        magnitudes = np.abs(values)
+        order = np.argsort(-magnitudes, kind="stable")[:k]
+        kept = magnitudes[order] > RELATIVE_TOLERANCE * magnitudes.max()
+        return vectors[:, order[kept]]
+
+    def _eigenpairs(self, start: Float, k: int) -> tuple[Float, Float]:
+        """Solve by Lanczos iteration, densely where that costs more or goes on."""
+        n = len(start)
+        if n > LANCZOS_FROM * k:
+            operator = LinearOperator((n, n), matvec=self._apply, dtype=np.float64)
+            with suppress(ArpackNoConvergence):
+                values, vectors = eigsh(operator, k, v0=start, ncv=2 * k + 1)
+                return values, vectors
+        matrix = self._apply(np.eye(n))
+        values, vectors = linalg.eigh((matrix + matrix.T) / 2.0, check_finite=False)
+        return values, vectors
+
+    def _blockwise(self, V: Float) -> Float:
+        V_source, V_target = np.split(V, [len(self._S[0])])
+        return np.concatenate([self._S[0] @ V_source, self._S[1] @ V_target])
+
+    def _centre(self, V: Float) -> Float:
+        return np.asarray(V - np.multiply.outer(self._h, self._shrink * (self._h @ V)))
+
+    def _apply(self, V: Float) -> Float:
+        C = self._centre(V)
+        product = self._blockwise(C)
+        product -= np.multiply.outer(self._s, self._s @ C / self._rho)
+        return self._centre(product)

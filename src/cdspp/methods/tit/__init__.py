@@ -1,1 +1,0 @@
-"""TIT: kernels, graphs, landmarks."""

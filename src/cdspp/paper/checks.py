@@ -1,0 +1,457 @@
+"""Checks of claims on scores, curves and times, and on the source."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from cdspp.analysis import answers, source_help, verdicts
+from cdspp.analysis.curves import CurveScores, value_text
+from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
+from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, MIN_TRIALS, TOO_FEW, ZERO
+from cdspp.core.names import ALONE, CLASS_NOISE, LABELS
+from cdspp.core.wording import counted, in_points
+from cdspp.stages.score import RowScores
+from cdspp.study.plan import METHOD, BenchmarkPlan, Row
+
+SUPPORTED, CONTRARY = "supported", "contrary"
+_TOLERANCE = 0.01  # largest difference of means that counts as flat
+_NAMES = {LABELS: "labels per class", "n_components": "d", "max_iter": "T"}
+
+
+class NotTestable(Exception):
+    """A check lacks data; the message says which."""
+
+
+class Decision(NamedTuple):
+    """A verdict, and the sentence of numbers behind it."""
+
+    verdict: str
+    numbers: str
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Scores, curves and comparisons of one benchmark, perhaps by target row."""
+
+    summary: Summary
+    curves: Sequence[CurveScores]
+    comparisons: pd.DataFrame
+    by_row: RowScores | None = None
+
+    @property
+    def plan(self) -> BenchmarkPlan:
+        """The benchmark."""
+        return self.summary.plan
+
+    @property
+    def methods(self) -> list[Row]:
+        """The rows of the main setting that take part in claims."""
+        return [row for row in self.plan.main_rows if row.kind == METHOD]
+
+    def tasks(self, row: Row) -> Floats:
+        """Return the accuracies of a row, by task and trial."""
+        place = [other.key for other in self.summary.rows].index(row.key)
+        return np.asarray(self.summary.accuracy[place])
+
+    def average(self, row: Row) -> Floats:
+        """Return the average over tasks by trial, NaN where a task has no score."""
+        return np.asarray(self.tasks(row).mean(axis=0))
+
+    def gain(self, row: Row, rival: Row) -> verdicts.PairedGain:
+        """Return the gain of a row over another one, averaged over tasks."""
+        gain = verdicts.paired_gain(self.average(row), self.average(rival))
+        if not gain.trials:
+            raise NotTestable("no trial with all tasks")
+        if self.by_row is None:
+            return gain
+        rows, tasks = (row, rival), self.summary.tasks
+        strata = source_help.row_strata(self.by_row, rows, tasks, False)
+        return verdicts.two_way_gain(strata)
+
+
+@dataclass(frozen=True, eq=False)
+class Times:
+    """Seconds of the methods of all benchmarks (`measure_times`), one asked for."""
+
+    plan: BenchmarkPlan
+    seconds: pd.DataFrame
+
+
+def _row(rows: Iterable[Row], key: str, where: str = "in this study") -> Row:
+    """Return the row of a method that ran as the study asks, not shortened."""
+    row = next((row for row in rows if row.key == key), None)
+    if row is None:
+        raise NotTestable(f"{key} does not run {where}")
+    if row.shortened:
+        raise NotTestable(f"the runs of {row.display_name} were shortened")
+    return row
+
+
+def decide(trials: int, *, holds: bool, opposite: bool) -> str:
+    """Return the verdict on a claim; neither holds where trials do not settle it."""
+    if trials < MIN_TRIALS or not (holds or opposite):
+        return TOO_FEW
+    return SUPPORTED if holds else CONTRARY
+
+
+def decide_gain(gain: verdicts.PairedGain) -> str:
+    """Return the verdict on a gain that is claimed to be positive, by its interval."""
+    return decide(gain.trials, holds=gain.low > ZERO, opposite=gain.high < -ZERO)
+
+
+def superior(evidence: Evidence, method: str, rival: str) -> Decision:
+    """Check that one method is better than another."""
+    ours, theirs = (_row(evidence.methods, key) for key in (method, rival))
+    values, others = evidence.average(ours), evidence.average(theirs)
+    gain, shared = evidence.gain(ours, theirs), np.isfinite(values - others)
+    gains = evidence.tasks(ours) - evidence.tasks(theirs)
+    better = sum(mean_sd(task)[0] > 0 for task in gains)
+    return Decision(
+        decide_gain(gain),
+        f"{ours.display_name} {_percent(values[shared])}, {theirs.display_name} "
+        f"{_percent(others[shared])}: a gain of {answers.interval_text(gain)}, better "
+        f"on {better} of {counted(len(gains), 'task')}, "
+        f"{counted(gain.trials, 'trial')}.",
+    )
+
+
+def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Decision:
+    """Check that a method is the best of its block, but for those `apart`."""
+    ours = _row(evidence.methods, method)
+    values, n_trials = evidence.average(ours), evidence.plan.trials_asked
+    if _missing_trials(ours, values, n_trials):
+        raise NotTestable(f"{ours.display_name} has not all trials")
+    complete, left_out = [], []
+    for row in evidence.methods:
+        if row.key in (method, *apart) or row.supervised != ours.supervised:
+            continue
+        average = evidence.average(row)
+        if lack := _missing_trials(row, average, n_trials):
+            gain = verdicts.paired_gain(values, average).gain
+            over = "" if math.isnan(gain) else f", {in_points(gain, sign=True)}"
+            left_out.append(f"{row.display_name} ({lack}{over})")
+        else:
+            complete.append((row, average))
+    if not complete:
+        raise NotTestable(f"no other complete row beside {ours.display_name}")
+    leader, rival = max(complete, key=lambda other: float(np.nanmean(other[1])))
+    lead = evidence.gain(ours, leader)
+    return Decision(
+        decide_gain(lead),
+        f"{ours.display_name} {_percent(values)}; best of "
+        f"{counted(len(complete), 'other')} {leader.display_name}, "
+        f"{_percent(rival)}: a gain of {answers.interval_text(lead)}, "
+        f"{counted(lead.trials, 'trial')}.{_list_text('Left out', left_out)}",
+    )
+
+
+def _missing_trials(row: Row, average: Floats, n_asked: int) -> str:
+    if row.shortened:
+        return "shortened"
+    n_trials = n_present(average)
+    return f"{n_trials} of {n_asked} trials" if n_trials < n_asked else ""
+
+
+def _percent(values: Floats) -> str:
+    return f"{100 * float(np.nanmean(values)):.1f} %"
+
+
+def flat(
+    evidence: Evidence,
+    method: str,
+    parameter: str,
+    low: float = math.nan,
+    high: float = math.inf,
+) -> Decision:
+    """Check that accuracy hardly changes in a range; NaN is the number of classes."""
+    course = _curve_means(evidence, parameter, method)
+    low = course.curve.plan.n_classes if math.isnan(low) else low
+    inside = [low <= value <= high for value in course.values]
+    if sum(inside) < 2:
+        end = "" if math.isinf(high) else f" to {value_text(high)}"
+        raise NotTestable(
+            f"the curve over {course.name} has {counted(sum(inside), 'value')} "
+            f"from {value_text(low)}{end}"
+        )
+    means = course.averages[inside].mean(axis=1)
+    least, most = float(means.min()), float(means.max())
+    spread, values = most - least, np.array(course.values)[inside]
+    holds = spread <= _TOLERANCE + ZERO
+    return Decision(
+        decide(course.averages.shape[1], holds=holds, opposite=not holds),
+        f"{course.what} between {in_points(least)} and {in_points(most)} % for "
+        f"{course.name} = {', '.join(map(value_text, values))}: {in_points(spread)} "
+        f"points apart, {course.size}.",
+    )
+
+
+def trend(
+    evidence: Evidence,
+    method: str,
+    parameter: str,
+    rival: str | None = None,
+    rises: bool = True,
+) -> Decision:
+    """Check that an accuracy, or a gain, rises (or falls) with a parameter."""
+    course = _curve_means(evidence, parameter, method, rival)
+    if len(course.values) < 2:
+        raise NotTestable(f"the curve over {course.name} has fewer than two values")
+    first, last = course.averages[0], course.averages[-1]
+    change, sign = verdicts.paired_gain(last, first), 1 if rises else -1
+    claimed = change if rises else verdicts.paired_gain(first, last)
+    steps = sign * np.diff(course.averages.mean(axis=1))
+    low, high = (f"{in_points(float(x.mean()))} {course.unit}" for x in (first, last))
+    values = course.values
+    return Decision(
+        decide_gain(claimed),
+        f"{course.what}: {low} at {course.name} = {value_text(values[0])}, {high} at "
+        f"{value_text(values[-1])}; a change of {answers.interval_text(change)}, as "
+        f"claimed in {np.count_nonzero(steps > ZERO)} of "
+        f"{counted(len(steps), 'step')}, {course.size}.",
+    )
+
+
+class _CurveMeans(NamedTuple):
+    """An average over tasks along a curve, by value and trial, where all have both."""
+
+    curve: CurveScores
+    name: str  # of what varies
+    what: str  # the average is of
+    unit: str
+    size: str  # on how much the averages rest
+    values: list[float]
+    averages: Floats
+
+
+def _curve_means(
+    evidence: Evidence, parameter: str, method: str, rival: str | None = None
+) -> _CurveMeans:
+    name = _NAMES.get(parameter, parameter.replace("_", " "))
+    curves = (curve for curve in evidence.curves if curve.plan.parameter == parameter)
+    if (curve := next(curves, None)) is None:
+        raise NotTestable(f"no curve over {name} in this study")
+    row, averages = _averages(curve, method)
+    what, unit = row.display_name, "%"
+    if rival is not None:
+        other, others = _averages(curve, rival)
+        averages = averages - others
+        what, unit = f"Gain of {what} over {other.display_name}", "points"
+    known = np.flatnonzero(np.isfinite(averages).any(axis=1))
+    averages = averages[known][:, np.isfinite(averages[known]).all(axis=0)]
+    if not averages.shape[1]:
+        raise NotTestable(f"no trial has every value of the curve over {name}")
+    values = [curve.values[place] for place in known]
+    tasks, trials = len(curve.plan.tasks), averages.shape[1]
+    size = f"{counted(tasks, 'task')}, {counted(trials, 'trial')}"
+    return _CurveMeans(curve, name, what, unit, size, values, averages)
+
+
+def _averages(curve: CurveScores, method: str) -> tuple[Row, Floats]:
+    row = _row(curve.plan.rows, method, "along that curve")
+    return row, curve.accuracy[curve.plan.rows.index(row)].mean(axis=0)
+
+
+def cheapest(evidence: Times, method: str, rivals: Sequence[str]) -> Decision:
+    """Check that a method takes less processor time than each of its rivals."""
+    seconds, plan = evidence.seconds, evidence.plan
+    times = seconds[seconds["benchmark"] == plan.benchmark]
+    times = times.dropna(subset="seconds").set_index("row")
+    if method not in times.index or times.loc[method, "shortened"]:
+        raise NotTestable(f"{method} was not timed on all tasks")
+    ours = times.loc[method]
+    methods = {row.key for row in plan.main_rows if row.kind == METHOD}
+    timed_keys = methods & set(times.index)
+    timed = times.loc[[key for key in rivals if key in timed_keys]]
+    short = timed["shortened"].astype(bool)
+    whole = timed[~short].sort_values("seconds", kind="stable")
+    if whole.empty:
+        raise NotTestable(f"no rival of {ours.display_name} was timed on all tasks")
+    cheaper = whole[whole["seconds"] <= ours.seconds]
+    shown = whole.iloc[[0, -1]] if cheaper.empty else cheaper
+    deciding = whole.head(1) if cheaper.empty else cheaper
+    trials = int(min(ours.trials, deciding["trials"].max()))
+    opening = "cheapest and dearest rival" if cheaper.empty else "cheaper are"
+    return Decision(
+        decide(trials, holds=cheaper.empty, opposite=not cheaper.empty),
+        f"{ours.display_name} {ours.seconds:.3g} s; {opening} "
+        f"{', '.join(_multiples(shown, ours))}, of "
+        f"{counted(len(whole), 'rival')}, {counted(trials, 'trial')}."
+        f"{_list_text('Left out, shortened', _multiples(timed[short], ours))}",
+    )
+
+
+def _multiples(times: pd.DataFrame, unit: Any) -> list[str]:
+    return [
+        f"{time.display_name} ({time.seconds / unit.seconds:.3g} ×)"
+        for time in times.itertuples()
+    ]
+
+
+def _list_text(opening: str, parts: list[str]) -> str:
+    return f" {opening}: {', '.join(parts)}." if parts else ""
+
+
+def elsewhere(evidence: Evidence, where: str) -> Decision:
+    """Refer to another place: no number of a study tests the claim."""
+    raise NotTestable(where)
+
+
+def transfer(evidence: Evidence) -> Decision:
+    """Check that the source helps the reference, on the average over tasks."""
+    ours = source_help.of_reference(evidence.comparisons)
+    if not ours["state"].any():
+        raise NotTestable("no other source state was run")
+    average = source_help.on_average(ours)
+    states = list(average[average["state"]].itertuples())
+    text = answers.reference_answer(evidence.comparisons)
+    verdict = answers.verdict_of(average)
+    trials = min(state.trials for state in states)
+    if not trials or verdict == verdicts.COLLAPSED:
+        raise NotTestable(text.rstrip("."))
+    if verdict == TOO_FEW:
+        text += f" Gains over {_gains(states, 'rival_name')}."
+    return Decision(
+        decide(trials, holds=verdict == HELPS, opposite=verdict in (HURTS, EQUAL)),
+        f"{text} {_trials(states)}.",
+    )
+
+
+def no_better(evidence: Evidence, state: str) -> Decision:
+    """Check that no method does better with the real source than in one state."""
+    every = _pairs(evidence.comparisons, state, least=1)
+    if not every:
+        raise NotTestable(f"no method has a trial in the state {state}")
+    pairs = [pair for pair in every if pair.trials >= MIN_TRIALS]
+    ahead = _better_with_source(pairs)
+    level = [pair for pair in pairs if pair.pair in (EQUAL, HURTS)]
+    text = f"gains with the real source over {state}: {_gains(every, 'display_name')}"
+    if pairs and state == CLASS_NOISE:
+        text = _class_noise_text(evidence.comparisons, pairs)
+    elif pairs:
+        gains = answers.without_source(evidence.comparisons)
+        if not gains:
+            raise NotTestable("the baseline does not run in this study")
+        text = "gain over SVM_t without a source, of the gain with it: "
+        text += ", ".join(gains)
+    trials = min((pair.trials for pair in pairs), default=0)
+    holds = not ahead and 2 * len(level) > len(pairs)
+    return Decision(
+        decide(trials, holds=holds, opposite=bool(ahead)),
+        f"On {_trials(pairs or every)}, {text}.",
+    )
+
+
+def _pairs(comparisons: pd.DataFrame, rival: str, least: int = MIN_TRIALS) -> list[Any]:
+    """Return every method against itself in one state, on the average over tasks."""
+    return [
+        pair
+        for group in source_help.by_default(comparisons)
+        for pair in source_help.on_average(group).itertuples()
+        if pair.rival == rival and pair.trials >= least
+        if pair.pair != verdicts.COLLAPSED
+    ]
+
+
+def _better_with_source(pairs: Sequence[Any]) -> list[Any]:
+    """Return the pairs that are better with the real source after Holm's correction."""
+    sure = verdicts.holm([pair.p_above for pair in pairs])
+    return [pair for pair, p in zip(pairs, sure, strict=True) if p < verdicts.ALPHA]
+
+
+def _class_noise_text(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
+    """Count the methods that are better with the source, than without any as well."""
+    ahead, alone = _better_with_source(pairs), _pairs(comparisons, ALONE)
+    names = f" ({_gains(ahead, 'display_name')})" if ahead else ""
+    pair_verdicts = [pair.pair for pair in pairs]
+    text = (
+        f"of {counted(len(pairs), 'method')}, better with the real source: "
+        f"{len(ahead)}{names}; equal: {pair_verdicts.count(EQUAL)}; "
+        f"better with class noise: {pair_verdicts.count(HURTS)}"
+    )
+    if not alone:
+        return text
+    better = f"{len(_better_with_source(alone))} of {len(alone)}"
+    return f"{text}. Better with the real source than without any: {better}"
+
+
+def _gains(pairs: Sequence[Any], name: str) -> str:
+    texts = ((getattr(pair, name), in_points(pair.gain, sign=True)) for pair in pairs)
+    return ", ".join(map(" ".join, texts))
+
+
+def _trials(pairs: Sequence[Any]) -> str:
+    least, most = (f(pair.trials for pair in pairs) for f in (min, max))
+    return counted(most, "trial") if least == most else f"{least} to {most} trials"
+
+
+class Check(NamedTuple):
+    """A rule for verdicts, for readers, and the function that applies it."""
+
+    rule: str
+    apply: Callable[..., Decision]
+    of_time: bool = False
+
+
+_NO_BETTER = (
+    "Contrary where some method does better with the real source than {0} (one-sided "
+    "t test on the average over tasks at 5 %, Holm's correction over methods); "
+    "supported where none does, and most are equal within the margin or do better {0}. "
+    f"Methods with at least {MIN_TRIALS} trials."
+)
+# By name in the list of claims. With class noise every method does as well as with the
+# source; without a source the gain over the baseline is there, too.
+CHECKS = {
+    "superior": Check(
+        "Supported where the 95 % interval of the paired gain, averaged over tasks, "
+        "for other labelled samples and test rows lies above zero, contrary where it "
+        f"lies below (at least {MIN_TRIALS} trials of both).",
+        superior,
+    ),
+    "best": Check(
+        "Supported where the 95 % interval of the paired gain over the best other "
+        "complete row, averaged over tasks, for other labelled samples and test rows "
+        f"lies above zero, contrary where it lies below (at least {MIN_TRIALS} "
+        "trials). Rows that are shortened or have fewer trials are left out and named, "
+        "with the gain over them on shared trials.",
+        best,
+    ),
+    "flat": Check(
+        "Supported where the means within the range, over trials and tasks, differ by "
+        f"at most {in_points(_TOLERANCE)} points, contrary where by more (at least "
+        f"{MIN_TRIALS} trials).",
+        flat,
+    ),
+    "trend": Check(
+        "Supported where the 95 % t interval over trials of the paired "
+        "difference between the two ends of the curve, averaged over tasks, lies above "
+        f"zero, contrary where it lies below (at least {MIN_TRIALS} trials).",
+        trend,
+    ),
+    "transfer": Check(
+        f"{verdicts.RULE} Here it is applied to the average over tasks: supported "
+        "where the source helps, contrary where it hurts or the two are equal.",
+        transfer,
+    ),
+    "class-noise": Check(
+        _NO_BETTER.format("with class noise"), partial(no_better, state=CLASS_NOISE)
+    ),
+    "without-source": Check(
+        _NO_BETTER.format("without one"), partial(no_better, state=ALONE)
+    ),
+    "cheapest": Check(
+        "Supported where its processor time over all tasks is below that of every "
+        "rival that was measured, otherwise contrary (at least "
+        f"{MIN_TRIALS} trials of it and of a rival that decides); shortened rivals are "
+        "left out and named.",
+        cheapest,
+        of_time=True,
+    ),
+    "elsewhere": Check("Not decided by the numbers of a study.", elsewhere),
+}

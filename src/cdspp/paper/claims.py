@@ -1,0 +1,216 @@
+"""Claims of the paper, each with the verdict of the data of a study."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from inspect import signature
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from cdspp.analysis.curves import arrange_curves
+from cdspp.analysis.fit_records import read_fit_records
+from cdspp.analysis.source_help import read_comparisons
+from cdspp.analysis.summary import read_scores, summarise
+from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
+from cdspp.core.errors import DataError
+from cdspp.core.names import PathLike, Paths
+from cdspp.core.wording import DASH, sentence
+from cdspp.core.yaml_files import read_yaml
+from cdspp.paper import checks
+from cdspp.paper.checks import CHECKS, CONTRARY, SUPPORTED, Evidence, Times
+from cdspp.paper.times import measure_times
+from cdspp.report.tables.table import Cell, Line, Table, write_tables
+from cdspp.stages.score import RowScores
+from cdspp.study.plan import Plans
+
+BY_CONSTRUCTION = "by construction"
+UNTESTABLE = "cannot be tested here"  # in place of a verdict
+PAPER, OURS = "paper", "ours"
+_KIND_NOTES = {OURS: " (our question)"}
+CLAIM_COLUMNS = ("claim", "text", "kind", "benchmark", "verdict", "numbers", "rule")
+_TERMS = (
+    "Supported: these data show what is claimed; contrary: they show the opposite; "
+    f"too few trials: fewer than {MIN_TRIALS}, or trials that do not settle it; by "
+    "construction: it follows from the algorithm and cannot fail, so it is not counted."
+)
+_SCOPE = (
+    "These data are not the paper's, so a claim that they contradict is not refuted "
+    "there."
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim in our words, and its check; `kind` is the paper's, others' or ours.
+
+    `construction` says why it cannot fail on this implementation; empty where it can.
+    """
+
+    id: str
+    text: str
+    check: str
+    kind: str = PAPER
+    construction: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def write_claims(
+    plans: Plans,
+    scores: Paths,
+    comparisons: Paths,
+    rows: Paths,
+    paper: PathLike,
+    outputs: Paths,
+) -> None:
+    """Write the claims of the paper: a verdict each, and the numbers behind it."""
+    evidence = read_evidence(scores, comparisons, rows, plans)
+    findings = check_claims(evidence, read_claims(Path(paper, "claims.yaml")))
+    tables = build_verdicts_table(findings), build_claims_table(findings)
+    write_tables(tables, outputs)
+
+
+def write_time_claims(
+    plans: Plans, records: Paths, paper: PathLike, outputs: Paths
+) -> None:
+    """Write what the paper claims of computation time."""
+    times = measure_times(read_fit_records(records).outcomes, plans)
+    claims = read_claims(Path(paper, "claims.yaml"))
+    findings = check_claims([Times(plan, times) for plan in plans], claims)
+    write_tables([build_time_claims_table(findings)], outputs)
+
+
+def read_evidence(
+    scores: Paths, comparisons: Paths, rows: Paths, plans: Plans
+) -> list[Evidence]:
+    """Read what is known of each benchmark: scores, comparisons, scores by row."""
+    read = zip(map(read_scores, scores), comparisons, rows, plans, strict=True)
+    return [
+        Evidence(
+            summarise(frame, plan),
+            arrange_curves(frame, plan),
+            read_comparisons(gains),
+            RowScores(by_row),
+        )
+        for frame, gains, by_row, plan in read
+    ]
+
+
+def read_claims(path: PathLike) -> list[Claim]:
+    """Read the list of claims; DataError where a check or key is unknown or missing."""
+    claims = []
+    for entry in read_yaml(path):
+        try:
+            claim = Claim(**entry)
+            signature(CHECKS[claim.check].apply).bind(None, **claim.options)
+        except (KeyError, TypeError) as error:
+            raise DataError(
+                f"{path}, {entry.get('id', entry)}: expected the keys id, text and "
+                f"check, perhaps kind, construction and options, with a check of "
+                f"{', '.join(CHECKS)} and its own options."
+            ) from error
+        claims.append(claim)
+    return claims
+
+
+def check_claims(
+    evidence: Sequence[Evidence | Times], claims: Sequence[Claim]
+) -> pd.DataFrame:
+    """Put every claim to every benchmark: those on time to times, all others to scores.
+
+    The frame has `CLAIM_COLUMNS`: the verdict by claim, then by benchmark, the numbers
+    behind it, or what is missing, and the rule that decided it.
+    """
+    records = []
+    for claim, each in product(claims, evidence):
+        rule, apply, of_time = CHECKS[claim.check]
+        if of_time != isinstance(each, Times):
+            continue
+        try:
+            decision = apply(each, **claim.options)
+        except checks.NotTestable as missing:
+            decision = checks.Decision(UNTESTABLE, f"{sentence(str(missing))}.")
+        if claim.construction and decision.verdict != CONTRARY:
+            decision = decision._replace(verdict=BY_CONSTRUCTION)
+            rule = f"By construction: {claim.construction}."
+        record = {"claim": claim.id, "text": claim.text, "kind": claim.kind}
+        record |= {"benchmark": each.plan.title, "rule": rule}
+        records.append(record | decision._asdict())
+    return pd.DataFrame(records, columns=list(CLAIM_COLUMNS))
+
+
+def build_verdicts_table(findings: pd.DataFrame) -> Table:
+    """Build the table ``claims-overview``: a line a claim, a column a benchmark."""
+    lines = []
+    for _, group in findings.groupby("claim", sort=False):
+        construction = group[group["verdict"] == BY_CONSTRUCTION]["rule"]
+        verdicts = (
+            Cell(DASH if verdict == UNTESTABLE else verdict, bold=verdict == SUPPORTED)
+            for verdict in group["verdict"]
+        )
+        claim = _claim_cell(group.iloc[0], "".join(construction[:1]))
+        lines.append(Line((claim, *verdicts)))
+    return Table(
+        "claims-overview",
+        "What the paper claims, and what these data say",
+        f"{_opening(findings)}. {_TERMS} A dash: no number of this study speaks to it. "
+        f"{_SCOPE} What the paper claims of time stands beside the measured seconds.",
+        columns=("Claim", *findings["benchmark"].unique()),
+        lines=tuple(lines),
+        data=findings[["claim", "text", "kind", "benchmark", "verdict"]],
+        prose=(0,),
+    )
+
+
+def _claim_cell(finding: Any, note: str) -> Cell:
+    return Cell(finding.text + _KIND_NOTES.get(finding.kind, ""), note=note)
+
+
+def _opening(findings: pd.DataFrame) -> str:
+    tally, words = Counter(findings["verdict"]), (SUPPORTED, CONTRARY, TOO_FEW)
+    counts = ", ".join(f"{tally[word]} {word}" for word in words)
+    rule = "Each claim, in our words, is put to every benchmark by a fixed rule"
+    return f"In all, {counts}. {rule}"
+
+
+def build_claims_table(findings: pd.DataFrame) -> Table:
+    """Build the table ``claims``: a line a claim and benchmark."""
+    lines = []
+    for _, group in findings.groupby("claim", sort=False):
+        # One line, where all benchmarks say the same.
+        distinct = group.drop_duplicates(["verdict", "numbers"])
+        together = len(distinct) == 1 < len(group)
+        claim = _claim_cell(group.iloc[0], group.iloc[0].rule)
+        for finding in (distinct if together else group).itertuples():
+            benchmark = Cell("all" if together else finding.benchmark)
+            verdict = Cell(finding.verdict, bold=finding.verdict == SUPPORTED)
+            cells = (claim, benchmark, verdict, Cell(finding.numbers))
+            lines.append(Line(cells, finding.claim))
+            claim = Cell("")
+    return Table(
+        "claims",
+        "The numbers behind each verdict",
+        f"{_opening(findings)} (in small print). {_TERMS} {_SCOPE}",
+        columns=("Claim", "Benchmark", "Verdict", "Numbers"),
+        lines=tuple(lines),
+        data=findings,
+        text_columns=4,
+        prose=(0, 3),
+    )
+
+
+def build_time_claims_table(findings: pd.DataFrame) -> Table:
+    """Build the table ``time-claims``: a line a claim on time and benchmark."""
+    return replace(
+        build_claims_table(findings),
+        name="time-claims",
+        title="What the paper claims of computation time",
+        caption=(
+            "By a fixed rule (in small print), from the seconds of this run: another "
+            "run, or another machine, has others. That is why this claim stands apart."
+        ),
+    )

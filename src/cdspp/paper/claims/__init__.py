@@ -1,1 +1,0 @@
-"""Claims of the paper, each a computed check."""

@@ -1,0 +1,153 @@
+"""Additions of the paper to a study: runs in another reading, sections of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from cdspp.core.yaml_files import read_yaml
+from cdspp.paper.readings import NAME, READINGS, PaperPlan, ReadingPlan
+from cdspp.report.outline import DETAILS, TABLE, TIMING, Fold, Item, Maker, Part
+from cdspp.study.checks import run_faults
+from cdspp.study.model import Benchmark, Setting, Study
+from cdspp.study.plan import BenchmarkPlan
+from cdspp.study.plugins import KnownNames, ReportPlugin, unknown
+from cdspp.study.settings import chosen_tasks
+
+Config = Mapping[str, Any]
+
+
+def _has(name: str) -> Callable[[BenchmarkPlan], bool]:
+    return lambda plan: bool(getattr(PaperPlan.of(plan), name))
+
+
+def _maker(function: str, *inputs: str) -> Maker:
+    return Maker(f"cdspp.paper.{function}", inputs or ("scores",), ("paper",))
+
+
+_CLAIMS = _maker("claims:write_claims", "scores", "comparisons", "rows")
+_PRINTED = _maker("printed:write_printed")
+_EFFECTS = _maker("effects:write_effects")
+_TIME_CLAIMS = _maker("claims:write_time_claims", "records")
+_OF_TIME = "What the paper claims of time, by the seconds of this run."
+_NUMBERS = Fold(
+    "The numbers behind each verdict",
+    "What was compared, by which rule, and how large the difference is.",
+)
+_CELLS = Fold(
+    "Every printed cell",
+    "Each printed accuracy beside ours, task by task, or the reason why there is none.",
+)
+CLAIMS = Part(
+    "claims",
+    "What the paper claims",
+    items=(
+        Item(TABLE, "claims-overview", _CLAIMS, _has("claims")),
+        Item(TABLE, "claims", _CLAIMS, _has("claims"), _NUMBERS),
+    ),
+)
+PRINTED = Part(
+    "printed",
+    "Printed and reproduced",
+    items=(
+        Item(TABLE, "printed-methods", _PRINTED, _has("printed")),
+        Item(TABLE, "printed-choices", _EFFECTS, _has("choices")),
+        Item(TABLE, "printed", _PRINTED, _has("printed"), _CELLS),
+    ),
+)
+DEVIATIONS = Part(
+    "deviations",
+    "Where paper and released code differ",
+    DETAILS,
+    (Item(TABLE, "deviations", _EFFECTS, _has("claims")),),
+    "Where the text of a paper and its authors' program say different things, and how "
+    "many points the other reading changes.",
+)
+TIMES = (
+    Item(TIMING, "times", _maker("times:write_times", "records")),
+    Item(TIMING, "time-claims", _TIME_CLAIMS, _has("claims"), caption=_OF_TIME),
+)
+
+
+class Paper(ReportPlugin):
+    """The plug-in of the paper, whose numbers and readings are resources."""
+
+    name = NAME
+
+    def __init__(self, resources: Path) -> None:
+        self.folder = resources / "paper"
+        # By section and name, the deviations and choices that have a switch.
+        self.readings: dict[str, dict[str, Mapping[str, Any]]] = {
+            section: {
+                entry["id"]: {"methods": [entry.get("method")], **entry}
+                for entry in read_yaml(self.folder / f"{section}.yaml")
+                if entry.get("options") or entry.get("without")
+            }
+            for section in READINGS
+        }
+
+    def faults(self, known: KnownNames) -> Iterator[str]:
+        """Yield unknown readings and printed benchmarks."""
+        for section, readings in self.readings.items():
+            for where, entry in known.entries(section):
+                name = entry["id"]
+                if name not in readings:
+                    yield unknown(f"{where}.id", name, readings)
+                    continue
+                methods = entry.get("methods", readings[name]["methods"])
+                yield from run_faults(known, where, entry, methods)
+        names, seen = list(read_yaml(self.folder / "benchmarks.yaml")), set()
+        for where, entry in known.entries("benchmarks"):
+            if (name := entry.get("printed")) is None:
+                continue
+            if name not in names:
+                yield unknown(f"{where}.printed", name, names)
+            elif name in seen:
+                yield f"{where}.printed: {name} is named more than once."
+            seen.add(name)
+
+    def settings(
+        self, config: Config, benchmarks: Mapping[str, Benchmark]
+    ) -> Iterator[Setting]:
+        """Yield the settings that run methods of deviations and choices otherwise."""
+        for section, readings in self.readings.items():
+            for entry in config.get(section, []):
+                reading = readings[entry["id"]]
+                yield Setting(
+                    identifier=f"{READINGS[section]}-{entry['id']}",
+                    methods=tuple(entry.get("methods", reading["methods"])),
+                    tasks=chosen_tasks(entry, benchmarks),
+                    options=dict(sorted(reading.get("options", {}).items())),
+                    trials=entry.get("trials"),
+                    without=tuple(reading.get("without", ())),
+                    plugin=NAME,
+                )
+
+    def plan(self, study: Study, config: Config, benchmark: str) -> dict[str, Any]:
+        """Return the `cdspp.paper.readings.PaperPlan` of a benchmark as a mapping."""
+        entries = {entry["id"]: entry for entry in config.get("benchmarks", ())}
+        printed = entries.get(benchmark, {}).get("printed")
+        plans: dict[str, tuple[ReadingPlan, ...]] = dict.fromkeys(READINGS, ())
+        for section, opening in READINGS.items():
+            for entry in config.get(section, ()):
+                setting = f"{opening}-{entry['id']}"
+                tasks = study.setting_tasks(benchmark, setting)
+                methods = study.setting_methods(benchmark, setting) if tasks else ()
+                for method in methods:
+                    trials = study.setting_trials(setting, method)
+                    plan = ReadingPlan(entry["id"], setting, method, tasks, trials)
+                    plans[section] += (plan,)
+        return asdict(PaperPlan(config.get("paper", True), printed, **plans))
+
+    @staticmethod
+    def parts(outline: tuple[Part, ...]) -> tuple[Part, ...]:
+        """Return the outline with claims, printed numbers, deviations and times."""
+        added = {"overview": [CLAIMS, PRINTED], "times": [DEVIATIONS]}
+        parts: list[Part] = []
+        for part in outline:
+            if part.anchor == "times":
+                part = replace(part, items=TIMES)
+            parts += [part, *added.get(part.anchor, [])]
+        return tuple(parts)

@@ -1,0 +1,167 @@
+"""Plug-ins of the report: they add settings, checks, rules and sections of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from cdspp.core.discovery import did_you_mean, load_class, plugin_paths
+from cdspp.core.names import role_domains
+from cdspp.study.model import Benchmark, Config, Setting, Study, StudyDataset
+from cdspp.study.settings import task_names
+
+Faults = Iterator[str]
+
+OFFERED = "cdspp.sections"  # group of entry points of installed packages
+BUILT_IN = ("cdspp.paper.plugin:Paper",)
+
+
+class ReportPlugin:
+    """Base class of the plug-ins of the report; one object of each serves a study.
+
+    Parameters
+    ----------
+    resources : Path
+        Folder of the files that the project ships for studies.
+
+    Attributes
+    ----------
+    name : str
+        Of its settings, and of its part of a plan.
+    rules : str
+        File of rules, absolute, that make what its items without a maker name; empty
+        without such. What `workflow/rules/common.smk` defines is at hand in it.
+    """
+
+    name: str
+    rules: str = ""
+
+    def __init__(self, resources: Path) -> None:
+        self.resources = resources
+
+    def faults(self, known: KnownNames) -> Iterable[str]:
+        """Return the faults of its keys, a line each."""
+        return ()
+
+    def settings(
+        self, config: Mapping[str, Any], benchmarks: Mapping[str, Benchmark]
+    ) -> Iterable[Setting]:
+        """Return the settings that it adds; they carry its name as their `plugin`."""
+        return ()
+
+    def plan(
+        self, study: Study, config: Mapping[str, Any], benchmark: str
+    ) -> dict[str, Any]:
+        """Return the needs of its tables for a benchmark, as JSON could hold them."""
+        return {}
+
+    @staticmethod
+    def parts(outline: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the outline of the page with its own parts and items."""
+        return outline
+
+
+@cache
+def plugin_classes() -> tuple[type[ReportPlugin], ...]:
+    """Return the plug-ins of the project, then those of installed packages."""
+    return tuple(map(load_class, (*BUILT_IN, *plugin_paths(OFFERED).values())))
+
+
+class KnownNames:
+    """The sections of a configuration by name, and its data sets."""
+
+    def __init__(self, config: Config, datasets: Mapping[str, StudyDataset]) -> None:
+        self.config = config
+        self.datasets = datasets
+        self.views, self.methods, self.benchmarks = (
+            {entry["id"]: entry for entry in config[section]}
+            for section in ("views", "methods", "benchmarks")
+        )
+        self.states = config.get("source_states", {}).get("states", [])
+
+    def entries(self, section: str) -> Iterator[tuple[str, Config]]:
+        """Yield the entries of a section, each with its place: ``views[0]``."""
+        for i, entry in enumerate(self.config.get(section, [])):
+            yield f"{section}[{i}]", entry
+
+    def missing(self, where: str, section: str, *names: str) -> Faults:
+        """Yield the names that a section lacks."""
+        known = [*self.datasets] if section == "datasets" else []
+        if section == "source_states":
+            known = self.states
+        else:
+            known += [entry["id"] for _, entry in self.entries(section)]
+        yield from unknown_of(where, names, known)
+
+    def root(self, view: str) -> str | None:
+        """Return the view made of files on which a view rests, None in a circle."""
+        seen: set[str] = set()
+        while view in self.views and "view" in self.views[view]:
+            if view in seen:
+                return None
+            seen.add(view)
+            view = self.views[view]["view"]
+        return view
+
+    def ran(self, entry: Config) -> Collection[str]:
+        """Return the names of the benchmarks that an entry runs on."""
+        found: Collection[str] = entry.get("benchmarks", self.benchmarks)
+        return found
+
+    def domains(self, benchmark: str) -> Mapping[str, Mapping[str, int]] | None:
+        """Return the class sizes of a benchmark by domain, None where unknown."""
+        name = self.benchmarks.get(benchmark, {}).get("dataset", "")
+        return self.datasets[name].class_sizes if name in self.datasets else None
+
+    def tasks(self, benchmarks: Iterable[str]) -> dict[str, None] | None:
+        """Return the tasks of some benchmarks, None where not all are known."""
+        tasks: dict[str, None] = {}
+        for name in benchmarks:
+            domains = self.domains(name)
+            if domains is None:
+                return None
+            tasks |= dict.fromkeys(task_names(self.benchmarks[name], domains))
+        return tasks
+
+    def size_faults(self, where: str, benchmark: Config, asked: Config) -> Faults:
+        """Yield the classes that are too small for the labels that an entry wants."""
+        domains = self.datasets[benchmark["dataset"]].class_sizes
+        roles = role_domains(task_names(benchmark, domains))
+        counts = {**benchmark["labels"], **asked}
+        labelled, more = counts["target"], counts.get("unlabelled", 1)
+        left = "no test sample" if more == 1 else f"fewer than {more} others"
+        for domain in roles["target"]:
+            sizes = domains.get(domain, {}).items()
+            small = [f"{c} ({size})" for c, size in sizes if size < labelled + more]
+            if small:
+                yield (
+                    f"{where}.target: {labelled} labelled samples per class leave "
+                    f"{left} in domain {domain}, class {', '.join(small)}."
+                )
+        wanted = asked.get("source", 0)
+        sources = (
+            (size, label, domain)
+            for domain in roles["source"]
+            for label, size in domains.get(domain, {}).items()
+        )
+        largest, label, domain = max(sources, default=(wanted, "", ""))
+        if largest < wanted:
+            yield (
+                f"{where}.source: {wanted} labelled samples per class are more than "
+                f"any class of the source domains has: the largest, {label} in "
+                f"{domain}, has {largest}. Ask for {largest} or fewer; a smaller class "
+                "gives all it has."
+            )
+
+
+def unknown(where: str, name: str, known: Iterable[str]) -> str:
+    """Say that a name is unknown, and which one may be meant."""
+    return f"{where}: unknown name {name!r}{did_you_mean(name, known)}"
+
+
+def unknown_of(where: str, names: Iterable[str], known: Iterable[str]) -> Faults:
+    """Yield the names that are not among the known ones."""
+    known = list(known)
+    yield from (unknown(where, name, known) for name in names if name not in known)

@@ -1,0 +1,295 @@
+"""Each kind of check of a claim, on hand-made numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+import pytest
+from support.claim_data import LUCK, Check, check_of, curve_of, evidence, times
+
+from cdspp.analysis.verdicts import TOO_FEW
+from cdspp.paper.checks import (
+    CONTRARY,
+    SUPPORTED,
+    Evidence,
+    NotTestable,
+    Times,
+    decide,
+)
+
+SUPERIOR = check_of("superior", method="cdspp", rival="svm-t")
+BEST = check_of("best", method="cdspp")
+FLAT = check_of("flat", method="cdspp", parameter="alpha", low=10, high=100)
+RISING = check_of("trend", method="cdspp", parameter="labels")
+GAIN = check_of("trend", method="cdspp", parameter="labels", rival="svm-t")
+RIVALS = ("dama", "cdls", "stn", "ssan")
+CHEAPEST = check_of("cheapest", method="cdspp", rivals=RIVALS)
+
+
+def along(parameter: str, levels: Mapping[float, float], **others: float) -> Evidence:
+    """Return a curve alone as what is known; see `curve_of`."""
+    return evidence(curve=curve_of(parameter, levels, **others))
+
+
+@pytest.mark.parametrize(
+    ("trials", "holds", "opposite", "word"),
+    [
+        (5, True, False, SUPPORTED),
+        (5, False, True, CONTRARY),
+        (5, False, False, TOO_FEW),
+        (4, True, False, TOO_FEW),
+        (4, False, True, TOO_FEW),
+    ],
+)
+def test_a_word_needs_five_trials_that_settle_the_claim(
+    trials: int, holds: bool, opposite: bool, word: str
+) -> None:
+    assert decide(trials, holds=holds, opposite=opposite) == word
+
+
+def test_a_method_is_superior_where_the_interval_lies_above_zero() -> None:
+    values = {"cdspp": 0.8 + LUCK, "svm-t": [[0.7] * 5, [0.85] * 5]}
+    verdict, numbers = SUPERIOR(evidence(values))
+    assert verdict == SUPPORTED
+    assert numbers.startswith("CDSPP 80.5 %, SVM_t 77.5 %: a gain of 3.0 points (95 %")
+    assert numbers.endswith("better on 1 of 2 tasks, 5 trials.")
+
+
+def test_an_interval_that_includes_zero_settles_nothing() -> None:
+    values = {"cdspp": 0.8 + LUCK, "svm-t": 0.8}
+    verdict, numbers = SUPERIOR(evidence(values))
+    assert verdict == TOO_FEW
+    assert ": a gain of 0.5 points (95 % interval −" in numbers
+
+
+def test_an_interval_below_zero_is_contrary() -> None:
+    verdict, numbers = SUPERIOR(evidence({"cdspp": 0.7 + LUCK, "svm-t": 0.8}))
+    assert verdict == CONTRARY
+    assert ": a gain of −9.5 points (95 % interval −" in numbers
+
+
+def test_means_are_those_of_the_trials_that_both_have() -> None:
+    values = {"cdspp": [0.9, *[0.8] * 5], "svm-t": [math.nan, *[0.7] * 5]}
+    verdict, numbers = SUPERIOR(evidence(values, trials=6))
+    assert verdict == SUPPORTED
+    assert numbers.startswith("CDSPP 80.0 %, SVM_t 70.0 %")
+    assert numbers.endswith("5 trials.")
+
+
+@pytest.mark.parametrize("rival", [0.7, 0.9])
+def test_fewer_than_five_trials_settle_nothing_however_sure(rival: float) -> None:
+    verdict, numbers = SUPERIOR(evidence({"cdspp": 0.8, "svm-t": rival}, trials=4))
+    assert verdict == TOO_FEW
+    assert numbers.endswith("4 trials.")
+
+
+def test_a_single_trial_has_no_interval_and_is_told() -> None:
+    values = {"cdspp": 0.8, "svm-t": [0.7, *[math.nan] * 4]}
+    verdict, numbers = SUPERIOR(evidence(values))
+    assert verdict == TOO_FEW
+    assert numbers.endswith("a gain of 10.0 points, better on 2 of 2 tasks, 1 trial.")
+
+
+def test_a_method_is_the_best_where_it_beats_the_best_complete_row() -> None:
+    values = {
+        "svm-t": 0.99,
+        "cdls": 0.75,
+        "ddacl": 0.79,
+        "ssan": 0.95,
+        "pa": [0.70, *[math.nan] * 4],
+        "cdspp": 0.8 + LUCK / 10,
+        "cdspp-pca": 0.97,
+    }
+    check = check_of("best", method="cdspp", apart=("cdspp-pca",))
+    verdict, numbers = check(evidence(values, shortened=["ssan"]))
+    assert verdict == SUPPORTED
+    assert numbers.startswith("CDSPP 80.1 %; best of 2 others DDACL, 79.0 %: a gain of")
+    assert numbers.endswith(
+        "Left out: SSAN (shortened, −14.9), PA (1 of 5 trials, +10.0)."
+    )
+
+
+@pytest.mark.parametrize(("best", "word"), [(0.8, TOO_FEW), (0.9, CONTRARY)])
+def test_a_method_that_another_equals_or_beats_is_not_the_best(
+    best: float, word: str
+) -> None:
+    values = {"cdls": 0.5, "ddacl": best, "cdspp": 0.8 + LUCK}
+    assert BEST(evidence(values)).verdict == word
+
+
+def test_means_within_a_point_are_flat_whatever_lies_outside_the_range() -> None:
+    known = along("alpha", {0.1: 0.2, 10: 0.80, 30: 0.81, 100: 0.805, 1000: 0.3})
+    assert FLAT(known) == (
+        SUPPORTED,
+        "CDSPP between 80.5 and 81.5 % for alpha = 10, 30, 100: 1.0 points apart, "
+        "2 tasks, 5 trials.",
+    )
+
+
+def test_means_more_than_a_point_apart_are_not_flat() -> None:
+    known = along("alpha", {10: 0.80, 100: 0.811})
+    verdict, numbers = FLAT(known)
+    assert verdict == CONTRARY
+    assert "1.1 points apart" in numbers
+
+
+def test_three_trials_settle_nothing_along_a_curve() -> None:
+    for check, known in (
+        (FLAT, along("alpha", {10: 0.80, 100: 0.80})),
+        (RISING, along("labels", {1: 0.5, 3: 0.7})),
+    ):
+        known.curves[0].accuracy[..., 3:] = math.nan
+        verdict, numbers = check(known)
+        assert verdict == TOO_FEW
+        assert numbers.endswith("2 tasks, 3 trials.")
+
+
+def test_the_range_may_start_at_the_number_of_classes() -> None:
+    known = along("n_components", {2: 0.3, 9: 0.7, 10: 0.8, 20: 0.8})
+    verdict, numbers = check_of("flat", method="cdspp", parameter="n_components")(known)
+    assert verdict == SUPPORTED
+    assert "for d = 10, 20: 0.0 points apart" in numbers
+
+
+def test_an_accuracy_that_ends_higher_than_it_begins_rises() -> None:
+    known = along("labels", {1: 0.5, 3: 0.7, 5: 0.69, 7: 0.8})
+    assert RISING(known) == (
+        SUPPORTED,
+        "CDSPP: 50.5 % at labels per class = 1, 80.5 % at 7; a change of 30.0 points "
+        "(95 % interval 30.0 to 30.0), as claimed in 2 of 3 steps, 2 tasks, 5 trials.",
+    )
+
+
+def test_an_accuracy_that_falls_in_place_of_rising_is_contrary() -> None:
+    known = along("labels", {1: 0.7, 3: 0.5})
+    verdict, numbers = RISING(known)
+    assert verdict == CONTRARY
+    assert "at 3; a change of −20.0 points" in numbers
+
+
+def test_an_accuracy_that_ends_where_it_begins_leaves_it_open() -> None:
+    known = along("labels", {1: 0.5, 3: 0.7, 5: 0.5})
+    assert RISING(known).verdict == TOO_FEW
+
+
+def test_a_gain_over_a_rival_may_fall() -> None:
+    known = along("labels", {1: 0.6, 5: 0.55, 9: 0.52}, svm_t=0.5)
+    assert partial(GAIN, rises=False)(known) == (
+        SUPPORTED,
+        "Gain of CDSPP over SVM_t: 10.0 points at labels per class = 1, 2.0 points at "
+        "9; a change of −8.0 points (95 % interval −8.0 to −8.0), as claimed in 2 of 2 "
+        "steps, 2 tasks, 5 trials.",
+    )
+    assert GAIN(known).verdict == CONTRARY
+
+
+def test_values_that_a_task_lacks_and_trials_that_a_value_lacks_are_left_out() -> None:
+    known = along("labels", {1: 0.5, 3: 0.6, 5: 0.1})
+    (curve,) = known.curves
+    curve.accuracy[0, 1, 2] = math.nan
+    _, numbers = RISING(known)
+    assert "60.5 % at 3; a change" in numbers
+    curve.accuracy[0, 0, 0, 3:] = math.nan
+    curve.accuracy[0, 0, 1, :2] = math.nan
+    assert RISING(known).numbers.endswith("2 tasks, 1 trial.")
+    curve.accuracy[0, 0, 1, 2] = math.nan
+    with pytest.raises(NotTestable, match="trial.*value"):
+        RISING(known)
+
+
+def test_the_cheapest_takes_less_than_every_whole_rival() -> None:
+    seconds = {"dama": 20.0, "cdls": 35.0, "svm-t": 1.0, "stn": 5.0, "cdspp": 10.0}
+    assert CHEAPEST(times(seconds, shortened=["stn"])) == (
+        SUPPORTED,
+        "CDSPP 10 s; cheapest and dearest rival DAMA (2 ×), CDLS (3.5 ×), of 2 rivals, "
+        "5 trials. Left out, shortened: STN (0.5 ×).",
+    )
+
+
+def test_cheaper_rivals_are_named() -> None:
+    seconds = {"dama": 5.0, "cdls": 35.0, "cdspp": 10.0}
+    numbers = "CDSPP 10 s; cheaper are DAMA (0.5 ×), of 2 rivals, 5 trials."
+    assert CHEAPEST(times(seconds)) == (CONTRARY, numbers)
+
+
+def test_the_seconds_of_four_trials_settle_nothing() -> None:
+    verdict, numbers = CHEAPEST(times({"dama": 5.0, "cdspp": 1.0}, trials=4))
+    assert verdict == TOO_FEW
+    assert numbers.endswith("of 1 rival, 4 trials.")
+
+
+def test_a_row_that_knows_what_others_do_not_is_no_rival_in_time() -> None:
+    known = times({"dama": 5.0, "cdls": 35.0, "cdspp": 10.0})
+    plan = known.plan
+    told = [replace(r, kind="informed") if r.key == "dama" else r for r in plan.rows]
+    informed = replace(known, plan=replace(plan, rows=tuple(told)))
+    verdict, numbers = CHEAPEST(informed)
+    assert verdict == SUPPORTED
+    assert "DAMA" not in numbers
+
+
+NO_TRIAL = [math.nan] * 5
+
+
+@pytest.mark.parametrize(
+    ("check", "known", "message"),
+    [
+        (SUPERIOR, evidence({"cdspp": 0.8}), "svm-t .*run.*study"),
+        (
+            SUPERIOR,
+            evidence({"cdspp": 0.8, "svm-t": 0.7}, shortened=["cdspp"]),
+            "runs of CDSPP were shortened",
+        ),
+        (
+            SUPERIOR,
+            evidence({"cdspp": 0.8, "svm-t": NO_TRIAL}),
+            "trial.*tasks",
+        ),
+        (
+            BEST,
+            evidence({"svm-t": 0.5, "cdspp": 0.8}),
+            "row.* CDSPP",
+        ),
+        (BEST, evidence({"cdls": 0.5}), "cdspp.*run"),
+        (
+            BEST,
+            evidence({"cdls": 0.5, "cdspp": [0.8, 0.8, 0.8, 0.8, math.nan]}),
+            "CDSPP .*trials",
+        ),
+        (FLAT, evidence(), "curve.*alpha"),
+        (FLAT, along("max_iter", {1: 0.5, 5: 0.6}), "curve.*alpha"),
+        (FLAT, along("alpha", {1: 0.5, 10: 0.6}), "has 1 value from 10 to 100"),
+        (GAIN, along("alpha", {1: 0.5, 3: 0.6}), "curve.*per"),
+        (
+            GAIN,
+            along("labels", {1: 0.5, 3: 0.6}),
+            "svm-t .*along.*curve",
+        ),
+        (GAIN, along("labels", {1: 0.5}, svm_t=0.4), "fewer.*values"),
+        (CHEAPEST, times({"dama": 5.0}), "timed.*tasks"),
+        (
+            CHEAPEST,
+            times({"dama": 5.0, "cdspp": math.nan}),
+            "cdspp.*timed",
+        ),
+        (
+            CHEAPEST,
+            times({"dama": math.nan, "cdspp": 1.0}),
+            "rival.* CDSPP",
+        ),
+        (
+            CHEAPEST,
+            times({"stn": 5.0, "cdspp": 1.0}, shortened=["stn"]),
+            "no rival",
+        ),
+        (check_of("elsewhere", where="see the figure"), evidence(), "see the figure"),
+    ],
+)
+def test_a_check_says_what_it_lacks(
+    check: Check, known: Evidence | Times, message: str
+) -> None:
+    with pytest.raises(NotTestable, match=message):
+        check(known)

@@ -1,0 +1,186 @@
+"""Claims on the source, on hand-made numbers: transfer, class noise, without it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from support.claim_data import Check, check_of, evidence
+
+from cdspp.analysis.verdicts import TOO_FEW
+from cdspp.paper.checks import CONTRARY, SUPPORTED, Evidence, NotTestable
+
+# Five trials; a difference of SHAKY trials has a standard error of 2.5 points.
+FLAT = np.zeros(5)
+SHAKY = np.array([-0.04, 0.08, -0.04, -0.04, 0.04])
+NOISE, ALONE = "class-noise", "none"
+Rows = dict[Any, Any]
+TRANSFER, NOISE_DOES = check_of("transfer"), check_of("class-noise")
+WITHOUT_SOURCE = check_of("without-source")
+
+
+def methods(state: str, **gains: Any) -> Rows:
+    """Give methods these gains over themselves in another state, and an SVM."""
+    rows: Rows = {"svm-t": FLAT + 0.6}
+    for name, gain in gains.items():
+        key = name.replace("_", "-")
+        rows |= {key: FLAT + 0.8, (state, key): FLAT + 0.8 - gain}
+    return rows
+
+
+def test_transfer_is_supported_where_the_source_beats_every_state() -> None:
+    rows = {"cdspp": FLAT + 0.8, "target-only": FLAT + 0.7, ("noise", "cdspp"): 0.75}
+    verdict, numbers = TRANSFER(evidence(rows))
+    assert verdict == SUPPORTED
+    assert numbers.startswith(
+        "On average over 2 tasks the source helps CDSPP: over no source it gains 10.0 "
+        "points"
+    )
+
+
+@pytest.mark.parametrize(
+    ("alone", "word"),
+    [(0.9, "hurts"), (0.8, "makes no difference")],
+)
+def test_a_source_that_hurts_or_makes_no_difference_is_contrary_to_transfer(
+    alone: float, word: str
+) -> None:
+    verdict, numbers = TRANSFER(evidence({"cdspp": FLAT + 0.8, "target-only": alone}))
+    assert verdict == CONTRARY
+    assert word in numbers
+    assert numbers.endswith(" 5 trials.")
+
+
+def test_what_the_trials_leave_undecided_does_not_settle_transfer() -> None:
+    rows = {"cdspp": FLAT + 0.8, "target-only": 0.8 + SHAKY}
+    verdict, numbers = TRANSFER(evidence(rows))
+    assert verdict == TOO_FEW
+    assert "undecided" in numbers
+
+
+def test_transfer_is_a_matter_of_the_average() -> None:
+    better = [list(FLAT + 0.9), list(FLAT + 0.8)]
+    known = evidence({"cdspp": better, "target-only": 0.8})
+    verdict, numbers = TRANSFER(known)
+    assert verdict == SUPPORTED
+    assert "helps on 1, equal on 1" in numbers
+
+
+def test_class_noise_is_refuted_by_one_method_that_is_better_with_its_source() -> None:
+    rows = methods(NOISE, dama=0.0, cdspp=0.03) | methods(ALONE, cdspp=0.05)
+    verdict, numbers = NOISE_DOES(evidence(rows))
+    assert verdict == CONTRARY
+    assert numbers == (
+        "On 5 trials, of 2 methods, better with the real source: 1 (CDSPP +3.0); "
+        "equal: 1; better with class noise: 0. Better with the real source than "
+        "without any: 1 of 1."
+    )
+
+
+def test_class_noise_is_confirmed_where_most_methods_do_as_well_with_it() -> None:
+    rows = methods(NOISE, dama=-0.03, pa=0.0, cdspp=SHAKY)
+    verdict, numbers = NOISE_DOES(evidence(rows))
+    assert verdict == SUPPORTED
+    assert numbers == (
+        "On 5 trials, of 3 methods, better with the real source: 0; equal: 1; better "
+        "with class noise: 1."
+    )
+
+
+def test_where_half_of_the_methods_are_undecided_class_noise_is_not_settled() -> None:
+    rows = methods(NOISE, dama=SHAKY, cdspp=0.0)
+    verdict, numbers = NOISE_DOES(evidence(rows))
+    assert verdict == TOO_FEW
+    assert "; equal: 1;" in numbers
+
+
+# Three points with an error of one: p = 0.02 alone, 0.08 among four.
+SOME = 0.03 + 0.4 * SHAKY
+
+
+def test_of_several_methods_each_must_be_surer() -> None:
+    one = methods(NOISE, cdspp=SOME)
+    assert NOISE_DOES(evidence(one)).verdict == CONTRARY
+    more = methods(NOISE, cdspp=SOME, dama=0.0, pa=0.0, tit=0.0)
+    assert NOISE_DOES(evidence(more)).verdict == SUPPORTED
+
+
+def test_without_a_source_the_gain_over_the_baseline_is_told_by_method() -> None:
+    verdict, numbers = WITHOUT_SOURCE(evidence(methods(ALONE, dama=0.0, cdspp=0.05)))
+    assert verdict == CONTRARY
+    assert numbers == (
+        "On 5 trials, gain over SVM_t without a source, of the gain with it: DAMA "
+        "+20.0 of +20.0, CDSPP +15.0 of +20.0."
+    )
+    level = methods(ALONE, dama=-0.02, pa=0.0, cdspp=SHAKY)
+    assert WITHOUT_SOURCE(evidence(level)).verdict == SUPPORTED
+
+
+def test_what_is_open_does_not_say_that_all_is_there_without_a_source() -> None:
+    known = evidence(methods(ALONE, cdspp=SHAKY))
+    assert WITHOUT_SOURCE(known).verdict == TOO_FEW
+
+
+def test_target_only_is_the_reference_without_a_source() -> None:
+    rows = {"svm-t": 0.6, "cdspp": FLAT + 0.8, "target-only": FLAT + 0.75}
+    assert WITHOUT_SOURCE(evidence(rows)).numbers.endswith("CDSPP +15.0 of +20.0.")
+
+
+def test_collapsed_and_short_rows_take_no_part() -> None:
+    rows = methods(NOISE, dama=0.1, pa=[0.1, 0.1, 0.1, 0.1, math.nan], cdspp=0.0)
+    fallen = {("class-noise", "dama"): {"a_b": [1, 2], "b_a": [1, 2]}}
+    verdict, numbers = NOISE_DOES(evidence(rows, collapsed=fallen))
+    assert verdict == SUPPORTED
+    assert numbers.startswith("On 5 trials, of 1 method, ")
+
+
+@pytest.mark.parametrize(
+    ("check", "gains"),
+    [
+        (TRANSFER, "Gains over none +10.0, class-noise +10.0. 4 trials."),
+        (NOISE_DOES, "On 4 trials, gains with the real source over class-noise: "),
+        (WITHOUT_SOURCE, "On 4 trials, gains with the real source over none: "),
+    ],
+)
+def test_four_trials_are_too_few_and_their_gains_are_told(
+    check: Check, gains: str
+) -> None:
+    states = dict.fromkeys([("none", "cdspp"), ("class-noise", "cdspp")], 0.7)
+    rows: Rows = {"svm-t": 0.6, "cdspp": 0.8, **states}
+    verdict, numbers = check(evidence(rows, trials=4))
+    assert verdict == TOO_FEW
+    assert gains in numbers
+    assert "+10.0" in numbers
+
+
+BARE = evidence({"svm-t": 0.6, "cdspp": FLAT + 0.8})
+
+
+@pytest.mark.parametrize(
+    ("check", "known", "message"),
+    [
+        (TRANSFER, BARE, "source state.*run"),
+        (TRANSFER, evidence({"svm-t": 0.6}), "source state.*run"),
+        (NOISE_DOES, BARE, "trial.*state class-noise"),
+        (WITHOUT_SOURCE, BARE, "no method has a trial in the state none"),
+        (
+            WITHOUT_SOURCE,
+            evidence({"cdspp": FLAT + 0.8, "target-only": 0.8}),
+            "baseline.*run",
+        ),
+    ],
+)
+def test_a_check_says_what_it_lacks(
+    check: Check, known: Evidence, message: str
+) -> None:
+    with pytest.raises(NotTestable, match=message):
+        check(known)
+
+
+def test_of_collapsed_fits_nothing_is_claimed() -> None:
+    rows = {"cdspp": FLAT + 0.8, "target-only": FLAT + 0.7}
+    fallen = {("main", "cdspp"): {"a_b": [1, 2], "b_a": [1, 2]}}
+    with pytest.raises(NotTestable, match="statement.* CDSPP, .*fits.*collapsed"):
+        TRANSFER(evidence(rows, collapsed=fallen))
