@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.report_data import make_plan
-from support.score_data import Cells, Fallen, as_frame
+from support.score_data import Cells, TrialSets, as_frame
 
 from cdspp.analysis import answers
 from cdspp.analysis.answers import (
@@ -36,7 +36,7 @@ def around(mean: float, error: float = SURE, trials: int = 10) -> np.ndarray:
     return mean + np.array([-1.0, 1.0] * (trials // 2)) * error * np.sqrt(trials - 1)
 
 
-def told(collapsed: Fallen | None = None, **tasks: Gains) -> pd.DataFrame:
+def told(collapsed: TrialSets | None = None, **tasks: Gains) -> pd.DataFrame:
     """Compare a reference that has these gains over other states, by task."""
     states = list(dict.fromkeys(state for gains in tasks.values() for state in gains))
     trials = max(

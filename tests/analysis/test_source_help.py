@@ -19,7 +19,7 @@ from support.report_data import (
     make_plan,
     score_rows,
 )
-from support.score_data import NAN, Cells, Fallen, as_frame
+from support.score_data import NAN, Cells, TrialSets, as_frame
 
 from cdspp.analysis.answers import answer, overall_answer
 from cdspp.analysis.source_help import (
@@ -239,7 +239,7 @@ def test_a_shortened_method_has_its_mark() -> None:
 TEN = {"trials": 10, **BOTH}
 
 
-def ten_trials(collapsed: Fallen, *tasks: str) -> pd.DataFrame:
+def ten_trials(collapsed: TrialSets, *tasks: str) -> pd.DataFrame:
     """Compare ten trials of the source helping a lot, some of which collapsed."""
     luck = np.tile([0.0, 0.01], 5)
     levels = {REAL: 0.8, ALONE: 0.7, NOISE: 0.7, SVM: 0.6}

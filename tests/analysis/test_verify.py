@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from support.result_files import write_fit
-from support.verified_study import VerifiedStudy
+from support.written_study import VerifiedStudy
 
 from cdspp.analysis.verify import verify
 from cdspp.core.errors import DataError

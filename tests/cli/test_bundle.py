@@ -15,8 +15,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from support.verified_study import VerifiedStudy
-from support.written_study import write_page
+from support.written_study import VerifiedStudy, write_page
 
 from cdspp.__main__ import main
 from cdspp.cli import share

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.verified_study import VerifiedStudy
+from support.written_study import VerifiedStudy
 
 from cdspp.__main__ import main
 from cdspp.cli import run

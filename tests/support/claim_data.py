@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from support.report_data import METHODS, STATES, make_plan
-from support.score_data import Cells, Fallen, as_frame, as_outcomes
+from support.score_data import Cells, TrialSets, as_frame, as_outcomes
 
 from cdspp.analysis.curves import CurveScores
 from cdspp.analysis.source_help import compare_with_rivals
@@ -35,17 +35,15 @@ def evidence(
     curve: CurveScores | None = None,
     shortened: Sequence[str] = (),
     trials: int = 5,
-    collapsed: Fallen | None = None,
+    collapsed: TrialSets | None = None,
 ) -> Evidence:
-    """Put together what is known of a benchmark of two tasks and some trials.
+    """Build the evidence of a benchmark of two tasks and some trials.
 
     `values` give, by method, or by source state and method, an accuracy, or one a
     trial, or one a task and trial; NaN where a trial is missing.
     """
     values = values or {"cdspp": 0.5}
-    cells = {
-        key if isinstance(key, tuple) else (MAIN, key): values[key] for key in values
-    }
+    cells = {k if isinstance(k, tuple) else (MAIN, k): v for k, v in values.items()}
     ran = dict.fromkeys(method for _, method in cells)
     states = {name: [s for s in STATES if (s, name) in cells] for name in ran}
     if "target-only" in ran:
@@ -68,27 +66,22 @@ def evidence(
 
 
 def times(seconds: Numbers, *, shortened: Sequence[str] = (), trials: int = 5) -> Times:
-    """Put together what methods take in all on a benchmark of two tasks.
+    """Build the seconds of methods on a benchmark of two tasks.
 
     `seconds` are those of three trials; NaN: not measured.
     """
-    plan = make_plan(
-        tasks=TASKS,
-        methods=tuple(seconds),
-        trials=5,
-        shortened=dict.fromkeys(shortened, 5),
-    )
+    fewer = dict.fromkeys(shortened, 5)
+    plan = make_plan(tasks=TASKS, methods=tuple(seconds), trials=5, shortened=fewer)
     each = {(MAIN, key): value / 6 for key, value in seconds.items()}
     return Times(plan, measure_times(as_outcomes(_spread(each, trials)), [plan]))
 
 
 def _spread(numbers: Mapping[tuple[str, str], Any], trials: int) -> Cells:
-    return {
-        cell: dict(
-            zip(TASKS, np.broadcast_to(given, (2, trials)).tolist(), strict=True)
-        )
-        for cell, given in numbers.items()
-    }
+    spread = {}
+    for cell, number in numbers.items():
+        values = np.broadcast_to(number, (len(TASKS), trials)).tolist()
+        spread[cell] = dict(zip(TASKS, values, strict=True))
+    return spread
 
 
 def curve_of(

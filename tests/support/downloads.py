@@ -70,8 +70,8 @@ class Server:
     def offer(self, path: str, *answers: Answer | bytes) -> str:
         """Let `path` answer so, and return its URL."""
         for answer in answers:
-            made = answer if isinstance(answer, Answer) else Answer(answer)
-            self.answers[path].append(made)
+            full = answer if isinstance(answer, Answer) else Answer(answer)
+            self.answers[path].append(full)
         return f"{self.address}/{path}"
 
     def answer(self, path: str) -> Answer:
@@ -165,15 +165,15 @@ class Toy:
         return json.loads(self.record.read_text())
 
     def refuse(self, message: str, *ways: Mapping[str, Any], **more: Any) -> None:
-        """Fetch, in vain; leave no record and nothing half-made."""
+        """Fetch in vain, which leaves neither a record nor a part of a file."""
         with pytest.raises(DataError, match=message):
             self.fetch(*ways, **more)
         assert not self.record.exists()
         assert not list(self.root.glob("data/**/.*"))
 
     def contents(self, folder: str = "set") -> dict[str, bytes]:
-        found = contents(self.root / "data" / folder)
-        return {path: found[path] for path in found if path != self.record.name}
+        files = contents(self.root / "data" / folder)
+        return {path: files[path] for path in files if path != self.record.name}
 
 
 def put(root: Path, files: Mapping[str, bytes]) -> Path:

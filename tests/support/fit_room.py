@@ -144,6 +144,6 @@ def written(path: Path) -> int | None:
 def fitted(room: Room, states: Mapping[str, Any], **changes: Any) -> set[str]:
     """Return the settings that a job fits anew: those whose records are written."""
     records = {name: room.output(name).with_suffix(".json") for name in STATES}
-    known = {name: written(path) for name, path in records.items()}
+    before = {name: written(path) for name, path in records.items()}
     room.fit_states(states, **changes)
-    return {name for name in states if written(records[name]) != known[name]}
+    return {name for name in states if written(records[name]) != before[name]}

@@ -6,7 +6,7 @@ import copy
 import random
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -38,24 +38,25 @@ def attacks(quick: int, long: int) -> Any:
 
 def damaged_bytes(content: bytes, rng: random.Random) -> bytes:
     """Return a file with one to three places changed, cut out, doubled or put in."""
-    found = bytearray(content)
+    data = bytearray(content)
     for _ in range(rng.randint(1, 3)):
-        start = rng.randrange(len(found) + 1)
-        end = min(start + rng.choice((1, 1, 4, 40, 4000)), len(found))
+        start = rng.randrange(len(data) + 1)
+        end = min(start + rng.choice((1, 1, 4, 40, 4000)), len(data))
+        cut = data[start:end]
         piece = rng.choice(
-            (b"", rng.choice(TOKENS), rng.randbytes(end - start), 2 * found[start:end])
+            (b"", rng.choice(TOKENS), rng.randbytes(end - start), 2 * cut)
         )
-        found[start:end] = piece
-    return bytes(found)
+        data[start:end] = piece
+    return bytes(data)
 
 
 def damaged_tree(tree: Any, rng: random.Random) -> Any:
     """Return lists and mappings with one to three values lost, doubled or odd."""
-    found = copy.deepcopy(tree)
+    copied = copy.deepcopy(tree)
     for _ in range(rng.randint(1, 3)):
-        places = [*_places(found)]
+        places = [*_places(copied)]
         if not places:
-            return found
+            return copied
         holder, key = rng.choice(places)
         how = rng.randrange(4)
         if how == 0:
@@ -66,22 +67,18 @@ def damaged_tree(tree: Any, rng: random.Random) -> Any:
             holder[f"{key}x"] = holder.pop(key)
         else:
             holder[key] = copy.deepcopy(rng.choice(ODD))
-    return found
+    return copied
 
 
 def _places(tree: Any) -> Any:
     """Yield each holder in a tree with each of its keys or places."""
-    keys: Sequence[Any] = ()
-    if isinstance(tree, dict):
-        keys = list(tree)
-    elif isinstance(tree, list):
-        keys = range(len(tree))
-    for key in keys:
-        yield tree, key
-        yield from _places(tree[key])
+    if isinstance(tree, dict | list):
+        for key in [*tree] if isinstance(tree, dict) else range(len(tree)):
+            yield tree, key
+            yield from _places(tree[key])
 
 
-def tried(call: Callable[[], Any], told: str) -> Any:
+def tried(call: Callable[[], Any], what: str) -> Any:
     """Return what a call gives, or the error that says in words what is wrong.
 
     Any other error fails the test, and so does one without a sentence of ours.
@@ -94,7 +91,7 @@ def tried(call: Callable[[], Any], told: str) -> Any:
         text = str(error)
         ours = isinstance(error, DataError)  # which may quote another's words
         if not text.strip() or (not ours and INTERNAL.search(text)):
-            raise AssertionError(f"{told}: {type(error).__name__}: {text}") from error
+            raise AssertionError(f"{what}: {type(error).__name__}: {text}") from error
         return error
     except Exception as error:
-        raise AssertionError(f"{told}: {type(error).__name__}: {error}") from error
+        raise AssertionError(f"{what}: {type(error).__name__}: {error}") from error

@@ -90,15 +90,15 @@ def leaky(values: np.ndarray) -> np.ndarray:
 
 
 def codes(network: Any, problem: Problem) -> list[np.ndarray]:
-    found = []
+    normalised = []
     for encoder, X in (
         (network.source, problem.X_source),
         (network.target, problem.X_labelled),
         (network.target, problem.X_unlabelled),
     ):
         Z = leaky(affine(encoder.second, leaky(affine(encoder.first, X))))
-        found.append(Z / np.linalg.norm(Z, axis=1, keepdims=True))
-    return found
+        normalised.append(Z / np.linalg.norm(Z, axis=1, keepdims=True))
+    return normalised
 
 
 def slopes(parameter: Any, entry: int, values: Callable[[], Any]) -> np.ndarray:

@@ -37,8 +37,8 @@ class Reader(HTMLParser):
 
 def texts(svg: str) -> list[str]:
     """Return the texts of an SVG file."""
-    found = re.findall(r"<text[^>]*>(.*?)</text>", svg, flags=re.DOTALL)
-    return [re.sub(r"<[^>]+>|\s*\n\s*", "", text) for text in found]
+    elements = re.findall(r"<text[^>]*>(.*?)</text>", svg, flags=re.DOTALL)
+    return [re.sub(r"<[^>]+>|\s*\n\s*", "", text) for text in elements]
 
 
 def read_page(path: Path) -> tuple[str, Reader]:

@@ -57,11 +57,11 @@ def write_mat(
 
     A change replaces the variable of this name, or removes it where it is None.
     """
-    given, _, more = MAT_CASES[case]
-    variables = {k: v for k, v in (given | changes).items() if v is not None}
+    arrays, _, more = MAT_CASES[case]
+    variables = {k: v for k, v in (arrays | changes).items() if v is not None}
     path = folder / "published.mat"
     savemat(path, variables, do_compression=compressed)
-    X, labels = given
+    X, labels = arrays
     storage = {"format": "mat", "file": path.name, "X": X, "labels": labels}
     return path, {**storage, "label_base": 1, "width": WIDTH, **more}
 
@@ -112,7 +112,7 @@ def write_words(
 
 def are_mixed(labels: Sequence[str]) -> bool:
     """Return whether neighbours differ nearly as often as in a random order."""
-    found = np.array(labels)
-    shares = np.unique(found, return_counts=True)[1] / len(found)
-    changes = np.count_nonzero(found[1:] != found[:-1]) / len(found)
+    names = np.array(labels)
+    shares = np.unique(names, return_counts=True)[1] / len(names)
+    changes = np.count_nonzero(names[1:] != names[:-1]) / len(names)
     return bool(changes > 0.8 * (1 - np.sum(shares**2)))

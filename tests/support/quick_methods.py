@@ -48,8 +48,8 @@ def quick(form: str, **options: Any) -> Any:
     """Return a method with a fixed seed where it has one, and few iterations."""
     name = method_of(form)
     seed = {"random_state": 0} if "random_state" in option_defaults(name) else {}
-    given = {**seed, **QUICK.get(name, {}), **FORMS.get(form, {}), **options}
-    return make(name, **given)
+    usual = {**seed, **QUICK.get(name, {}), **FORMS.get(form, {})}
+    return make(name, **{**usual, **options})
 
 
 def numbers_of(part: Any) -> Iterator[np.ndarray]:

@@ -105,6 +105,7 @@ def make_plan(
     alone = target_only and ALONE in states and "cdspp" in methods
     run = (*methods, *(["target-only"] if alone else []))
     fewer, some, chosen = shortened or {}, fewer_tasks or {}, own_states or {}
+    sourced = {name: method_class(name).uses_source for name in run}
     entries = {
         name: Method(
             name,
@@ -112,7 +113,7 @@ def make_plan(
             fewer.get(name, trials),
             {benchmark: entry.tasks[: some.get(name)]},
             name in fewer,
-            states=_states_of(name, chosen.get(name, states)),
+            states=tuple(chosen.get(name, states)) if sourced[name] else (),
             bridges=tuple(sorted(method_class(name).bridges)),
         )
         for name in run
@@ -132,13 +133,11 @@ def make_plan(
         settings={},
         states=tuple(states),
     )
-    told = dict(paper or {})
-    own = {"id": benchmark, "printed": told.pop("printed", None)}
-    config = {"benchmarks": [own], **told}
-    plugin = _paper()
+    keys = dict(paper or {})
+    own = {"id": benchmark, "printed": keys.pop("printed", None)}
+    config, plugin = {"benchmarks": [own], **keys}, _paper()
     more = plugin.settings(config, study.benchmarks)
-    runs = {"settings": settings, "curves": curves}
-    study = with_settings(runs, study, more)
+    study = with_settings({"settings": settings, "curves": curves}, study, more)
     plans = {"paper": plugin.plan(study, config, benchmark)}
     return plan_of(replace(study, plugins={benchmark: plans}), benchmark)
 
@@ -146,10 +145,6 @@ def make_plan(
 @cache
 def _paper() -> Paper:
     return Paper(RESOURCES)
-
-
-def _states_of(method: str, states: Sequence[str]) -> tuple[str, ...]:
-    return tuple(states) if method_class(method).uses_source else ()
 
 
 def _benchmark(
@@ -266,11 +261,11 @@ def write_row_scores(path: Path, scores: pd.DataFrame) -> Path:
     last = scores.sort_values([*names, "iteration"]).drop_duplicates(names, keep="last")
     for cell in last.itertuples():
         key = f"{cell.setting}/{cell.task}/{cell.method}"
-        known = arrays.setdefault(key, [])
-        known += [np.full(420, -1)] * (cell.trial - 1 - len(known))
+        trials = arrays.setdefault(key, [])
+        trials += [np.full(420, -1)] * (cell.trial - 1 - len(trials))
         if np.isfinite(cell.accuracy):
             right = np.arange(420) < round(420 * cell.accuracy)
-            known.append(rng.permutation(right))
+            trials.append(rng.permutation(right))
         arrays[f"classes/{cell.task}"] = np.arange(420) % 10
     np.savez(path, **{k: np.array(v, dtype=np.int32) for k, v in arrays.items()})
     return path
@@ -321,7 +316,7 @@ def _write_projections(
         for group, i in zip(groups, numbers, strict=True):
             name = f"{'s' if group == 'source' else 't'}-{classes[place]}-{i}"
             xy = rng.normal(centre, 0.08 if group == "source" else 0.5 / step)
-            # With every step one sample more of each class is told right.
+            # With every step one sample more of each class is right.
             guess = classes[place if i >= 3 + steps - step else place - 1]
             rows.append((step, group, name, xy, guess * (group == "unlabelled")))
     names = ("iteration", "group", "id", "xy", "predicted")

@@ -106,8 +106,8 @@ def write_splits(
     source, target = [], []
     for trial, number in labelled.items():
         source += [(trial, name, "source", c) for name, c, _ in samples]
-        known = [sample for sample in samples if sample[2] == number]
-        target += [(trial, name, "labelled", c) for name, c, _ in known]
+        chosen = [sample for sample in samples if sample[2] == number]
+        target += [(trial, name, "labelled", c) for name, c, _ in chosen]
         rest = [name for name, _, i in samples if i != number]
         target += [(trial, name, "unlabelled", None) for name in rest]
     block = f"{min(labelled)}-{max(labelled)}"

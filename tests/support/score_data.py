@@ -18,17 +18,15 @@ TASKS = ("amazon_caltech", "amazon_dslr")  # of curves
 # By setting and method, by task: a number a trial; NaN for a failed one.
 Cells = Mapping[tuple[str, str], Mapping[str, Sequence[float]]]
 # The trials that collapsed, likewise.
-Fallen = Mapping[tuple[str, str], Mapping[str, Sequence[int]]]
+TrialSets = Mapping[tuple[str, str], Mapping[str, Sequence[int]]]
 
 
-def as_frame(cells: Cells, collapsed: Fallen | None = None) -> pd.DataFrame:
+def as_frame(cells: Cells, collapsed: TrialSets | None = None) -> pd.DataFrame:
     """Arrange accuracies as the rows of a score file, one iteration each."""
-    fallen = collapsed or {}
-    rows = [
-        (setting, task, method, trial, 1, status, low, 99, *[value] * 3)
-        for setting, task, method, trial, status, value in _rows(cells)
-        for low in [trial in fallen.get((setting, method), {}).get(task, ())]
-    ]
+    rows = []
+    for setting, task, method, trial, status, value in _rows(cells):
+        low = trial in (collapsed or {}).get((setting, method), {}).get(task, ())
+        rows.append((setting, task, method, trial, 1, status, low, 99, *[value] * 3))
     return scores_frame(rows)
 
 
@@ -48,47 +46,35 @@ def _rows(cells: Cells) -> Iterator[tuple[Any, ...]]:
 
 
 def summary_of(
-    name: str | None,
+    printed: str | None,
     accuracies: Mapping[str, Mapping[str, Sequence[float]]],
     **options: Any,
 ) -> Summary:
     """Summarise accuracies by method and task as those of a printed benchmark."""
-    usual = {
-        "tasks": list(
-            dict.fromkeys(task for given in accuracies.values() for task in given)
-        ),
-        "trials": max(len(v) for given in accuracies.values() for v in given.values()),
-        "methods": ("svm-t", "cdspp"),
-        "states": (),
-    }
-    cells = {("main", method): given for method, given in accuracies.items()}
-    return summarise(
-        as_frame(cells), make_plan(paper={"printed": name}, **{**usual, **options})
-    )
+    values = [pair for each in accuracies.values() for pair in each.items()]
+    trials = max(len(numbers) for _, numbers in values)
+    usual = {"tasks": [*dict(values)], "trials": trials, "states": ()}
+    options = {**usual, "methods": ("svm-t", "cdspp"), **options}
+    frame = as_frame({("main", name): each for name, each in accuracies.items()})
+    return summarise(frame, make_plan(paper={"printed": printed}, **options))
 
 
 def cell_of(cells: pd.DataFrame, *wanted: str) -> Any:
     columns = cells[["benchmark", "method", "task"]]
-    (found,) = cells[(columns == list(wanted)).all(axis=1)].itertuples()
-    return found
+    (cell,) = cells[(columns == list(wanted)).all(axis=1)].itertuples()
+    return cell
 
 
 def curve_entry(identifier: str = "labels", **changes: Any) -> dict[str, Any]:
-    entry = {
-        "id": identifier,
-        "parameter": "labels",
-        "values": [1, 3, 9],
-        "methods": ["svm-t", "cdspp"],
-        "trials": 3,
-    }
-    return entry | changes
+    entry = {"id": identifier, "parameter": "labels", "values": [1, 3, 9]}
+    return entry | {"methods": ["svm-t", "cdspp"], "trials": 3} | changes
 
 
 def curve_plan(*curves: dict[str, Any], **options: Any) -> BenchmarkPlan:
     """Build a plan with some curves over the methods that they name."""
     named = dict.fromkeys(m for curve in curves for m in curve["methods"])
-    given = {"methods": tuple(named) or ("svm-t", "cdspp"), "tasks": TASKS}
-    return make_plan(curves=curves, **{**given, **options})
+    usual = {"methods": tuple(named) or ("svm-t", "cdspp"), "tasks": TASKS}
+    return make_plan(curves=curves, **{**usual, **options})
 
 
 def curve_scores(

@@ -64,13 +64,13 @@ class ToyProblem:
 
     def prepared(self) -> Problem:
         """Return the problem as most methods see it: rows of unit length, in parts."""
-        X, known = row_normalise(self.X), self.labelled
+        X, labelled = row_normalise(self.X), self.labelled
         return Problem(
             row_normalise(self.source.X),
             self.source.y,
-            X[known],
-            self.y[known],
-            X[~known],
+            X[labelled],
+            self.y[labelled],
+            X[~labelled],
             int(self.truth.max()) + 1,
         )
 

@@ -126,9 +126,9 @@ class Plan:
     def fits(self) -> list[list[str]]:
         """What each job of fits makes."""
         pattern = re.compile(r"results/toy/fits/[\w-]+/(.*)\.parquet")
-        matches = ([pattern.search(file) for file in made] for made in self.files)
-        fits = ([match[1] for match in made if match] for made in matches)
-        return [made for made in fits if made]
+        matches = (filter(None, map(pattern.search, files)) for files in self.files)
+        fits = ([match[1] for match in each] for each in matches)
+        return [each for each in fits if each]
 
 
 def planned(folder: Path, *arguments: str) -> Plan:

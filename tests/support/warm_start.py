@@ -36,21 +36,21 @@ FORKS.set_forkserver_preload(
 def run_warm(words: Sequence[str], folder: Path) -> tuple[int, str]:
     """Run `snakemake` or `cdspp` in a folder, on its `src`.
 
-    Return the exit code, and what was said on either stream.
+    Return the exit code, and what it printed on either stream.
     """
-    with NamedTemporaryFile("r") as said:
-        given = (list(words), folder, {**os.environ}, said.name)
-        running = FORKS.Process(target=_run, args=given)
+    with NamedTemporaryFile("r") as printed:
+        arguments = (list(words), folder, {**os.environ}, printed.name)
+        running = FORKS.Process(target=_run, args=arguments)
         running.start()
         running.join()
-        return running.exitcode or 0, said.read()
+        return running.exitcode or 0, printed.read()
 
 
 def _run(
-    words: list[str], folder: Path, environment: dict[str, str], said: str
+    words: list[str], folder: Path, environment: dict[str, str], printed: str
 ) -> None:
     os.chdir(folder)
-    with open(said, "ab") as stream:
+    with open(printed, "ab") as stream:
         for number in (1, 2):
             os.dup2(stream.fileno(), number)
     source = str(folder / "src")
@@ -69,13 +69,13 @@ def _run(
 
 def _fork_scripts() -> None:
     """Let Snakemake run its scripts in forks of this process as it is now."""
-    asked, asking = os.pipe()
+    requests, sender = os.pipe()
     if not os.fork():
-        os.close(asking)
-        with open(asked) as names:
+        os.close(sender)
+        with open(requests) as names:
             _serve(names)
         os._exit(0)
-    os.close(asked)
+    os.close(requests)
 
     from snakemake.script import PythonScript
 
@@ -83,7 +83,7 @@ def _fork_scripts() -> None:
         answer = Path(f"{name}.end")
         os.mkfifo(answer)
         Path(f"{name}.json").write_text(json.dumps(dict(os.environ)))
-        os.write(asking, f"{name}\n".encode())
+        os.write(sender, f"{name}\n".encode())
         # Nothing is answered by a process that was killed.
         if (code := answer.read_text()) != "0":
             raise subprocess.CalledProcessError(int(code or -9), name)

@@ -1,4 +1,4 @@
-"""A synthetic study on disk, and all of its outline made by the workflow's scripts."""
+"""Synthetic studies on disk: of drawn scores, with all tables; of files that agree."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 from support.report_data import (
+    make_plan,
     score_rows,
     scores_frame,
     write_comparisons,
@@ -19,19 +20,26 @@ from support.report_data import (
     write_row_scores,
     write_showcase,
 )
-from support.result_files import CLASSES, write_domain, write_splits
+from support.result_files import CLASSES, write_domain, write_fit, write_splits
 
+from cdspp.analysis.summary import read_scores, summarise
+from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.report.outline import ItemJob, item_jobs, outline_names
 from cdspp.report.page.page import write_report
-from cdspp.stages.artifacts import SCORE_COLUMNS, write_rows
+from cdspp.report.tables.benchmark import build_benchmark_tables, build_overview
+from cdspp.report.tables.table import to_csv
+from cdspp.stages.artifacts import FIT_COLUMNS, SCORE_COLUMNS, write_rows
+from cdspp.stages.score import write_scores
 from cdspp.study.model import RunDescription
-from cdspp.study.plan import BenchmarkPlan
+from cdspp.study.plan import BenchmarkPlan, Row
 from cdspp.study.settings import in_state
 
 TABLE_FORMS = (".csv", ".md", ".tex", ".html")
 FIGURE_FORMS = (".svg", ".png", ".pdf")
 FORMS = {"table": TABLE_FORMS, "figure": FIGURE_FORMS, "timing": TABLE_FORMS}
 WORKFLOW = Path(__file__).parents[2] / "workflow"
+VERIFIED_TASKS = ("web_photo", "photo_web")
+EACH = 6  # samples of a class in a verified study
 
 
 @dataclass
@@ -44,7 +52,7 @@ class WrittenStudy:
     failed: str = ""
 
     def __post_init__(self) -> None:
-        """Write what tables and figures are made from."""
+        """Write the inputs of tables and figures."""
         self.scores = {plan.benchmark: self._write_scores(plan) for plan in self.plans}
         self.records = [
             path
@@ -103,21 +111,19 @@ class WrittenStudy:
     def jobs(self, kind: str) -> list[ItemJob]:
         return [job for job in item_jobs(self.plans) if job.kind == kind]
 
-    def _records(self, plan: BenchmarkPlan) -> list[Path]:
-        return [path for path in self.records if plan.benchmark in path.parts]
-
     def _inputs(self, name: str, plan: BenchmarkPlan) -> list[Path]:
         scores, room = self.scores[plan.benchmark], self.folder / "data" / plan.dataset
         if name in ("fits", "subspace", "source_labels", "target_labels"):
             shown = self.folder / plan.benchmark
-            found = write_showcase(shown, classes=CLASSES, each=6)[name]
-            return found if isinstance(found, list) else [found]
+            path = write_showcase(shown, classes=CLASSES, each=6)[name]
+            return path if isinstance(path, list) else [path]
+        records = [path for path in self.records if plan.benchmark in path.parts]
         return {
             "scores": [scores],
             "rows": [scores.with_suffix(".npz")],
             "comparisons": [self._comparisons(plan)],
             "selection": [self.folder / "tables" / "selection.csv"],
-            **dict.fromkeys(("records", "selecting_records"), self._records(plan)),
+            **dict.fromkeys(("records", "selecting_records"), records),
             "labels": sorted(room.glob("*.parquet")),
             "features": sorted(room.glob("*.npz")),
             "splits": sorted((room / plan.benchmark).glob("splits/*/*/*.parquet")),
@@ -154,7 +160,7 @@ class WrittenStudy:
 
 class _Inputs(list[Path]):
     def __init__(self, named: Mapping[str, list[Path]]) -> None:
-        super().__init__(path for found in named.values() for path in found)
+        super().__init__(path for paths in named.values() for path in paths)
         self.items = named.items
 
 
@@ -180,3 +186,85 @@ def write_page(
         output=output,
         files=files,
     )
+
+
+class VerifiedStudy:
+    """A small study whose every file follows from the one before, down to tables."""
+
+    def __init__(self, results: Path) -> None:
+        self.results, self.root = results, results / "shop"
+        self.plan = make_plan(
+            benchmark="goods",
+            tasks=VERIFIED_TASKS,
+            methods=("svm-t", "cdspp"),
+            states=("none", "noise"),
+            trials=2,
+        )
+        for domain in ("web", "photo"):
+            features = results / "features/goods"
+            labels = results / f"labels/goods/{domain}.parquet"
+            write_domain(features, domain, "net", EACH, width=3, labels=labels)
+            write_splits(self.root / "splits/goods/main", domain, EACH, {1: 1, 2: 2})
+        for row in self.plan.rows:
+            for task in VERIFIED_TASKS:
+                self.write_fit(row, task)
+        self.write_scores()
+        self.write_tables()
+
+    def split(self, role: str, domain: str) -> Path:
+        return self.root / f"splits/goods/main/{role}/{domain}/1-2.parquet"
+
+    def fit(self, method: str = "cdspp", task: str = VERIFIED_TASKS[0]) -> Path:
+        return self.root / f"fits/goods/main/{task}/{method}/1-2.parquet"
+
+    def write_fit(self, row: Row, task: str, trials: tuple[int, ...] = (1, 2)) -> None:
+        """Write a fit and its record; other trials than these have failed."""
+        source, target = task.split("_")
+        path = self.root / f"fits/goods/{row.setting}/{task}/{row.method}/1-2.parquet"
+        rows = [
+            (trial, step, f"{target}-{c}-{i}", self._guess(row, c, i, trial, step), 0.5)
+            for trial in (1, 2)
+            for step in (1, 2)
+            for c in CLASSES
+            for i in range(EACH)
+            if i != trial
+        ]
+        files = {
+            "source_features": self.results / f"features/goods/{source}.net.npz",
+            "target_features": self.results / f"features/goods/{target}.net.npz",
+            "source_split": self.split("source", source),
+            "target_split": self.split("target", target),
+        }
+        inputs = {name: file_digest(file) for name, file in files.items()}
+        frame = pd.DataFrame(rows, columns=list(FIT_COLUMNS))
+        tested = {t: own["id"].unique().tolist() for t, own in frame.groupby("trial")}
+        outcomes = {
+            trial: {"tested": len(ids), "test_ids": ids_digest(ids)}
+            for trial, ids in tested.items()
+        }
+        predictions = frame[frame["trial"].isin(trials)]
+        write_fit(path, predictions, outcomes, inputs=inputs)
+
+    def _guess(self, row: Row, name: str, i: int, trial: int, step: int) -> str:
+        place = self.plan.rows.index(row)
+        wrong = (3 * i + place + trial) % 5 < 3 - step
+        return CLASSES[CLASSES.index(name) - wrong]
+
+    @property
+    def scores(self) -> Path:
+        return self.root / "scores/goods.parquet"
+
+    def write_scores(self) -> None:
+        fits = sorted(self.root.glob("fits/goods/**/1-2.parquet"))
+        labels = sorted(self.results.glob("labels/goods/*.parquet"))
+        rows = self.scores.with_suffix(".npz")
+        write_scores(fits=fits, labels=labels, output=self.scores, rows=rows)
+
+    def table(self, name: str) -> Path:
+        return self.root / "tables" / f"{name}.csv"
+
+    def write_tables(self) -> None:
+        summary = summarise(read_scores(self.scores), self.plan)
+        for table in (*build_benchmark_tables(summary), build_overview([summary])):
+            self.table(table.name).parent.mkdir(exist_ok=True)
+            self.table(table.name).write_text(to_csv(table))
