@@ -67,5 +67,7 @@ for job in item_jobs(list(PLANS.values())):
                 name: resource_digest(RESOURCES / name) for name in job.maker.resources
             },
             code=code_digest(job.maker.function.partition(":")[0]),
+        message:
+            f"{job.kind.capitalize()}s {', '.join(job.captions)}: {study.name}"
         script:
             "../scripts/show.py"

@@ -175,8 +175,8 @@ def _job_table(progress: ProgressLine) -> Iterator[str]:
         reasons = progress.reasons[rule].items()
         why = [f"{reason} ({n})" if n < number else reason for reason, n in reasons]
         yield f"{rule:{width}}{number:7}  {', '.join(why)}".rstrip()
-        if methods := progress.messages.get(rule):
-            yield f"  {methods}"
+        if content := progress.messages.get(rule):  # methods, tables or figures
+            yield f"  {content}"
 
 
 def _command(arguments: Namespace) -> list[str]:

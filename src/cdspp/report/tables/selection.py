@@ -14,7 +14,7 @@ from cdspp.analysis.answers import verdict_of
 from cdspp.analysis.curves import CurveScores, arrange_curves, value_text
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.source_help import of_method, read_comparisons
-from cdspp.analysis.summary import last_scores, mean_sd, read_scores
+from cdspp.analysis.summary import Floats, last_scores, mean_sd, read_scores
 from cdspp.analysis.verdicts import HELPS, HURTS
 from cdspp.core.names import ALONE, MAIN, MATCHED, REAL, SELECTED, Paths
 from cdspp.core.wording import DASH, STATE_TITLES
@@ -111,10 +111,7 @@ def _record(
         if (known.method, known.state) == (row.method, state)
         for value, accuracies in zip(curve.values, by_value.mean(axis=0), strict=True)
     }
-    averages = [*accuracy.mean(axis=1), *along.values()]
-    n_trials = min(map(len, averages))
-    shared = np.isfinite([each[:n_trials] for each in averages]).all(axis=0)
-    default, chosen, *others = (each[:n_trials][shared] for each in averages)
+    default, chosen, *others = _shared_trials([*accuracy.mean(axis=1), *along.values()])
     means = {v: float(x.mean()) for v, x in zip(along, others, strict=True) if len(x)}
     best = max(means, key=means.__getitem__, default=None)
     counts = Counter(", ".join(map(value_text, each.values())) for each in options)
@@ -133,8 +130,14 @@ def _record(
     }
 
 
+def _shared_trials(averages: Sequence[Floats]) -> list[Floats]:
+    n_trials = min(map(len, averages))
+    shared = np.isfinite([each[:n_trials] for each in averages]).all(axis=0)
+    return [each[:n_trials][shared] for each in averages]
+
+
 def build_selection_table(selections: pd.DataFrame, plans: Plans) -> Table:
-    """Build the table ``selection``, of what `compare_selections` selections."""
+    """Build the table ``selection``, from `compare_selections`."""
     kept = dict.fromkeys(name for plan in plans for name in without_grid(plan))
     others = f" With their defaults alone: {', '.join(kept)}." if kept else ""
     columns = {
