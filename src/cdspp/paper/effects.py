@@ -57,11 +57,11 @@ def write_effects(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) 
     frames = [read_scores(path) for path in scores]
     effects = [measure_effects(*pair) for pair in zip(frames, plans, strict=True)]
     deviations = read_deviations(Path(paper, "deviations.yaml"))
-    worth = measure_choices(frames, plans, read_printed(paper))
+    of_choices = measure_choices(frames, plans, read_printed(paper))
     path = Path(paper, "choices.yaml")
     choices = _read_entries(path, _CHOICE, ("options", "without"))
     tables = [build_deviation_table(effects, deviations)]
-    write_tables([*tables, build_choices_table(worth, choices)], outputs)
+    write_tables([*tables, build_choices_table(of_choices, choices)], outputs)
 
 
 def read_deviations(path: PathLike) -> list[Reading]:
