@@ -35,10 +35,10 @@ include: "workflow/rules/tables.smk"
 include: "workflow/rules/report.smk"
 
 
-for section in guest_classes():
-    if section.rules:  # for what its items without a maker name
+for plugin in plugin_classes():
+    if plugin.rules:  # for what its items without a maker name
 
-        include: section.rules
+        include: plugin.rules
 
 
 localrules:

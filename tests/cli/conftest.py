@@ -10,7 +10,7 @@ from cdspp.methods import register_external
 
 
 @pytest.fixture(autouse=True)
-def _no_guests() -> Iterator[None]:
+def _no_external_methods() -> Iterator[None]:
     """Forget the methods from outside of the studies that a command has read."""
     yield
     register_external({})

@@ -46,9 +46,9 @@ __all__ = ["MergedConfig", "load_study", "merge_files", "merge_presets"]
 
 RUNS = ("settings", "curves", "deviations", "choices")  # they name methods
 EMBEDDED = "embedded"  # the study of config.yaml, as a preset
-GUEST_KEYS = ("display_name", "kind", "seconds", "preprocessing")
+EXTERNAL_KEYS = ("display_name", "kind", "seconds", "preprocessing")
 # What belongs to a method that is fitted here.
-FITTED = ("class", *GUEST_KEYS[1:], "options", "grid", "prior_file", "source_view")
+FITTED = ("class", *EXTERNAL_KEYS[1:], "options", "grid", "prior_file", "source_view")
 SHOWN = 100  # letters of a value in a message, from either side
 NAME_A_PRESET = (
     "Give them, or name presets that do, as in `preset: [embedded, quick]`: quick has "
@@ -248,7 +248,7 @@ def register_external_methods(config: Config) -> Iterator[str]:
 
     Those at fault are left out, and those of an earlier study are forgotten.
     """
-    guests: dict[str, dict[str, Any]] = {}
+    entries: dict[str, dict[str, Any]] = {}
     register_external({})
     for i, entry in enumerate(config.get("methods", [])):
         where, name = f"methods[{i}]", entry.get("id")
@@ -256,7 +256,7 @@ def register_external_methods(config: Config) -> Iterator[str]:
         text = "stands beside a class; remove it, or name one"
         if external:
             text = "predictions made elsewhere are not fitted; remove it"
-        for key in FITTED if external else () if own else GUEST_KEYS:
+        for key in FITTED if external else () if own else EXTERNAL_KEYS:
             if key in entry:
                 yield f"{where}.{key}: {text}."
         if not (external or own):
@@ -267,12 +267,12 @@ def register_external_methods(config: Config) -> Iterator[str]:
         elif not external and (fault := _toy_problem_fault(name, entry)):
             yield f"{where}.class: {fault}"
         else:
-            guests[name] = _external_method(entry)
-    register_external(guests)
+            entries[name] = _external_method(entry)
+    register_external(entries)
 
 
 def _external_method(entry: Config) -> dict[str, Any]:
-    given = {key: entry[key] for key in GUEST_KEYS if key in entry}
+    given = {key: entry[key] for key in EXTERNAL_KEYS if key in entry}
     if "predictions" in entry:
         asked = bool(entry.get("states"))
         return given | {"place": "", "kind": PREDICTIONS, "states": asked}
