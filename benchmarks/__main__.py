@@ -38,7 +38,7 @@ __all__ = ["main"]
 progress = logging.getLogger("benchmarks").info
 
 SOLVER_HELP = """\
-Times the closed form against a dense generalised eigensolver, and the rounds of
+Times the closed form against a dense generalised eigensolver, and the iterations of
 semi-supervised CDSPP against the matrix products that no implementation can avoid.
 Synthetic rows; each measurement in a process of its own with one BLAS thread. The dense
 solver takes most of the time: about half a minute and 1 GB for each size and run.

@@ -4,7 +4,7 @@ Planted problems whose labels have no use across domains: source and target have
 independent geometries of classes. Three columns stand in both. They are *useful* (the
 means of classes are the same in both domains), *useless* (no class differs in them) or
 *misleading* (a class of the target has the mean of another class of the source). The
-other columns say little. Three columns are soon learned from target labels alone, so
+other columns say little. Three columns are soon learned from target labels only, so
 that even useful ones leave little to gain from a source: the true gain stands beside.
 """
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from cdspp.datasets import make_dataset
 from cdspp.datasets.base import read_fetched
-from cdspp.datasets.catalogue import load_catalogue, published_storage
+from cdspp.datasets.catalogue import load_catalogue, published_spec
 from cdspp.datasets.published import published_labels
 from cdspp.datasets.resources import fetch_resource
 from cdspp.features import make_extractor
@@ -201,9 +201,9 @@ def photographs(source: tuple[str, str], target: tuple[str, str]) -> Sides:
 
 def _published(side: tuple[str, str]) -> tuple[Float, Int]:
     entry = load_catalogue(CATALOGUE)["office-caltech-10"]
-    storage: Any = published_storage(entry, *side)
+    spec: Any = published_spec(entry, *side)
     with TemporaryDirectory() as folder:
-        record = _fetched("office-caltech-10", storage["resource"], folder)
-        path = record.parent / storage["file"]
-        X, names = read_matrix(path, storage, entry["classes"])
+        record = _fetched("office-caltech-10", spec["resource"], folder)
+        path = record.parent / spec["file"]
+        X, names = read_matrix(path, spec, entry["classes"])
     return _components(X, N_COMPONENTS), _codes(names.tolist(), entry["classes"])

@@ -32,7 +32,7 @@ from cdspp.stages.source_states import SourceState
 __all__ = ["DRAWS", "FAMILIES", "LABELLED", "Draw", "Family"]
 
 DRAWS = 6
-LABELLED = (2, 3, 5, 10)  # rows a class, in turn over draws
+LABELLED = (2, 3, 5, 10)  # rows per class, in turn over draws
 # What becomes of a source, beside the states of `cdspp.stages.source_states`.
 NOISE, OTHER_CLASSES = "column-noise", "other-classes"
 PERMUTED = "permuted-labels"

@@ -16,8 +16,8 @@ from benchmarks.decisions import (
     bet_of,
     calibration,
     coverage,
+    draw_results,
     intervals,
-    outcomes,
     policies,
     power,
 )
@@ -46,7 +46,7 @@ def decisions_table(records: Sequence[Record]) -> str:
 
 
 def _group(records: Sequence[Record]) -> Iterator[str]:
-    results = outcomes(records)
+    results = draw_results(records)
     table = policies(results)
     yield from _titled("Regret in points, and bets", _policy_grid(table))
     yield from _wanted(table[table["policy"] == BET].iloc[0], records)

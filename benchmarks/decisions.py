@@ -43,7 +43,7 @@ __all__ = [
     "calibration",
     "coverage",
     "intervals",
-    "outcomes",
+    "draw_results",
     "policies",
     "power",
 ]
@@ -211,7 +211,7 @@ def _with_pseudo_rows(error: float, n: int, pseudo_rows: float) -> float:
     return TRAINING_SCATTER / n * both / (n + pseudo_rows)
 
 
-def outcomes(records: Sequence[Record]) -> pd.DataFrame:
+def draw_results(records: Sequence[Record]) -> pd.DataFrame:
     """Return what each policy deploys in each draw, and what that costs.
 
     Returns
@@ -251,7 +251,7 @@ def policies(results: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     results : DataFrame
-        What `outcomes` returned, of some families.
+        What `draw_results` returned, of some families.
 
     Returns
     -------

@@ -1,9 +1,9 @@
 """What methods gain from a source, by what it has in common with the target.
 
-Planted problems on a fixed grid: labelled target rows a class, classes, and how much of
-the geometry of classes both domains share. Every quick method is fitted with the source
-and without; the gain is over independent problems, so its interval speaks of problems
-and not of labelled samples alone.
+Planted problems on a fixed grid: labelled target rows per class, classes, and how much
+of the geometry of classes both domains share. Every quick method is fitted with the
+source and without; the gain is over independent problems, so its interval speaks of
+problems and not of labelled samples only.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ FEW = (2, 3)  # classes, of which a table is made apart
 
 
 class Place(NamedTuple):
-    """A place of the grid: labelled target rows a class, classes, shared geometry."""
+    """A place of the grid: labelled target rows per class, classes, shared geometry."""
 
     labels: int
     classes: int

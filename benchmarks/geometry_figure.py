@@ -26,7 +26,7 @@ __all__ = ["draw_geometry"]
 def draw_geometry(
     gains: pd.DataFrame, outputs: Sequence[str | os.PathLike[str]]
 ) -> None:
-    """Draw the gain over no source against shared geometry, a line a method.
+    """Draw the gain over no source against shared geometry, a line per method.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ def described(size: Size) -> str:
 
 
 def synthetic_rows(size: Size, seed: int = 0) -> Rows:
-    """Draw rectified Gaussian rows around one centre a class and domain."""
+    """Draw rectified Gaussian rows around one centre per class and domain."""
     rng = np.random.default_rng(seed)
     y_source = np.arange(size.n_source) % size.n_classes
     n_target = size.n_labelled + size.n_unlabelled
@@ -96,7 +96,7 @@ def synthetic_rows(size: Size, seed: int = 0) -> Rows:
 
 
 def class_centres(n_classes: int, d: int, rng: np.random.Generator) -> Float:
-    """Draw a centre a class, (n_classes, d)."""
+    """Draw a centre per class, (n_classes, d)."""
     centres: Float = rng.standard_normal((n_classes, d)) * (3.0 / np.sqrt(d)) ** 0.5
     return centres
 
@@ -204,12 +204,12 @@ def measure(
     size : Size
         Size of the synthetic problem.
     rows_in_use : sequence of int
-        Target rows in use in each round, for a measurement that needs them.
+        Target rows in use in each iteration, for a measurement that needs them.
     repeat : int, default=1
         Runs of which the median counts.
     limit : float, optional
         Seconds after which a run is given up: `seconds` and `peak_memory_mb` are then
-        None, and `limit` stands beside them.
+        None, and `limit` stands next to them.
     """
     request = json.dumps([what, asdict(size), list(rows_in_use)])
     told = f"Measurement {what} of {size.name}"

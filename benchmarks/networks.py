@@ -97,9 +97,9 @@ def _time_products(
     multiply: Callable[[Tensor, Tensor], Tensor],
 ) -> float:
     """Return the shortest time of each product, summed up."""
-    from cdspp.methods.networks.layers import Setup
+    from cdspp.methods.networks.layers import TrainingContext
 
-    setup = Setup("cpu", 0)
+    setup = TrainingContext("cpu", 0)
     total = 0.0
     with setup.arithmetic():
         for m, inner, n in products:

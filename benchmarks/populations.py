@@ -47,7 +47,7 @@ MARGIN = 0.01
 HARDEST = "hardest"
 MEASURES = ACCURACY, BALANCED = ("accuracy", "balanced")
 Gains = dict[str, dict[str, tuple[PairedGain, PairedGain]]]  # by measure and state
-POOL_ROWS = (6, 15, 60)  # target rows a class
+POOL_ROWS = (6, 15, 60)  # target rows per class
 
 _MIXED: Mapping[str, Sequence[float]] = {
     "n_classes": (3, 5, 7),
@@ -78,7 +78,7 @@ def population(kind: str, rows: int, number: int) -> Planted:
     kind : str
         One of `KINDS`.
     rows, number : int
-        Target rows a class, on average, and which of the kind; it is the same
+        Target rows per class, on average, and which of the kind; it is the same
         population for any `rows`.
 
     Examples

@@ -49,7 +49,7 @@ def read_numbers(path: PathLike) -> dict[tuple[str, str, str], str]:
 def study_numbers(folder: PathLike) -> Iterator[Number]:
     """Yield accuracies, gains, verdicts, curves and selections of a finished study.
 
-    DataError where the folder has no overview, or no scores by row.
+    DataError where the folder has no overview, or no scores per sample.
     """
     tables = Path(folder, "tables")
     if not (tables / "overview.csv").is_file():

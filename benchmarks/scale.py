@@ -71,7 +71,7 @@ def write_rows(path: Path, n_rows: int, n_features: int) -> None:
 
 
 def run_fit(path: str, n_rows: int, way: str) -> dict[str, Any]:
-    """Fit CDSPP to the first rows of a file in this process, five rounds.
+    """Fit CDSPP to the first rows of a file in this process, five iterations.
 
     Parameters
     ----------

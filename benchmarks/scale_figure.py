@@ -24,7 +24,7 @@ KEYS = {"file": "cdspp", "memory": "svm-t"}
 def draw_scale(
     measured: pd.DataFrame, outputs: Sequence[str | os.PathLike[str]]
 ) -> None:
-    """Draw processor seconds and peak memory of fits by rows, a line a way.
+    """Draw processor seconds and peak memory of fits by rows, a line per way.
 
     Parameters
     ----------

@@ -83,10 +83,10 @@ def dense_projection(
 def unavoidable_products(
     X_source: Float, X_target: Float, rows_in_use: Sequence[int]
 ) -> None:
-    """Compute what no implementation of the rounds can do without.
+    """Compute what no implementation of the iterations can do without.
 
-    Once the source's Gram or covariance matrix; in each round that of the target rows
-    in use, whichever is smaller, and one Cholesky factor for each domain.
+    Once the source's Gram or covariance matrix; in each iteration that of the target
+    rows in use, whichever is smaller, and one Cholesky factor for each domain.
     """
     source = symmetric_product(X_source, of_rows=X_source.shape[0] < X_source.shape[1])
     for n in rows_in_use:
@@ -147,8 +147,8 @@ MEASUREMENTS: Mapping[str, Callable[[Size, Rows, Sequence[int]], Work]] = {
 DISPLAY_NAMES = {
     "closed-form": "supervised fit, closed form",
     "dense": "supervised fit, dense eigensolver",
-    "rounds": "five rounds, whole CDSPP fit",
-    "products": "five rounds, unavoidable products",
+    "rounds": "five iterations, whole CDSPP fit",
+    "products": "five iterations, unavoidable products",
 }
 
 
@@ -219,7 +219,7 @@ def solver_table(results: Sequence[Mapping[str, Any]]) -> str:
             f"  dense over closed form            {result['speed_up']:10.1f}x"
             f"{result['memory_ratio']:9.1f}x   eigenvalues differ by "
             f"{result['eigenvalue_difference']:.0e}",
-            f"  five rounds over products         "
+            f"  five iterations over products         "
             f"{result['rounds_over_products']:10.2f}x",
             "",
         ]

@@ -36,7 +36,7 @@ from cdspp.analysis.explanation import USE
 from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS, Stratum
 from cdspp.core.errors import DataError
 from cdspp.core.names import ALONE, MAIN
-from cdspp.stages.score import RowScores
+from cdspp.stages.score import SampleScores
 from cdspp.stages.source_states import STATES
 
 __all__ = [
@@ -281,13 +281,13 @@ def standard_error_ratios(folder: str | os.PathLike[str]) -> dict[str, list[floa
     Raises
     ------
     DataError
-        The study has no scores by row.
+        The study has no scores per sample.
     """
     found: dict[str, list[float]] = {"source states": [], "pairs of methods": []}
     files = sorted(Path(folder, "scores").glob("*.npz"))
     if not files:
         raise DataError(f"{folder} has no scores/<benchmark>.npz. Run the study again.")
-    for scores in map(RowScores, files):
+    for scores in map(SampleScores, files):
         fits = {c: scores.right(*c) for c in scores.cells() if c[0] in {MAIN, *STATES}}
         for (one, values), (other, rival) in combinations(fits.items(), 2):
             same_fit, same_task = one[1:] == other[1:], one[:2] == other[:2]

@@ -188,7 +188,7 @@ def _prepared(name: str, folder: Path) -> Callable[[], object]:
 
 def _fit_block(folder: Path) -> Callable[[], object]:
     """Write what a block of the fit stage reads; return its call."""
-    from cdspp.stages.artifacts import (
+    from cdspp.stages.formats import (
         LABEL_COLUMNS,
         Features,
         write_features,
@@ -225,7 +225,7 @@ def _fit_block(folder: Path) -> Callable[[], object]:
 
 
 def _run_block(folder: Path, files: dict[str, Any]) -> None:
-    from cdspp.stages.fit import Fit, TaskBlock, fit_block
+    from cdspp.stages.fit import Fit, JobInputs, fit_block
 
     output = folder / "toy/main/source_target/cdspp/1-2.parquet"
     fit = Fit(
@@ -237,5 +237,5 @@ def _run_block(folder: Path, files: dict[str, Any]) -> None:
         overlap="exclude",
     )
     where = {"benchmark": "toy", "task": "source_target"}
-    block = TaskBlock(files, **where, seed=0, numeric_threads=1)
+    block = JobInputs(files, **where, seed=0, numeric_threads=1)
     fit_block(block, [fit])

@@ -14,9 +14,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("src", "workflow", "resources", "benchmarks")
-# Matplotlib calls the arrangement of a figure its layout, and Python what a package
-# offers its entry points.
-FOREIGN = {"layout": ("style.py",), "points": ("core/discovery.py",)}
+# Matplotlib calls the arrangement of a figure its layout and has outlines, Python calls
+# what a package offers its entry points, and a pipe has an end for reading. An alias
+# of the last release has its name.
+FOREIGN = {
+    "guest": ("study/guest_sections.py",),
+    "layout": ("style.py",),
+    "outline": ("figures/samples.py",),
+    "points": ("core/discovery.py",),
+    "reading": ("cli/run.py",),
+}
+# Names of Python, and the key of a study file.
+KEPT = ("round", "display_name", "DISPLAY_NAMES")
 # Where the paper's own numbers are read, compared and shown.
 PAPERS_OWN = ("src/cdspp/paper/",)
 # No agent, or a clause where a noun serves; see CONTRIBUTING.md.
@@ -56,8 +65,10 @@ def retired_words(root: Path) -> dict[str, str]:
 def retired_names(root: Path, names: dict[str, list[str]]) -> Iterator[str]:
     """Yield names that have a word that left."""
     for word, instead in retired_words(root).items():
+        wanted = f"_{word.replace(' ', '_')}_"
         for name, places in names.items():
-            if word not in name.lower().split("_") or name in instead:
+            parts = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+            if wanted not in f"_{parts}_" or name in instead or name in KEPT:
                 continue
             for place in places:
                 if not any(file in place for file in FOREIGN.get(word, ())):
@@ -74,14 +85,16 @@ def printed_elsewhere(names: dict[str, list[str]]) -> Iterator[str]:
 
 def retired_phrases(root: Path) -> Iterator[str]:
     """Yield phrases that left, in pages, code, templates and resources."""
+    words = "|".join(word for word in retired_words(root) if " " in word)
+    phrases = re.compile(rf"{PHRASES.pattern}|\b({words})")
     pages = [*root.glob("docs/*.md"), *root.glob("docs/guide/*.md"), *code_files(root)]
     pages += [*root.rglob("src/**/*.j2"), *root.glob("resources/**/*.yaml")]
     pages += [root / "README.md", root / "config.yaml"]
     for page in pages:
-        if page.name == "history.md":
+        if page.name in ("history.md", "vocabulary.md"):
             continue
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
-            for match in PHRASES.finditer(line):
+            for match in phrases.finditer(line):
                 yield f"{page.relative_to(root)}:{number}: {match.group()!r} has left"
 
 

@@ -4,10 +4,10 @@
     python resources/generate.py splits --folder cdspp-hda
 
 ``manifest`` lists the photographs of a data set with size and git blob id, in the
-published order (domains and classes as in the catalogue, files by name): the list by
-which a download is verified. ``splits`` reads the masks that the authors of the paper
-stored, and writes the digests with which a study compares its own draws. The catalogue
-says where archive and masks are published.
+order of the published files (domains and classes as in the catalogue, files by name):
+the list by which a download is verified. ``splits`` reads the masks that the authors of
+the paper stored, and writes the digests with which a study compares its own draws. The
+catalogue says where archive and masks are published.
 """
 
 from __future__ import annotations

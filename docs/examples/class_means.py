@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.base import Float, HeterogeneousClassifier, Int, Problem, Round
+from cdspp.methods.base import Float, HeterogeneousClassifier, Int, Iteration, Problem
 
 
 class ClassMeans(HeterogeneousClassifier):
@@ -51,7 +51,7 @@ class ClassMeans(HeterogeneousClassifier):
     supervised = True
     uses_source = False
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         X, codes = row_normalise(problem.X_labelled), problem.y_labelled
         self._present = np.unique(codes)
         self._means = np.array([X[codes == c].mean(axis=0) for c in self._present])

@@ -19,8 +19,8 @@ from sklearn.base import BaseEstimator
 
 import cdspp
 from cdspp.methods import available, estimators, make
-from cdspp.report.outline import outline
-from cdspp.stages import artifacts
+from cdspp.report.registry import page_parts
+from cdspp.stages import formats
 from cdspp.study import files
 
 __all__ = ["lines"]
@@ -96,12 +96,12 @@ def _files() -> Iterator[str]:
     """Yield the files of a study by pattern, its tables and figures by name."""
     places = (value for value in vars(files).values() if isinstance(value, str))
     yield from (place for place in places if re.search(r"/.*\{", place))
-    for part in outline():
+    for part in page_parts():
         yield from (f"{item.kind}: {item.name}" for item in part.items)
 
 
 def _columns() -> Iterator[str]:
-    for name, columns in vars(artifacts).items():
+    for name, columns in vars(formats).items():
         if name.endswith("_COLUMNS"):
             yield from (
                 f"{name.removesuffix('_COLUMNS').lower()}: {c}" for c in columns

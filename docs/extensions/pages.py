@@ -22,14 +22,14 @@ import module_pages
 
 __all__ = ["setup", "write_pages"]
 
-ROOMS = (method_pages, module_pages, config_page, command_pages, gallery_pages)
+PACKAGES = (method_pages, module_pages, config_page, command_pages, gallery_pages)
 EXAMPLES = ("two_tables", "image_folder")
 
 
 def _pages(root: Path, made: Path) -> Iterator[tuple[str, bytes]]:
     """Yield name and content of each page, and of the results of each example."""
-    for room in ROOMS:
-        for name, text in room.pages(root):
+    for package in PACKAGES:
+        for name, text in package.pages(root):
             yield name, text.encode()
     yield from gallery_pages.results(root, made)
     for name in EXAMPLES:

@@ -21,7 +21,7 @@ from cdspp.cli.study import read_study
 from cdspp.core.names import trials_of_block
 from cdspp.methods import method_class
 from cdspp.study.files import workflow_folder
-from cdspp.study.fit_jobs import fit_groups, fit_request
+from cdspp.study.fit_jobs import fit_request, fit_rules
 
 profile = workflow_folder() / "workflow/profiles/slurm/config.yaml"
 for option, value in yaml.safe_load(profile.read_text()).items():
@@ -30,7 +30,7 @@ for option, value in yaml.safe_load(profile.read_text()).items():
 
 study = read_study(["resources/studies/paper.yaml"])
 rows = []
-for group in fit_groups(study):
+for group in fit_rules(study):
     trials = len(trials_of_block(group.blocks[0]))
     for task in group.tasks:
         asked = fit_request(study, group, task, trials)

@@ -20,9 +20,9 @@ from cdspp import CDSPP, SourceDomain, compare
 from cdspp.analysis.best_bet import LIKELY, OPEN, SETTLED, TARGET_ONLY
 from cdspp.analysis.comparison import Comparison
 from cdspp.analysis.explanation import (
-    ALONE_BETTER,
-    BEST_ALONE,
+    BEST_NO_SOURCE,
     CANNOT_TELL,
+    NO_SOURCE_BETTER,
     USE,
     Explanation,
 )
@@ -92,7 +92,7 @@ def test_every_state_and_method_has_its_gain(shared: Comparison) -> None:
     assert len(gains) == 2 * (6 + 1)
     means = shared.accuracies.set_index(["method", "state"])["mean"]
     for gain in gains.itertuples():
-        best = gain.state == BEST_ALONE
+        best = gain.state == BEST_NO_SOURCE
         alone = "real" if gain.rival == "svm-t" else "none"
         rival = means[gain.rival, alone if best else gain.state]
         assert gain.gain == pytest.approx(means[gain.method, "real"] - rival)
@@ -253,7 +253,7 @@ def test_the_code_of_an_answer_without_a_source_runs_at_every_scale(scale: str) 
 @pytest.mark.parametrize("geometry", ["none", "misleading"])
 def test_a_source_without_use_is_not_used(geometry: str) -> None:
     found = run(geometry)
-    assert explained(found).decision in {ALONE_BETTER, CANNOT_TELL}
+    assert explained(found).decision in {NO_SOURCE_BETTER, CANNOT_TELL}
     assert found.best_bet == TARGET_ONLY
 
 
@@ -261,7 +261,7 @@ def test_a_source_that_hurts_every_method_leaves_the_target_alone() -> None:
     found = run("none", n_labelled=12)
     why = explained(found)
     assert why.verdicts["out"].all()
-    assert why.decision == ALONE_BETTER
+    assert why.decision == NO_SOURCE_BETTER
     assert why.finding.startswith("The source hurts each of 2 methods, makes")
     assert "source" not in found.next_steps[0]
 
@@ -352,7 +352,7 @@ def test_a_source_is_used_through_its_paired_rows_where_these_suffice(
     )
     states = why.gains.loc[why.gains["method"] == "paired-map", "state"]
     assert "shuffled-pairs" in set(states)
-    rivals = why.gains.loc[why.gains["state"] == BEST_ALONE, "rival"]
+    rivals = why.gains.loc[why.gains["state"] == BEST_NO_SOURCE, "rival"]
     assert "paired-map" not in set(rivals)
     model = recommended(bridged, X, y, source)
     whole, batches, single = labels_in_batches(model, X)
@@ -385,7 +385,7 @@ def test_classifiers_of_scikit_learn_are_controls_without_a_source() -> None:
     assert len(controls) == 2
     assert all(each == {"real"} for each in controls)
     gains = explained(found).gains
-    rivals = gains.loc[gains["state"] == BEST_ALONE, "rival"]
+    rivals = gains.loc[gains["state"] == BEST_NO_SOURCE, "rival"]
     assert set(rivals) <= {"cdspp-sup", *controls.index}
     kinds = found.candidates.set_index("method")["information"]
     assert set(kinds[controls.index]) == {"no source"}

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from cdspp.analysis.explanation import (
-    ALONE_BETTER,
     CANNOT_TELL,
+    NO_SOURCE_BETTER,
     USE,
     Explanation,
     HeldOut,
@@ -51,7 +51,7 @@ def test_a_method_that_the_source_helps_is_not_used_where_another_is_better_alon
     found = told(held_out((0.60, 0.35), 0.75))
     assert found.verdicts["verdict"].tolist() == ["helps"]
     assert not found.verdicts["wins"].any()
-    assert found.decision == ALONE_BETTER
+    assert found.decision == NO_SOURCE_BETTER
     assert found.method == "svm-t"
     assert told(held_out((0.60, 0.35), 0.40)).decision == USE
 
@@ -144,7 +144,7 @@ def test_a_rival_that_mostly_fails_keeps_no_other_from_its_word() -> None:
 def test_of_two_rivals_each_must_beat_a_method_at_half_the_level() -> None:
     one = held_out((0.60, 0.35), 0.63)
     [p_value] = {
-        max(g.p_below for g in both) for both in one.over_alone("cdspp").values()
+        max(g.p_below for g in both) for both in one.over_no_source("cdspp").values()
     }
     assert 0.025 < p_value < 0.05
     assert told(one).verdicts["out"].all()
@@ -154,5 +154,5 @@ def test_of_two_rivals_each_must_beat_a_method_at_half_the_level() -> None:
         right={**one.right, other: one.right[Fit("svm-t", REAL)]},
         collapsed={**one.collapsed, other: 0.0},
     )
-    assert len(two.over_alone("cdspp")) == 2
+    assert len(two.over_no_source("cdspp")) == 2
     assert not told(two).verdicts["out"].any()

@@ -14,12 +14,12 @@ from cdspp.core.files import read_json
 def test_outcomes_are_read_by_trial_with_what_they_belong_to(tmp_path: Path) -> None:
     plan = make_plan(tasks=DIGIT_TASKS[:1], methods=("svm-t", "cdspp"))
     records = read_fit_records(write_fit_records(tmp_path, plan, failed="svm-t"))
-    assert len(records.outcomes) == 2 * 5
+    assert len(records.results) == 2 * 5
     (failed,) = records.failed.itertuples()
     where = (failed.benchmark, failed.setting, failed.task, failed.method, failed.block)
     assert where == ("digits", "main", "print_sketch", "svm-t", "1-5")
     assert (failed.trial, failed.reason) == (2, "no <pairs> left")
-    assert set(records.outcomes["cpu_seconds"]) == {0.5}
+    assert set(records.results["cpu_seconds"]) == {0.5}
 
 
 def test_what_was_not_measured_is_no_number(tmp_path: Path) -> None:
@@ -29,7 +29,7 @@ def test_what_was_not_measured_is_no_number(tmp_path: Path) -> None:
     extra = read_json(path)["extra"]
     trials = [t | {"cpu_seconds": None} for t in extra["trials"]]
     rewrite_record(path.with_suffix(".parquet"), extra={**extra, "trials": trials})
-    spent = read_fit_records([path]).outcomes["cpu_seconds"]
+    spent = read_fit_records([path]).results["cpu_seconds"]
     assert spent.dtype == "float64"
     assert spent.isna().all()
 
@@ -41,7 +41,7 @@ def test_what_jobs_have_in_common_is_said_once(tmp_path: Path) -> None:
     rewrite_record(paths[0].with_suffix(".parquet"), extra=extra)
     assert read_fit_records(paths).common("seed") == [8, 7]
     assert read_fit_records([]).common("seed") is None
-    assert read_fit_records([]).outcomes.empty
+    assert read_fit_records([]).results.empty
 
 
 def test_fits_of_different_versions_are_told_with_what_makes_them_alike(

@@ -58,7 +58,7 @@ def test_a_scale_is_learnt_from_the_rows_of_the_fit_alone(
     first, *others = learnt
     assert first is not None
     assert len(first) == len(problem.source.X)
-    # Of three labelled rows a class one is held out, in each of the five repeats.
+    # Of three labelled rows per class one is held out, in each of the five repeats.
     *folds, _, last = others
     assert {len(X) for X in folds} == {3 * 2 + 3 * 5}
     assert len({X.tobytes() for X in folds}) == 5

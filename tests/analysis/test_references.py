@@ -16,7 +16,7 @@ from cdspp.analysis.references import (
 from cdspp.core.errors import DataError
 from cdspp.datasets.catalogue import load_catalogue
 from cdspp.methods import available
-from cdspp.study.stale import read_stated
+from cdspp.study.stale import read_digests
 
 RESOURCES = Path(__file__).parents[2] / "resources"
 ENTRIES = read_bibliography(RESOURCES / "references.bib")
@@ -53,4 +53,4 @@ def test_a_title_that_is_part_of_another_one_is_not_named_by_it() -> None:
 
 def test_a_folder_without_a_report_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="report.*finished"):
-        read_stated(tmp_path)
+        read_digests(tmp_path)

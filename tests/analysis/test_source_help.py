@@ -412,7 +412,7 @@ def test_a_bridged_row_meets_the_target_alone_beside_its_own_states() -> None:
     others = found[found["row"] == "cdspp"]
     assert set(others["bridge"]) == {""}
     assert "target-only" not in set(others["rival_name"]) - {"none"}
-    assert [row.kind for row in plan.rows if row.method == "paired-map"][0] == "bridged"
+    assert [row.kind for row in plan.rows if row.method == "paired-map"][0] == "bridge"
 
 
 @pytest.mark.parametrize(
@@ -434,7 +434,7 @@ def test_the_answer_says_what_a_bridge_gives_and_what_the_target_alone() -> None
     first, _, rest = overall_answer({"Words": found}).partition(". ")
     assert first.startswith("On Words, with labels alone, ")
     assert rest.startswith("Through 5 pairs: ")
-    through = found[found["row"] == "paired-map"]  # no method has labels alone
+    through = found[found["row"] == "paired-map"]  # no method has labels only
     assert overall_answer({"Words": through}).startswith("On Words through 5 pairs: pa")
 
 

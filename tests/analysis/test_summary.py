@@ -147,7 +147,7 @@ def test_a_setting_counts_the_trials_that_it_asks_for() -> None:
     entry = {"id": "short", "methods": ["cdspp"], "options": {"alpha": 2}, "trials": 3}
     summary = draw_summary(make_plan(settings=[entry]))
     row = summary.rows[place_of(summary, "cdspp, short")]
-    assert row.trials_asked == 3
+    assert row.n_trials == 3
     assert np.isfinite(summary.accuracy[-1]).sum(axis=1).tolist() == [3] * 4
 
 

@@ -13,7 +13,7 @@ from support.written_study import VerifiedStudy
 from cdspp.analysis.verify import verify
 from cdspp.core.errors import DataError
 from cdspp.core.files import Expected, fault, read_json
-from cdspp.stages.artifacts import (
+from cdspp.stages.formats import (
     FIT_COLUMNS,
     LABEL_COLUMNS,
     SCORE_COLUMNS,
@@ -21,7 +21,7 @@ from cdspp.stages.artifacts import (
     read_frame,
     write_rows,
 )
-from cdspp.study.stale import changed_note, stated_digests, write_digests
+from cdspp.study.stale import changed_note, digests_of_files, write_digests
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def write_report(study: VerifiedStudy, *more: Path) -> list[Path]:
     page = study.root / "report/index.html"
     page.parent.mkdir(exist_ok=True)
     page.write_text("<html></html>\n")
-    write_digests(page, {}, stated_digests(files, study.results))
+    write_digests(page, {}, digests_of_files(files, study.results))
     return files
 
 

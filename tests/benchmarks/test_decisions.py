@@ -35,8 +35,8 @@ from benchmarks.decisions import (
     bet_of,
     calibration,
     coverage,
+    draw_results,
     intervals,
-    outcomes,
     policies,
     power,
 )
@@ -213,7 +213,7 @@ RECORDS = [
 
 
 def test_regrets_and_bets_worked_by_hand() -> None:
-    results = policies(outcomes(RECORDS)).set_index("policy")
+    results = policies(draw_results(RECORDS)).set_index("policy")
     bet, always = results.loc["the bet"], results.loc[ALWAYS]
     assert always["all"] == pytest.approx((0.1 + 0.2 + 0.0) / 3)
     assert bet["all"] == pytest.approx((0.0 + 0.2 + 0.2) / 3)
@@ -228,7 +228,7 @@ def test_regrets_and_bets_worked_by_hand() -> None:
 
 def test_a_policy_is_compared_on_the_draws_that_it_answers() -> None:
     records = [*RECORDS, outcome("b", 1, ALWAYS, (0.0, 1.0, 0.0))]
-    before = policies(outcomes(records)).set_index("policy").loc["0.2.0's answer"]
+    before = policies(draw_results(records)).set_index("policy").loc["0.2.0's answer"]
     assert before["draws"] == 3
     assert before["ratio"] == pytest.approx((0.2 + 0.2 + 0.2) / 0.3)
 
@@ -240,10 +240,10 @@ def test_families_are_resampled_whole_and_draws_stay_paired() -> None:
         for name in "abc"
         for k in range(2)
     ]
-    bet = policies(outcomes(draws)).set_index("policy").loc["the bet"]
+    bet = policies(draw_results(draws)).set_index("policy").loc["the bet"]
     assert bet[["low", "ratio", "high"]].tolist() == pytest.approx([0.5] * 3)
     mixed = [*draws[:2], *(draw | {"bet": ALWAYS} for draw in draws[2:])]
-    bet = policies(outcomes(mixed)).set_index("policy").loc["the bet"]
+    bet = policies(draw_results(mixed)).set_index("policy").loc["the bet"]
     assert bet[["low", "high"]].tolist() == pytest.approx([0.5, 1.0])
     assert bet["ratio"] == pytest.approx(5 / 6)
 

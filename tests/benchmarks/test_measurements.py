@@ -105,7 +105,7 @@ def test_the_benchmark_compares_the_solvers_in_one_run() -> None:
     assert "tiny: 3 classes, source 30 x 12" in table
     rows = [line for line in table.splitlines() if line.startswith("  ")]
     assert {len(line) for line in rows[:5]} == {56}
-    assert "five rounds over products" in table
+    assert "five iterations over products" in table
     json.dumps(results)
 
 

@@ -10,7 +10,7 @@ from support.report_data import (
     draw_summary,
     make_plan,
     score_rows,
-    write_row_scores,
+    write_sample_scores,
 )
 
 from benchmarks.__main__ import main
@@ -36,7 +36,7 @@ def finished(tmp_path: Path) -> Path:
     tables += [build_matrix_table(found, plans)]
     tables += map(build_task_table, found, plans)
     write_tables(tables, [folder / "tables" / f"{t.name}.csv" for t in tables])
-    write_row_scores(
+    write_sample_scores(
         folder / "scores/digits.npz",
         score_rows(plans[0]),
     )

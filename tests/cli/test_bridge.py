@@ -216,8 +216,8 @@ def similar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def proposals(said: str) -> list[str]:
-    return [line for line in said.splitlines() if line.startswith("proposal: ")]
+def suggestions(said: str) -> list[str]:
+    return [line for line in said.splitlines() if line.startswith("suggestion: ")]
 
 
 @pytest.mark.usefixtures("similar")
@@ -226,14 +226,16 @@ def test_compare_proposes_a_bridge_and_takes_none_in_silence(capsys: Any) -> Non
     assert main(["compare", *FILES, *chosen]) == 0
     said = capsys.readouterr().out
     assert "shared: 1 column has the same name in both: age" in said
-    length, ids = proposals(said)
+    length, ids = suggestions(said)
     option = "--shared 'same-names,length_mm=Length (cm)*10'"
-    assert length.startswith(f"proposal: {option}: similarity of names 1.00, distance")
-    assert ids.startswith("proposal: 25 ids are in both files, of 85 and 85 rows. If")
+    assert length.startswith(
+        f"suggestion: {option}: similarity of names 1.00, distance"
+    )
+    assert ids.startswith("suggestion: 25 ids are in both files, of 85 and 85 rows. If")
     assert ids.endswith("add --paired pairs-a.csv pairs-b.csv")
     assert main(["compare", *FILES, *chosen, *shlex.split(option)]) == 0
     said = capsys.readouterr().out
-    assert proposals(said) == [ids]
+    assert suggestions(said) == [ids]
     assert "differ in spread" not in said
 
 
@@ -242,7 +244,7 @@ def test_a_fit_proposes_what_its_method_can_use(capsys: Any) -> None:
     def fit(method: str, *more: str) -> list[str]:
         how = ["--method", method, *more, "--output", "o.csv", "--force"]
         assert main(["fit", *FILES, "--scale", "standardise", *how]) == 0
-        return proposals(capsys.readouterr().out)
+        return suggestions(capsys.readouterr().out)
 
     assert not fit("cdspp")
     assert ["--shared" in line for line in fit("cdspp-bridge")] == [True, False]
@@ -255,8 +257,8 @@ def test_a_fit_proposes_what_its_method_can_use(capsys: Any) -> None:
 def test_the_rows_of_common_ids_become_pairs_as_the_proposal_says(capsys: Any) -> None:
     fit = ["fit", "--scale", "standardise", "--output", "o.csv", *FILES, "--method"]
     assert main([*fit, "cdspp-bridge"]) == 0
-    *_, proposal = proposals(capsys.readouterr().out)
-    paired = shlex.split(proposal)[-3:]
+    *_, suggestion = suggestions(capsys.readouterr().out)
+    paired = shlex.split(suggestion)[-3:]
     tables = {name: pd.read_csv(name).set_index("id") for name in ("a.csv", "b.csv")}
     common = tables["a.csv"].index.intersection(tables["b.csv"].index)
     for name, moved in zip(tables, paired[1:], strict=True):

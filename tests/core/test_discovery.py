@@ -82,10 +82,18 @@ def test_importing_and_listing_load_no_heavy_library(before: str) -> None:
 def test_the_library_loads_no_room_of_a_study(code: str) -> None:
     code += "\nimport sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    rooms = {"study", "stages", "analysis", "report", "paper", "datasets", "features"}
+    packages = {
+        "study",
+        "stages",
+        "analysis",
+        "report",
+        "paper",
+        "datasets",
+        "features",
+    }
     loaded = set(done.stdout.split())
     assert "cdspp" in loaded
-    assert not loaded & {f"cdspp.{room}" for room in (*rooms, "cli")}
+    assert not loaded & {f"cdspp.{package}" for package in (*packages, "cli")}
 
 
 def test_a_fit_starts_without_pandas_which_is_there_afterwards() -> None:

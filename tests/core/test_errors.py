@@ -24,7 +24,7 @@ from cdspp.core.files import atomic, write_json, write_parts
 from cdspp.core.jobs import job
 from cdspp.report.figures.style import canvas
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
-from cdspp.stages.artifacts import LABEL_COLUMNS, Features, write_features, write_rows
+from cdspp.stages.formats import LABEL_COLUMNS, Features, write_features, write_rows
 
 FULL_DEVICE = Path("/dev/full")
 SAID = {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cdspp.core.memory import MOST_KEPT, computed_once, sharing
+from cdspp.core.memory import MOST_KEPT, computed_once, shared_results
 
 
 class Counted:
@@ -24,13 +24,13 @@ def test_equal_arrays_are_computed_once_within_the_block_and_each_time_outside()
     None
 ):
     function, X = Counted(), np.arange(6.0).reshape(3, 2)
-    with sharing():
+    with shared_results():
         first = computed_once(function, X, 1)
         assert computed_once(function, X.copy(), 1) is first
         assert computed_once(function, np.asfortranarray(X), 1) is first
     assert function.calls == 1
     computed_once(function, X, 1)
-    with sharing():
+    with shared_results():
         computed_once(function, X, 1)
     assert function.calls == 3
 
@@ -46,7 +46,7 @@ def test_equal_arrays_are_computed_once_within_the_block_and_each_time_outside()
 )
 def test_another_array_or_option_is_computed(other: tuple[np.ndarray, int]) -> None:
     function = Counted()
-    with sharing():
+    with shared_results():
         computed_once(function, np.arange(6.0).reshape(3, 2), 1)
         expected = function(*other)
         np.testing.assert_array_equal(computed_once(function, *other), expected)
@@ -55,14 +55,14 @@ def test_another_array_or_option_is_computed(other: tuple[np.ndarray, int]) -> N
 
 def test_another_function_has_results_of_its_own() -> None:
     X = np.ones((2, 2))
-    with sharing():
+    with shared_results():
         assert computed_once(np.sum, X) == 4.0
         assert computed_once(np.prod, X) == 1.0
 
 
 def test_the_results_used_last_are_kept_and_no_more() -> None:
     function = Counted()
-    with sharing():
+    with shared_results():
         for value in range(MOST_KEPT):
             computed_once(function, np.array([[value]]))
         computed_once(function, np.array([[0]]))
@@ -78,7 +78,7 @@ def test_sparse_rows_are_known_by_values_and_places() -> None:
     function = Counted()
     X = sparse.csr_array(np.diag([1.0, 2.0, 3.0]))
     moved = sparse.csr_array(np.roll(X.toarray(), 1, axis=1))
-    with sharing():
+    with shared_results():
         computed_once(function, X)
         computed_once(function, X.copy())
         assert function.calls == 1

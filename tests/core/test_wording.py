@@ -7,7 +7,7 @@ import math
 import pytest
 
 from cdspp.core import wording
-from cdspp.core.errors import crash_text, out_of_memory_text
+from cdspp.core.errors import out_of_memory_text, unexpected_error_text
 from cdspp.core.memory import memory_text
 from cdspp.core.names import fit_key
 
@@ -36,7 +36,7 @@ from cdspp.core.names import fit_key
         (memory_text(300), "300 MB"),
         (memory_text(3 * 1024), "3.0 GB"),
         (
-            crash_text(ZeroDivisionError("division by zero")),
+            unexpected_error_text(ZeroDivisionError("division by zero")),
             "ZeroDivisionError: division by zero",
         ),
         (

@@ -29,8 +29,8 @@ from cdspp.datasets import (
     read_index,
 )
 from cdspp.datasets.catalogue import check_catalogued, load_catalogue
-from cdspp.stages.artifacts import LABEL_COLUMNS, read_rows
 from cdspp.stages.data import prepare_dataset, write_labels
+from cdspp.stages.formats import LABEL_COLUMNS, read_rows
 
 CATALOGUE = Path(__file__).parents[2] / "resources" / "datasets.yaml"
 

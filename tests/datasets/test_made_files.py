@@ -21,9 +21,9 @@ from cdspp.datasets.catalogue import checks_of, load_catalogue
 from cdspp.datasets.fetch import KEPT
 from cdspp.datasets.resources import fetch_resource, make_files
 from cdspp.features.precomputed import TableColumns
-from cdspp.stages.artifacts import read_features
 from cdspp.stages.data import prepare_dataset
 from cdspp.stages.features import extract_view
+from cdspp.stages.formats import read_features
 
 CATALOGUE = Path(__file__).parents[2] / "resources" / "datasets.yaml"
 ENTRIES = load_catalogue(CATALOGUE)

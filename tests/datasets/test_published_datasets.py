@@ -15,12 +15,12 @@ from cdspp.core.errors import DataError
 from cdspp.core.files import read_json, write_json
 from cdspp.datasets import PublishedDataset, dataset_recipe, open_dataset
 from cdspp.datasets.base import read_fetched, read_index, record_path
-from cdspp.datasets.catalogue import checks_of, load_catalogue, published_storage
+from cdspp.datasets.catalogue import checks_of, load_catalogue, published_spec
 from cdspp.datasets.published import published_labels
 from cdspp.features.visual_words import VisualWords
-from cdspp.stages.artifacts import read_features
 from cdspp.stages.data import prepare_dataset
 from cdspp.stages.features import build_codebook, extract_view
+from cdspp.stages.formats import read_features
 
 CATALOGUE = Path(__file__).parents[2] / "resources/datasets.yaml"
 ENTRIES = load_catalogue(CATALOGUE)
@@ -83,11 +83,11 @@ def test_only_what_decides_the_samples_remakes_the_index() -> None:
 
 def test_a_view_is_described_for_each_domain() -> None:
     entry = ENTRIES["mrc"]
-    storage = published_storage(entry, "words", "gr")
-    assert storage is not None
-    assert (storage["file"], storage["width"]) == ("GR/Index_GR-GR", 34279)
-    assert published_storage(entry, "words", "xx") is None
-    assert published_storage(entry, "other", "gr") is None
+    spec = published_spec(entry, "words", "gr")
+    assert spec is not None
+    assert (spec["file"], spec["width"]) == ("GR/Index_GR-GR", 34279)
+    assert published_spec(entry, "words", "xx") is None
+    assert published_spec(entry, "other", "gr") is None
 
 
 def test_addresses_are_no_part_of_what_a_workflow_compares() -> None:

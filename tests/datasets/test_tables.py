@@ -12,9 +12,9 @@ import pytest
 
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.datasets import TablesDataset, open_dataset, own_dataset, read_index
-from cdspp.stages.artifacts import labels_by_id, read_features
 from cdspp.stages.data import prepare_dataset, write_labels
 from cdspp.stages.features import extract_view
+from cdspp.stages.formats import labels_by_id, read_features
 
 LAB = pd.DataFrame({"kind": list("aabbc"), "x": range(5), "y": [0.5] * 5, "day": 1})
 FIELD = pd.DataFrame(

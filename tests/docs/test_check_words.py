@@ -26,8 +26,10 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         ("src/cdspp/a.py", "n_sweeps = 1\n", "src/cdspp/a.py:1: n_sweeps"),
         ("workflow/rules/a.smk", "x = 1\nLAYOUT = x\n", "workflow/rules/a.smk:2"),
+        ("src/cdspp/a.py", "class FitGroup: ...\n", "src/cdspp/a.py:1: FitGroup"),
         ("src/cdspp/a.py", "printed = 1\n", "src/cdspp/a.py:1: printed"),
         ("docs/a.md", "Fine.\nThe user is told so.\n", "docs/a.md:2: 'is told'"),
+        ("docs/a.md", "A bridged method.\n", "docs/a.md:1: 'bridged method'"),
         ("src/cdspp/p.j2", "<p>It says nothing</p>", "src/cdspp/p.j2:1"),
     ],
 )

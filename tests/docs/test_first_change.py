@@ -30,7 +30,7 @@ from support.study_files import load_own
 from cdspp.cli.main import main
 from cdspp.core.discovery import load_function
 from cdspp.methods import class_means
-from cdspp.report.outline import item_jobs
+from cdspp.report.registry import item_jobs
 
 main(["methods"])
 print(doctest.testmod(class_means))
@@ -59,11 +59,11 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
     for opening in ("cp docs/examples/class_means.py ", "cp docs/examples/worst.py "):
         _, source, target = shlex.split(command(opening))
         shutil.copy(ROOT / source, folder / target)
-    outline = folder / "src/cdspp/report/outline.py"
+    registry = folder / "src/cdspp/report/registry.py"
     line = f"\\g<0>    {command('Item(')}\n"
-    text, number = re.subn(r"_BENCHMARK = \(\n", line, outline.read_text())
+    text, number = re.subn(r"_BENCHMARK = \(\n", line, registry.read_text())
     assert number == 1
-    outline.write_text(text)
+    registry.write_text(text)
     subprocess.run(command("echo "), shell=True, check=True, cwd=folder)
     _, _, mistake = shlex.split(command("python -c "))
     paths = os.pathsep.join([str(folder / "src"), str(ROOT / "tests")])

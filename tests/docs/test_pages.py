@@ -49,9 +49,9 @@ def test_every_page_is_in_the_table_of_contents_once() -> None:
 
 
 def test_every_generated_page_is_made_and_listed(extension: Any) -> None:
-    rooms = ("method_pages", "module_pages", "config_page", "command_pages")
-    rooms += ("gallery_pages",)
-    made = {name for room in rooms for name, _ in extension(room).pages(ROOT)}
+    modules = ("method_pages", "module_pages", "config_page", "command_pages")
+    modules += ("gallery_pages",)
+    made = {name for module in modules for name, _ in extension(module).pages(ROOT)}
     pages = {f"generated/{Path(n).with_suffix('')}" for n in made if n.endswith("rst")}
     asked = {name for name in listed() if name.startswith("generated/")}
     under = {f"generated/methods/{name}" for name in available()}
@@ -128,10 +128,10 @@ def test_the_page_of_commands_has_them_all(extension: Any) -> None:
 
 
 def test_every_example_of_a_command_is_understood_by_its_parser(extension: Any) -> None:
-    room = extension("command_pages")
-    parser = room.parser()
-    for name, found in room.command_parsers(parser).items():
-        for line in room.examples(found).replace("\\\n", " ").splitlines():
+    module = extension("command_pages")
+    parser = module.parser()
+    for name, found in module.command_parsers(parser).items():
+        for line in module.examples(found).replace("\\\n", " ").splitlines():
             words = shlex.split(line.partition(" -- ")[0].partition(" > ")[0])
             assert words[:2] == ["cdspp", name]
             assert parser.parse_args(words[1:])

@@ -10,7 +10,7 @@ import pytest
 from cdspp.core.errors import ConfigError
 from cdspp.features import make_extractor
 
-NAMELESS = "name must be the name of a published view"
+NAMELESS = "name must be the name of published features"
 ONE_SIZE = "exactly one of n_components and energy"
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("cnn", {"network": "vgg"}, "alexnet, vgg16, resnet50, got 'vgg': did you mean"),

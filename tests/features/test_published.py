@@ -29,43 +29,43 @@ SHUFFLED = [4, 0, 5, 2, 1, 3]
 
 def read(
     folder: Path,
-    storage: dict[str, Any],
+    spec: dict[str, Any],
     positions: Sequence[int],
     labels: Sequence[str] | None = None,
 ) -> Any:
     """Read the samples at these places; their classes are right by default."""
     given = [LABELS[place] for place in positions] if labels is None else labels
     view = Published(name="view")
-    return view.read(folder, storage, CLASSES, given, positions)[0]
+    return view.read(folder, spec, CLASSES, given, positions)[0]
 
 
 def test_rows_come_in_the_order_of_the_positions(tmp_path: Path) -> None:
-    _, storage = write_mat(tmp_path, SURF)
-    X = read(tmp_path, storage, SHUFFLED)
+    _, spec = write_mat(tmp_path, SURF)
+    X = read(tmp_path, spec, SHUFFLED)
     assert X.dtype == np.float32
     np.testing.assert_array_equal(X, MAT_CASES[SURF].expected[SHUFFLED])
 
 
 def test_sparse_rows_stay_sparse_in_the_order_of_the_positions(tmp_path: Path) -> None:
-    _, storage = write_words(tmp_path)
-    X = read(tmp_path, storage, SHUFFLED)
+    _, spec = write_words(tmp_path)
+    X = read(tmp_path, spec, SHUFFLED)
     assert (X.format, X.dtype) == ("csr", np.float32)
     np.testing.assert_array_equal(X.toarray(), np.array(TRIPLET_ROWS)[SHUFFLED])
 
 
 def test_some_rows_can_be_taken_of_a_file_of_known_length(tmp_path: Path) -> None:
-    _, storage = write_triplets(tmp_path)
-    X = read(tmp_path, storage, [3, 1])
+    _, spec = write_triplets(tmp_path)
+    X = read(tmp_path, spec, [3, 1])
     np.testing.assert_array_equal(X.toarray(), np.array(TRIPLET_ROWS)[[3, 1]])
 
 
 @pytest.mark.parametrize("n_samples", [N_ROWS - 1, N_ROWS + 1])
 def test_a_file_of_another_length_is_refused(n_samples: int, tmp_path: Path) -> None:
-    _, storage = write_mat(tmp_path, SURF)
+    _, spec = write_mat(tmp_path, SURF)
     labels = [*LABELS, "plum"][:n_samples]
     message = f"published.mat: 6 rows for {n_samples} samples; .*order"
     with pytest.raises(DataError, match=message):
-        read(tmp_path, storage, range(n_samples), labels)
+        read(tmp_path, spec, range(n_samples), labels)
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,10 @@ def test_a_file_of_another_length_is_refused(n_samples: int, tmp_path: Path) -> 
 def test_a_copy_ordered_or_labelled_differently_is_refused(
     labels: list[str], first: str, runs: str, tmp_path: Path
 ) -> None:
-    _, storage = write_mat(tmp_path, SURF)
+    _, spec = write_mat(tmp_path, SURF)
     given = [labels[place] for place in SHUFFLED]
     with pytest.raises(DataError) as caught:
-        read(tmp_path, storage, SHUFFLED, given)
+        read(tmp_path, spec, SHUFFLED, given)
     message = str(caught.value)
     assert first in message
     assert runs in message
@@ -101,18 +101,18 @@ def test_a_copy_ordered_or_labelled_differently_is_refused(
 
 def test_many_runs_of_labels_are_cut_short(tmp_path: Path) -> None:
     lines = [f"{CLASSES[number % 2]} 1:1" for number in range(12)]
-    _, storage = write_words(tmp_path, lines)
+    _, spec = write_words(tmp_path, lines)
     with pytest.raises(DataError, match="Found 1 x apple, .* and 4 more runs; exp"):
-        read(tmp_path, storage, range(12), ["plum"] * 12)
+        read(tmp_path, spec, range(12), ["plum"] * 12)
 
 
 def test_the_record_tells_the_storage_and_the_digest_of_the_file(
     tmp_path: Path,
 ) -> None:
-    path, storage = write_mat(tmp_path, SURF)
+    path, spec = write_mat(tmp_path, SURF)
     view = Published(name="surf")
-    _, record = view.read(tmp_path, storage, CLASSES, LABELS, range(len(LABELS)))
-    assert record["storage"] == storage
+    _, record = view.read(tmp_path, spec, CLASSES, LABELS, range(len(LABELS)))
+    assert record["storage"] == spec
     assert record["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
     assert str(tmp_path) not in str(record)
 

@@ -28,7 +28,7 @@ from support.published_files import (
 
 from cdspp.core.errors import DataError
 from cdspp.datasets.catalogue import load_catalogue
-from cdspp.features.precomputed import check_storage, read_matrix
+from cdspp.features.precomputed import check_spec, read_matrix
 
 SURF = "Office-Caltech SURF"
 COUNTS, CODES = MAT_CASES[SURF].variables.values()
@@ -50,16 +50,16 @@ def write_csv(
         lines[2] = changes["line"]
     path = folder / "features.csv"
     path.write_text("".join(",".join(map(str, line)) + "\n" for line in lines))
-    storage = {"format": "csv", "file": path.name, "width": WIDTH, "label_base": 0}
-    return path, storage | {"domain": changes.get("domain", "realworld")}
+    spec = {"format": "csv", "file": path.name, "width": WIDTH, "label_base": 0}
+    return path, spec | {"domain": changes.get("domain", "realworld")}
 
 
 def refuse(
-    path: Path, storage: dict[str, Any], message: str, classes: list[str] = CLASSES
+    path: Path, spec: dict[str, Any], message: str, classes: list[str] = CLASSES
 ) -> None:
     """Assert that reading fails with one message that names the file."""
     with pytest.raises(DataError, match=message) as caught:
-        read_matrix(path, storage, classes)
+        read_matrix(path, spec, classes)
     assert str(path) in str(caught.value)
 
 
@@ -124,8 +124,8 @@ def test_of_a_csv_file_the_lines_of_one_domain_are_taken(
 
 
 def test_a_class_whose_name_is_a_number_is_a_name_in_csv(tmp_path: Path) -> None:
-    path, storage = write_csv(tmp_path, [1, 1, 2, 2, 2, 3])
-    names = read_matrix(path, storage, ["1", "2", "3"])[1]
+    path, spec = write_csv(tmp_path, [1, 1, 2, 2, 2, 3])
+    names = read_matrix(path, spec, ["1", "2", "3"])[1]
     assert names.tolist() == ["1", "1", "2", "2", "2", "3"]
 
 
@@ -164,31 +164,31 @@ def test_a_wrong_matlab_file_is_one_error(
 
 
 def test_an_error_says_what_to_do(tmp_path: Path) -> None:
-    path, storage = write_mat(tmp_path, SURF)
+    path, spec = write_mat(tmp_path, SURF)
     message = r"6 rows, but it should have 7.* again, .*correct.*catalogue entry\.$"
-    refuse(path, storage | {"rows": 7}, message)
+    refuse(path, spec | {"rows": 7}, message)
 
 
 def test_a_missing_file_names_the_resource_to_fetch(tmp_path: Path) -> None:
-    path, storage = write_mat(tmp_path, SURF)
+    path, spec = write_mat(tmp_path, SURF)
     path.unlink()
-    refuse(path, storage | {"resource": "surf"}, "no such file. Fetch .* surf first")
+    refuse(path, spec | {"resource": "surf"}, "no such file. Fetch .* surf first")
 
 
 @pytest.mark.parametrize("compressed", [False, True])
 def test_a_matlab_file_cut_anywhere_is_damaged(
     compressed: bool, tmp_path: Path
 ) -> None:
-    path, storage = write_mat(tmp_path, SURF, compressed=compressed)
+    path, spec = write_mat(tmp_path, SURF, compressed=compressed)
     whole = path.read_bytes()
     # The last bytes of a file may be padding.
     for length in range(0, len(whole) - 8, 7):
         path.write_bytes(whole[:length])
-        refuse(path, storage, "a damaged one|no variable")
+        refuse(path, spec, "a damaged one|no variable")
 
 
 def test_a_changed_byte_of_a_compressed_matlab_file_is_found(tmp_path: Path) -> None:
-    path, storage = write_mat(tmp_path, SURF, compressed=True)
+    path, spec = write_mat(tmp_path, SURF, compressed=True)
     whole = path.read_bytes()
     variables_start = 128 + 8
     for place in range(variables_start, len(whole), 5):
@@ -197,7 +197,7 @@ def test_a_changed_byte_of_a_compressed_matlab_file_is_found(tmp_path: Path) -> 
         path.write_bytes(changed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            refuse(path, storage, str(path))
+            refuse(path, spec, str(path))
 
 
 @pytest.mark.parametrize(
@@ -209,23 +209,23 @@ def test_whatever_scipy_stumbles_over_is_a_damaged_file(
     def fail(*args: Any, **kwargs: Any) -> None:
         raise error("inside")
 
-    path, storage = write_mat(tmp_path, SURF)
+    path, spec = write_mat(tmp_path, SURF)
     monkeypatch.setattr("scipy.io.loadmat", fail)
-    refuse(path, storage, r"damaged.* \(inside\)")
+    refuse(path, spec, r"damaged.* \(inside\)")
 
 
 @pytest.mark.parametrize("content", [b"<!DOCTYPE html><html>", b"\0" * 200, b""])
 def test_what_is_no_matlab_file_is_told(content: bytes, tmp_path: Path) -> None:
-    path, storage = write_mat(tmp_path, SURF)
+    path, spec = write_mat(tmp_path, SURF)
     path.write_bytes(content)
-    refuse(path, storage, "not a MATLAB file, .*damaged one|no variable fts")
+    refuse(path, spec, "not a MATLAB file, .*damaged one|no variable fts")
 
 
 def test_a_matlab_file_of_version_7_3_is_told(tmp_path: Path) -> None:
-    path, storage = write_mat(tmp_path, SURF)
+    path, spec = write_mat(tmp_path, SURF)
     text = b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124)
     path.write_bytes((text + b"\x00\x02IM").ljust(512, b"\0") + b"\x89HDF\r\n\x1a\n")
-    refuse(path, storage, r"MATLAB 7.3 \(HDF5\) file; .* MATLAB, save .* with '-v7'")
+    refuse(path, spec, r"MATLAB 7.3 \(HDF5\) file; .* MATLAB, save .* with '-v7'")
 
 
 TRIPLET_FAULTS = [
@@ -283,9 +283,9 @@ def test_words_are_read_at_10_megabytes_a_second_of_cpu_time(tmp_path: Path) -> 
         weights = rng.uniform(0, 20, 90)
         pairs = " ".join(f"{a}:{b:.6f}" for a, b in zip(words, weights, strict=True))
         lines.append(f"{CLASSES[number % 3]} {pairs}")
-    path, storage = write_words(tmp_path, lines)
+    path, spec = write_words(tmp_path, lines)
     start = time.process_time()
-    X = read_matrix(path, storage | {"width": 20_000}, CLASSES)[0]
+    X = read_matrix(path, spec | {"width": 20_000}, CLASSES)[0]
     seconds = time.process_time() - start
     assert X.nnz == 2000 * 90
     assert seconds < path.stat().st_size / 10e6 + 1
@@ -310,9 +310,9 @@ def test_what_is_wrong_in_a_csv_file_is_named(
 
 
 def test_a_csv_file_that_is_no_text_is_told(tmp_path: Path) -> None:
-    path, storage = write_csv(tmp_path)
+    path, spec = write_csv(tmp_path)
     path.write_bytes(b"\xff\xfe\x00" * 100)
-    refuse(path, storage, "read.* CSV")
+    refuse(path, spec, "read.* CSV")
 
 
 @pytest.mark.parametrize(
@@ -329,14 +329,14 @@ def test_a_csv_file_that_is_no_text_is_told(tmp_path: Path) -> None:
 def test_a_wrong_storage_is_named(
     changes: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
-    path, storage = write_mat(tmp_path, SURF)
-    refuse(path, storage | changes, f"storage of .*published.mat: {message}")
+    path, spec = write_mat(tmp_path, SURF)
+    refuse(path, spec | changes, f"specification of .*published.mat: {message}")
 
 
 def test_every_storage_of_the_catalogue_is_valid(repository: Path) -> None:
     formats = set()
     for name, entry in load_catalogue(repository / "resources/datasets.yaml").items():
-        for view, storage in entry.get("published", {}).items():
-            check_storage(f"{name} {view}", storage)
-            formats.add(storage["format"])
+        for view, spec in entry.get("published", {}).items():
+            check_spec(f"{name} {view}", spec)
+            formats.add(spec["format"])
     assert formats == {"mat", "triplets", "words", "csv"}

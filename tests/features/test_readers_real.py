@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.published_files import write_words
 
-from cdspp.datasets.catalogue import load_catalogue, published_storage
+from cdspp.datasets.catalogue import load_catalogue, published_spec
 from cdspp.datasets.published import published_labels
 from cdspp.features.precomputed import read_matrix
 
@@ -26,9 +26,9 @@ FOLDERS = {
 
 def read(mirror: Path, entry: dict[str, Any], view: str, domain: str) -> Any:
     """Read a view of a domain as the catalogue says that it is stored."""
-    storage = published_storage(entry, view, domain)
-    path = mirror / FOLDERS[view] / Path(storage["file"]).name
-    return read_matrix(path, storage, entry["classes"])
+    spec = published_spec(entry, view, domain)
+    path = mirror / FOLDERS[view] / Path(spec["file"]).name
+    return read_matrix(path, spec, entry["classes"])
 
 
 @pytest.mark.parametrize("domain", OFFICE["class_sizes"])
@@ -73,8 +73,8 @@ def test_real_documents_written_as_lines_of_words_are_read_back(
         words = X[[row]].tocoo()
         pairs = zip(words.coords[1] + 1, words.data, strict=True)
         lines.append(" ".join([label, *(f"{a}:{b}" for a, b in pairs)]))
-    path, storage = write_words(tmp_path, lines)
-    wide = storage | {"width": X.shape[1]}
+    path, spec = write_words(tmp_path, lines)
+    wide = spec | {"width": X.shape[1]}
     found, names = read_matrix(path, wide, REUTERS["classes"])
     assert abs(found - X).max() == 0
     assert names.tolist() == labels.tolist()

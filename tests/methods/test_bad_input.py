@@ -38,7 +38,7 @@ NO_MARGIN = dict.fromkeys(MARGIN, "margin separates")
 ONE_DIRECTION = {"pa": "differ.*directions"}
 ONE_ROW = dict.fromkeys(EQUAL, "rows.*domain")
 OVERFLOW = dict.fromkeys((*EQUAL, *PRODUCTS), "overflow")
-# These label by the labels of target rows alone.
+# These label by the labels of target rows only.
 TARGET_LABELS = ("pa", "svm-t", "target-only")
 
 

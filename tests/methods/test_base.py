@@ -1,4 +1,4 @@
-"""Label codes, rounds and problems that all methods inherit."""
+"""Label codes, iterations and problems that all methods inherit."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from cdspp.methods.base import (
     ConfidentClassifier,
     Float,
     Int,
+    Iteration,
     Problem,
-    Round,
     SourceDomain,
 )
 
@@ -20,7 +20,7 @@ class Majority(ConfidentClassifier):
     identifier = "majority"
     display_name = "majority"
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         self.problem_ = problem
         self._code = np.bincount(problem.y_source).argmax()
         return []
@@ -33,11 +33,11 @@ class Majority(ConfidentClassifier):
 
 
 class Counting(Majority):
-    """Two rounds: the first predicts class 0, the second class 1."""
+    """Two iterations: the first predicts class 0, the second class 1."""
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         n = len(problem.X_unlabelled)
-        return [Round(k + 1, np.full(n, k), n_selected=k) for k in range(2)]
+        return [Iteration(k + 1, np.full(n, k), n_selected=k) for k in range(2)]
 
 
 X = np.arange(12.0).reshape(6, 2)

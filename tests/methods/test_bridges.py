@@ -154,8 +154,8 @@ def test_the_machine_is_that_of_the_definition(method: str) -> None:
     labels = np.r_[PROBLEM.y_source, PROBLEM.y[known]]
     naive = LinearSVC(random_state=0, max_iter=10_000)
     naive.fit(rows, labels, sample_weight=weights)
-    rounds = {"max_iter": 1} if method.endswith("plus") else {}
-    model = make(method, **rounds)
+    iterations = {"max_iter": 1} if method.endswith("plus") else {}
+    model = make(method, **iterations)
     PROBLEM.accuracy(model)
     expected = naive.predict(target[~known])
     np.testing.assert_array_equal(model.transduction_[~known], expected)

@@ -22,7 +22,7 @@ from cdspp.methods.cdls.landmarks import (
 
 
 def next_program(model: CDLS, problem: ToyProblem) -> LandmarkProgram:
-    """Return the program that would follow the last round of a fitted model."""
+    """Return the program that would follow the last iteration of a fitted model."""
     Z, labelled = model.transform(problem.X), problem.labelled
     return LandmarkProgram.build(
         model.transform_source(problem.source.X),
@@ -52,13 +52,13 @@ def dropped_constant(problem: ToyProblem, model: CDLS) -> float:
 
 
 @pytest.mark.parametrize(
-    ("rounds", "minimum"), [(1, 83.4032855), (2, 84.65589425), (5, 85.41424206)]
+    ("iterations", "minimum"), [(1, 83.4032855), (2, 84.65589425), (5, 85.41424206)]
 )
 def test_programs_of_the_digits_case_have_the_known_minimum(
-    rounds: int, minimum: float
+    iterations: int, minimum: float
 ) -> None:
     problem = digits_problem()
-    model = problem.fit(CDLS(max_iter=rounds))
+    model = problem.fit(CDLS(max_iter=iterations))
     program = next_program(model, problem)
     found = landmark_objective(program, solve_landmarks(program))
     found += dropped_constant(problem, model)
@@ -110,9 +110,9 @@ def test_delta_of_one_selects_nothing() -> None:
 def test_fewer_rounds_are_the_first_ones() -> None:
     problem = toy_problem(spread=1.0)
     longer = problem.fit(CDLS()).history_
-    for rounds in (1, 3):
-        shorter = problem.fit(CDLS(max_iter=rounds)).history_
-        assert len(shorter) == rounds
+    for iterations in (1, 3):
+        shorter = problem.fit(CDLS(max_iter=iterations)).history_
+        assert len(shorter) == iterations
         for entry, other in zip(shorter, longer, strict=False):
             np.testing.assert_array_equal(entry.prediction, other.prediction)
 

@@ -1,4 +1,4 @@
-"""CDSPP and its variants: rounds, switches, directions, other classifiers."""
+"""CDSPP and its variants: iterations, switches, directions, other classifiers."""
 
 from __future__ import annotations
 
@@ -128,8 +128,8 @@ def test_selection_over_all_classes_takes_the_overall_share() -> None:
     overall = problem.fit(CDSPP(selection="all"))
     # In floating point 100 * (1 - 4 / 5) lies just below 20.
     assert [entry.n_selected for entry in overall.history_] == [0, 20, 40, 60, 81]
-    second_rounds = (model.history_[1].confidence for model in (per_class, overall))
-    assert not np.allclose(*second_rounds)
+    second_iterations = (model.history_[1].confidence for model in (per_class, overall))
+    assert not np.allclose(*second_iterations)
 
 
 def test_the_final_fit_adds_a_round_on_all_pseudo_labels() -> None:

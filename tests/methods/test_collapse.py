@@ -11,7 +11,7 @@ from support.quick_methods import quick
 from support.toy_problem import ToyProblem, some_source, toy_problem, variant
 
 from cdspp.core.errors import CollapseWarning
-from cdspp.methods.base import Float, HeterogeneousClassifier, Int, Problem, Round
+from cdspp.methods.base import Float, HeterogeneousClassifier, Int, Iteration, Problem
 from cdspp.methods.problem import find_collapse, mean_cosine
 
 OFFSET = 40.0
@@ -24,10 +24,10 @@ class Foretold(HeterogeneousClassifier):
     display_name = "foretold"
     n_first = 0
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         codes = np.ones(len(problem.X_unlabelled), dtype=np.intp)
         codes[: self.n_first] = 0
-        return [Round(1, codes)]
+        return [Iteration(1, codes)]
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
         return np.zeros(len(X), dtype=np.intp), None

@@ -313,12 +313,14 @@ def test_options_are_constrained_and_kept_as_given(name: str) -> None:
 
 
 def modules() -> list[str]:
-    """Return the names of the modules of both rooms, packages among them."""
-    rooms = (importlib.import_module(f"cdspp.{room}") for room in ("methods", "core"))
+    """Return the names of the modules of both packages, and of packages in these."""
+    packages = (
+        importlib.import_module(f"cdspp.{package}") for package in ("methods", "core")
+    )
     walked = [
         module.name
-        for room in rooms
-        for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")
+        for package in packages
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     ]
     return ["cdspp", "cdspp.methods", "benchmarks.measure", *walked]
 

@@ -1,4 +1,4 @@
-"""DAMA and its variants against literal formulas; rounds, graphs, options."""
+"""DAMA and its variants against literal formulas; iterations, graphs, options."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def literal_pencil(
     return M1, Z.T @ literal_laplacian(differing) @ Z
 
 
-def literal_round(p: Problem, **options: float) -> tuple[np.ndarray, np.ndarray]:
+def literal_iteration(p: Problem, **options: float) -> tuple[np.ndarray, np.ndarray]:
     """Return projections, and the probabilities of the unlabelled rows.
 
     Rows that take part in the graph alone stand among the labelled ones, with -1.
@@ -65,11 +65,11 @@ def with_more_rows(p: Problem, rows: np.ndarray, codes: Any) -> Problem:
 
 
 def literal_plus(p: Problem, max_iter: int) -> list[tuple[int, Any, Any]]:
-    """Return number of pseudo-labels, projections and probabilities of each round."""
-    rounds, chosen, codes = [], np.empty(0, dtype=int), np.empty(0, dtype=int)
+    """Return number of pseudo-labels, projections, probabilities per iteration."""
+    iterations, chosen, codes = [], np.empty(0, dtype=int), np.empty(0, dtype=int)
     for k in range(1, max_iter + 1):
-        P, scores = literal_round(with_more_rows(p, p.X_unlabelled[chosen], codes))
-        rounds.append((len(chosen), P, scores))
+        P, scores = literal_iteration(with_more_rows(p, p.X_unlabelled[chosen], codes))
+        iterations.append((len(chosen), P, scores))
         predicted, confidence = scores.argmax(axis=1), scores.max(axis=1)
         members = [np.flatnonzero(predicted == c) for c in np.unique(predicted)]
         kept = [
@@ -77,7 +77,7 @@ def literal_plus(p: Problem, max_iter: int) -> list[tuple[int, Any, Any]]:
         ]
         chosen = np.sort(np.concatenate(kept))
         codes = predicted[chosen]
-    return rounds
+    return iterations
 
 
 def projections(model: Any) -> np.ndarray:
@@ -100,7 +100,7 @@ def test_a_fit_is_that_of_the_formulas(
     problem = toy_problem(**shape)
     p = problem.prepared()
     rows = with_more_rows(p, p.X_unlabelled[:n_in_graph], [-1] * n_in_graph)
-    P, scores = literal_round(rows, **options)
+    P, scores = literal_iteration(rows, **options)
     model = problem.fit(method(**options))
     assert_same_fit(model, P, scores, problem.X[problem.unlabelled])
 

@@ -35,7 +35,7 @@ from cdspp.methods.ddacl.ddacl import (
 from cdspp.methods.ddacl.lbfgs import Objective, minimise
 
 # The authors' code from the values that seed 7 gives on the digits: after each stage,
-# and after each line search of the first stage and of the first round.
+# and after each line search of the first stage and of the first iteration.
 DIGITS_STAGES = [0.15211165, 0.22135834, 0.21307928, 0.21151266, 0.2108234, 0.21093623]
 DIGITS_ACCURACY = [0.77, 0.776667, 0.77, 0.763333, 0.763333]
 DIGITS_FIRST_STAGE = [
@@ -44,7 +44,7 @@ DIGITS_FIRST_STAGE = [
     *(0.17859582, 0.17341417, 0.16653518, 0.16189764, 0.16030994, 0.15786219),
     *(0.15418327, 0.15304557, 0.15211165),
 ]
-DIGITS_FIRST_ROUND = [
+DIGITS_FIRST_ITERATION = [
     *(2.53285269, 1.82354089, 1.00776632, 0.6979756, 0.46065754, 0.37996742),
     *(0.35947274, 0.32558544, 0.28941704, 0.26801303, 0.2570527, 0.2499954),
     *(0.24575678, 0.23879089, 0.23427187, 0.23080816, 0.22930051, 0.22671744),
@@ -91,9 +91,9 @@ def test_the_digits_case_follows_the_authors_objective(fit: Fit) -> None:
     problem = digits_problem()
     model = fit(problem, DDACL(random_state=7))
     np.testing.assert_allclose(model.objective_, DIGITS_STAGES, atol=1e-7)
-    first_stage, first_round, *_ = (search.trace for search in model.searches)
+    first_stage, first_iteration, *_ = (search.trace for search in model.searches)
     np.testing.assert_allclose(first_stage, DIGITS_FIRST_STAGE, atol=1e-8)
-    np.testing.assert_allclose(first_round, DIGITS_FIRST_ROUND, atol=1e-8)
+    np.testing.assert_allclose(first_iteration, DIGITS_FIRST_ITERATION, atol=1e-8)
     assert [entry.n_selected for entry in model.history_] == [300] * 5
     truth = problem.truth[problem.unlabelled]
     found = [np.mean(entry.prediction == truth) for entry in model.history_]
@@ -136,7 +136,7 @@ def dense_value(model: DDACL, problem: ToyProblem, labels: np.ndarray) -> float:
 
 
 class Spy(DDACL):
-    """DDACL that notes the labels of the unlabelled rows that each round rests on."""
+    """DDACL that notes the unlabelled rows' labels that each iteration rests on."""
 
     def _fit_domains(self, prepared: Any, codes: np.ndarray) -> None:
         self.seen = [*getattr(self, "seen", []), codes]
@@ -199,9 +199,9 @@ def assert_same_course(found: Any, expected: Any) -> None:
     """Compare the searches of two fits that differ by rounding alone.
 
     A search ends after 20 steps wherever it is, and the next one goes on from there:
-    by the third round both walk along a valley where rounding decides more than a step
-    gains. The course is compared down to there, and then the ends, within what their
-    round gained.
+    by the third iteration both walk along a valley where rounding decides more than a
+    step gains. The course is compared down to there, and then the ends, within what
+    their iteration gained.
     """
     pairs = list(zip(found.searches, expected.searches, strict=True))
     for ours, theirs in pairs[:3]:

@@ -18,7 +18,7 @@ from cdspp.methods import make
 
 
 class Answer(NamedTuple):
-    """A method with options, and where its answer stands: one line a method."""
+    """A method with options, and where its answer stands: one line per method."""
 
     method: str
     options: Mapping[str, Any]
@@ -122,7 +122,7 @@ def fit_digits(method: str, **options: Any) -> Any:
 
 
 def accuracies(model: Any, truth: np.ndarray) -> np.ndarray:
-    """Return the accuracy of each round."""
+    """Return the accuracy of each iteration."""
     return np.array([np.mean(entry.prediction == truth) for entry in model.history_])
 
 
@@ -172,7 +172,7 @@ def test_the_mean_over_seeds_lies_in_the_band(
 
 
 def fit_case(folder: Path, name: str, method: str, **options: Any) -> np.ndarray:
-    """Fit a method on one of the authors' cases; return the accuracy of each round."""
+    """Fit a method on one of the authors' cases; return its accuracies."""
     case = loadmat(folder / "cases" / f"{name}.mat")
     labels = case["yt"].ravel().astype(int)
     truth = case["yu"].ravel().astype(int)

@@ -22,7 +22,7 @@ LABELLED = np.arange(len(CODES)) % N_PER_CLASS < 2
 
 
 def given(none: Any, labels: Callable[[int], Any]) -> list[Any]:
-    """Return a label a row, and `none` where there is none."""
+    """Return a label per row, and `none` where there is none."""
     return [
         labels(code) if known else none
         for code, known in zip(CODES.tolist(), LABELLED, strict=True)

@@ -39,7 +39,7 @@ MISLED = dict.fromkeys(
     ),
     "the bridge of a toy problem says nothing; see test_bridges.py",
 )
-# With one label a class the score of each held-out row has the wrong sign.
+# With one label per class the score of each held-out row has the wrong sign.
 FEW_FOLDS = dict.fromkeys(
     ("svm-t platt", "svm-t platt raw"), "its folds need rows of each class"
 )
@@ -63,8 +63,8 @@ SEPARATED: Mapping[str, ToyProblem] = {
         for width in (3, 60)
     },
 }
-# Their rounds change more than the labels of unlabelled rows.
-ROUNDS_ANYWAY = {"cdls": 2, "ddacl": 2, "tit": 2}
+# Their iterations change more than the labels of unlabelled rows.
+ITERATIONS_ANYWAY = {"cdls": 2, "ddacl": 2, "tit": 2}
 # Of the source, where it is not all of it.
 LOOKED_AT = {"svm-t": "nothing", "target-only": "nothing", "pa": "rows"}
 
@@ -135,7 +135,7 @@ def test_without_unlabelled_rows_a_method_learns_for_later(form: str) -> None:
     for options in [{}, {"final_fit": True}][: 1 + has_final_fit]:
         model = fitted(form, known, MISLED | UNTIED | FEW_TIES, **options)
         assert {len(entry.prediction) for entry in model.history_} == {0}
-        assert len(model.history_) == ROUNDS_ANYWAY.get(form, 1)
+        assert len(model.history_) == ITERATIONS_ANYWAY.get(form, 1)
         np.testing.assert_array_equal(model.transduction_, known.y)
         if not model.transductive:
             np.testing.assert_array_equal(model.predict(problem.X), problem.truth)
@@ -156,7 +156,7 @@ def test_the_source_is_looked_at_as_declared(form: str) -> None:
         assert (found != expected).any() == (part in looked_at)
 
 
-def outcome(form: str, seed: Any) -> tuple[bytes, bytes]:
+def result(form: str, seed: Any) -> tuple[bytes, bytes]:
     """Return the labels and all numbers of a fit to classes that overlap."""
     problem = toy_problem(spread=1.0, unlabelled_per_class=40)
     model = problem.fit(quick(form, random_state=seed))
@@ -168,10 +168,10 @@ def outcome(form: str, seed: Any) -> tuple[bytes, bytes]:
     "form", [name for name in available() if "random_state" in option_defaults(name)]
 )
 def test_the_seed_decides_and_nothing_else(form: str) -> None:
-    found = [outcome(form, seed) for seed in range(4)]
+    found = [result(form, seed) for seed in range(4)]
     assert len(set(found)) == 4
     assert len({labels for labels, _ in found}) > 1
-    assert outcome(form, 2) == found[2]
+    assert result(form, 2) == found[2]
     state = np.random.RandomState
-    assert outcome(form, state(3)) == outcome(form, state(3))
-    assert outcome(form, None) != outcome(form, None)
+    assert result(form, state(3)) == result(form, state(3))
+    assert result(form, None) != result(form, None)

@@ -96,7 +96,7 @@ def test_the_curve_has_one_finite_value_an_iteration(network: Any) -> None:
 def test_products_and_their_gradients_are_those_of_arrays(laid_out: bool) -> None:
     rng = np.random.default_rng(0)
     X, weight, G = (rng.standard_normal(shape) for shape in ((9, 5), (4, 5), (9, 4)))
-    setup = layers.Setup("cpu", 0)
+    setup = layers.TrainingContext("cpu", 0)
     trained, bias = setup.parameter(weight), setup.parameter(G[0])
     rows = layers.to_mkldnn(setup.place(X)) if laid_out else setup.parameter(X)
     found = layers.product(rows, trained, bias)
@@ -179,7 +179,7 @@ def test_the_estimated_work_is_near_what_was_measured(
 def test_the_loss_of_jmea_is_that_of_loops_over_rows_and_classes() -> None:
     problem = toy_problem(n_classes=3, unlabelled_per_class=4, spread=0.5)
     labelled = problem.labelled
-    setup = layers.Setup("cpu", 0)
+    setup = layers.TrainingContext("cpu", 0)
     batch = layers.Batch(problem.prepared(), setup)
     widths = problem.source.X.shape[1], problem.X.shape[1]
     network = soft_transfer.JointNetwork.draw((*widths, 6, 3), setup)

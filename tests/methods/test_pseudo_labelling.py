@@ -1,4 +1,4 @@
-"""Selection of pseudo-labels against a scalar oracle, and the rounds around it."""
+"""Selection of pseudo-labels against a scalar oracle, and the iterations around it."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 from support.literal_formulas import literal_selection
 
-from cdspp.methods.base import Round
+from cdspp.methods.base import Iteration
 from cdspp.methods.shared.common_subspace import (
     select_confident,
     selective_pseudo_labelling,
 )
 
 
-@pytest.mark.parametrize("rounds", range(1, 11))
-def test_every_size_and_share_selects_as_the_scalar_rule_says(rounds: int) -> None:
-    rng = np.random.default_rng(rounds)
+@pytest.mark.parametrize("iterations", range(1, 11))
+def test_every_size_and_share_selects_as_the_scalar_rule_says(iterations: int) -> None:
+    rng = np.random.default_rng(iterations)
     for m in range(1, 201):
         confidences = rng.random(m)
-        for k in range(1, rounds + 1):
-            found = select_confident(np.zeros(m, int), confidences, k / rounds)
-            assert found.tolist() == literal_selection(confidences, k / rounds)
+        for k in range(1, iterations + 1):
+            found = select_confident(np.zeros(m, int), confidences, k / iterations)
+            assert found.tolist() == literal_selection(confidences, k / iterations)
 
 
 def test_the_threshold_is_evaluated_in_floating_point() -> None:
@@ -75,32 +75,32 @@ class Recorder:
     def __init__(self) -> None:
         self.calls: list[tuple[list[int], list[int]]] = []
 
-    def __call__(self, selected: np.ndarray, codes: np.ndarray) -> Round:
+    def __call__(self, selected: np.ndarray, codes: np.ndarray) -> Iteration:
         self.calls.append((selected.tolist(), codes.tolist()))
         confidence = np.arange(1.0, 5.0)[:: 1 if len(self.calls) % 2 else -1]
-        return Round(0, np.zeros(4, dtype=np.intp), confidence)
+        return Iteration(0, np.zeros(4, dtype=np.intp), confidence)
 
 
 def test_each_round_rests_on_the_growing_share_chosen_afresh() -> None:
     recorder = Recorder()
-    rounds = selective_pseudo_labelling(recorder, 4)
+    iterations = selective_pseudo_labelling(recorder, 4)
     chosen = [selected for selected, _ in recorder.calls]
     assert chosen == [[], [3], [0, 1], [1, 2, 3]]
-    assert [entry.iteration for entry in rounds] == [1, 2, 3, 4]
-    assert [entry.n_selected for entry in rounds] == [0, 1, 2, 3]
+    assert [entry.iteration for entry in iterations] == [1, 2, 3, 4]
+    assert [entry.n_selected for entry in iterations] == [0, 1, 2, 3]
 
 
 def test_the_final_fit_takes_all_pseudo_labels() -> None:
     recorder = Recorder()
-    rounds = selective_pseudo_labelling(recorder, 4, final_fit=True)
+    iterations = selective_pseudo_labelling(recorder, 4, final_fit=True)
     assert recorder.calls[-1] == ([0, 1, 2, 3], [0, 0, 0, 0])
-    assert rounds[-1].n_selected == 4
-    assert len(rounds) == 5
+    assert iterations[-1].n_selected == 4
+    assert len(iterations) == 5
 
 
 def test_a_classifier_without_confidences_is_refused() -> None:
-    def fit_predict(selected: np.ndarray, codes: np.ndarray) -> Round:
-        return Round(0, np.zeros(3, dtype=np.intp))
+    def fit_predict(selected: np.ndarray, codes: np.ndarray) -> Iteration:
+        return Iteration(0, np.zeros(3, dtype=np.intp))
 
     with pytest.raises(TypeError, match="needs confidences"):
         selective_pseudo_labelling(fit_predict, 2)

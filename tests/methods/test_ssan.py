@@ -42,7 +42,7 @@ TINY = tiny_problem(unlabelled_per_class=4, spread=1.0)
 
 def exactly(seed: int) -> Any:
     """Return a place of training in float64."""
-    return layers.Setup("cpu", seed, double=True)
+    return layers.TrainingContext("cpu", seed, double=True)
 
 
 def fit_exactly(seed: int, problem: Any, model: SSAN) -> Any:

@@ -22,7 +22,7 @@ TINY = tiny_problem(unlabelled_per_class=2)
 
 def tiny_network(scale: float = 30.0) -> tuple[Any, Any]:
     """Return a network of weights that are not tiny, in float64."""
-    setup = layers.Setup("cpu", 0, double=True)
+    setup = layers.TrainingContext("cpu", 0, double=True)
     network = soft.SoftTransferNetwork.draw((4, 3, 5, 3), setup)
     with torch.no_grad():
         for layer in network.layers:
@@ -74,7 +74,7 @@ def test_the_gradient_flows_through_the_soft_labels() -> None:
 
 def test_the_steps_are_those_of_tensorflows_adam() -> None:
     model = STN(n_components=5, max_iter=6, tau=0.01, beta=0.1, learning_rate=0.02)
-    setup = layers.Setup("cpu", 0, double=True)
+    setup = layers.TrainingContext("cpu", 0, double=True)
     found = soft.SoftTransferNetwork.fit_on(setup, TINY, model).losses
     network, batch = tiny_network(scale=1.0)
     matrices = [layer.weight for layer in network.layers]
@@ -94,7 +94,7 @@ def test_the_steps_are_those_of_tensorflows_adam() -> None:
 
 
 def test_first_weights_and_biases_are_a_normal_cut_at_two_deviations() -> None:
-    setup = layers.Setup("cpu", 0)
+    setup = layers.TrainingContext("cpu", 0)
     network = soft.SoftTransferNetwork.draw((101, 60, 20, 7), setup)
     widths = [tuple(layer.weight.shape) for layer in network.layers]
     assert widths == [(60, 101), (20, 60), (40, 60), (20, 40), (7, 20)]

@@ -12,7 +12,7 @@ from cdspp.methods.base import SourceDomain
 from cdspp.methods.cdspp.cdspp import CDSPP
 from cdspp.methods.cdspp.structure_preserving import Projection, Side, solve_projection
 
-# n_classes, source (rows a class, features), target (rows a class, features)
+# n_classes, source (rows per class, features), target (rows per class, features)
 BALANCED = {
     "more rows than features": (3, 12, 5, 9, 6),
     "fewer rows than features": (3, 4, 30, 3, 25),

@@ -61,23 +61,23 @@ def literal_directions(K: np.ndarray, left: np.ndarray, k: int) -> np.ndarray:
 
 
 def literal_tit(problem: ToyProblem, k: int, **options: float) -> list[np.ndarray]:
-    """Return the predictions of three rounds, formula by formula."""
+    """Return the predictions of three iterations, formula by formula."""
     p = problem.prepared()
     S, T = p.X_source, np.vstack([p.X_labelled, p.X_unlabelled])
     K = linalg.block_diag(S @ S.T, T @ T.T)
     given = np.concatenate([p.y_source, p.y_labelled])
     machine = SVC(kernel="linear").fit(p.X_labelled, p.y_labelled)
     labels = np.concatenate([given, machine.predict(p.X_unlabelled)])
-    G, rounds = np.ones(len(K)), []
+    G, iterations = np.ones(len(K)), []
     for _ in range(3):
         left = literal_left(K, literal_graph(K, labels, 8), G, len(S), **options)
         A = literal_directions(K, left, k)
         G = 1.0 / np.sqrt((A**2).sum(axis=1) + 2.2e-16)
         Z = K @ A
         machine = SVC(kernel="linear").fit(Z[: len(given)], given)
-        rounds.append(machine.predict(Z[len(given) :]))
-        labels = np.concatenate([given, rounds[-1]])
-    return rounds
+        iterations.append(machine.predict(Z[len(given) :]))
+        labels = np.concatenate([given, iterations[-1]])
+    return iterations
 
 
 @shapes

@@ -282,7 +282,7 @@ def test_plans_of_coot_are_those_of_a_plain_alternation() -> None:
 
 
 def test_two_renderings_of_one_domain_are_matched() -> None:
-    """Columns permuted, no label but one a class: COOT finds rows and columns."""
+    """Columns permuted, no label but one per class: COOT finds rows and columns."""
     rng = np.random.default_rng(0)
     codes = np.arange(60) % 3
     centres = 4 * rng.standard_normal((3, 8))

@@ -11,7 +11,7 @@ from support.score_data import as_frame
 
 from cdspp.paper.effects import measure_choices
 from cdspp.paper.printed import Printed
-from cdspp.paper.readings import PaperPlan, ReadingPlan
+from cdspp.paper.variants import PaperPlan, VariantPlan
 
 TASKS = ("print_sketch", "sketch_photo")
 # Ten trials each: means 70.2 and 80.0 with the choice, 69.2 and 80.0 without.
@@ -23,8 +23,8 @@ OTHERWISE = [0.69, 0.694] * 5, [0.80] * 10
 def effect() -> pd.Series:
     """Return the effect of one choice of SVM_t on two printed tasks."""
     plan = make_plan(tasks=TASKS)
-    reading = ReadingPlan("votes", "choice-votes", "svm-t", TASKS, 10)
-    told = PaperPlan(printed="paper", choices=(reading,))
+    variant = VariantPlan("votes", "choice-votes", "svm-t", TASKS, 10)
+    told = PaperPlan(printed="paper", choices=(variant,))
     cells = {
         ("main", "svm-t"): dict(zip(TASKS, MAIN, strict=True)),
         ("choice-votes", "svm-t"): dict(zip(TASKS, OTHERWISE, strict=True)),

@@ -16,7 +16,7 @@ from support.report_data import (
     make_plan,
     write_comparisons,
     write_fit_records,
-    write_row_scores,
+    write_sample_scores,
     write_scores,
 )
 
@@ -39,8 +39,8 @@ from cdspp.paper.claims import (
 )
 from cdspp.paper.times import measure_times
 from cdspp.report.tables.table import write_tables
-from cdspp.stages.artifacts import read_csv
-from cdspp.stages.score import RowScores
+from cdspp.stages.formats import read_csv
+from cdspp.stages.score import SampleScores
 
 EVERY = read_claims(RESOURCES / "paper/claims.yaml")
 CLAIMS = [claim for claim in EVERY if claim.check != "cheapest"]
@@ -158,7 +158,8 @@ def test_the_file_has_a_line_for_every_claim_and_none_of_seconds(
         for path, plan in zip(scores, plans, strict=True)
     ]
     rows = [
-        write_row_scores(path.with_suffix(".npz"), read_scores(path)) for path in scores
+        write_sample_scores(path.with_suffix(".npz"), read_scores(path))
+        for path in scores
     ]
     found = check_claims(read_evidence(scores, compared, rows, plans), CLAIMS)
     output = tmp_path / "claims.csv"
@@ -181,7 +182,7 @@ def test_a_gain_must_hold_for_other_test_rows_too(tmp_path: Path) -> None:
     } | {f"classes/{task}": np.arange(40) % 2 for task in known.summary.tasks}
     np.savez(tmp_path / "rows.npz", **arrays)
     pair = methods["cdspp"], methods["cdspp-sup"]
-    gain = replace(known, by_row=RowScores(tmp_path / "rows.npz")).gain(*pair)
+    gain = replace(known, by_row=SampleScores(tmp_path / "rows.npz")).gain(*pair)
     assert gain.gain == pytest.approx(0.05)
     assert gain.losses == 0
     assert decide_gain(known.gain(*pair)) == SUPPORTED
@@ -194,7 +195,7 @@ def test_claims_on_time_are_apart_and_of_the_seconds_of_each_benchmark(
     methods = ("svm-t", "cdspp-sup", "dama", "cdspp")
     plans = [make_plan(methods=methods), make_plan(benchmark="docs", methods=methods)]
     records = read_fit_records(write_fit_records(tmp_path, plans[0]))
-    times = measure_times(records.outcomes, plans)
+    times = measure_times(records.results, plans)
     found = check_claims([Times(plan, times) for plan in plans], EVERY)
     assert set(found["claim"]) == {"cheapest"}
     assert verdicts(found, "cheapest") == [CONTRARY, UNTESTABLE]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support.report_data import make_plan
-from support.score_data import NAN, Cells, as_outcomes
+from support.score_data import NAN, Cells, as_results
 
 from cdspp.core.errors import DataError
 from cdspp.paper.times import measure_times, paper_times
@@ -21,7 +21,7 @@ CDSPP = ("main", "cdspp")
 def times_of(cells: Cells) -> dict[str, Any]:
     """Measure the methods of a benchmark of two tasks."""
     plan = make_plan(tasks=TASKS, methods=("svm-t", "cdspp"))
-    times = measure_times(as_outcomes(cells), [plan])
+    times = measure_times(as_results(cells), [plan])
     return {time.row: time for time in times.itertuples()}
 
 
@@ -45,8 +45,8 @@ def test_fewer_trials_are_scaled_to_three_and_told() -> None:
 
 def test_a_method_that_ran_elsewhere_has_no_seconds() -> None:
     plan = make_plan(tasks=TASKS, methods=("cdspp",))
-    outcomes = as_outcomes({CDSPP: dict.fromkeys(TASKS, [1.0, 1.0, 1.0])})
-    (time,) = measure_times(outcomes.assign(cpu_seconds=NAN), [plan]).itertuples()
+    results = as_results({CDSPP: dict.fromkeys(TASKS, [1.0, 1.0, 1.0])})
+    (time,) = measure_times(results.assign(cpu_seconds=NAN), [plan]).itertuples()
     assert math.isnan(time.seconds)
     assert (time.trials, time.failed, time.tasks) == (0, 0, 0)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from support.report_data import make_plan
-from support.score_data import NAN, Cells, as_outcomes
+from support.score_data import NAN, Cells, as_results
 
 from cdspp.paper.times import build_times_table, measure_times, paper_times
 from cdspp.report.tables.table import Cell, Table, to_html
@@ -24,7 +24,7 @@ def cell(table: Table, name: str, column: str) -> Cell:
 def times_of(cells: Cells, *methods: str, **options: Any) -> Table:
     """Build the table of a benchmark of two tasks."""
     plan = make_plan(tasks=TASKS, methods=methods or ("svm-t", "cdspp"), **options)
-    return build_times_table(measure_times(as_outcomes(cells), [plan]))
+    return build_times_table(measure_times(as_results(cells), [plan]))
 
 
 def equal_trials(seconds: Mapping[str, float]) -> Cells:
@@ -63,7 +63,7 @@ def test_printed_seconds_stand_beside_those_of_the_benchmark_that_has_them(
     )
     (tmp_path / "benchmarks.yaml").write_text("office-home-a: {time: office-home}\n")
     paper = paper_times(tmp_path, [plan, other])
-    table = build_times_table(measure_times(as_outcomes({}), [plan, other], paper))
+    table = build_times_table(measure_times(as_results({}), [plan, other], paper))
     assert table.columns == ("Method", "Digits, s", "Digits, paper, s", "Docs, s")
     assert cell(table, "DAMA", "Digits, paper, s").text == "500"
     assert cell(table, "DAMA", "Digits, paper, s").note == "2.00 ×"
@@ -75,7 +75,7 @@ def test_benchmarks_of_one_title_keep_their_own_columns() -> None:
     few = {"tasks": TASKS, "methods": ("cdspp",)}
     plans = [make_plan(**few), make_plan(benchmark="more", title="Digits", **few)]
     table = build_times_table(
-        measure_times(as_outcomes(equal_trials({"cdspp": 2.0})), plans)
+        measure_times(as_results(equal_trials({"cdspp": 2.0})), plans)
     )
     assert table.columns == ("Method", "Digits, s", "Digits, s")
     assert [cell.text for cell in table.lines[0].cells] == ["CDSPP", "12.0", "–"]
@@ -87,7 +87,7 @@ def test_a_benchmark_without_a_method_has_a_dash() -> None:
         make_plan(benchmark="docs", methods=()),
         make_plan(benchmark="more", methods=("dama",)),
     ]
-    table = build_times_table(measure_times(as_outcomes({}), plans))
+    table = build_times_table(measure_times(as_results({}), plans))
     assert cell(table, "CDSPP", "More, s").text == "–"
 
 

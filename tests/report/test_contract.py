@@ -1,4 +1,4 @@
-"""What holds for every table and figure of the outline, whatever the study."""
+"""What holds for every table and figure of the registry, whatever the study."""
 
 from __future__ import annotations
 

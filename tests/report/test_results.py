@@ -12,7 +12,7 @@ import cdspp
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import read_scores
 from cdspp.core.errors import DataError
-from cdspp.stages.score import RowScores
+from cdspp.stages.score import SampleScores
 
 
 def test_a_finished_study_is_read_back_as_data_frames(finished: WrittenStudy) -> None:
@@ -49,7 +49,7 @@ def test_the_comparisons_are_those_of_all_benchmarks(finished: WrittenStudy) -> 
     assert list(found["benchmark"].unique()) == ["digits", "docs"]
     known = [
         compare_with_rivals(
-            read_scores(path), plan, RowScores(path.with_suffix(".npz"))
+            read_scores(path), plan, SampleScores(path.with_suffix(".npz"))
         )
         for plan, path in zip(finished.plans, finished.scores.values(), strict=True)
     ]

@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 # Pages that describe the past, or define words.
 APART = {"history.md", "vocabulary.md"}
-CAPTIONS = "outline.py"  # of the report's tables and figures
+CAPTIONS = "registry.py"  # of the report's tables and figures
 _NUMBER = re.compile(
     r"\d+\.\d|\d %|\d of (the )?\d|\bpoints?\b|\bpercent\b"
     r"|\b(one|two|three|four|five|six|seven|eight|nine|ten|fifteen) (points|times)\b"

@@ -28,8 +28,8 @@ PLACES = ((NEWER, DIGITS), (NEWER, DOCS), *NETS)
 HELPS, HURTS, OPEN = "helps", "hurts", "undecided"
 DEPENDS = "depends on the measure"
 ALONE = "target-only"
-LABELS_ALONE = ("cdls-sup", "dama-sup", "cdspp-sup", "dama", "cdls", "tit", "ddacl")
-LABELS_ALONE += ("dama-plus", "cdspp-pca")
+LABELS_ONLY = ("cdls-sup", "dama-sup", "cdspp-sup", "dama", "cdls", "tit", "ddacl")
+LABELS_ONLY += ("dama-plus", "cdspp-pca")
 
 
 @dataclass(frozen=True)
@@ -202,14 +202,14 @@ COSTS = [
 ]
 
 
-def words_of_labels_alone(n: Numbers) -> bool:
+def words_of_labels_only(n: Numbers) -> bool:
     """Whether the methods have the verdicts that the page says."""
     said = {
         HELPS: {"cdspp-sup", "dama-sup"},
         OPEN: {"cdls", "tit", "cdspp-pca"},
         DEPENDS: {"cdls-sup", "dama", "dama-plus", "ddacl"},
     }
-    found = {row: verdict(n, row) for row in LABELS_ALONE}
+    found = {row: verdict(n, row) for row in LABELS_ONLY}
     return found == {row: word for word, rows in said.items() for row in rows} and (
         own(n, "cdspp") == DEPENDS
     )
@@ -296,19 +296,19 @@ WHEN_TEXTS = [
         "in both laboratories, the same words in both kinds of text.",
         holds=lambda n: (
             n.accuracy(EMBEDDED, DOCS, "shared-columns-plus")
-            > max(n.accuracy(EMBEDDED, DOCS, row) for row in LABELS_ALONE)
+            > max(n.accuracy(EMBEDDED, DOCS, row) for row in LABELS_ONLY)
         ),
     ),
     Result(
         WHEN,
         "By labels only, the source helps CDSPP_sup and DAMA_sup here.",
-        holds=words_of_labels_alone,
+        holds=words_of_labels_only,
     ),
     Result(
         WHEN,
         "For CDLS, TIT and CDSPP+PCA it is undecided; for CDLS_sup, DAMA, DAMA+, "
         "DDACL and CDSPP it depends on the measure.",
-        holds=words_of_labels_alone,
+        holds=words_of_labels_only,
     ),
     Result(
         WHEN,

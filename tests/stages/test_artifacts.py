@@ -13,7 +13,7 @@ from scipy import sparse
 
 from cdspp.core.errors import DataError
 from cdspp.core.files import read_json, write_json
-from cdspp.stages.artifacts import (
+from cdspp.stages.formats import (
     LABEL_COLUMNS,
     SHIPPED,
     Features,

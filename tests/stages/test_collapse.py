@@ -15,7 +15,8 @@ from support.result_files import write_fit
 
 from cdspp import CDSPP
 from cdspp.core.errors import MethodFailed
-from cdspp.stages.artifacts import (
+from cdspp.stages.fit import Fit, JobInputs, fit_block
+from cdspp.stages.formats import (
     FIT_COLUMNS,
     LABEL_COLUMNS,
     SCORE_COLUMNS,
@@ -26,7 +27,6 @@ from cdspp.stages.artifacts import (
     write_features,
     write_rows,
 )
-from cdspp.stages.fit import Fit, TaskBlock, fit_block
 from cdspp.stages.score import write_scores
 
 CODES = np.repeat([0, 1], 20)
@@ -34,7 +34,7 @@ IDS = [f"right{i:02d}" for i in range(40)]
 OK = {"status": "ok", "reason": "", "seconds": 1.0}
 
 
-def outcomes_of(folder: Path, offset: float) -> list[dict[str, Any]]:
+def results_of(folder: Path, offset: float) -> list[dict[str, Any]]:
     """Fit CDSPP on two trials, `offset` added to all target features."""
     rng = np.random.default_rng(0)
     for domain, width, shift in (("left", 6, 0.0), ("right", 5, offset)):
@@ -55,7 +55,7 @@ def outcomes_of(folder: Path, offset: float) -> list[dict[str, Any]]:
         for role, domain in (("source", "left"), ("target", "right"))
         for what, ending in (("features", "npz"), ("split", "parquet"))
     }
-    fit_block(TaskBlock(files, "toy", "left_right", 0, 1), [fit])
+    fit_block(JobInputs(files, "toy", "left_right", 0, 1), [fit])
     return [dict(trial) for trial in read_fit(made).record.trials]
 
 
@@ -64,8 +64,8 @@ def test_a_record_tells_a_collapse_in_place_of_the_warning(
 ) -> None:
     with warnings.catch_warnings(), caplog.at_level(logging.WARNING):
         warnings.simplefilter("error")
-        outcomes = outcomes_of(tmp_path, offset=100.0)
-    assert {outcome["collapsed"] for outcome in outcomes} <= {
+        results = results_of(tmp_path, offset=100.0)
+    assert {result["collapsed"] for result in results} <= {
         "one class",
         "parallel rows",
     }
@@ -76,16 +76,16 @@ def test_a_record_tells_a_collapse_in_place_of_the_warning(
 
 
 def test_a_record_of_other_fits_tells_none(tmp_path: Path) -> None:
-    outcomes = outcomes_of(tmp_path, offset=0.0)
-    assert [outcome["collapsed"] for outcome in outcomes] == ["", ""]
+    results = results_of(tmp_path, offset=0.0)
+    assert [result["collapsed"] for result in results] == ["", ""]
 
 
 def test_a_fit_that_failed_has_not_collapsed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(CDSPP, "fit", Mock(side_effect=MethodFailed("no rows")))
-    outcomes = outcomes_of(tmp_path, offset=100.0)
-    told = [(outcome["status"], outcome["collapsed"]) for outcome in outcomes]
+    results = results_of(tmp_path, offset=100.0)
+    told = [(result["status"], result["collapsed"]) for result in results]
     assert told == [("failed", "")] * 2
 
 

@@ -16,9 +16,9 @@ from support.fit_room import ROLES, STATES, Room, fitted
 
 from cdspp import CDSPP
 from cdspp.core.errors import DataError, DiskFullError
-from cdspp.methods.base import Round
+from cdspp.methods.base import Iteration
 from cdspp.report.figures.samples import draw_subspace
-from cdspp.stages.artifacts import FIT_COLUMNS, read_fit, read_rows
+from cdspp.stages.formats import FIT_COLUMNS, read_fit, read_rows
 
 
 def crash_in(
@@ -106,7 +106,9 @@ def test_what_is_no_fault_of_the_method_ends_the_job(
     ],
 )
 def test_a_method_that_gives_no_known_label_for_each_row_has_crashed(
-    room: Room, monkeypatch: pytest.MonkeyPatch, change: Callable[[Round], Round]
+    room: Room,
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[Iteration], Iteration],
 ) -> None:
     fit = CDSPP.fit
 
@@ -116,10 +118,10 @@ def test_a_method_that_gives_no_known_label_for_each_row_has_crashed(
         return self
 
     monkeypatch.setattr(CDSPP, "fit", wrong)
-    outcomes = read_fit(room.fit()).record.trials
-    assert [outcome["crashed"] for outcome in outcomes] == [True, True]
+    results = read_fit(room.fit()).record.trials
+    assert [result["crashed"] for result in results] == [True, True]
     told = "ValueError: iteration 2: expected one of the 3 labels for each of 27"
-    assert outcomes[0]["reason"].startswith(told)
+    assert results[0]["reason"].startswith(told)
 
 
 def test_a_subspace_of_a_method_that_fails_is_empty_and_drawn_as_such(

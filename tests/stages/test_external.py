@@ -15,8 +15,8 @@ from cdspp.core.files import read_json
 from cdspp.core.provenance import USAGE
 from cdspp.methods import register_external
 from cdspp.methods.external import PREDICTIONS
-from cdspp.stages.artifacts import FIT_COLUMNS, read_fit, read_rows
 from cdspp.stages.external import export_benchmark, external_places
+from cdspp.stages.formats import FIT_COLUMNS, read_fit, read_rows
 
 TASK = "left_right"
 PAGE = Path(__file__).parents[2] / "docs/guide/own-method.md"

@@ -23,8 +23,8 @@ from cdspp.features import (
     make_extractor,
 )
 from cdspp.features.base import WordExtractor
-from cdspp.stages.artifacts import Features, read_features, write_features
 from cdspp.stages.features import build_codebook, extract_view
+from cdspp.stages.formats import Features, read_features, write_features
 
 WORDS: dict[str, Any] = {"n_words": 3, "codebook_domain": "one"}
 

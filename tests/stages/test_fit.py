@@ -18,7 +18,8 @@ from cdspp.core.files import read_json
 from cdspp.core.names import fit_key
 from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.methods.shared import graphs
-from cdspp.stages.artifacts import (
+from cdspp.stages.fit import Fit, JobInputs, fit_block
+from cdspp.stages.formats import (
     FIT_COLUMNS,
     SPLIT_COLUMNS,
     Features,
@@ -26,7 +27,6 @@ from cdspp.stages.artifacts import (
     read_rows,
     write_features,
 )
-from cdspp.stages.fit import Fit, TaskBlock, fit_block
 from cdspp.stages.subspace import fixed_view
 from cdspp.stages.trials import read_trials
 
@@ -162,10 +162,10 @@ def test_methods_of_one_job_are_fitted_and_kept_each_by_itself(room: Room) -> No
 
     def fit(code: Mapping[str, str]) -> set[str]:
         before = {name: written(path) for name, path in records.items()}
-        task_block = TaskBlock(room.files("left_right"), "toy", "left_right", 0, 1)
+        job_inputs = JobInputs(room.files("left_right"), "toy", "left_right", 0, 1)
         given: dict[str, Any] = {"options": {}, "source": {}, "overlap": "exclude"}
         fit_block(
-            task_block,
+            job_inputs,
             [Fit(name, code[name], made[name], **given) for name in code],
         )
         return {name for name in code if written(records[name]) != before[name]}
@@ -187,9 +187,9 @@ def test_a_method_that_fails_is_recorded_and_scored_as_failed(
 ) -> None:
     monkeypatch.setattr(CDSPP, "fit", Mock(side_effect=MethodFailed("too few rows")))
     fit = room.fit()
-    outcomes = read_fit(fit).record.trials
-    assert [outcome["status"] for outcome in outcomes] == ["failed", "failed"]
-    assert outcomes[0]["reason"] == "too few rows"
+    results = read_fit(fit).record.trials
+    assert [result["status"] for result in results] == ["failed", "failed"]
+    assert results[0]["reason"] == "too few rows"
     scores = room.score(fit)
     assert scores["status"].tolist() == ["failed", "failed"]
     assert np.isnan(scores["accuracy"]).all()
@@ -214,8 +214,8 @@ def test_the_record_says_what_ran(room: Room) -> None:
     record = read_json(room.fit().with_suffix(".json"))["extra"]
     assert record["device"] == "cpu"
     assert record["versions"]["numpy"] == np.__version__
-    assert [outcome["trial"] for outcome in record["trials"]] == [1, 2]
-    assert all(outcome["seconds"] > 0 for outcome in record["trials"])
+    assert [result["trial"] for result in record["trials"]] == [1, 2]
+    assert all(result["seconds"] > 0 for result in record["trials"])
 
 
 def test_the_record_says_what_the_fit_is_and_of_which_files(room: Room) -> None:

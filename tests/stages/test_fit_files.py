@@ -13,7 +13,7 @@ from support.result_files import rewrite_record, write_fit
 
 from cdspp.core.errors import DataError
 from cdspp.core.provenance import file_digest
-from cdspp.stages.artifacts import (
+from cdspp.stages.formats import (
     FIT_COLUMNS,
     LABEL_COLUMNS,
     read_fit,
@@ -27,7 +27,7 @@ AGAIN = r"Delete it and 1-2\.\w+ beside it, and run the study again"
 
 
 class Fits:
-    """Fits of two methods, on two trials of two rounds."""
+    """Fits of two methods, on two trials of two iterations."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -72,7 +72,7 @@ def swap_trials(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(trial=3 - rows["trial"]).sort_values("trial", kind="stable")
 
 
-def lose_a_round(rows: pd.DataFrame) -> pd.DataFrame:
+def lose_an_iteration(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[(rows["trial"] == 1) | (rows["iteration"] == 1)]
 
 
@@ -94,7 +94,10 @@ REWRITTEN: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
         lambda rows: rows[rows["trial"] == 1],
         r"expected predictions of the trials \[1, 2\], but there are \[1\]",
     ),
-    "a lost round": (lose_a_round, "trial 2: expected 2 iterations, but there are 1"),
+    "a lost round": (
+        lose_an_iteration,
+        "trial 2: expected 2 iterations, but there are 1",
+    ),
 }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from support.result_files import write_fit
 
-from cdspp.stages.artifacts import (
+from cdspp.stages.formats import (
     FIT_COLUMNS,
     LABEL_COLUMNS,
     SCORE_COLUMNS,
@@ -38,7 +38,7 @@ def test_rows_without_a_label_are_in_every_unlabelled_part() -> None:
 def test_the_label_of_most_trials_wins_and_ties_go_to_the_first_name() -> None:
     found = vote(
         fit_rows(
-            (1, 1, "p", "b", 0.9),  # of a round before the last
+            (1, 1, "p", "b", 0.9),  # of an iteration before the last
             (1, 2, "p", "a", 0.5),
             (2, 2, "p", "a", 0.7),
             (3, 2, "p", "b", 0.9),

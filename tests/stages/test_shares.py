@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cdspp.stages.artifacts import (
+from cdspp.stages.formats import (
     LABEL_COLUMNS,
     SHARE_COLUMNS,
     SPLIT_COLUMNS,

@@ -11,7 +11,7 @@ import pytest
 
 from cdspp.core.errors import DataError
 from cdspp.datasets.published import draw_published
-from cdspp.stages.artifacts import LABEL_COLUMNS, SPLIT_COLUMNS, read_rows, write_rows
+from cdspp.stages.formats import LABEL_COLUMNS, SPLIT_COLUMNS, read_rows, write_rows
 from cdspp.stages.splits import write_split
 
 CLASSES = ["a", "b", "c"]

@@ -12,8 +12,8 @@ from support.result_files import rewrite_record
 
 from cdspp.core.files import read_json, write_json
 from cdspp.stages import fit as stage
-from cdspp.stages.artifacts import read_fit
-from cdspp.stages.fit import Fit, TaskBlock, fit_block
+from cdspp.stages.fit import Fit, JobInputs, fit_block
+from cdspp.stages.formats import read_fit
 from cdspp.stages.splits import write_split
 
 FitBlock = Callable[..., list[int]]
@@ -25,9 +25,9 @@ def fit(room: Room, monkeypatch: pytest.MonkeyPatch) -> FitBlock:
     fitted: list[int] = []
     run = stage._run_trial
 
-    def counted(task_block: Any, fit: Any, trial: Any) -> Any:
+    def counted(job_inputs: Any, fit: Any, trial: Any) -> Any:
         fitted.append(trial.number)
-        return run(task_block, fit, trial)
+        return run(job_inputs, fit, trial)
 
     def make(block: str, **changes: Any) -> list[int]:
         fitted.clear()
@@ -44,7 +44,7 @@ def fit(room: Room, monkeypatch: pytest.MonkeyPatch) -> FitBlock:
         options: Mapping[str, Any] = changes.pop("options", {})
         one = Fit("svm-t", "1", path, options, {"name": "real"}, "exclude")
         files = room.files("left_right")
-        fit_block(TaskBlock(files, "toy", "left_right", 0, 1), [one])
+        fit_block(JobInputs(files, "toy", "left_right", 0, 1), [one])
         return [*fitted]
 
     monkeypatch.setattr(stage, "_run_trial", counted)

@@ -13,7 +13,7 @@ from support.fit_room import Room
 
 from cdspp.core.errors import DataError
 from cdspp.core.files import write_json
-from cdspp.stages.artifacts import (
+from cdspp.stages.formats import (
     PAIR_COLUMNS,
     Features,
     read_features,
@@ -102,7 +102,7 @@ def test_pairs_are_the_first_of_their_trial_and_the_same_on_both_sides(
 def test_too_few_pairs_and_pairs_that_a_split_takes_are_refused(
     files: TaskFiles,
 ) -> None:
-    with pytest.raises(DataError, match="expected 7 paired samples"):
+    with pytest.raises(DataError, match="expected 7 paired rows"):
         first(files, bridge={"paired_rows": 7})
     taken = first(files).source_ids[0]
     write_rows(files["pairs"], PAIR_COLUMNS, {"trial": [1], "id": [taken]})

@@ -185,12 +185,12 @@ def test_a_fault_is_named(
         (
             "views.surf.options.name",
             "surff",
-            "published view: unknown name 'surff': did you mean 'surf'",
+            "published features: unknown name 'surff': did you mean 'surf'",
         ),
         (
             "views.surf.options",
             {},
-            "published view, got None",
+            "published features, got None",
         ),
         (
             "benchmarks.nus-imagenet.target_view",

@@ -14,8 +14,8 @@ from cdspp.core.names import MAIN, FitKey, trials_of_block
 from cdspp.methods import method_class
 from cdspp.study.fit_jobs import (
     SHARED_SECONDS,
-    FitGroup,
-    fit_groups,
+    FitRule,
+    fit_rules,
     forecast_text,
     is_quick,
     job_cost,
@@ -44,29 +44,27 @@ def study(request: pytest.FixtureRequest) -> Study:
 
 
 @pytest.fixture(scope="module")
-def groups(study: Study) -> list[FitGroup]:
-    return list(fit_groups(study))
+def groups(study: Study) -> list[FitRule]:
+    return list(fit_rules(study))
 
 
-def grouped(groups: list[FitGroup]) -> list[FitKey]:
+def grouped(groups: list[FitRule]) -> list[FitKey]:
     """Return every fit that a group makes, once for each group that does."""
     return [
         member._replace(task=task, block=block)
         for group in groups
-        for member, task, block in product(group.members, group.tasks, group.blocks)
+        for member, task, block in product(group.fits, group.tasks, group.blocks)
     ]
 
 
-def test_every_fit_is_in_exactly_one_group(
-    study: Study, groups: list[FitGroup]
-) -> None:
+def test_every_fit_is_in_exactly_one_group(study: Study, groups: list[FitRule]) -> None:
     fits = [fit for place in study.benchmarks for fit in study.fits(place)]
     assert len(set(fits)) == len(fits)
     assert sorted(grouped(groups)) == sorted(fits)
 
 
 def test_a_group_never_mixes_splits_views_or_priors(
-    study: Study, groups: list[FitGroup]
+    study: Study, groups: list[FitRule]
 ) -> None:
     for group in groups:
         read = {
@@ -77,13 +75,13 @@ def test_a_group_never_mixes_splits_views_or_priors(
                 "paired_rows" in study.bridge(benchmark, setting, method),
                 study.prior_file(setting, method),
             )
-            for benchmark, setting, _, method, _ in group.members
+            for benchmark, setting, _, method, _ in group.fits
         }
         assert len(read) == 1, group
 
 
 def test_methods_share_a_job_only_where_it_stays_short_and_without_torch(
-    study: Study, groups: list[FitGroup]
+    study: Study, groups: list[FitRule]
 ) -> None:
     shared = [group for group in groups if len(group.methods) > 1]
     assert shared
@@ -95,12 +93,12 @@ def test_methods_share_a_job_only_where_it_stays_short_and_without_torch(
 
 
 def test_rules_of_fits_say_benchmark_and_method_or_number_those_of_quick_ones(
-    study: Study, groups: list[FitGroup]
+    study: Study, groups: list[FitRule]
 ) -> None:
     names = [group.name for group in groups]
     assert len(set(names)) == len(names)
     for group in groups:
-        benchmark, setting, _, method, _ = group.members[0]
+        benchmark, setting, _, method, _ = group.fits[0]
         ending = "" if setting == MAIN else f"_{setting}"
         wanted = f"fit_{benchmark}_{method}{ending}".replace("-", "_")
         start = f"fit_{benchmark}_quick_".replace("-", "_")
@@ -115,11 +113,9 @@ def test_quick_methods_in_all_states_are_one_job_a_task_and_block(
 ) -> None:
     config["methods"][1]["trials"] = 2
     config["settings"] = EXTRA[:1]
-    every = list(fit_groups(load(config)))
-    groups = [group for group in every if group.members[0].benchmark == "digits"]
-    assert {
-        (g.methods, g.members[0].setting, g.blocks, len(g.members)) for g in groups
-    } == {
+    every = list(fit_rules(load(config)))
+    groups = [group for group in every if group.fits[0].benchmark == "digits"]
+    assert {(g.methods, g.fits[0].setting, g.blocks, len(g.fits)) for g in groups} == {
         (("svm-t", "cdspp", "cdspp-pca", "target-only"), "main", ("1-10",), 15),
         (("svm-t", "cdspp"), "one-label", ("1-10",), 2),
         (("cdspp-sup",), "main", ("1-2",), 1 + len(STATES)),
@@ -134,15 +130,15 @@ def test_a_method_added_at_the_end_moves_and_renames_no_other(
     others = [entry for entry in embedded["methods"] if entry is not added]
     embedded["curves"] = []
     before, after = (
-        list(fit_groups(load({**embedded, "methods": methods})))
+        list(fit_rules(load({**embedded, "methods": methods})))
         for methods in (others, [*others, added])
     )
-    kept = [replace(group, members=_without(group, "cdspp-pca")) for group in after]
-    assert [group for group in kept if group.members] == before
+    kept = [replace(group, fits=_without(group, "cdspp-pca")) for group in after]
+    assert [group for group in kept if group.fits] == before
 
 
-def _without(group: FitGroup, method: str) -> tuple[FitKey, ...]:
-    return tuple(member for member in group.members if member.method != method)
+def _without(group: FitRule, method: str) -> tuple[FitKey, ...]:
+    return tuple(member for member in group.fits if member.method != method)
 
 
 def test_the_forecast_counts_every_job_and_fit_of_the_study() -> None:
@@ -150,7 +146,7 @@ def test_the_forecast_counts_every_job_and_fit_of_the_study() -> None:
     lines = forecast_text(study).splitlines()
     blocks = [fit.block for name in study.benchmarks for fit in study.fits(name)]
     fits = sum(len(trials_of_block(block)) for block in blocks)
-    jobs = sum(len(group.tasks) * len(group.blocks) for group in fit_groups(study))
+    jobs = sum(len(group.tasks) * len(group.blocks) for group in fit_rules(study))
     assert jobs < len(blocks)
     total = next(line.split() for line in lines if line.startswith("all"))
     assert [int(total[1]), int(total[2])] == [jobs, fits]
@@ -171,5 +167,5 @@ def test_no_two_rules_have_one_name() -> None:
             "methods": [slow | {"id": "c"}, slow | {"id": "b-c"}],
         }
     )
-    rules = [group.name for group in fit_groups(study)]
+    rules = [group.name for group in fit_rules(study)]
     assert rules == ["fit_a_b_c", "fit_a_b_b_c", "fit_a_c", "fit_a_b_c__2"]

@@ -17,9 +17,9 @@ from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.provenance import code_digest
 from cdspp.datasets import dataset_recipe
 from cdspp.features import extractor_class
-from cdspp.stages.artifacts import labels_by_id, read_features
 from cdspp.stages.data import prepare_dataset, write_labels
 from cdspp.stages.features import extract_view
+from cdspp.stages.formats import labels_by_id, read_features
 
 ODD = """
 from dataclasses import dataclass

@@ -141,7 +141,7 @@ def test_fewer_trials_of_a_study_are_those_of_its_methods_and_runs(
 ) -> None:
     study = load(embedded | {"trials": 2})
     assert {method.trials for method in study.methods.values()} == {1, 2}
-    assert {curve.trials_asked for curve in study.curves} == {2}
+    assert {curve.n_trials for curve in study.curves} == {2}
     blocks = {key.block for name in study.benchmarks for key in study.fits(name)}
     assert blocks == {"1-2"}
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.study_files import load, read_study
 
-from cdspp.paper.readings import PaperPlan, ReadingPlan
+from cdspp.paper.variants import PaperPlan, VariantPlan
 from cdspp.study.plan import BenchmarkPlan, Showcase, plan_of
 
 
@@ -46,8 +46,8 @@ def test_methods_are_told_from_controls_variants_and_states(
     others = {"target-only", "shared-columns-plus", *BRIDGED, "shfa", "ssan"}
     assert keys(found, "method") == [name for name in methods if name not in others]
     # Images share no column, but 100 of them are drawn in every domain.
-    assert keys(found, "bridged") == [*BRIDGED]
-    assert {row.bridge for row in found.rows if row.kind == "bridged"} == {"100 pairs"}
+    assert keys(found, "bridge") == [*BRIDGED]
+    assert {row.bridge for row in found.rows if row.kind == "bridge"} == {"100 pairs"}
     assert keys(found, "control") == ["target-only", *STATES[1:]]
     assert keys(found, "variant") == [f"cdspp, {name}" for name in SETTINGS]
     own = {entry["id"]: entry.get("states", STATES) for entry in selecting["methods"]}
@@ -101,7 +101,7 @@ def test_a_method_that_is_told_of_the_test_samples_says_so_and_is_no_method() ->
 
 def test_a_setting_asks_for_its_own_trials(selecting: dict[str, Any]) -> None:
     selecting["settings"][0]["trials"] = 4
-    asked = {row.key: row.trials_asked for row in plan(selecting).rows}
+    asked = {row.key: row.n_trials for row in plan(selecting).rows}
     assert asked["cdspp, class-noise-narrow"] == 4
     assert asked["cdspp, class-noise-wide"] == 5
     assert asked["cdspp"] == 10
@@ -137,7 +137,7 @@ def test_curves_and_deviations_stay_out_of_the_other_settings(
     assert identifiers == ["labels", "dimension", "alpha", "tau", "rounds", "pairs"]
     tasks = ("print_sketch",)
     setting = "deviation-no-centring"
-    expected = ReadingPlan("no-centring", setting, "cdspp", tasks, 3)
+    expected = VariantPlan("no-centring", setting, "cdspp", tasks, 3)
     assert PaperPlan.of(found).deviations == (expected,)
     settings = {"main", *STATES, "shuffled-pairs", *SETTINGS}
     assert {row.setting for row in found.rows} == settings
@@ -146,7 +146,7 @@ def test_curves_and_deviations_stay_out_of_the_other_settings(
 def test_the_rows_of_a_curve_have_its_trials(embedded: dict[str, Any]) -> None:
     embedded["curves"][0] |= {"methods": ["hfa", "cdspp", "target-only"]}
     labels = plan(embedded).curves[0]
-    assert [(row.key, row.kind, row.trials_asked) for row in labels.rows] == [
+    assert [(row.key, row.kind, row.n_trials) for row in labels.rows] == [
         ("hfa", "method", 2),
         ("cdspp", "method", 5),
         ("target-only", "method", 5),

@@ -39,10 +39,10 @@ def write_fit(
 ) -> None:
     file = Path(FIT.format(study=study.name, **key._asdict()))
     file.parent.mkdir(parents=True, exist_ok=True)
-    outcome: dict[str, Any] = {"status": "failed" if reason else "ok"}
-    outcome |= {"reason": reason, "crashed": crashed, "collapsed": ""}
-    outcome |= RECORDED_OF_TRIAL
-    trials = [{"trial": n, **outcome} for n in trials_of_block(key.block)]
+    result: dict[str, Any] = {"status": "failed" if reason else "ok"}
+    result |= {"reason": reason, "crashed": crashed, "collapsed": ""}
+    result |= RECORDED_OF_TRIAL
+    trials = [{"trial": n, **result} for n in trials_of_block(key.block)]
     Path(f"{file}.parquet").touch()
     write_record(f"{file}.parquet", "", {}, {**RECORDED, "trials": trials})
 
@@ -155,7 +155,7 @@ def test_fits_that_crashed_are_made_again_by_the_command_that_is_named(
     files = [FIT.format(study="toy", **key._asdict()) for key in crashed]
     command = " ".join(["--forcerun", *(f"{file}.json" for file in files)])
     assert line.endswith(
-        f"To repeat the crashed fits: cdspp run --cores 8 -- {command}"
+        f"To repeat the fits with unexpected errors: cdspp run --cores 8 -- {command}"
     )
 
 
@@ -165,7 +165,7 @@ def test_where_the_fit_of_the_showcase_crashed_its_subspace_is_made_again(
     every = [key for entry in fit_jobs(study) for key in entry]
     for key in every:
         write_fit(study, key, "x" * (key.method == "cdspp"), key.method == "cdspp")
-    crashed = study_progress(study).crashed
+    crashed = study_progress(study).to_repeat
     fits = [key for key in every if key.method == "cdspp"]
     assert len(crashed) == len(fits) + 1
     assert "results/toy/subspace/words/left_right.npz" in crashed

@@ -10,13 +10,13 @@ from support.study_files import load, read_study
 
 from cdspp.core.names import trials_of_block
 from cdspp.study.fit_jobs import (
-    ALONE_SECONDS,
     FEWEST_MB,
     FEWEST_MINUTES,
-    FitGroup,
-    fit_groups,
+    UNGROUPED_SECONDS,
+    FitRule,
     fit_request,
-    travels_alone,
+    fit_rules,
+    runs_ungrouped,
     view_request,
 )
 from cdspp.study.model import Study
@@ -30,24 +30,24 @@ def paper() -> Study:
 
 
 @pytest.fixture(scope="module")
-def groups(paper: Study) -> list[FitGroup]:
+def groups(paper: Study) -> list[FitRule]:
     """Return what jobs make together; to find it for the paper takes seconds."""
-    return list(fit_groups(paper))
+    return list(fit_rules(paper))
 
 
-def group_of(groups: list[FitGroup], method: str) -> FitGroup:
+def group_of(groups: list[FitRule], method: str) -> FitRule:
     """Return the group that makes the main run of a method."""
     wanted = PLACE, "main", method
     return next(
         group
         for group in groups
         if wanted
-        in {(cell.benchmark, cell.setting, cell.method) for cell in group.members}
+        in {(cell.benchmark, cell.setting, cell.method) for cell in group.fits}
     )
 
 
 def test_more_trials_ask_for_more_time_and_no_more_memory(
-    paper: Study, groups: list[FitGroup]
+    paper: Study, groups: list[FitRule]
 ) -> None:
     group = group_of(groups, "cdspp")
     one, many = (fit_request(paper, group, TASK, trials) for trials in (1, 500))
@@ -56,20 +56,20 @@ def test_more_trials_ask_for_more_time_and_no_more_memory(
 
 
 def test_a_job_asks_for_the_time_of_all_its_runs_and_the_memory_of_one(
-    paper: Study, groups: list[FitGroup]
+    paper: Study, groups: list[FitRule]
 ) -> None:
     group = group_of(groups, "cdspp")
-    states = {member.setting for member in group.members}
+    states = {member.setting for member in group.fits}
     assert {"main", "swapped-classes", "noise"} <= states
-    main = next(cell for cell in group.members if cell.setting == "main")
-    alone = replace(group, members=(main,))
+    main = next(cell for cell in group.fits if cell.setting == "main")
+    alone = replace(group, fits=(main,))
     whole, part = (fit_request(paper, each, TASK, 500) for each in (group, alone))
     assert whole.minutes > 3 * part.minutes
     assert whole.megabytes == part.megabytes
 
 
 def test_a_second_attempt_gets_twice_the_time_and_memory(
-    paper: Study, groups: list[FitGroup]
+    paper: Study, groups: list[FitRule]
 ) -> None:
     group = group_of(groups, "ssan")
     first, second = (fit_request(paper, group, TASK, 5, attempt) for attempt in (1, 2))
@@ -77,7 +77,7 @@ def test_a_second_attempt_gets_twice_the_time_and_memory(
 
 
 def test_a_shortened_fit_asks_for_less_time(
-    paper: Study, groups: list[FitGroup]
+    paper: Study, groups: list[FitRule]
 ) -> None:
     ssan = paper.methods["ssan"]
     fewer = replace(ssan, options={**ssan.options, "max_iter": 10})
@@ -88,7 +88,7 @@ def test_a_shortened_fit_asks_for_less_time(
 
 
 def test_only_networks_ask_for_the_gpus_of_the_study(
-    paper: Study, groups: list[FitGroup]
+    paper: Study, groups: list[FitRule]
 ) -> None:
     with_gpus = replace(paper, gpus=1)
     asked = {
@@ -102,16 +102,16 @@ def test_only_networks_ask_for_the_gpus_of_the_study(
 
 
 def test_long_jobs_and_networks_travel_alone(
-    paper: Study, groups: list[FitGroup]
+    paper: Study, groups: list[FitRule]
 ) -> None:
-    together = [group for group in groups if not travels_alone(paper, group)]
+    together = [group for group in groups if not runs_ungrouped(paper, group)]
     assert together
     for group in together:
         assert not {"ssan", "stn"} & set(group.methods)
         most = max(len(trials_of_block(block)) for block in group.blocks)
         for task in group.tasks:
             asked = fit_request(paper, group, task, most)
-            assert asked.minutes <= FEWEST_MINUTES + 1 + 3 * ALONE_SECONDS / 60
+            assert asked.minutes <= FEWEST_MINUTES + 1 + 3 * UNGROUPED_SECONDS / 60
 
 
 @pytest.mark.parametrize("view", ["sift-words", "alexnet-fc6", "alexnet-pca", "tfidf"])

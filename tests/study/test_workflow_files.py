@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cdspp.study import files
-from cdspp.study.files import found_file, told_file, workflow_folder
+from cdspp.study.files import portable_study_path, study_file_path, workflow_folder
 
 SHIPPED = "resources/studies/printed.yaml"
 
@@ -25,11 +25,11 @@ def test_a_study_that_ships_has_one_name_everywhere_and_gives_way_to_ones_own(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert found_file(SHIPPED) == repository / SHIPPED
-    assert told_file(repository / SHIPPED) == SHIPPED
-    assert found_file("mine.yaml") == Path("mine.yaml")
-    assert told_file(tmp_path / "studies/mine.yaml") == "studies/mine.yaml"
+    assert study_file_path(SHIPPED) == repository / SHIPPED
+    assert portable_study_path(repository / SHIPPED) == SHIPPED
+    assert study_file_path("mine.yaml") == Path("mine.yaml")
+    assert portable_study_path(tmp_path / "studies/mine.yaml") == "studies/mine.yaml"
     own = tmp_path / SHIPPED
     own.parent.mkdir(parents=True)
     own.touch()
-    assert found_file(SHIPPED) == Path(SHIPPED)
+    assert study_file_path(SHIPPED) == Path(SHIPPED)

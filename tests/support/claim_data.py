@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from support.report_data import METHODS, STATES, make_plan
-from support.score_data import Cells, TrialSets, as_frame, as_outcomes
+from support.score_data import Cells, TrialSets, as_frame, as_results
 
 from cdspp.analysis.curves import CurveScores
 from cdspp.analysis.source_help import compare_with_rivals
@@ -40,7 +40,7 @@ def evidence(
     """Build the evidence of a benchmark of two tasks and some trials.
 
     `values` give, by method, or by source state and method, an accuracy, or one a
-    trial, or one a task and trial; NaN where a trial is missing.
+    trial, or one per task and trial; NaN where a trial is missing.
     """
     values = values or {"cdspp": 0.5}
     cells = {k if isinstance(k, tuple) else (MAIN, k): v for k, v in values.items()}
@@ -73,7 +73,7 @@ def times(seconds: Numbers, *, shortened: Sequence[str] = (), trials: int = 5) -
     fewer = dict.fromkeys(shortened, 5)
     plan = make_plan(tasks=TASKS, methods=tuple(seconds), trials=5, shortened=fewer)
     each = {(MAIN, key): value / 6 for key, value in seconds.items()}
-    return Times(plan, measure_times(as_outcomes(_spread(each, trials)), [plan]))
+    return Times(plan, measure_times(as_results(_spread(each, trials)), [plan]))
 
 
 def _spread(numbers: Mapping[tuple[str, str], Any], trials: int) -> Cells:
@@ -106,7 +106,7 @@ def curve_of(
         rows=tuple(Row(key, METHODS[key][0], "main", key, len(LUCK)) for key in keys),
         values=tuple(CurveValue(v, f"{parameter}-{v:g}", TASKS) for v in levels),
         dropped=(),
-        trials_asked=len(LUCK),
+        n_trials=len(LUCK),
         n_classes=10,
     )
     accuracy = np.broadcast_to(accuracy, shape).copy()

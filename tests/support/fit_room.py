@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cdspp.stages.artifacts import (
+from cdspp.stages.fit import Fit, JobInputs, fit_block
+from cdspp.stages.formats import (
     LABEL_COLUMNS,
     SCORE_COLUMNS,
     Features,
@@ -17,7 +18,6 @@ from cdspp.stages.artifacts import (
     write_features,
     write_rows,
 )
-from cdspp.stages.fit import Fit, TaskBlock, fit_block
 from cdspp.stages.score import write_scores
 from cdspp.stages.splits import write_split
 from cdspp.stages.subspace import write_subspace
@@ -110,7 +110,7 @@ class Room:
             Fit(predictions=path, source=state, **own)
             for path, state in zip(outputs, states.values(), strict=True)
         ]
-        fit_block(TaskBlock(**shared), fits)
+        fit_block(JobInputs(**shared), fits)
 
     def output(
         self, setting: str, task: str = "left_right", method: str = "cdspp"

@@ -24,7 +24,7 @@ class MatCase(NamedTuple):
 
     variables: dict[str, np.ndarray]
     expected: np.ndarray = REAL
-    storage: Mapping[str, Any] = {}
+    spec: Mapping[str, Any] = {}
 
 
 MAT_CASES: dict[str, MatCase] = {
@@ -33,18 +33,18 @@ MAT_CASES: dict[str, MatCase] = {
     ),
     "Office-Caltech GoogLeNet": MatCase({"fts": REAL32, "labels": COLUMN.T}),
     "Office-Caltech DeCAF6": MatCase(
-        {"feas": REAL, "labels": COLUMN * 1.0}, storage={"orientation": "rows"}
+        {"feas": REAL, "labels": COLUMN * 1.0}, spec={"orientation": "rows"}
     ),
     "NUS tags": MatCase(
         {"data": REAL.T, "label": COLUMN.T.astype(np.uint8)},
-        storage={"orientation": "columns"},
+        spec={"orientation": "columns"},
     ),
     "Office-Home VGG16": MatCase(
-        {"vgg16_features": REAL32, "labels": COLUMN.T - 1}, storage={"label_base": 0}
+        {"vgg16_features": REAL32, "labels": COLUMN.T - 1}, spec={"label_base": 0}
     ),
     "Office-Home ResNet50": MatCase(
         {"resnet50_features": REAL32[:, :, None, None], "labels": COLUMN.T - 1},
-        storage={"label_base": 0},
+        spec={"label_base": 0},
     ),
     "authors' text": MatCase({"feature_pca": REAL, "label": COLUMN * 1.0}),
 }
@@ -62,8 +62,8 @@ def write_mat(
     path = folder / "published.mat"
     savemat(path, variables, do_compression=compressed)
     X, labels = arrays
-    storage = {"format": "mat", "file": path.name, "X": X, "labels": labels}
-    return path, {**storage, "label_base": 1, "width": WIDTH, **more}
+    spec = {"format": "mat", "file": path.name, "X": X, "labels": labels}
+    return path, {**spec, "label_base": 1, "width": WIDTH, **more}
 
 
 TRIPLETS = np.array(
@@ -86,9 +86,9 @@ def write_triplets(
     path = folder / "reuters.mat"
     truth = (CODES + 1).astype(np.uint8)[:, None]
     savemat(path, {"EN_EN_sample": table, "truth": truth}, do_compression=True)
-    storage = {"format": "triplets", "file": path.name, "X": "EN_EN_sample"}
-    storage |= {"labels": "truth", "label_base": 1}
-    return path, storage | {"width": WIDTH, "rows": N_ROWS}
+    spec = {"format": "triplets", "file": path.name, "X": "EN_EN_sample"}
+    spec |= {"labels": "truth", "label_base": 1}
+    return path, spec | {"width": WIDTH, "rows": N_ROWS}
 
 
 WORD_LINES = [

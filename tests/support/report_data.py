@@ -26,7 +26,7 @@ from cdspp.methods import method_class
 from cdspp.paper.plugin import Paper
 from cdspp.report.tables.source_help import build_task_table
 from cdspp.report.tables.table import to_csv
-from cdspp.stages.artifacts import FIT_COLUMNS, SCORE_COLUMNS, write_rows
+from cdspp.stages.formats import FIT_COLUMNS, SCORE_COLUMNS, write_rows
 from cdspp.study.model import Benchmark, Method, Study, StudyDataset
 from cdspp.study.plan import BenchmarkPlan, Row, plan_of
 from cdspp.study.settings import with_settings
@@ -188,14 +188,14 @@ def score_rows(
     rows: list[tuple[Any, ...]] = []
     for place, task in enumerate(plan.tasks):
         base = 0.78 - 0.05 * (place % 4)
-        luck = rng.normal(0, 0.018, size=plan.trials_asked)
+        luck = rng.normal(0, 0.018, size=plan.n_trials)
         for row in plan.rows:
             if row.tasks and task not in row.tasks:
                 continue
             gain, steps = _look(row)
             if row.key in ("cdspp", "cdspp-pca"):
                 gain += source_helps * (1 + place % 2) / 2
-            for trial in range(1, row.trials_asked + 1):
+            for trial in range(1, row.n_trials + 1):
                 noise = rng.normal(0, 0.008)
                 if (row.key, task, trial) in missing:
                     continue
@@ -254,7 +254,7 @@ def write_comparisons(path: Path, scores: pd.DataFrame, plan: BenchmarkPlan) -> 
     return path
 
 
-def write_row_scores(path: Path, scores: pd.DataFrame) -> Path:
+def write_sample_scores(path: Path, scores: pd.DataFrame) -> Path:
     """Write which of 420 rows of ten classes are right, as many as scores say."""
     rng, arrays = np.random.default_rng(0), {}
     names = ["setting", "task", "method", "trial"]

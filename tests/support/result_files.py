@@ -18,7 +18,7 @@ from cdspp.core.files import (
 )
 from cdspp.core.names import fit_key, trials_of_block
 from cdspp.core.provenance import ids_digest
-from cdspp.stages.artifacts import (
+from cdspp.stages.formats import (
     FIT_COLUMNS,
     LABEL_COLUMNS,
     SPLIT_COLUMNS,
@@ -47,15 +47,15 @@ def write_fit(
     """
     write_rows(path, FIT_COLUMNS, predictions)
     rows, key = pd.DataFrame(predictions), fit_key(path)
-    outcomes = []
+    results = []
     for number in trials_of_block(key.block):
         own = rows[rows["trial"] == number]
         ids = own["id"].unique().tolist()
-        outcome = {"trial": number, "status": "ok" if len(own) else "failed"}
-        outcome |= {"reason": "", "collapsed": "", "rounds": own["iteration"].nunique()}
-        outcome |= {"tested": len(ids), "test_ids": ids_digest(ids)}
-        outcomes.append(outcome | (trials or {}).get(number, {}))
-    write_record(path, "", inputs or {}, {**RECORDED, "trials": outcomes})
+        result = {"trial": number, "status": "ok" if len(own) else "failed"}
+        result |= {"reason": "", "collapsed": "", "rounds": own["iteration"].nunique()}
+        result |= {"tested": len(ids), "test_ids": ids_digest(ids)}
+        results.append(result | (trials or {}).get(number, {}))
+    write_record(path, "", inputs or {}, {**RECORDED, "trials": results})
 
 
 def rewrite_record(path: Path, **changes: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from support.report_data import make_plan, score_rows, scores_frame
 
-from cdspp.analysis.fit_records import OUTCOME_COLUMNS
+from cdspp.analysis.fit_records import RESULT_COLUMNS
 from cdspp.analysis.summary import Summary, summarise
 from cdspp.study.plan import BenchmarkPlan
 
@@ -30,11 +30,11 @@ def as_frame(cells: Cells, collapsed: TrialSets | None = None) -> pd.DataFrame:
     return scores_frame(rows)
 
 
-def as_outcomes(cells: Cells) -> pd.DataFrame:
+def as_results(cells: Cells) -> pd.DataFrame:
     """Arrange seconds as the records of fits give them; a failed trial took 99."""
     names = ("setting", "task", "method", "trial", "status", "cpu_seconds")
     frame = pd.DataFrame(_rows(cells), columns=names).fillna({"cpu_seconds": 99.0})
-    return frame.assign(benchmark="digits").reindex(columns=list(OUTCOME_COLUMNS))
+    return frame.assign(benchmark="digits").reindex(columns=list(RESULT_COLUMNS))
 
 
 def _rows(cells: Cells) -> Iterator[tuple[Any, ...]]:

@@ -162,7 +162,7 @@ def toy_problem(
     spread: float = 0.6,
     seed: int = 0,
 ) -> ToyProblem:
-    """Draw rows around one centre a class and domain."""
+    """Draw rows around one centre per class and domain."""
     rng = np.random.default_rng(seed)
 
     def draw(per_class: int, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -17,18 +17,18 @@ from support.report_data import (
     scores_frame,
     write_comparisons,
     write_fit_records,
-    write_row_scores,
+    write_sample_scores,
     write_showcase,
 )
 from support.result_files import CLASSES, write_domain, write_fit, write_splits
 
 from cdspp.analysis.summary import read_scores, summarise
 from cdspp.core.provenance import file_digest, ids_digest
-from cdspp.report.outline import ItemJob, item_jobs, outline_names
 from cdspp.report.page.page import write_report
+from cdspp.report.registry import ItemJob, item_jobs, names_of_kind
 from cdspp.report.tables.benchmark import build_benchmark_tables, build_overview
 from cdspp.report.tables.table import to_csv
-from cdspp.stages.artifacts import FIT_COLUMNS, SCORE_COLUMNS, write_rows
+from cdspp.stages.formats import FIT_COLUMNS, SCORE_COLUMNS, write_rows
 from cdspp.stages.score import write_scores
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import BenchmarkPlan, Row
@@ -71,13 +71,13 @@ class WrittenStudy:
             for task in curve.tasks
             for row in curve.rows
             for setting in [in_state(entry.setting, row.state)]
-            for trial in range(1, curve.trials_asked + 1)
+            for trial in range(1, curve.n_trials + 1)
         ]
         path = self.folder / "scores" / f"{plan.benchmark}.parquet"
         drawn = score_rows(plan, **self.changes.get(plan.benchmark, {}))
         scores = pd.concat([drawn, scores_frame(rows)])
         write_rows(path, SCORE_COLUMNS, scores)
-        write_row_scores(path.with_suffix(".npz"), drawn)
+        write_sample_scores(path.with_suffix(".npz"), drawn)
         write_comparisons(self._comparisons(plan), scores, plan)
         return path
 
@@ -93,7 +93,7 @@ class WrittenStudy:
             write_splits(room / plan.benchmark / "splits", domain, 4, {1: 0})
 
     def names(self, kind: str) -> list[str]:
-        return outline_names(kind, self.plans)
+        return names_of_kind(kind, self.plans)
 
     def make(self, kind: str, forms: Sequence[str] = ()) -> Path:
         """Make every table or figure, by default in every form; return their folder."""
@@ -238,12 +238,12 @@ class VerifiedStudy:
         inputs = {name: file_digest(file) for name, file in files.items()}
         frame = pd.DataFrame(rows, columns=list(FIT_COLUMNS))
         tested = {t: own["id"].unique().tolist() for t, own in frame.groupby("trial")}
-        outcomes = {
+        results = {
             trial: {"tested": len(ids), "test_ids": ids_digest(ids)}
             for trial, ids in tested.items()
         }
         predictions = frame[frame["trial"].isin(trials)]
-        write_fit(path, predictions, outcomes, inputs=inputs)
+        write_fit(path, predictions, results, inputs=inputs)
 
     def _guess(self, row: Row, name: str, i: int, trial: int, step: int) -> str:
         place = self.plan.rows.index(row)

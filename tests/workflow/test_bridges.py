@@ -1,4 +1,4 @@
-"""Paired samples in the job graph: inputs of the fits that use them, of no others."""
+"""Paired rows in the job graph: inputs of the fits that use them, of no others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from support.toy_study import CONFIG, Project
 
-from cdspp.stages.artifacts import (
+from cdspp.stages.formats import (
     LABEL_COLUMNS,
     PAIR_COLUMNS,
     SPLIT_COLUMNS,

@@ -15,7 +15,7 @@ from support.toy_study import CONFIG, Project
 from cdspp.analysis.verify import verify
 from cdspp.cli.study import status_text
 from cdspp.report.page.headline import headline
-from cdspp.stages.artifacts import SCORE_COLUMNS, read_frame
+from cdspp.stages.formats import SCORE_COLUMNS, read_frame
 
 pytestmark = pytest.mark.slow
 
@@ -194,7 +194,11 @@ def test_what_crashed_is_made_again_by_the_command_that_the_status_names(
     with pytest.raises(SystemExit) as stopped:
         status_text(["toy.yaml"], strict=True)
     assert stopped.value.code == 1
-    [line] = [line for line in told if line.startswith("To repeat the crashed fits: ")]
+    [line] = [
+        line
+        for line in told
+        if line.startswith("To repeat the fits with unexpected errors: ")
+    ]
     command = shlex.split(line.partition(": ")[2])
     start = command.index("--forcerun")
     other = project.folder / FITS / "cdspp-sup/1-2.json"
@@ -202,5 +206,5 @@ def test_what_crashed_is_made_again_by_the_command_that_the_status_names(
     (project.folder / CRASH).unlink()
     project.snakemake("--cores", "1", *command[start:], "--", SCORES)
     assert set(read_frame(Path(SCORES), SCORE_COLUMNS)["status"]) == {"ok"}
-    assert other.stat().st_ino == kept  # a fit beside it is not made again
+    assert other.stat().st_ino == kept  # a fit next to it is not made again
     assert "crashed" not in status_text(["toy.yaml"], strict=True)

@@ -12,7 +12,7 @@ from support.study_files import ROOT, load, read_study
 
 from cdspp import SourceDomain
 from cdspp.analysis.summary import mean_sd
-from cdspp.datasets.catalogue import load_catalogue, published_storage
+from cdspp.datasets.catalogue import load_catalogue, published_spec
 from cdspp.datasets.published import draw_published
 from cdspp.features.precomputed import read_matrix
 from cdspp.features.views import SharesZscore
@@ -39,9 +39,9 @@ QUICK = (
 def rows(mirror: Path, view: str, domain: str) -> tuple[np.ndarray, np.ndarray]:
     """Return features and labels of a domain as the study has them."""
     base = STUDY.views[view].view or view
-    storage = published_storage(ENTRY, base, domain)
-    path = mirror / "office-caltech-10" / base / Path(storage["file"]).name
-    X, labels = read_matrix(path, storage, ENTRY["classes"])
+    spec = published_spec(ENTRY, base, domain)
+    path = mirror / "office-caltech-10" / base / Path(spec["file"]).name
+    X, labels = read_matrix(path, spec, ENTRY["classes"])
     return (X if base == view else SharesZscore().reduce(X)[0]), np.array(labels)
 
 

@@ -15,7 +15,7 @@ import pytest
 from support.toy_study import CONFIG, Project
 
 from cdspp.analysis.verify import verify
-from cdspp.stages.artifacts import FIT_COLUMNS, LABEL_COLUMNS, read_features, read_rows
+from cdspp.stages.formats import FIT_COLUMNS, LABEL_COLUMNS, read_features, read_rows
 
 SCORES = "results/toy/scores/words.parquet"
 # What follows from any change of a fit.
@@ -115,7 +115,7 @@ def test_source_states_read_the_files_of_the_main_run(
 
 
 def _labelled(path: Path) -> set[tuple[int, str]]:
-    """Return trial and id of every sample whose label a file holds."""
+    """Return trial and id of every sample whose label per file holds."""
     if path.suffix == ".npz":
         held = {"X", "ids", "provenance", "columns"}
         assert set(vars(read_features(path))) == held

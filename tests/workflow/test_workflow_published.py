@@ -16,7 +16,7 @@ from scipy.io import savemat
 from support.toy_study import CONFIG, Project
 
 from cdspp.datasets.published import draw_published
-from cdspp.stages.artifacts import (
+from cdspp.stages.formats import (
     SCORE_COLUMNS,
     SPLIT_COLUMNS,
     read_features,

@@ -1,4 +1,4 @@
-# What the files of rules share: the validated study, where its artifacts lie, what
+# What the files of rules share: the validated study, where its files are, what
 # wildcards may be. Functions are named after their value and stand where they are used.
 
 import os
@@ -20,7 +20,7 @@ from cdspp.core.run_lock import (
     lock_run,
 )
 from cdspp.methods import method_module
-from cdspp.report.outline import KINDS, outline_names
+from cdspp.report.registry import KINDS, names_of_kind
 from cdspp.study.config import load_study, merge_files, merge_presets
 from cdspp.study.files import (
     CODEBOOK,
@@ -29,7 +29,7 @@ from cdspp.study.files import (
     INDEX,
     LABELS,
     PAIR_SPLIT,
-    ROW_SCORES,
+    SAMPLE_SCORES,
     SCORES,
     SHARES,
     SPLIT,
@@ -39,7 +39,7 @@ from cdspp.study.files import (
     files_of_fit,
     prediction_files,
     study_command,
-    told_file,
+    portable_study_path,
 )
 from cdspp.study.plan import plan_of
 from cdspp.study.plugins import plugin_classes
@@ -47,7 +47,7 @@ from cdspp.study.stale import (
     changed_note,
     file_recipe,
     notes,
-    outlook,
+    run_forecast,
     remake_question,
     stale,
     unrecorded_files,
@@ -58,7 +58,9 @@ from cdspp.study.stale import (
 RESOURCES = TOP / "resources"
 CATALOGUE = RESOURCES / "datasets.yaml"
 
-study_files = [told_file(file) for file in workflow.config_settings.configfiles]
+study_files = [
+    portable_study_path(file) for file in workflow.config_settings.configfiles
+]
 # The `config:` of a module statement is the study, whatever else the caller configures.
 is_module = workflow.modifier.skip_configfile
 COMMAND = "snakemake --cores 8" if is_module else study_command(study_files)
@@ -99,7 +101,7 @@ if workflow.is_main_process:  # each job reads this again
     outdated = stale(study, recipe_of, quick=True)
     to_remake = {*unrecorded, *outdated}
     changed = changed_note(Path("results", study.name))
-    fits_ahead = outlook(study, outdated)
+    fits_ahead = run_forecast(study, outdated)
     renewed = notes(outdated, unrecorded, fits_ahead)
     for note in filter(None, (own_lock.note, changed, *renewed, *study.notes)):
         logger.warning(note)
@@ -142,7 +144,7 @@ fits_of = partial(fit_files, study)  # of a benchmark
 
 # What follows from the fits, by stage.
 AFTER_FITS = files_after_fits(
-    study, *(outline_names(kind, list(PLANS.values())) for kind in KINDS)
+    study, *(names_of_kind(kind, list(PLANS.values())) for kind in KINDS)
 )
 
 # Data, features and labels serve all studies.

@@ -88,9 +88,9 @@ def view_scale(wildcards):
     return view_of(wildcards).scale
 
 
-def published_storage(wildcards):
+def published_spec(wildcards):
     dataset = study.datasets[wildcards.dataset]
-    return dataset.storage(view_of(wildcards), wildcards.domain)
+    return dataset.spec(view_of(wildcards), wildcards.domain)
 
 
 rule features:
@@ -113,7 +113,7 @@ rule features:
         options=extractor_options,
         scale=view_scale,
         own_files=own_places,
-        storage=published_storage,
+        spec=published_spec,
         numeric_threads=study.numeric_threads,
         made_of=made_of(FEATURES),
     script:

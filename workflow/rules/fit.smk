@@ -9,10 +9,10 @@ from cdspp.core.names import FitKey, trials_of_block
 from cdspp.study.files import FIT_LOG
 from cdspp.study.fit_jobs import (
     fit_fields,
-    fit_groups,
+    fit_rules,
     fit_request,
     longest_seconds,
-    travels_alone,
+    runs_ungrouped,
 )
 
 
@@ -43,12 +43,12 @@ rule test_shares:
 
 def fit_input(group, wildcards):
     known = {"task": wildcards.task, "block": wildcards.block}
-    return files_of_fit(study, group.members[0]._replace(**known))
+    return files_of_fit(study, group.fits[0]._replace(**known))
 
 
 def fit_output(group, extension):
     # Paths that open with names, not wildcards, are found the faster among many rules.
-    files = [FIT.format(study=study.name, **cell._asdict()) for cell in group.members]
+    files = [FIT.format(study=study.name, **cell._asdict()) for cell in group.fits]
     return update([f"{file}.{extension}" for file in files])
 
 
@@ -67,8 +67,8 @@ def fit_message(group):
     return f"Fits of {', '.join(group.methods)}: {where}"
 
 
-for group in fit_groups(study):
-    first = group.members[0]
+for group in fit_rules(study):
+    first = group.fits[0]
 
     rule:
         name:
@@ -86,7 +86,7 @@ for group in fit_groups(study):
         # Long jobs go first, so that none is left alone at the end.
         priority: longest_seconds(study, group)
         group:
-            None if travels_alone(study, group) else "fits"
+            None if runs_ungrouped(study, group) else "fits"
         conda:
             "../../envs/environment.yaml"
         threads: study.numeric_threads
@@ -97,7 +97,7 @@ for group in fit_groups(study):
         params:
             benchmark=first.benchmark,
             study={"seed": study.seed, "numeric_threads": study.numeric_threads},
-            members=[fit_fields(study, key) for key in group.members],
+            fits=[fit_fields(study, key) for key in group.fits],
         message:
             fit_message(group)
         script:

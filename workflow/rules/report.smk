@@ -40,7 +40,7 @@ def run_description(wildcards):
 rule report_page:
     input:
         scores=AFTER_FITS["scores"],
-        row_scores=AFTER_FITS["scores by row"],
+        sample_scores=AFTER_FITS["scores per sample"],
         predictions=AFTER_FITS["predictions"],
         tables=AFTER_FITS["tables"],
         figures=AFTER_FITS["figures"],

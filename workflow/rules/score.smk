@@ -30,8 +30,8 @@ rule score:
         labels=target_labels,
     output:
         scores=SCORES,
-        rows=ROW_SCORES,
-        records=[f"{SCORES}.json", f"{ROW_SCORES}.json"],
+        rows=SAMPLE_SCORES,
+        records=[f"{SCORES}.json", f"{SAMPLE_SCORES}.json"],
     log:
         "logs/{study}/scores/{benchmark}.log",
     conda:

@@ -1,12 +1,12 @@
 # Tables and figures, to CSV, Markdown, LaTeX and HTML, or SVG, PNG and PDF: a rule for
-# each job of `cdspp.report.outline`, which says what is made, by which function and from
+# each job of `cdspp.report.registry`, which says what is made, by which function and from
 # what. Those of seconds differ from run to run, and have a folder of their own. Labels
 # of test samples colour some figures; they come after every fit.
 
 from dataclasses import asdict
 from functools import cache, partial
 
-from cdspp.report.outline import FIGURE, item_jobs
+from cdspp.report.registry import FIGURE, item_jobs
 from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS, item_inputs
 
 CAPTIONS = Path(".snakemake", "captions", study.name).absolute()

@@ -15,7 +15,7 @@ with job(
         extractor=snakemake.params.extractor,
         options=snakemake.params.options,
         scale=snakemake.params.scale,
-        storage=snakemake.params.storage,
+        spec=snakemake.params.spec,
         domain=snakemake.wildcards.domain,
         output=snakemake.output[0],
         numeric_threads=snakemake.params.numeric_threads,

@@ -1,4 +1,4 @@
-"""Draw the order of the paired samples in a block of trials."""
+"""Draw the order of the paired rows in a block of trials."""
 
 from cdspp.core.jobs import job
 from cdspp.stages.splits import write_pairs

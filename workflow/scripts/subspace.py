@@ -1,4 +1,4 @@
-"""Project one trial round by round."""
+"""Project one trial iteration by iteration."""
 
 from cdspp.core.jobs import job
 from cdspp.stages.subspace import write_subspace

@@ -31,7 +31,7 @@ from cdspp.stages.source_states import STATES, bridge_states
 __all__ = ["compare", "scale_to_try", "usual_methods"]
 
 # What ``why=True`` tests by default where the source has a bridge.
-BRIDGED = {
+BRIDGE_METHODS = {
     SHARED: ("shared-columns", "shared-columns-plus"),
     PAIRS: ("paired-map-plus",),
 }
@@ -374,7 +374,7 @@ def usual_methods(problem: Problem) -> list[str]:
     families: dict[str, str] = {}
     for name in rivals:
         families.setdefault(family[name], name)
-    bridged = [name for kind in problem.bridge for name in BRIDGED[kind]]
+    bridged = [name for kind in problem.bridge for name in BRIDGE_METHODS[kind]]
     return [*baselines, *whole, *list(families.values())[:2], *bridged, *alone]
 
 

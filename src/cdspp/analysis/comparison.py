@@ -18,7 +18,7 @@ from cdspp.analysis.best_bet import (
     TARGET_ONLY,
     Posterior,
 )
-from cdspp.analysis.explanation import ALONE_BETTER, CANNOT_TELL, USE, Explanation
+from cdspp.analysis.explanation import CANNOT_TELL, NO_SOURCE_BETTER, USE, Explanation
 from cdspp.analysis.rows_to_label import SignTest
 from cdspp.analysis.verdicts import PairedGain
 from cdspp.core import names
@@ -324,7 +324,7 @@ class Comparison:
             return self.explanation.decision
         if self.evidence != SETTLED:
             return CANNOT_TELL
-        return USE if self.uses_source else ALONE_BETTER
+        return USE if self.uses_source else NO_SOURCE_BETTER
 
     @property
     def method(self) -> str:

@@ -22,7 +22,7 @@ _TITLES = {
     PAIRS: "paired rows without a label",
     "alpha": "weight of the regulariser, alpha",
     "n_components": "dimension of the subspace, d",
-    "max_iter": "number of rounds, T",
+    "max_iter": "number of iterations, T",
 }
 
 
@@ -79,13 +79,13 @@ def _arrange(scores: pd.DataFrame, curve: CurvePlan, column: str) -> Floats:
     by_value = []
     for step in curve.values:
         rows = [replace(r, setting=in_state(step.setting, r.state)) for r in curve.rows]
-        size = curve.trials_asked
+        size = curve.n_trials
         found = last_scores(scores, rows, curve.tasks, size, column=column)
         found[:, [task not in step.tasks for task in curve.tasks]] = np.nan
         by_value.append(found)
     arranged = np.stack(by_value, axis=2)
     for row, of_row in zip(curve.rows, arranged, strict=True):
-        of_row[..., row.trials_asked :] = np.nan
+        of_row[..., row.n_trials :] = np.nan
     return arranged
 
 

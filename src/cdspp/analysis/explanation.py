@@ -35,8 +35,8 @@ from cdspp.core.wording import counted, in_points
 from cdspp.methods import method_class
 from cdspp.methods.base import Int
 
-USE, ALONE_BETTER, CANNOT_TELL = "use", "train on the target alone", "cannot tell"
-BEST_ALONE = "best without a source"  # the comparator next to the source states
+USE, NO_SOURCE_BETTER, CANNOT_TELL = "use", "train on the target alone", "cannot tell"
+BEST_NO_SOURCE = "best without a source"  # the comparator next to the source states
 PRIOR_SD = 0.07  # of true gains: with it shrunk gains average near the truth
 _GAIN_COLUMNS = ("gain", "low", "high", "p_above", "p_below")
 
@@ -49,15 +49,15 @@ class Explanation:
     ----------
     gains : DataFrame
         By method and state: the gain of the real source, with its 95 % interval. The
-        state `BEST_ALONE` is the method without a source, named by `rival`, over which
-        the gain is least sure.
+        state `BEST_NO_SOURCE` is the method without a source, named by `rival`, over
+        which the gain is least sure.
     verdicts : DataFrame
         By method: accuracy with the source and alone, the verdict over its own states
         after Holm's correction over methods, whether it `wins` over every method
         without a source as well (with `p_use`), whether it is `out`, and the
         `detectable` gain, which would be found with a power of 80 %.
     decision : str
-        `USE`, `ALONE_BETTER` or `CANNOT_TELL`.
+        `USE`, `NO_SOURCE_BETTER` or `CANNOT_TELL`.
     method : str
         The method that the tests favour, with the source if the decision is `USE`;
         empty if all fits without a source have collapsed.
@@ -129,7 +129,7 @@ class HeldOut:
         return found
 
     @cached_property
-    def best_alone(self) -> str:
+    def best_no_source(self) -> str:
         """The most accurate method without a source; empty where all are unusable."""
         means = {name: self.accuracy(right) for name, right in self.alone.items()}
         return max(means, key=means.__getitem__, default="")
@@ -141,7 +141,7 @@ class HeldOut:
         ours = self.right[Fit(method)]
         return {name: self.gains(ours, other) for name, other in others.items()}
 
-    def over_alone(self, method: str) -> dict[str, GainByMeasure]:
+    def over_no_source(self, method: str) -> dict[str, GainByMeasure]:
         """Return the gains of a method with the source over others without one."""
         return self.over(method, {k: v for k, v in self.alone.items() if k != method})
 
@@ -199,25 +199,25 @@ def explain(
 
     The first of `candidates` that is among them is the one that is tested by itself.
     """
-    own, over_alone = {}, {}
+    own, over_no_source = {}, {}
     for name in held_out.with_source:
         states = {fit.state: held_out.right[fit] for fit in held_out.states(name)[1:]}
         own[name] = held_out.over(name, states)
-        over_alone[name] = held_out.over_alone(name)
-    table = _verdicts(held_out, own, over_alone, margin)
-    gains = pd.DataFrame(_gains(own, over_alone, margin))
+        over_no_source[name] = held_out.over_no_source(name)
+    table = _verdicts(held_out, own, over_no_source, margin)
+    gains = pd.DataFrame(_gains(own, over_no_source, margin))
     winners = table[table["wins"]]
-    decision, method, gain = CANNOT_TELL, held_out.best_alone, None
+    decision, method, gain = CANNOT_TELL, held_out.best_no_source, None
     if not winners.empty:
         decision = USE
         method = str(winners.loc[winners["accuracy"].idxmax(), "method"])
-        best = {held_out.best_alone: held_out.alone[held_out.best_alone]}
-        gain = shrunk(held_out.over(method, best)[held_out.best_alone].plain)
+        best = {held_out.best_no_source: held_out.alone[held_out.best_no_source]}
+        gain = shrunk(held_out.over(method, best)[held_out.best_no_source].plain)
     elif table["out"].all():
-        decision = ALONE_BETTER
+        decision = NO_SOURCE_BETTER
     usable = (k for k in candidates if k in own and not held_out.unusable(Fit(k)))
     tested = next(usable, "")
-    rivals = over_alone.get(tested, {}).values()
+    rivals = over_no_source.get(tested, {}).values()
     p_value = max((g.p_above for both in rivals for g in both), default=math.nan)
     if len(held_out.classes) < verdicts.MIN_TRIALS:
         p_value = math.nan
@@ -244,15 +244,15 @@ def shrunk(gain: PairedGain) -> PairedGain:
 
 
 def _verdicts(
-    held_out: HeldOut, own: Gains, over_alone: Gains, margin: float
+    held_out: HeldOut, own: Gains, over_no_source: Gains, margin: float
 ) -> pd.DataFrame:
     """Judge the methods together: Holm's correction covers all that were tried."""
     unusable = [any(map(held_out.unusable, held_out.states(name))) for name in own]
-    every = {name: {**own[name], **over_alone[name]} for name in own}
+    every = {name: {**own[name], **over_no_source[name]} for name in own}
     judged = [_by_measure(gains, margin, unusable) for gains in (own, every)]
     p_worse = []  # than some method without a source, whichever it is
     for name in own:
-        gains = over_alone[name].values()
+        gains = over_no_source[name].values()
         worst = [max(g.p_below for g in both) for both in gains]
         p_worse.append(
             min([1.0, *(len(worst) * p for p in worst if not math.isnan(p))])
@@ -293,13 +293,15 @@ def _by_measure(
     return list(zip(*judged, strict=True))
 
 
-def _gains(own: Gains, over_alone: Gains, margin: float) -> Iterator[dict[str, object]]:
+def _gains(
+    own: Gains, over_no_source: Gains, margin: float
+) -> Iterator[dict[str, object]]:
     for method, states in own.items():
         found = [(state, method, both.plain) for state, both in states.items()]
-        rivals = {name: both.plain for name, both in over_alone[method].items()}
+        rivals = {name: both.plain for name, both in over_no_source[method].items()}
         if rivals:
             hardest = max(rivals, key=lambda name: rivals[name].p_above)
-            found.append((BEST_ALONE, hardest, rivals[hardest]))
+            found.append((BEST_NO_SOURCE, hardest, rivals[hardest]))
         for state, rival, gain in found:
             yield {
                 "method": method,
@@ -320,7 +322,7 @@ def _decision_text(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
     many = len(tests.verdicts) > 1
     every = counted(len(tests.verdicts), "method")
     if tests.gain is not None:
-        best = method_class(held_out.best_alone).display_name
+        best = method_class(held_out.best_no_source).display_name
         bridges = method_class(tests.method).bridges
         used = [phrase for kind, phrase in held_out.bridge.items() if kind in bridges]
         through = f", through the {' and the '.join(used)}," if used else ""
@@ -331,7 +333,7 @@ def _decision_text(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
             "because the best of several estimates is biased upwards.)"
         )
     only = str(tests.verdicts["display_name"].iloc[0])
-    if tests.decision == ALONE_BETTER:
+    if tests.decision == NO_SOURCE_BETTER:
         each = f"each of {every}" if many else only
         return (
             f"The source hurts {each}, makes no difference to it, or leaves it behind "
@@ -347,8 +349,8 @@ def _power(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
     if math.isnan(least):
         return ""
     n_labelled = len(held_out.classes)
-    limit = 1 - held_out.accuracy(held_out.alone[held_out.best_alone])
-    best = method_class(held_out.best_alone).display_name
+    limit = 1 - held_out.accuracy(held_out.alone[held_out.best_no_source])
+    best = method_class(held_out.best_no_source).display_name
     rows = f"{n_labelled} labelled rows"
     if limit * n_labelled < 1 - 1e-9:  # rounding leaves less than a row of a whole one
         share = "all" if limit == 0 else f"{in_points(1 - limit)} %"

@@ -1,4 +1,4 @@
-"""Records of fits next to their predictions: outcomes, seconds, versions."""
+"""Records of fits next to their predictions: trials, seconds, versions."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from cdspp.core.errors import DataError
 from cdspp.core.names import FitKey, PathLike, fit_key
 from cdspp.core.provenance import USAGE, numeric
 from cdspp.core.wording import counted
-from cdspp.stages.artifacts import read_fit_record
+from cdspp.stages.formats import read_fit_record
 
-OUTCOME_COLUMNS = (*FitKey._fields, "trial", "status", "reason", *USAGE, "selected")
+RESULT_COLUMNS = (*FitKey._fields, "trial", "status", "reason", *USAGE, "selected")
 
 
 @dataclass(frozen=True, eq=False)
 class FitRecords:
-    """A study's fits: `outcomes`, a row a trial, and `jobs` with seed and versions.
+    """A study's fits: `results` by trial, and `jobs` with seed and versions.
 
     Seconds and memory are NaN where not measured; `selected` are options of the fit.
     """
 
-    outcomes: pd.DataFrame
+    results: pd.DataFrame
     jobs: Sequence[Mapping[str, Any]]
 
     @property
     def failed(self) -> pd.DataFrame:
-        """The outcomes of trials that failed."""
-        return self.outcomes[self.outcomes["status"] != "ok"]
+        """The records of trials that failed."""
+        return self.results[self.results["status"] != "ok"]
 
     def common(self, name: str) -> Any:
         """Return what all jobs say of `name`, all values where they differ."""
@@ -48,12 +48,12 @@ class FitRecords:
 def read_fit_records(paths: Iterable[PathLike]) -> FitRecords:
     """Read fit records; DataError where one is damaged, outdated or of another fit."""
     jobs: list[Mapping[str, Any]] = []
-    outcomes: list[Mapping[str, Any]] = []
+    results: list[Mapping[str, Any]] = []
     for path in paths:
         record = read_fit_record(path)
-        outcomes += [{**fit_key(path)._asdict(), **t} for t in record.trials]
+        results += [{**fit_key(path)._asdict(), **t} for t in record.trials]
         jobs.append(record.extra)
-    frame = pd.DataFrame(outcomes, columns=list(OUTCOME_COLUMNS))
+    frame = pd.DataFrame(results, columns=list(RESULT_COLUMNS))
     return FitRecords(frame.astype(dict.fromkeys(USAGE, "float64")), jobs)
 
 
@@ -90,9 +90,9 @@ def versions_note(paths: Iterable[PathLike]) -> str:
     return mixed_versions(found)
 
 
-def failure_text(outcomes: pd.DataFrame) -> str:
+def failure_text(results: pd.DataFrame) -> str:
     """Count the failed fits of each method; empty where none failed."""
-    fits = outcomes.drop_duplicates(["benchmark", "setting", "task", "method", "trial"])
+    fits = results.drop_duplicates(["benchmark", "setting", "task", "method", "trial"])
     failed = fits[fits["status"] != "ok"].groupby("method", sort=False).size()
     if failed.empty:
         return ""

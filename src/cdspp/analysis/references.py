@@ -13,7 +13,7 @@ from cdspp.analysis.fit_records import FitRecords
 from cdspp.core.names import PathLike
 from cdspp.core.version import VERSION
 from cdspp.methods import available, method_class
-from cdspp.study.stale import read_stated
+from cdspp.study.stale import read_digests
 
 # Software that every study uses and no record names.
 ALWAYS = ("cdspp", "snakemake")
@@ -48,8 +48,8 @@ def references_of(
 ) -> str:
     """Return the BibTeX of the methods, data sets and packages of a finished study."""
     root = Path(folder)
-    configuration = read_stated(root).configuration
-    methods = records.outcomes["method"].unique()
+    configuration = read_digests(root).configuration
+    methods = records.results["method"].unique()
     datasets = dict.fromkeys(job["dataset"] for job in records.jobs)
     own = {each["id"]: each.get("cites", "") for each in configuration["methods"]}
     packages = {*ALWAYS, *(name for job in records.jobs for name in job["versions"])}

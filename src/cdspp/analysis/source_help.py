@@ -18,12 +18,12 @@ from cdspp.analysis.verdicts import Gains, PairedGain, Stratum, Verdict
 from cdspp.core import names
 from cdspp.core.wording import STATE_TITLES
 from cdspp.methods import method_class
-from cdspp.stages.artifacts import read_csv
-from cdspp.stages.score import RowScores
-from cdspp.study.plan import BRIDGED, CHOOSING, METHOD, BenchmarkPlan, Row
+from cdspp.stages.formats import read_csv
+from cdspp.stages.score import SampleScores
+from cdspp.study.plan import CHOOSING, METHOD, WITH_BRIDGE, BenchmarkPlan, Row
 from cdspp.study.settings import in_state, without
 
-# A comparator of bridged methods: the target alone, on all of its columns.
+# What methods with a bridge must beat, too: the target only, on all its columns.
 ALL_COLUMNS = "all-columns"
 COMPARISON_COLUMNS = {
     name: kind
@@ -60,7 +60,7 @@ _FEWEST_DOMAINS = 4  # fewer target domains do not speak for others
 
 
 def compare_with_rivals(
-    scores: pd.DataFrame, plan: BenchmarkPlan, by_row: RowScores | None = None
+    scores: pd.DataFrame, plan: BenchmarkPlan, per_sample: SampleScores | None = None
 ) -> pd.DataFrame:
     """Compare every method with the baseline and with itself in other source states.
 
@@ -74,9 +74,9 @@ def compare_with_rivals(
     records = (
         record
         for place, row in enumerate(plan.rows)
-        if row.kind in (METHOD, BRIDGED, CHOOSING)
+        if row.kind in (METHOD, WITH_BRIDGE, CHOOSING)
         and method_class(row.method).uses_source
-        for record in SampleComparison(row, place, summary, by_row).records()
+        for record in SampleComparison(row, place, summary, per_sample).records()
     )
     found = pd.DataFrame(records, columns=list(COMPARISON_COLUMNS))
     return found.astype(COMPARISON_COLUMNS)
@@ -98,7 +98,7 @@ class SampleComparison:
     row: Row
     place: int
     summary: Summary
-    by_row: RowScores | None
+    per_sample: SampleScores | None
 
     def records(self) -> Iterator[dict[str, Any]]:
         """Yield a record per task and rival, by `COMPARISON_COLUMNS`."""
@@ -172,11 +172,13 @@ class SampleComparison:
         """Return the gain over a rival on a task, with errors over rows if known."""
         values = self._values[f"{prefix}accuracy"][task]
         plain = verdicts.paired_gain(values[self.place], values[rival.place])
-        if self.by_row is None or not plain.trials:
+        if self.per_sample is None or not plain.trials:
             return plain
         pair = self.row, self.summary.rows[rival.place]
         tasks = [each for each in self.summary.tasks if task in (each, names.AVERAGE)]
-        return verdicts.two_way_gain(row_strata(self.by_row, pair, tasks, bool(prefix)))
+        return verdicts.two_way_gain(
+            row_strata(self.per_sample, pair, tasks, bool(prefix))
+        )
 
     def collapsed(self, rival: _Rival, task: str) -> bool:
         """Return if too many fits of the rival or of the method are degenerate."""
@@ -218,7 +220,7 @@ class SampleComparison:
 
 
 def compare_without_each(
-    scores: pd.DataFrame, plan: BenchmarkPlan, by_row: RowScores | None = None
+    scores: pd.DataFrame, plan: BenchmarkPlan, per_sample: SampleScores | None = None
 ) -> pd.DataFrame:
     """Return gains by task and source; p values are Holm's over a task's sources."""
     summary = summarise(scores, plan, plan.rows)
@@ -228,7 +230,7 @@ def compare_without_each(
     records = []
     for row, task in product(plan.main_rows, tasks):
         place = places[row.setting, row.method]
-        comparison = SampleComparison(row, place, summary, by_row)
+        comparison = SampleComparison(row, place, summary, per_sample)
         rivals = [
             _Rival(name, name, True, places[key])
             for name in domains
@@ -255,17 +257,20 @@ def _columns(gain: PairedGain, verdict: Verdict, prefix: str = "") -> dict[str, 
 
 
 def row_strata(
-    by_row: RowScores, pair: tuple[Row, Row], tasks: Sequence[str], balanced: bool
+    per_sample: SampleScores,
+    pair: tuple[Row, Row],
+    tasks: Sequence[str],
+    balanced: bool,
 ) -> list[Stratum]:
     """Return gains by row over tasks, a stratum a target domain, or class of it."""
-    right = {t: [by_row.right(r.setting, t, r.method) for r in pair] for t in tasks}
+    right = {t: [per_sample.right(r.setting, t, r.method) for r in pair] for t in tasks}
     n_trials = min(len(trials) for both in right.values() for trials in both)
     sums: dict[str, Floats] = {}
     classes = {}
     for task, (ours, theirs) in right.items():
         target = names.task_domains(task).target
         sums[target] = sums.get(target, 0.0) + ours[:n_trials] - theirs[:n_trials]
-        classes[target] = by_row.classes(task)
+        classes[target] = per_sample.classes(task)
     strata = []
     for target, values in sums.items():
         whole = Stratum(1 / len(tasks), values)
@@ -339,7 +344,7 @@ def pair_verdict(comparison: Any) -> str:
 
 
 def matrix(comparisons: pd.DataFrame, *, corrected: bool) -> pd.DataFrame:
-    """Return the averages over tasks; Holm corrects for methods, bridged ones apart."""
+    """Return averages over tasks; Holm corrects methods with a bridge separately."""
     parts = [on_average(part) for _, part in comparisons.groupby("row", sort=False)]
     found = pd.concat(parts, ignore_index=True) if parts else no_comparisons()
     if not corrected or found.empty:
@@ -356,11 +361,11 @@ def _over_methods(averages: pd.DataFrame) -> pd.DataFrame:
             p_values = f"{prefix}p_above", f"{prefix}p_below"
             found.loc[family.index, pair] = _corrected(family, pair, p_values)
         p_values = f"{prefix}p_helps", f"{prefix}p_hurts"
-        by_row = dict(
+        per_sample = dict(
             zip(first["row"], _corrected(first, column, p_values), strict=True)
         )
         pairs = zip(found["row"], averages[column], strict=True)
-        found[column] = [by_row.get(row, verdict) for row, verdict in pairs]
+        found[column] = [per_sample.get(row, verdict) for row, verdict in pairs]
     both = zip(found["accuracy_verdict"], found["balanced_verdict"], strict=True)
     return found.assign(verdict=[verdicts.agreed(*pair) for pair in both])
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from cdspp.core.errors import DataError
 from cdspp.core.names import AVERAGE, MAIN, PathLike
-from cdspp.stages.artifacts import SCORE_COLUMNS, read_frame
+from cdspp.stages.formats import SCORE_COLUMNS, read_frame
 from cdspp.study.plan import BenchmarkPlan, Row
 
 Floats = NDArray[np.float64]
@@ -52,7 +52,7 @@ def with_average(
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Last scores by row, task and trial; NaN (not collapsed) if missing or failed.
+    """Last scores, by row, task and trial; NaN (not collapsed) if missing or failed.
 
     `class_accuracy` is the balanced accuracy; `by_iteration` has all `iterations`.
     """
@@ -135,7 +135,7 @@ def summarise(
     chosen = plan.shown_rows if rows is None else tuple(rows)
     good = _usable_scores(scores, chosen, plan.tasks)
     iterations, step = np.unique(good["iteration"], return_inverse=True)
-    n_trials = max([1, *(row.trials_asked for row in chosen), *good["trial"].tolist()])
+    n_trials = max([1, *(row.n_trials for row in chosen), *good["trial"].tolist()])
     shape = (len(chosen), len(plan.tasks), n_trials)
     by_iteration = np.full((*shape, len(iterations)), np.nan)
     by_iteration[(*_indices(good), step)] = good["accuracy"]
@@ -160,7 +160,7 @@ def last_scores(
     *,
     column: str = "accuracy",
 ) -> Floats:
-    """Return last scores by row, task and trial, NaN where missing or failed."""
+    """Return last scores, by row, task and trial, NaN where missing or failed."""
     good = _usable_scores(scores, rows, tasks)
     shape = (len(rows), len(tasks), n_trials)
     return _last_iteration(good[good["trial"] <= n_trials], column, shape)

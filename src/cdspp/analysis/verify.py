@@ -16,9 +16,9 @@ from cdspp.core.errors import DataError
 from cdspp.core.files import MADE_BY_OLDER, OLDER, Record
 from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.core.wording import counted
-from cdspp.stages import artifacts
+from cdspp.stages import formats
 from cdspp.stages.score import score_fit
-from cdspp.study.stale import FOLLOWS, changed_files, read_stated
+from cdspp.study.stale import FOLLOWS, changed_files, read_digests
 
 Trial = tuple[str, str, str, int]  # setting, task, method, trial
 Rows = list[tuple[Any, ...]]
@@ -42,7 +42,7 @@ def verify(
     """Compare the files of ``results/<study>``; return faults, and what was checked.
 
     Fits are checked against records, paths, features and splits; scores against fits
-    and labels; all files of the report against the digests beside it. `stale` has the
+    and labels; all files of the report against the digests next to it. `stale` has the
     files that are not what a study asks for now (`cdspp.study.stale`).
     """
     root = Path(folder)  # ``.``, for instance, is not the folder's name
@@ -51,7 +51,7 @@ def verify(
     changed = dict(changed_files(root))
     stated: Mapping[str, str] = {}
     with suppress(DataError):  # none, or damaged, which is among the changes
-        stated = read_stated(root).files
+        stated = read_digests(root).files
     faults, records = list[str](), list[Record]()
     n_fits = n_trials = 0
     for file in files:
@@ -114,7 +114,7 @@ class _CheckedFits:
         self._places = dict.fromkeys(drawn, self._splits) | {"prior": shares}
         find = (root.parent / "features").glob
         self._features = cache(lambda name: _by_digest(find(f"{name}/[!.]*.npz")))
-        self._labels = cache(artifacts.labels_by_id)
+        self._labels = cache(formats.labels_by_id)
         self._tested = cache(self._test_ids)
         fits = (root / "fits" / name).glob("*/*/*/[!.]*.*")
         # A record without predictions is a fault of its own.
@@ -124,7 +124,7 @@ class _CheckedFits:
     def _read(self, file: Path, changed: Container[Path]) -> None:
         key = names.fit_key(file)
         try:
-            fit = artifacts.read_fit(file)
+            fit = formats.read_fit(file)
             self._check(fit)
             labels = self._results / "labels" / fit.record.extra["dataset"]
             labels /= f"{names.task_domains(key.task).target}.parquet"
@@ -138,28 +138,28 @@ class _CheckedFits:
             trials = names.trials_of_block(key.block)
             self.doubtful |= {(*key[1:4], trial) for trial in trials}
 
-    def _check(self, fit: artifacts.FitFile) -> None:
+    def _check(self, fit: formats.FitFile) -> None:
         """Raise DataError where features, splits or test samples are others by now."""
         inputs = {**dict.fromkeys(FIT_INPUTS, "none"), **fit.record.inputs}
         for name, digest in inputs.items():
             if digest in self._stated or name == "predictions":
                 continue  # the report states the digests of files made elsewhere
-            place = self._places.get(artifacts.unnumbered(name))
+            place = self._places.get(formats.unnumbered(name))
             if digest not in (place or self._features(fit.record.extra["dataset"])):
                 raise DataError(
                     f"{fit.path}: its {name} (sha256 {digest[:12]}) is not among the "
                     "files that lie there: they were changed, or it is a fit of other "
                     "data. Delete it and its record and run the study again."
                 )
-        sources = (n for n in inputs if artifacts.unnumbered(n) == "source_split")
+        sources = (n for n in inputs if formats.unnumbered(n) == "source_split")
         splits = inputs["target_split"], *(inputs[name] for name in sources)
         if not {*splits} <= self._splits.keys():
             return
         tested = self._tested(splits, fit.record.extra["overlap"])
-        for outcome in fit.record.trials:
-            if tested.get(outcome["trial"]) != outcome["test_ids"]:
+        for result in fit.record.trials:
+            if tested.get(result["trial"]) != result["test_ids"]:
                 raise DataError(
-                    f"{fit.path}: trial {outcome['trial']}: its test samples are not "
+                    f"{fit.path}: trial {result['trial']}: its test samples are not "
                     "those of the split. Delete it and its record and run the study "
                     "again."
                 )
@@ -168,7 +168,7 @@ class _CheckedFits:
         """Return digests of test samples by trial; the first split is the target's."""
         paths = map(self._splits.__getitem__, splits)
         given, *drawn = (
-            artifacts.read_frame(path, artifacts.SPLIT_COLUMNS) for path in paths
+            formats.read_frame(path, formats.SPLIT_COLUMNS) for path in paths
         )
         found = {}
         for trial, rows in given.groupby("trial"):
@@ -232,7 +232,7 @@ def _difference(found: Sequence[Any], expected: Sequence[Any]) -> str:
     pairs = (
         (name, row[4], value, other)
         for row, fitted in zip(found, expected, strict=True)
-        for name, value, other in zip(artifacts.SCORE_COLUMNS, row, fitted, strict=True)
+        for name, value, other in zip(formats.SCORE_COLUMNS, row, fitted, strict=True)
         if value != other
     )
     name, iteration, *values = next(pairs)

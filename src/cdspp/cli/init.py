@@ -24,7 +24,7 @@ from cdspp.core.wording import counted
 from cdspp.study.files import study_command, workflow_folder
 
 if TYPE_CHECKING:
-    from cdspp.datasets.table_bridge import ColumnProposal
+    from cdspp.datasets.table_bridge import ColumnSuggestion
     from cdspp.datasets.table_files import Columns
     from cdspp.datasets.table_rows import DomainRows
 
@@ -69,7 +69,7 @@ class StudyData:
     remarks: tuple[str, ...]
     bridged: tuple[str, ...] = ()
     equal: tuple[str, ...] = ()
-    similar: tuple[ColumnProposal, ...] = ()
+    similar: tuple[ColumnSuggestion, ...] = ()
     n_paired: int = 0
 
     def __str__(self) -> str:
@@ -123,11 +123,11 @@ def read_tables(
     direction: Direction = (None, None),
 ) -> StudyData:
     """Read tables, each with its domain and format; DataError lists all faults."""
-    from cdspp.datasets.table_rows import gathered, read_domain, require_dropped
+    from cdspp.datasets.table_rows import gather_rows, read_domain, require_dropped
 
     names = [as_name(title) for title, _ in tables]
     paths = [path for _, path in tables]
-    read, faults = gathered(read_domain, zip(paths, columns, strict=True))
+    read, faults = gather_rows(read_domain, zip(paths, columns, strict=True))
     faults = [*_table_faults(tables, names), *faults]
     try:
         require_dropped(() if faults else columns[0].drop, read)
@@ -166,7 +166,7 @@ def _table_text(table: tuple[str, str], domain: str, rows: DomainRows) -> str:
 
 def _bridge(tables: Sequence[DomainRows]) -> tuple[list[str], dict[str, Any]]:
     """Return what all tables share, in notes, and what the first two may share."""
-    from cdspp.analysis.compare import BRIDGED
+    from cdspp.analysis.compare import BRIDGE_METHODS
     from cdspp.datasets import table_bridge
     from cdspp.methods.bridge import SHARED
 
@@ -176,7 +176,7 @@ def _bridge(tables: Sequence[DomainRows]) -> tuple[list[str], dict[str, Any]]:
     notes = [note.partition(" (--")[0] for _, note in pairs] if shared else []
     bare = ({k for k, y in zip(t.ids, t.labels, strict=True) if not y} for t in tables)
     return notes, {
-        "bridged": (*BRIDGED[SHARED], "cdspp-bridge") if shared else (),
+        "bridge": (*BRIDGE_METHODS[SHARED], "cdspp-bridge") if shared else (),
         "equal": tuple(tables[0].features[place] for place, _ in shared),
         "similar": tuple(table_bridge.propose_columns(tables[0], tables[1], shared)),
         "n_paired": len(table_bridge.common_ids(*tables).intersection(*bare)),

@@ -70,7 +70,7 @@ def read_both(
         bridge[PAIRS] = left * factors, right
         notes.append(note)
     if kinds:
-        notes += _proposals(arguments, kinds, (source, target), shared or [])
+        notes += _suggestions(arguments, kinds, (source, target), shared or [])
     return target, source, bridge, notes
 
 
@@ -81,7 +81,7 @@ def _read_complete(arguments: Namespace) -> list[DomainRows]:
         table_rows.require_own_files({role: getattr(arguments, role) for role in ROLES})
         # No output names source rows: they need no identifiers.
         files.append((arguments.source, columns_of(arguments, "source")))
-    read, faults = table_rows.gathered(table_rows.read_domain, files)
+    read, faults = table_rows.gather_rows(table_rows.read_domain, files)
     if not faults:
         target, *sources = read
         table_rows.require_dropped(arguments.drop, read)
@@ -93,7 +93,7 @@ def _read_complete(arguments: Namespace) -> list[DomainRows]:
             source.require_labels()
             require_common({rows.path: filter(None, rows.labels) for rows in read})
         fill = partial(table_rows.complete, impute=arguments.impute)
-        read, faults = table_rows.gathered(fill, ((rows,) for rows in read))
+        read, faults = table_rows.gather_rows(fill, ((rows,) for rows in read))
     if faults:
         both = "--label and --id (in one file alone by --target-label and the like)"
         raise DataError("\n".join(faults).replace("--label and --id", both))
@@ -111,7 +111,7 @@ def _unit_notes(
         yield f"note: {words}: {options}."
 
 
-def _proposals(
+def _suggestions(
     arguments: Namespace,
     kinds: Collection[str],
     both: tuple[DomainRows, DomainRows],
@@ -121,13 +121,13 @@ def _proposals(
     if SHARED in kinds and not arguments.shared and arguments.scale != PCA:
         for each in table_bridge.propose_columns(*both, shared)[:MOST_PROPOSED]:
             option = shlex.quote(f"{SAME_NAMES},{each}" if shared else str(each))
-            yield f"proposal: --shared {option}: {each.numbers}"
+            yield f"suggestion: --shared {option}: {each.numbers}"
     ids = table_bridge.common_ids(*both) if PAIRS in kinds else ()
     if ids and not arguments.paired:
         paths = (Path(rows.path) for rows in both)
         files = shlex.join(str(p.with_name(f"pairs-{p.name}")) for p in paths)
         yield (
-            f"proposal: {len(ids)} ids are in both files, of {len(both[0].ids)} and "
+            f"suggestion: {len(ids)} ids are in both files, of {len(both[0].ids)} and "
             f"{len(both[1].ids)} rows. If equal ids name one object, move these rows "
             f"to files of their own, and add --paired {files}"
         )

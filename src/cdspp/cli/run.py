@@ -22,7 +22,7 @@ from cdspp.cli.study import read_config, read_study
 from cdspp.core.errors import writing_fault
 from cdspp.core.run_lock import KEEP_FITS
 from cdspp.core.wording import duration
-from cdspp.study.files import found_file, workflow_folder
+from cdspp.study.files import study_file_path, workflow_folder
 
 PLAN_HELP = """\
 Prints the jobs, fits, core-hours and memory of each method, as the cost model forecasts
@@ -121,11 +121,11 @@ class ProgressLine:
 
 def _plan(arguments: Namespace) -> str:
     from cdspp.study.fit_jobs import forecast_text
-    from cdspp.study.stale import notes, outlook, stale, unrecorded_files
+    from cdspp.study.stale import notes, run_forecast, stale, unrecorded_files
 
     study = read_study(arguments.file)
     old = stale(study)
-    lines = notes(old, unrecorded_files(study), outlook(study, old))
+    lines = notes(old, unrecorded_files(study), run_forecast(study, old))
     return "\n".join([forecast_text(study), "", *lines])
 
 
@@ -185,7 +185,10 @@ def _command(arguments: Namespace) -> list[str]:
     profile, snakefile = place / "workflow/profiles/local", place / "Snakefile"
     call = [sys.executable, "-m", "snakemake", "--quiet", "host", "--logger", "cdspp"]
     if arguments.file:
-        call += ["--configfile", *(str(found_file(file)) for file in arguments.file)]
+        call += [
+            "--configfile",
+            *(str(study_file_path(file)) for file in arguments.file),
+        ]
     call += ["--rerun-triggers", *TRIGGERS, "--workflow-profile", str(profile)]
     call += ["--snakefile", str(snakefile)]
     call += ["--cores", arguments.cores] if arguments.cores else []

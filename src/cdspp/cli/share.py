@@ -91,10 +91,10 @@ def _references(folder: Path, records: FitRecords) -> str:
 
 def _bundle(arguments: Namespace) -> str:
     from cdspp.core.version import VERSION
-    from cdspp.study.stale import read_stated
+    from cdspp.study.stale import read_digests
 
     folder = arguments.folder.resolve()
-    stated, run = read_stated(folder), folder.parents[1]
+    stated, run = read_digests(folder), folder.parents[1]
     output = arguments.output or Path(f"{folder.name}.zip")
     check_outputs([output], [folder], force=arguments.force)
     named = (Path(os.path.normpath(folder.parent / name)) for name in stated.files)
@@ -183,16 +183,16 @@ def verify_archive(archive: Path, check: Check) -> tuple[list[str], str, str]:
     is free on the disk. Return what `check` does of the folder ``results/<study>``.
     """
     with tempfile.TemporaryDirectory() as temporary:
-        room = shutil.disk_usage(temporary).free // 2
+        limit = shutil.disk_usage(temporary).free // 2
         try:
-            members, faults, checked = _check_members(archive, room)
+            members, faults, checked = _check_members(archive, limit)
         except DAMAGE as error:
             raise damaged(str(archive), error) from error
         if faults:
             return faults, f"{checked} The study in the archive was not checked.", ""
         folder = Path(temporary, "bundle")
         wanted = dict(zip(members, members, strict=True)).get
-        extract(archive, folder, wanted, room, name=str(archive))
+        extract(archive, folder, wanted, limit, name=str(archive))
         reports = list(folder.glob("*/results/*/report/index.html"))
         if len(reports) != 1:
             raise DataError(
@@ -203,13 +203,13 @@ def verify_archive(archive: Path, check: Check) -> tuple[list[str], str, str]:
     return faults, f"{checked} {result}", failed
 
 
-def _check_members(archive: Path, room: int) -> tuple[set[str], list[str], str]:
+def _check_members(archive: Path, limit: int) -> tuple[set[str], list[str], str]:
     with zipfile.ZipFile(archive) as opened:
         sizes = {each.filename: each.file_size for each in opened.infolist()}
-        if (total := sum(sizes.values())) > room:
+        if (total := sum(sizes.values())) > limit:
             raise DataError(
                 f"{archive}: its members take {total} bytes, and half of what is free "
-                f"is {room}. Nothing was unpacked. Set TMPDIR to a larger disk."
+                f"is {limit}. Nothing was unpacked. Set TMPDIR to a larger disk."
             )
         top = min(sizes, default="").partition("/")[0]
         if f"{top}/{SUMS}" not in sizes:

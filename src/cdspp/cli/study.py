@@ -16,7 +16,7 @@ from cdspp.cli.share import verify_archive
 from cdspp.core.errors import DataError, writing_fault
 from cdspp.core.names import MAIN, FitKey, PathLike
 from cdspp.core.wording import aligned, counted
-from cdspp.study.files import found_file, study_command, workflow_folder
+from cdspp.study.files import study_command, study_file_path, workflow_folder
 
 if TYPE_CHECKING:
     from cdspp.stages.trials import TaskFiles
@@ -28,9 +28,10 @@ log = logging.getLogger(__name__)
 
 STATUS_HELP = """\
 Prints the fits done, failed, running and missing by benchmark and method; why they
-failed; the command that repeats crashed fits; files that are not what the study asks
-for now, and why; how many trials would run; and missing files. Call it in the folder of
-the run, with its study files. `cdspp run ... -- --dry-run` prints all jobs.
+failed; the command that repeats fits after unexpected errors; files that are not what
+the study asks for now, and why; how many trials would run; and missing files. Call it
+in the folder of the run, with its study files. `cdspp run ... -- --dry-run` prints all
+jobs.
 
 example:
   cdspp status resources/studies/printed.yaml
@@ -69,7 +70,7 @@ def read_config(files: Sequence[PathLike]) -> MergedConfig:
     """Return the keys of the study of some files, by default of config.yaml."""
     from cdspp.study.config import merge_files, merge_presets
 
-    paths = [found_file(file) for file in files or ["config.yaml"]]
+    paths = [study_file_path(file) for file in files or ["config.yaml"]]
     return merge_presets(merge_files(paths), workflow_folder())
 
 
@@ -138,24 +139,24 @@ def status_text(files: Sequence[str], *, strict: bool = False) -> str:
     If `strict`, print it and exit with code 1 where fits or other jobs failed.
     """
     from cdspp.analysis.fit_records import versions_note
-    from cdspp.report.outline import KINDS, outline_names
+    from cdspp.report.registry import KINDS, names_of_kind
     from cdspp.study.files import FIT, files_after_fits, files_before_fits
     from cdspp.study.plan import plan_of
     from cdspp.study.progress import missing_files, study_progress
-    from cdspp.study.stale import FOLLOWS, notes, outlook, stale, unrecorded_files
+    from cdspp.study.stale import FOLLOWS, notes, run_forecast, stale, unrecorded_files
 
     study = read_study(files)
     plans = [plan_of(study, name) for name in study.benchmarks]
-    names = (outline_names(kind, plans) for kind in KINDS)
+    names = (names_of_kind(kind, plans) for kind in KINDS)
     stages = files_before_fits(study) | files_after_fits(study, *names)
     progress, missing = study_progress(study), missing_files(stages)
     lines = [f"{study.name}: {_runs(progress)}", "", *_fit_table(progress), ""]
     failures = ((each.reason, f"{each.what}: {each.log}") for each in progress.failures)
     for reason, places in _by_reason(failures).items():
         lines += [f"failed: {reason}", *_first(places), ""]
-    if progress.crashed:
-        again = study_command(files, "--forcerun", *progress.crashed)
-        lines += [f"To repeat the crashed fits: {again}", ""]
+    if progress.to_repeat:
+        again = study_command(files, "--forcerun", *progress.to_repeat)
+        lines += [f"To repeat the fits with unexpected errors: {again}", ""]
     if stopped := progress.stopped:
         jobs = counted(len(stopped), "job")
         lines += [f"{jobs} stopped before the end (killed, or out of memory):"]
@@ -168,7 +169,7 @@ def status_text(files: Sequence[str], *, strict: bool = False) -> str:
     keys = (key for name in study.benchmarks for key in study.fits(name))
     records = (f"{FIT.format(study=study.name, **key._asdict())}.json" for key in keys)
     mixed = versions_note(filter(os.path.isfile, records))
-    remarks = (mixed, *notes(old, unrecorded_files(study), outlook(study, old)))
+    remarks = (mixed, *notes(old, unrecorded_files(study), run_forecast(study, old)))
     lines += [note + "\n" for note in remarks if note]
     lines += _file_table(stages, missing)
     left = any(missing.values()) or any(c["missing"] for c in progress.fits.values())

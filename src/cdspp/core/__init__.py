@@ -1,1 +1,1 @@
-"""What every room stands on: errors, names, wording, files, seeds, linear algebra."""
+"""What every package uses: errors, names, wording, files, seeds, linear algebra."""

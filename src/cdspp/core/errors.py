@@ -163,8 +163,8 @@ def stops_job(error: Exception) -> bool:
     return out_of_memory(error) or isinstance(error, others)
 
 
-def crash_text(error: Exception) -> str:
-    """Return message and line of code of a crash, on one line."""
+def unexpected_error_text(error: Exception) -> str:
+    """Return message and line of code of an unexpected error, on one line."""
     text = ": ".join(filter(None, [type(error).__name__, short_message(error)]))
     for last in traceback.extract_tb(error.__traceback__)[-1:]:
         text += f" ({Path(last.filename).name}, line {last.lineno}: {last.line})"

@@ -1,4 +1,4 @@
-"""Files of the project: written whole, as JSON and NPZ, with a record beside each.
+"""Files of the project: written whole, as JSON and NPZ, with a record next to each.
 
 Objects of a model are kept as JSON and arrays, and come back without running code.
 """
@@ -45,6 +45,7 @@ HOST = f"{zlib.crc32(socket.gethostname().encode()):08x}"
 A_MOMENT, A_DAY = 1.0, 86400.0  # seconds: longer than a new file is without its lock
 
 _KINDS: dict[str, type] = {}  # of `storable`, by name
+_FORMER = {"Round": "Iteration"}  # names in models of release 0.2
 _TREE = "tree"
 
 
@@ -165,7 +166,7 @@ class Record(NamedTuple):
 
     @property
     def trials(self) -> Sequence[Mapping[str, Any]]:
-        """The outcomes of the trials of a fit."""
+        """The records of the trials of a fit."""
         trials: Sequence[Mapping[str, Any]] = self.extra["trials"]
         return trials
 
@@ -376,7 +377,8 @@ def unpack(
             if key in ("dict", *other):
                 return other.get(key, dict)(named(content))
         if "kind" in node:
-            return _KINDS[node["kind"]](**named(node["fields"]))
+            kind = str(_FORMER.get(node["kind"], node["kind"]))
+            return _KINDS[kind](**named(node["fields"]))
         if "objects" in node:
             found = np.empty(len(node["objects"]), dtype=object)
             found[:] = [back(part) for part in node["objects"]]

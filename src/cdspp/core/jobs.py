@@ -35,7 +35,7 @@ def job(
     """Log to a file; turn faults of input and machine into one line for the user.
 
     With `echo` the terminal shows the log, too. Inputs have to be what the records
-    beside them say, and to stay so; files of the user's `own` have no record. `output`
+    next to them say, and to stay so; files of the user's `own` have no record. `output`
     gets one.
     """
     _log_to(log_file, echo)

@@ -34,7 +34,7 @@ def keep_labels(*names: Any) -> Iterator[None]:
     ----------
     *names : str
         Words that otherwise mark a row as unlabelled, such as "NA", and classes that
-        differ from others in capitals alone.
+        differ from others in capitals only.
 
     Notes
     -----

@@ -82,7 +82,7 @@ def _text(path: Path) -> str:
 
 
 @contextmanager
-def sharing() -> Iterator[None]:
+def shared_results() -> Iterator[None]:
     """Let `computed_once` keep what it computes, until the end of the block."""
     token = _kept.set(OrderedDict())
     try:
@@ -92,7 +92,7 @@ def sharing() -> Iterator[None]:
 
 
 def computed_once(compute: Callable[..., T], X: Any, *options: Any) -> T:
-    """Return ``compute(X, *options)``, within `sharing` once for equal bytes.
+    """Return ``compute(X, *options)``, within `shared_results` once for equal bytes.
 
     All callers share the result, so nobody may change it. The digest of `X`, an array
     or a sparse one in CSR format, is O(n d): `compute` should take much more than that.

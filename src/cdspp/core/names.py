@@ -16,7 +16,7 @@ ALONE = "none"  # the source state without one: the labelled target rows serve
 MATCHED = "none-matched"  # those rows repeated to the source's class sizes
 WITHOUT_SOURCE = ALONE, MATCHED
 SWAPPED = "swapped-classes"  # with two classes only a mirror image: no control
-CLASS_NOISE = "class-noise"  # rows around one random centre a class, for a source
+CLASS_NOISE = "class-noise"  # rows around one random centre per class, for a source
 # These act on the bridge only; source and target stay as they are.
 BRIDGE_STATES = SHUFFLED_COLUMNS, SHUFFLED_PAIRS = "shuffled-columns", "shuffled-pairs"
 # Control conditions, in the order in which less of the source remains.

@@ -1,6 +1,6 @@
 """Run locks: whether a run is alive that locked a folder, or started a job.
 
-Snakemake's locks hold paths and no process. So each run keeps a file open beside them,
+Snakemake's locks hold paths and no process. So each run keeps a file open next to them,
 the run lock, under a lock of the operating system, which ends with the process. A
 killed run leaves its jobs at work, which would end after a later run and replace its
 files, and code may be edited before a job loads it. So the run lock holds the state of
@@ -129,7 +129,7 @@ def read_run_lock(path: Path) -> RunLock | None:
 
 
 def code_state() -> State:
-    """Return time and size of files of this package and of modules beside the run."""
+    """Return time and size of files of this package and of modules next to the run."""
     here = f"{Path.cwd()}{os.sep}"
     files = {str(path) for path in Path(__file__).parents[1].rglob("*.py")}
     for file in _loaded():

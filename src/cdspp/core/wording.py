@@ -12,7 +12,7 @@ DASH = "–"
 # Categories of letters that no font draws or SVG file may hold.
 _UNSEEN = {"Cc", "Cn", "Cs", "Zl", "Zp"}
 STATE_TITLES = {state: state.replace("-", " ") for state in SOURCE_STATES}
-STATE_TITLES[MATCHED] = "matched none"
+STATE_TITLES[MATCHED] = "none-matched"
 
 
 def percent(mean: float, sd: float) -> str:

@@ -46,7 +46,7 @@ class Sample(NamedTuple):
     label : str
         Its class; empty where a row of a table has none.
     position : int
-        Its place in the published order of its domain, or in that of the folder.
+        Its place in the published files of its domain, or in the folder.
     paired : bool
         Whether it is one side of a pair: the other side has the same id in another
         domain. It has no label, and is neither source nor target sample.
@@ -102,7 +102,7 @@ class Index:
         return [sample.label for sample in self.samples(domain)]
 
     def positions(self, domain: str) -> list[int]:
-        """Return the places of the samples of `domain` in its published order."""
+        """Return the places of the samples of `domain` in its published files."""
         return [sample.position for sample in self.samples(domain)]
 
     def digest(self, domain: str, *, rows: bool = True) -> str:
@@ -154,7 +154,7 @@ class Dataset(ABC):
     packages : tuple of str
         Distributions whose version changes the content.
     n_paired : int
-        Number of paired samples, the same in every domain.
+        Number of paired rows, the same in every domain.
     kept_in : Path or None
         The user's folder, where files stay there.
     keeps_positions : bool
@@ -219,7 +219,7 @@ class Dataset(ABC):
     def prepare(self, folder: str | Path) -> Index:
         """Write all files, and last ``index.json``, into `folder`; return the index.
 
-        The files are made in a folder beside it and moved when all are there.
+        The files are made in a folder next to it and moved when all are there.
         """
         target = Path(folder)
         temporary = target.parent / f".{target.name}.partial"
@@ -355,7 +355,7 @@ def _check_index(index: Index) -> None:
     for domain, samples in index.domains.items():
         name = f"{where}, domain {domain}"
         if any(sample.label for sample in samples if sample.paired):
-            raise DataError(f"{name} has paired samples with a label, expected none.")
+            raise DataError(f"{name} has paired rows with a label, expected none.")
         labels = {sample.label for sample in samples if not sample.paired}
         if unknown := ", ".join(sorted(labels - {*index.classes} - blank)):
             raise DataError(f"{name} has samples of unknown classes: {unknown}.")

@@ -67,11 +67,11 @@ def _check_entry(where: str, entry: Any) -> None:
             message = f"{where}: domain {domain} has {len(sizes)} sizes for"
             raise DataError(f"{message} {len(entry['classes'])} classes.")
     resources = entry.get("resources", {})
-    for view, storage in entry.get("published", {}).items():
-        resource = storage.get("resource")
+    for view, spec in entry.get("published", {}).items():
+        resource = spec.get("resource")
         for name in resource.values() if isinstance(resource, Mapping) else [resource]:
             if name not in resources:
-                message = f"{where}, published view {view}: resource must be one of"
+                message = f"{where}, published features {view}: resource must be one of"
                 raise DataError(f"{message} {', '.join(resources)}, got {name!r}.")
 
 
@@ -84,20 +84,20 @@ def refuse_unknown_keys(
             raise DataError(f"{where}unknown key {key!r}{did_you_mean(key, allowed)}")
 
 
-def unfit(path: Path, fault: str) -> DataError:
+def mismatch(path: Path, fault: str) -> DataError:
     """Return the error of a fetched file that differs from its catalogue entry."""
     return DataError(f"{path}: {fault}. {REMEDY}")
 
 
-def published_storage(entry: Entry, view: str, domain: str) -> dict[str, Any] | None:
-    """Return how a published view is stored for a domain, None where it is not."""
-    storage = {}
+def published_spec(entry: Entry, view: str, domain: str) -> dict[str, Any] | None:
+    """Return the specification of a domain's published features, None without any."""
+    spec = {}
     for key, value in entry.get("published", {}).get(view, {}).items():
         by_domain = isinstance(value, Mapping)
         if by_domain and domain not in value:
             return None
-        storage[key] = value[domain] if by_domain else value
-    return storage or None
+        spec[key] = value[domain] if by_domain else value
+    return spec or None
 
 
 def checks_of(path: str, name: str, resource: str) -> dict[str, Any]:

@@ -228,7 +228,7 @@ def in_mirror(file: RemoteFile, mirror: str | None) -> bool:
 
 @contextmanager
 def file_lock(path: Path) -> Iterator[bool]:
-    """Lock `path` by a file beside it; yield False where the disk allows no lock."""
+    """Lock `path` by a file next to it; yield False where the disk allows no lock."""
     lock = path.with_name(f".lock.{path.name}")
     handle = None
     with suppress(OSError):

@@ -33,7 +33,7 @@ class FolderDataset(Dataset):
     The kind of most files is that of the data set; others are skipped. In the folder
     `paired` of each domain, files of one name, whatever their suffix, describe one
     object, of no known class. `keep_labels` are classes that differ from others in
-    capitals alone; `memory` keeps digests of the files.
+    capitals only; `memory` keeps digests of the files.
 
     ConfigError refuses a name that cannot be part of a path; DataError a folder that is
     missing, an empty class, as many images as texts, or a paired file that is not in

@@ -90,7 +90,7 @@ class ImageSet:
         return place
 
     def check(self, root: Path) -> dict[str, list[str]]:
-        """Check the images below `root`; return paths by domain, in published order."""
+        """Check the images below `root`; return paths by domain, as published."""
         files = filter(Path.is_file, (root / FOLDER).rglob("[!.]*"))
         present = {path.relative_to(root).as_posix() for path in files}
         if missing := [row.name for row in self.manifest if row.name not in present]:

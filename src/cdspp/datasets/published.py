@@ -1,8 +1,8 @@
-"""Published data sets: samples and splits that follow from the catalogue alone.
+"""Published data sets: samples and splits that follow from the catalogue only.
 
-The published order of a domain is that of its rows in the published matrices and of its
+Samples of a domain have the order of its rows in the published matrices and of its
 files by class and name. Rows of features are ordered by id all the same, so that no row
-number tells the class. Trial t is the t-th mask over the samples in published order.
+number tells the class. Trial t is the t-th mask over the samples in this order.
 
 Digests of the masks show other class sizes, and another order of the class ids or of
 the blocks: these move the numbers of the random stream. They do not show the order of
@@ -66,7 +66,7 @@ class PublishedDataset(Dataset):
 
 
 def published_labels(entry: Mapping[str, Any], domain: str) -> list[str]:
-    """Return the classes of a domain's samples in the published order.
+    """Return the classes of a domain's samples in the order of the published files.
 
     The `order` of an entry names the classes in the order of their `blocks`, by default
     that of `classes`, and by domain the `rounds` in which the blocks come, as numbers
@@ -95,7 +95,7 @@ def draw_published(
     is labelled as a whole and takes nothing from the random stream. Any other class of
     n samples takes n numbers, in the order of its samples: those with the `per_class`
     smallest are labelled; those with the `unlabelled` largest, or by default all
-    others, are unlabelled. Rows are places in the published order, ascending. The seed
+    others, are unlabelled. Rows are places in the published files, ascending. The seed
     is the number of the trial, for source and target alike.
     """
     names = np.asarray(labels)

@@ -8,10 +8,10 @@ The forms of `make`, of a resource in the catalogue, are
 ``format: lists``
     `file` is JSON: lists of ``[text, class]``, of which `lists` names those to use.
 ``format: columns``
-    `file` names a file a domain, a row a line: numbers separated by commas, ``?`` where
-    one is missing. They are `columns` and, last, the code of the class; codes above the
-    last class are the last class, too. In the columns `no_zero`, a zero is a missing
-    number.
+    `file` names a file per domain, a row per line: numbers separated by commas, ``?``
+    where one is missing. They are `columns` and, last, the code of the class; codes
+    above the last class are the last class, too. In the columns `no_zero`, a zero is a
+    missing number.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from cdspp.core.files import atomic, read_json, write_json
 from cdspp.datasets import fetch, image_files
 from cdspp.datasets.archives import extract, matches
 from cdspp.datasets.base import ROWS_NAME
-from cdspp.datasets.catalogue import load_catalogue, refuse_unknown_keys, unfit
+from cdspp.datasets.catalogue import load_catalogue, mismatch, refuse_unknown_keys
 from cdspp.datasets.fetch import Check, RemoteFile, in_mirror
 from cdspp.datasets.image_files import FOLDER, ImageSet, manifest_rows
 
@@ -265,7 +265,7 @@ def make_files(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
     """Write the files of the samples from those that were fetched into `folder`.
 
     `how` is `make` in the `entry`, `work` a folder for files that are not whole yet.
-    Return paths by domain: of texts in the published order, or of the one file of rows.
+    Return paths by domain: of texts as published, or of the one file of rows.
     """
     if how["format"] == "lists":
         return _make_texts(how, entry, folder, work)
@@ -278,7 +278,7 @@ def _make_texts(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
     dealt = _split_texts(path, how["lists"], entry)
     counts = Counter(chain.from_iterable(dealt.values()))
     if repeated := [text for text, n in counts.items() if n > 1]:
-        raise unfit(path, f"the text {repeated[0]!r} is there more than once")
+        raise mismatch(path, f"the text {repeated[0]!r} is there more than once")
     paths = {}
     with write_errors(folder / TEXTS):
         for part, texts in dealt.items():
@@ -300,7 +300,7 @@ def _split_texts(path: Path, lists: Sequence[str], entry: Entry) -> Paths:
             texts[label].append(str(text))
     except (LookupError, TypeError, ValueError) as error:
         expected = f"lists {', '.join(lists)} of texts with known classes"
-        raise unfit(path, f"expected {expected}, got {error!r}") from error
+        raise mismatch(path, f"expected {expected}, got {error!r}") from error
     sizes, n_paired = entry["class_sizes"], entry.get("paired", 0)
     dealt = Paths((name, []) for name in (*sizes, BOTH))
     for number, (label, candidates) in enumerate(texts.items()):
@@ -310,7 +310,7 @@ def _split_texts(path: Path, lists: Sequence[str], entry: Entry) -> Paths:
             own = candidates[n_both + side :: len(sizes)][: wanted[number]]
             if len(own) < wanted[number]:
                 expected = f"expected {wanted[number]} of class {label} for {domain}"
-                raise unfit(path, f"{expected}, got {len(own)}")
+                raise mismatch(path, f"{expected}, got {len(own)}")
             dealt[domain] += own
     return dealt
 
@@ -324,7 +324,7 @@ def _make_rows(how: Entry, entry: Entry, folder: Path, domain: str) -> str:
     expected = list(entry["class_sizes"][domain])
     if counts != expected or len(rows) != sum(counts):
         sizes = f"class sizes {counts} in {len(rows)} rows"
-        raise unfit(path, f"expected class sizes {expected}, got {sizes}")
+        raise mismatch(path, f"expected class sizes {expected}, got {sizes}")
     X[(X == 0) & np.isin(names, how["no_zero"])] = np.nan
     kept = np.isnan(X).mean(axis=0) <= MOST_MISSING
     X = X[np.argsort(codes, kind="stable")][:, kept]
@@ -341,8 +341,8 @@ def _numbers(path: Path, width: int) -> Iterator[list[float]]:
         try:
             values = [np.nan if cell == "?" else float(cell) for cell in cells]
         except ValueError as error:
-            raise unfit(path, f"line {number}: not a number ({error})") from error
+            raise mismatch(path, f"line {number}: not a number ({error})") from error
         if len(values) != width:
             expected = f"line {number}: expected {width} numbers"
-            raise unfit(path, f"{expected}, got {len(values)}")
+            raise mismatch(path, f"{expected}, got {len(values)}")
         yield values

@@ -1,4 +1,4 @@
-"""What two of the user's tables share besides labels, and proposals for more of it."""
+"""What two of the user's tables share besides labels, and what more they may share."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def _same_word(one: str, other: str) -> bool:
     return one == other or bool(get_close_matches(one, long, 1, SAME_WORD))
 
 
-class ColumnProposal(NamedTuple):
+class ColumnSuggestion(NamedTuple):
     """A source and a target column that may mean the same.
 
     `distance` is the mean gap of quantiles, less the median and over the spread.
@@ -239,8 +239,8 @@ class _Column(NamedTuple):
 @np.errstate(all="ignore")  # of huge numbers, which agree with nothing
 def propose_columns(
     source: DomainRows, target: DomainRows, shared: Collection[tuple[int, int]]
-) -> list[ColumnProposal]:
-    """Propose pairs of columns that are not shared yet, each column once at most.
+) -> list[ColumnSuggestion]:
+    """Suggest pairs of columns that are not shared yet, each column once at most.
 
     Either names agree but for units, case, order and spelling of words, and contents do
     not contradict; or contents agree, and no other column of either file comes near.
@@ -259,7 +259,7 @@ def propose_columns(
             best, likely = _compare(one, other)
             if likely:
                 candidates.append((-best.similarity * by_name, best.distance, best))
-    kept: list[ColumnProposal] = []
+    kept: list[ColumnSuggestion] = []
     for *_, best in sorted(candidates):
         if all(best[side] != each[side] for each in kept for side in (0, 1)):
             kept.append(best)
@@ -273,7 +273,7 @@ def _content_gap(one: _Column, other: _Column) -> float:
     return float(np.abs(one.curve - other.curve).mean() / max(one.spread, other.spread))
 
 
-def _compare(one: _Column, other: _Column) -> tuple[ColumnProposal, bool]:
+def _compare(one: _Column, other: _Column) -> tuple[ColumnSuggestion, bool]:
     """Return the numbers on two columns, and whether they allow equal names."""
     mine, yours = ((c.curve - np.median(c.curve)) / c.spread for c in (one, other))
     distance, ratio = float(np.abs(mine - yours).mean()), one.spread / other.spread
@@ -283,7 +283,7 @@ def _compare(one: _Column, other: _Column) -> tuple[ColumnProposal, bool]:
     texts = [" ".join(column.read.words) for column in (one, other)]
     similarity = SequenceMatcher(None, texts[0], texts[1]).ratio()
     pair = one.name, other.name, 1.0 if math.isnan(times) else times
-    return ColumnProposal(*pair, similarity, distance, ratio), likely
+    return ColumnSuggestion(*pair, similarity, distance, ratio), likely
 
 
 def _columns(rows: DomainRows, shared: Collection[int]) -> Iterator[_Column]:

@@ -183,7 +183,7 @@ def read_domain(
     return rows
 
 
-def gathered(
+def gather_rows(
     make: Callable[..., DomainRows], arguments: Iterable[tuple[Any, ...]]
 ) -> tuple[list[DomainRows], list[str]]:
     """Return the rows of files, made of the arguments for each, and all faults."""

@@ -46,7 +46,7 @@ class TablesDataset(Dataset):
     others, a value for all domains or by domain, as `Columns` takes it; `drop` names
     columns to leave out; with `impute`, numbers that are missing become the mean of
     their column; `keep_labels` are classes, as `cdspp.keep_labels` takes them. The JSON
-    file `memory` keeps digests of the files, and a file beside it their content.
+    file `memory` keeps digests of the files, and a file next to it their content.
     ConfigError refuses a name that cannot be part of a path.
     """
 
@@ -197,7 +197,7 @@ class TablesDataset(Dataset):
         table_rows.require_own_files(self.tables)
         try:
             with keep_labels(*self.kept):
-                read, faults = table_rows.gathered(self._read, zip(self.tables))
+                read, faults = table_rows.gather_rows(self._read, zip(self.tables))
                 if faults:
                     raise DataError(" ".join(faults))
                 rows = dict(zip(self.tables, read, strict=True))

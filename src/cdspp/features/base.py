@@ -131,7 +131,7 @@ class FileExtractor(Extractor):
 
     @abstractmethod
     def extract(self, files: Sequence[Path]) -> Any:
-        """Return the features of `files`, one row a file, dense or CSR."""
+        """Return the features of `files`, one row per file, dense or CSR."""
 
     def extract_named(self, files: Sequence[Path]) -> tuple[Any, Any]:
         """Return the features of `files`, and the names of the columns if any."""
@@ -145,11 +145,11 @@ class WordExtractor(Extractor):
 
     @abstractmethod
     def fit_codebook(self, files: Sequence[Path]) -> np.ndarray:
-        """Learn the words, one a row."""
+        """Learn the words, one per row."""
 
     @abstractmethod
     def extract(self, files: Sequence[Path], codebook: np.ndarray) -> Any:
-        """Return the features of `files`, one row a file."""
+        """Return the features of `files`, one row per file."""
 
 
 class ViewExtractor(Extractor):

@@ -1,6 +1,6 @@
 """Features that need no computation: published matrices, and columns of tables.
 
-A *storage* says how a view of a domain is stored (`catalogue.published_storage`).
+A *specification* says how published features are stored: `catalogue.published_spec`.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from cdspp.core.files import BROKEN
 from cdspp.core.linalg import require_finite
 from cdspp.core.provenance import file_digest
 from cdspp.datasets.base import ROWS_NAME
-from cdspp.datasets.catalogue import REMEDY, refuse_unknown_keys, unfit
+from cdspp.datasets.catalogue import REMEDY, mismatch, refuse_unknown_keys
 from cdspp.features.base import Extractor
 
 MISMATCH = (
     "this copy is ordered or labelled differently, its results cannot be paired with "
     "the published trials. Fetch it from another source of the catalogue."
 )
-Storage = Mapping[str, Any]
+Spec = Mapping[str, Any]
 Content = tuple[Any, np.ndarray]
 
 KEYS: Mapping[str, tuple[str, ...]] = {
@@ -50,7 +50,7 @@ class Published(Extractor):
     Parameters
     ----------
     name : str
-        Name of the published view in the catalogue.
+        Name of the published features in the catalogue.
     """
 
     identifier: ClassVar[str] = "published"
@@ -62,12 +62,12 @@ class Published(Extractor):
     def __post_init__(self) -> None:
         """Check the options."""
         if not isinstance(self.name, str) or not self.name:
-            raise self.refuse("name", "the name of a published view")
+            raise self.refuse("name", "the name of published features")
 
     def read(
         self,
         folder: str | Path,
-        storage: Mapping[str, Any],
+        spec: Mapping[str, Any],
         classes: Sequence[str],
         labels: Sequence[str],
         positions: Sequence[int],
@@ -75,12 +75,12 @@ class Published(Extractor):
         """Return the rows of the samples, (n, width) float32, and a record of the file.
 
         Sample i is of the class ``labels[i]`` and in the row ``positions[i]``, counted
-        from 0; the samples are all rows, unless the storage gives another number.
+        from 0; the samples are all rows, unless the specification gives another number.
         """
-        path = Path(folder) / storage["file"]
-        X, names = read_matrix(path, storage, classes)
+        path = Path(folder) / spec["file"]
+        X, names = read_matrix(path, spec, classes)
         rows = np.asarray(positions, dtype=np.intp)
-        expected = storage.get("rows", rows.max() + 1)
+        expected = spec.get("rows", rows.max() + 1)
         if len(names) != expected:
             message = f"{path}: {len(names)} rows for {expected} samples"
             raise DataError(f"{message}; {MISMATCH}")
@@ -93,7 +93,7 @@ class Published(Extractor):
                 f"{rows[order][first] + 1}: {stored[first]}, expected {wanted[first]}. "
                 f"Found {_runs(stored)}; expected {_runs(wanted)}: {MISMATCH}"
             )
-        return X[rows], {"storage": dict(storage), "sha256": file_digest(path)}
+        return X[rows], {"storage": dict(spec), "sha256": file_digest(path)}
 
 
 @dataclass(frozen=True)
@@ -123,24 +123,24 @@ def _runs(labels: np.ndarray) -> str:
     return ", ".join(runs[:8]) + more
 
 
-def check_storage(where: str, storage: Storage) -> None:
-    """Raise DataError unless a storage has a known format and all keys of that."""
-    kind = str(storage.get("format"))
+def check_spec(where: str, spec: Spec) -> None:
+    """Raise DataError unless a specification has a known format and all its keys."""
+    kind = str(spec.get("format"))
     if kind not in KEYS:
         message = f"{where}: format must be one of {', '.join(KEYS)}, got {kind!r}"
         raise DataError(f"{message}{did_you_mean(kind, KEYS)}")
-    if missing := [key for key in KEYS[kind] if key not in storage]:
+    if missing := [key for key in KEYS[kind] if key not in spec]:
         raise DataError(f"{where}: format {kind} needs {', '.join(missing)} as well.")
     keys = [*KEYS[kind], *OPTIONAL]
     if kind == "mat":
         keys.append("orientation")
-    refuse_unknown_keys(storage, keys, f"{where}: format {kind}: ")
+    refuse_unknown_keys(spec, keys, f"{where}: format {kind}: ")
 
 
-def read_matrix(path: str | Path, storage: Storage, classes: Sequence[str]) -> Content:
-    """Return a published view, X (n, d) float32, and the n names of its classes.
+def read_matrix(path: str | Path, spec: Spec, classes: Sequence[str]) -> Content:
+    """Return published features, X (n, d) float32, and the n names of their classes.
 
-    The ``format`` of its storage is one of
+    The ``format`` of its specification is one of
 
     ``mat``
         MATLAB 5: variable `X` (n, d), with ``orientation: columns`` (d, n), dense or
@@ -159,61 +159,61 @@ def read_matrix(path: str | Path, storage: Storage, classes: Sequence[str]) -> C
     keep the order of the file; sparse ones are a CSR array.
     """
     file = Path(path)
-    check_storage(f"storage of {file}", storage)
+    check_spec(f"specification of {file}", spec)
     if not file.is_file():
         message = f"{file}: no such file. Fetch the data set's resource"
-        raise DataError(f"{message} {storage.get('resource', 'that holds it')} first.")
+        raise DataError(f"{message} {spec.get('resource', 'that holds it')} first.")
     # What is too large for float32 becomes infinite, which is checked below.
     with np.errstate(over="ignore"):
-        X, labels = _READERS[storage["format"]](file, storage, classes)
+        X, labels = _READERS[spec["format"]](file, spec, classes)
     n_rows, width = X.shape
-    if width != storage["width"]:
-        fault = f"{width} columns ({n_rows} rows), but its width is {storage['width']}"
-        if n_rows == storage["width"] and storage["format"] == "mat":
+    if width != spec["width"]:
+        fault = f"{width} columns ({n_rows} rows), but its width is {spec['width']}"
+        if n_rows == spec["width"] and spec["format"] == "mat":
             fault += "; it seems to be stored the other way, see orientation"
-        raise unfit(file, fault)
-    if storage.get("rows", n_rows) != n_rows:
-        raise unfit(file, f"{n_rows} rows, but it should have {storage['rows']}")
+        raise mismatch(file, fault)
+    if spec.get("rows", n_rows) != n_rows:
+        raise mismatch(file, f"{n_rows} rows, but it should have {spec['rows']}")
     if len(labels) != n_rows:
-        raise unfit(file, f"{len(labels)} labels for {n_rows} rows")
+        raise mismatch(file, f"{len(labels)} labels for {n_rows} rows")
     require_finite(X, [f"row {k + 1}" for k in range(n_rows)], str(file), REMEDY)
     return X, labels
 
 
-def _read_mat(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
-    orientation = storage.get("orientation", "rows")
+def _read_mat(file: Path, spec: Spec, classes: Sequence[str]) -> Content:
+    orientation = spec.get("orientation", "rows")
     if orientation not in ("rows", "columns"):
-        message = f"storage of {file}: orientation must be rows or columns"
+        message = f"specification of {file}: orientation must be rows or columns"
         raise DataError(f"{message}, got {orientation!r}.")
-    X, codes = _load_variables(file, storage["X"], storage["labels"])
+    X, codes = _load_variables(file, spec["X"], spec["labels"])
     numeric = X.dtype.kind in "biuf"
     if not numeric or X.ndim < 2 or any(length != 1 for length in X.shape[2:]):
-        message = f"variable {storage['X']} must be a matrix of numbers"
-        raise unfit(file, f"{message}, got {_kind(X)}")
+        message = f"variable {spec['X']} must be a matrix of numbers"
+        raise mismatch(file, f"{message}, got {_kind(X)}")
     X = (X if issparse(X) else X.reshape(X.shape[:2])).astype(np.float32)
     X = X.T if orientation == "columns" else X
     X = sparse.csr_array(X) if issparse(X) else np.ascontiguousarray(X)
-    return X, _class_names(file, codes, storage["label_base"], classes)
+    return X, _class_names(file, codes, spec["label_base"], classes)
 
 
-def _read_triplets(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
-    value, codes = _load_variables(file, storage["X"], storage["labels"])
+def _read_triplets(file: Path, spec: Spec, classes: Sequence[str]) -> Content:
+    value, codes = _load_variables(file, spec["X"], spec["labels"])
     if issparse(value) or value.dtype.kind not in "iuf" or value.shape[1:] != (3,):
-        message = f"variable {storage['X']} must be a k x 3 matrix of numbers"
-        raise unfit(file, f"{message}, got {_kind(value)}")
-    shape = (storage["rows"], storage["width"])
+        message = f"variable {spec['X']} must be a k x 3 matrix of numbers"
+        raise mismatch(file, f"{message}, got {_kind(value)}")
+    shape = (spec["rows"], spec["width"])
     places, weights = value[:, :2].astype(np.float64), value[:, 2].astype(np.float32)
     inside = (places >= 1) & (places <= shape) & (places == np.rint(places))
     if not inside.all():
         row = int(np.argmin(inside.all(axis=1)))
         place = "document {:g}, word {:g}".format(*places[row])
         expected = f"documents are 1 to {shape[0]}, words 1 to {shape[1]}"
-        raise unfit(file, f"row {row + 1} of {storage['X']} is {place}, but {expected}")
+        raise mismatch(file, f"row {row + 1} of {spec['X']} is {place}, but {expected}")
     rows, columns = places.astype(np.intp).T - 1
     X = sparse.csr_array((weights, (rows, columns)), shape=shape)
     if repeated := len(value) - X.nnz:
-        raise unfit(file, f"{repeated} words stand more than once in a document")
-    return X, _class_names(file, codes, storage["label_base"], classes)
+        raise mismatch(file, f"{repeated} words stand more than once in a document")
+    return X, _class_names(file, codes, spec["label_base"], classes)
 
 
 def _load_variables(file: Path, *names: str) -> list[Any]:
@@ -229,10 +229,12 @@ def _load_variables(file: Path, *names: str) -> list[Any]:
         message = f"{file}: a MATLAB 7.3 (HDF5) file; only older versions are read. In"
         raise DataError(f"{message} MATLAB, save its variables with '-v7'.") from error
     except (OSError, ValueError, TypeError, LookupError, *damage) as error:
-        raise unfit(file, f"not a MATLAB file, or a damaged one ({error})") from error
+        raise mismatch(
+            file, f"not a MATLAB file, or a damaged one ({error})"
+        ) from error
     if missing := [name for name in names if name not in content]:
         listed = ", ".join(present) or "none"
-        raise unfit(file, f"no variable {', '.join(missing)}; it has {listed}")
+        raise mismatch(file, f"no variable {', '.join(missing)}; it has {listed}")
     return [content[name] for name in names]
 
 
@@ -246,17 +248,19 @@ def _class_names(
     numeric = not issparse(codes) and codes.dtype.kind in "biuf"
     if not numeric or codes.size != max(codes.shape):
         message = "labels must be a row or a column of numbers"
-        raise unfit(file, f"{message}, got {_kind(codes)}")
+        raise mismatch(file, f"{message}, got {_kind(codes)}")
     codes = codes.ravel()
     unknown = codes[~np.isin(codes, np.arange(len(classes)) + base)]
     if len(unknown):
         shown = ", ".join(f"{code:g}" for code in np.unique(unknown)[:5])
         message = f"{len(unknown)} labels are no class (codes {shown})"
-        raise unfit(file, f"{message}; codes are {base} to {base + len(classes) - 1}")
+        raise mismatch(
+            file, f"{message}; codes are {base} to {base + len(classes) - 1}"
+        )
     return np.array(classes, dtype=object)[codes.astype(np.intp) - base]
 
 
-def _read_words(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
+def _read_words(file: Path, spec: Spec, classes: Sequence[str]) -> Content:
     class_of = {name.encode(): name for name in classes}
     labels: list[str] = []
     columns, weights, ends = array("i"), array("d"), array("q", [0])
@@ -268,17 +272,17 @@ def _read_words(file: Path, storage: Storage, classes: Sequence[str]) -> Content
                 blank = blank or number
                 continue
             if blank:
-                raise unfit(file, f"line {blank} is empty, but documents follow")
+                raise mismatch(file, f"line {blank} is empty, but documents follow")
             if category not in class_of:
                 fault = f"line {number}: unknown class {_excerpt(category)}"
-                raise unfit(file, f"{fault}; classes are {', '.join(classes)}")
+                raise mismatch(file, f"{fault}; classes are {', '.join(classes)}")
             labels.append(class_of[category])
-            words, values = _read_pairs(file, number, pairs, storage["width"])
+            words, values = _read_pairs(file, number, pairs, spec["width"])
             columns.extend(words)
             weights.extend(values)
             ends.append(len(columns))
     parts = np.asarray(weights, dtype=np.float32), np.asarray(columns) - 1
-    X = sparse.csr_array((*parts, np.asarray(ends)), (len(labels), storage["width"]))
+    X = sparse.csr_array((*parts, np.asarray(ends)), (len(labels), spec["width"]))
     X.sort_indices()
     return X, np.array(labels, dtype=object)
 
@@ -294,28 +298,30 @@ def _read_pairs(
             values.append(float(value))
         except (ValueError, OverflowError) as error:
             fault = f"line {number}: expected <word>:<value>, got {_excerpt(pair)}"
-            raise unfit(file, fault) from error
+            raise mismatch(file, fault) from error
     if wrong := [word for word in words if not 1 <= word <= width]:
-        raise unfit(file, f"line {number}: word {wrong[0]}, but words are 1 to {width}")
+        raise mismatch(
+            file, f"line {number}: word {wrong[0]}, but words are 1 to {width}"
+        )
     if len(set(words)) < len(words):
-        raise unfit(file, f"line {number}: a word stands there more than once")
+        raise mismatch(file, f"line {number}: a word stands there more than once")
     return words, values
 
 
-def _read_csv(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
-    width, wanted = storage["width"], str(storage["domain"]).casefold()
+def _read_csv(file: Path, spec: Spec, classes: Sequence[str]) -> Content:
+    width, wanted = spec["width"], str(spec["domain"]).casefold()
     rows, labels, domains = [], [], set()
     try:
         with file.open(newline="", encoding="utf-8") as stream:
             lines = csv.reader(stream)
             header = next(lines, [""])
             if header[-1].casefold() == wanted:
-                raise unfit(file, "the first line must be a header, not a sample")
+                raise mismatch(file, "the first line must be a header, not a sample")
             for fields in lines:
                 line = f"line {lines.line_num}"
                 if len(fields) != width + 2:
                     fault = f"{len(fields)} fields instead of {width} + 2"
-                    raise unfit(file, f"{line}: {fault}")
+                    raise mismatch(file, f"{line}: {fault}")
                 domains.add(fields[-1])
                 if fields[-1].casefold() != wanted:
                     continue
@@ -323,12 +329,12 @@ def _read_csv(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
                 try:
                     rows.append(np.array(fields[:width], dtype=np.float32))
                 except ValueError as error:
-                    raise unfit(file, f"{line}: not a number ({error})") from error
+                    raise mismatch(file, f"{line}: not a number ({error})") from error
     except (OSError, UnicodeError, csv.Error) as error:
-        raise unfit(file, f"cannot be read as CSV ({error})") from error
+        raise mismatch(file, f"cannot be read as CSV ({error})") from error
     if not rows:
         listed = ", ".join(sorted(domains)) or "none"
-        raise unfit(file, f"no line of domain {storage['domain']}; it has {listed}")
+        raise mismatch(file, f"no line of domain {spec['domain']}; it has {listed}")
     X = np.array(rows, dtype=np.float32)
     if set(labels) <= set(classes):
         return X, np.array(labels, dtype=object)
@@ -337,15 +343,15 @@ def _read_csv(file: Path, storage: Storage, classes: Sequence[str]) -> Content:
     except ValueError as error:
         unknown = next(label for label in labels if label not in classes)
         hint = did_you_mean(unknown, classes)
-        raise unfit(file, f"unknown class {unknown!r}{hint[:-1]}") from error
-    return X, _class_names(file, codes, storage["label_base"], classes)
+        raise mismatch(file, f"unknown class {unknown!r}{hint[:-1]}") from error
+    return X, _class_names(file, codes, spec["label_base"], classes)
 
 
 def _excerpt(text: bytes) -> str:
     return repr(text[:40].decode(errors="replace"))
 
 
-_READERS: Mapping[str, Callable[[Path, Storage, Sequence[str]], Content]] = {
+_READERS: Mapping[str, Callable[[Path, Spec, Sequence[str]], Content]] = {
     "mat": _read_mat,
     "triplets": _read_triplets,
     "words": _read_words,

@@ -93,7 +93,7 @@ class Text(FileExtractor):
         return self.extract_named(files)[0]
 
     def extract_named(self, files: Sequence[Path]) -> tuple[sparse.csr_array, Any]:
-        """Return the weights of the terms, float32, one row a file, and the terms."""
+        """Return the weights of the terms, float32, one row per file, and the terms."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         alike = ("lowercase", "stop_words", "min_df", "max_features", "sublinear_tf")

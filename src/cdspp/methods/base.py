@@ -47,7 +47,7 @@ __all__ = [
     "HeterogeneousClassifier",
     "Int",
     "Problem",
-    "Round",
+    "Iteration",
     "SourceDomain",
     "Sources",
     "TransductiveClassifier",
@@ -65,14 +65,14 @@ SHARE = Interval(Real, 0, 1, closed="neither")
 
 @storable
 @dataclass(frozen=True, eq=False)
-class Round:
-    """One round of a method: its prediction for the unlabelled rows, in their order."""
+class Iteration:
+    """One iteration of a method: its prediction for the unlabelled rows, in order."""
 
-    iteration: int  #: Number of the round, from 1.
+    iteration: int  #: Number of the iteration, from 1.
     prediction: NDArray[Any]  #: Predicted labels.
     confidence: Float | None = None  #: Probability of the label, where there is one.
-    n_selected: int = 0  #: Pseudo-labelled rows that this round was fitted on.
-    #: Source and target projection of the round, with ``keep_projections=True``; of
+    n_selected: int = 0  #: Pseudo-labelled rows that this iteration was fitted on.
+    #: Source and target projection of the iteration, with ``keep_projections=True``; of
     #: several sources a list in place of the first.
     projections: tuple[Float | list[Float], Float] | None = None
 
@@ -90,9 +90,9 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     transduction_ : ndarray of shape (n_target,)
         Labels of all target rows given to `fit`, the given ones among them.
     history_ : list of Round
-        One entry for each round, the last being the result; one without rounds.
+        One entry for each iteration, the last being the result; one without iterations.
     n_iter_, n_features_in_ : int
-        Number of rounds; number of target features.
+        Number of iterations; number of target features.
     collapsed_ : str
         Why the fit is of no use, else empty: "diverged" (the objective has no minimum),
         "no pseudo-label" (a self-training adopts none), "one class" (the method
@@ -121,7 +121,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
 
     classes_: NDArray[Any]
     collapsed_: str
-    history_: list[Round]
+    history_: list[Iteration]
     transduction_: NDArray[Any]
     n_iter_: int
 
@@ -138,8 +138,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         return 0.5, 50.0
 
     @abstractmethod
-    def _fit_problem(self, problem: Problem) -> list[Round]:
-        """Fit on class codes; return the rounds, or none to have one by predicting."""
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
+        """Fit on class codes; return the iterations, or none: one then predicts."""
 
     @abstractmethod
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
@@ -269,22 +269,22 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
 
     def _finish(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
         """Fit, and turn the rounds' class codes into labels."""
-        rounds = self._fit_problem(problem)
-        rounds = rounds or [self._single_round(problem.X_unlabelled)]
+        iterations = self._fit_problem(problem)
+        iterations = iterations or [self._single_iteration(problem.X_unlabelled)]
         self.history_ = [
             replace(entry, prediction=self.classes_[entry.prediction])
-            for entry in rounds
+            for entry in iterations
         ]
-        self.n_iter_ = len(rounds)
+        self.n_iter_ = len(iterations)
         codes = np.empty(len(labelled), dtype=np.intp)
         codes[labelled] = problem.y_labelled
-        codes[~labelled] = rounds[-1].prediction
+        codes[~labelled] = iterations[-1].prediction
         self.transduction_ = self.classes_[codes]
 
-    def _single_round(self, X: Float) -> Round:
+    def _single_iteration(self, X: Float) -> Iteration:
         if not X.shape[0]:
-            return Round(1, np.empty(0, dtype=np.intp))
-        return Round(1, *self._predict_codes(X))
+            return Iteration(1, np.empty(0, dtype=np.intp))
+        return Iteration(1, *self._predict_codes(X))
 
     def _validate_target(
         self, X: ArrayLike, y: ArrayLike
@@ -372,7 +372,7 @@ class ConfidentClassifier(HeterogeneousClassifier):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            One column a class, in the order of `classes_`; rows sum to one.
+            One column per class, in the order of `classes_`; rows sum to one.
         """
         validation.check_is_fitted(self)
         rows = self._read_rows(X)

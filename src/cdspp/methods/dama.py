@@ -21,7 +21,7 @@ from cdspp.core.linalg import (
     symmetric_product,
 )
 from cdspp.methods import base
-from cdspp.methods.base import Float, Int, Problem, Round
+from cdspp.methods.base import Float, Int, Iteration, Problem
 from cdspp.methods.shared.common_subspace import (
     SubspaceClassifier,
     SubspaceRecogniser,
@@ -113,7 +113,7 @@ class DAMASup(SubspaceRecogniser):
     display_name = "DAMA_sup"
     supervised = True
     several_sources = True
-    # For the cost of a round: the unlabelled rows in use, and as labelled ones.
+    # For the cost of an iteration: the unlabelled rows in use, and as labelled ones.
     _shares: ClassVar[tuple[tuple[float, float], ...]] = ((0.0, 0.0),)
 
     _parameter_constraints = SubspaceRecogniser._parameter_constraints | {
@@ -143,12 +143,12 @@ class DAMASup(SubspaceRecogniser):
         members = (size.n_source + size.n_target) * size.n_classes
         return seconds, 40.0 + 33e-6 * largest**2 + 8e-6 * members
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         prepared = self._prepare(problem)
         sources = [Domain(*part, int(self.n_neighbors)) for part in prepared.sources]
         return self._fit_prepared(sources, prepared)
 
-    def _fit_prepared(self, sources: list[Domain], problem: Problem) -> list[Round]:
+    def _fit_prepared(self, sources: list[Domain], problem: Problem) -> list[Iteration]:
         X, codes = problem.X_labelled, problem.y_labelled
         if not self.supervised:
             X = np.vstack([X, problem.X_unlabelled])
@@ -197,9 +197,9 @@ class DAMA(DAMASup):
 class DAMAPlus(DAMASup):
     """Manifold alignment with selective pseudo-labelling (DAMA+).
 
-    `DAMASup` in the rounds of `CDSPP`; by Wang and Breckon, 2022: see `CDSPPSup`.
-    Attributes and example are those of `DAMASup`; `history_` has one `Round` for each
-    fit.
+    `DAMASup` in the iterations of `CDSPP`; by Wang and Breckon, 2022: see `CDSPPSup`.
+    Attributes and example are those of `DAMASup`; `history_` has one `Iteration` for
+    each fit.
 
     Parameters
     ----------
@@ -210,8 +210,8 @@ class DAMAPlus(DAMASup):
 
     Notes
     -----
-    The neighbour graph of a round covers the labelled rows and those pseudo-labelled in
-    it. What rests on the source alone is computed once.
+    The neighbour graph of an iteration covers the labelled rows and those
+    pseudo-labelled in it. What rests on the source alone is computed once.
     """
 
     identifier = "dama-plus"
@@ -237,15 +237,15 @@ class DAMAPlus(DAMASup):
         super().__init__(alpha, mu, n_components, n_neighbors, eigenvector_scaling)
         self.max_iter, self.keep_projections = max_iter, keep_projections
 
-    def _fit_prepared(self, sources: list[Domain], problem: Problem) -> list[Round]:
+    def _fit_prepared(self, sources: list[Domain], problem: Problem) -> list[Iteration]:
         X_unlabelled = problem.X_unlabelled
 
-        def fit_predict(selected: Int, codes: Int) -> Round:
+        def fit_predict(selected: Int, codes: Int) -> Iteration:
             X = np.vstack([problem.X_labelled, X_unlabelled[selected]])
             self._fit_target(sources, X, np.concatenate([problem.y_labelled, codes]))
             both = self.projection_source_, self.projection_
             kept = both if self.keep_projections else None
-            return replace(self._single_round(X_unlabelled), projections=kept)
+            return replace(self._single_iteration(X_unlabelled), projections=kept)
 
         return selective_pseudo_labelling(fit_predict, int(self.max_iter))
 

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from cdspp.core.discovery import defaults_of, load_class
 from cdspp.core.errors import ConfigError, MethodFailed
 from cdspp.methods import base
-from cdspp.methods.base import Float, Int, Problem, Round, SourceDomain
+from cdspp.methods.base import Float, Int, Iteration, Problem, SourceDomain
 from cdspp.methods.problem import Collapse
 
 __all__ = ["PREDICTIONS", "ExternalMethod", "class_path", "wrap_class", "wrap_object"]
@@ -40,14 +40,14 @@ class ExternalClassifier(base.HeterogeneousClassifier):
 
     ``fit(X, y, source=SourceDomain(...))`` gets the labelled target rows first;
     `predict` labels the others, or `transduction_` of a class without it. One of the
-    kind target-only gets no source, and labelled rows alone unless it is of
+    kind target-only gets no source, and labelled rows only unless it is of
     `sklearn.semi_supervised`.
     """
 
     wrapped_class: ClassVar[type]
     preprocessing: ClassVar[tuple[str, ...]] = ()
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         self.model_ = last = self.wrapped_class(**_built(self.get_params(deep=False)))
         if self.preprocessing:
             first = [load_class(place)() for place in self.preprocessing]
@@ -62,7 +62,7 @@ class ExternalClassifier(base.HeterogeneousClassifier):
         self.model_.fit(X, y, **more)
         if self.transductive:
             labels = last.transduction_[len(problem.y_labelled) :]
-            return [Round(1, self._checked_codes(labels))]
+            return [Iteration(1, self._checked_codes(labels))]
         return []
 
     def _own_collapse(self) -> Collapse | None:
@@ -97,7 +97,7 @@ class ExternalTransduction(base.TransductiveClassifier, ExternalClassifier):
 class ExternalPredictions(base.TransductiveClassifier):
     """Predictions of another program; the fit stage takes them from their file."""
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         raise MethodFailed(f"{self.display_name} has external predictions and no fit")
 
 

@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from cdspp.core.linalg import row_normalise
 from cdspp.core.scaling import PrincipalComponents
 from cdspp.methods import base
-from cdspp.methods.base import Float, Int, Problem, Round
+from cdspp.methods.base import Float, Int, Iteration, Problem
 from cdspp.methods.bridge import PAIRS, SHARED, Bridge, missing_bridge
 from cdspp.methods.shared.common_subspace import (
     CommonSpaceMethod,
@@ -42,23 +42,23 @@ class JointMachine(CommonSpaceMethod, base.ConfidentClassifier):
     def cost(cls, size: Any) -> tuple[float, float]:
         """Estimate the seconds of a fit, and its MB in addition to the data."""
         rows = size.n_source + size.n_labelled
-        rounds = 1 if cls.supervised else 5
-        passed = rounds * (rows + (rounds > 1) * size.n_unlabelled / 2)
+        iterations = 1 if cls.supervised else 5
+        passed = iterations * (rows + (iterations > 1) * size.n_unlabelled / 2)
         values = passed * size.density * (size.d_source + size.d_target) / 2
-        megabytes = 16e-6 * (values / rounds + size.n_classes * size.n_unlabelled)
+        megabytes = 16e-6 * (values / iterations + size.n_classes * size.n_unlabelled)
         return 0.006 + 2.5e-8 * size.n_classes * values, megabytes
 
     @abstractmethod
     def _build(self, problem: Problem, bridge: Bridge) -> None:
         """Learn the joint space, of rows as they were given."""
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         assert problem.bridge is not None
         self._build(problem, problem.bridge)
         parts = self._prepare(problem)
         X_unlabelled, n_source = parts.X_unlabelled, len(parts.y_source)
 
-        def fit_predict(selected: Int, codes: Int) -> Round:
+        def fit_predict(selected: Int, codes: Int) -> Iteration:
             X = stacked([parts.X_source, parts.X_labelled, X_unlabelled[selected]])
             n_target = X.shape[0] - n_source
             weights = np.ones(X.shape[0])
@@ -66,7 +66,7 @@ class JointMachine(CommonSpaceMethod, base.ConfidentClassifier):
             y = np.concatenate([parts.y_source, parts.y_labelled, codes])
             self._machine = LinearMachine.fit(X, y, parts.n_classes, self.C, weights)
             probabilities = self._machine.probabilities(X_unlabelled)
-            return Round(1, *self._most_probable(probabilities))
+            return Iteration(1, *self._most_probable(probabilities))
 
         return selective_pseudo_labelling(fit_predict, self.max_iter)
 
@@ -162,16 +162,16 @@ class SharedColumnsPlus(SharedColumns):
     """Shared columns with the target's own, and selective pseudo-labels.
 
     `SharedColumns` with two additions: the other columns of the target take part,
-    with zeros in the source; and the machine is fitted `max_iter` times. After round k
-    it takes the share ``k / max_iter`` of its predictions, the most confident of each
-    class, as labels.
+    with zeros in the source; and the machine is fitted `max_iter` times. After
+    iteration k it takes the share ``k / max_iter`` of its predictions, the most
+    confident of each class, as labels.
 
     Parameters
     ----------
     C : float, default=1.0
         As in `SharedColumns`, which has the attributes, too.
     max_iter : int, default=5
-        Number of rounds. Another number is another fit: the shares depend on it.
+        Number of iterations. Another number is another fit: the shares depend on it.
 
     References
     ----------
@@ -243,7 +243,7 @@ def ridge_map(A: Float, B: Float) -> tuple[Float, float]:
 class PairedMap(JointMachine):
     r"""Source rows mapped into the target's space by a ridge map of pairs (paired map).
 
-    A ridge regression, learnt from the paired rows alone, predicts the target's
+    A ridge regression, learnt from the paired rows only, predicts the target's
     features from those of the source; all rows have unit length:
 
     .. math::
@@ -361,7 +361,7 @@ class PairedMapPlus(PairedMap):
         As in `PairedMap`, which has the attributes, too; unlabelled target rows take
         part in the components.
     max_iter : int, default=5
-        Number of rounds, as in
+        Number of iterations, as in
         `SharedColumnsPlus`.
     """
 

@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import column_signs, principal_axes, row_normalise
 from cdspp.methods import base
-from cdspp.methods.base import Float, Int, Problem, Round
+from cdspp.methods.base import Float, Int, Iteration, Problem
 from cdspp.methods.shared.graphs import heat_kernel_graph
 
 # How far the number of active coefficients stays below features and atoms: the search
@@ -80,7 +80,7 @@ class PA(base.TransductiveClassifier):
 
     The paper aligns features first and distributions second. The released code, which
     this follows, has both in one objective, trains on the codes of the labelled target
-    rows alone, uses neither pseudo-labels nor weights of samples, and stops a search
+    rows only, uses neither pseudo-labels nor weights of samples, and stops a search
     for codes once min(p, K) - 10 coefficients are active, which these settings always
     reach. Zeros stand in where the principal axes of the wider domain are fewer than
     the features of the other. The axes of the target are those of labelled and
@@ -152,7 +152,7 @@ class PA(base.TransductiveClassifier):
         seconds = 0.3 + codings + 3e-8 * n**2 + 0.016 * size.n_classes + axes
         return seconds, 16e-6 * sum(min(side) ** 2 for side in sides) + 0.01 * n
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         if not len(problem.X_unlabelled):
             return []
         X, y, n_source = self._align(problem), problem.y_labelled, len(problem.y_source)
@@ -165,14 +165,14 @@ class PA(base.TransductiveClassifier):
         if not isinstance(random, np.random.RandomState):
             random = np.random.default_rng(random)
         dictionary = random_dictionary(X.shape[1], self.n_atoms, random)
-        codes, rounds = coding.code(dictionary), list[Round]()
+        codes, iterations = coding.code(dictionary), list[Iteration]()
         for iteration in range(1, self.max_iter):
-            if rounds:
+            if iterations:
                 dictionary = fit_dictionary(X, codes)
             codes = coding.code(dictionary, codes)
             prediction = self._classify(codes[n_source:n_known], y, codes[n_known:])
-            rounds.append(Round(iteration, prediction))
-        return rounds
+            iterations.append(Iteration(iteration, prediction))
+        return iterations
 
     def _align(self, problem: Problem) -> Float:
         """Return all rows, source first, in one space and of unit length."""

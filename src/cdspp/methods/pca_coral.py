@@ -9,7 +9,7 @@ import numpy as np
 
 from cdspp.core.linalg import row_normalise
 from cdspp.methods import base
-from cdspp.methods.base import Float, Problem, Round
+from cdspp.methods.base import Float, Iteration, Problem
 from cdspp.methods.shared.common_subspace import components_of
 from cdspp.methods.shared.machines import LinearMachine
 
@@ -81,7 +81,7 @@ class PCACoral(base.ConfidentClassifier):
             megabytes += 8e-6 * (n * d + 3 * least**2)
         return seconds, megabytes
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         target = np.vstack([problem.X_labelled, problem.X_unlabelled])
         theirs = components_of(self, "source", problem.X_source, self.n_components)
         self._axes = components_of(self, "target", target, self.n_components)

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from cdspp.methods.base import Float, HeterogeneousClassifier, Round, Sources
+from cdspp.methods.base import Float, HeterogeneousClassifier, Iteration, Sources
 from cdspp.methods.labels import read_labels
 
 
@@ -73,7 +73,7 @@ class SourceVote(ClassifierMixin, BaseEstimator):
         self.collapsed_ = next((f.collapsed_ for f in fits if f.collapsed_), "")
         last = [fit.history_[-1] for fit in fits]
         voted = self._vote([(entry.prediction, entry.confidence) for entry in last])
-        self.history_ = [Round(1, *voted)]
+        self.history_ = [Iteration(1, *voted)]
         self.n_iter_ = 1
         self.transduction_ = fits[0].transduction_.copy()
         self.transduction_[~read_labels(y)[1]] = voted[0]

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import row_normalise
 from cdspp.methods import base
-from cdspp.methods.base import Float, Int, Problem, Round
+from cdspp.methods.base import Float, Int, Iteration, Problem
 from cdspp.methods.shared.machines import OneVersusOne
 
 # Of Platt scaling, LIBSVM's own.
@@ -46,8 +46,8 @@ class SVMT(base.HeterogeneousClassifier):
     Cost O(n^2 d) for the Gram matrix of the n labelled rows and O(C n^2) for the
     solver, six times that with Platt scaling. Nothing is random: Platt scaling takes
     LIBSVM's own five folds, alike for each binary problem, and its probabilities equal
-    LIBSVM's. With three rows a class they are noisy, since other folds would move the
-    accuracy by points, and with one row a class useless: a fold without positive rows
+    LIBSVM's. With three rows per class they are noisy, since other folds would move the
+    accuracy by points, and with one row per class useless: a fold without positive rows
     inverts the sigmoid. A class without a labelled target row is never predicted.
 
     References
@@ -90,7 +90,7 @@ class SVMT(base.HeterogeneousClassifier):
     def _prepare(self, X: Float) -> Float:
         return row_normalise(X) if self.l2 else X
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         codes = problem.y_labelled
         self._rows, self._present = self._prepare(problem.X_labelled), np.unique(codes)
         with np.errstate(over="ignore", invalid="ignore"):

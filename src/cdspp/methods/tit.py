@@ -17,7 +17,15 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import column_signs, counts, diagonal, symmetric_product
-from cdspp.methods.base import COUNT, NON_NEGATIVE, POSITIVE, Float, Int, Problem, Round
+from cdspp.methods.base import (
+    COUNT,
+    NON_NEGATIVE,
+    POSITIVE,
+    Float,
+    Int,
+    Iteration,
+    Problem,
+)
 from cdspp.methods.shared.common_subspace import SubspaceMethod
 from cdspp.methods.shared.graphs import laplacian
 from cdspp.methods.svm_t import SVMT
@@ -44,8 +52,8 @@ class TIT(SubspaceMethod):
     for the smallest :math:`|\varphi|`, with the columns a of A, the linear kernel K of
     rows of unit length (zero between the domains), the mean discrepancy M, the
     Laplacian L of a graph within classes, the target's indicator R, centring H, and
-    ``G_ii = 1 / ||A_i||`` of the round before. A linear support vector machine on Z of
-    all labelled rows then labels the unlabelled ones, which changes the graph.
+    ``G_ii = 1 / ||A_i||`` of the iteration before. A linear support vector machine on Z
+    of all labelled rows then labels the unlabelled ones, which changes the graph.
 
     Parameters
     ----------
@@ -60,7 +68,7 @@ class TIT(SubspaceMethod):
     n_neighbors : int, default=8
         Neighbours of a sample in the graph.
     max_iter : int, default=5
-        Number of rounds.
+        Number of iterations.
     C : float, default=1.0
         Cost of a margin violation of the support vector machines.
 
@@ -72,9 +80,9 @@ class TIT(SubspaceMethod):
 
     Notes
     -----
-    Cost a round and domain of n rows and d features: O(n d^2 + d^3) where d < 0.75 n,
-    else O(n^3); O(n min(n, d)) memory. The eigenproblem is solved by Lanczos iteration
-    on its inverse, which needs no factor of the singular right matrix.
+    Cost per iteration and domain of n rows and d features: O(n d^2 + d^3) where d <
+    0.75 n, else O(n^3); O(n min(n, d)) memory. The eigenproblem is solved by Lanczos
+    iteration on its inverse, which needs no factor of the singular right matrix.
 
     As in the released code no sample is weighted in the support vector machine: it
     computes the paper's landmark weights and never uses them. Eigenvectors have unit
@@ -132,7 +140,7 @@ class TIT(SubspaceMethod):
         seconds += 2e-7 * n_trained * (n_trained + size.n_unlabelled)
         return seconds, 48e-6 * squares
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         problem = self._prepare(problem)
         source, y_source = problem.X_source, problem.y_source
         labelled, unlabelled = problem.X_labelled, problem.X_unlabelled
@@ -143,7 +151,7 @@ class TIT(SubspaceMethod):
         options = self.n_components, self.alpha, self.beta, self.delta
         self._learn(labelled, problem.y_labelled)
         prediction = self._vote(unlabelled)
-        rounds = []
+        iterations = []
         for iteration in range(1, self.max_iter + 1):
             codes = np.concatenate([problem.y_labelled, prediction])
             graph = class_graph(source, y_source, counts(codes, problem.n_classes), k)
@@ -157,8 +165,10 @@ class TIT(SubspaceMethod):
             Z = np.vstack([Z_source, labelled @ self.projection_])
             self._learn(Z, np.concatenate([y_source, problem.y_labelled]))
             prediction = self._vote(unlabelled @ self.projection_)
-            rounds.append(Round(iteration, prediction, n_selected=len(prediction)))
-        return rounds
+            iterations.append(
+                Iteration(iteration, prediction, n_selected=len(prediction))
+            )
+        return iterations
 
     def _learn(self, Z: Float, codes: Int) -> None:
         self._machine = SVMT(strategy="ovo", l2=False, C=self.C).fit(Z, codes)

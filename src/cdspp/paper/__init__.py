@@ -1,1 +1,1 @@
-"""The paper as a plug-in: its claims, printed numbers and other readings."""
+"""The paper as a plug-in: its claims, printed numbers and variants."""

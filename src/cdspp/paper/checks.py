@@ -17,7 +17,7 @@ from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
 from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, MIN_TRIALS, TOO_FEW, ZERO
 from cdspp.core.names import ALONE, CLASS_NOISE, LABELS
 from cdspp.core.wording import counted, in_points
-from cdspp.stages.score import RowScores
+from cdspp.stages.score import SampleScores
 from cdspp.study.plan import METHOD, BenchmarkPlan, Row
 
 SUPPORTED, CONTRARY = "supported", "contrary"
@@ -43,7 +43,7 @@ class Evidence:
     summary: Summary
     curves: Sequence[CurveScores]
     comparisons: pd.DataFrame
-    by_row: RowScores | None = None
+    by_row: SampleScores | None = None
 
     @property
     def plan(self) -> BenchmarkPlan:
@@ -125,7 +125,7 @@ def superior(evidence: Evidence, method: str, rival: str) -> Decision:
 def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Decision:
     """Check that a method is the best of its block, but for those `apart`."""
     ours = _row(evidence.methods, method)
-    values, n_trials = evidence.average(ours), evidence.plan.trials_asked
+    values, n_trials = evidence.average(ours), evidence.plan.n_trials
     if _missing_trials(ours, values, n_trials):
         raise NotTestable(f"{ours.display_name} has not all trials")
     complete, left_out = [], []

@@ -25,7 +25,7 @@ from cdspp.paper import checks
 from cdspp.paper.checks import CHECKS, CONTRARY, SUPPORTED, Evidence, Times
 from cdspp.paper.times import measure_times
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
-from cdspp.stages.score import RowScores
+from cdspp.stages.score import SampleScores
 from cdspp.study.plan import Plans
 
 BY_CONSTRUCTION = "by construction"
@@ -78,7 +78,7 @@ def write_time_claims(
     plans: Plans, records: Paths, paper: PathLike, outputs: Paths
 ) -> None:
     """Write what the paper claims of computation time."""
-    times = measure_times(read_fit_records(records).outcomes, plans)
+    times = measure_times(read_fit_records(records).results, plans)
     claims = read_claims(Path(paper, "claims.yaml"))
     findings = check_claims([Times(plan, times) for plan in plans], claims)
     write_tables([build_time_claims_table(findings)], outputs)
@@ -87,14 +87,14 @@ def write_time_claims(
 def read_evidence(
     scores: Paths, comparisons: Paths, rows: Paths, plans: Plans
 ) -> list[Evidence]:
-    """Read what is known of each benchmark: scores, comparisons, scores by row."""
+    """Read what is known of each benchmark: scores, comparisons, scores per sample."""
     read = zip(map(read_scores, scores), comparisons, rows, plans, strict=True)
     return [
         Evidence(
             summarise(frame, plan),
             arrange_curves(frame, plan),
             read_comparisons(gains),
-            RowScores(by_row),
+            SampleScores(by_row),
         )
         for frame, gains, by_row, plan in read
     ]

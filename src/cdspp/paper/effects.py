@@ -1,4 +1,4 @@
-"""Effects of other readings of a paper: deviations of its code, and choices."""
+"""Effects of the variants of a paper: deviations of its code, and choices."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from cdspp.core.wording import DASH, counted
 from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import method_class
 from cdspp.paper.printed import EXACT, Printed, cell_verdict, read_printed
-from cdspp.paper.readings import PaperPlan, ReadingPlan
+from cdspp.paper.variants import PaperPlan, VariantPlan
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell, write_tables
 from cdspp.study.plan import BenchmarkPlan, Plans, Row
 
-Reading = dict[str, Any]  # a deviation or a choice, as it stands in its list
+Variant = dict[str, Any]  # a deviation or a choice, as it stands in its list
 
 _DEVIATION = ("id", "method", "topic", "paper", "code", "default", "options")
 _DEFAULTS = ("code", "paper", "neither")
@@ -36,7 +36,7 @@ _DEVIATIONS = (
     "What the text of a paper says and what the code that its authors released does. "
     "The paper is the method's own; the comparison is the paper of CDSPP, which "
     "describes its rivals too. In small print: the options that give the other "
-    "reading, where there are any, and which of the two the class here follows by "
+    "variant, where there are any, and which of the two the class here follows by "
     "default. Effect: accuracy with these options minus accuracy without them, in "
     "points, on the same trials and tasks: mean over trials of the average over the "
     "tasks counted here, with its 95 % t interval over trials, which speaks of "
@@ -64,15 +64,15 @@ def write_effects(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) 
     write_tables([*tables, build_choices_table(choice_effects, choices)], outputs)
 
 
-def read_deviations(path: PathLike) -> list[Reading]:
+def read_deviations(path: PathLike) -> list[Variant]:
     """Read the list of deviations; DataError where a key, default or name is wrong."""
     return _read_entries(path, _DEVIATION, ("unchecked",))
 
 
 def _read_entries(
     path: PathLike, required: Sequence[str], optional: Sequence[str]
-) -> list[Reading]:
-    entries: list[Reading] = read_yaml(path)
+) -> list[Variant]:
+    entries: list[Variant] = read_yaml(path)
     for entry in entries:
         complete = {*required} <= {*entry} <= {*required, *optional}
         if not complete or entry.get("default", "code") not in _DEFAULTS:
@@ -87,14 +87,14 @@ def _read_entries(
     return entries
 
 
-def _paired_accuracies(scores: pd.DataFrame, entry: ReadingPlan) -> Floats:
+def _paired_accuracies(scores: pd.DataFrame, entry: VariantPlan) -> Floats:
     """Return accuracies by setting (the other way, then main), task and trial."""
-    trials, names = entry.trials_asked, (entry.setting, MAIN)
+    trials, names = entry.n_trials, (entry.setting, MAIN)
     rows = [Row(name, name, name, entry.method, trials) for name in names]
     return last_scores(scores, rows, entry.tasks, trials)
 
 
-def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Reading]:
+def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Variant]:
     """Measure what each deviation changes, by name: its setting minus the main run."""
     effects = {}
     for entry in PaperPlan.of(plan).deviations:
@@ -103,7 +103,7 @@ def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Read
     return effects
 
 
-def _effect(plan: BenchmarkPlan, entry: ReadingPlan, gain: PairedGain) -> Reading:
+def _effect(plan: BenchmarkPlan, entry: VariantPlan, gain: PairedGain) -> Variant:
     own = {name: getattr(gain, name) for name in ("low", "high", "losses", "trials")}
     named = {"benchmark": plan.benchmark, "title": plan.title, "effect": gain.gain}
     return {**named, **own, "tasks": len(entry.tasks)}
@@ -139,7 +139,7 @@ def measure_choices(
 
 
 def build_deviation_table(
-    effects: Sequence[Mapping[str, Reading]], deviations: Sequence[Reading]
+    effects: Sequence[Mapping[str, Variant]], deviations: Sequence[Variant]
 ) -> Table:
     """Build the table of deviations: a line for each and every benchmark measured."""
     unmeasured = {"tasks": 0, "losses": 0, "trials": 0, "benchmark": "", "title": ""}
@@ -189,7 +189,7 @@ def _sample_size(measured: Any) -> str:
     return f"{counted(measured.tasks, 'task')}, {counted(measured.trials, 'trial')}"
 
 
-def build_choices_table(effects: pd.DataFrame, choices: Sequence[Reading]) -> Table:
+def build_choices_table(effects: pd.DataFrame, choices: Sequence[Variant]) -> Table:
     """Build the table ``printed-choices``: a line a choice and method measured."""
     lines = []
     for choice in choices:

@@ -1,4 +1,4 @@
-"""Additions of the paper to a study: runs in another reading, sections of the page."""
+"""Additions of the paper to a study: runs in another variant, sections of the page."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core.yaml_files import read_yaml
-from cdspp.paper.readings import NAME, READINGS, PaperPlan, ReadingPlan
-from cdspp.report.outline import DETAILS, TABLE, TIMING, Fold, Item, Maker, Part
+from cdspp.paper.variants import NAME, VARIANTS, PaperPlan, VariantPlan
+from cdspp.report.registry import DETAILS, TABLE, TIME_TABLE, Fold, Item, Maker, Part
 from cdspp.study.checks import run_faults
 from cdspp.study.model import Benchmark, Setting, Study
 from cdspp.study.plan import BenchmarkPlan
-from cdspp.study.plugins import KnownNames, ReportPlugin, unknown
+from cdspp.study.plugins import ConfigNames, ReportPlugin, unknown
 from cdspp.study.settings import chosen_tasks
 
 Config = Mapping[str, Any]
@@ -63,11 +63,11 @@ DEVIATIONS = Part(
     DETAILS,
     (Item(TABLE, "deviations", _EFFECTS, _has("claims")),),
     "Where the text of a paper and its authors' program say different things, and how "
-    "many points the other reading changes.",
+    "many points the other variant changes.",
 )
 TIMES = (
-    Item(TIMING, "times", _maker("times:write_times", "records")),
-    Item(TIMING, "time-claims", _TIME_CLAIMS, _has("claims"), caption=_OF_TIME),
+    Item(TIME_TABLE, "times", _maker("times:write_times", "records")),
+    Item(TIME_TABLE, "time-claims", _TIME_CLAIMS, _has("claims"), caption=_OF_TIME),
 )
 
 
@@ -79,24 +79,24 @@ class Paper(ReportPlugin):
     def __init__(self, resources: Path) -> None:
         self.folder = resources / "paper"
         # By section and name, the deviations and choices that have a switch.
-        self.readings: dict[str, dict[str, Mapping[str, Any]]] = {
+        self.variants: dict[str, dict[str, Mapping[str, Any]]] = {
             section: {
                 entry["id"]: {"methods": [entry.get("method")], **entry}
                 for entry in read_yaml(self.folder / f"{section}.yaml")
                 if entry.get("options") or entry.get("without")
             }
-            for section in READINGS
+            for section in VARIANTS
         }
 
-    def faults(self, known: KnownNames) -> Iterator[str]:
-        """Yield unknown readings and printed benchmarks."""
-        for section, readings in self.readings.items():
+    def faults(self, known: ConfigNames) -> Iterator[str]:
+        """Yield unknown variants and printed benchmarks."""
+        for section, variants in self.variants.items():
             for where, entry in known.entries(section):
                 name = entry["id"]
-                if name not in readings:
-                    yield unknown(f"{where}.id", name, readings)
+                if name not in variants:
+                    yield unknown(f"{where}.id", name, variants)
                     continue
-                methods = entry.get("methods", readings[name]["methods"])
+                methods = entry.get("methods", variants[name]["methods"])
                 yield from run_faults(known, where, entry, methods)
         names, seen = list(read_yaml(self.folder / "benchmarks.yaml")), set()
         for where, entry in known.entries("benchmarks"):
@@ -112,41 +112,41 @@ class Paper(ReportPlugin):
         self, config: Config, benchmarks: Mapping[str, Benchmark]
     ) -> Iterator[Setting]:
         """Yield the settings that run methods of deviations and choices otherwise."""
-        for section, readings in self.readings.items():
+        for section, variants in self.variants.items():
             for entry in config.get(section, []):
-                reading = readings[entry["id"]]
+                variant = variants[entry["id"]]
                 yield Setting(
-                    identifier=f"{READINGS[section]}-{entry['id']}",
-                    methods=tuple(entry.get("methods", reading["methods"])),
+                    identifier=f"{VARIANTS[section]}-{entry['id']}",
+                    methods=tuple(entry.get("methods", variant["methods"])),
                     tasks=chosen_tasks(entry, benchmarks),
-                    options=dict(sorted(reading.get("options", {}).items())),
+                    options=dict(sorted(variant.get("options", {}).items())),
                     trials=entry.get("trials"),
-                    without=tuple(reading.get("without", ())),
+                    without=tuple(variant.get("without", ())),
                     plugin=NAME,
                 )
 
     def plan(self, study: Study, config: Config, benchmark: str) -> dict[str, Any]:
-        """Return the `cdspp.paper.readings.PaperPlan` of a benchmark as a mapping."""
+        """Return the `cdspp.paper.variants.PaperPlan` of a benchmark as a mapping."""
         entries = {entry["id"]: entry for entry in config.get("benchmarks", ())}
         printed = entries.get(benchmark, {}).get("printed")
-        plans: dict[str, tuple[ReadingPlan, ...]] = dict.fromkeys(READINGS, ())
-        for section, opening in READINGS.items():
+        plans: dict[str, tuple[VariantPlan, ...]] = dict.fromkeys(VARIANTS, ())
+        for section, opening in VARIANTS.items():
             for entry in config.get(section, ()):
                 setting = f"{opening}-{entry['id']}"
                 tasks = study.setting_tasks(benchmark, setting)
                 methods = study.setting_methods(benchmark, setting) if tasks else ()
                 for method in methods:
                     trials = study.setting_trials(setting, method)
-                    plan = ReadingPlan(entry["id"], setting, method, tasks, trials)
+                    plan = VariantPlan(entry["id"], setting, method, tasks, trials)
                     plans[section] += (plan,)
         return asdict(PaperPlan(config.get("paper", True), printed, **plans))
 
     @staticmethod
-    def parts(outline: tuple[Part, ...]) -> tuple[Part, ...]:
-        """Return the outline with claims, printed numbers, deviations and times."""
+    def parts(page_parts: tuple[Part, ...]) -> tuple[Part, ...]:
+        """Return the parts with claims, printed numbers, deviations and times."""
         added = {"overview": [CLAIMS, PRINTED], "times": [DEVIATIONS]}
         parts: list[Part] = []
-        for part in outline:
+        for part in page_parts:
             if part.anchor == "times":
                 part = replace(part, items=TIMES)
             parts += [part, *added.get(part.anchor, [])]

@@ -19,9 +19,9 @@ from cdspp.core.names import AVERAGE, PathLike, Paths
 from cdspp.core.wording import DASH, counted, in_points, marks, percent, task_title
 from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import seed_option
-from cdspp.paper.readings import PaperPlan
+from cdspp.paper.variants import PaperPlan
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
-from cdspp.stages.artifacts import SHIPPED, read_csv
+from cdspp.stages.formats import SHIPPED, read_csv
 from cdspp.study.plan import Plans, Row
 
 Values = Sequence[float] | Floats  # by trial
@@ -59,7 +59,7 @@ class Printed:
 
 
 def write_printed(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) -> None:
-    """Write the printed numbers beside the reproduced ones, and how many are met."""
+    """Write the printed numbers next to the reproduced ones, and how many are met."""
     summaries = read_summaries(scores, plans)
     cells = compare_printed(read_printed(paper), summaries)
     write_tables([build_printed_counts(cells), build_printed_table(cells)], outputs)
@@ -112,7 +112,7 @@ def printed_verdict(
 
 
 def compare_printed(printed: Printed, summaries: Sequence[Summary]) -> pd.DataFrame:
-    """Put our numbers beside the printed ones, with a verdict or a reason.
+    """Put our numbers next to the printed ones, with a verdict or a reason.
 
     They are those of the main run; settings that change `random_state` alone are its
     other seeds. DataError where plans name no printed benchmark, or one twice.

@@ -13,9 +13,9 @@ from cdspp.analysis.fit_records import read_fit_records
 from cdspp.core.names import MAIN, REFERENCE, PathLike, Paths
 from cdspp.core.wording import DASH, counted, marks
 from cdspp.core.yaml_files import read_yaml
-from cdspp.paper.readings import PaperPlan
+from cdspp.paper.variants import PaperPlan
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
-from cdspp.stages.artifacts import SHIPPED, read_csv
+from cdspp.stages.formats import SHIPPED, read_csv
 from cdspp.study.plan import BenchmarkPlan, Plans
 
 TIMED_TRIALS = 3  # that seconds are given for, as in the paper
@@ -45,13 +45,13 @@ _PRINTED = (
 
 def write_times(plans: Plans, records: Paths, paper: PathLike, outputs: Paths) -> None:
     """Write the table of computation times next to the printed ones."""
-    outcomes = read_fit_records(records).outcomes
-    times = measure_times(outcomes, plans, paper_times(paper, plans))
+    results = read_fit_records(records).results
+    times = measure_times(results, plans, paper_times(paper, plans))
     write_tables([build_times_table(times)], outputs)
 
 
 def paper_times(folder: PathLike, plans: Plans) -> dict[str, Mapping[str, float]]:
-    """Return the printed seconds, by benchmark of ours and display name of a method."""
+    """Return the printed seconds, by benchmark of ours and name of a method."""
     seconds = paper_seconds(Path(folder, "computation_time.csv"))
     benchmarks = read_yaml(Path(folder, "benchmarks.yaml"))
     names = ((plan.benchmark, PaperPlan.of(plan).printed) for plan in plans)
@@ -69,7 +69,7 @@ def paper_seconds(path: PathLike) -> dict[str, dict[str, float]]:
 
 
 def measure_times(
-    outcomes: pd.DataFrame,
+    results: pd.DataFrame,
     plans: Sequence[BenchmarkPlan],
     paper: Mapping[str, Mapping[str, float]] | None = None,
 ) -> pd.DataFrame:
@@ -78,15 +78,15 @@ def measure_times(
     `seconds` of the processor are of three trials over all tasks, by the mean of those
     that ran (NaN unless every task ran); `ratio` is to those of the reference.
     """
-    main, paper = outcomes[outcomes["setting"] == MAIN], paper or {}
+    main, paper = results[results["setting"] == MAIN], paper or {}
     times = [_benchmark_times(main, p, paper.get(p.benchmark, {})) for p in plans]
     return pd.concat(times, ignore_index=True).reindex(columns=list(_TIMES))
 
 
 def _benchmark_times(
-    outcomes: pd.DataFrame, plan: BenchmarkPlan, paper: Mapping[str, float]
+    results: pd.DataFrame, plan: BenchmarkPlan, paper: Mapping[str, float]
 ) -> pd.DataFrame:
-    here = outcomes[outcomes["benchmark"] == plan.benchmark]
+    here = results[results["benchmark"] == plan.benchmark]
     entries = []
     for row in plan.main_rows:
         fits = here[here["method"] == row.method]

@@ -27,7 +27,7 @@ class Results:
         Accuracy by benchmark, setting, task, method, trial and iteration, with the
         status of the trial, whether it has collapsed, and its number of test samples.
     fits : DataFrame
-        Outcome of every fit: status and reason, seconds, memory.
+        Record of every trial of a fit: status and reason, seconds, memory.
     comparisons : DataFrame
         By benchmark, method and task: the gain of the method over the baseline and over
         itself in every other source state, and the verdict on its source.
@@ -87,7 +87,7 @@ def load_results(folder: PathLike) -> Results:
     tables = [root / f"tables/source-help_{name}.csv" for name in scores]
     return Results(
         scores=pd.concat(scores, names=["benchmark"]).reset_index(level=0),
-        fits=read_fit_records(record_files(root)).outcomes,
+        fits=read_fit_records(record_files(root)).results,
         comparisons=pd.concat(map(read_comparisons, tables), ignore_index=True),
         folder=root,
     )

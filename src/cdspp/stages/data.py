@@ -13,7 +13,7 @@ from cdspp.datasets import PublishedDataset, open_dataset
 from cdspp.datasets.base import INDEX_NAME, read_index
 from cdspp.datasets.catalogue import check_catalogued, load_catalogue
 from cdspp.datasets.published import check_published_splits, published_labels
-from cdspp.stages.artifacts import LABEL_COLUMNS, write_rows
+from cdspp.stages.formats import LABEL_COLUMNS, write_rows
 
 
 def prepare_dataset(
@@ -49,7 +49,7 @@ def prepare_dataset(
 
 
 def write_labels(index_path: PathLike, domain: str, output: PathLike) -> None:
-    """Write ids and class names of a domain as Parquet, of all but paired samples."""
+    """Write ids and class names of a domain as Parquet, of all but paired rows."""
     samples = read_index(Path(index_path)).unpaired(domain)
     rows: dict[str, list[Any]] = {
         "id": [sample.id for sample in samples],

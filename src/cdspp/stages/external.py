@@ -15,9 +15,9 @@ from cdspp.core.files import atomic
 from cdspp.core.names import MAIN, PathLike, task_domains
 from cdspp.core.provenance import USAGE
 from cdspp.core.wording import counted
-from cdspp.methods.base import UNLABELLED, Round
+from cdspp.methods.base import UNLABELLED, Iteration
 from cdspp.methods.problem import find_collapse
-from cdspp.stages.artifacts import read_features
+from cdspp.stages.formats import read_features
 from cdspp.stages.trials import TaskFiles, Trial, read_trials, source_features
 
 COLUMNS = ("task", "trial", "id", "predicted")
@@ -132,8 +132,8 @@ def _numbers(path: PathLike, values: pd.Series, kind: str) -> pd.Series:
 
 def external_reader(
     path: PathLike, *, benchmark: str, setting: str, task: str
-) -> Callable[[Trial], tuple[dict[str, Any], list[Round]]]:
-    """Return a function that returns a trial as the record has it, and its one round.
+) -> Callable[[Trial], tuple[dict[str, Any], list[Iteration]]]:
+    """Return a function that returns a trial as recorded, and its one iteration.
 
     A file without the column `setting` is of the main run, one without `benchmark` of
     each that has the task. DataError as of `external_places`, or where a confidence is
@@ -156,14 +156,14 @@ def external_reader(
 
 def _read_trial(
     predictions: pd.DataFrame, path: PathLike, trial: Trial
-) -> tuple[dict[str, Any], list[Round]]:
-    outcome: dict[str, Any] = {"trial": trial.number, "status": "ok", "reason": ""}
-    outcome |= {"collapsed": "", "crashed": False}
-    outcome |= dict.fromkeys(USAGE)  # measured elsewhere, if at all
+) -> tuple[dict[str, Any], list[Iteration]]:
+    result: dict[str, Any] = {"trial": trial.number, "status": "ok", "reason": ""}
+    result |= {"collapsed": "", "crashed": False}
+    result |= dict.fromkeys(USAGE)  # measured elsewhere, if at all
     here = predictions[predictions["trial"] == trial.number]
     if here.empty:
         reason = f"{Path(path).name} has no predictions of trial {trial.number}"
-        return outcome | {"status": "failed", "reason": reason}, []
+        return result | {"status": "failed", "reason": reason}, []
     here = here[here["id"].isin(trial.test_ids.tolist())]
     where = f"{path}: trial {trial.number}"
     if (twice := here["id"].duplicated()).any():
@@ -186,5 +186,5 @@ def _read_trial(
     predicted = here["predicted"].to_numpy(dtype=object)
     confidence = here["confidence"].to_numpy(dtype=np.float64)
     n_classes = len({*np.asarray(trial.labelled.y)})
-    outcome["collapsed"] = find_collapse(predicted, n_classes, rows={}).kind
-    return outcome, [Round(1, predicted, confidence)]
+    result["collapsed"] = find_collapse(predicted, n_classes, rows={}).kind
+    return result, [Iteration(1, predicted, confidence)]

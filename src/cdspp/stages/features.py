@@ -15,7 +15,7 @@ from cdspp.datasets.base import Index, read_fetched, read_index
 from cdspp.features import make_extractor
 from cdspp.features.base import Extractor, FileExtractor, ViewExtractor, WordExtractor
 from cdspp.features.precomputed import Published, TableColumns
-from cdspp.stages.artifacts import Features, read_features, write_features
+from cdspp.stages.formats import Features, read_features, write_features
 
 
 def build_codebook(
@@ -58,7 +58,7 @@ def extract_view(
     scale: str = NO_SCALE,
     index: PathLike | None = None,
     fetched: PathLike | None = None,
-    storage: Mapping[str, Any] | None = None,
+    spec: Mapping[str, Any] | None = None,
     weights: PathLike | None = None,
     codebook: PathLike | None = None,
     view: PathLike | None = None,
@@ -66,7 +66,7 @@ def extract_view(
     """Extract the features of one domain and write them as `Features`.
 
     An extractor of files reads `index`, with `fetched`, the record of the fetched
-    files, where the data set is downloaded; one of published features `storage`, an
+    files, where the data set is downloaded; one of published features `spec`, an
     entry on how the view is stored; a network with published weights `weights`, the
     record of the fetched file; one of visual words the file of `build_codebook`; and
     one of views `view`, features of the same domain. The `scale` is learnt from all
@@ -87,7 +87,7 @@ def extract_view(
         else:
             content = _matching_index(index, tool)
             if isinstance(tool, Published):
-                X, more = _from_published(tool, content, domain, storage)
+                X, more = _from_published(tool, content, domain, spec)
             elif isinstance(tool, TableColumns):
                 X, columns = tool.read(content.root, domain, content.positions(domain))
             else:
@@ -122,13 +122,13 @@ def _files(index: Index, domain: str, fetched: PathLike | None) -> list[Path]:
 
 
 def _from_published(
-    extractor: Published, index: Index, domain: str, storage: Mapping[str, Any] | None
+    extractor: Published, index: Index, domain: str, spec: Mapping[str, Any] | None
 ) -> tuple[Any, dict[str, Any]]:
-    if storage is None:
+    if spec is None:
         message = f"extractor published: {extractor.name} is not published for"
         raise ConfigError(f"{message} {index.dataset}, domain {domain}.")
     labels, positions = index.labels(domain), index.positions(domain)
-    return extractor.read(index.root, storage, index.classes, labels, positions)
+    return extractor.read(index.root, spec, index.classes, labels, positions)
 
 
 def _from_view(

@@ -24,13 +24,13 @@ from cdspp.core.files import Record, record_path, write_record
 from cdspp.core.labels import keep_labels
 from cdspp.core.names import PathLike, fit_key, trials_of_block
 from cdspp.methods import make_seeded, method_class
-from cdspp.methods.base import HeterogeneousClassifier, Round, SourceDomain
+from cdspp.methods.base import HeterogeneousClassifier, Iteration, SourceDomain
 from cdspp.methods.source_vote import SourceVote
-from cdspp.stages import artifacts
+from cdspp.stages import formats
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
-TrialResult = tuple[dict[str, Any], Sequence[Round]]  # its record, its rounds
+TrialResult = tuple[dict[str, Any], Sequence[Iteration]]  # its record, its iterations
 # Files of a block, of which the digest `read` of a trial covers its part.
 OF_BLOCKS = frozenset({"source_split", "target_split", "pairs", "prior"})
 
@@ -44,7 +44,7 @@ log = logging.getLogger(__name__)
 class Fit:
     """One fit of a job: what sets it apart, and the file of its `predictions`.
 
-    The file has `FIT_COLUMNS`, one row a test sample, round and trial. `code` is a
+    The file has `FIT_COLUMNS`, one row a test sample, iteration and trial. `code` is a
     digest of the code that makes it, `source` has the parameters of `SourceState`,
     `overlap` and `bridge` are as for `read_trials`. A trial selects from the values of
     `grid` by option (`select_options`).
@@ -61,7 +61,7 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class TaskBlock:
+class JobInputs:
     """Files, task and seed that the fits of a job share."""
 
     files: TaskFiles
@@ -71,29 +71,29 @@ class TaskBlock:
     numeric_threads: int
 
 
-def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
+def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
     """Make the fits of a job: methods on a task and block, in several settings.
 
     A fit that is made of the same inputs, options, code and versions of packages is
     kept, so that a job with one more method or setting computes only that one; so is a
     trial of another block. Each fit gives the bytes that it would give in a job of its
     own. A trial that the method cannot do has failed, one in which it stops with any
-    other error has also crashed, and is fitted again. DataError as of `read_trials`.
+    other error is marked, and is fitted again. DataError as of `read_trials`.
     """
     # All of them before the limit, which only loaded libraries obey.
     methods = [method_class(fit.method) for fit in fits]
     if any(method.needs_torch for method in methods):
         import_module("torch")
     jobs.log_ready()
-    files = task_block.files.items()
+    files = job_inputs.files.items()
     inputs = {name: run_lock.input_digest(path) for name, path in files}
-    with provenance.limit_threads(task_block.numeric_threads):
+    with provenance.limit_threads(job_inputs.numeric_threads):
         # By method, so that no time recorded of one is less for another's work.
         for _, settings in groupby(fits, key=attrgetter("method")):
-            with memory.sharing():
+            with memory.shared_results():
                 for fit in settings:
-                    made_of = artifacts.fit_recipe(
-                        task_block.seed, task_block.numeric_threads, vars(fit)
+                    made_of = formats.fit_recipe(
+                        job_inputs.seed, job_inputs.numeric_threads, vars(fit)
                     )
                     if _is_current(fit.predictions, made_of, inputs):
                         log.info("%s is there, made of the same", fit.predictions)
@@ -101,22 +101,22 @@ def fit_block(task_block: TaskBlock, fits: Sequence[Fit]) -> None:
                         os.utime(record_path(fit.predictions))
                     else:
                         log.info("%s", fit.predictions)
-                        _write_fit(task_block, fit, made_of, inputs)
+                        _write_fit(job_inputs, fit, made_of, inputs)
 
 
 def _is_current(path: PathLike, made_of: str, inputs: Mapping[str, str]) -> bool:
-    """Return whether a fit need not run: whole, without a crash, of equal inputs."""
+    """Return whether a fit need not run: whole, no unexpected error, equal inputs."""
     record = _current_record(path, made_of)
     if record is None or record.inputs != inputs or not os.path.isfile(path):
         return False
-    crashed = any(trial["crashed"] for trial in record.trials)
-    return not crashed and record.sha256 == provenance.file_digest(path)
+    unexpected = any(trial["crashed"] for trial in record.trials)
+    return not unexpected and record.sha256 == provenance.file_digest(path)
 
 
 def _current_record(path: PathLike, made_of: str) -> Record | None:
     """Return the record of a fit if it is whole, of a recipe and of these packages."""
     with suppress(DataError):
-        record = artifacts.read_fit_record(path)
+        record = formats.read_fit_record(path)
         numeric, here = provenance.numeric, provenance.versions()
         alike = numeric(record.extra["versions"]) == numeric(here)
         if alike and record.made_of == made_of:
@@ -125,16 +125,16 @@ def _current_record(path: PathLike, made_of: str) -> Record | None:
 
 
 def _write_fit(
-    task_block: TaskBlock, fit: Fit, made_of: str, inputs: Mapping[str, str]
+    job_inputs: JobInputs, fit: Fit, made_of: str, inputs: Mapping[str, str]
 ) -> None:
-    files = task_block.files
-    run: Callable[[Trial], TrialResult] = partial(_run_trial, task_block, fit)
+    files = job_inputs.files
+    run: Callable[[Trial], TrialResult] = partial(_run_trial, job_inputs, fit)
     if "predictions" in files:
         # Not above: it needs pandas, with which a fit would start a second later.
         from cdspp.stages.external import external_reader
 
         key = fit_key(fit.predictions)
-        places = {"benchmark": task_block.benchmark, "task": task_block.task}
+        places = {"benchmark": job_inputs.benchmark, "task": job_inputs.task}
         run = external_reader(files["predictions"], setting=key.setting, **places)
     trials = read_trials(
         files,
@@ -143,19 +143,19 @@ def _write_fit(
         keep_sparse=bool(fit.bridge) and method_class(fit.method).accepts_sparse,
     )
     done = DoneTrials(Path(fit.predictions), made_of, inputs)
-    rows: dict[str, list[Any]] = {name: [] for name in artifacts.FIT_COLUMNS}
-    outcomes = []
+    rows: dict[str, list[Any]] = {name: [] for name in formats.FIT_COLUMNS}
+    results = []
     for trial in trials:
         read = trial.digest()
         result = done.get(trial.number, read) or _new_trial(run, trial, read)
-        outcomes.append(result[0])
+        results.append(result[0])
         for name, values in result[1].items():
             rows[name] += values
-    artifacts.write_rows(fit.predictions, artifacts.FIT_COLUMNS, rows)
+    formats.write_rows(fit.predictions, formats.FIT_COLUMNS, rows)
     dataset = Path(files["target_features"]).absolute().parent.name
     extra: dict[str, Any] = {"dataset": dataset, "overlap": fit.overlap}
-    extra |= {"trials": outcomes, "device": _device(fit), "seed": task_block.seed}
-    extra |= {"numeric_threads": task_block.numeric_threads}
+    extra |= {"trials": results, "device": _device(fit), "seed": job_inputs.seed}
+    extra |= {"numeric_threads": job_inputs.numeric_threads}
     extra |= {"versions": provenance.versions(), "platform": provenance.hardware()}
     write_record(fit.predictions, made_of, inputs, extra)
     done.remove_covered()
@@ -166,12 +166,12 @@ def _new_trial(
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
     """Return outcome and rows of a trial that no file holds, as `DoneTrials.get`."""
     with keep_labels(*trial.classes):  # what means no label is left out before
-        outcome, rounds = run(trial)
+        result, iterations = run(trial)
     n = len(trial.test_ids)
-    outcome |= {"rounds": len(rounds), "tested": n, "read": read}
-    outcome["test_ids"] = provenance.ids_digest(trial.test_ids)
-    rows: dict[str, list[Any]] = {name: [] for name in artifacts.FIT_COLUMNS}
-    for entry in rounds:
+    result |= {"rounds": len(iterations), "tested": n, "read": read}
+    result["test_ids"] = provenance.ids_digest(trial.test_ids)
+    rows: dict[str, list[Any]] = {name: [] for name in formats.FIT_COLUMNS}
+    for entry in iterations:
         confidence = entry.confidence
         rows["trial"] += [trial.number] * n
         rows["iteration"] += [entry.iteration] * n
@@ -179,7 +179,7 @@ def _new_trial(
         rows["predicted"] += entry.prediction.tolist()
         missing = [np.nan] * n
         rows["confidence"] += missing if confidence is None else confidence.tolist()
-    return outcome, rows
+    return result, rows
 
 
 def _device(fit: Fit) -> str:
@@ -200,24 +200,24 @@ class DoneTrials:
 
     def __init__(self, path: Path, made_of: str, inputs: Mapping[str, str]) -> None:
         self._own, self._ours = path, {*trials_of_block(path.stem)}
-        self._fits: dict[tuple[int, str], artifacts.FitFile] = {}
+        self._fits: dict[tuple[int, str], formats.FitFile] = {}
         for other, trials in sorted(self._blocks().items()):
             record = _current_record(other, made_of) if trials & self._ours else None
             if not record or _shared_inputs(record.inputs) != _shared_inputs(inputs):
                 continue
             with suppress(DataError, OSError):  # damaged, or removed by another job
-                fit = artifacts.read_fit(other)
+                fit = formats.read_fit(other)
                 sound = (each for each in fit.record.trials if not each["crashed"])
                 keys = ((each["trial"], each.get("read", "")) for each in sound)
                 self._fits |= dict.fromkeys(keys, fit)
 
     def get(self, trial: int, read: str) -> tuple[Any, dict[str, list[Any]]] | None:
-        """Return outcome and rows of a trial; `read` is the digest of all it reads."""
+        """Return record and rows of a trial; `read` is the digest of all it reads."""
         if (fit := self._fits.get((trial, read))) is None:
             return None
-        [outcome] = [each for each in fit.record.trials if each["trial"] == trial]
+        [result] = [each for each in fit.record.trials if each["trial"] == trial]
         here = fit.columns["trial"] == trial
-        return outcome, {k: v[here].tolist() for k, v in fit.columns.items()}
+        return result, {k: v[here].tolist() for k, v in fit.columns.items()}
 
     def remove_covered(self) -> None:
         """Remove blocks that share trials with this one, once all are elsewhere."""
@@ -240,12 +240,12 @@ class DoneTrials:
 
 
 def _shared_inputs(inputs: Mapping[str, str]) -> dict[str, str]:
-    return {k: v for k, v in inputs.items() if artifacts.unnumbered(k) not in OF_BLOCKS}
+    return {k: v for k, v in inputs.items() if formats.unnumbered(k) not in OF_BLOCKS}
 
 
-def _run_trial(task_block: TaskBlock, fit: Fit, trial: Trial) -> TrialResult:
-    """Fit one trial; a crash of the method is its outcome, not the end of the job."""
-    axes = task_block.seed, task_block.benchmark, task_block.task, trial.number
+def _run_trial(job_inputs: JobInputs, fit: Fit, trial: Trial) -> TrialResult:
+    """Fit one trial; an unexpected error ends the trial, not the job."""
+    axes = job_inputs.seed, job_inputs.benchmark, job_inputs.task, trial.number
     state = SourceState(**fit.source)
     options = {} if trial.prior is None else {"prior": trial.prior}
     options |= fit.options
@@ -253,34 +253,40 @@ def _run_trial(task_block: TaskBlock, fit: Fit, trial: Trial) -> TrialResult:
     build = partial(make_seeded, fit.method, seed, **options)
     chosen = select_options(build, trial, state, axes, fit.grid) if fit.grid else {}
     sources = state.of_all(trial.sources, trial.labelled, axes)
-    status, reason, collapsed, crashed = "ok", "", "", False
-    rounds: Sequence[Round] = []
+    status, reason, collapsed, unexpected = "ok", "", "", False
+    iterations: Sequence[Iteration] = []
     with provenance.measured() as usage, warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)  # recorded instead
         try:
             model = fitted(partial(build, **chosen), trial, sources)
-            _check_rounds(model.history_, trial)
-            rounds, collapsed = model.history_, model.collapsed_
+            _check_iterations(model.history_, trial)
+            iterations, collapsed = model.history_, model.collapsed_
         except MethodFailed as failure:
             status, reason = "failed", str(failure)
         except Exception as error:
             if errors.stops_job(error):
                 raise
-            status, reason, crashed = "failed", errors.crash_text(error), True
-            log.exception("trial %d: the method crashed", trial.number)
+            status, reason, unexpected = (
+                "failed",
+                errors.unexpected_error_text(error),
+                True,
+            )
+            log.exception(
+                "trial %d: the method stopped with an unexpected error", trial.number
+            )
     seconds = usage["seconds"]
     log.info("trial %d: %s %s (%.2f s)", trial.number, status, reason, seconds)
     if collapsed:
         log.warning("trial %d has collapsed: %s", trial.number, collapsed)
-    outcome = {"trial": trial.number, "status": status, "reason": reason, **usage}
-    outcome |= {"collapsed": collapsed, "crashed": crashed}
-    return outcome | ({"selected": chosen} if fit.grid else {}), rounds
+    result = {"trial": trial.number, "status": status, "reason": reason, **usage}
+    result |= {"collapsed": collapsed, "crashed": unexpected}
+    return result | ({"selected": chosen} if fit.grid else {}), iterations
 
 
-def _check_rounds(rounds: Sequence[Round], trial: Trial) -> None:
+def _check_iterations(iterations: Sequence[Iteration], trial: Trial) -> None:
     """Check that a method gives what can be written: a known label for every row."""
     labels, n = trial.classes, len(trial.test_ids)
-    for entry in rounds:
+    for entry in iterations:
         sizes = {len(entry.prediction)}
         sizes |= {n if entry.confidence is None else len(entry.confidence)}
         if sizes != {n} or not labels.issuperset(entry.prediction.tolist()):

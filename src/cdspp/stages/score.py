@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from cdspp.core.errors import DataError
 from cdspp.core.files import atomic, read_arrays, write_csv
 from cdspp.core.names import PathLike, task_domains
-from cdspp.stages import artifacts
-from cdspp.stages.artifacts import SCORE_COLUMNS, FitFile
+from cdspp.stages import formats
+from cdspp.stages.formats import SCORE_COLUMNS, FitFile
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,31 +52,31 @@ def write_scores(
     labels: Iterable[PathLike],
     output: PathLike,
     rows: PathLike,
-    expected: artifacts.ExpectedFits | None = None,
+    expected: formats.ExpectedFits | None = None,
 ) -> None:
     """Score every prediction of a benchmark, per iteration, and each row of the last.
 
     `labels` are files ``<domain>.parquet``, one for each target domain. `output` gets
     `SCORE_COLUMNS`, sorted by the first five: a failed trial has one row without
-    accuracies. `rows` gets the scores of rows (`RowScores`). DataError as of
+    accuracies. `rows` gets the scores of rows (`SampleScores`). DataError as of
     `read_fit`, or where a predicted sample has no label.
     """
-    truth = {Path(path).stem: artifacts.labels_by_id(path) for path in labels}
+    truth = {Path(path).stem: formats.labels_by_id(path) for path in labels}
     scored: list[tuple[Any, ...]] = []
-    by_row, digests = RowScoreWriter(truth), dict[str, str]()
+    per_sample, digests = SampleScoreWriter(truth), dict[str, str]()
     for path in fits:
-        fit = artifacts.read_fit(path, expected and expected.of(path), digests)
+        fit = formats.read_fit(path, expected and expected.of(path), digests)
         scored += score_fit(fit, truth[task_domains(fit.key.task).target])
-        by_row.add(fit)
+        per_sample.add(fit)
     scored.sort(key=lambda row: row[:5])
     log.info("scored %d rows", len(scored))
-    by_row.write(rows)
+    per_sample.write(rows)
     columns = {name: [row[k] for row in scored] for k, name in enumerate(SCORE_COLUMNS)}
-    artifacts.write_rows(output, SCORE_COLUMNS, columns)
+    formats.write_rows(output, SCORE_COLUMNS, columns)
 
 
 def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
-    """Return rows of `SCORE_COLUMNS`, one a trial and iteration of a fit.
+    """Return rows of `SCORE_COLUMNS`, one per trial and iteration of a fit.
 
     `truth` has the label of each id of the target domain, empty where it has none.
     """
@@ -100,22 +100,24 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
     trials, iterations = (columns[name][known] for name in ("trial", "iteration"))
     key = (fit.key.setting, fit.key.task, fit.key.method)
     rows: list[tuple[Any, ...]] = []
-    for outcome in fit.record.trials:
-        number, status = outcome["trial"], outcome["status"]
-        state = (status, bool(outcome["collapsed"]))
+    for result in fit.record.trials:
+        number, status = result["trial"], result["status"]
+        state = (status, bool(result["collapsed"]))
         of_trial = np.flatnonzero(trials == number)
         if status != "ok":
             rows.append((*key, number, 0, *state, 0, *[np.nan] * 3))
         if not len(of_trial):
             continue
-        for iteration, places in artifacts.rows_by_round(iterations[of_trial]).items():
+        for iteration, places in formats.rows_by_iteration(
+            iterations[of_trial]
+        ).items():
             here = of_trial[places]
             scores = accuracies(labels[here], predicted[here])
             rows.append((*key, number, iteration, *state, len(here), *scores))
     return rows
 
 
-class RowScoreWriter:
+class SampleScoreWriter:
     """Collects the fits of a benchmark and writes which rows they predict rightly.
 
     `truth` has the label of each id by target domain, empty where it has none.
@@ -162,8 +164,8 @@ class RowScoreWriter:
             np.savez_compressed(stream, allow_pickle=False, **arrays)
 
 
-class RowScores:
-    """Which rows the fits of a benchmark predict rightly, as `RowScoreWriter` wrote it.
+class SampleScores:
+    """Which rows the fits of a benchmark predict rightly, by `SampleScoreWriter`.
 
     Every method raises DataError where the file is missing or damaged.
     """
@@ -173,7 +175,7 @@ class RowScores:
 
     @cached_property
     def _arrays(self) -> dict[str, NDArray[np.int8]]:
-        return read_arrays(self._path, "scores by row (NPZ)")
+        return read_arrays(self._path, "scores per sample (NPZ)")
 
     def cells(self) -> list[tuple[str, str, str]]:
         """Return setting, task and method of all fits that are scored, sorted."""
@@ -187,7 +189,7 @@ class RowScores:
     def right(self, setting: str, task: str, method: str) -> NDArray[np.float64]:
         """Return 1 where a row is predicted rightly, 0 where not, NaN where untested.
 
-        A line a trial, a column a row; no line where the method did not run there.
+        A line per trial, a column per row; no line where the method did not run there.
         """
         found = self._arrays.get(f"{setting}/{task}/{method}")
         if found is None:
@@ -226,10 +228,10 @@ def write_predictions(
     """
     import pandas as pd
 
-    truth = {Path(path).stem: artifacts.labels_by_id(path) for path in labels}
+    truth = {Path(path).stem: formats.labels_by_id(path) for path in labels}
     blocks: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for path in fits:
-        fit = artifacts.read_fit(path)
+        fit = formats.read_fit(path)
         rows, task = pd.DataFrame(fit.columns), fit.key.task
         target = truth[task_domains(task).target]
         missing = [not target.get(name) for name in rows["id"]]

@@ -140,7 +140,7 @@ class SourceState:
         these rows repeated to the class sizes of the source, so that a method has the
         same regularisation and shares of the classes; classes renamed by a derangement,
         rows of a class still together; labels permuted over the rows; rows around one
-        random centre a class, each as long as the row that it replaces; rows of
+        random centre per class, each as long as the row that it replaces; rows of
         ``|N(0, 1)|`` without classes. Or one of `BRIDGE_STATES`: partners of shared
         columns, or of paired rows, exchanged by a derangement.
     spread : float, default=1.0

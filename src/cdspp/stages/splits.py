@@ -21,7 +21,7 @@ from cdspp.core.names import PathLike, trials_of_block
 from cdspp.core.seeding import generator
 from cdspp.datasets.base import read_index
 from cdspp.datasets.published import draw_published
-from cdspp.stages import artifacts
+from cdspp.stages import formats
 
 ROLES = {"source": names.SOURCE, "target": names.LABELLED}  # of labelled samples
 NO_LABEL: Any = None  # for the others: theirs leave this module only by their shares
@@ -71,14 +71,14 @@ def write_split(
     protocol, `draw_seeded` draws, or `cdspp.datasets.published.draw_published`, by the
     order of `classes`. DataError: a target class would have no test sample.
     """
-    samples = artifacts.read_rows(labels, artifacts.LABEL_COLUMNS)
+    samples = formats.read_rows(labels, formats.LABEL_COLUMNS)
     ids, classes_of = samples["id"], samples["label"]
     order = np.argsort(samples["position"], kind="stable")
     if role == "target":
         _check_sizes(classes_of, per_class, f"{dataset}, domain {domain}")
     # As published, for some methods look at the order of their rows.
     positions = samples["position"] if protocol == "published" else np.arange(len(ids))
-    rows: dict[str, list[Any]] = {name: [] for name in artifacts.SPLIT_COLUMNS}
+    rows: dict[str, list[Any]] = {name: [] for name in formats.SPLIT_COLUMNS}
     for trial in trials_of_block(block):
         if protocol == "seeded":
             rng = generator(seed, "split", dataset, domain, role, trial)
@@ -95,24 +95,24 @@ def write_split(
         labelled = np.isin(taken, drawn)
         rows["role"] += np.where(labelled, ROLES[role], names.UNLABELLED_ROLE).tolist()
         rows["label"] += np.where(labelled, classes_of[taken], NO_LABEL).tolist()
-    artifacts.write_rows(output, artifacts.SPLIT_COLUMNS, rows)
+    formats.write_rows(output, formats.SPLIT_COLUMNS, rows)
 
 
 def write_pairs(*, index: PathLike, output: PathLike, block: str, seed: int) -> None:
-    """Draw the order of a data set's paired samples for each trial of a block.
+    """Draw the order of a data set's paired rows for each trial of a block.
 
     Fits take the first ones, so that the pairs of a smaller number are among those of a
-    larger one. All domains have the same paired samples, and these have no labels.
+    larger one. All domains have the same paired rows, and these have no labels.
     """
     content = read_index(Path(index))
     domain = next(iter(content.domains))
     ids = np.array([sample.id for sample in content.samples(domain) if sample.paired])
-    rows: dict[str, list[Any]] = {name: [] for name in artifacts.PAIR_COLUMNS}
+    rows: dict[str, list[Any]] = {name: [] for name in formats.PAIR_COLUMNS}
     for trial in trials_of_block(block):
         rng = generator(seed, "pairs", content.dataset, trial)
         rows["trial"] += [trial] * len(ids)
         rows["id"] += rng.permutation(ids).tolist()
-    artifacts.write_rows(output, artifacts.PAIR_COLUMNS, rows)
+    formats.write_rows(output, formats.PAIR_COLUMNS, rows)
 
 
 def write_test_shares(*, labels: PathLike, split: PathLike, output: PathLike) -> None:
@@ -122,17 +122,17 @@ def write_test_shares(*, labels: PathLike, split: PathLike, output: PathLike) ->
     numbers of SHFA rest on these shares, so a study may hand them to a method as its
     prior; the row of that method then says so, and stays out of every comparison.
     """
-    truth = artifacts.labels_by_id(labels)
+    truth = formats.labels_by_id(labels)
     classes = np.unique(list(truth.values()))
-    drawn = artifacts.read_rows(split, artifacts.SPLIT_COLUMNS)
-    rows: dict[str, list[Any]] = {name: [] for name in artifacts.SHARE_COLUMNS}
+    drawn = formats.read_rows(split, formats.SPLIT_COLUMNS)
+    rows: dict[str, list[Any]] = {name: [] for name in formats.SHARE_COLUMNS}
     for trial in np.unique(drawn["trial"]):
         tested = (drawn["trial"] == trial) & (drawn["role"] == names.UNLABELLED_ROLE)
         labels_tested = np.array([truth[name] for name in drawn["id"][tested]])
         rows["trial"] += [int(trial)] * len(classes)
         rows["label"] += classes.tolist()
         rows["share"] += [float(np.mean(labels_tested == label)) for label in classes]
-    artifacts.write_rows(output, artifacts.SHARE_COLUMNS, rows)
+    formats.write_rows(output, formats.SHARE_COLUMNS, rows)
 
 
 def _check_sizes(classes: NDArray[Any], per_class: int, where: str) -> None:

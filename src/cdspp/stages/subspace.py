@@ -1,4 +1,4 @@
-"""The common subspace of one trial in two dimensions, in one view for all rounds."""
+"""The common subspace of one trial in two dimensions, one view for all iterations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cdspp.core.linalg import Float, column_signs, row_normalise
 from cdspp.core.names import PathLike
 from cdspp.methods import make, option_defaults
 from cdspp.methods.base import UNLABELLED
-from cdspp.stages.artifacts import SUBSPACE_ARRAYS
+from cdspp.stages.formats import SUBSPACE_ARRAYS
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
 log = logging.getLogger(__name__)
@@ -25,15 +25,16 @@ _NUMBERS, _WORDS = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.str_)
 NO_ROWS = _NUMBERS, _WORDS, _WORDS, np.empty((0, 2)), _WORDS, np.asarray(False)
 
 
-def fixed_view(rounds: list[Float], anchors: int) -> list[Float]:
-    """Return plane coordinates of the same rows in every round, in one fixed view.
+def fixed_view(iterations: list[Float], anchors: int) -> list[Float]:
+    """Return plane coordinates of the same rows in every iteration, in one fixed view.
 
-    The subspace of each round is rotated onto that of the last one, as well as the
+    The subspace of each iteration is rotated onto that of the last one, as well as the
     first `anchors` rows (the labelled ones) allow; all are then seen along the two
-    leading principal axes of the last round. Narrower rounds are padded by zeros.
+    leading principal axes of the last iteration. Narrower iterations are padded by
+    zeros.
     """
-    width = max(2, *(Z.shape[1] for Z in rounds))
-    padded = [np.pad(Z, ((0, 0), (0, width - Z.shape[1]))) for Z in rounds]
+    width = max(2, *(Z.shape[1] for Z in iterations))
+    padded = [np.pad(Z, ((0, 0), (0, width - Z.shape[1]))) for Z in iterations]
     last = padded[-1]
     centre = last.mean(axis=0)
     axes = linalg.svd(last - centre, full_matrices=False)[2][:2].T
@@ -54,10 +55,10 @@ def write_subspace(
     overlap: str,
     numeric_threads: int,
 ) -> None:
-    """Fit the first trial of a block once more and write its subspace, round by round.
+    """Fit the first trial of a block once more and write its subspace by iteration.
 
     A method that can fit once more on all its pseudo-labels (`final_fit`) does so here:
-    with T rounds there are T + 1, as in Algorithm 2 of the paper. `output` gets
+    with T iterations there are T + 1, as in Algorithm 2 of the paper. `output` gets
     `SUBSPACE_ARRAYS`, with `predicted` empty where a label was given; no rows where the
     method fails.
     """
@@ -83,16 +84,16 @@ def _arrays(
     with labels.keep_labels(*trial.classes):
         model.fit(trial.X, trial.y, source=trial.source)
     n_given = len(trial.source_ids) + len(trial.labelled_ids)
-    # Source, labelled and unlabelled rows in the subspace of each round.
+    # Source, labelled and unlabelled rows in the subspace of each iteration.
     labelled = np.array([label != UNLABELLED for label in trial.y])
     X_source = row_normalise(np.asarray(trial.source.X, dtype=np.float64))
     X_target = row_normalise(trial.X.astype(np.float64))
-    rounds = []
+    iterations = []
     for P_source, P_target in filter(None, (r.projections for r in model.history_)):
         known = np.vstack([X_source @ P_source, X_target[labelled] @ P_target])
         every = np.vstack([known, X_target[~labelled] @ P_target])
-        rounds.append(row_normalise(every - known.mean(axis=0)))
-    views = fixed_view(rounds, anchors=n_given)
+        iterations.append(row_normalise(every - known.mean(axis=0)))
+    views = fixed_view(iterations, anchors=n_given)
     groups = ["source", "labelled", "unlabelled"]
     ids = [trial.source_ids, trial.labelled_ids, trial.test_ids]
     group = np.repeat(groups, [len(part) for part in ids])

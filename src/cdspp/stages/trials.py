@@ -15,8 +15,8 @@ from cdspp.core.files import content_digest
 from cdspp.core.names import LABELLED, PathLike
 from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.bridge import PAIRS, SAME_NAMES, SHARED
-from cdspp.stages import artifacts
-from cdspp.stages.artifacts import Features
+from cdspp.stages import formats
+from cdspp.stages.formats import Features
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class Trial:
 # `source_split` and `target_split`, no test label; of a second source
 # `source_features_2` and `source_split_2`. The one exception is `prior`
 # (`cdspp.stages.splits.write_test_shares`). `predictions` are those of another program,
-# `pairs` the ids of paired samples.
+# `pairs` the ids of paired rows.
 TaskFiles = Mapping[str, PathLike]
 
 
@@ -92,7 +92,7 @@ def read_trials(
     samples of the same trial, under the same id, are left out. `bridge`, to the first
     source, may have `shared_columns`, "same-names" or pairs of names, and
     `paired_rows`, a number. DataError: a file is damaged, features and splits are not
-    of the same samples, columns have no names, or there are too few paired samples.
+    of the same samples, columns have no names, or there are too few paired rows.
     """
     read = [_read_domain(files, name, keep_sparse) for name in source_features(files)]
     source = read[0][0]
@@ -137,9 +137,9 @@ def source_features(files: TaskFiles) -> list[str]:
 def _read_domain(
     files: TaskFiles, name: str, keep_sparse: bool
 ) -> tuple[Features, dict[str, NDArray[Any]]]:
-    features = artifacts.read_features(files[name])
+    features = formats.read_features(files[name])
     split_file = files[name.replace("features", "split")]
-    split = artifacts.read_rows(split_file, artifacts.SPLIT_COLUMNS)
+    split = formats.read_rows(split_file, formats.SPLIT_COLUMNS)
     rows, ids = split["row"], features.ids
     if rows.max(initial=-1) >= len(ids) or np.any(ids[rows] != split["id"].astype(str)):
         raise DataError(
@@ -154,7 +154,7 @@ def _read_domain(
 def _prior(files: TaskFiles, trial: int) -> NDArray[Any] | None:
     if "prior" not in files:
         return None
-    shares = artifacts.read_rows(files["prior"], artifacts.SHARE_COLUMNS)
+    shares = formats.read_rows(files["prior"], formats.SHARE_COLUMNS)
     return np.asarray(shares["share"][shares["trial"] == trial])
 
 
@@ -197,7 +197,7 @@ def _pair_reader(
     """Return a reader of ids and rows of pairs, by trial and the ids of its splits."""
     if not number:
         return lambda *_: (np.empty(0, object), None)
-    every = artifacts.read_rows(files["pairs"], artifacts.PAIR_COLUMNS)
+    every = formats.read_rows(files["pairs"], formats.PAIR_COLUMNS)
     sides = [
         (features.X, {name: row for row, name in enumerate(features.ids.tolist())})
         for features in (source, target)
@@ -210,7 +210,7 @@ def _pair_reader(
         apart = all({*ids}.isdisjoint(names) for names in taken)
         if len(ids) < number or not known or not apart:
             raise DataError(
-                f"{files['pairs']}, trial {trial}: expected {number} paired samples in "
+                f"{files['pairs']}, trial {trial}: expected {number} paired rows in "
                 f"both views that are in no split, got {len(ids)}. Delete it and run "
                 "again, or lower paired_rows."
             )

@@ -13,14 +13,14 @@ from cdspp.core import names
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.labels import no_common_class
-from cdspp.datasets.catalogue import published_storage
+from cdspp.datasets.catalogue import published_spec
 from cdspp.methods import available, method_class, option_defaults
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.stages.source_states import SourceState
 from cdspp.study.model import PUBLISHED, Config
 from cdspp.study.plugins import (
+    ConfigNames,
     Faults,
-    KnownNames,
     ReportPlugin,
     unknown,
     unknown_of,
@@ -31,7 +31,7 @@ VIEWS = ("source_view", "target_view")
 DIFFERENCES = ("source", "options", "labels", "overlap")
 
 
-def cross_faults(known: KnownNames, plugins: Sequence[ReportPlugin]) -> list[str]:
+def cross_faults(known: ConfigNames, plugins: Sequence[ReportPlugin]) -> list[str]:
     """Return every fault found; plug-ins check their own keys."""
     settings, curves = known.entries("settings"), known.entries("curves")
     return [
@@ -47,7 +47,7 @@ def cross_faults(known: KnownNames, plugins: Sequence[ReportPlugin]) -> list[str
     ]
 
 
-def _repeated(known: KnownNames) -> Faults:
+def _repeated(known: ConfigNames) -> Faults:
     for section in ("datasets", "views", "benchmarks", "methods", "settings", "curves"):
         counts = Counter(entry["id"] for _, entry in known.entries(section))
         for name, count in sorted(counts.items()):
@@ -55,7 +55,7 @@ def _repeated(known: KnownNames) -> Faults:
                 yield f"{section}: the id {name!r} is there more than once."
 
 
-def _view_faults(known: KnownNames) -> Faults:
+def _view_faults(known: ConfigNames) -> Faults:
     for where, view in known.entries("views"):
         extractor = view["extractor"]
         try:
@@ -79,7 +79,7 @@ def _view_faults(known: KnownNames) -> Faults:
             yield f"{where}.view: the views rest on each other in a circle."
 
 
-def _weight_faults(known: KnownNames) -> Faults:
+def _weight_faults(known: ConfigNames) -> Faults:
     lost: dict[str, str] = {}
     for where, view in known.entries("views"):
         for options in _options_by_domain(view) if _extractor(view) else ():
@@ -113,7 +113,7 @@ def _options_by_domain(view: Config) -> Iterator[dict[str, Any]]:
         }
 
 
-def _benchmark_faults(known: KnownNames) -> Faults:
+def _benchmark_faults(known: ConfigNames) -> Faults:
     for where, entry in known.entries("benchmarks"):
         for key in VIEWS:
             yield from known.missing(f"{where}.{key}", "views", entry[key])
@@ -132,12 +132,12 @@ def _benchmark_faults(known: KnownNames) -> Faults:
         yield from known.size_faults(f"{where}.labels", entry, entry["labels"])
 
 
-def _domains_of(known: KnownNames, entry: Config, key: str) -> tuple[str, ...]:
+def _domains_of(known: ConfigNames, entry: Config, key: str) -> tuple[str, ...]:
     tasks = task_names(entry, known.datasets[entry["dataset"]].class_sizes)
     return names.role_domains(tasks)[key.removesuffix("_view")]
 
 
-def _kind_faults(known: KnownNames, where: str, entry: Config, key: str) -> Faults:
+def _kind_faults(known: ConfigNames, where: str, entry: Config, key: str) -> Faults:
     """Yield the reasons why the view of a key cannot be made of the data."""
     dataset = known.datasets[entry["dataset"]]
     root = known.views.get(known.root(entry[key]) or "")
@@ -147,10 +147,10 @@ def _kind_faults(known: KnownNames, where: str, entry: Config, key: str) -> Faul
     if root["extractor"] == PUBLISHED:
         name, published = options.get("name"), dataset.entry.get("published", {})
         if name not in published:
-            yield unknown(f"{place}: published view", name, published)
+            yield unknown(f"{place}: published features", name, published)
             return
         for domain in _domains_of(known, entry, key):
-            if published_storage(dataset.entry, name, domain) is None:
+            if published_spec(dataset.entry, name, domain) is None:
                 yield f"{place}: {name} is not published for domain {domain}."
         return
     if found.kind not in {"view", dataset.kind}:
@@ -162,7 +162,7 @@ def _kind_faults(known: KnownNames, where: str, entry: Config, key: str) -> Faul
 
 
 def _option_domain_faults(
-    known: KnownNames, where: str, entry: Config, key: str
+    known: ConfigNames, where: str, entry: Config, key: str
 ) -> Faults:
     domains = _domains_of(known, entry, key)
     name: str | None = entry[key]
@@ -175,7 +175,7 @@ def _option_domain_faults(
         name = known.views[name].get("view")
 
 
-def _domain_faults(known: KnownNames, where: str, entry: Config) -> Faults:
+def _domain_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
     domains = known.datasets[entry["dataset"]].class_sizes
     tasks = task_names(entry, domains)
     for task in tasks:
@@ -194,7 +194,7 @@ def _domain_faults(known: KnownNames, where: str, entry: Config) -> Faults:
         yield unknown(f"{where}.showcase", entry["showcase"], shown)
 
 
-def _class_faults(known: KnownNames, where: str, entry: Config) -> Faults:
+def _class_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
     """Yield the tasks whose domains share no class, or one of which has one class."""
     domains = {
         name: [label for label, size in sizes.items() if size]
@@ -214,7 +214,7 @@ def _class_faults(known: KnownNames, where: str, entry: Config) -> Faults:
                 yield f"{where}.tasks: {task}: {text} others, or leave it out."
 
 
-def _bridge_faults(known: KnownNames, where: str, entry: Config) -> Faults:
+def _bridge_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
     bridge, dataset = entry["bridge"], known.datasets[entry["dataset"]]
     if not {SHARED, PAIRS} & {*bridge}:
         yield f"{where}: nothing is shared; give {SHARED} or {PAIRS}."
@@ -240,7 +240,7 @@ def _bridge_faults(known: KnownNames, where: str, entry: Config) -> Faults:
         yield f"{where}.{PAIRS}: {text}."
 
 
-def _method_faults(known: KnownNames) -> Faults:
+def _method_faults(known: ConfigNames) -> Faults:
     for where, method in known.entries("methods"):
         name = method["id"]
         if name not in available():
@@ -268,7 +268,7 @@ def _method_faults(known: KnownNames) -> Faults:
             yield f"{where}.prior_file: method {name} has no option prior."
 
 
-def _own_view_faults(known: KnownNames, where: str, method: Config) -> Faults:
+def _own_view_faults(known: ConfigNames, where: str, method: Config) -> Faults:
     given, place = method.get("source_view", {}), f"{where}.source_view"
     own = dict.fromkeys(known.ran(method), given) if isinstance(given, str) else given
     for name, view in own.items():
@@ -294,7 +294,7 @@ def _option_faults(where: str, method: str, options: Config) -> Faults:
             yield f"{where}: {error}"
 
 
-def _bridge_use_faults(known: KnownNames, where: str, method: Config) -> Faults:
+def _bridge_use_faults(known: ConfigNames, where: str, method: Config) -> Faults:
     usable = method_class(method["id"]).bridges
     chosen = method.get("bridges", usable)
     yield from unknown_of(f"{where}.bridges", chosen, usable)
@@ -307,7 +307,7 @@ def _bridge_use_faults(known: KnownNames, where: str, method: Config) -> Faults:
         )
 
 
-def _role_faults(known: KnownNames) -> Faults:
+def _role_faults(known: ConfigNames) -> Faults:
     if not known.methods.keys() <= set(available()):
         return  # these faults come first
     for role in (names.REFERENCE, names.BASELINE):
@@ -318,7 +318,7 @@ def _role_faults(known: KnownNames) -> Faults:
             yield f"{role}: {name} uses no source; name a method that does."
 
 
-def _setting_faults(known: KnownNames, where: str, setting: Config) -> Faults:
+def _setting_faults(known: ConfigNames, where: str, setting: Config) -> Faults:
     if not {*DIFFERENCES} & {*setting}:
         yield f"{where}: nothing differs; give one of {', '.join(DIFFERENCES)}."
     try:
@@ -339,7 +339,7 @@ def _setting_faults(known: KnownNames, where: str, setting: Config) -> Faults:
             yield from known.size_faults(f"{where}.labels", entry, labels)
 
 
-def _curve_faults(known: KnownNames, where: str, curve: Config) -> Faults:
+def _curve_faults(known: ConfigNames, where: str, curve: Config) -> Faults:
     yield from run_faults(known, where, curve, curve["methods"])
     parameter, methods = curve["parameter"], _runnable(known, curve["methods"])
     counts = parameter in (names.LABELS, PAIRS)
@@ -354,7 +354,7 @@ def _curve_faults(known: KnownNames, where: str, curve: Config) -> Faults:
 
 
 def run_faults(
-    known: KnownNames, where: str, entry: Config, methods: Collection[str]
+    known: ConfigNames, where: str, entry: Config, methods: Collection[str]
 ) -> Faults:
     """Yield faults of the methods, benchmarks and tasks that are named."""
     chosen, tasks = known.ran(entry), entry.get("tasks", [])
@@ -370,11 +370,11 @@ def run_faults(
         yield from unknown_of(f"{where}.tasks", tasks, there)
 
 
-def _runnable(known: KnownNames, methods: Iterable[str]) -> list[str]:
+def _runnable(known: ConfigNames, methods: Iterable[str]) -> list[str]:
     return [n for n in methods if n in known.methods and n in available()]
 
 
-def external_faults(known: KnownNames, settings: Collection[str]) -> Faults:
+def external_faults(known: ConfigNames, settings: Collection[str]) -> Faults:
     """Yield what the study lacks of the places of external predictions."""
     # Not above: it needs pandas, and few studies have such a file.
     from cdspp.stages.external import external_places

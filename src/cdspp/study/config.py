@@ -40,7 +40,7 @@ from cdspp.study.model import (
     View,
     of_entry,
 )
-from cdspp.study.plugins import KnownNames, ReportPlugin, plugin_classes
+from cdspp.study.plugins import ConfigNames, ReportPlugin, plugin_classes
 
 __all__ = ["MergedConfig", "load_study", "merge_files", "merge_presets"]
 
@@ -176,7 +176,7 @@ def load_study(
     Raises
     ------
     ConfigError
-        The message lists every fault found, one a line: those of the schema, or
+        The message lists every fault found, one per line: those of the schema, or
         if there is none, all others.
     """
     if (given := config.get("partial")) in ("true", "false"):  # of a command line
@@ -187,7 +187,7 @@ def load_study(
     plugins = tuple(plugin(Path(resources)) for plugin in plugin_classes())
     faults = list(register_external_methods(config))
     datasets, more, notes = _datasets(config, catalogue, data)
-    known = KnownNames(config, datasets)
+    known = ConfigNames(config, datasets)
     _refuse([*faults, *more, *cross_faults(known, plugins)])
     study = _build(known, plugins, notes)
     _refuse([*external_faults(known, study.settings)])
@@ -346,7 +346,7 @@ def _of_user(found: Dataset, entry: Config) -> StudyDataset:
 
 
 def _build(
-    known: KnownNames, plugins: Sequence[ReportPlugin], notes: list[str]
+    known: ConfigNames, plugins: Sequence[ReportPlugin], notes: list[str]
 ) -> Study:
     config, benchmarks = known.config, {}
     for entry in config["benchmarks"]:

@@ -25,7 +25,7 @@ FIT_LOG = "logs/{study}/fits/{benchmark}/{setting}/{task}/{method}/{block}.log"
 SHARES = "results/{study}/test-shares/{benchmark}/{setting}/{domain}/{block}.parquet"
 SUBSPACE = "results/{study}/subspace/{benchmark}/{task}.npz"
 SCORES = "results/{study}/scores/{benchmark}.parquet"
-ROW_SCORES = "results/{study}/scores/{benchmark}.npz"
+SAMPLE_SCORES = "results/{study}/scores/{benchmark}.npz"
 PREDICTIONS = "results/{study}/predictions/{benchmark}/{task}/{method}.csv"
 REPORT = "results/{study}/report/index.html"
 SHOWN = "results/{study}/{kind}/{name}.{form}"
@@ -33,7 +33,7 @@ SHOWN = "results/{study}/{kind}/{name}.{form}"
 # are of the main run; the last four are of the task that is shown in detail.
 INPUTS = {
     "scores": SCORES,
-    "rows": ROW_SCORES,
+    "rows": SAMPLE_SCORES,
     "comparisons": "results/{study}/tables/source-help_{benchmark}.csv",
     "selection": "results/{study}/tables/selection.csv",
     "records": f"{FIT}.json",
@@ -61,14 +61,14 @@ def workflow_folder() -> Path:
     return package / "_study"
 
 
-def found_file(path: PathLike) -> Path:
+def study_file_path(path: PathLike) -> Path:
     """Return a study file: that of the working folder, else one that ships."""
     shipped = workflow_folder() / path
     return shipped if shipped.is_file() and not Path(path).exists() else Path(path)
 
 
-def told_file(path: PathLike) -> str:
-    """Return a name of a study file by which `found_file` finds it anywhere."""
+def portable_study_path(path: PathLike) -> str:
+    """Return a name of a study file by which `study_file_path` finds it anywhere."""
     shipped = Path(path).resolve()
     studies = workflow_folder().resolve() / "resources"
     if shipped.is_relative_to(studies):
@@ -113,7 +113,7 @@ def input_patterns(study: Study, key: FitKey) -> dict[str, str]:
 
 def files_of_fit(study: Study, key: FitKey) -> dict[str, str]:
     """Return the inputs of one fit, by the same names."""
-    from cdspp.stages.artifacts import input_files
+    from cdspp.stages.formats import input_files
 
     return input_files(input_patterns(study, key), key)
 
@@ -211,14 +211,16 @@ def files_after_fits(
 ) -> dict[str, list[str]]:
     """Return the files that follow from the fits of a study, by stage."""
     known, names = {"study": study.name}, study.benchmarks
-    shown = {  # by the kinds of `cdspp.report.outline.KINDS`
+    shown = {  # by the kinds of `cdspp.report.registry.KINDS`
         "tables": product(tables, TABLE_FORMS),
         "figures": product(figures, FIGURE_FORMS),
         "timings": product(timings, TABLE_FORMS),
     }
     return {
         "scores": [SCORES.format(**known, benchmark=b) for b in names],
-        "scores by row": [ROW_SCORES.format(**known, benchmark=b) for b in names],
+        "scores per sample": [
+            SAMPLE_SCORES.format(**known, benchmark=b) for b in names
+        ],
         "subspaces": [
             SUBSPACE.format(**known, benchmark=b, task=entry.showcase)
             for b, entry in names.items()

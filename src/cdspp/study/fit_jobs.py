@@ -16,22 +16,22 @@ from cdspp.core.provenance import code_digest
 from cdspp.features import Extractor, make_extractor
 from cdspp.methods import cost, external_identity, method_class, method_module
 from cdspp.methods.cost import Cost, Size
-from cdspp.stages.artifacts import ExpectedFits, fit_recipe
 from cdspp.stages.fit import FOLDS, grid_options
+from cdspp.stages.formats import ExpectedFits, fit_recipe
 from cdspp.study.files import input_patterns
 from cdspp.study.model import Study, StudyDataset
 
 # Features of a view whose number the data decide: bags of words, shares of energy.
 UNKNOWN_WIDTH, UNKNOWN_COMPONENTS = 10_000, 500
 WORDS_SHARE = 0.01  # of the words of all texts that are in one
-# Room for machines that are slower and inputs that converge later than measured.
-TIME_ROOM, MEMORY_ROOM = 3.0, 1.5
+# Reserves for machines that are slower and inputs that converge later than measured.
+TIME_RESERVE, MEMORY_RESERVE = 3.0, 1.5
 FEWEST_MINUTES, FEWEST_MB = 5, 1000
 # Methods share a job as long as its fits are expected to take no more: starting a
 # process takes a second, and a cluster is not to wait for what could run side by side.
 SHARED_SECONDS = 40.0
 # Jobs that are expected to take longer gain nothing from waiting for each other.
-ALONE_SECONDS = 60.0
+UNGROUPED_SECONDS = 60.0
 FORECAST_NOTE = (
     "Fits alone, on one thread of a machine like the one the cost model was measured "
     "on,\nwithin a factor of about two. Quick methods share jobs, which `cdspp run ... "
@@ -69,14 +69,14 @@ def expected_fits(study: Study, benchmark: str) -> ExpectedFits:
 
 
 @dataclass(frozen=True)
-class FitGroup:
+class FitRule:
     """Fits that read the same files: a job makes those of a task and block.
 
-    The members, of `Study.fit_keys`, are of one method, or of several quick ones; the
+    The fits, of `Study.fit_keys`, are of one method, or of several quick ones; the
     name is that of their rule.
     """
 
-    members: tuple[FitKey, ...]
+    fits: tuple[FitKey, ...]
     tasks: tuple[str, ...]
     blocks: tuple[str, ...]
     name: str = ""
@@ -84,7 +84,7 @@ class FitGroup:
     @property
     def methods(self) -> tuple[str, ...]:
         """Its methods, each once."""
-        return tuple(dict.fromkeys(member.method for member in self.members))
+        return tuple(dict.fromkeys(fit.method for fit in self.fits))
 
     @property
     def needs_torch(self) -> bool:
@@ -94,18 +94,18 @@ class FitGroup:
 
 def fit_jobs(study: Study) -> Iterator[list[FitKey]]:
     """Yield the fits of each job of a study; the first one names the job's log."""
-    for group in fit_groups(study):
+    for group in fit_rules(study):
         for task, block in product(group.tasks, group.blocks):
-            yield [key._replace(task=task, block=block) for key in group.members]
+            yield [key._replace(task=task, block=block) for key in group.fits]
 
 
-def fit_groups(study: Study) -> Iterator[FitGroup]:
+def fit_rules(study: Study) -> Iterator[FitRule]:
     """Yield the groups of fits that share jobs; every fit is in one of them."""
     rules = Counter[str]()
     for benchmark in study.benchmarks:
         numbers = count(1)
         for group in _unnamed_groups(study, benchmark):
-            _, setting, _, name, _ = group.members[0]
+            _, setting, _, name, _ = group.fits[0]
             if is_quick(study, group):
                 name = f"quick_{next(numbers)}"
             elif setting != names.MAIN:
@@ -117,7 +117,7 @@ def fit_groups(study: Study) -> Iterator[FitGroup]:
             yield replace(group, name=rule + same)
 
 
-def _unnamed_groups(study: Study, benchmark: str) -> list[FitGroup]:
+def _unnamed_groups(study: Study, benchmark: str) -> list[FitRule]:
     """Return fits of equal tasks, blocks and inputs; quick methods share a group."""
     order = list(study.methods).index
     alike: dict[tuple[Any, ...], list[FitKey]] = defaultdict(list)
@@ -126,14 +126,14 @@ def _unnamed_groups(study: Study, benchmark: str) -> list[FitGroup]:
             blocks = study.blocks(study.setting_trials(key.setting, key.method))
             # Settings with own splits stay apart: one tests what another labels.
             alike[tasks, blocks, *input_patterns(study, key).items()].append(key)
-    groups: list[FitGroup] = []
+    groups: list[FitRule] = []
     for (tasks, blocks, *_), keys in alike.items():
         first = len(groups)
         for _, own in groupby(keys, key=attrgetter("method")):
-            new = FitGroup(tuple(own), tasks, blocks)
+            new = FitRule(tuple(own), tasks, blocks)
             # A method goes to the first with room, so that none moves for it.
             for place, group in enumerate(groups[first:], start=first):
-                both = replace(group, members=(*group.members, *new.members))
+                both = replace(group, fits=(*group.fits, *new.fits))
                 if is_quick(study, both):
                     groups[place] = both
                     break
@@ -143,31 +143,31 @@ def _unnamed_groups(study: Study, benchmark: str) -> list[FitGroup]:
     return sorted(groups, key=lambda group: order(group.methods[0]))
 
 
-def is_quick(study: Study, group: FitGroup) -> bool:
+def is_quick(study: Study, group: FitRule) -> bool:
     """Return whether methods may share jobs; torch takes memory of its own."""
     return not group.needs_torch and longest_seconds(study, group) <= SHARED_SECONDS
 
 
-def job_cost(study: Study, group: FitGroup, task: str, trials: int) -> Cost:
+def job_cost(study: Study, group: FitRule, task: str, trials: int) -> Cost:
     """Return the expected cost of a job's fits on so many trials, in whole seconds."""
-    costs = [cell_cost(study, key._replace(task=task)) for key in group.members]
+    costs = [cell_cost(study, key._replace(task=task)) for key in group.fits]
     seconds = round(trials * sum(each.seconds for each in costs))
     return Cost(seconds, max(each.megabytes for each in costs))
 
 
-def longest_seconds(study: Study, group: FitGroup) -> int:
+def longest_seconds(study: Study, group: FitRule) -> int:
     """Return the seconds that the longest job of a group is expected to take."""
     trials = max(len(trials_of_block(block)) for block in group.blocks)
     return int(max(job_cost(study, group, t, trials).seconds for t in group.tasks))
 
 
-def travels_alone(study: Study, group: FitGroup) -> bool:
+def runs_ungrouped(study: Study, group: FitRule) -> bool:
     """Return whether jobs run ungrouped on a cluster: long ones and networks."""
-    return group.needs_torch or longest_seconds(study, group) > ALONE_SECONDS
+    return group.needs_torch or longest_seconds(study, group) > UNGROUPED_SECONDS
 
 
 def fit_request(
-    study: Study, group: FitGroup, task: str, trials: int, attempt: int = 1
+    study: Study, group: FitRule, task: str, trials: int, attempt: int = 1
 ) -> Request:
     """Return the request of a job of a group, on a block of so many trials."""
     gpus = study.gpus if group.needs_torch else 0
@@ -178,7 +178,7 @@ def forecast_text(study: Study) -> str:
     """Return the jobs, fits, core-hours and memory of a study by method, as a table."""
     rows: dict[str, list[float]] = {name: [0, 0, 0.0, 0.0] for name in study.methods}
     jobs = 0
-    for group in fit_groups(study):
+    for group in fit_rules(study):
         n_jobs = len(group.tasks) * len(group.blocks)
         jobs += n_jobs
         for method in group.methods:
@@ -211,8 +211,8 @@ class Request(NamedTuple):
 
 def job_request(expected: Cost, gpus: int, attempt: int) -> Request:
     """Return a request with room to spare, and more room in a later attempt."""
-    memory = max(math.ceil(MEMORY_ROOM * expected.megabytes / 100) * 100, FEWEST_MB)
-    minutes = FEWEST_MINUTES + math.ceil(TIME_ROOM * expected.seconds / 60)
+    memory = max(math.ceil(MEMORY_RESERVE * expected.megabytes / 100) * 100, FEWEST_MB)
+    minutes = FEWEST_MINUTES + math.ceil(TIME_RESERVE * expected.seconds / 60)
     return Request(attempt * memory, attempt * minutes, gpus)
 
 
@@ -268,7 +268,7 @@ def view_request(
     n_rows += data.paired
     # What is unknown are bags of words: of some thousand, few are in a row.
     width = extractor.width() or UNKNOWN_COMPONENTS
-    if data.storage(study.views[view], domain) is not None:
+    if data.spec(study.views[view], domain) is not None:
         width = _width(study, data, domain, view)
     if (below := study.views[view].view) is not None:
         width = max(width, _width(study, data, domain, below))
@@ -289,7 +289,7 @@ def _extractor(study: Study, domain: str, view: str) -> Extractor:
 def _density(study: Study, data: StudyDataset, domain: str, name: str) -> float:
     """Return the share of the features of a row that are stored."""
     view = study.views[name]
-    if view.view or view.scale == names.PCA or data.storage(view, domain) is not None:
+    if view.view or view.scale == names.PCA or data.spec(view, domain) is not None:
         return 1.0
     texts = _extractor(study, domain, name).kind == "texts"
     return WORDS_SHARE if texts else 1.0
@@ -297,8 +297,8 @@ def _density(study: Study, data: StudyDataset, domain: str, name: str) -> float:
 
 def _width(study: Study, data: StudyDataset, domain: str, name: str) -> int:
     view, extractor = study.views[name], _extractor(study, domain, name)
-    if (storage := data.storage(view, domain)) is not None:
-        width = int(storage["width"])
+    if (spec := data.spec(view, domain)) is not None:
+        width = int(spec["width"])
     elif view.view is not None and extractor.keeps_width:
         width = _width(study, data, domain, view.view)
     else:

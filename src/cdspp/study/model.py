@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, TypeVar
 
 from cdspp.core.names import MAIN, NO_SCALE, REAL, FitKey, role_domains, task_domains
-from cdspp.datasets.catalogue import published_storage
+from cdspp.datasets.catalogue import published_spec
 from cdspp.methods import option_defaults
 
 Config = Mapping[str, Any]
@@ -53,14 +53,14 @@ class StudyDataset:
             return None
         if view.extractor != PUBLISHED or domain is None:
             return self.kind
-        storage = self.storage(view, domain)
-        return None if storage is None else str(storage["resource"])
+        spec = self.spec(view, domain)
+        return None if spec is None else str(spec["resource"])
 
-    def storage(self, view: View, domain: str) -> dict[str, Any] | None:
-        """Return how a published view of a domain is stored, None for other views."""
+    def spec(self, view: View, domain: str) -> dict[str, Any] | None:
+        """Return the specification of published features, None for other views."""
         if view.extractor != PUBLISHED:
             return None
-        return published_storage(self.entry, view.options["name"], domain)
+        return published_spec(self.entry, view.options["name"], domain)
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class Curve:
     tasks: tuple[str, ...]
     values: tuple[CurveValue, ...]
     dropped: tuple[tuple[float, str], ...]
-    trials_asked: int
+    n_trials: int
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.study.model import Curve, CurveValue, Setting, Study
 from cdspp.study.settings import SHUFFLED, stand_ins
 
-METHOD, INFORMED, BRIDGED, CONTROL = "method", "informed", "bridged", "control"
+METHOD, INFORMED, WITH_BRIDGE, CONTROL = "method", "informed", "bridge", "control"
 VARIANT, STATE, CHOOSING = "variant", "state", "selected"
 LEFT_OUT = "left-out"  # one of several sources
-KINDS = METHOD, INFORMED, BRIDGED, CONTROL, VARIANT, STATE, CHOOSING, LEFT_OUT
+KINDS = METHOD, INFORMED, WITH_BRIDGE, CONTROL, VARIANT, STATE, CHOOSING, LEFT_OUT
 
-SHARED_ALONE = "shared columns"  # the bridge of a row that uses no pairs
+SHARED_ONLY = "shared columns"  # the bridge of a row that uses no pairs
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class Row:
 
     The key is of a method, of a control, or of both method and setting; `tasks` is
     empty where the method runs all. Methods alone may be bold (but `shortened` ones),
-    and take part in ranks and claims, bridged ones in verdicts, too. An informed method
-    knows something of the test samples. A control is the reference in another source
-    state (`source`); other methods there are of the kind state, and shown by gains
-    alone, as are those that select options. A `reseeded` row is the main run from
+    and take part in ranks and claims, with a bridge in verdicts, too. An informed
+    method knows something of the test samples. A control is the reference in another
+    source state (`source`); other methods there are of the kind state, and shown by
+    gains alone, as are those that select options. A `reseeded` row is the main run from
     another random start. It `stands_for` the method that it is without a source, where
     that is not fitted twice; of several sources it is a `vote` of one fit for each.
     """
@@ -40,7 +40,7 @@ class Row:
     display_name: str
     setting: str
     method: str
-    trials_asked: int
+    n_trials: int
     kind: str = METHOD
     supervised: bool = False
     shortened: bool = False
@@ -110,7 +110,7 @@ class BenchmarkPlan:
     labels: Mapping[str, int] = field(default_factory=dict)
     views: Mapping[str, str] = field(default_factory=dict)
     overlap: str = "exclude"
-    trials_asked: int = 1
+    n_trials: int = 1
     rows: tuple[Row, ...] = ()
     curves: tuple[CurvePlan, ...] = ()
     showcase: Showcase | None = None
@@ -125,7 +125,7 @@ class BenchmarkPlan:
         known = (role for role in self.labels if role != names.UNLABELLED_ROLE)
         counts = " and ".join(f"{self.labels[role]} {role}" for role in known)
         labels = f", {counts} labels per class" if counts else ""
-        return f"{self.title}: {counted(self.trials_asked, 'trial')}{labels}."
+        return f"{self.title}: {counted(self.n_trials, 'trial')}{labels}."
 
     @property
     def shown_rows(self) -> tuple[Row, ...]:
@@ -135,7 +135,7 @@ class BenchmarkPlan:
     @property
     def main_rows(self) -> list[Row]:
         """The methods in the main setting, in table order; no control among them."""
-        return [row for row in self.rows if row.kind in (METHOD, INFORMED, BRIDGED)]
+        return [row for row in self.rows if row.kind in (METHOD, INFORMED, WITH_BRIDGE)]
 
     @property
     def varied(self) -> set[str]:
@@ -156,7 +156,7 @@ class BenchmarkPlan:
         """Return the part of the plan that depends only on the data."""
         kept = (
             *("study", "benchmark", "title", "dataset", "tasks", "summary"),
-            *("labels", "views", "overlap", "trials_asked"),
+            *("labels", "views", "overlap", "n_trials"),
         )
         return BenchmarkPlan(**{name: getattr(self, name) for name in kept})
 
@@ -201,7 +201,7 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         labels=dict(sorted(entry.labels.items())),
         views=entry.views,
         overlap=entry.overlap,
-        trials_asked=study.trials,
+        n_trials=study.trials,
         rows=tuple(sorted(rows, key=lambda row: KINDS.index(row.kind))),
         curves=tuple(_curves(study, benchmark)),
         showcase=showcase if shown in ran_in(names.MAIN) else None,
@@ -226,7 +226,7 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         display_name=found.display_name,
         setting=name,
         method=method,
-        trials_asked=study.setting_trials(name, method),
+        n_trials=study.setting_trials(name, method),
         supervised=found.supervised,
         shortened=entry.shortened,
         source=str(setting.source["name"]),
@@ -237,7 +237,7 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
         vote=several and found.uses_source and not found.several_sources,
     )
     if name == names.MAIN and row.bridge:
-        return replace(row, kind=BRIDGED)
+        return replace(row, kind=WITH_BRIDGE)
     if study.prior_file(name, method) is not None:
         text = f"{found.display_name} (knows test shares)"
         row = replace(row, display_name=text, kind=INFORMED)
@@ -257,7 +257,7 @@ def _row(study: Study, benchmark: str, setting: Setting, method: str) -> Row:
 
 
 def _bridge_text(bridge: Mapping[str, Any]) -> str:
-    parts = [SHARED_ALONE] if SHARED in bridge else []
+    parts = [SHARED_ONLY] if SHARED in bridge else []
     parts += [counted(bridge[PAIRS], "pair")] if PAIRS in bridge else []
     return " and ".join(parts)
 
@@ -278,10 +278,10 @@ def _curves(study: Study, benchmark: str) -> Iterator[CurvePlan]:
                 continue
             for state in (names.MAIN, *curve.states[method]):
                 row = _row(study, benchmark, study.settings[state], method)
-                main = BRIDGED if row.bridge else METHOD
+                main = WITH_BRIDGE if row.bridge else METHOD
                 kind = main if state == names.MAIN else STATE
-                trials = min(row.trials_asked, curve.trials_asked)
-                rows.append(replace(row, kind=kind, trials_asked=trials))
+                trials = min(row.n_trials, curve.n_trials)
+                rows.append(replace(row, kind=kind, n_trials=trials))
         if rows and curve.values:
             n_classes = len(sizes[names.task_domains(entry.tasks[0]).target])
             yield CurvePlan(**vars(curve), rows=tuple(rows), n_classes=n_classes)

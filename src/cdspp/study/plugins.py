@@ -41,7 +41,7 @@ class ReportPlugin:
     def __init__(self, resources: Path) -> None:
         self.resources = resources
 
-    def faults(self, known: KnownNames) -> Iterable[str]:
+    def faults(self, known: ConfigNames) -> Iterable[str]:
         """Return the faults of its keys, a line each."""
         return ()
 
@@ -58,9 +58,9 @@ class ReportPlugin:
         return {}
 
     @staticmethod
-    def parts(outline: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the outline of the page with its own parts and items."""
-        return outline
+    def parts(page_parts: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the parts of the page with its own."""
+        return page_parts
 
 
 @cache
@@ -69,7 +69,7 @@ def plugin_classes() -> tuple[type[ReportPlugin], ...]:
     return tuple(map(load_class, (*BUILT_IN, *plugin_paths(OFFERED).values())))
 
 
-class KnownNames:
+class ConfigNames:
     """The sections of a configuration by name, and its data sets."""
 
     def __init__(self, config: Config, datasets: Mapping[str, StudyDataset]) -> None:

@@ -14,7 +14,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.jobs import FINISHED, READY
 from cdspp.core.names import MAIN, FitKey, trials_of_block
 from cdspp.core.run_lock import RunLock, read_run_locks
-from cdspp.stages.artifacts import read_fit_record
+from cdspp.stages.formats import read_fit_record
 from cdspp.study.files import FIT, FIT_LOG, SUBSPACE
 from cdspp.study.fit_jobs import fit_jobs
 from cdspp.study.model import Study
@@ -38,14 +38,15 @@ class Failure(NamedTuple):
 class Progress:
     """Progress of a study.
 
-    `fits` counts, by benchmark and method, trials in each of `STATES`; `crashed` are
-    the files to make again where a method crashed, `stopped` the logs of jobs that were
-    killed, or ran out of memory. The `runs` of this folder live, or are of elsewhere.
+    `fits` counts, by benchmark and method, trials in each of `STATES`; `to_repeat` are
+    the files to make again after an unexpected error, `stopped` the logs of jobs that
+    were killed, or ran out of memory. The `runs` of this folder live, or are of
+    elsewhere.
     """
 
     fits: dict[tuple[str, str], Counter[str]]
     failures: list[Failure] = field(default_factory=list)
-    crashed: list[str] = field(default_factory=list)
+    to_repeat: list[str] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)
     runs: Sequence[RunLock] = ()
 
@@ -121,7 +122,7 @@ def _add_fits(progress: Progress, study: Study, fits: list[FitKey]) -> None:
             for reason, number in Counter(failed).items()
         )
         if any(trial.get("crashed") for trial in trials):
-            progress.crashed.extend(_made_of(study, key, file))
+            progress.to_repeat.extend(_made_of(study, key, file))
     if not whole:
         methods = ", ".join(dict.fromkeys(key.method for key in fits))
         benchmark, _, task, _, block = fits[0]

@@ -232,7 +232,7 @@ def _curves_of(entry: Config, study: Study) -> Iterator[Curve]:
             tasks=tasks,
             values=values,
             dropped=dropped,
-            trials_asked=min(entry.get("trials", study.trials), study.trials),
+            n_trials=min(entry.get("trials", study.trials), study.trials),
         )
 
 
@@ -283,7 +283,7 @@ def _curve_settings(curves: Sequence[Curve]) -> Iterator[Setting]:
                 tuple(methods),
                 chosen,
                 {"name": state},
-                trials=first.trials_asked,
+                trials=first.n_trials,
                 of_curve=True,
                 **difference,
             )

@@ -46,7 +46,7 @@ from cdspp.study.files import (
     FIT,
     INDEX,
     REPORT,
-    ROW_SCORES,
+    SAMPLE_SCORES,
     SCORES,
     files_after_fits,
     files_before_fits,
@@ -55,9 +55,9 @@ from cdspp.study.fit_jobs import cell_cost, expected_fits
 from cdspp.study.model import Study
 
 REPORT_PAGE, DIGESTS = "report/index.html", "digests.json"  # of a study
-# Written beside an output, and no output of a rule (one by the older release).
+# Written next to an output, and no output of a rule (one by the older release).
 BESIDE = ("contents.json", "digests.json", "index.sha256")
-CODE_ALONE = (OTHER_CODE, MADE_BY_OLDER)
+CODE_ONLY = (OTHER_CODE, MADE_BY_OLDER)
 MISSING, FOLLOWS = "not there yet", "a file that it was made of is made again"
 NAMED = 3  # of changed files, in a note
 
@@ -82,7 +82,7 @@ def file_recipe(study: Study, file: str) -> str:
             domain, view, _ = name.split(".")
             entry = study.views[view]
             own = own_digests(entry.extractor, entry.domain_options(domain))
-            stored = study.datasets[dataset].storage(entry, domain)
+            stored = study.datasets[dataset].spec(entry, domain)
             choices, code = _of_view(study, view, domain)
             choices += [entry.scale, own, stored]
         case _, _, "splits" | "test-shares" as kind, benchmark, *names, _:
@@ -135,7 +135,7 @@ def stale(
                 found[file] = MADE_BY_OLDER
     report = REPORT.format(study=study.name)
     with suppress(DataError):  # no report yet, or `changed_files` says that
-        stated = read_stated(Path(report).parents[1])
+        stated = read_digests(Path(report).parents[1])
         shown = stated.configuration
         asked = json.loads(json.dumps(study.run_description().config, default=str))
         # The older release had other keys for the same.
@@ -187,7 +187,7 @@ class _Comparison:
         ]
         self.check(fits, expected_fits(study, benchmark).of)
         if len(self.found) == n_before:
-            self.check([scores, ROW_SCORES.format(**place)])
+            self.check([scores, SAMPLE_SCORES.format(**place)])
 
 
 def _fit_file(study: Study, key: FitKey) -> str:
@@ -202,7 +202,7 @@ def _written(file: str) -> int:
         return 0
 
 
-class Outlook(NamedTuple):
+class RunForecast(NamedTuple):
     """The trials of a study's fits: those that stay, and those that run, by reason.
 
     `code_hours` are core-hours of those that run for changes of code alone.
@@ -221,7 +221,7 @@ class Outlook(NamedTuple):
         return f"Fits: {stay} stay, {self.run.total()} run ({reasons})."
 
 
-def outlook(study: Study, stale_files: Mapping[str, str]) -> Outlook:
+def run_forecast(study: Study, stale_files: Mapping[str, str]) -> RunForecast:
     """Return what a run would do with the fits of a study, at most.
 
     A fit that follows from other files is kept after all if these come out equal.
@@ -236,13 +236,13 @@ def outlook(study: Study, stale_files: Mapping[str, str]) -> Outlook:
             # Trials in blocks of another size are kept.
             left = len(trials.difference(*(trials_of_block(b.stem) for b in blocks)))
         stay, run[reason] = stay + len(trials) - left, run[reason] + left
-        if reason in CODE_ALONE:
+        if reason in CODE_ONLY:
             seconds += left * cell_cost(study, key).seconds
-    return Outlook(stay, +run, seconds / 3600)
+    return RunForecast(stay, +run, seconds / 3600)
 
 
 def notes(
-    stale_files: Mapping[str, str], unrecorded: Sequence[str], fits: Outlook
+    stale_files: Mapping[str, str], unrecorded: Sequence[str], fits: RunForecast
 ) -> Iterator[str]:
     """Yield sentences on what a run would make again and why."""
     if unrecorded:
@@ -258,9 +258,9 @@ def notes(
     yield str(fits)
 
 
-def remake_question(fits: Outlook) -> str:
+def remake_question(fits: RunForecast) -> str:
     """Say what changes of code alone would cost, nothing where they cost no fit."""
-    reasons = {reason: n for reason in CODE_ALONE if (n := fits.run[reason])}
+    reasons = {reason: n for reason in CODE_ONLY if (n := fits.run[reason])}
     if not reasons:
         return ""
     each = ", ".join(f"{n}: {reason}" for reason, n in reasons.items())
@@ -310,14 +310,14 @@ class ReportDigests(NamedTuple):
 def write_digests(
     page: Path, configuration: Mapping[str, Any], files: Mapping[str, str]
 ) -> None:
-    """Write what a finished page rests on beside it, as `read_stated` reads it."""
+    """Write what a finished page rests on next to it, as `read_digests` reads it."""
     plain = json.loads(json.dumps(configuration, default=str))
     stated = {"page": file_digest(page), "configuration": plain, "files": files}
     write_json(page.with_name(DIGESTS), stated)
     page.with_suffix(".sha256").unlink(missing_ok=True)  # of the older release
 
 
-def stated_digests(files: Iterable[PathLike], results: PathLike) -> dict[str, str]:
+def digests_of_files(files: Iterable[PathLike], results: PathLike) -> dict[str, str]:
     """Return the sha256 digests of files, named as they lie in ``results``."""
     return {
         Path(os.path.relpath(file, results)).as_posix(): file_digest(file)
@@ -325,7 +325,7 @@ def stated_digests(files: Iterable[PathLike], results: PathLike) -> dict[str, st
     }
 
 
-def read_stated(root: PathLike) -> ReportDigests:
+def read_digests(root: PathLike) -> ReportDigests:
     """Return what the report of ``results/<study>`` rests on.
 
     DataError: there is no report, or the file that says so is missing or damaged.
@@ -376,7 +376,7 @@ def changed_files(root: Path, own: str = "") -> Iterator[tuple[Path, str]]:
     if not page.is_file():
         return
     try:
-        stated = read_stated(root)
+        stated = read_digests(root)
     except DataError as error:
         yield page.with_name(DIGESTS), str(error).partition(": ")[2].rstrip(".")
         return

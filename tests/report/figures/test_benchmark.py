@@ -47,7 +47,7 @@ from cdspp.report.figures.style import (
     figure_name,
     task_text,
 )
-from cdspp.stages.artifacts import FIT_COLUMNS, read_rows, write_rows
+from cdspp.stages.formats import FIT_COLUMNS, read_rows, write_rows
 from cdspp.study.plan import BenchmarkPlan
 
 BRIDGED = {name for name in available() if method_class(name).bridges}

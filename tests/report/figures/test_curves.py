@@ -18,7 +18,7 @@ from cdspp.report.figures.benchmark import draw_curves
 from cdspp.report.figures.style import STYLES, equal_windows
 
 Draw = Callable[..., Figure]
-ROUNDS = curve_entry("rounds", parameter="max_iter", methods=("cdspp",))
+ITERATIONS = curve_entry("rounds", parameter="max_iter", methods=("cdspp",))
 FOUR = curve_entry(methods=("svm-t", "dama", "cdls", "cdspp"), values=(60, 70, 80))
 
 
@@ -109,9 +109,9 @@ def test_what_is_far_below_more_than_once_is_named_with_its_range(draw: Draw) ->
 
 
 def test_a_ring_stands_where_fits_have_collapsed(draw: Draw) -> None:
-    rounds = ROUNDS | {"values": (1, 5, 9), "tasks": 1}
+    iterations = ITERATIONS | {"values": (1, 5, 9), "tasks": 1}
     sound, fallen = (
-        draw("sensitivity", rounds, collapsed=("cdspp", *places))
+        draw("sensitivity", iterations, collapsed=("cdspp", *places))
         for places in ((), (1, 9))
     )
     ring = line(panels(fallen)[0], "collapsed or diverged")
@@ -148,7 +148,7 @@ def test_sensitivity_has_a_panel_a_parameter_on_one_scale(draw: Draw) -> None:
     shown = panels(draw("sensitivity", *curves))
     assert [axes.get_xlabel() for axes in shown] == [
         "weight of the regulariser, alpha",
-        "number of rounds, T",
+        "number of iterations, T",
     ]
     assert [axes.get_xscale() for axes in shown] == ["log", "linear"]
     assert shown[0].get_ylim() == shown[1].get_ylim()
@@ -157,7 +157,7 @@ def test_sensitivity_has_a_panel_a_parameter_on_one_scale(draw: Draw) -> None:
 def test_tasks_are_thin_their_average_thick_and_the_main_run_marked(
     draw: Draw,
 ) -> None:
-    figure = draw("sensitivity", ROUNDS | {"values": (1, 5, 9)})
+    figure = draw("sensitivity", ITERATIONS | {"values": (1, 5, 9)})
     widths = [entry.get_linewidth() for entry in panels(figure)[0].lines]
     assert widths[1] == widths[2] < widths[3] < widths[0]
     assert panels(figure)[0].lines[0].get_xdata() == [5, 5]
@@ -172,12 +172,12 @@ def test_of_many_tasks_the_single_ones_have_one_entry(draw: Draw) -> None:
 
 
 def test_a_scale_spans_ten_points_at_least(draw: Draw) -> None:
-    low, high = panels(draw("sensitivity", ROUNDS | {"tasks": 1}))[0].get_ylim()
+    low, high = panels(draw("sensitivity", ITERATIONS | {"tasks": 1}))[0].get_ylim()
     assert high - low >= 10
 
 
 def test_ticks_too_close_to_others_are_left_out(draw: Draw) -> None:
-    curve = ROUNDS | {"values": (2, 4, 5, 6, 20)}
+    curve = ITERATIONS | {"values": (2, 4, 5, 6, 20)}
     ticks = panels(draw("sensitivity", curve))[0].get_xticks()
     assert ticks.tolist() == [2, 5, 20]
 

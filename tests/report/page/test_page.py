@@ -19,8 +19,8 @@ from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.verdicts import RULE
 from cdspp.core.files import read_json
 from cdspp.core.provenance import file_digest
-from cdspp.report.outline import Fold, Item, Part, outline
 from cdspp.report.page import page as page_module
+from cdspp.report.registry import Fold, Item, Part, page_parts
 from cdspp.report.tables.source_help import build_matrix_table, build_task_table
 from cdspp.report.tables.table import write_tables
 from cdspp.study.plan import BenchmarkPlan, Showcase
@@ -66,7 +66,9 @@ def test_a_section_and_a_fold_with_headings_of_their_own_are_shown(
 ) -> None:
     item = Item("table", "overview", fold=Fold("A table of mine"))
     own = Part("mine", "A section of mine", "Details", (item,), "Of {reference}.")
-    monkeypatch.setattr(page_module.outline, "outline", lambda: (*outline(), own))
+    monkeypatch.setattr(
+        page_module.registry, "page_parts", lambda: (*page_parts(), own)
+    )
     text, _ = read_page(make_page())
     section = text[text.index('<section id="mine">') :]
     shown = "A section of mine", "Of CDSPP.", "A table of mine", "SVM"

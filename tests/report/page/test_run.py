@@ -11,7 +11,7 @@ from support.page_reader import read_page
 from support.report_data import make_plan
 from support.written_study import write_page
 
-from cdspp.analysis.fit_records import OUTCOME_COLUMNS, FitRecords
+from cdspp.analysis.fit_records import RESULT_COLUMNS, FitRecords
 from cdspp.report.page.page import describe_run
 from cdspp.study.model import RunDescription
 
@@ -21,8 +21,8 @@ STUDY = RunDescription("embedded", {"seed": 7, "trials": 10, "numeric_threads": 
 def described(seconds: float, *jobs: dict[str, Any]) -> dict[str, str]:
     """Describe a run of one fit of some seconds."""
     fit = {"method": "cdspp", "setting": "main", "status": "ok", "seconds": seconds}
-    outcomes = pd.DataFrame([fit], columns=list(OUTCOME_COLUMNS))
-    return dict(describe_run(FitRecords(outcomes, jobs), [], STUDY)["description"])
+    results = pd.DataFrame([fit], columns=list(RESULT_COLUMNS))
+    return dict(describe_run(FitRecords(results, jobs), [], STUDY)["description"])
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from cdspp.report.tables.contents import (
     count_contents,
     untrained_text,
 )
-from cdspp.stages.artifacts import Features, read_features, write_features
+from cdspp.stages.formats import Features, read_features, write_features
 from cdspp.stages.splits import write_split
 
 PLAN = make_plan(benchmark="shops", tasks=["web_shop"]).of_data()

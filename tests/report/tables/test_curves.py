@@ -103,12 +103,12 @@ def test_captions_say_what_a_reader_must_know(parameter: str, telling: str) -> N
 
 @pytest.mark.parametrize("protocol", ["seeded", "published"])
 def test_the_value_of_the_main_run_is_told(protocol: str) -> None:
-    rounds = curve_entry(
+    iterations = curve_entry(
         "rounds", parameter="max_iter", values=[1, 5], methods=["cdspp"]
     )
-    labels, by_round = tables_of(curve_entry(), rounds, protocol=protocol)
+    labels, by_iteration = tables_of(curve_entry(), iterations, protocol=protocol)
     told = "are the first trials of the main run."
-    assert f"At 5 these {told}" in by_round.caption
+    assert f"At 5 these {told}" in by_iteration.caption
     assert (f"At 3 these {told}" in labels.caption) == (protocol == "seeded")
 
 

@@ -29,8 +29,8 @@ def found(plan: BenchmarkPlan, chosen: list[Any]) -> Any:
     ]
     scores = pd.concat([curve_scores(plan), scores_frame(rows)], ignore_index=True)
     named = {"benchmark": plan.benchmark, "setting": SELECTED, "method": "svm-t"}
-    outcomes = pd.DataFrame([named | {"selected": options} for options in chosen])
-    table = compare_selections(scores, plan, pd.DataFrame(), outcomes)
+    results = pd.DataFrame([named | {"selected": options} for options in chosen])
+    table = compare_selections(scores, plan, pd.DataFrame(), results)
     assert len(table) == 1
     main = scores[(scores["setting"] == MAIN) & (scores["method"] == "svm-t")]
     return table.iloc[0], main[main["trial"] <= 3]["accuracy"].mean()

@@ -8,7 +8,7 @@ import pytest
 
 from cdspp.core.errors import DataError
 from cdspp.report.tables.contents import read_splits, split_of
-from cdspp.stages.artifacts import SPLIT_COLUMNS, write_rows
+from cdspp.stages.formats import SPLIT_COLUMNS, write_rows
 
 
 def write_block(path: Path, *trials: int) -> Path:

@@ -21,7 +21,7 @@ from cdspp.core.linalg import (
     principal_axes,
     symmetric_product,
 )
-from cdspp.methods.base import COUNT, POSITIVE, Float, Int, Problem, Round
+from cdspp.methods.base import COUNT, POSITIVE, Float, Int, Iteration, Problem
 from cdspp.methods.cdls.landmarks import (
     ClassTargets,
     LandmarkProgram,
@@ -184,7 +184,7 @@ class CDLSSup(SubspaceMethod):
     Attributes
     ----------
     nu_ : float
-        The nu in use in the last round.
+        The nu in use in the last iteration.
     projection_, projection_source_, n_features_source_
         As in `cdspp.methods.shared.common_subspace.SubspaceMethod`: the principal axes
         of the target and the map A.
@@ -193,7 +193,7 @@ class CDLSSup(SubspaceMethod):
     -----
     Cost O(n d min(n, d) + min(n, d)^3) for the axes and for the map, with n labelled
     rows of the domain, and C^2 / 2 small machines. The axes come from the labelled
-    rows alone, hence at most one less than these. The released code has no supervised
+    rows only, hence at most one less than these. The released code has no supervised
     program; this one joins parts of it: an uncentred projection and a nu-SVC with
     weights of rows. `fit` raises `MethodFailed` where no margin separates two classes,
     and where a class lacks a source row or a labelled target row.
@@ -243,7 +243,7 @@ class CDLSSup(SubspaceMethod):
         by_pair = 24e-6 * min(100, size.d_target) + 16e-6 * size.n_unlabelled
         return seconds, 32e-6 * n_source**2 + n_pairs * by_pair
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         problem.require_every_class(self.classes_)
         problem = self._prepare(problem)
         X, codes, n_classes = problem.X_labelled, problem.y_labelled, problem.n_classes
@@ -251,18 +251,16 @@ class CDLSSup(SubspaceMethod):
             X = np.vstack([X, problem.X_unlabelled])
         self.projection_ = principal_axes(X, self.n_components)
         Z, n = X @ self.projection_, len(codes)
-        return self._fit_rounds(
+        return self._fit_all(
             SourceMap(problem.X_source, problem.y_source, n_classes, float(self.ridge)),
             ProjectedTarget(Z[:n], codes, Z[n:], n_classes),
         )
 
-    def _fit_rounds(self, source: SourceMap, target: ProjectedTarget) -> list[Round]:
-        self._fit_round(
-            source, np.ones(len(source.X)), target, target.initial_targets()
-        )
+    def _fit_all(self, source: SourceMap, target: ProjectedTarget) -> list[Iteration]:
+        self._fit_once(source, np.ones(len(source.X)), target, target.initial_targets())
         return []
 
-    def _fit_round(
+    def _fit_once(
         self,
         source: SourceMap,
         weights: Float,
@@ -313,7 +311,7 @@ class CDLS(CDLSSup):
     delta : float, default=0.5
         Share of the weight of each class; 1 selects nothing.
     max_iter : int, default=5
-        Number of rounds; each predicts all unlabelled rows afresh.
+        Number of iterations; each predicts all unlabelled rows afresh.
     mixed_normaliser : bool, default=True
         In the marginal term of the weights' program, weigh inner products of unlabelled
         rows by the product of both domains' normalisers, as the released code does,
@@ -326,20 +324,21 @@ class CDLS(CDLSSup):
     Attributes
     ----------
     weights_source_, weights_unlabelled_ : ndarray of shape (n_source,), (n_unlabelled,)
-        Landmark weights of both kinds of rows in the last round.
+        Landmark weights of both kinds of rows in the last iteration.
     projection_, projection_source_, nu_, history_
         As in `CDLSSup`; the axes come from all target rows. `history_` has an entry
-        for each round; `n_selected` counts unlabelled rows of positive weight.
+        for each iteration; `n_selected` counts unlabelled rows of positive weight.
 
     Notes
     -----
-    Beside the cost of `CDLSSup`, with all target rows for the axes, a round solves the
-    weights' program by an interior-point method in 10 to 20 steps of ``O(sum of n_c^3 +
-    n m^2 + (m + C)^3)`` with m components and n_c samples of class c. The axes and the
-    marginal mean take in the unlabelled rows from the first round on, as in the
-    released code, although the paper describes a start from `CDLSSup`. Pairs are
-    weighted linearly in the landmark weights. From the second round on the source
-    weighs `delta` times as much in the machine: ``delta=1`` is better on some data.
+    In addition to the cost of `CDLSSup`, with all target rows for the axes, an
+    iteration solves the weights' program by an interior-point method in 10 to 20 steps
+    of ``O(sum of n_c^3 + n m^2 + (m + C)^3)`` with m components and n_c samples of
+    class c. The axes and the marginal mean take in the unlabelled rows from the first
+    iteration on, as in the released code, although the paper describes a start from
+    `CDLSSup`. Pairs are weighted linearly in the landmark weights. From the second
+    iteration on the source weighs `delta` times as much in the machine: ``delta=1`` is
+    better on some data.
     """
 
     identifier = "cdls"
@@ -381,19 +380,19 @@ class CDLS(CDLSSup):
         more = 8e-6 * (3 * side**2 + 3 * n**2 / n_classes + 600 * n)
         return 5 * seconds + axes + program, megabytes + more
 
-    def _fit_rounds(self, source: SourceMap, target: ProjectedTarget) -> list[Round]:
+    def _fit_all(self, source: SourceMap, target: ProjectedTarget) -> list[Iteration]:
         alpha, beta = np.ones(len(source.X)), np.ones(len(target.unlabelled))
-        targets, rounds = target.initial_targets(), list[Round]()
+        targets, iterations = target.initial_targets(), list[Iteration]()
         options = float(self.delta), self.mixed_normaliser, self.norms_of_all_classes
         for iteration in range(1, self.max_iter + 1):
-            mapped = self._fit_round(source, alpha, target, targets)
+            mapped = self._fit_once(source, alpha, target, targets)
             prediction = self._machine.predict(target.unlabelled)
-            selected = int((beta >= NEGLIGIBLE).sum()) if rounds else 0
-            rounds.append(Round(iteration, prediction, n_selected=selected))
+            selected = int((beta >= NEGLIGIBLE).sum()) if iterations else 0
+            iterations.append(Iteration(iteration, prediction, n_selected=selected))
             self.weights_source_, self.weights_unlabelled_ = alpha, beta
             if iteration < self.max_iter and self.delta < 1:
                 samples = mapped, source.codes, target, prediction
                 program = LandmarkProgram.build(*samples, *options)
                 alpha, beta = np.split(solve_landmarks(program), [len(mapped)])
             targets = target.targets(prediction, beta)
-        return rounds
+        return iterations

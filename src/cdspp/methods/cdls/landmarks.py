@@ -1,7 +1,7 @@
 r"""Landmark weights of CDLS: the quadratic program and its interior-point method.
 
 Samples of one class and domain form a *group*. Between samples i and j of groups g and
-h the Hessian is ``W[g, h] z_i^T z_j``, and ``W[g, h]`` depends on the domains alone
+h the Hessian is ``W[g, h] z_i^T z_j``, and ``W[g, h]`` depends on the domains only
 unless g and h are of one class: a block for each class plus a matrix of rank 2m, where
 m is the number of columns of z. H itself is never formed: a step takes one Cholesky
 factor a class, and one system of about m + 3C equations.

@@ -33,8 +33,8 @@ class CDSPPBridge(CDSPP):
         \mu \sum_k \lVert P_s[i_k] - P_t[j_k] \rVert^2
 
     The second makes each pair a class of its own: one more column in the class sums of
-    both domains. Rounds of selective pseudo-labelling, and attributes, as in `CDSPP`;
-    the bridge is this project's own.
+    both domains. Iterations of selective pseudo-labelling, and attributes, as in
+    `CDSPP`; the bridge is this project's own.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class CDSPPBridge(CDSPP):
     identity the factors of both domains and one more of size n_shared give the inverse,
     for infinite `mu` too.
 
-    Cost beyond that of `CDSPP`: O(n_shared s^2 + n_shared^3) a round, with s the
+    Cost beyond that of `CDSPP`: O(n_shared s^2 + n_shared^3) per iteration, with s the
     smaller of n and d of a domain, and with m pairs O((C + m)^3) in place of O(C^3).
 
     Examples

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 
 from cdspp.core.file_rows import FileRows, rowwise
 from cdspp.core.linalg import row_normalise
-from cdspp.methods.base import COUNT, Float, Int, Problem, Round
+from cdspp.methods.base import COUNT, Float, Int, Iteration, Problem
 from cdspp.methods.cdspp.structure_preserving import (
     AnySide,
     Projection,
@@ -109,7 +109,7 @@ class CDSPPSup(SubspaceRecogniser):
     supervised = True
     reads_files = True
     several_sources = True
-    # Options of `CDSPP`: here there is one round, without pseudo-labels.
+    # Options of `CDSPP`: here there is one iteration, without pseudo-labels.
     max_iter, selection, final_fit, keep_projections = 1, "class", False, False
     option_notes = {
         "n_components": (
@@ -117,8 +117,8 @@ class CDSPPSup(SubspaceRecogniser):
             "({n_classes}): for larger d the curve is flat by construction."
         ),
         "max_iter": (
-            "Each T is a fit of its own: its round k + 1 rests on the share k / T of "
-            "the pseudo-labels."
+            "Each T is a fit of its own: its iteration k + 1 rests on the share k / T "
+            "of the pseudo-labels."
         ),
     }
 
@@ -141,8 +141,9 @@ class CDSPPSup(SubspaceRecogniser):
     def cost(cls, size: Any) -> tuple[float, float]:
         """Estimate the seconds of a fit, and its MB in addition to the data."""
         n_target = size.n_labelled if cls.supervised else size.n_target
-        rounds = 1 if cls.supervised else 3  # five rounds on a growing share of rows
-        sides = [(size.n_source, size.d_source, 1), (n_target, size.d_target, rounds)]
+        # Five iterations on a growing share of rows cost as much as three.
+        fits = 1 if cls.supervised else 3
+        sides = [(size.n_source, size.d_source, 1), (n_target, size.d_target, fits)]
         products = sum(k * min(n, d) ** 2 * (n + d) for n, d, k in sides)
         squares = sum(min(n, d) ** 2 for n, d, _ in sides)
         C, per_row = size.n_classes, (n_target + size.n_source) * size.n_classes
@@ -150,7 +151,7 @@ class CDSPPSup(SubspaceRecogniser):
         megabytes = 24e-6 * squares + 8e-6 * (6 * C**2 + 2 * per_row)
         return 0.004 + 2.5e-11 * products + by_class, megabytes
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         prepared = self._prepare(problem)
         X_unlabelled = prepared.X_unlabelled
         domains = [RowsInUse(X, y) for X, y in prepared.sources]
@@ -164,7 +165,7 @@ class CDSPPSup(SubspaceRecogniser):
         sources = [side_of([rows, *pairs_source], n_classes, alpha) for rows in domains]
         projection: Projection
 
-        def fit_predict(selected: Int, codes: Int) -> Round:
+        def fit_predict(selected: Int, codes: Int) -> Iteration:
             nonlocal projection
             parts = [labelled, RowsInUse(X_unlabelled, codes, selected)]
             target = side_of([*parts, *pairs_target], n_classes, alpha)
@@ -180,14 +181,14 @@ class CDSPPSup(SubspaceRecogniser):
             kept = None
             if self.keep_projections:
                 kept = one_or_list(projection.sources), projection.target
-            return Round(1, prediction, confidence, projections=kept)
+            return Iteration(1, prediction, confidence, projections=kept)
 
         per_class = self.selection == "class"
-        rounds = selective_pseudo_labelling(
+        iterations = selective_pseudo_labelling(
             fit_predict, self.max_iter, per_class=per_class, final_fit=self.final_fit
         )
         self.projection_source_ = one_or_list(projection.sources)
-        return rounds
+        return iterations
 
     def _prepare_unlabelled(self, X: Float) -> Float:
         # They are the problem's own, and no one reads them unprepared.
@@ -249,32 +250,33 @@ class CDSPP(CDSPPSup):
     Fits `CDSPPSup` on the labelled rows, predicts the unlabelled ones, takes the most
     confident predictions of each class as labels, and fits again; the share grows from
     ``1 / max_iter`` to one. Attributes and reference are those of `CDSPPSup`;
-    `history_` has one `Round` for each fit.
+    `history_` has one `Iteration` for each fit.
 
     Parameters
     ----------
     max_iter : int, default=5
-        Number of rounds T. Another T is another fit, because the shares depend on it.
+        Number of iterations T. Another T is another fit, because the shares depend on
+        it.
     selection : {"class", "all"}, default="class"
         Take the share within each predicted class, as the released code does, or over
         all unlabelled rows together, as the paper's text says; rounding may add one row
         to k n_u / T.
     final_fit : bool, default=False
         One more fit on all pseudo-labels: T + 1 fits as in Algorithm 2 of the paper.
-        The released code reports round T, made before the last selection is used.
+        The released code reports iteration T, made before the last selection is used.
     keep_projections : bool, default=False
-        Keep the projections of each round in `history_`.
+        Keep the projections of each iteration in `history_`.
     alpha, n_components, center, normalize_means, eigenvector_scaling, classifier
         As in `CDSPPSup`.
 
     See Also
     --------
-    CDSPPSup : Its first round alone.
+    CDSPPSup : Its first iteration alone.
     TargetOnly : The same without a source.
 
     Notes
     -----
-    The source's Gram matrix and class sums are computed once; each round costs one
+    The source's Gram matrix and class sums are computed once; each iteration costs one
     symmetric product of the target rows in use and one Cholesky factor a domain.
 
     Examples
@@ -367,7 +369,7 @@ class CDSPPPCA(CDSPP):
     def _prepare_unlabelled(self, X: Float) -> Float:
         return self._prepare_target(X)
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         X_target = stacked([problem.X_labelled, problem.X_unlabelled])
         k = self.pca_components
         self._pca_source = components_of(self, "source", problem.X_source, k)
@@ -390,6 +392,6 @@ class TargetOnly(CDSPP):
     # The space is that of the target: rows of a source have no image in it.
     transform_source = available_if(lambda _: False)(CDSPP.transform_source)
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         alone = problem.replace_source(problem.X_labelled, problem.y_labelled)
         return super()._fit_problem(alone)

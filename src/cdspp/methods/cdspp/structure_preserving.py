@@ -258,7 +258,7 @@ def require_memory_for(rows: FileRows) -> None:
 class Projection:
     """Solution of the eigenproblem, largest eigenvalue first; all are positive.
 
-    Most rounds of pseudo-labelling need no projection of the sources, which are
+    Most iterations of pseudo-labelling need no projection of the sources, which are
     computed on first use. Projected rows are None where they are read by chunks.
     """
 

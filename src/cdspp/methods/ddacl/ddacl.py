@@ -11,7 +11,7 @@ from scipy import linalg
 
 from cdspp.core.linalg import class_sums, counts, softmax
 from cdspp.methods import base
-from cdspp.methods.base import Float, Int, Problem, Round
+from cdspp.methods.base import Float, Int, Iteration, Problem
 from cdspp.methods.ddacl.lbfgs import minimise
 from cdspp.methods.problem import Collapse
 from cdspp.methods.shared.common_subspace import SubspaceMethod
@@ -51,9 +51,9 @@ class DDACL(SubspaceMethod, base.ConfidentClassifier):
     n_components : int, default=100
         Dimension of the subspace, whatever the numbers of features and classes.
     max_iter : int, default=5
-        Number of rounds of labelling and fitting.
+        Number of iterations of labelling and fitting.
     n_line_searches : int, default=20
-        Line searches of the optimiser in each round.
+        Line searches of the optimiser in each iteration.
     random_state : int, RandomState or None, default=None
         Draws the initial values; nothing else is random.
 
@@ -63,20 +63,20 @@ class DDACL(SubspaceMethod, base.ConfidentClassifier):
         Weights and intercepts of the classifier.
     objective_ : ndarray of shape (max_iter + 1,)
         Objective at the end of the first fit, which sees the labelled target rows
-        alone, and of each round. Where the last is negative the fit has diverged
+        alone, and of each iteration. Where the last is negative the fit has diverged
         (`collapsed_`, with a CollapseWarning).
 
     Notes
     -----
     An evaluation costs O(r C (n + d)) a domain with its n labelled rows, r features or
-    rows, whichever are fewer, and d components; there are about 60 a round. A QR
+    rows, whichever are fewer, and d components; there are about 60 per iteration. A QR
     decomposition a domain makes r small, O(d_s n_s^2) once. Unlabelled rows are read
-    once a round. The separation of class means is concave: where they scatter widely in
-    both domains, the objective is unbounded below and only the limited number of line
-    searches keeps the result finite, which then depends on the seed and on rounding.
-    Hence the optimiser of the authors' code, and its softmax that overflows, are part
-    of the method. `fit` raises `MethodFailed` where a class has no source row or no
-    labelled target row.
+    once per iteration. The separation of class means is concave: where they scatter
+    widely in both domains, the objective is unbounded below and only the limited number
+    of line searches keeps the result finite, which then depends on the seed and on
+    rounding. Hence the optimiser of the authors' code, and its softmax that overflows,
+    are part of the method. `fit` raises `MethodFailed` where a class has no source row
+    or no labelled target row.
 
     References
     ----------
@@ -129,7 +129,7 @@ class DDACL(SubspaceMethod, base.ConfidentClassifier):
         memory = 2.0 * n * rank + 1200.0 * (rank + rank_target)
         return 0.02 + 9e-9 * values + 4e-11 * reduced, 8e-6 * memory
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         problem.require_every_class(self.classes_)
         prepared = self._prepare(problem)
         source = Reduced(prepared.X_source, self._draw(problem))
@@ -142,15 +142,15 @@ class DDACL(SubspaceMethod, base.ConfidentClassifier):
         (projection,) = self._minimise(domains, (target.projection,))
         self.projection_ = target.expand(projection)
         codes = self._softmax(prepared.X_unlabelled).argmax(axis=1)
-        rounds = []
+        iterations = []
         for iteration in range(1, self.max_iter + 1):
             self._fit_domains(prepared, codes)
             probabilities = self._softmax(prepared.X_unlabelled)
             codes, confidence = self._most_probable(probabilities)
-            rounds.append(Round(iteration, codes, confidence, len(codes)))
+            iterations.append(Iteration(iteration, codes, confidence, len(codes)))
         self.projection_source_ = source.expand(self._placed)
         self.objective_ = np.array(self._objectives)
-        return rounds
+        return iterations
 
     def _own_collapse(self) -> Collapse | None:
         # Losses are positive; below zero the quadratic form of the projections is

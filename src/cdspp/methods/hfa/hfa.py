@@ -25,7 +25,7 @@ from cdspp.core.errors import MethodFailed
 from cdspp.core.files import storable
 from cdspp.core.linalg import row_normalise, squared_distances
 from cdspp.methods import base
-from cdspp.methods.base import Float, Int, Problem, Round
+from cdspp.methods.base import Float, Int, Iteration, Problem
 
 log = logging.getLogger(__name__)
 
@@ -264,7 +264,7 @@ class HFA(base.HeterogeneousClassifier):
         squares = float(size.n_source + size.n_labelled) ** 2
         return 0.1 + size.n_classes * (0.01 + 3e-6 * squares), 170.0 + 40e-6 * squares
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         source = GaussianKernel(row_normalise(problem.X_source))
         target = GaussianKernel(row_normalise(problem.X_labelled))
         codes = np.concatenate([problem.y_source, problem.y_labelled])

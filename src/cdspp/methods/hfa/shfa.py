@@ -13,11 +13,11 @@ from sklearn.utils._param_validation import StrOptions
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import counts, diagonal, row_normalise
-from cdspp.methods.base import POSITIVE, Float, Problem, Round
+from cdspp.methods.base import POSITIVE, Float, Iteration, Problem
 from cdspp.methods.hfa import hfa
 from cdspp.methods.hfa.hfa import HFA, AugmentedMachine, GaussianKernel, Solution
 
-# Rounds without progress before rows are swapped one at a time.
+# Iterations without progress before rows are swapped one at a time.
 PATIENCE = 3
 # Candidate labellings are scored this many at a time.
 CHUNK = 256
@@ -295,7 +295,7 @@ class SHFA(HFA):
         seconds = 3e-10 * n**3 + size.n_classes * (0.5 + 7e-6 * n**2)
         return seconds, 170.0 + 40e-6 * n**2
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         expected = self._expected_counts(problem)
         parts = problem.X_source, problem.X_labelled, problem.X_unlabelled
         source = GaussianKernel(row_normalise(parts[0]))

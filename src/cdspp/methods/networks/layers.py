@@ -38,7 +38,7 @@ PROGRESS_SECONDS = 30.0
 SPIKE, USUAL_OVER = 1.5, 100
 
 
-class Setup:
+class TrainingContext:
     """Device, precision and random numbers of a training.
 
     These come from the processor: the first weights are the same on every device.
@@ -119,7 +119,7 @@ def _is_intel() -> bool:
 class Batch:
     """Rows and class indicators on the device, labelled target rows first."""
 
-    def __init__(self, problem: Problem, setup: Setup) -> None:
+    def __init__(self, problem: Problem, setup: TrainingContext) -> None:
         target = np.vstack([problem.X_labelled, problem.X_unlabelled])
         self.X_source = to_mkldnn(setup.place(problem.X_source))
         self.X_target = to_mkldnn(setup.place(target))
@@ -140,7 +140,7 @@ def cross_entropy(log_probabilities: Tensor, Y: Tensor) -> Tensor:
 class Layer:
     """An affine map, then a leaky rectifier; the first `weight` is (n_out, n_in)."""
 
-    def __init__(self, weight: Tensor, bias: Tensor, setup: Setup) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor, setup: TrainingContext) -> None:
         self.parameters = setup.parameter(weight), setup.parameter(bias)
         self.weight, self.bias = self.parameters
 
@@ -172,7 +172,9 @@ class RowLayer:
     `parameters`; the gradient of s is its own decay alone.
     """
 
-    def __init__(self, weight: Tensor, bias: Tensor, setup: Setup, rows: Float) -> None:
+    def __init__(
+        self, weight: Tensor, bias: Tensor, setup: TrainingContext, rows: Float
+    ) -> None:
         self._rows, self._first = rows, TrainedLayer(weight.numpy(), bias.numpy())
         self._start = setup.place(rows @ self._first.weight.T + self._first.bias)
         coefficients = torch.zeros_like(self._start).requires_grad_()
@@ -240,13 +242,13 @@ class Network:
     @classmethod
     def fit(cls, problem: Problem, model: Any) -> Trained:
         """Return a network for prepared rows, trained as the estimator `model` asks."""
-        setup = Setup(model.device, model.random_state)
+        setup = TrainingContext(model.device, model.random_state)
         with setup.arithmetic():
             return cls.fit_on(setup, problem, model)
 
     @classmethod
     @abstractmethod
-    def fit_on(cls, setup: Setup, problem: Problem, model: Any) -> Trained:
+    def fit_on(cls, setup: TrainingContext, problem: Problem, model: Any) -> Trained:
         """Draw a network and train it."""
 
     @property

@@ -20,7 +20,7 @@ from cdspp.methods.networks.layers import (
     Layer,
     Network,
     RowLayer,
-    Setup,
+    TrainingContext,
 )
 from cdspp.methods.networks.trained import Trained, rows_cost_less
 
@@ -37,7 +37,7 @@ class AlignmentNetwork(Network):
     discriminator: Layer
 
     @classmethod
-    def fit_on(cls, setup: Setup, problem: Problem, model: Any) -> Trained:
+    def fit_on(cls, setup: TrainingContext, problem: Problem, model: Any) -> Trained:
         """Draw a network and train it."""
         network = cls.draw(problem, model.n_components, setup)
         first = network.source.first.inputs, network.target.first.inputs
@@ -59,7 +59,7 @@ class AlignmentNetwork(Network):
 
     @classmethod
     def draw(
-        cls, problem: Problem, n_components: int, setup: Setup
+        cls, problem: Problem, n_components: int, setup: TrainingContext
     ) -> AlignmentNetwork:
         """Draw all weights, in the order of the released code."""
         X_target = np.vstack([problem.X_labelled, problem.X_unlabelled])
@@ -129,7 +129,7 @@ def _centroid_loss(
     return (weights * gaps.square().sum(dim=1)).sum()
 
 
-def _draw_encoder(X: Float, n_components: int, setup: Setup) -> Encoder:
+def _draw_encoder(X: Float, n_components: int, setup: TrainingContext) -> Encoder:
     n, d = X.shape
     hidden = (d + n_components) // 2
     first, second = _draw_layers(setup, (d, hidden), (hidden, n_components))
@@ -137,7 +137,9 @@ def _draw_encoder(X: Float, n_components: int, setup: Setup) -> Encoder:
     return Encoder(lower, Layer(*second, setup), ALIGNMENT_FLOOR)
 
 
-def _draw_layers(setup: Setup, *shapes: tuple[int, int]) -> list[tuple[Tensor, Tensor]]:
+def _draw_layers(
+    setup: TrainingContext, *shapes: tuple[int, int]
+) -> list[tuple[Tensor, Tensor]]:
     """Draw weight and bias of layers (n_in, n_out) that are built together."""
     # torch fills new layers itself; the released code then draws again.
     skipped = sum((n_in + 1) * n_out for n_in, n_out in shapes)
@@ -153,7 +155,7 @@ class SoftTransferNetwork(Network):
     """
 
     @classmethod
-    def draw(cls, sizes: Sequence[int], setup: Setup) -> SoftTransferNetwork:
+    def draw(cls, sizes: Sequence[int], setup: TrainingContext) -> SoftTransferNetwork:
         """Draw all weights, then all biases, in the order of the released code."""
         *widths, k, n_classes = sizes
         of_domains = [((d, (d + k) // 2), ((d + k) // 2, k)) for d in widths]
@@ -166,7 +168,7 @@ class SoftTransferNetwork(Network):
         return cls(source, target, drawn[4])
 
     @classmethod
-    def fit_on(cls, setup: Setup, problem: Problem, model: Any) -> Trained:
+    def fit_on(cls, setup: TrainingContext, problem: Problem, model: Any) -> Trained:
         """Draw a network and train it."""
         widths = problem.X_source.shape[1], problem.X_labelled.shape[1]
         network = cls.draw((*widths, model.n_components, problem.n_classes), setup)
@@ -218,7 +220,7 @@ def mean_gaps(
     return gap.square().sum() + gaps.square().sum()
 
 
-def truncated_normal(setup: Setup, *shape: int) -> Tensor:
+def truncated_normal(setup: TrainingContext, *shape: int) -> Tensor:
     """Draw from the normal distribution, values beyond two deviations again."""
     values = setup.normal(*shape)
     while (outside := values.abs() > 2 * layers.FIRST_SCALE).any():
@@ -233,7 +235,7 @@ class JointNetwork(SoftTransferNetwork):
     second: Layer
 
     @classmethod
-    def draw(cls, sizes: Sequence[int], setup: Setup) -> JointNetwork:
+    def draw(cls, sizes: Sequence[int], setup: TrainingContext) -> JointNetwork:
         """Draw STN's weights and biases, then those of the second, twice as wide."""
         first = SoftTransferNetwork.draw(sizes, setup)
         weight = 2.0 * truncated_normal(setup, *sizes[2:]).T

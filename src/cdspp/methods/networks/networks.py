@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 
 from cdspp.core.discovery import defaults_of
 from cdspp.methods import base
-from cdspp.methods.base import Float, Problem, Round
+from cdspp.methods.base import Float, Iteration, Problem
 from cdspp.methods.networks.trained import Trained, rows_cost_less
 from cdspp.methods.shared.common_subspace import CommonSpaceMethod
 
@@ -81,7 +81,7 @@ class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
     def _train(self, problem: Problem) -> Trained:
         """Train on a problem of prepared rows."""
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         problem.require_every_class(self.classes_)
         if importlib.util.find_spec("torch") is None:
             raise ModuleNotFoundError(

@@ -19,7 +19,7 @@ from cdspp.core.files import storable
 from cdspp.core.memory import computed_once
 from cdspp.core.scaling import PrincipalComponents, principal_components
 from cdspp.methods import base
-from cdspp.methods.base import Float, Int, Problem, Round
+from cdspp.methods.base import Float, Int, Iteration, Problem
 
 
 class CommonSpaceMethod(
@@ -274,25 +274,25 @@ def select_confident(
 
 
 def selective_pseudo_labelling(
-    fit_predict: Callable[[Int, Int], Round],
+    fit_predict: Callable[[Int, Int], Iteration],
     max_iter: int,
     *,
     per_class: bool = True,
     final_fit: bool = False,
-) -> list[Round]:
-    """Run `max_iter` rounds, the last one being the result.
+) -> list[Iteration]:
+    """Run `max_iter` iterations, the last one being the result.
 
-    Round k + 1 rests on the share ``k / max_iter`` of confident predictions, chosen
+    Iteration k + 1 rests on the share ``k / max_iter`` of confident predictions, chosen
     afresh each time: ``fit_predict(selected, codes)`` fits with the unlabelled rows
     `selected` taken as labelled by `codes`, and predicts all unlabelled rows; without
-    any there is one round. With `final_fit` one more fit follows on all pseudo-labels.
-    By Wang and Breckon, AAAI 2020: see `SharedColumnsPlus`.
+    any there is one iteration. With `final_fit` one more fit follows on all
+    pseudo-labels. By Wang and Breckon, AAAI 2020: see `SharedColumnsPlus`.
     """
-    rounds: list[Round] = []
+    iterations: list[Iteration] = []
     selected = codes = np.empty(0, dtype=np.intp)
     for iteration in range(1, max_iter + 1 + final_fit):
         entry = fit_predict(selected, codes)
-        rounds.append(replace(entry, iteration=iteration, n_selected=len(selected)))
+        iterations.append(replace(entry, iteration=iteration, n_selected=len(selected)))
         if not len(entry.prediction):
             break
         if entry.confidence is None:
@@ -305,4 +305,4 @@ def selective_pseudo_labelling(
             entry.prediction, entry.confidence, share, per_class=per_class
         )
         codes = entry.prediction[selected]
-    return rounds
+    return iterations

@@ -18,7 +18,7 @@ from cdspp.core.linalg import (
     squared_distances,
 )
 from cdspp.methods import base
-from cdspp.methods.base import Float, Problem, Round
+from cdspp.methods.base import Float, Iteration, Problem
 from cdspp.methods.bridge import SHARED, missing_bridge
 from cdspp.methods.shared.machines import LinearMachine, RadialMachine
 from cdspp.methods.transport import plans
@@ -171,7 +171,7 @@ class KPGRL(base.ConfidentClassifier):
         seconds += each * n * size.d_target
         return 0.01 + seconds, 8e-6 * (6 * plan + n * (n + m))
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         parts = problem.map_rows(row_normalise, row_normalise)
         plans.require_plan(
             type(self).__name__, len(parts.X_source), len(parts.X_unlabelled)

@@ -15,7 +15,7 @@ from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import one_hot, row_normalise, softmax, squared_distances
 from cdspp.core.memory import require_memory
 from cdspp.methods import base
-from cdspp.methods.base import Float, Problem, Round
+from cdspp.methods.base import Float, Iteration, Problem
 from cdspp.methods.bridge import row_keys
 
 LARGEST = 1e50  # of the scalings, before the potentials take them in
@@ -99,7 +99,7 @@ class PlanClassifier(base.ConfidentClassifier):
     def _fit_plan(self, problem: Problem, X: Float) -> None:
         """Fit the plan between the source and all target rows `X`, labelled first."""
 
-    def _fit_problem(self, problem: Problem) -> list[Round]:
+    def _fit_problem(self, problem: Problem) -> list[Iteration]:
         problem.require_every_class(self.classes_)
         X = np.vstack([problem.X_labelled, problem.X_unlabelled])
         require_plan(type(self).__name__, len(problem.X_source), len(X))
@@ -145,7 +145,7 @@ class COOT(PlanClassifier):
     the root of their number of features. New rows are tied to source rows by the
     feature plan and the source's potentials. Uniform masses move rows across classes
     whose shares differ between the domains. The published comparison draws equally many
-    rows a class on both sides, from CaffeNet files that are not at hand, so that its
+    rows per class on both sides, from CaffeNet files that are not at hand, so that its
     numbers cannot be compared. Its code takes rows as they are, ``epsilon`` 1 for rows,
     an exact plan of the features and ``beta`` 100; the defaults here are this package's
     own, but for `max_iter`. With rows and options as here it gave the 50 unlabelled

@@ -34,7 +34,7 @@ from cdspp.core.names import AVERAGE, BASELINE, LABELS, MAIN, REAL, REFERENCE, P
 from cdspp.core.wording import task_title
 from cdspp.methods.bridge import PAIRS
 from cdspp.report.figures import style
-from cdspp.study.plan import BRIDGED, SHARED_ALONE, Plans, Row
+from cdspp.study.plan import SHARED_ONLY, WITH_BRIDGE, Plans, Row
 
 Flags = NDArray[np.bool_]
 
@@ -54,15 +54,15 @@ def write_benchmark(plans: Plans, scores: Paths, outputs: Paths) -> None:
 
 
 def draw_methods(summary: Summary, outputs: Paths) -> None:
-    """Draw all rows of one benchmark, a panel a task and one for their average."""
+    """Draw all rows of one benchmark, a panel per task and one for their average."""
     summary = summary.of_all_tasks()
     tasks, values = summary.with_average(summary.accuracy)
     titles = [style.task_text(task) for task in tasks]
     longest = max((len(line) for t in titles for line in t.split("\n")), default=1)
     n_columns = max(1, min(len(titles), 5, int(6.2 / (0.073 * longest + 0.1))))
-    room: Any = {"line": 0.2 * len(summary.rows) + 0.7, "rest": 0.3, "sharey": True}
-    room["width"] = min(style.WIDTH, max(5.0, 1.3 + 1.5 * n_columns))
-    with style.gridded(tasks, n_columns, outputs, **room) as (figure, panels):
+    sizes: Any = {"line": 0.2 * len(summary.rows) + 0.7, "rest": 0.3, "sharey": True}
+    sizes["width"] = min(style.WIDTH, max(5.0, 1.3 + 1.5 * n_columns))
+    with style.gridded(tasks, n_columns, outputs, **sizes) as (figure, panels):
         for place, axes in enumerate(panels):
             _method_panel(axes, summary, tasks[place], values[:, place])
         style.equal_windows(panels)
@@ -70,16 +70,16 @@ def draw_methods(summary: Summary, outputs: Paths) -> None:
 
 
 def draw_iterations(summary: Summary, outputs: Paths) -> None:
-    """Draw accuracy by iteration, a panel a task, a line a method that iterates."""
+    """Draw accuracy by iteration, a panel per task, a line per method that iterates."""
     hidden, rows = {"variant", *summary.plan.states}, summary.rows
     places = [i for i, r in enumerate(rows) if hidden.isdisjoint((r.kind, r.key))]
     summary = summary.of_rows(places)
     crowded = len(summary.iterative()) > 6  # bands
     n_columns = max(1, min(len(summary.tasks), 2 if crowded else 4))
     width = style.WIDTH if n_columns > 1 else 5.0
-    room: Any = {"line": 2.9 if crowded else 2.1, "rest": 1.0, "width": width}
-    room |= {"sharex": True, "sharey": True}
-    with style.gridded(summary.tasks, n_columns, outputs, **room) as (figure, panels):
+    sizes: Any = {"line": 2.9 if crowded else 2.1, "rest": 1.0, "width": width}
+    sizes |= {"sharex": True, "sharey": True}
+    with style.gridded(summary.tasks, n_columns, outputs, **sizes) as (figure, panels):
         for place, axes in enumerate(panels):
             _iteration_panel(axes, summary, place, bands=not crowded)
         figure.supxlabel("iteration", fontsize=9)
@@ -165,15 +165,15 @@ def draw_curves(curves: Sequence[CurveScores], outputs: Paths) -> None:
 
 
 def _draw_labels(curves: Sequence[CurveScores], outputs: Paths) -> None:
-    """Draw a panel a task and one for the average; the legend stands beside it."""
+    """Draw a panel per task and one for the average; the legend stands next to it."""
     panels = [(curve, *of_task) for curve in curves for of_task in _by_task(curve)]
     tasks = [*(task for _, task, *_ in panels), ""]
     n_columns = _columns(len(tasks))
     line = 2.9 if any(len(c.plan.rows) > 6 for c in curves) else 2.5
     width = {3: style.WIDTH, 2: 5.4}.get(n_columns, 3.0)
-    room: Any = {"line": line, "rest": 0.2, "width": width, "spare": True}
-    room["width_ratios"] = [1.9, 1] if len(panels) == 1 else [1] * n_columns
-    grid = style.gridded(tasks, n_columns, outputs, **room)
+    sizes: Any = {"line": line, "rest": 0.2, "width": width, "spare": True}
+    sizes["width_ratios"] = [1.9, 1] if len(panels) == 1 else [1] * n_columns
+    grid = style.gridded(tasks, n_columns, outputs, **sizes)
     with grid as (figure, [*drawn, beside]):
         beside.set_axis_off()
         pairs = zip(drawn, panels, strict=True)
@@ -256,9 +256,9 @@ def _draw_sensitivity(curves: Sequence[CurveScores], outputs: Paths) -> None:
     named = list(dict.fromkeys(task for curve in several for task in curve.plan.tasks))
     dashes = _DASHES if len(named) <= len(_DASHES) else ["solid"] * len(named)
     looks = dict(zip(named, dashes, strict=False))
-    room: Any = {"line": 2.5, "rest": 0.75, "width": width, "sharey": True}
-    blank, room["spare"] = [""] * len(curves), True
-    with style.gridded(blank, n_columns, outputs, **room) as (figure, panels):
+    sizes: Any = {"line": 2.5, "rest": 0.75, "width": width, "sharey": True}
+    blank, sizes["spare"] = [""] * len(curves), True
+    with style.gridded(blank, n_columns, outputs, **sizes) as (figure, panels):
         for axes, curve in zip(panels, curves, strict=True):
             _sensitivity_panel(axes, curve, looks)
             axes.set_xlabel(parameter_title(curve.plan.parameter))
@@ -359,8 +359,8 @@ def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:
     ends = [0.0, curve.values[-1]]
     for i, row in enumerate(summary.rows):
         alone = row.role in (REFERENCE, BASELINE) or row.stands_for
-        if row.setting == MAIN and (alone or row.bridge == SHARED_ALONE):
-            values = summary.accuracy[i, task, : curve.plan.trials_asked]
+        if row.setting == MAIN and (alone or row.bridge == SHARED_ONLY):
+            values = summary.accuracy[i, task, : curve.plan.n_trials]
             twice, look = np.stack([values] * 2), _across_look(row)
             style.draw_line(axes, row, ends, twice, band=False, **look)
     accuracy, unusable = curve.accuracy[:, 0], curve.unusable()[:, 0]
@@ -382,7 +382,7 @@ def _across_look(row: Row) -> dict[str, Any]:
 
 def _beside_pairs(axes: Axes, curve: CurveScores, methods: Sequence[str]) -> None:
     for row, values in zip(curve.plan.rows, curve.accuracy[:, 0], strict=True):
-        shown = row.kind == BRIDGED or row.role or row.method in methods
+        shown = row.kind == WITH_BRIDGE or row.role or row.method in methods
         if shown or row.stands_for:
             look = {"lw": 1.7} if row.method in methods else _across_look(row)
             style.draw_line(axes, row, curve.values, values, band=False, **look)

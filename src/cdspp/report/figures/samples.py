@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike, Paths
 from cdspp.report.figures import style
-from cdspp.stages.artifacts import labels_by_id, read_fit, read_subspace
+from cdspp.stages.formats import labels_by_id, read_fit, read_subspace
 from cdspp.study.plan import BenchmarkPlan, Plans
 
 _LONGEST = 32  # letters of a class
@@ -116,9 +116,9 @@ def draw_subspace(
     steps = steps[places.round().astype(int)]
     n_columns = min(3, len(steps)) or 1
     width = min(style.WIDTH, 4.2 * n_columns + 0.6)
-    room: Any = {"width": width, "line": width / n_columns + 0.2, "rest": 0.7}
+    sizes: Any = {"width": width, "line": width / n_columns + 0.2, "rest": 0.7}
     blank = [""] * len(steps)
-    with style.gridded(blank, n_columns, outputs, **room) as (figure, panels):
+    with style.gridded(blank, n_columns, outputs, **sizes) as (figure, panels):
         for axes, step, letter in zip(panels, steps.tolist(), "abcdef", strict=False):
             _subspace_panel(axes, samples, step)
             tested = (samples["iteration"] == step) & (samples["group"] == "unlabelled")
@@ -173,11 +173,11 @@ def _subspace_legend(figure: Figure, samples: Mapping[str, NDArray[Any]]) -> Non
         return
     names = [style.plain_text(name, _LONGEST) for name in colours]
     longest = max(map(len, names), default=0)
-    room = max(1, int(figure.get_figwidth() / (0.075 * longest + 0.35)))
+    fitting = max(1, int(figure.get_figwidth() / (0.075 * longest + 0.35)))
     handles = [
         Line2D([], [], marker="o", color=colour, linestyle="none", label=name)
         for name, colour in zip(names, colours.values(), strict=True)
     ]
     look: Any = {"loc": "outside lower center", "handletextpad": 0.1}
-    look["ncols"] = min(5, room) if longest > 3 else 10
+    look["ncols"] = min(5, fitting) if longest > 3 else 10
     figure.legend(handles=handles, columnspacing=1.2, **look)

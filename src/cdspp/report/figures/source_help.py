@@ -62,8 +62,8 @@ def write_selection(plans: Plans, selection: Paths, outputs: Paths) -> None:
     [path] = selection
     groups = dict(iter(pd.read_csv(path).groupby("title", sort=False)))
     lengths = [len(group) for group in groups.values()]
-    room = {"line": 0.21, "frame": 0.5, "rest": 0.6}
-    with style.stacked(list(groups), lengths, outputs, **room) as (figure, panels):
+    sizes = {"line": 0.21, "frame": 0.5, "rest": 0.6}
+    with style.stacked(list(groups), lengths, outputs, **sizes) as (figure, panels):
         for axes, group in zip(panels, groups.values(), strict=True):
             _selection_panel(axes, group)
         style.equal_windows(panels)
@@ -83,8 +83,8 @@ def draw_source_help(
         return
     titles = [summary.plan.title for summary in summaries]
     lengths = [max(1, len(summary.tasks)) for summary in summaries]
-    room = {"line": 0.88, "frame": 0.48, "rest": 0.85}
-    with style.stacked(titles, lengths, outputs, **room) as (figure, panels):
+    sizes = {"line": 0.88, "frame": 0.48, "rest": 0.85}
+    with style.stacked(titles, lengths, outputs, **sizes) as (figure, panels):
         for summary, group, axes in zip(summaries, groups, panels, strict=True):
             _source_panel(axes, summary, group)
         style.equal_windows(panels)
@@ -162,8 +162,8 @@ def _draw_gains(
     """Draw what the reference gains over baseline and hardest state, a line a task."""
     titles = [summary.plan.title for summary in summaries]
     lengths = [max(1, len(group)) for group in groups]
-    room: Any = {"line": 0.23, "frame": 0.5, "rest": 0.7, "sharex": True}
-    with style.stacked(titles, lengths, outputs, **room) as (figure, panels):
+    sizes: Any = {"line": 0.23, "frame": 0.5, "rest": 0.7, "sharex": True}
+    with style.stacked(titles, lengths, outputs, **sizes) as (figure, panels):
         for axes, group in zip(panels, groups, strict=True):
             axes.axvline(0, color=style.MUTED, lw=0.9)
             for y, (task, comparisons) in enumerate(group.items()):
@@ -218,10 +218,10 @@ def draw_source_states(
     lengths = [max(1, group["row"].nunique()) for group in groups]
     widest = max((len(source_help.rivals_of([group])) for group in groups), default=0)
     # Narrow, so that a telephone shows it without shrinking the numbers.
-    room: Any = {"line": 0.245, "frame": 0.75, "width": max(5.0, 1.6 + 0.62 * widest)}
-    room |= {"rest": 0.3, "height_ratios": [length + 1 for length in lengths]}
+    sizes: Any = {"line": 0.245, "frame": 0.75, "width": max(5.0, 1.6 + 0.62 * widest)}
+    sizes |= {"rest": 0.3, "height_ratios": [length + 1 for length in lengths]}
     titles = [plan.title for plan in plans]
-    with style.stacked(titles, lengths, outputs, **room) as (figure, panels):
+    with style.stacked(titles, lengths, outputs, **sizes) as (figure, panels):
         for group, axes in zip(groups, panels, strict=True):
             _matrix(axes, group)
         signs = ", ".join(f"{sign} {_WORDS[word]}" for word, sign in _SIGNS.items())

@@ -12,7 +12,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike
 from cdspp.core.wording import DASH, aligned, marks, percent
 from cdspp.report.tables.contents import untrained_text
-from cdspp.stages.artifacts import read_csv
+from cdspp.stages.formats import read_csv
 
 _TYPES = {
     **dict.fromkeys(("benchmark", "title", "row", "display_name", "kind"), "str"),

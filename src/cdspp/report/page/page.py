@@ -26,13 +26,13 @@ from cdspp.core.files import atomic
 from cdspp.core.jobs import processor_time
 from cdspp.core.names import BASELINE, REFERENCE, PathLike
 from cdspp.core.wording import duration, in_points, sentence, task_title
-from cdspp.report import outline
+from cdspp.report import registry
 from cdspp.report.tables.contents import untrained_text
 from cdspp.report.tables.table import Cell, Table, html_name, number_cell, to_fragment
 from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import Plans
-from cdspp.study.stale import stated_digests, write_digests
+from cdspp.study.stale import digests_of_files, write_digests
 
 _FORMS = [f".{form}" for form in (*TABLE_FORMS, *FIGURE_FORMS)]
 
@@ -49,11 +49,11 @@ def write_report(
 ) -> None:
     """Write the report: a single HTML file that needs nothing else.
 
-    `tables` and `figures` are any form of each; other forms are looked for beside it.
-    The page rests on `files`, and states the digest of each, as does a file beside it.
+    `tables` and `figures` are any form of each; other forms are looked for next to it.
+    The page rests on `files`, and states the digest of each, as does a file next to it.
     """
     page = Path(output)
-    digests = stated_digests(files, page.absolute().parents[2])
+    digests = digests_of_files(files, page.absolute().parents[2])
     stems = dict.fromkeys(Path(path).with_suffix("") for path in (*tables, *figures))
     beside = [stem.with_name(stem.name + form) for stem in stems for form in _FORMS]
     assets = {file.name: file for file in reversed(beside) if file.is_file()}
@@ -149,7 +149,7 @@ def environment(plans: Plans = ()) -> Environment:
 
 
 def _fields(plans: Plans) -> dict[str, str]:
-    fields = outline.caption_fields(plans)
+    fields = registry.caption_fields(plans)
     names = {role: Markup(html_name(fields[role])) for role in (REFERENCE, BASELINE)}
     return {**fields, **names}
 
@@ -159,7 +159,7 @@ def _sections(
 ) -> Iterator[dict[str, Any]]:
     """Yield the sections of the page that have something to show."""
     templates = embedder.templates
-    for part in outline.outline():
+    for part in registry.page_parts():
         name, of_each, _ = part.anchor.partition("-{")
         names = [f"sections/{name}.html.j2", "sections/items.html.j2"]
         template = templates.select_template(names)
@@ -168,7 +168,7 @@ def _sections(
             shown = [
                 (item.fold, markup)
                 for item in part.items
-                for name in outline.item_names(item, chosen)
+                for name in registry.item_names(item, chosen)
                 if (markup := embedder.show(item, name, chosen))
             ]
             groups = groupby(shown, key=itemgetter(0))
@@ -192,10 +192,10 @@ class _Embedder:
     max_bytes: int
     templates: Environment
 
-    def show(self, item: outline.Item, name: str, plans: Plans) -> Markup:
+    def show(self, item: registry.Item, name: str, plans: Plans) -> Markup:
         """Show what `plans` have of an item under a name."""
         frames: Any = self.templates.get_template("embed.html.j2").module
-        if item.kind != outline.FIGURE:
+        if item.kind != registry.FIGURE:
             *downloads, fragment = (self.files.get(f"{name}.{f}") for f in TABLE_FORMS)
             if fragment is None:
                 return Markup()
@@ -238,11 +238,11 @@ def describe_run(
     """Describe a run as the page shows it: jobs, failures, time, versions."""
     rows = [row for plan in plans for row in plan.rows if row.key == row.method]
     names = {row.method: row.display_name for row in rows}
-    outcomes = records.outcomes
-    table = to_fragment(_time_table(outcomes, names)) if len(outcomes) else ""
+    results = records.results
+    table = to_fragment(_time_table(results, names)) if len(results) else ""
     return {
         "description": _description(records, study),
-        "failed": fit_records.failure_text(outcomes),
+        "failed": fit_records.failure_text(results),
         "mixed": fit_records.mixed_versions(records.jobs),
         "names": names,
         "failures": list(records.failed.itertuples()),
@@ -251,8 +251,8 @@ def describe_run(
     }
 
 
-def _time_table(outcomes: pd.DataFrame, names: Mapping[str, str]) -> Table:
-    fits = outcomes.assign(failed=outcomes["status"] != "ok")
+def _time_table(results: pd.DataFrame, names: Mapping[str, str]) -> Table:
+    fits = results.assign(failed=results["status"] != "ok")
     by_method = fits.groupby("method", sort=False).agg(
         fits=("status", "size"),
         failed=("failed", "sum"),
@@ -282,8 +282,9 @@ def _description(
     records: fit_records.FitRecords, study: RunDescription
 ) -> list[tuple[str, str]]:
     """Return the run as pairs of a name and a value; unknown ones are left out."""
-    outcomes = records.outcomes
-    fits = f"{len(outcomes)} in {len(records.jobs)} jobs, {len(records.failed)} failed"
+    results = records.results
+    n_jobs, n_failed = len(records.jobs), len(records.failed)
+    fits = f"{len(results)} in {n_jobs} jobs, {n_failed} failed"
     starting, total = processor_time(study.logs)
     start_up = ""
     if total:
@@ -294,8 +295,8 @@ def _description(
         ("Seed", study.config.get("seed")),
         ("Trials", study.config.get("trials")),
         ("Numeric threads", study.config.get("numeric_threads")),
-        ("Fits", fits if len(outcomes) else None),
-        ("Time in fits", duration(outcomes["seconds"].sum())),
+        ("Fits", fits if len(results) else None),
+        ("Time in fits", duration(results["seconds"].sum())),
         ("Start-up", start_up),
         ("Versions", _listed(records.common("versions"))),
         ("Hardware", _listed(records.common("platform"))),

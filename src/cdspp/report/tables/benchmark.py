@@ -50,11 +50,11 @@ _BLOCKS = {
     "supervised": "Supervised",
     "method": "Semi-supervised",
     "informed": "Told of the test samples",
-    "bridged": "With a bridge",
+    "bridge": "With a bridge",
     "control": "Controls",
     "variant": "Other settings",
 }
-# The columns of the data; of the cell its row, the trials asked for, and small print.
+# The columns of the data; of the cell its row, the expected trials, and small print.
 Score = dict[str, Any]
 Heads = Mapping[tuple[str, str], str]  # of columns, by benchmark and task
 
@@ -169,7 +169,7 @@ def _iteration_table(summary: Summary) -> Table:
 def build_curve_table(curve: curves.CurveScores, plan: BenchmarkPlan) -> Table:
     """Build the table ``curve-<curve>_<benchmark>``."""
     (tasks, accuracy), unusable = curve.with_average(), curve.unusable()
-    n_trials, rows = curve.plan.trials_asked, curve.plan.rows
+    n_trials, rows = curve.plan.n_trials, curve.plan.rows
     parameter = curve.plan.parameter
     of_curve: Score = {"benchmark": plan.benchmark, "curve": curve.plan.identifier}
     of_curve |= {"parameter": parameter, "asked": n_trials}
@@ -183,8 +183,8 @@ def build_curve_table(curve: curves.CurveScores, plan: BenchmarkPlan) -> Table:
     for task in tasks[-1:] if curve.in_states else tasks:
         title = task_title(task)
         for row in rows:
-            fewer = row.trials_asked < n_trials
-            note = counted(row.trials_asked, "trial") if fewer else ""
+            fewer = row.n_trials < n_trials
+            note = counted(row.n_trials, "trial") if fewer else ""
             name = Cell(row.display_name + row.marks, note=note, name=True)
             numbers = [cells[row.key, task, value] for value in curve.values]
             block = row.method_name if curve.in_states else title
@@ -204,7 +204,7 @@ def build_curve_table(curve: curves.CurveScores, plan: BenchmarkPlan) -> Table:
 def _curve_caption(curve: curves.CurveScores) -> str:
     parts = [
         "Percent, mean (standard deviation, n − 1) over "
-        f"{counted(curve.plan.trials_asked, 'trial')}. "
+        f"{counted(curve.plan.n_trials, 'trial')}. "
         f"Columns: {curves.parameter_title(curve.plan.parameter)}."
     ]
     if curve.main is not None:
@@ -238,7 +238,7 @@ def _scores(summary: Summary, values: Floats) -> list[Score]:
         _score(row, padded[i, j], task, summary.tasks, summary.unusable(i, task))
         | {"benchmark": plan.benchmark, "title": task_title(task)}
         | {"kind": _block(row).lower(), "shortened": row.shortened}
-        | {"expected_trials": row.trials_asked, "asked": plan.trials_asked}
+        | {"expected_trials": row.n_trials, "asked": plan.n_trials}
         for j, task in enumerate(tasks)
         for i, row in enumerate(summary.rows)
     ]
@@ -248,11 +248,11 @@ def _score(
     row: Row, values: Floats, task: str, tasks: Sequence[str], collapsed: bool
 ) -> Score:
     """Return the score of a row by trial, on a task or their average, and its notes."""
-    moments = dict(zip(_MOMENTS, _moments(values[: row.trials_asked]), strict=True))
+    moments = dict(zip(_MOMENTS, _moments(values[: row.n_trials]), strict=True))
     ran, notes = moments["trials"], []
     n_tasks = len(set(tasks).intersection(row.tasks or tasks))
-    if 0 < ran < row.trials_asked:
-        notes.append(f"{ran} of {row.trials_asked} trials")
+    if 0 < ran < row.n_trials:
+        notes.append(f"{ran} of {row.n_trials} trials")
     elif task == AVERAGE and n_tasks < len(tasks):
         notes.append(f"{n_tasks} of {counted(len(tasks), 'task')}")
     if collapsed:
@@ -299,7 +299,7 @@ def _grid_table(
         row = score["of"]
         first = rows.setdefault(row.key, row)
         rows[row.key] = replace(first, shortened=first.shortened or row.shortened)
-        fewer[row.key] |= {row.trials_asked} - {score["asked"]}
+        fewer[row.key] |= {row.n_trials} - {score["asked"]}
     cells = _cells(scores, itemgetter("benchmark", "task"))
     lines = []
     for row in rows.values():

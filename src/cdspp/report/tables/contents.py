@@ -19,7 +19,7 @@ from cdspp.report.tables.table import (
     number_cell,
     write_tables,
 )
-from cdspp.stages import artifacts
+from cdspp.stages import formats
 from cdspp.study.plan import BenchmarkPlan, Plans
 
 Splits = Mapping[tuple[str, str], pd.DataFrame]  # by role and domain
@@ -47,7 +47,7 @@ def read_splits(paths: Iterable[PathLike]) -> Splits:
     blocks: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for path in map(Path, paths):
         role, domain = path.parent.parts[-2:]
-        block = artifacts.read_frame(path, artifacts.SPLIT_COLUMNS)
+        block = formats.read_frame(path, formats.SPLIT_COLUMNS)
         blocks.setdefault((role, domain), []).append(block)
     return {key: pd.concat(each, ignore_index=True) for key, each in blocks.items()}
 
@@ -73,9 +73,9 @@ def count_contents(
         name = f"{domain}.{plan.views[role]}"
         path = _look_up(domain, label_files, f"a file of {domain}")
         features_path = _look_up(name, feature_files, f"a file of {name}")
-        class_of = artifacts.labels_by_id(path)
-        described = artifacts.read_features(features_path)
-        # Paired samples come last, and have no label.
+        class_of = formats.labels_by_id(path)
+        described = formats.read_features(features_path)
+        # Paired rows come last, and have no label.
         if class_of.keys() != set(described.ids[: len(class_of)]):
             raise DataError(
                 f"{features_path}: {len(described.ids)} samples, but {len(class_of)} "
@@ -97,7 +97,7 @@ def count_contents(
 
 
 def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
-    """Build the table ``contents_<benchmark>``: a line a domain and role."""
+    """Build the table ``contents_<benchmark>``: a line per domain and role."""
     paired = bool(contents["paired"].any())
     caption = (
         "Counted from the files of features, labels and splits: labelled and test "
@@ -108,7 +108,7 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         caption += ", save those that the task has labelled in its source"
     caption += "."
     if paired:
-        caption += " Paired samples are in every domain, and none of these."
+        caption += " Paired rows are in every domain, and none of these."
     columns = {
         "Domain": lambda entry: Cell(entry.domain),
         "Serves as": lambda entry: Cell(entry.role),
@@ -137,9 +137,7 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
 
 def untrained_text(path: PathLike) -> str:
     """Name the features that untrained networks made, by a ``contents_*.csv``."""
-    contents = artifacts.read_csv(
-        path, dict.fromkeys(("role", "domain", "view"), "str")
-    )
+    contents = formats.read_csv(path, dict.fromkeys(("role", "domain", "view"), "str"))
     random = contents["view"].str.split(", ").map(lambda text: _RANDOM_WEIGHTS in text)
     parts = []
     for role in ("source", "target"):
@@ -153,7 +151,7 @@ def untrained_text(path: PathLike) -> str:
 
 
 def count_overlap(splits: Splits, plan: BenchmarkPlan) -> pd.DataFrame:
-    """Count the test samples that are labelled in the source too: a row a task.
+    """Count the test samples that are labelled in the source too: a row per task.
 
     DataError where splits are missing, or of other trials, or have no test sample.
     """

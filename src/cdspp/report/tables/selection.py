@@ -46,10 +46,10 @@ def write_selection(
     outputs: Paths,
 ) -> None:
     """Write the table of selected hyper-parameters."""
-    outcomes = read_fit_records(selecting_records).outcomes
+    results = read_fit_records(selecting_records).results
     compared = map(read_comparisons, comparisons)
     read = zip(map(read_scores, scores), plans, compared, strict=True)
-    selections = pd.concat([compare_selections(*each, outcomes) for each in read])
+    selections = pd.concat([compare_selections(*each, results) for each in read])
     write_tables([build_selection_table(selections, plans)], outputs)
 
 
@@ -57,7 +57,7 @@ def compare_selections(
     scores: pd.DataFrame,
     plan: BenchmarkPlan,
     comparisons: pd.DataFrame,
-    outcomes: pd.DataFrame,
+    results: pd.DataFrame,
 ) -> pd.DataFrame:
     """Compare defaults with what was selected, and with the best in hindsight.
 
@@ -76,7 +76,7 @@ def compare_selections(
             verdicts = {name: verdict_of(each) for name, each in gains.items()}
         for state in (REAL, ALONE, MATCHED):
             if (in_state(SELECTED, state), row.method) in runs:
-                record = _record(scores, plan, row, state, curves, outcomes)
+                record = _record(scores, plan, row, state, curves, results)
                 records.append(record | verdicts)
     return pd.DataFrame(records, columns=list(_COLUMNS))
 
@@ -94,13 +94,13 @@ def _record(
     row: Row,
     state: str,
     curves: Sequence[CurveScores],
-    outcomes: pd.DataFrame,
+    results: pd.DataFrame,
 ) -> dict[str, Any]:
     selected = in_state(SELECTED, state)
     rows = [replace(row, setting=name) for name in (in_state(MAIN, state), selected)]
-    accuracy = last_scores(scores, rows, plan.tasks, plan.trials_asked)
+    accuracy = last_scores(scores, rows, plan.tasks, plan.n_trials)
     own = {"benchmark": plan.benchmark, "setting": selected, "method": row.method}
-    chosen_options = outcomes[(outcomes[list(own)] == own).all(axis=1)]["selected"]
+    chosen_options = results[(results[list(own)] == own).all(axis=1)]["selected"]
     options = [each for each in chosen_options if isinstance(each, Mapping) and each]
     tried = {name for each in options for name in each}
     along = {

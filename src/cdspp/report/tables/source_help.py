@@ -23,7 +23,7 @@ from cdspp.report.tables.table import (
     fraction_cell,
     write_tables,
 )
-from cdspp.stages.score import RowScores
+from cdspp.stages.score import SampleScores
 from cdspp.study.plan import LEFT_OUT, BenchmarkPlan, Plans
 
 if TYPE_CHECKING:
@@ -55,11 +55,11 @@ def write_matrix(plans: Plans, comparisons: Paths, outputs: Paths) -> None:
 def write_tasks(plans: Plans, scores: Paths, rows: Paths, outputs: Paths) -> None:
     """Write the gains on a benchmark: by task, and by each of several sources."""
     [plan], [path], [row_path] = plans, scores, rows
-    frame, by_row = read_scores(path), RowScores(row_path)
-    gains = source_help.compare_with_rivals(frame, plan, by_row)
+    frame, per_sample = read_scores(path), SampleScores(row_path)
+    gains = source_help.compare_with_rivals(frame, plan, per_sample)
     tables = [build_task_table(gains, plan)]
     if any(row.kind == LEFT_OUT for row in plan.rows):
-        gains = source_help.compare_without_each(frame, plan, by_row)
+        gains = source_help.compare_without_each(frame, plan, per_sample)
         tables.append(build_several_table(gains, plan))
     write_tables(tables, outputs)
 

@@ -294,7 +294,7 @@ def write_tables(tables: Sequence[Table], outputs: Sequence[PathLike]) -> None:
             raise DataError(
                 f"{output}: expected the name of a table ({', '.join(by_name)}) and "
                 f"one of the suffixes {', '.join(_FORMS)}. Take the names from "
-                "cdspp.report.outline."
+                "cdspp.report.registry."
             )
     for output in files:
         text = _FORMS[output.suffix](by_name[output.stem])

@@ -286,9 +286,9 @@ def read_fit(
     """Read the predictions of a fit, and check them against its record and path.
 
     DataError: predictions or record are damaged, have changed or belong to another fit,
-    the predicted samples are not the test samples of each trial, once a round, or the
-    fit is not as `expected`: a job of an earlier run, which ended late, may write one.
-    `digests` keeps those of inputs, by path, from one call to the next.
+    the predicted samples are not the test samples of each trial, once per iteration, or
+    the fit is not as `expected`: a job of an earlier run, which ended late, may write
+    one. `digests` keeps those of inputs, by path, from one call to the next.
     """
     file = Path(path)
     record, columns = read_fit_record(file), read_rows(file, FIT_COLUMNS)
@@ -303,23 +303,26 @@ def read_fit(
 
 def _check_rows(fit: FitFile) -> None:
     columns = fit.columns
-    outcomes = {o["trial"]: o for o in fit.record.trials if o["rounds"] and o["tested"]}
-    if (found := np.unique(columns["trial"]).tolist()) != [*outcomes]:
-        expected = f"expected predictions of the trials {[*outcomes]}"
+    results = {o["trial"]: o for o in fit.record.trials if o["rounds"] and o["tested"]}
+    if (found := np.unique(columns["trial"]).tolist()) != [*results]:
+        expected = f"expected predictions of the trials {[*results]}"
         raise refused(fit.path, f"{expected}, but there are {found}")
-    for trial, outcome in outcomes.items():
-        here, tested = columns["trial"] == trial, outcome["tested"]
-        ids, rounds = columns["id"][here], rows_by_round(columns["iteration"][here])
-        if len(rounds) != outcome["rounds"]:
-            expected = f"trial {trial}: expected {outcome['rounds']} iterations"
-            raise refused(fit.path, f"{expected}, but there are {len(rounds)}")
+    for trial, result in results.items():
+        here, tested = columns["trial"] == trial, result["tested"]
+        ids, iterations = (
+            columns["id"][here],
+            rows_by_iteration(columns["iteration"][here]),
+        )
+        if len(iterations) != result["rounds"]:
+            expected = f"trial {trial}: expected {result['rounds']} iterations"
+            raise refused(fit.path, f"{expected}, but there are {len(iterations)}")
         checked = np.empty(0, dtype=object)
-        for number, rows in rounds.items():
+        for number, rows in iterations.items():
             samples = ids[rows]
-            # Rounds have one order, so that most need no digest.
+            # Iterations have one order, so that most need no digest.
             if np.array_equal(samples, checked):
                 continue
-            if len(samples) != tested or ids_digest(samples) != outcome["test_ids"]:
+            if len(samples) != tested or ids_digest(samples) != result["test_ids"]:
                 where = f"trial {trial}, iteration {number}"
                 expected = f"expected the {tested} test samples of the split, once each"
                 got = f"got {len(samples)} rows of {len(set(samples))} samples"
@@ -327,7 +330,7 @@ def _check_rows(fit: FitFile) -> None:
             checked = samples
 
 
-def rows_by_round(iterations: NDArray[Any]) -> dict[int, NDArray[np.intp]]:
+def rows_by_iteration(iterations: NDArray[Any]) -> dict[int, NDArray[np.intp]]:
     """Return the places of the rows of each iteration, in time linear in the rows."""
     order = np.argsort(iterations, kind="stable")
     numbers, starts = np.unique(iterations[order], return_index=True)

@@ -1,4 +1,4 @@
-"""Other readings of the papers: what can be run another way, and where a study does."""
+"""Variants for the papers: what can be run another way, and where a study does."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Self
 from cdspp.study.plan import BenchmarkPlan
 
 NAME = "paper"
-# Keys of a configuration that name other readings, and what opens their settings.
-READINGS = {"deviations": "deviation", "choices": "choice"}
+# Keys of a configuration that name variants, and what opens their settings.
+VARIANTS = {"deviations": "deviation", "choices": "choice"}
 
 
 @dataclass(frozen=True)
-class ReadingPlan:
+class VariantPlan:
     """A deviation or choice on one benchmark: what runs another way, and where."""
 
     identifier: str
     setting: str
     method: str
     tasks: tuple[str, ...]
-    trials_asked: int
+    n_trials: int
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,14 @@ class PaperPlan:
 
     claims: bool = False
     printed: str | None = None
-    deviations: tuple[ReadingPlan, ...] = ()
-    choices: tuple[ReadingPlan, ...] = ()
+    deviations: tuple[VariantPlan, ...] = ()
+    choices: tuple[VariantPlan, ...] = ()
 
     @classmethod
     def of(cls, plan: BenchmarkPlan) -> Self:
         """Return what the plan of a benchmark holds of the paper."""
         fields = dict(plan.plugins.get(NAME, {}))
-        for section in READINGS:
+        for section in VARIANTS:
             entries = fields.get(section, ())
-            fields[section] = tuple(ReadingPlan(**entry) for entry in entries)
+            fields[section] = tuple(VariantPlan(**entry) for entry in entries)
         return cls(**fields)

@@ -8,18 +8,18 @@ from support.report_data import make_plan
 from support.score_data import curve_entry, curve_plan
 
 from cdspp.core.discovery import load_function
-from cdspp.report.outline import KINDS, item_jobs, outline, outline_names
+from cdspp.report.registry import KINDS, item_jobs, names_of_kind, page_parts
 from cdspp.study.files import INPUTS
 from cdspp.study.guest_sections import GuestSection
 from cdspp.study.plugins import ReportPlugin
 
 
 def of_digits(kind: str, plan: object) -> list[str]:
-    return [name.partition("_")[0] for name in outline_names(kind, [plan])]
+    return [name.partition("_")[0] for name in names_of_kind(kind, [plan])]
 
 
 def test_figures_are_those_for_which_the_plan_has_what_they_need() -> None:
-    assert outline_names("figure", [make_plan()]) == [
+    assert names_of_kind("figure", [make_plan()]) == [
         "source-help",
         "source-states",
         "methods_digits",
@@ -40,7 +40,7 @@ def test_figures_are_those_for_which_the_plan_has_what_they_need() -> None:
 def test_there_is_a_table_a_curve_and_one_for_all_benchmarks_only_once() -> None:
     alpha = curve_entry("alpha", parameter="alpha", methods=["cdspp"])
     plans = [curve_plan(curve_entry(), alpha), make_plan(benchmark="docs")]
-    names = outline_names("table", plans)
+    names = names_of_kind("table", plans)
     assert len(names) == len(set(names))
     curves = [name for name in names if name.startswith("curve-")]
     assert curves == ["curve-labels_digits", "curve-alpha_digits"]
@@ -53,31 +53,31 @@ def test_there_is_a_table_a_curve_and_one_for_all_benchmarks_only_once() -> None
 
 
 def test_what_is_printed_is_shown_by_studies_that_have_it_alone() -> None:
-    assert "printed" not in outline_names("table", [make_plan()])
+    assert "printed" not in names_of_kind("table", [make_plan()])
     plan = make_plan(paper={"printed": "mrc", "choices": [{"id": "unit-rows"}]})
-    names = outline_names("table", [make_plan(benchmark="docs"), plan])
+    names = names_of_kind("table", [make_plan(benchmark="docs"), plan])
     found = [name for name in names if name.startswith("printed")]
     assert found == ["printed-methods", "printed-choices", "printed"]
 
 
 def test_a_study_need_not_speak_of_the_paper() -> None:
     papers = {"claims-overview", "claims", "deviations"}
-    assert papers <= set(outline_names("table", [make_plan()]))
-    assert outline_names("timing", [make_plan()]) == ["times", "time-claims"]
+    assert papers <= set(names_of_kind("table", [make_plan()]))
+    assert names_of_kind("timing", [make_plan()]) == ["times", "time-claims"]
     silent = [make_plan(paper={"paper": False})]
-    assert outline_names("timing", silent) == ["times"]
-    names = set(outline_names("table", silent))
+    assert names_of_kind("timing", silent) == ["times"]
+    names = set(names_of_kind("table", silent))
     assert not papers & names
     assert "overview" in names
 
 
 def test_every_fold_says_what_to_see() -> None:
-    folds = {item.fold for part in outline() for item in part.items if item.fold}
+    folds = {item.fold for part in page_parts() for item in part.items if item.fold}
     assert all(fold.sentence.endswith(".") for fold in folds)
 
 
 def test_the_function_of_every_item_takes_the_inputs_that_it_names() -> None:
-    makers = {item.maker for part in outline() for item in part.items}
+    makers = {item.maker for part in page_parts() for item in part.items}
     for maker in filter(None, makers):
         own = {"plans", "outputs", *maker.inputs, *maker.resources}
         assert set(signature(load_function(maker.function)).parameters) == own
@@ -89,7 +89,7 @@ def test_one_job_makes_the_items_of_a_function_by_benchmark() -> None:
     plans = [curve_plan(curve_entry()), make_plan(benchmark="docs")]
     jobs = {f"{job.kind} {job.name}": job for job in item_jobs(plans)}
     made = [name for job in jobs.values() for name in job.captions]
-    listed = [name for kind in KINDS for name in outline_names(kind, plans)]
+    listed = [name for kind in KINDS for name in names_of_kind(kind, plans)]
     assert sorted(made) == sorted(listed)
     names = ["accuracy_docs", "class-accuracy_docs", "iterations_docs"]
     assert list(jobs["table accuracy_docs"].captions) == names

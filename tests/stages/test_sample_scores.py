@@ -10,8 +10,8 @@ import pytest
 
 from cdspp.core.errors import DataError
 from cdspp.core.names import FitKey
-from cdspp.stages.artifacts import FitFile
-from cdspp.stages.score import RowScores, RowScoreWriter
+from cdspp.stages.formats import FitFile
+from cdspp.stages.score import SampleScores, SampleScoreWriter
 
 TRUTH = {"photo": {"p1": "cat", "p2": "dog", "p3": "", "p4": "cat"}}
 Row = tuple[int, int, str, str]  # trial, iteration, id, predicted
@@ -29,12 +29,12 @@ def fit(rows: Sequence[Row], block: str = "1-2") -> FitFile:
     return FitFile(Path("fit.parquet"), key, columns, {})
 
 
-def written(path: Path, *fits: FitFile) -> RowScores:
-    writer = RowScoreWriter(TRUTH)
+def written(path: Path, *fits: FitFile) -> SampleScores:
+    writer = SampleScoreWriter(TRUTH)
     for each in fits:
         writer.add(each)
     writer.write(path / "rows.npz")
-    return RowScores(path / "rows.npz")
+    return SampleScores(path / "rows.npz")
 
 
 def test_the_last_iteration_counts_and_untested_rows_are_missing(
@@ -77,5 +77,5 @@ def test_equal_fits_give_equal_bytes(tmp_path: Path) -> None:
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "rows.npz"
     path.write_bytes(b"PK\x03\x04 no archive")
-    with pytest.raises(DataError, match=r"rows\.npz: .*scores.*row"):
-        RowScores(path).classes("web_photo")
+    with pytest.raises(DataError, match=r"rows\.npz: .*scores.*sample"):
+        SampleScores(path).classes("web_photo")
