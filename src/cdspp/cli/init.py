@@ -59,7 +59,7 @@ Direction = tuple[str | None, str | None]  # source and target, None by default
 class StudyData:
     """Images, texts or tables for a new study; `sizes` has source and target first.
 
-    `bridged` are methods that use columns of one name, the `equal` ones, if the tables
+    `bridge` has methods that use columns of one name, the `equal` ones, if the tables
     share any. Others are `similar`, and `n_paired` unlabelled ids are in all tables.
     """
 
@@ -67,7 +67,7 @@ class StudyData:
     sizes: Sizes
     entry: Mapping[str, Any]
     remarks: tuple[str, ...]
-    bridged: tuple[str, ...] = ()
+    bridge: tuple[str, ...] = ()
     equal: tuple[str, ...] = ()
     similar: tuple[ColumnSuggestion, ...] = ()
     n_paired: int = 0
