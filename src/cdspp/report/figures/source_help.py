@@ -236,7 +236,7 @@ def _matrix(axes: Axes, comparisons: pd.DataFrame) -> None:
         by_rival = {pair.rival: pair for pair in pairs.itertuples()}
         for x, state in enumerate(states):
             _cell(axes, x, y, by_rival.get(state))
-    heads = [title.replace(" ", "\n") for title in states.values()]
+    heads = [title.replace("-", "-\n").replace(" ", "\n") for title in states.values()]
     axes.set_xticks(range(len(states)), heads)
     axes.set_yticks(range(len(names)), [style.figure_name(name) for name in names])
     axes.set_xlim(-0.5, max(1, len(states)) - 0.5)
