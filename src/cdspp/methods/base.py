@@ -77,6 +77,9 @@ class Iteration:
     projections: tuple[Float | list[Float], Float] | None = None
 
 
+Round = Iteration  # methods written for release 0.2 return it; goes with the next one
+
+
 class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     """Base class of all methods: validation, label codes, transduction, prediction.
 
@@ -89,7 +92,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         Classes of the labelled target rows and the source, sorted.
     transduction_ : ndarray of shape (n_target,)
         Labels of all target rows given to `fit`, the given ones among them.
-    history_ : list of Round
+    history_ : list of Iteration
         One entry for each iteration, the last being the result; one without iterations.
     n_iter_, n_features_in_ : int
         Number of iterations; number of target features.

@@ -33,7 +33,7 @@ class SourceVote(ClassifierMixin, BaseEstimator):
         Classes of all fits, sorted.
     transduction_ : ndarray of shape (n_target,)
         Labels of all target rows given to `fit`, the given ones among them.
-    history_ : list of Round
+    history_ : list of Iteration
         One entry: the vote.
     collapsed_ : str
         Why the first collapsed fit is of no use; empty if none collapsed.
