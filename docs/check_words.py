@@ -23,6 +23,7 @@ FOREIGN = {
     "outline": ("figures/samples.py",),
     "points": ("core/discovery.py",),
     "reading": ("cli/run.py",),
+    "round": ("methods/base.py",),
 }
 # Names of Python, and the key of a study file.
 KEPT = ("round", "display_name", "DISPLAY_NAMES")
