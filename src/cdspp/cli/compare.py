@@ -92,6 +92,7 @@ def compare_files(arguments: Namespace) -> tuple[Comparison, DomainRows, list[st
     from cdspp.analysis.compare import compare
     from cdspp.cli import rows
     from cdspp.core.scaling import Scaling
+    from cdspp.methods.base import SourceDomain
 
     target, source, bridge, notes = rows.read_both(arguments, BRIDGES)
     assert source is not None
@@ -102,7 +103,7 @@ def compare_files(arguments: Namespace) -> tuple[Comparison, DomainRows, list[st
         result = compare(
             target.X,
             target.labels,
-            source=replace(rows.source_of(source), **bridge),
+            source=SourceDomain(source.X, list(source.labels), **bridge),
             methods=arguments.method or None,
             labelled=rows.read_rows_to_label(arguments.labelled, target),
             why=arguments.why,
