@@ -279,7 +279,7 @@ def test_a_warning_is_a_note_without_a_place_in_the_code_and_counted_once(
         for line in range(3):
             warnings.warn_explicit("twice\nthe same", UserWarning, "a.py", line)
 
-    monkeypatch.setattr("cdspp.cli.rows.descriptions", lambda *rows: warn() or [])
+    monkeypatch.setattr("cdspp.cli.rows.write_predictions", warn)
     assert fit(folder) == 0
     assert capsys.readouterr().err.count("note: twice the same (3 times)\n") == 1
 

@@ -148,15 +148,6 @@ def columns_of(
     return Columns(label, id_, tuple(arguments.drop), required, **formats)
 
 
-def descriptions(target: DomainRows, source: DomainRows | None) -> list[str]:
-    """Describe rows, labels and features of both files, and their common classes."""
-    lines = [target.described("target")]
-    if source is not None:
-        n_common = len({*target.labels} & {*source.labels} - {""})
-        lines.append(f"{source.described('source')}; classes: {n_common} in common")
-    return lines
-
-
 def drift_notes(rows: DomainRows, ranges: Any, n_fit: int) -> Iterator[str]:
     """Name columns with too many numbers outside the range of the rows of the fit.
 

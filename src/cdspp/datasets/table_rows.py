@@ -75,8 +75,8 @@ class DomainRows:
     label: str = ""
     encoder: TableEncoder | None = None
 
-    def described(self, role: str) -> str:
-        """Describe the rows in one line."""
+    def described(self, role: str, other: DomainRows | None = None) -> str:
+        """Describe the rows in one line, and the classes that another file has, too."""
         labelled = [label for label in self.labels if label]
         classes = counted(len(set(labelled)), "class")
         parts = [
@@ -87,7 +87,10 @@ class DomainRows:
             self.scaling,
             *self.notes,
         ]
-        return f"{role}: {', '.join(filter(None, parts))}"
+        text = f"{role}: {', '.join(filter(None, parts))}"
+        if other is None:
+            return text
+        return f"{text}; classes: {len({*labelled} & {*other.labels})} in common"
 
     def places(self, names: Sequence[str]) -> list[int]:
         """Return the places of features."""
