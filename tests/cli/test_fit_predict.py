@@ -17,7 +17,6 @@ from support.toy_problem import toy_problem
 
 from cdspp import CDSPP, SourceDomain
 from cdspp.__main__ import main
-from cdspp.cli.rows import source_of
 from cdspp.core.scaling import fit_scaling
 from cdspp.datasets.table_rows import read_domain
 from cdspp.methods import make
@@ -280,7 +279,7 @@ def test_a_warning_is_a_note_without_a_place_in_the_code_and_counted_once(
         for line in range(3):
             warnings.warn_explicit("twice\nthe same", UserWarning, "a.py", line)
 
-    monkeypatch.setattr("cdspp.cli.rows.descriptions", lambda *rows: warn() or [])
+    monkeypatch.setattr("cdspp.cli.rows.write_predictions", warn)
     assert fit(folder) == 0
     assert capsys.readouterr().err.count("note: twice the same (3 times)\n") == 1
 
@@ -344,10 +343,9 @@ def test_columns_of_new_rows_are_matched_by_name(folder: Path, capsys: Any) -> N
 
 def test_source_rows_equal_the_arrays_it_was_written_from(folder: Path) -> None:
     for kind in ("csv", "npz"):
-        source = source_of(read_domain(folder / f"source.{kind}"))
-        assert isinstance(source, SourceDomain)
+        source = read_domain(folder / f"source.{kind}")
         np.testing.assert_array_equal(source.X, PROBLEM.source.X)
-        assert source.y == NAMES[PROBLEM.source.y].tolist()
+        assert source.labels == NAMES[PROBLEM.source.y].tolist()
 
 
 def renamed(folder: Path, **names: str) -> None:

@@ -92,6 +92,7 @@ def compare_files(arguments: Namespace) -> tuple[Comparison, DomainRows, list[st
     from cdspp.analysis.compare import compare
     from cdspp.cli import rows
     from cdspp.core.scaling import Scaling
+    from cdspp.methods.base import SourceDomain
 
     target, source, bridge, notes = rows.read_both(arguments, BRIDGES)
     assert source is not None
@@ -102,7 +103,7 @@ def compare_files(arguments: Namespace) -> tuple[Comparison, DomainRows, list[st
         result = compare(
             target.X,
             target.labels,
-            source=replace(rows.source_of(source), **bridge),
+            source=SourceDomain(source.X, list(source.labels), **bridge),
             methods=arguments.method or None,
             labelled=rows.read_rows_to_label(arguments.labelled, target),
             why=arguments.why,
@@ -117,8 +118,9 @@ def compare_files(arguments: Namespace) -> tuple[Comparison, DomainRows, list[st
     # Each fit learns its own scaling, so that the line has no numbers of it.
     kind = arguments.scale
     text = "PCA in each fit" if kind == PCA else str(Scaling(kind, target.X.shape[1]))
-    read = replace(target, scaling=text), replace(source, scaling=text)
-    return result, target, [*rows.descriptions(*read), *notes]
+    ours, theirs = replace(target, scaling=text), replace(source, scaling=text)
+    head = [ours.described("target"), theirs.described("source", ours)]
+    return result, target, [*head, *notes]
 
 
 def _write_files(
@@ -156,11 +158,8 @@ def _next_steps(
         drop = [name for name in arguments.drop if name in target.dropped]
         options = options | {"drop": drop}
     words = ["cdspp", "fit", "--method", result.best_bet, "--scale", arguments.scale]
-    words += [
-        *_option_words(options, *names, "labelled"),
-        "--output",
-        "predictions.csv",
-    ]
+    words += _option_words(options, *names, "labelled")
+    words += ["--output", "predictions.csv"]
     if not arguments.vectorise:
         words += ["--model", "model.npz"]
     yield shlex.join(words)

@@ -85,12 +85,10 @@ def _fit(arguments: Namespace) -> str:
     writes = [arguments.output, arguments.model]
     command.check_outputs(writes, reads, force=arguments.force)
     before = last_fit(arguments.model, arguments.output) if arguments.model else None
-    texts, reason = list[str](), dict[str, Any](date=date.today().isoformat())
-    if arguments.method:
-        reason |= {"method": arguments.method, "choice": "by --method"}
-    else:
+    texts, choice = list[str](), {"method": arguments.method, "choice": "by --method"}
+    if not arguments.method:
         texts, choice = _choose(arguments)
-        reason |= choice
+    reason = {"date": date.today().isoformat(), **choice}
     model = _model(arguments)
     read, source_rows, bridge, notes = rows.read_both(arguments, model.bridges)
     if arguments.labelled:
@@ -99,8 +97,10 @@ def _fit(arguments: Namespace) -> str:
     target, source_rows, source, scaling = rows.scaled_both(
         arguments.scale, read, source_rows, bridge
     )
-    texts += [*rows.descriptions(target, source_rows), *notes]
-    texts += _fit_model(arguments, model, target, source_rows, source)
+    texts.append(target.described("target"))
+    if source_rows is not None:
+        texts.append(source_rows.described("source", target))
+    texts += [*notes, *_fit_model(arguments, model, target, source_rows, source)]
     if arguments.strict and model.collapsed_:
         fault = f"the fit is of no use ({model.collapsed_}), no file is written"
         return command.answer("\n".join([*texts, f"--strict: {fault}"]), failed=True)

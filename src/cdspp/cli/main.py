@@ -37,11 +37,12 @@ MODULES = {
 }
 
 
-def _parser(words: Sequence[str]) -> ArgumentParser:
-    """Return the parser: of one module, if `words` begin with its command, or of all.
-
-    Commands on studies import more, for which a fit of tables would wait.
-    """
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code (2 where the user is mistaken)."""
+    words, rest = list(sys.argv[1:] if argv is None else argv), list[str]()
+    if words[:1] == ["run"] and "--" in words:  # what follows is for Snakemake
+        place = words.index("--")
+        words, rest = words[:place], words[place + 1 :]
     parser = ArgumentParser(
         prog="cdspp",
         description=DESCRIPTION,
@@ -50,19 +51,10 @@ def _parser(words: Sequence[str]) -> ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"cdspp {VERSION}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    # Commands on studies import more, for which a fit of tables would wait.
     own = [name for name, names in MODULES.items() if words and words[0] in names]
     for name in own or MODULES:
         import_module(f"cdspp.cli.{name}").add_commands(commands)
-    return parser
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit code (2 where the user is mistaken)."""
-    words, rest = list(sys.argv[1:] if argv is None else argv), list[str]()
-    if words[:1] == ["run"] and "--" in words:  # what follows is for Snakemake
-        place = words.index("--")
-        words, rest = words[:place], words[place + 1 :]
-    parser = _parser(words)
     parser.set_defaults(snakemake=rest)
     return run_command(parser, words)
 
@@ -77,7 +69,15 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
     try:
         with _notes_once(), keep_labels(*getattr(arguments, "keep_label", ())):
             text = arguments.run(arguments)
-        _print(text)
+        try:
+            sys.stdout.write(text + "\n")
+            sys.stdout.flush()
+        except OSError as error:
+            # What is left in the stream would be tried again as the process ends.
+            with suppress(OSError, ValueError):
+                sys.stdout.close()
+            fault = f"the answer cannot be printed ({error.strerror})"
+            raise OSError(fault) from error
     except (errors.MethodFailed, *USER_ERRORS) as error:
         return _refuse(parser.prog, str(error))
     except (MemoryError, RuntimeError) as error:
@@ -104,18 +104,6 @@ def _notes_once() -> Iterator[None]:
             yield
         finally:
             sys.stderr.writelines(f"{line}\n" for line in note_lines(counts))
-
-
-def _print(text: str) -> None:
-    """Print the answer; OSError, once, where the stream takes none."""
-    try:
-        sys.stdout.write(text + "\n")
-        sys.stdout.flush()
-    except OSError as error:
-        # What is left in the stream would be tried again as the process ends.
-        with suppress(OSError, ValueError):
-            sys.stdout.close()
-        raise OSError(f"the answer cannot be printed ({error.strerror})") from error
 
 
 def _refuse(program: str, message: str) -> int:

@@ -84,7 +84,8 @@ def _read_complete(arguments: Namespace) -> list[DomainRows]:
     read, faults = table_rows.gather_rows(table_rows.read_domain, files)
     if not faults:
         target, *sources = read
-        table_rows.require_dropped(arguments.drop, read)
+        if arguments.drop:
+            table_rows.require_dropped(arguments.drop, read)
         target.require_distinct_ids()  # predictions are written by these
         require_distinct({rows.path: rows.labels for rows in read})
         for source in sources:
@@ -97,6 +98,8 @@ def _read_complete(arguments: Namespace) -> list[DomainRows]:
     if faults:
         both = "--label and --id (in one file alone by --target-label and the like)"
         raise DataError("\n".join(faults).replace("--label and --id", both))
+    for source in read[1:]:
+        source.require_labels(of_all=True)
     return read
 
 
@@ -145,15 +148,6 @@ def columns_of(
     return Columns(label, id_, tuple(arguments.drop), required, **formats)
 
 
-def descriptions(target: DomainRows, source: DomainRows | None) -> list[str]:
-    """Describe rows, labels and features of both files, and their common classes."""
-    lines = [target.described("target")]
-    if source is not None:
-        n_common = len({*target.labels} & {*source.labels} - {""})
-        lines.append(f"{source.described('source')}; classes: {n_common} in common")
-    return lines
-
-
 def drift_notes(rows: DomainRows, ranges: Any, n_fit: int) -> Iterator[str]:
     """Name columns with too many numbers outside the range of the rows of the fit.
 
@@ -186,43 +180,28 @@ def drift_notes(rows: DomainRows, ranges: Any, n_fit: int) -> Iterator[str]:
     )
 
 
-def source_of(rows: DomainRows) -> SourceDomain:
-    """Return rows as a source; DataError where a row has no label."""
-    missing = [k for k, label in enumerate(rows.labels, start=1) if not label]
-    if missing:
-        raise DataError(
-            f"{rows.path}: a source needs a label in every row, but {len(missing)} of "
-            f"{len(rows.labels)} have none (first: row {missing[0]}). Add a column "
-            "'label', name the labels by --label, or leave these rows out."
-        )
-    return SourceDomain(rows.X, list(rows.labels))
-
-
 def scaled(rows: DomainRows, scaling: Scaling) -> DomainRows:
     """Return rows scaled, with a note on it; an error names the file."""
-    with _named(rows):
-        X = scaling.apply(rows.X)
-    return replace(rows, X=X, scaling=str(scaling), width=scaling.n_features)
-
-
-@contextmanager
-def _named(rows: DomainRows) -> Iterator[None]:
     try:
-        yield
+        X = scaling.apply(rows.X)
     except DataError as error:
         raise DataError(f"{rows.path}: {error}") from error
+    return replace(rows, X=X, scaling=str(scaling), width=scaling.n_features)
 
 
 def scaled_both(
     kind: str, target: DomainRows, source: DomainRows | None, bridge: Mapping[str, Any]
 ) -> tuple[DomainRows, DomainRows | None, SourceDomain | None, Scaling]:
     """Return both files scaled, shared columns alike, and the target's scaling."""
-    with _named(target):
-        scaling = fit_scaling(kind, target.X)
+    scalings = []
+    for rows in (target, source) if source else (target,):
+        try:
+            scalings.append(fit_scaling(kind, rows.X))
+        except DataError as error:
+            raise DataError(f"{rows.path}: {error}") from error
+    scaling, theirs = scalings[0], scalings[-1]
     if source is None:
         return scaled(target, scaling), None, None, scaling
-    with _named(source):
-        theirs = fit_scaling(kind, source.X)
     if shared := bridge.get(SHARED):
         if kind == PCA:
             raise DataError(
@@ -234,8 +213,9 @@ def scaled_both(
     if PAIRS in bridge:
         left, right = bridge[PAIRS]
         bridge = {**bridge, PAIRS: (theirs.apply(left), scaling.apply(right))}
-    rows = scaled(source, theirs)
-    return scaled(target, scaling), rows, replace(source_of(rows), **bridge), scaling
+    source = scaled(source, theirs)
+    domain = SourceDomain(source.X, list(source.labels), **bridge)
+    return scaled(target, scaling), source, domain, scaling
 
 
 def expected_cost(

@@ -7,6 +7,7 @@ import re
 import textwrap
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -53,14 +54,16 @@ class EncodedColumn:
         """Return the numbers of cells, a column for each feature that they become."""
         import pandas as pd
 
-        values = cells.to_numpy(dtype=object)
+        values: NDArray[Any] = cells.to_numpy(dtype=object)
         if self.kind == files.NUMBER:
             # As Python's `float` reads them, to the last bit.
             if pd.api.types.is_numeric_dtype(cells.dtype):
                 floats = cells.to_numpy(dtype=np.float64, na_value=np.nan)
-            elif self.sign != "." or (floats := files.floats(values)) is None:
-                floats = np.array([files.number(cell, self.sign) for cell in values])
-            return np.asarray(floats)[:, None]
+                return np.asarray(floats)[:, None]
+            with suppress(TypeError, ValueError):
+                if self.sign == ".":
+                    return values.astype(np.float64)[:, None]
+            return np.array([files.number(k, self.sign) for k in values])[:, None]
         if self.kind == files.BOOLEAN:
             words = (str(cell).strip().lower() for cell in values)
             numbers = [files.BOOLEANS.get(word, math.nan) for word in words]

@@ -121,7 +121,17 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
     try:
         with opened(path, "rb") as file:
             content = file.read()
-        encoding = encoding or _encoding(content)
+        if not encoding and content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            encoding = "utf-16"
+        elif not encoding:
+            encoding = UTF8
+            try:
+                content.decode(UTF8)
+            except UnicodeDecodeError:
+                text = content[: 2**20].decode(WINDOWS, "surrogateescape")
+                # Bytes that are no letters there, and those of control: no text at all.
+                odd = sum(not (c.isprintable() or c in "\t\r\n") for c in text)
+                encoding = UTF8 if odd else WINDOWS
         stream = io.TextIOWrapper(io.BytesIO(content), encoding, newline="")
         separator = "\t" if suffix == ".tsv" else ""
         table = _with_header(_text_cells(stream, separator, columns.named["label"]))
@@ -137,20 +147,6 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
     if not columns.encoding and encoding != UTF8:
         table.attrs["note"] = f"read as {encoding} (not UTF-8)"
     return table
-
-
-def _encoding(content: bytes) -> str:
-    """Return UTF-8, or UTF-16 where the file begins so, or Windows-1252."""
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return "utf-16"
-    try:
-        content.decode(UTF8)
-    except UnicodeDecodeError:
-        text = content[: 2**20].decode(WINDOWS, "surrogateescape")
-        # Bytes that are no letters there, and those of control: no text at all.
-        odd = sum(not (c.isprintable() or c in "\t\r\n") for c in text)
-        return UTF8 if odd else WINDOWS
-    return UTF8
 
 
 def _text_cells(stream: TextIO, separator: str, label: str) -> pd.DataFrame:
@@ -329,7 +325,8 @@ def column_kind(cells: pd.Series) -> str:
     values = cells.to_numpy(dtype=object)
     if isinstance(next((c for c in values if c is not None), None), CONTAINERS):
         return NESTED
-    if floats(values) is not None:  # nearly all columns, at once
+    with suppress(TypeError, ValueError):  # nearly all columns, at once
+        values.astype(np.float64)
         words = all(isinstance(cell, (bool, np.bool_)) for cell in values)
         return BOOLEAN if words and len(values) else NUMBER
     present = [cell for cell in values if not is_null(cell)]
@@ -343,14 +340,6 @@ def column_kind(cells: pd.Series) -> str:
         for c in present
     )
     return DATE if all(dated) else TEXT
-
-
-def floats(values: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Return values as Python's `float` reads them, None where it refuses one."""
-    try:
-        return values.astype(np.float64)
-    except (TypeError, ValueError):
-        return None
 
 
 def decimal_sign(cells: pd.Series) -> str:

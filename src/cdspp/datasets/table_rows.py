@@ -27,7 +27,7 @@ from cdspp.datasets.table_files import Arrays, Columns, no_column, read_file
 if TYPE_CHECKING:
     import pandas as pd
 
-    from cdspp.datasets.table_encoder import TableEncoder
+    from cdspp.datasets.table_encoder import EncodedColumn, TableEncoder
 
 # Names of the arrays of labels and of identifiers.
 ARRAYS = {"label": ("y", "label", "labels"), "id": ("ids", "id")}
@@ -75,8 +75,8 @@ class DomainRows:
     label: str = ""
     encoder: TableEncoder | None = None
 
-    def described(self, role: str) -> str:
-        """Describe the rows in one line."""
+    def described(self, role: str, other: DomainRows | None = None) -> str:
+        """Describe the rows in one line, and the classes that another file has, too."""
         labelled = [label for label in self.labels if label]
         classes = counted(len(set(labelled)), "class")
         parts = [
@@ -87,7 +87,10 @@ class DomainRows:
             self.scaling,
             *self.notes,
         ]
-        return f"{role}: {', '.join(filter(None, parts))}"
+        text = f"{role}: {', '.join(filter(None, parts))}"
+        if other is None:
+            return text
+        return f"{text}; classes: {len({*labelled} & {*other.labels})} in common"
 
     def places(self, names: Sequence[str]) -> list[int]:
         """Return the places of features."""
@@ -99,9 +102,16 @@ class DomainRows:
         """Features that no other table can share."""
         return self.encoder.table_specific() if self.encoder else frozenset()
 
-    def require_labels(self) -> None:
-        """Raise DataError where no row has a label."""
-        if any(self.labels):
+    def require_labels(self, *, of_all: bool = False) -> None:
+        """Raise DataError where no row has a label, or `of_all` some have none."""
+        missing = [k for k, label in enumerate(self.labels, start=1) if not label]
+        if of_all and 0 < len(missing) < len(self.labels):
+            raise DataError(
+                f"{self.path}: a source needs a label in every row, but {len(missing)} "
+                f"of {len(self.labels)} have none (first: row {missing[0]}). Add a "
+                "column 'label', name the labels by --label, or leave these rows out."
+            )
+        if len(missing) < len(self.labels):
             return
         none = f"the column {self.label!r} holds none"
         fault = none if self.label else "there is no column 'label'"
@@ -199,10 +209,16 @@ def gather_rows(
 def _from_table(
     table: pd.DataFrame, path: str, columns: Columns, encoder: TableEncoder | None
 ) -> DomainRows:
+    # Not above: it needs scikit-learn, and most jobs read no table.
+    from cdspp.datasets.table_encoder import TableEncoder
+
     label, id_ = columns.named.values()
     rows, features, matched, notes = _features_of(table, columns, encoder)
     if encoder is None:
-        encoder = _fit_encoder(rows[features], columns)
+        options = TableEncoder().get_params()
+        encoder = TableEncoder(**{name: getattr(columns, name) for name in options})
+        if faults := encoder.learn(rows[features]):
+            raise DataError(_faults_text(faults, encoder, rows))
         read, unseen = encoder.columns_, {}
     else:
         read, unseen = encoder.columns_in(rows, columns.decimal), encoder.unseen(rows)
@@ -289,15 +305,10 @@ def _to_drop(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str,
     return set().union(*matches.values()), used
 
 
-def _fit_encoder(cells: pd.DataFrame, columns: Columns) -> TableEncoder:
-    # Not above: it needs scikit-learn, and most jobs read no table.
-    from cdspp.datasets.table_encoder import TableEncoder
-
-    options = TableEncoder().get_params()
-    encoder = TableEncoder(**{name: getattr(columns, name) for name in options})
-    faults = encoder.learn(cells)
-    if not faults:
-        return encoder
+def _faults_text(
+    faults: Sequence[tuple[EncodedColumn, str]], encoder: TableEncoder, cells: Any
+) -> str:
+    """Name the columns that cannot be encoded, and the options for them."""
     refused = {column.kind for column, _ in faults if column.form == ERROR}
     refused |= {column.sign for column, _ in faults} & {files.AMBIGUOUS}
     remedies = "".join(REMEDIES[kind] for kind in REMEDIES if kind in refused)
@@ -307,7 +318,7 @@ def _fit_encoder(cells: pd.DataFrame, columns: Columns) -> TableEncoder:
     numbers = (c.name for c in encoder.columns_ if c.kind == files.NUMBER)
     gaps = [repr(name) for name in numbers if any(map(files.is_null, cells[name]))]
     also = f" Numbers are missing in {shortened(gaps)}: --impute." if gaps else ""
-    raise DataError(
+    return (
         f"{text}{more}. Every column but those of labels and ids is a feature: name "
         f"them by --label and --id, or {remedies}leave columns out by {names}.{also}"
     )
