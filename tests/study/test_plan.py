@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.study_files import load, read_study
 
-from cdspp.paper.variants import PaperPlan, VariantPlan
+from cdspp.paper.plugin import PaperPlan, VariantPlan
 from cdspp.study.plan import BenchmarkPlan, Showcase, plan_of
 
 

@@ -19,7 +19,7 @@ from cdspp.core.names import AVERAGE, PathLike, Paths
 from cdspp.core.wording import DASH, counted, in_points, marks, percent, task_title
 from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import seed_option
-from cdspp.paper.variants import PaperPlan
+from cdspp.paper.plugin import PaperPlan
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
 from cdspp.stages.formats import SHIPPED, read_csv
 from cdspp.study.plan import Plans, Row

@@ -13,7 +13,7 @@ from cdspp.analysis.fit_records import read_fit_records
 from cdspp.core.names import MAIN, REFERENCE, PathLike, Paths
 from cdspp.core.wording import DASH, counted, marks
 from cdspp.core.yaml_files import read_yaml
-from cdspp.paper.variants import PaperPlan
+from cdspp.paper.plugin import PaperPlan
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
 from cdspp.stages.formats import SHIPPED, read_csv
 from cdspp.study.plan import BenchmarkPlan, Plans

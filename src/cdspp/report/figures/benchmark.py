@@ -17,18 +17,16 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from cdspp.analysis.curves import (
-    CurveScores,
-    arrange_curves,
-    parameter_title,
-    value_text,
-)
 from cdspp.analysis.summary import (
+    CurveScores,
     Floats,
     Summary,
+    arrange_curves,
     mean_sd,
+    parameter_title,
     read_scores,
     summarise,
+    value_text,
 )
 from cdspp.core.names import AVERAGE, BASELINE, LABELS, MAIN, REAL, REFERENCE, Paths
 from cdspp.core.wording import task_title

@@ -7,33 +7,60 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from cdspp.analysis import answers, fit_records
+from cdspp.analysis.best_bet import TARGET_ONLY
 from cdspp.analysis.source_help import no_comparisons, of_reference, read_comparisons
 from cdspp.analysis.verdicts import INTERVAL_TRIALS, RULE
+from cdspp.core.errors import DataError
 from cdspp.core.files import atomic
 from cdspp.core.jobs import processor_time
 from cdspp.core.names import BASELINE, REFERENCE, PathLike
-from cdspp.core.wording import duration, in_points, sentence, task_title
+from cdspp.core.wording import (
+    DASH,
+    aligned,
+    duration,
+    in_points,
+    marks,
+    percent,
+    sentence,
+    task_title,
+)
 from cdspp.report import registry
 from cdspp.report.tables.contents import untrained_text
+from cdspp.report.tables.source_help import comparison_table
 from cdspp.report.tables.table import Cell, Table, html_name, number_cell, to_fragment
+from cdspp.stages.formats import read_csv
+from cdspp.stages.source_states import BRIDGE_STATES
 from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import Plans
 from cdspp.study.stale import digests_of_files, write_digests
 
+if TYPE_CHECKING:
+    from cdspp.analysis.comparison import Comparison
+
+_OVERVIEW = {
+    **dict.fromkeys(("benchmark", "title", "row", "display_name", "kind"), "str"),
+    **{"shortened": "bool", "mean": "float64", "sd": "float64"},
+}
+_WHY = (
+    "Tables show a dash, or fewer trials; why is in the report under What was run, and "
+    "cdspp status names the log and how to try again."
+)
+_LEFT, _RIGHT = 250, 690  # ends of the axis, in units of the chart
 _FORMS = [f".{form}" for form in (*TABLE_FORMS, *FIGURE_FORMS)]
 
 
@@ -310,3 +337,89 @@ def _listed(value: Any) -> str | None:
     if isinstance(value, (list, tuple)):
         return "; ".join(str(_listed(item)) for item in value)
     return None if value is None else str(value)
+
+
+def write_comparison(comparison: Comparison, rows: list[str], output: PathLike) -> None:
+    """Write a comparison as a single HTML file; `rows` describe what was read."""
+    table, shuffled = "", False
+    explanation = comparison.explanation
+    if explanation:
+        shown = comparison_table(explanation, comparison.accuracies)
+        table = Markup(to_fragment(shown))
+        shuffled = explanation.gains["state"].isin(BRIDGE_STATES).any()
+    page = (
+        environment()
+        .get_template("comparison.html.j2")
+        .render(
+            comparison=comparison,
+            rows=rows,
+            reference=TARGET_ONLY,
+            chart=_chart(comparison),
+            table=table,
+            shuffled=shuffled,
+        )
+    )
+    write_page(page, output)
+
+
+def _chart(comparison: Comparison) -> dict[str, Any]:
+    """Return the candidates that have a gain, and the axis below them in points."""
+    drawn = comparison.candidates[comparison.candidates["expected_gain"].notna()]
+    ends = [0.0, *drawn["low"], *drawn["high"]]
+    step = 5 if 100 * (max(ends) - min(ends)) <= 40 else 10
+    least: int = step * math.floor(100 * min(ends) / step)
+    most: int = step * math.ceil(100 * max(ends) / step)
+    width: int = max(most - least, 1)
+
+    def place(gain: float) -> float:
+        share: float = (100 * gain - least) / width
+        return round(_LEFT + (_RIGHT - _LEFT) * share, 1)
+
+    ticks = range(least, most + 1, step)
+    return {"rows": list(drawn.itertuples()), "place": place, "ticks": ticks}
+
+
+def headline(results_dir: PathLike) -> str:
+    """Write the overview, the answers and failures, and where the page is."""
+    folder = Path(results_dir)
+    path = folder / "tables" / "overview.csv"
+    if not path.is_file():
+        raise DataError(f"{path} does not exist. Run the study first: cdspp run")
+    overview = read_csv(path, _OVERVIEW)
+    titles = overview.drop_duplicates("benchmark").set_index("benchmark")["title"]
+    grid = [["accuracy, percent (sd)", *titles]]
+    for _, cells in overview.groupby("row", sort=False):
+        first, row = cells.iloc[0], cells.set_index("benchmark")
+        supervised = first["kind"] == "supervised"
+        signs = marks(supervised=supervised, shortened=first["shortened"])
+        pairs = row.reindex(titles.index)[["mean", "sd"]].itertuples(index=False)
+        numbers = [percent(*pair) for pair in pairs]
+        grid.append([first["display_name"] + signs, *numbers])
+    lines = [*aligned(grid), ""]
+    if any(f"({DASH})" in cell for line in grid for cell in line):
+        lines.insert(-1, f"({DASH}): a single trial has no standard deviation.")
+    for name, title in titles.items():
+        lines += [f"{title}: {text}" for text in _benchmark_notes(folder, str(name))]
+    scores = [folder / "scores" / f"{name}.parquet" for name in titles.index]
+    if failed := fit_records.failures_of_scores(scores):
+        lines += ["", f"FAILED: {failed} {_WHY}"]
+    records = folder.joinpath("fits").glob("*/*/*/*/[!.]*.json")
+    if mixed := fit_records.versions_note(records):
+        lines += ["", mixed]
+    report = folder / "report" / "index.html"
+    written = report.is_file()
+    lines += ["", f"Report: {report}" if written else "The report is not written yet."]
+    return "\n".join(lines)
+
+
+def _benchmark_notes(folder: Path, benchmark: str) -> Iterator[str]:
+    """Yield the answer on a benchmark, and notes on its features and predictions."""
+    path = folder / "tables" / f"contents_{benchmark}.csv"
+    if path.is_file() and (text := untrained_text(path)):
+        yield text
+    path = folder / "tables" / f"source-help_{benchmark}.csv"
+    if path.is_file() and len(comparisons := read_comparisons(path)):
+        yield answers.answer(comparisons)
+    predictions = folder / "predictions" / benchmark
+    if predictions.is_dir():
+        yield f"Predictions of rows without a label: {predictions}"

@@ -11,10 +11,17 @@ import numpy as np
 import pandas as pd
 
 from cdspp.analysis.answers import verdict_of
-from cdspp.analysis.curves import CurveScores, arrange_curves, value_text
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.source_help import of_method, read_comparisons
-from cdspp.analysis.summary import Floats, last_scores, mean_sd, read_scores
+from cdspp.analysis.summary import (
+    CurveScores,
+    Floats,
+    arrange_curves,
+    last_scores,
+    mean_sd,
+    read_scores,
+    value_text,
+)
 from cdspp.analysis.verdicts import HELPS, HURTS
 from cdspp.core.names import ALONE, MAIN, MATCHED, REAL, SELECTED, Paths
 from cdspp.core.wording import DASH, STATE_TITLES
