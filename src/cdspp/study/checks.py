@@ -18,13 +18,7 @@ from cdspp.methods import available, method_class, option_defaults
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.stages.source_states import SourceState
 from cdspp.study.model import PUBLISHED, Config
-from cdspp.study.plugins import (
-    ConfigNames,
-    Faults,
-    ReportPlugin,
-    unknown,
-    unknown_of,
-)
+from cdspp.study.plugins import ConfigNames, Faults, ReportPlugin, unknown, unknown_of
 from cdspp.study.settings import task_names
 
 VIEWS = ("source_view", "target_view")

@@ -24,20 +24,11 @@ from cdspp.analysis import answers, fit_records
 from cdspp.analysis.best_bet import TARGET_ONLY
 from cdspp.analysis.source_help import no_comparisons, of_reference, read_comparisons
 from cdspp.analysis.verdicts import INTERVAL_TRIALS, RULE
+from cdspp.core import wording
 from cdspp.core.errors import DataError
 from cdspp.core.files import atomic
 from cdspp.core.jobs import processor_time
 from cdspp.core.names import BASELINE, REFERENCE, PathLike
-from cdspp.core.wording import (
-    DASH,
-    aligned,
-    duration,
-    in_points,
-    marks,
-    percent,
-    sentence,
-    task_title,
-)
 from cdspp.report import registry
 from cdspp.report.tables.contents import untrained_text
 from cdspp.report.tables.source_help import comparison_table
@@ -145,7 +136,7 @@ def _card(title: str, comparisons: pd.DataFrame) -> dict[str, Any]:
     # The numbers of the first sentence follow its colon.
     colon = r": (?=over |no other |[a-z ]+ by accuracy )"
     answer, *numbers = re.split(colon, first.removesuffix("."), maxsplit=1)
-    parts = [sentence(part) for each in numbers for part in each.split("; ")]
+    parts = [wording.sentence(part) for each in numbers for part in each.split("; ")]
     return {
         "title": title,
         "answer": f"{answer}." if answer else "",
@@ -167,9 +158,9 @@ def environment(plans: Plans = ()) -> Environment:
     fields = _fields(plans)
     templates.filters |= {
         "named": lambda text: escape(text).format(**fields),
-        "in_points": in_points,
+        "in_points": wording.in_points,
         "method_name": lambda name: Markup(html_name(name)),
-        "task_title": task_title,
+        "task_title": wording.task_title,
         "base64": lambda path: base64.b64encode(path.read_bytes()).decode(),
     }
     return templates
@@ -316,14 +307,16 @@ def _description(
     start_up = ""
     if total:
         share = f"{100 * starting / total:.0f} % of the CPU time of all jobs"
-        start_up = f"{share} ({duration(starting)} of {duration(total)})"
+        start_up = (
+            f"{share} ({wording.duration(starting)} of {wording.duration(total)})"
+        )
     pairs = [
         ("Study", study.name),
         ("Seed", study.config.get("seed")),
         ("Trials", study.config.get("trials")),
         ("Numeric threads", study.config.get("numeric_threads")),
         ("Fits", fits if len(results) else None),
-        ("Time in fits", duration(results["seconds"].sum())),
+        ("Time in fits", wording.duration(results["seconds"].sum())),
         ("Start-up", start_up),
         ("Versions", _listed(records.common("versions"))),
         ("Hardware", _listed(records.common("platform"))),
@@ -391,13 +384,13 @@ def headline(results_dir: PathLike) -> str:
     for _, cells in overview.groupby("row", sort=False):
         first, row = cells.iloc[0], cells.set_index("benchmark")
         supervised = first["kind"] == "supervised"
-        signs = marks(supervised=supervised, shortened=first["shortened"])
+        signs = wording.marks(supervised=supervised, shortened=first["shortened"])
         pairs = row.reindex(titles.index)[["mean", "sd"]].itertuples(index=False)
-        numbers = [percent(*pair) for pair in pairs]
+        numbers = [wording.percent(*pair) for pair in pairs]
         grid.append([first["display_name"] + signs, *numbers])
-    lines = [*aligned(grid), ""]
-    if any(f"({DASH})" in cell for line in grid for cell in line):
-        lines.insert(-1, f"({DASH}): a single trial has no standard deviation.")
+    lines = [*wording.aligned(grid), ""]
+    if any(f"({wording.DASH})" in cell for line in grid for cell in line):
+        lines.insert(-1, f"({wording.DASH}): a single trial has no standard deviation.")
     for name, title in titles.items():
         lines += [f"{title}: {text}" for text in _benchmark_notes(folder, str(name))]
     scores = [folder / "scores" / f"{name}.parquet" for name in titles.index]
