@@ -110,7 +110,6 @@ def reference_answer(comparisons: pd.DataFrame) -> str:
 
 
 def _answer(ours: pd.DataFrame, default: pd.DataFrame) -> str:
-    """Return verdict and numbers of a form of the method, named as its default is."""
     average, counts = source_help.on_average(ours), tally(ours)
     text = _SENTENCES[verdict_of(average)].format(default["display_name"].iloc[0])
     text = f"{text}{_numbers(average)}."
@@ -158,7 +157,7 @@ def _bridges(averages: pd.DataFrame) -> str:
 
 
 def _other_methods(averages: pd.DataFrame, *, in_short: bool) -> str:
-    """Name, or in short count, other methods without a bridge by verdict."""
+    """Name other methods without a bridge by verdict; in short, count them."""
     found: dict[str, list[str]] = {}
     for average in source_help.by_default(averages[averages["bridge"] == ""]):
         first = average.iloc[0]

@@ -315,7 +315,6 @@ def _forecast(runs: HoldOuts, method: str, n_fits: int) -> str:
 
 
 def _degenerate_note(runs: HoldOuts, comparison: Comparison) -> Iterator[str]:
-    """Yield which fits are of no use, and another scaling to try."""
     shares = comparison.candidates.set_index("display_name")["degenerate"]
     if not shares.any():
         return

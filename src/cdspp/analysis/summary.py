@@ -178,7 +178,6 @@ def last_scores(
 def _usable_scores(
     scores: pd.DataFrame, rows: Sequence[Row], tasks: Sequence[str]
 ) -> pd.DataFrame:
-    """Return the usable scores, by iteration, with their places among the rows."""
     cells = {(row.setting, row.method): place for place, row in enumerate(rows)}
     settings, methods = ({key[i] for key in cells} for i in range(2))
     scores = scores[scores["setting"].isin(settings) & scores["method"].isin(methods)]
@@ -198,7 +197,6 @@ def _indices(good: pd.DataFrame) -> tuple[NDArray[np.int64], ...]:
 
 
 def _last_iteration(good: pd.DataFrame, column: str, shape: tuple[int, ...]) -> Floats:
-    """Return a column at the last iteration of each cell, dense."""
     values = np.full(shape, np.nan)
     # Sorted by iteration: the last assignment to a cell is its last iteration.
     values[_indices(good)] = good[column]

@@ -372,7 +372,6 @@ def _better_with_source(pairs: Sequence[Any]) -> list[Any]:
 
 
 def _class_noise_text(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
-    """Count the methods that are better with the source, than without any as well."""
     ahead, alone = _better_with_source(pairs), _pairs(comparisons, ALONE)
     names = f" ({_gains(ahead, 'display_name')})" if ahead else ""
     pair_verdicts = [pair.pair for pair in pairs]

@@ -128,7 +128,6 @@ def build_times_table(times: pd.DataFrame) -> Table:
         if group["paper_seconds"].notna().any():
             columns.append((f"{title}, paper, s", paper))
     printed = bool(times["paper_seconds"].notna().any())
-    # The methods of all benchmarks, the supervised ones first.
     rows = times.drop_duplicates("row").copy()
     rows["shortened"] = rows["row"].isin(times[times["shortened"].astype(bool)]["row"])
     rows = rows.sort_values("supervised", ascending=False, kind="stable")
@@ -167,7 +166,6 @@ def _cell(seconds: float, ratio: float, *caveats: str, bold: bool = False) -> Ce
 
 
 def _text(value: float) -> str:
-    """Write seconds, or a multiple, with two or three figures."""
     if math.isnan(value):
         return DASH
     digits = 0 if value >= 100 else 1 if value >= 10 else 2

@@ -311,7 +311,7 @@ class Study:
         return dict(sorted(options.items()))
 
     def grid(self, method: str, setting: str) -> dict[str, tuple[Any, ...]]:
-        """Return the values of which a method selects in a setting, mostly none."""
+        """Return the values that a method selects from in a setting, if any."""
         return dict(self.methods[method].grid) if self.settings[setting].selects else {}
 
     def bridge(self, benchmark: str, setting: str, method: str) -> dict[str, Any]:

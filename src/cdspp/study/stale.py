@@ -104,7 +104,6 @@ def file_recipe(study: Study, file: str) -> str:
 
 
 def _of_view(study: Study, name: str, domain: str = "") -> tuple[list[Any], str]:
-    """Return options and code of the features of a domain, or of a view's codebook."""
     view = study.views[name]
     options = view.domain_options(domain or view.options["codebook_domain"])
     module = extractor_class(view.extractor).__module__
@@ -285,7 +284,6 @@ def unrecorded_files(study: Study) -> list[str]:
 
 
 def _is_recorded(file: str) -> bool:
-    """Return whether Snakemake has a record of a file, which is named by its path."""
     place = Path(FOLDER, "metadata")
     if not place.is_dir():
         return False

@@ -141,7 +141,6 @@ def _subspace_panel(axes: Axes, samples: Mapping[str, NDArray[Any]], step: int) 
         raster = len(samples["id"]) > 6000  # dots that a page draws quickly as vectors
         x, y = samples["xy"][used].T
         axes.scatter(x, y, c=colour, rasterized=raster, **look)
-    # One square view over all panels, with a margin.
     low, high = samples["xy"].min(axis=0), samples["xy"].max(axis=0)
     centre, half = (low + high) / 2, 0.53 * float((high - low).max() or 1.0)
     x, y = np.transpose([centre - half, centre + half])

@@ -134,7 +134,6 @@ def _source_panel(
 
 
 def _gain_text(axes: Axes, comparisons: pd.DataFrame | None, y: float) -> None:
-    """Write the verdict on a task, and the gain over the state hardest to beat."""
     if comparisons is None:
         return
     word = verdict_of(comparisons)
@@ -159,7 +158,6 @@ def _draw_gains(
     groups: Sequence[Mapping[str, pd.DataFrame]],
     outputs: Paths,
 ) -> None:
-    """Draw what the reference gains over baseline and hardest state, a line a task."""
     titles = [summary.plan.title for summary in summaries]
     lengths = [max(1, len(group)) for group in groups]
     sizes: Any = {"line": 0.23, "frame": 0.5, "rest": 0.7, "sharex": True}

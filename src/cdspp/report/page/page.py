@@ -130,7 +130,6 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
 
 
 def _card(title: str, comparisons: pd.DataFrame) -> dict[str, Any]:
-    """Return the answer on a benchmark, its reasons, and its verdict as a class."""
     word = answers.verdict_of(of_reference(comparisons))
     first, *others = re.split(r"(?<=\.) (?=[A-Z])", answers.answer(comparisons))
     # The numbers of the first sentence follow its colon.
@@ -175,7 +174,6 @@ def _fields(plans: Plans) -> dict[str, str]:
 def _sections(
     plans: Plans, embedder: _Embedder, context: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the sections of the page that have something to show."""
     templates = embedder.templates
     for part in registry.page_parts():
         name, of_each, _ = part.anchor.partition("-{")
@@ -299,7 +297,6 @@ def _time_table(results: pd.DataFrame, names: Mapping[str, str]) -> Table:
 def _description(
     records: fit_records.FitRecords, study: RunDescription
 ) -> list[tuple[str, str]]:
-    """Return the run as pairs of a name and a value; unknown ones are left out."""
     results = records.results
     n_jobs, n_failed = len(records.jobs), len(records.failed)
     fits = f"{len(results)} in {n_jobs} jobs, {n_failed} failed"
@@ -406,7 +403,6 @@ def headline(results_dir: PathLike) -> str:
 
 
 def _benchmark_notes(folder: Path, benchmark: str) -> Iterator[str]:
-    """Yield the answer on a benchmark, and notes on its features and predictions."""
     path = folder / "tables" / f"contents_{benchmark}.csv"
     if path.is_file() and (text := untrained_text(path)):
         yield text

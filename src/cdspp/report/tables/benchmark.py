@@ -121,7 +121,6 @@ def _common(summaries: Sequence[Summary]) -> list[Summary]:
 
 
 def _below_baseline(scores: Sequence[Score]) -> list[str]:
-    """Name the methods that do worse than the baseline, which sees no source."""
     methods = [s for s in scores if s["of"].kind == METHOD and not s["collapsed"]]
     baseline = next((score for score in methods if score["of"].role == BASELINE), None)
     if baseline is None:
@@ -140,7 +139,6 @@ def _below_baseline(scores: Sequence[Score]) -> list[str]:
 def _iteration_table(summary: Summary) -> Table:
     benchmark = summary.plan.benchmark
     tasks, means = summary.with_average(summary.by_iteration)
-    # Evenly spread, both ends among them.
     last = len(summary.iterations) - 1
     spread = np.linspace(0, last, min(last + 1, _MOST_ITERATIONS)).round()
     lines, data = [], []
@@ -235,7 +233,6 @@ def _curve_caption(curve: CurveScores) -> str:
 
 
 def _scores(summary: Summary, values: Floats) -> list[Score]:
-    """Return the scores of `values` by row, task and trial, and of their average."""
     plan, (tasks, padded) = summary.plan, summary.with_average(values)
     return [
         _score(row, padded[i, j], task, summary.tasks, summary.unusable(i, task))
@@ -250,7 +247,6 @@ def _scores(summary: Summary, values: Floats) -> list[Score]:
 def _score(
     row: Row, values: Floats, task: str, tasks: Sequence[str], collapsed: bool
 ) -> Score:
-    """Return the score of a row by trial, on a task or their average, and its notes."""
     moments = dict(zip(_MOMENTS, _moments(values[: row.n_trials]), strict=True))
     ran, notes = moments["trials"], []
     n_tasks = len(set(tasks).intersection(row.tasks or tasks))
