@@ -368,6 +368,6 @@ def caption_fields(plans: Plans) -> dict[str, str]:
     for role in (REFERENCE, BASELINE):
         names = (plan.role_name(role) for plan in plans)
         fields[role] = next(filter(None, names), f"the {role}")
-    for showcase in (plan.showcase for plan in plans if plan.showcase):
-        fields |= {"task": task_title(showcase.task), "trial": str(showcase.trial)}
+    for showcase in filter(None, (plan.showcase for plan in plans)):
+        fields |= {"task": task_title(showcase), "trial": "1"}
     return fields
