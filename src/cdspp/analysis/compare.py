@@ -143,9 +143,8 @@ default="standardise"
     if why and n_folds:
         tested = named or dict.fromkeys([*candidates, *usual_methods(problem)])
         found = _with_explanation(runs, found, [*tested], (margin, wanted), progress)
-    steps = [python_lines(found.best_bet, scale)]
-    if found.test is not None:
-        steps = [f"# first write the labels of these rows into y\n{steps[0]}"]
+    first = "# first write the labels of these rows into y\n" if found.test else ""
+    steps = [first + python_lines(found.best_bet, scale)]
     if found.can_be_settled:
         how = "" if scale == names.STANDARDISE else f", scale={scale!r}"
         steps.append(_TO_SETTLE.format(how))

@@ -116,10 +116,8 @@ def _record(
     counts = Counter(
         ", ".join(map(summary.value_text, each.values())) for each in options
     )
-    return {
-        "benchmark": plan.benchmark,
+    return own | {
         "title": plan.title,
-        "method": row.method,
         "display_name": row.method_name,
         "state": state if method_class(row.method).uses_source else ALONE,
         "default": summary.mean_sd(default)[0],
