@@ -60,7 +60,7 @@ _COUNT_PHRASES = {
 
 
 def interval_text(gain: PairedGain) -> str:
-    """Write a gain, or that of a row of comparisons, in points with its interval."""
+    """Write a gain, or a row of comparisons, in points with its interval."""
     if math.isnan(gain.low):
         return f"{in_points(gain.gain)} points"
     low, high = (in_points(value) for value in (gain.low, gain.high))
@@ -140,7 +140,7 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
 
 
 def _bridges(averages: pd.DataFrame) -> str:
-    """Return accuracies by bridge, and that of the target without one."""
+    """Return the accuracy by bridge, and of the target without any."""
     reached: dict[str, list[str]] = {}
     alone = []
     bridged = (averages["bridge"] != "") & averages["accuracy"].notna()

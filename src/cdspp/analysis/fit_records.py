@@ -1,4 +1,4 @@
-"""What a finished study rests on: records of its fits, and publications."""
+"""Records of the fits of a finished study, and the publications to cite."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class FitRecords:
         return self.results[self.results["status"] != "ok"]
 
     def common(self, name: str) -> Any:
-        """Return what all jobs say of `name`, all values where they differ."""
+        """Return the value of `name` in all jobs, a list where they differ."""
         values: list[Any] = []
         for job in self.jobs:
             if (value := job.get(name)) is not None and value not in values:

@@ -86,7 +86,7 @@ class Summary:
         return with_average(self.tasks, values)
 
     def unusable(self, row: int, task: str) -> bool:
-        """Return whether too many trials of a row collapsed, on a task or on all."""
+        """Return if too many trials of a row collapsed, on a task or on all tasks."""
         chosen = [task not in self.tasks or task == other for other in self.tasks]
         ran = np.isfinite(self.accuracy[row, chosen])
         collapsed = self.collapsed[row, chosen][ran]

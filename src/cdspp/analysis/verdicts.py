@@ -173,7 +173,7 @@ def mean_interval(values: ArrayLike, level: float = LEVEL) -> tuple[float, float
 
 
 def interval_note(trials: Iterable[int]) -> str:
-    """Return what a caption says of means of so many trials that lack an interval."""
+    """Return a caption's note on means of too few trials for an interval, if any."""
     lacking = any(0 < number < INTERVAL_TRIALS for number in trials)
     return f" Fewer than {INTERVAL_TRIALS} trials have no interval." if lacking else ""
 

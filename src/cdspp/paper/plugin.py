@@ -44,7 +44,7 @@ class PaperPlan:
 
     @classmethod
     def of(cls, plan: BenchmarkPlan) -> Self:
-        """Return what the plan of a benchmark holds of the paper."""
+        """Return the paper's part of the plan of a benchmark."""
         fields = dict(plan.plugins.get(NAME, {}))
         for section in VARIANTS:
             entries = fields.get(section, ())

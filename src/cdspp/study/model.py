@@ -357,7 +357,7 @@ class Study:
         return tuple(dict.fromkeys(b.dataset for b in self.benchmarks.values()))
 
     def logs(self) -> list[str]:
-        """Return the logs of the study's jobs: its own, and those of shared data."""
+        """Return the logs of the study's own jobs and of its shared data."""
         data = self.used_datasets
         stages = ("fetch", "labels", "codebooks", "features")
         shared = [f"logs/{stage}/{name}" for name in data for stage in stages]

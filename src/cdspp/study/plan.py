@@ -156,7 +156,7 @@ Plans = Sequence[BenchmarkPlan]
 
 
 def few_tasks(plans: Plans) -> bool:
-    """Return whether the opening chart shows every task, or only gains."""
+    """Return if the opening chart shows every task, not only gains."""
     return sum(len(plan.tasks) for plan in plans) <= 10
 
 

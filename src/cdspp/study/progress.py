@@ -54,7 +54,7 @@ class Progress:
         """Return the state of fits that a job lacks: running, failed or missing."""
         if log.state == RUNNING:
             living = [run.started for run in self.runs if run.lives]
-            # A log of before the run is that of a job which was killed.
+            # A log older than the run belongs to a job that was killed.
             return RUNNING if living and log.written >= min(living) else MISSING
         return log.state
 

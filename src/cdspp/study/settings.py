@@ -166,7 +166,7 @@ def _state_setting(study: Study, state: str, methods: Mapping[str, Method]) -> S
 
 
 def stand_ins(methods: Mapping[str, Method]) -> dict[str, str]:
-    """Return by method the one that is it without a source, where both are one fit."""
+    """Return, by method, the one without a source that is the same fit."""
     pairs = ((methods.get(method_class(n).without_source_of), n) for n in methods)
     return {
         ours.identifier: name
