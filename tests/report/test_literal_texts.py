@@ -98,7 +98,7 @@ def test_the_matrix_of_confusions_names_any_class(tmp_path: Path) -> None:
     draw_confusion(counts, plan, outputs)
     found = shown(outputs[0])
     assert all(found.count(text) == 2 for text in ODD.values())
-    assert any(r"$\frac{$→50%" in text.replace("\xa0", "") for text in found)
+    assert r"CDSPP, $\frac{$ → 50%" in [text.replace("\xa0", " ") for text in found]
 
 
 def test_the_legend_of_the_subspace_names_any_class(tmp_path: Path) -> None:
