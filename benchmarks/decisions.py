@@ -30,7 +30,6 @@ from cdspp.analysis.best_bet import (
     PSEUDO_VARIANCE,
     TRAINING_SCATTER,
     Posterior,
-    Prior,
     information,
 )
 from cdspp.core.seeding import generator
@@ -84,7 +83,7 @@ class Rule:
     pseudo_rows: float = PSEUDO_ROWS
     without: str = ""
 
-    def prior(self, method: str) -> Prior:
+    def prior(self, method: str) -> Posterior:
         """Return the prior of a method's gain, by the information that it uses."""
         kind = information(method, BRIDGE_CANDIDATES)
         prior = PRIORS[kind]

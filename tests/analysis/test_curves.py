@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from support.score_data import TASKS, curve_entry, curve_plan, curve_scores
 
-from cdspp.analysis.curves import CurveScores, arrange_curves
+from cdspp.analysis.summary import CurveScores, arrange_curves
 from cdspp.study.plan import BenchmarkPlan
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cdspp.analysis.references import (
+from cdspp.analysis.fit_records import (
     cited_keys,
     docstrings_of,
     read_bibliography,

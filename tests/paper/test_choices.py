@@ -10,8 +10,8 @@ from support.report_data import make_plan
 from support.score_data import as_frame
 
 from cdspp.paper.effects import measure_choices
+from cdspp.paper.plugin import PaperPlan, VariantPlan
 from cdspp.paper.printed import Printed
-from cdspp.paper.variants import PaperPlan, VariantPlan
 
 TASKS = ("print_sketch", "sketch_photo")
 # Ten trials each: means 70.2 and 80.0 with the choice, 69.2 and 80.0 without.

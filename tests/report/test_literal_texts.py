@@ -24,7 +24,6 @@ from cdspp.report.figures.style import canvas, figure_name, plain_text
 from cdspp.report.page.page import write_report
 from cdspp.report.tables.table import Cell, Line, Table, to_latex, to_markdown
 from cdspp.study.model import RunDescription
-from cdspp.study.plan import Showcase
 
 # As they come, and as a figure shows them.
 ODD = {
@@ -94,12 +93,12 @@ def test_a_subscript_without_letters_is_no_subscript() -> None:
 def test_the_matrix_of_confusions_names_any_class(tmp_path: Path) -> None:
     paths = write_showcase(tmp_path, classes=sorted(ODD), each=6)
     outputs = [tmp_path / "f.svg", tmp_path / "f.png"]
-    plan = replace(make_plan(), showcase=Showcase(TASKS[0], "svm-t", 1))
+    plan = replace(make_plan(), showcase=TASKS[0])
     counts = count_confusions(paths["fits"], paths["target_labels"])
     draw_confusion(counts, plan, outputs)
     found = shown(outputs[0])
     assert all(found.count(text) == 2 for text in ODD.values())
-    assert any(r"$\frac{$→50%" in text.replace("\xa0", "") for text in found)
+    assert r"CDSPP, $\frac{$ → 50%" in [text.replace("\xa0", " ") for text in found]
 
 
 def test_the_legend_of_the_subspace_names_any_class(tmp_path: Path) -> None:

@@ -10,9 +10,8 @@ import numpy as np
 from support.report_data import METHODS, STATES, make_plan
 from support.score_data import Cells, TrialSets, as_frame, as_results
 
-from cdspp.analysis.curves import CurveScores
 from cdspp.analysis.source_help import compare_with_rivals
-from cdspp.analysis.summary import summarise
+from cdspp.analysis.summary import CurveScores, summarise
 from cdspp.core.names import ALONE, MAIN
 from cdspp.paper.checks import CHECKS, Decision, Evidence, Times
 from cdspp.paper.times import measure_times

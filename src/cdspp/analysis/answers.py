@@ -60,7 +60,7 @@ _COUNT_PHRASES = {
 
 
 def interval_text(gain: PairedGain) -> str:
-    """Write a gain, or that of a row of comparisons, in points with its interval."""
+    """Write a gain, or a row of comparisons, in points with its interval."""
     if math.isnan(gain.low):
         return f"{in_points(gain.gain)} points"
     low, high = (in_points(value) for value in (gain.low, gain.high))
@@ -110,7 +110,6 @@ def reference_answer(comparisons: pd.DataFrame) -> str:
 
 
 def _answer(ours: pd.DataFrame, default: pd.DataFrame) -> str:
-    """Return verdict and numbers of a form of the method, named as its default is."""
     average, counts = source_help.on_average(ours), tally(ours)
     text = _SENTENCES[verdict_of(average)].format(default["display_name"].iloc[0])
     text = f"{text}{_numbers(average)}."
@@ -141,7 +140,7 @@ def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
 
 
 def _bridges(averages: pd.DataFrame) -> str:
-    """Return accuracies by bridge, and that of the target without one."""
+    """Return the accuracy by bridge, and of the target without any."""
     reached: dict[str, list[str]] = {}
     alone = []
     bridged = (averages["bridge"] != "") & averages["accuracy"].notna()
@@ -158,7 +157,7 @@ def _bridges(averages: pd.DataFrame) -> str:
 
 
 def _other_methods(averages: pd.DataFrame, *, in_short: bool) -> str:
-    """Name, or in short count, other methods without a bridge by verdict."""
+    """Name other methods without a bridge by verdict; in short, count them."""
     found: dict[str, list[str]] = {}
     for average in source_help.by_default(averages[averages["bridge"] == ""]):
         first = average.iloc[0]

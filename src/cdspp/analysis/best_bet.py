@@ -49,22 +49,8 @@ LIKELY_FROM = 0.65
 LEVEL = 0.8  # of intervals; nominal 95 % would cover less
 
 
-class Prior(NamedTuple):
-    """A normal prior of the true gain, as a fraction."""
-
-    mean: float
-    sd: float
-
-
-PRIORS = {
-    BRIDGE: Prior(0.0, 0.10),
-    LABELS: Prior(-0.01, 0.04),
-    NO_SOURCE: Prior(-0.03, 0.05),
-}
-
-
 class Posterior(NamedTuple):
-    """A normal posterior of the true gain over the reference, as a fraction."""
+    """A normal distribution of the true gain over the reference, as a fraction."""
 
     mean: float
     sd: float
@@ -90,6 +76,14 @@ class Posterior(NamedTuple):
         return 1.0 - self.above(-LEAST_GAIN)
 
 
+# Of the true gain, by kind of information, before any row is looked at.
+PRIORS = {
+    BRIDGE: Posterior(0.0, 0.10),
+    LABELS: Posterior(-0.01, 0.04),
+    NO_SOURCE: Posterior(-0.03, 0.05),
+}
+
+
 def default_candidates(bridge: Collection[str]) -> list[str]:
     """Return the candidates for the kinds of bridge at hand, the likeliest first."""
     bridged = [name for kind in bridge for name in BRIDGE_CANDIDATES[kind]]
@@ -105,7 +99,7 @@ def information(method: str, bridge: Collection[str]) -> str:
     return BRIDGE if cls.bridges.intersection(bridge) else LABELS
 
 
-def posterior(differences: ArrayLike, prior: Prior) -> Posterior:
+def posterior(differences: ArrayLike, prior: Posterior) -> Posterior:
     """Return the posterior of a gain from the mean differences of labelled rows.
 
     Parameters
@@ -113,7 +107,7 @@ def posterior(differences: ArrayLike, prior: Prior) -> Posterior:
     differences : array-like of shape (n_labelled,)
         By row, correctness with the candidate less that with the reference, averaged
         over the hold-outs that test the row; NaN where none does.
-    prior : Prior
+    prior : Posterior
         One of `PRIORS`.
 
     Examples
@@ -125,7 +119,7 @@ def posterior(differences: ArrayLike, prior: Prior) -> Posterior:
     values = np.asarray(differences, dtype=float)
     values = values[np.isfinite(values)]
     if not (n := values.size):
-        return Posterior(*prior)
+        return prior
     pooled = n * values.var() + PSEUDO_ROWS * PSEUDO_VARIANCE
     error = TRAINING_SCATTER * pooled / (n + PSEUDO_ROWS) / n
     variance = 1 / (1 / error + 1 / prior.sd**2)

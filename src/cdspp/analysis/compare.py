@@ -143,14 +143,8 @@ default="standardise"
     if why and n_folds:
         tested = named or dict.fromkeys([*candidates, *usual_methods(problem)])
         found = _with_explanation(runs, found, [*tested], (margin, wanted), progress)
-    notes = *runs.notes(), *_degenerate_note(runs, found), *_scale_note(runs, done)
-    return replace(found, next_steps=_next_steps(found, scale), note="; ".join(notes))
-
-
-def _next_steps(found: Comparison, scale: str) -> tuple[str, ...]:
-    steps = [python_lines(found.best_bet, scale)]
-    if found.test is not None:
-        steps = [f"# first write the labels of these rows into y\n{steps[0]}"]
+    first = "# first write the labels of these rows into y\n" if found.test else ""
+    steps = [first + python_lines(found.best_bet, scale)]
     if found.can_be_settled:
         how = "" if scale == names.STANDARDISE else f", scale={scale!r}"
         steps.append(_TO_SETTLE.format(how))
@@ -319,7 +313,6 @@ def _forecast(runs: HoldOuts, method: str, n_fits: int) -> str:
 
 
 def _degenerate_note(runs: HoldOuts, comparison: Comparison) -> Iterator[str]:
-    """Yield which fits are of no use, and another scaling to try."""
     shares = comparison.candidates.set_index("display_name")["degenerate"]
     if not shares.any():
         return

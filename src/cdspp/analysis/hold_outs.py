@@ -137,7 +137,6 @@ class Problem:
 def _class_codes(
     y: ArrayLike, y_source: ArrayLike, n_rows: int
 ) -> tuple[Int, Int, NDArray[Any]]:
-    """Return class codes of target and source, and the classes of both."""
     labels, labelled = read_labels(y)
     source_labels, known = read_labels(y_source)
     if not known.all() or len(labelled) != n_rows:

@@ -130,7 +130,6 @@ def _fit_names(drawn: pd.DataFrame) -> list[str]:
 
 
 def _in_order(filled: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
-    """Return the filled rows in the order of the draw; DataError where they differ."""
     made_of = dict.fromkeys(drawn[MADE_OF].head(1))
     if MADE_OF in filled and (filled.empty or not filled[MADE_OF].isin(made_of).all()):
         seen = {*" ".join(filled[MADE_OF].astype(str)).split()}

@@ -50,7 +50,6 @@ COMPARISON_COLUMNS = {
 _ESTIMATES = ("gain", "low", "high", "p_above", "p_below")
 _GAIN_COLUMNS = (*_ESTIMATES, "losses", "trials", "least", "one_decides")
 _VERDICT_COLUMNS = ("p_helps", "p_hurts", "hardest", "detectable")
-# Of the gain that each of several sources adds.
 _SIDES = ("benchmark", "task", "row", "display_name", "rival", "accuracy")
 _RESULT = ("gain", "low", "high", "trials", "p_helps", "p_hurts", "accuracy_verdict")
 _SOURCE_COLUMNS = (*_SIDES, "rival_accuracy", *_RESULT)
@@ -145,7 +144,6 @@ class SampleComparison:
 
     @cached_property
     def _values(self) -> dict[str, dict[str, Floats]]:
-        """Scores by measure and task, the average among them, by row and trial."""
         summary, found = self.summary, {}
         measures = summary.accuracy, summary.class_accuracy, summary.macro_f1
         names = "accuracy", "balanced_accuracy", "macro_f1"
@@ -373,7 +371,6 @@ def _over_methods(averages: pd.DataFrame) -> pd.DataFrame:
 def _corrected(
     family: pd.DataFrame, column: str, p_values: tuple[str, str]
 ) -> pd.Series:
-    """Return the verdicts of a family of comparisons after Holm's correction."""
     corrected = family[column].copy()
     judged = family[corrected.isin(verdicts.STATEMENTS)]
     for verdict, name in zip((verdicts.HELPS, verdicts.HURTS), p_values, strict=True):

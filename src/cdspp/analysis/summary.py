@@ -1,4 +1,4 @@
-"""From scores to numbers: rows of a table by tasks by trials, and their means."""
+"""Scores as arrays: by row, task and trial, and along the values of a curve."""
 
 from __future__ import annotations
 
@@ -11,13 +11,22 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.names import AVERAGE, MAIN, PathLike
+from cdspp.core.names import AVERAGE, LABELS, MAIN, PathLike
+from cdspp.methods.bridge import PAIRS
 from cdspp.stages.formats import SCORE_COLUMNS, read_frame
-from cdspp.study.plan import BenchmarkPlan, Row
+from cdspp.study.plan import STATE, BenchmarkPlan, CurvePlan, Row
+from cdspp.study.settings import in_state
 
 Floats = NDArray[np.float64]
 # Where more than this share of trials has collapsed, a row is no result.
 MOST_COLLAPSED = 0.1
+_TITLES = {
+    LABELS: "labelled target samples per class",
+    PAIRS: "paired rows without a label",
+    "alpha": "weight of the regulariser, alpha",
+    "n_components": "dimension of the subspace, d",
+    "max_iter": "number of iterations, T",
+}
 _ARRAYS = ("accuracy", "class_accuracy", "macro_f1", "by_iteration", "collapsed")
 
 
@@ -77,7 +86,7 @@ class Summary:
         return with_average(self.tasks, values)
 
     def unusable(self, row: int, task: str) -> bool:
-        """Return whether too many trials of a row collapsed, on a task or on all."""
+        """Return if too many trials of a row collapsed, on a task or on all tasks."""
         chosen = [task not in self.tasks or task == other for other in self.tasks]
         ran = np.isfinite(self.accuracy[row, chosen])
         collapsed = self.collapsed[row, chosen][ran]
@@ -169,7 +178,6 @@ def last_scores(
 def _usable_scores(
     scores: pd.DataFrame, rows: Sequence[Row], tasks: Sequence[str]
 ) -> pd.DataFrame:
-    """Return the usable scores, by iteration, with their places among the rows."""
     cells = {(row.setting, row.method): place for place, row in enumerate(rows)}
     settings, methods = ({key[i] for key in cells} for i in range(2))
     scores = scores[scores["setting"].isin(settings) & scores["method"].isin(methods)]
@@ -189,8 +197,80 @@ def _indices(good: pd.DataFrame) -> tuple[NDArray[np.int64], ...]:
 
 
 def _last_iteration(good: pd.DataFrame, column: str, shape: tuple[int, ...]) -> Floats:
-    """Return a column at the last iteration of each cell, dense."""
     values = np.full(shape, np.nan)
     # Sorted by iteration: the last assignment to a cell is its last iteration.
     values[_indices(good)] = good[column]
     return values
+
+
+@dataclass(frozen=True, eq=False)
+class CurveScores:
+    """Last accuracies by row, task, value and trial; NaN if missing or failed."""
+
+    plan: CurvePlan
+    accuracy: Floats
+    collapsed: NDArray[np.bool_]
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The values, ascending."""
+        return tuple(float(entry.value) for entry in self.plan.values)
+
+    @property
+    def in_states(self) -> bool:
+        """True where methods run along it in other source states, too."""
+        return any(row.kind == STATE for row in self.plan.rows)
+
+    @property
+    def main(self) -> float | None:
+        """The value of the main run, where it is one of the values."""
+        main = [float(e.value) for e in self.plan.values if e.setting == MAIN]
+        return main[0] if main else None
+
+    def with_average(self) -> tuple[tuple[str, ...], Floats]:
+        """Return tasks and accuracy, the average appended where there are several."""
+        return with_average(self.plan.tasks, self.accuracy)
+
+    def unusable(self) -> NDArray[np.bool_]:
+        """Return by row, task or average, and value if too many fits are degenerate."""
+        fell, ran = self.collapsed.sum(axis=3), np.isfinite(self.accuracy).sum(axis=3)
+        if len(self.plan.tasks) > 1:
+            sums = (counts.sum(axis=1, keepdims=True) for counts in (fell, ran))
+            fell, ran = map(np.hstack, zip((fell, ran), sums, strict=True))
+        return np.asarray(fell > MOST_COLLAPSED * ran)
+
+
+def arrange_curves(scores: pd.DataFrame, plan: BenchmarkPlan) -> list[CurveScores]:
+    """Arrange a score file by the curves of a plan."""
+    return [
+        CurveScores(
+            curve,
+            _arrange(scores, curve, "accuracy"),
+            _arrange(scores, curve, "collapsed") == 1.0,  # NaN is not
+        )
+        for curve in plan.curves
+    ]
+
+
+def _arrange(scores: pd.DataFrame, curve: CurvePlan, column: str) -> Floats:
+    by_value = []
+    for step in curve.values:
+        rows = [replace(r, setting=in_state(step.setting, r.state)) for r in curve.rows]
+        size = curve.n_trials
+        found = last_scores(scores, rows, curve.tasks, size, column=column)
+        found[:, [task not in step.tasks for task in curve.tasks]] = np.nan
+        by_value.append(found)
+    arranged = np.stack(by_value, axis=2)
+    for row, of_row in zip(curve.rows, arranged, strict=True):
+        of_row[..., row.n_trials :] = np.nan
+    return arranged
+
+
+def parameter_title(parameter: str) -> str:
+    """Return the title of the value that varies along a curve."""
+    return _TITLES.get(parameter, parameter.replace("_", " "))
+
+
+def value_text(value: float) -> str:
+    """Write a value as short as it goes."""
+    return f"{value:g}"

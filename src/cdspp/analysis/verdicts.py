@@ -173,7 +173,7 @@ def mean_interval(values: ArrayLike, level: float = LEVEL) -> tuple[float, float
 
 
 def interval_note(trials: Iterable[int]) -> str:
-    """Return what a caption says of means of so many trials that lack an interval."""
+    """Return a caption's note on means of too few trials for an interval, if any."""
     lacking = any(0 < number < INTERVAL_TRIALS for number in trials)
     return f" Fewer than {INTERVAL_TRIALS} trials have no interval." if lacking else ""
 
@@ -197,7 +197,6 @@ def two_way_gain(strata: Sequence[Stratum]) -> PairedGain:
     """Return the mean difference with its standard error over trials and rows."""
     shared = np.all([np.isfinite(v).any(axis=1) for _, v in strata], axis=0)
     parts = [Stratum(w, v[shared]) for w, v in strata]
-    # Rows that no trial tests are left out.
     parts = [Stratum(w, v[:, np.isfinite(v).any(axis=0)]) for w, v in parts]
     by_trial = np.sum([w * np.nanmean(v, axis=1) for w, v in parts], axis=0)
     # What a test row weighs in a trial bounds the error; the heaviest counts.

@@ -25,7 +25,6 @@ Rows = list[tuple[Any, ...]]
 
 # Reasons to make a file again that are no faults of the file.
 NO_FAULT = (FOLLOWS, MADE_BY_OLDER)
-# The inputs of every fit.
 FIT_INPUTS = ("source_features", "target_features", "source_split", "target_split")
 # Files that a report names, as patterns in the folder of the study.
 REPORT_FILES = {name: f"{name}/[!.]*" for name in ("tables", "figures", "timings")}
@@ -60,7 +59,6 @@ def verify(
         n_trials += sum(len(rows) for _, rows in fits.sound)
         records += fits.check_scores(file)
         faults += fits.faults
-    # What everything else rests on comes first.
     since = {k: v for k, v in (stale or {}).items() if v not in NO_FAULT}
     first = [f"{path}: {text}. Run the study again." for path, text in since.items()]
     first += (f"{path}: {text}." for path, text in changed.items())
@@ -82,7 +80,6 @@ def verify(
 
 
 def _unchecked(root: Path, stated: Iterable[str]) -> str:
-    """Count the files of tables, figures and the like that the report does not name."""
     checked = {root.parent / name for name in stated}
     left = {
         kind: sum(path not in checked for path in root.glob(pattern))
@@ -139,7 +136,6 @@ class _CheckedFits:
             self.doubtful |= {(*key[1:4], trial) for trial in trials}
 
     def _check(self, fit: formats.FitFile) -> None:
-        """Raise DataError where features, splits or test samples are others by now."""
         inputs = {**dict.fromkeys(FIT_INPUTS, "none"), **fit.record.inputs}
         for name, digest in inputs.items():
             if digest in self._stated or name == "predictions":

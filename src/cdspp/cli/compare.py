@@ -141,7 +141,7 @@ def _write_files(
         write_rows_to_label(arguments.rows_to_label, rows, target)
         yield f"{counted(len(rows), 'row')} to label: {arguments.rows_to_label}"
     if arguments.page:
-        from cdspp.report.page.comparison import write_comparison
+        from cdspp.report.page.page import write_comparison
 
         write_comparison(result, head, arguments.page)
         yield f"Page: {arguments.page}"

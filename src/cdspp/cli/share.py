@@ -80,7 +80,7 @@ def _cite(arguments: Namespace) -> str:
 
 
 def _references(folder: Path, records: FitRecords) -> str:
-    from cdspp.analysis.references import read_bibliography, references_of
+    from cdspp.analysis.fit_records import read_bibliography, references_of
     from cdspp.datasets.catalogue import load_catalogue
 
     resources = workflow_folder() / "resources"

@@ -12,8 +12,14 @@ import numpy as np
 import pandas as pd
 
 from cdspp.analysis import answers, source_help, verdicts
-from cdspp.analysis.curves import CurveScores, value_text
-from cdspp.analysis.summary import Floats, Summary, mean_sd, n_present
+from cdspp.analysis.summary import (
+    CurveScores,
+    Floats,
+    Summary,
+    mean_sd,
+    n_present,
+    value_text,
+)
 from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, MIN_TRIALS, TOO_FEW, ZERO
 from cdspp.core.names import ALONE, CLASS_NOISE, LABELS
 from cdspp.core.wording import counted, in_points
@@ -366,7 +372,6 @@ def _better_with_source(pairs: Sequence[Any]) -> list[Any]:
 
 
 def _class_noise_text(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
-    """Count the methods that are better with the source, than without any as well."""
     ahead, alone = _better_with_source(pairs), _pairs(comparisons, ALONE)
     names = f" ({_gains(ahead, 'display_name')})" if ahead else ""
     pair_verdicts = [pair.pair for pair in pairs]

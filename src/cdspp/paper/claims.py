@@ -12,10 +12,9 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.curves import arrange_curves
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.source_help import read_comparisons
-from cdspp.analysis.summary import read_scores, summarise
+from cdspp.analysis.summary import arrange_curves, read_scores, summarise
 from cdspp.analysis.verdicts import MIN_TRIALS, TOO_FEW
 from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike, Paths

@@ -16,8 +16,8 @@ from cdspp.core.names import MAIN, PathLike, Paths
 from cdspp.core.wording import DASH, counted
 from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import method_class
+from cdspp.paper.plugin import PaperPlan, VariantPlan
 from cdspp.paper.printed import EXACT, Printed, cell_verdict, read_printed
-from cdspp.paper.variants import PaperPlan, VariantPlan
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell, write_tables
 from cdspp.study.plan import BenchmarkPlan, Plans, Row
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from cdspp.core.yaml_files import read_yaml
-from cdspp.paper.variants import NAME, VARIANTS, PaperPlan, VariantPlan
 from cdspp.report.registry import DETAILS, TABLE, TIME_TABLE, Fold, Item, Maker, Part
 from cdspp.study.checks import run_faults
 from cdspp.study.model import Benchmark, Setting, Study
@@ -17,6 +16,40 @@ from cdspp.study.plugins import ConfigNames, ReportPlugin, unknown
 from cdspp.study.settings import chosen_tasks
 
 Config = Mapping[str, Any]
+
+NAME = "paper"
+# Keys of a configuration that name variants, and what opens their settings.
+VARIANTS = {"deviations": "deviation", "choices": "choice"}
+
+
+@dataclass(frozen=True)
+class VariantPlan:
+    """A deviation or choice on one benchmark: what runs another way, and where."""
+
+    identifier: str
+    setting: str
+    method: str
+    tasks: tuple[str, ...]
+    n_trials: int
+
+
+@dataclass(frozen=True)
+class PaperPlan:
+    """Parts of the paper in a study of a benchmark; `printed` is its name there."""
+
+    claims: bool = False
+    printed: str | None = None
+    deviations: tuple[VariantPlan, ...] = ()
+    choices: tuple[VariantPlan, ...] = ()
+
+    @classmethod
+    def of(cls, plan: BenchmarkPlan) -> Self:
+        """Return the paper's part of the plan of a benchmark."""
+        fields = dict(plan.plugins.get(NAME, {}))
+        for section in VARIANTS:
+            entries = fields.get(section, ())
+            fields[section] = tuple(VariantPlan(**entry) for entry in entries)
+        return cls(**fields)
 
 
 def _has(name: str) -> Callable[[BenchmarkPlan], bool]:
@@ -126,7 +159,7 @@ class Paper(ReportPlugin):
                 )
 
     def plan(self, study: Study, config: Config, benchmark: str) -> dict[str, Any]:
-        """Return the `cdspp.paper.variants.PaperPlan` of a benchmark as a mapping."""
+        """Return the `PaperPlan` of a benchmark as a mapping."""
         entries = {entry["id"]: entry for entry in config.get("benchmarks", ())}
         printed = entries.get(benchmark, {}).get("printed")
         plans: dict[str, tuple[VariantPlan, ...]] = dict.fromkeys(VARIANTS, ())

@@ -19,7 +19,7 @@ from cdspp.core.names import AVERAGE, PathLike, Paths
 from cdspp.core.wording import DASH, counted, in_points, marks, percent, task_title
 from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import seed_option
-from cdspp.paper.variants import PaperPlan
+from cdspp.paper.plugin import PaperPlan
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
 from cdspp.stages.formats import SHIPPED, read_csv
 from cdspp.study.plan import Plans, Row
@@ -141,7 +141,6 @@ def compare_printed(printed: Printed, summaries: Sequence[Summary]) -> pd.DataFr
 def _ours(
     cell: Any, benchmark: Mapping[str, Any], summary: Summary | None
 ) -> dict[str, object]:
-    """Return our numbers beside a row of `Printed.cells`."""
     if summary is None:
         reason = f"inputs not available to this study: {benchmark['needs']}"
         return _beside(cell, reason)
@@ -170,7 +169,7 @@ def _ours(
 def _beside(
     cell: Any, reason: str, seeds: Sequence[Values] = ((),), row: Row | None = None
 ) -> dict[str, object]:
-    """Return what stands beside a cell; the first of `seeds` is the main run."""
+    """Return our columns of a printed cell; the first of `seeds` is the main run."""
     mean, sd = mean_sd(seeds[0])
     verdict = cell_verdict(cell, seeds[0])
     if verdict == DIFFERS and row is not None and seed_option(row.method, 0):
@@ -259,7 +258,6 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
 
 
 def _lines(cells: pd.DataFrame) -> Iterator[Line]:
-    """Yield what was compared, and why the rest was not."""
     for _, block in cells.groupby("benchmark", sort=False):
         compared, title = block["verdict"] != NOT_RUN, block["title"].iloc[0]
         parts = list(map(_cells, block[compared].itertuples()))

@@ -13,7 +13,7 @@ from cdspp.analysis.fit_records import read_fit_records
 from cdspp.core.names import MAIN, REFERENCE, PathLike, Paths
 from cdspp.core.wording import DASH, counted, marks
 from cdspp.core.yaml_files import read_yaml
-from cdspp.paper.variants import PaperPlan
+from cdspp.paper.plugin import PaperPlan
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
 from cdspp.stages.formats import SHIPPED, read_csv
 from cdspp.study.plan import BenchmarkPlan, Plans
@@ -128,7 +128,6 @@ def build_times_table(times: pd.DataFrame) -> Table:
         if group["paper_seconds"].notna().any():
             columns.append((f"{title}, paper, s", paper))
     printed = bool(times["paper_seconds"].notna().any())
-    # The methods of all benchmarks, the supervised ones first.
     rows = times.drop_duplicates("row").copy()
     rows["shortened"] = rows["row"].isin(times[times["shortened"].astype(bool)]["row"])
     rows = rows.sort_values("supervised", ascending=False, kind="stable")
@@ -167,7 +166,6 @@ def _cell(seconds: float, ratio: float, *caveats: str, bold: bool = False) -> Ce
 
 
 def _text(value: float) -> str:
-    """Write seconds, or a multiple, with two or three figures."""
     if math.isnan(value):
         return DASH
     digits = 0 if value >= 100 else 1 if value >= 10 else 2

@@ -1,1 +1,1 @@
-"""What a study shows: tables, figures, the page."""
+"""The tables, the figures and the page of a study."""

@@ -312,7 +312,7 @@ OWN: tuple[Part, ...] = (
 
 
 def page_parts() -> tuple[Part, ...]:
-    """Return the parts of the page, those of plug-ins among them."""
+    """Return the parts of the page, with the parts of plug-ins."""
     parts = OWN
     for plugin in plugin_classes():
         parts = plugin.parts(parts)
@@ -361,13 +361,13 @@ def item_jobs(plans: Plans) -> list[ItemJob]:
 
 
 def caption_fields(plans: Plans) -> dict[str, str]:
-    """Return what captions and sentences may name, by field."""
+    """Return the values of the fields in captions and sentences."""
     fields = {"interval_trials": str(INTERVAL_TRIALS)}
     opening = _FEW_TASKS if few_tasks(plans) else _MANY_TASKS
     fields["opening"] = opening.format(**fields)
     for role in (REFERENCE, BASELINE):
         names = (plan.role_name(role) for plan in plans)
         fields[role] = next(filter(None, names), f"the {role}")
-    for showcase in (plan.showcase for plan in plans if plan.showcase):
-        fields |= {"task": task_title(showcase.task), "trial": str(showcase.trial)}
+    for showcase in filter(None, (plan.showcase for plan in plans)):
+        fields |= {"task": task_title(showcase), "trial": "1"}
     return fields

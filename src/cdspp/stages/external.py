@@ -99,7 +99,7 @@ def external_places(path: PathLike) -> dict[str, list[Any]]:
 
 
 def _read(path: PathLike, names: Collection[str]) -> pd.DataFrame:
-    """Read those of some columns that are there; of CSV all are texts."""
+    """Read the named columns that the file has; a CSV file gives texts."""
     parquet = Path(path).suffix == ".parquet"
     try:
         if parquet:

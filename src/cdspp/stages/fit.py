@@ -105,7 +105,6 @@ def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
 
 
 def _is_current(path: PathLike, made_of: str, inputs: Mapping[str, str]) -> bool:
-    """Return whether a fit need not run: whole, no unexpected error, equal inputs."""
     record = _current_record(path, made_of)
     if record is None or record.inputs != inputs or not os.path.isfile(path):
         return False
@@ -114,7 +113,6 @@ def _is_current(path: PathLike, made_of: str, inputs: Mapping[str, str]) -> bool
 
 
 def _current_record(path: PathLike, made_of: str) -> Record | None:
-    """Return the record of a fit if it is whole, of a recipe and of these packages."""
     with suppress(DataError):
         record = formats.read_fit_record(path)
         numeric, here = provenance.numeric, provenance.versions()
@@ -164,7 +162,6 @@ def _write_fit(
 def _new_trial(
     run: Callable[[Trial], TrialResult], trial: Trial, read: str
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """Return outcome and rows of a trial that no file holds, as `DoneTrials.get`."""
     with keep_labels(*trial.classes):  # what means no label is left out before
         result, iterations = run(trial)
     n = len(trial.test_ids)
@@ -183,7 +180,6 @@ def _new_trial(
 
 
 def _device(fit: Fit) -> str:
-    """Return where a method computes: a GPU by its name, else the processor."""
     if method_class(fit.method).needs_torch:
         torch = import_module("torch")
         if torch.cuda.is_available():
@@ -284,7 +280,6 @@ def _run_trial(job_inputs: JobInputs, fit: Fit, trial: Trial) -> TrialResult:
 
 
 def _check_iterations(iterations: Sequence[Iteration], trial: Trial) -> None:
-    """Check that a method gives what can be written: a known label for every row."""
     labels, n = trial.classes, len(trial.test_ids)
     for entry in iterations:
         sizes = {len(entry.prediction)}

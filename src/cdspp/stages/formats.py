@@ -219,7 +219,7 @@ class ExpectedFits(NamedTuple):
     inputs: Sequence[Mapping[str, str]]
 
     def of(self, path: PathLike) -> files.Expected:
-        """Return what one fit should be made of."""
+        """Return the expected recipe and inputs of one fit."""
         key = fit_key(path)
         made_of, place = self.recipes.get(f"{key.setting}/{key.method}", ("", 0))
         return files.Expected(made_of, input_files(self.inputs[place], key))

@@ -55,7 +55,6 @@ def _changed(
     rng: np.random.Generator,
     spread: float,
 ) -> SourceDomain | None:
-    """Draw what serves as the source in a state, None for the labelled target rows."""
     X: Any = source.X
     y = np.asarray(source.y)
     match state:

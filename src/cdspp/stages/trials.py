@@ -194,7 +194,6 @@ def _shared_columns(
 def _pair_reader(
     files: TaskFiles, source: Features, target: Features, number: int
 ) -> Callable[..., tuple[NDArray[Any], tuple[Any, Any] | None]]:
-    """Return a reader of ids and rows of pairs, by trial and the ids of its splits."""
     if not number:
         return lambda *_: (np.empty(0, object), None)
     every = formats.read_rows(files["pairs"], formats.PAIR_COLUMNS)

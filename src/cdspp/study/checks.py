@@ -18,13 +18,7 @@ from cdspp.methods import available, method_class, option_defaults
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.stages.source_states import SourceState
 from cdspp.study.model import PUBLISHED, Config
-from cdspp.study.plugins import (
-    ConfigNames,
-    Faults,
-    ReportPlugin,
-    unknown,
-    unknown_of,
-)
+from cdspp.study.plugins import ConfigNames, Faults, ReportPlugin, unknown, unknown_of
 from cdspp.study.settings import task_names
 
 VIEWS = ("source_view", "target_view")
@@ -103,7 +97,7 @@ def _extractor(view: Config) -> type[features.Extractor] | None:
 
 
 def _options_by_domain(view: Config) -> Iterator[dict[str, Any]]:
-    """Yield the options of a view once for each domain that they tell apart."""
+    """Yield the options of a view for each domain with values of its own."""
     options = view.get("options", {})
     named = [value for value in options.values() if isinstance(value, Mapping)]
     for domain in dict.fromkeys(d for value in named for d in value) or [None]:
@@ -138,7 +132,6 @@ def _domains_of(known: ConfigNames, entry: Config, key: str) -> tuple[str, ...]:
 
 
 def _kind_faults(known: ConfigNames, where: str, entry: Config, key: str) -> Faults:
-    """Yield the reasons why the view of a key cannot be made of the data."""
     dataset = known.datasets[entry["dataset"]]
     root = known.views.get(known.root(entry[key]) or "")
     if root is None or (found := _extractor(root)) is None:
@@ -195,7 +188,6 @@ def _domain_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
 
 
 def _class_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
-    """Yield the tasks whose domains share no class, or one of which has one class."""
     domains = {
         name: [label for label, size in sizes.items() if size]
         for name, sizes in known.datasets[entry["dataset"]].class_sizes.items()

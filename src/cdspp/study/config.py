@@ -306,7 +306,6 @@ def _toy_problem_fault(name: str, entry: Config) -> str:
 def _datasets(
     config: Config, catalogue: str | Path, data: str | Path | None
 ) -> tuple[dict[str, StudyDataset], list[str], list[str]]:
-    """Return the data sets; faults of the user's folders, and notes on their files."""
     faults: list[str] = []
     notes: list[str] = []
     datasets: dict[str, StudyDataset] = {}
@@ -387,7 +386,6 @@ def _build(
 def _roles(
     config: Config, methods: Mapping[str, Method]
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the method of each role, and a note on each role that is not named."""
     roles: dict[str, Any] = {}
     notes = []
     classes = {name: method_class(name) for name in methods}
@@ -406,7 +404,6 @@ def _roles(
 
 
 def _idle_bridges(study: Study) -> Iterator[str]:
-    """Yield the parts of bridges that no method uses, and methods that would."""
     for name, benchmark in study.benchmarks.items():
         used = {p for m in study.methods.values() if name in m.tasks for p in m.bridges}
         for part in sorted({SHARED, PAIRS} & benchmark.bridge.keys() - used):

@@ -1,4 +1,4 @@
-"""Where the files of a study lie, stage by stage, and those of the workflow."""
+"""Paths of the files of a study, by stage, and of the workflow."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def workflow_folder() -> Path:
 
 
 def study_file_path(path: PathLike) -> Path:
-    """Return a study file: that of the working folder, else one that ships."""
+    """Return a study file in the working folder, else the one that ships."""
     shipped = workflow_folder() / path
     return shipped if shipped.is_file() and not Path(path).exists() else Path(path)
 
@@ -89,7 +89,7 @@ def study_command(files: Sequence[PathLike], *options: str) -> str:
 def input_patterns(study: Study, key: FitKey) -> dict[str, str]:
     """Return the inputs of fits, by the names of `cdspp.stages.trials.TaskFiles`.
 
-    ``{source}``, ``{target}`` and ``{block}`` stand for those of a fit.
+    ``{source}``, ``{target}`` and ``{block}`` stay open.
     """
     from cdspp.methods.bridge import PAIRS
 
@@ -162,7 +162,7 @@ def fit_files(
 def item_inputs(
     study: Study, names: Sequence[str], benchmarks: Sequence[str]
 ) -> dict[str, list[str]]:
-    """Return what tables and figures of some benchmarks are made from, by `INPUTS`."""
+    """Return the input files of tables and figures of some benchmarks, by `INPUTS`."""
     found = {name: [_input(study, name, b) for b in benchmarks] for name in names}
     return {name: list(dict.fromkeys(chain(*files))) for name, files in found.items()}
 

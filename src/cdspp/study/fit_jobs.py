@@ -287,7 +287,6 @@ def _extractor(study: Study, domain: str, view: str) -> Extractor:
 
 
 def _density(study: Study, data: StudyDataset, domain: str, name: str) -> float:
-    """Return the share of the features of a row that are stored."""
     view = study.views[name]
     if view.view or view.scale == names.PCA or data.spec(view, domain) is not None:
         return 1.0

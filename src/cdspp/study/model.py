@@ -311,7 +311,7 @@ class Study:
         return dict(sorted(options.items()))
 
     def grid(self, method: str, setting: str) -> dict[str, tuple[Any, ...]]:
-        """Return the values of which a method selects in a setting, mostly none."""
+        """Return the values that a method selects from in a setting, if any."""
         return dict(self.methods[method].grid) if self.settings[setting].selects else {}
 
     def bridge(self, benchmark: str, setting: str, method: str) -> dict[str, Any]:
@@ -357,7 +357,7 @@ class Study:
         return tuple(dict.fromkeys(b.dataset for b in self.benchmarks.values()))
 
     def logs(self) -> list[str]:
-        """Return the logs of the study's jobs: its own, and those of shared data."""
+        """Return the logs of the study's own jobs and of its shared data."""
         data = self.used_datasets
         stages = ("fetch", "labels", "codebooks", "features")
         shared = [f"logs/{stage}/{name}" for name in data for stage in stages]

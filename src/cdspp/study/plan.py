@@ -67,11 +67,6 @@ class Row:
         """The source state that its setting names."""
         return names.REAL if self.setting == names.MAIN else self.source
 
-    @property
-    def control(self) -> bool:
-        """True for the reference with another source, or without one."""
-        return self.kind == CONTROL
-
 
 @dataclass(frozen=True)
 class CurvePlan(Curve):
@@ -82,23 +77,15 @@ class CurvePlan(Curve):
 
 
 @dataclass(frozen=True)
-class Showcase:
-    """The trial that is shown in detail."""
-
-    task: str
-    method: str
-    trial: int = 1
-
-
-@dataclass(frozen=True)
 class BenchmarkPlan:
     """Rows, curves and data of a study on one benchmark.
 
     `labels` (per class) and `views` are by role, tasks and rows in table order: first
-    methods, then controls, variants and states. There is no showcase where the
-    reference does not run, or has no common subspace. Gains within `margin` points
-    count as equal; `holm_over_methods` corrects the words in the matrix of methods for
-    their number. `plugins` has what plug-ins of the report know, by their names.
+    methods, then controls, variants and states. The `showcase` is the task on which the
+    reference is shown in detail, empty where the reference does not run, or has no
+    common subspace. Gains within `margin` points count as equal; `holm_over_methods`
+    corrects the words in the matrix of methods for their number. `plugins` has what
+    plug-ins of the report know, by their names.
     """
 
     study: str
@@ -113,7 +100,7 @@ class BenchmarkPlan:
     n_trials: int = 1
     rows: tuple[Row, ...] = ()
     curves: tuple[CurvePlan, ...] = ()
-    showcase: Showcase | None = None
+    showcase: str = ""
     states: tuple[str, ...] = ()
     margin: float = 1.0
     holm_over_methods: bool = True
@@ -147,11 +134,6 @@ class BenchmarkPlan:
         found = (row.display_name for row in self.main_rows if row.role == role)
         return next(found, "")
 
-    def display_name(self, method: str) -> str:
-        """Return the name of a method as it is shown; its identifier elsewhere."""
-        found = (row.display_name for row in self.rows if row.key == method)
-        return next(found, method)
-
     def of_data(self) -> BenchmarkPlan:
         """Return the part of the plan that depends only on the data."""
         kept = (
@@ -163,27 +145,24 @@ class BenchmarkPlan:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Return the plan whose `dataclasses.asdict` went through Snakemake."""
-        showcase, curves = values["showcase"], []
+        curves = []
         for curve in values["curves"]:
             along = tuple(CurveValue(**value) for value in curve["values"])
             curves.append(CurvePlan(**{**curve, **_rows_of(curve), "values": along}))
-        shown = None if showcase is None else Showcase(**showcase)
-        typed = {**_rows_of(values), "curves": tuple(curves), "showcase": shown}
-        return cls(**{**values, **typed})
+        return cls(**{**values, **_rows_of(values), "curves": tuple(curves)})
 
 
 Plans = Sequence[BenchmarkPlan]
 
 
 def few_tasks(plans: Plans) -> bool:
-    """Return whether the opening chart shows every task, or only gains."""
+    """Return if the opening chart shows every task, not only gains."""
     return sum(len(plan.tasks) for plan in plans) <= 10
 
 
 def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
     """Return the plan of a study for a benchmark."""
     entry, shown = study.benchmarks[benchmark], study.shown_method()
-    showcase = Showcase(entry.showcase, shown)
     ran_in = partial(study.setting_methods, benchmark)
     states = (s for s in study.states if study.setting_tasks(benchmark, s))
     rows = []
@@ -204,7 +183,7 @@ def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
         n_trials=study.trials,
         rows=tuple(sorted(rows, key=lambda row: KINDS.index(row.kind))),
         curves=tuple(_curves(study, benchmark)),
-        showcase=showcase if shown in ran_in(names.MAIN) else None,
+        showcase=entry.showcase if shown in ran_in(names.MAIN) else "",
         states=tuple(s for s in states if s not in SHUFFLED or ran_in(s)),
         margin=study.margin,
         holm_over_methods=study.holm_over_methods,

@@ -54,7 +54,7 @@ class Progress:
         """Return the state of fits that a job lacks: running, failed or missing."""
         if log.state == RUNNING:
             living = [run.started for run in self.runs if run.lives]
-            # A log of before the run is that of a job which was killed.
+            # A log older than the run belongs to a job that was killed.
             return RUNNING if living and log.written >= min(living) else MISSING
         return log.state
 
@@ -70,7 +70,7 @@ class JobLog:
 
 
 def study_progress(study: Study) -> Progress:
-    """Return how far a study is, by its files in the working folder, old or new."""
+    """Return the progress of a study by its files in the working folder."""
     runs = [run for run in read_run_locks() if run.lives is not False]
     fits = {
         (benchmark, key.method): Counter[str]()
@@ -137,7 +137,6 @@ def _add_job(progress: Progress, log: JobLog, what: str) -> None:
 
 
 def _made_of(study: Study, key: FitKey, file: str) -> Iterator[str]:
-    """Yield a fit, and the subspace that the same trial is seen in."""
     yield f"{file}.json"
     where = key.setting, key.method, key.task
     shown = MAIN, study.shown_method(), study.benchmarks[key.benchmark].showcase

@@ -91,7 +91,7 @@ def _tasks_with(domain: str, tasks: Tasks) -> Tasks:
 
 
 def _left_out_settings(study: Study) -> Iterator[Setting]:
-    """Yield by source, of several, the setting without it, of methods in states."""
+    """Yield a setting without each of several sources, for methods with states."""
     tasks = {
         name: tuple(filter(names.several_sources, benchmark.tasks))
         for name, benchmark in study.benchmarks.items()
@@ -111,7 +111,7 @@ def without(domain: str) -> str:
 
 
 def _n_exchanged(study: Study, state: str, benchmark: Benchmark) -> int:
-    """Return how many partners a state exchanges, fewest of a task; 2 if unknown."""
+    """Return the fewest partners that a state exchanges on a task; 2 if unknown."""
     part = benchmark.bridge.get(SHUFFLED[state], ())
     if part != SAME_NAMES:
         return part if isinstance(part, int) else len(part)
@@ -137,7 +137,6 @@ def bridge_state_notes(study: Study) -> Iterator[str]:
 def _selected_settings(
     config: Config, study: Study, main: Setting
 ) -> Iterator[Setting]:
-    """Yield the settings in which methods select of their grids, in every state."""
     choosing = {name: method for name, method in study.methods.items() if method.grid}
     if not choosing:
         return
@@ -167,7 +166,7 @@ def _state_setting(study: Study, state: str, methods: Mapping[str, Method]) -> S
 
 
 def stand_ins(methods: Mapping[str, Method]) -> dict[str, str]:
-    """Return by method the one that is it without a source, where both are one fit."""
+    """Return, by method, the one without a source that is the same fit."""
     pairs = ((methods.get(method_class(n).without_source_of), n) for n in methods)
     return {
         ours.identifier: name
@@ -195,7 +194,6 @@ def setting_of_value(curve: str, value: float) -> str:
 
 
 def _curves_of(entry: Config, study: Study) -> Iterator[Curve]:
-    """Yield a curve of the configuration on each of its benchmarks."""
     parameter = entry["parameter"]
     methods = {name: study.methods[name] for name in entry["methods"]}
     states = {name: _curve_states(entry, found) for name, found in methods.items()}
@@ -257,7 +255,6 @@ def in_state(setting: str, state: str) -> str:
 
 
 def _curve_settings(curves: Sequence[Curve]) -> Iterator[Setting]:
-    """Yield the settings that a curve needs, without the main one and its states."""
     tasks: dict[tuple[float, str], Tasks] = defaultdict(dict)
     by_state: dict[str, list[str]] = defaultdict(list)
     for curve in curves:
@@ -292,7 +289,6 @@ def _curve_settings(curves: Sequence[Curve]) -> Iterator[Setting]:
 def _run_of(
     entry: Config, value: float, benchmark: Benchmark, methods: Iterable[Method]
 ) -> str:
-    """Return the setting that runs a value of a curve: the main one, where it does."""
     parameter = entry["parameter"]
     if parameter == names.LABELS:
         main = benchmark.protocol == SEEDED and benchmark.labels["target"] == value

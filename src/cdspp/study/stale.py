@@ -1,4 +1,4 @@
-"""What of a study a run would make now, and why: one answer for all who ask.
+"""Files of a study that a run would make again, and why.
 
 Snakemake compares options, code and inputs with records of its own, in ``.snakemake``.
 Without one, as in a copy without hidden files, it takes any file for what it should be.
@@ -104,7 +104,6 @@ def file_recipe(study: Study, file: str) -> str:
 
 
 def _of_view(study: Study, name: str, domain: str = "") -> tuple[list[Any], str]:
-    """Return options and code of the features of a domain, or of a view's codebook."""
     view = study.views[name]
     options = view.domain_options(domain or view.options["codebook_domain"])
     module = extractor_class(view.extractor).__module__
@@ -222,7 +221,7 @@ class RunForecast(NamedTuple):
 
 
 def run_forecast(study: Study, stale_files: Mapping[str, str]) -> RunForecast:
-    """Return what a run would do with the fits of a study, at most.
+    """Return the most fits of a study that a run would make, by reason.
 
     A fit that follows from other files is kept after all if these come out equal.
     """
@@ -285,7 +284,6 @@ def unrecorded_files(study: Study) -> list[str]:
 
 
 def _is_recorded(file: str) -> bool:
-    """Return whether Snakemake has a record of a file, which is named by its path."""
     place = Path(FOLDER, "metadata")
     if not place.is_dir():
         return False
@@ -296,7 +294,7 @@ def _is_recorded(file: str) -> bool:
 
 
 class ReportDigests(NamedTuple):
-    """What lies beside a report: its configuration, digests of its page and its files.
+    """The file next to a report: configuration, digests of the page and its files.
 
     `release` is that of the package which had it on the page instead.
     """
@@ -326,7 +324,7 @@ def digests_of_files(files: Iterable[PathLike], results: PathLike) -> dict[str, 
 
 
 def read_digests(root: PathLike) -> ReportDigests:
-    """Return what the report of ``results/<study>`` rests on.
+    """Return configuration and digests of the report of ``results/<study>``.
 
     DataError: there is no report, or the file that says so is missing or damaged.
     """
@@ -368,7 +366,7 @@ def changed_note(root: Path) -> str:
 
 
 def changed_files(root: Path, own: str = "") -> Iterator[tuple[Path, str]]:
-    """Yield files that are not those of the report or are gone, and why.
+    """Yield files that have changed since the report or are gone, and why.
 
     These are the page itself and the files whose names in ``results`` begin with `own`.
     """

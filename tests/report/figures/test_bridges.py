@@ -9,8 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure
 from support.score_data import curve_entry, curve_plan, curve_scores
 
-from cdspp.analysis.curves import arrange_curves
-from cdspp.analysis.summary import summarise
+from cdspp.analysis.summary import arrange_curves, summarise
 from cdspp.report.figures.benchmark import draw_bridges
 
 METHODS = ("svm-t", "cdspp", "shared-columns-plus", "paired-map-plus")

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from support.report_data import METHODS, scores_frame
 from support.score_data import curve_entry, curve_plan, curve_scores
 
-from cdspp.analysis.curves import arrange_curves
+from cdspp.analysis.summary import arrange_curves
 from cdspp.report.figures.benchmark import draw_curves
 from cdspp.report.figures.style import STYLES, equal_windows
 

@@ -69,7 +69,7 @@ def test_a_row_stands_at_its_mean_and_benchmarks_share_a_scale(draw: Draw) -> No
     summary = draw_summary(plans[0])
     places = [float(line.get_xdata()[0]) for line in figure.axes[0].lines]
     for row in summary.rows:
-        if row.key == "svm-t" or row.control or row.key == "cdspp":
+        if row.key == "svm-t" or row.kind == "control" or row.key == "cdspp":
             mean = 100 * summary.accuracy[place_of(summary, row.key), 0].mean()
             assert np.isclose(places, mean).any(), row.key
     lines = [np.transpose(line.get_data()) for line in figure.axes[0].lines]

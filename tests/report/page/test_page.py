@@ -23,7 +23,7 @@ from cdspp.report.page import page as page_module
 from cdspp.report.registry import Fold, Item, Part, page_parts
 from cdspp.report.tables.source_help import build_matrix_table, build_task_table
 from cdspp.report.tables.table import write_tables
-from cdspp.study.plan import BenchmarkPlan, Showcase
+from cdspp.study.plan import BenchmarkPlan
 
 OF_DIGITS = ("methods", "iterations", "subspace", "confusion")
 MakePage = Callable[..., Path]
@@ -285,7 +285,7 @@ def test_texts_of_the_configuration_are_escaped_in_captions_too(
         plan,
         summary='quoted " & <i>set</i>',
         rows=tuple(replace(r, display_name=f"<u>{r.key}</u>") for r in plan.rows),
-        showcase=Showcase("<s>_b", "cdspp", 1),
+        showcase="<s>_b",
         overlap="keep",
     )
     config = {"note": "</pre><script>alert(2)</script>"}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.score_data import TASKS, curve_entry, curve_plan, curve_scores
 
-from cdspp.analysis.curves import arrange_curves
+from cdspp.analysis.summary import arrange_curves
 from cdspp.core.wording import DASH
 from cdspp.report.tables.benchmark import build_curve_table
 from cdspp.report.tables.table import Table

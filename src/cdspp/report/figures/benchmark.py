@@ -17,18 +17,16 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from cdspp.analysis.curves import (
-    CurveScores,
-    arrange_curves,
-    parameter_title,
-    value_text,
-)
 from cdspp.analysis.summary import (
+    CurveScores,
     Floats,
     Summary,
+    arrange_curves,
     mean_sd,
+    parameter_title,
     read_scores,
     summarise,
+    value_text,
 )
 from cdspp.core.names import AVERAGE, BASELINE, LABELS, MAIN, REAL, REFERENCE, Paths
 from cdspp.core.wording import task_title
@@ -165,7 +163,6 @@ def draw_curves(curves: Sequence[CurveScores], outputs: Paths) -> None:
 
 
 def _draw_labels(curves: Sequence[CurveScores], outputs: Paths) -> None:
-    """Draw a panel per task and one for the average; the legend stands next to it."""
     panels = [(curve, *of_task) for curve in curves for of_task in _by_task(curve)]
     tasks = [*(task for _, task, *_ in panels), ""]
     n_columns = _columns(len(tasks))
@@ -189,7 +186,6 @@ def _draw_labels(curves: Sequence[CurveScores], outputs: Paths) -> None:
         def end(line: Line2D) -> float:
             return max(np.ravel(line.get_ydata())[-1:], default=0.0)
 
-        # In the order in which the last lines end.
         handles = sorted(_by_name(drawn).values(), key=end, reverse=True)
         beside.legend(handles=handles, loc="center left", labelspacing=0.45)
         figure.supylabel("accuracy, percent", fontsize=9)
@@ -200,7 +196,7 @@ def _columns(n_cells: int) -> int:
 
 
 def _by_task(curve: CurveScores) -> list[tuple[str, Floats, Flags]]:
-    """Return by task, the average last, accuracy by row, value and trial, and falls."""
+    """Return task, accuracies and degenerate places of each task, the average last."""
     tasks, accuracy = curve.with_average()
     by_row = (accuracy, curve.unusable())
     return list(zip(tasks, *(each.swapaxes(0, 1) for each in by_row), strict=True))
@@ -372,7 +368,6 @@ def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:
 
 
 def _across_look(row: Row) -> dict[str, Any]:
-    """Return the look of a line across, and its label, which says what is used."""
     used = "labels alone" if row.role == REFERENCE else "no source"
     name = style.figure_name(row.display_name)
     label = name if row.bridge else f"{name}: {used}"

@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.names import PathLike, Paths
+from cdspp.core.names import REFERENCE, PathLike, Paths
 from cdspp.report.figures import style
 from cdspp.stages.formats import labels_by_id, read_fit, read_subspace
 from cdspp.study.plan import BenchmarkPlan, Plans
@@ -67,9 +67,9 @@ def draw_confusion(
         axes.set_yticks(shown, names)
         axes.set_xlabel("predicted class")
         axes.set_ylabel("true class")
-        if plan.showcase is not None:
-            name = style.figure_name(plan.display_name(plan.showcase.method))
-            axes.set_title(f"{name}, {style.task_text(plan.showcase.task)}")
+        if plan.showcase:
+            name = style.figure_name(plan.role_name(REFERENCE))
+            axes.set_title(f"{name}, {style.task_text(plan.showcase)}")
         axes.spines[:].set_visible(False)
         bar = figure.colorbar(image, ax=axes, shrink=0.75, aspect=26, pad=0.02)
         bar.set_label("percent of the true class")
@@ -141,7 +141,6 @@ def _subspace_panel(axes: Axes, samples: Mapping[str, NDArray[Any]], step: int) 
         raster = len(samples["id"]) > 6000  # dots that a page draws quickly as vectors
         x, y = samples["xy"][used].T
         axes.scatter(x, y, c=colour, rasterized=raster, **look)
-    # One square view over all panels, with a margin.
     low, high = samples["xy"].min(axis=0), samples["xy"].max(axis=0)
     centre, half = (low + high) / 2, 0.53 * float((high - low).max() or 1.0)
     x, y = np.transpose([centre - half, centre + half])

@@ -20,7 +20,7 @@ from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS, UNDECIDED, Pai
 from cdspp.core.names import AVERAGE, BASELINE, REAL, REFERENCE, Paths
 from cdspp.core.wording import DASH, STATE_TITLES, in_points
 from cdspp.report.figures import style
-from cdspp.study.plan import Plans, few_tasks
+from cdspp.study.plan import CONTROL, Plans, few_tasks
 
 _PITCH = 1.6
 VERDICT_COLOURS = {HELPS: "#0067a8", HURTS: "#c9431d", EQUAL: "#22262b"}
@@ -104,7 +104,7 @@ def draw_source_help(
 
 def _rows(summary: Summary) -> list[int]:
     """Return the places of baseline, other source states and reference, in order."""
-    controls = [i for i, row in enumerate(summary.rows) if row.control]
+    controls = [i for i, row in enumerate(summary.rows) if row.kind == CONTROL]
     places = [summary.place(BASELINE), *controls, summary.place(REFERENCE)]
     return list(dict.fromkeys(i for i in places if i is not None))
 
@@ -134,7 +134,6 @@ def _source_panel(
 
 
 def _gain_text(axes: Axes, comparisons: pd.DataFrame | None, y: float) -> None:
-    """Write the verdict on a task, and the gain over the state hardest to beat."""
     if comparisons is None:
         return
     word = verdict_of(comparisons)
@@ -159,7 +158,6 @@ def _draw_gains(
     groups: Sequence[Mapping[str, pd.DataFrame]],
     outputs: Paths,
 ) -> None:
-    """Draw what the reference gains over baseline and hardest state, a line a task."""
     titles = [summary.plan.title for summary in summaries]
     lengths = [max(1, len(group)) for group in groups]
     sizes: Any = {"line": 0.23, "frame": 0.5, "rest": 0.7, "sharex": True}

@@ -7,33 +7,51 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from cdspp.analysis import answers, fit_records
+from cdspp.analysis.best_bet import TARGET_ONLY
 from cdspp.analysis.source_help import no_comparisons, of_reference, read_comparisons
 from cdspp.analysis.verdicts import INTERVAL_TRIALS, RULE
+from cdspp.core import wording
+from cdspp.core.errors import DataError
 from cdspp.core.files import atomic
 from cdspp.core.jobs import processor_time
 from cdspp.core.names import BASELINE, REFERENCE, PathLike
-from cdspp.core.wording import duration, in_points, sentence, task_title
 from cdspp.report import registry
 from cdspp.report.tables.contents import untrained_text
+from cdspp.report.tables.source_help import comparison_table
 from cdspp.report.tables.table import Cell, Table, html_name, number_cell, to_fragment
+from cdspp.stages.formats import read_csv
+from cdspp.stages.source_states import BRIDGE_STATES
 from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS
 from cdspp.study.model import RunDescription
 from cdspp.study.plan import Plans
 from cdspp.study.stale import digests_of_files, write_digests
 
+if TYPE_CHECKING:
+    from cdspp.analysis.comparison import Comparison
+
+_OVERVIEW = {
+    **dict.fromkeys(("benchmark", "title", "row", "display_name", "kind"), "str"),
+    **{"shortened": "bool", "mean": "float64", "sd": "float64"},
+}
+_WHY = (
+    "Tables show a dash, or fewer trials; why is in the report under What was run, and "
+    "cdspp status names the log and how to try again."
+)
+_LEFT, _RIGHT = 250, 690  # ends of the axis, in units of the chart
 _FORMS = [f".{form}" for form in (*TABLE_FORMS, *FIGURE_FORMS)]
 
 
@@ -112,13 +130,12 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
 
 
 def _card(title: str, comparisons: pd.DataFrame) -> dict[str, Any]:
-    """Return the answer on a benchmark, its reasons, and its verdict as a class."""
     word = answers.verdict_of(of_reference(comparisons))
     first, *others = re.split(r"(?<=\.) (?=[A-Z])", answers.answer(comparisons))
     # The numbers of the first sentence follow its colon.
     colon = r": (?=over |no other |[a-z ]+ by accuracy )"
     answer, *numbers = re.split(colon, first.removesuffix("."), maxsplit=1)
-    parts = [sentence(part) for each in numbers for part in each.split("; ")]
+    parts = [wording.sentence(part) for each in numbers for part in each.split("; ")]
     return {
         "title": title,
         "answer": f"{answer}." if answer else "",
@@ -140,9 +157,9 @@ def environment(plans: Plans = ()) -> Environment:
     fields = _fields(plans)
     templates.filters |= {
         "named": lambda text: escape(text).format(**fields),
-        "in_points": in_points,
+        "in_points": wording.in_points,
         "method_name": lambda name: Markup(html_name(name)),
-        "task_title": task_title,
+        "task_title": wording.task_title,
         "base64": lambda path: base64.b64encode(path.read_bytes()).decode(),
     }
     return templates
@@ -157,7 +174,6 @@ def _fields(plans: Plans) -> dict[str, str]:
 def _sections(
     plans: Plans, embedder: _Embedder, context: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the sections of the page that have something to show."""
     templates = embedder.templates
     for part in registry.page_parts():
         name, of_each, _ = part.anchor.partition("-{")
@@ -281,7 +297,6 @@ def _time_table(results: pd.DataFrame, names: Mapping[str, str]) -> Table:
 def _description(
     records: fit_records.FitRecords, study: RunDescription
 ) -> list[tuple[str, str]]:
-    """Return the run as pairs of a name and a value; unknown ones are left out."""
     results = records.results
     n_jobs, n_failed = len(records.jobs), len(records.failed)
     fits = f"{len(results)} in {n_jobs} jobs, {n_failed} failed"
@@ -289,14 +304,16 @@ def _description(
     start_up = ""
     if total:
         share = f"{100 * starting / total:.0f} % of the CPU time of all jobs"
-        start_up = f"{share} ({duration(starting)} of {duration(total)})"
+        start_up = (
+            f"{share} ({wording.duration(starting)} of {wording.duration(total)})"
+        )
     pairs = [
         ("Study", study.name),
         ("Seed", study.config.get("seed")),
         ("Trials", study.config.get("trials")),
         ("Numeric threads", study.config.get("numeric_threads")),
         ("Fits", fits if len(results) else None),
-        ("Time in fits", duration(results["seconds"].sum())),
+        ("Time in fits", wording.duration(results["seconds"].sum())),
         ("Start-up", start_up),
         ("Versions", _listed(records.common("versions"))),
         ("Hardware", _listed(records.common("platform"))),
@@ -310,3 +327,88 @@ def _listed(value: Any) -> str | None:
     if isinstance(value, (list, tuple)):
         return "; ".join(str(_listed(item)) for item in value)
     return None if value is None else str(value)
+
+
+def write_comparison(comparison: Comparison, rows: list[str], output: PathLike) -> None:
+    """Write a comparison as a single HTML file; `rows` describe what was read."""
+    table, shuffled = "", False
+    explanation = comparison.explanation
+    if explanation:
+        shown = comparison_table(explanation, comparison.accuracies)
+        table = Markup(to_fragment(shown))
+        shuffled = explanation.gains["state"].isin(BRIDGE_STATES).any()
+    page = (
+        environment()
+        .get_template("comparison.html.j2")
+        .render(
+            comparison=comparison,
+            rows=rows,
+            reference=TARGET_ONLY,
+            chart=_chart(comparison),
+            table=table,
+            shuffled=shuffled,
+        )
+    )
+    write_page(page, output)
+
+
+def _chart(comparison: Comparison) -> dict[str, Any]:
+    """Return the candidates that have a gain, and the axis below them in points."""
+    drawn = comparison.candidates[comparison.candidates["expected_gain"].notna()]
+    ends = [0.0, *drawn["low"], *drawn["high"]]
+    step = 5 if 100 * (max(ends) - min(ends)) <= 40 else 10
+    least: int = step * math.floor(100 * min(ends) / step)
+    most: int = step * math.ceil(100 * max(ends) / step)
+    width: int = max(most - least, 1)
+
+    def place(gain: float) -> float:
+        share: float = (100 * gain - least) / width
+        return round(_LEFT + (_RIGHT - _LEFT) * share, 1)
+
+    ticks = range(least, most + 1, step)
+    return {"rows": list(drawn.itertuples()), "place": place, "ticks": ticks}
+
+
+def headline(results_dir: PathLike) -> str:
+    """Write the overview, the answers and failures, and where the page is."""
+    folder = Path(results_dir)
+    path = folder / "tables" / "overview.csv"
+    if not path.is_file():
+        raise DataError(f"{path} does not exist. Run the study first: cdspp run")
+    overview = read_csv(path, _OVERVIEW)
+    titles = overview.drop_duplicates("benchmark").set_index("benchmark")["title"]
+    grid = [["accuracy, percent (sd)", *titles]]
+    for _, cells in overview.groupby("row", sort=False):
+        first, row = cells.iloc[0], cells.set_index("benchmark")
+        supervised = first["kind"] == "supervised"
+        signs = wording.marks(supervised=supervised, shortened=first["shortened"])
+        pairs = row.reindex(titles.index)[["mean", "sd"]].itertuples(index=False)
+        numbers = [wording.percent(*pair) for pair in pairs]
+        grid.append([first["display_name"] + signs, *numbers])
+    lines = [*wording.aligned(grid), ""]
+    if any(f"({wording.DASH})" in cell for line in grid for cell in line):
+        lines.insert(-1, f"({wording.DASH}): a single trial has no standard deviation.")
+    for name, title in titles.items():
+        lines += [f"{title}: {text}" for text in _benchmark_notes(folder, str(name))]
+    scores = [folder / "scores" / f"{name}.parquet" for name in titles.index]
+    if failed := fit_records.failures_of_scores(scores):
+        lines += ["", f"FAILED: {failed} {_WHY}"]
+    records = folder.joinpath("fits").glob("*/*/*/*/[!.]*.json")
+    if mixed := fit_records.versions_note(records):
+        lines += ["", mixed]
+    report = folder / "report" / "index.html"
+    written = report.is_file()
+    lines += ["", f"Report: {report}" if written else "The report is not written yet."]
+    return "\n".join(lines)
+
+
+def _benchmark_notes(folder: Path, benchmark: str) -> Iterator[str]:
+    path = folder / "tables" / f"contents_{benchmark}.csv"
+    if path.is_file() and (text := untrained_text(path)):
+        yield text
+    path = folder / "tables" / f"source-help_{benchmark}.csv"
+    if path.is_file() and len(comparisons := read_comparisons(path)):
+        yield answers.answer(comparisons)
+    predictions = folder / "predictions" / benchmark
+    if predictions.is_dir():
+        yield f"Predictions of rows without a label: {predictions}"

@@ -12,15 +12,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from cdspp.analysis import curves
 from cdspp.analysis.summary import (
+    CurveScores,
     Floats,
     Summary,
+    arrange_curves,
     mean_sd,
     n_present,
+    parameter_title,
     read_scores,
     read_summaries,
     summarise,
+    value_text,
 )
 from cdspp.core.names import AVERAGE, BASELINE, Paths
 from cdspp.core.wording import DASH, counted, in_points, percent, task_title
@@ -63,7 +66,7 @@ def write_benchmark(plans: Plans, scores: Paths, outputs: Paths) -> None:
     """Write the tables of a benchmark: accuracies, iterations, curves."""
     [plan], [path] = plans, scores
     frame = read_scores(path)
-    every = curves.arrange_curves(frame, plan)
+    every = arrange_curves(frame, plan)
     tables = build_benchmark_tables(summarise(frame, plan))
     write_tables([*tables, *(build_curve_table(each, plan) for each in every)], outputs)
 
@@ -118,7 +121,6 @@ def _common(summaries: Sequence[Summary]) -> list[Summary]:
 
 
 def _below_baseline(scores: Sequence[Score]) -> list[str]:
-    """Name the methods that do worse than the baseline, which sees no source."""
     methods = [s for s in scores if s["of"].kind == METHOD and not s["collapsed"]]
     baseline = next((score for score in methods if score["of"].role == BASELINE), None)
     if baseline is None:
@@ -137,7 +139,6 @@ def _below_baseline(scores: Sequence[Score]) -> list[str]:
 def _iteration_table(summary: Summary) -> Table:
     benchmark = summary.plan.benchmark
     tasks, means = summary.with_average(summary.by_iteration)
-    # Evenly spread, both ends among them.
     last = len(summary.iterations) - 1
     spread = np.linspace(0, last, min(last + 1, _MOST_ITERATIONS)).round()
     lines, data = [], []
@@ -166,7 +167,7 @@ def _iteration_table(summary: Summary) -> Table:
     )
 
 
-def build_curve_table(curve: curves.CurveScores, plan: BenchmarkPlan) -> Table:
+def build_curve_table(curve: CurveScores, plan: BenchmarkPlan) -> Table:
     """Build the table ``curve-<curve>_<benchmark>``."""
     (tasks, accuracy), unusable = curve.with_average(), curve.unusable()
     n_trials, rows = curve.plan.n_trials, curve.plan.rows
@@ -191,9 +192,9 @@ def build_curve_table(curve: curves.CurveScores, plan: BenchmarkPlan) -> Table:
             lines.append(Line((name, Cell(title), *numbers), block))
     return Table(
         name=f"curve-{curve.plan.identifier}_{plan.benchmark}",
-        title=f"{plan.title}: accuracy by {curves.parameter_title(parameter)}",
+        title=f"{plan.title}: accuracy by {parameter_title(parameter)}",
         caption=f"{_curve_caption(curve)} {plan.protocol}",
-        columns=("Method", "Task", *map(curves.value_text, curve.values)),
+        columns=("Method", "Task", *map(value_text, curve.values)),
         lines=tuple(lines),
         data=pd.DataFrame(scores, columns=list(_CURVES)),
         text_columns=2,
@@ -201,14 +202,14 @@ def build_curve_table(curve: curves.CurveScores, plan: BenchmarkPlan) -> Table:
     )
 
 
-def _curve_caption(curve: curves.CurveScores) -> str:
+def _curve_caption(curve: CurveScores) -> str:
     parts = [
         "Percent, mean (standard deviation, n − 1) over "
         f"{counted(curve.plan.n_trials, 'trial')}. "
-        f"Columns: {curves.parameter_title(curve.plan.parameter)}."
+        f"Columns: {parameter_title(curve.plan.parameter)}."
     ]
     if curve.main is not None:
-        value = curves.value_text(curve.main)
+        value = value_text(curve.main)
         parts.append(f"At {value} these are the first trials of the main run.")
     if curve.in_states:
         parts.append("Every method with its real source first, then in other states.")
@@ -223,7 +224,7 @@ def _curve_caption(curve: curves.CurveScores) -> str:
         texts = []
         for value, pairs in groupby(sorted(curve.plan.dropped), key=itemgetter(0)):
             tasks = ", ".join(task_title(task) for _, task in pairs)
-            texts.append(f"{curves.value_text(value)} ({tasks})")
+            texts.append(f"{value_text(value)} ({tasks})")
         if len(curve.plan.tasks) > 1:
             texts.append("there is no average there")
         reason = "Left out, as a class of the target would have no test sample"
@@ -232,7 +233,6 @@ def _curve_caption(curve: curves.CurveScores) -> str:
 
 
 def _scores(summary: Summary, values: Floats) -> list[Score]:
-    """Return the scores of `values` by row, task and trial, and of their average."""
     plan, (tasks, padded) = summary.plan, summary.with_average(values)
     return [
         _score(row, padded[i, j], task, summary.tasks, summary.unusable(i, task))
@@ -247,7 +247,6 @@ def _scores(summary: Summary, values: Floats) -> list[Score]:
 def _score(
     row: Row, values: Floats, task: str, tasks: Sequence[str], collapsed: bool
 ) -> Score:
-    """Return the score of a row by trial, on a task or their average, and its notes."""
     moments = dict(zip(_MOMENTS, _moments(values[: row.n_trials]), strict=True))
     ran, notes = moments["trials"], []
     n_tasks = len(set(tasks).intersection(row.tasks or tasks))

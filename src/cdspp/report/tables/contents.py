@@ -235,7 +235,6 @@ def _look_up(name: str, items: Mapping[str, Any], what: str) -> Any:
 
 
 def _view_notes(provenance: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the notes on a view: untrained networks, the scale."""
     if "view" in provenance:
         yield from _view_notes(provenance["view"])
     if provenance.get("options", {}).get("weights") == names.UNTRAINED:
@@ -245,7 +244,6 @@ def _view_notes(provenance: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _trials(split: pd.DataFrame, class_of: Mapping[str, str]) -> dict[str, int]:
-    """Count samples by trial: labelled ones of each class, labelled, tested."""
     scored = split["id"].map(class_of).fillna("") != ""
     unlabelled = (split["role"] == UNLABELLED_ROLE) & scored
     labelled = split[split["role"] != UNLABELLED_ROLE]

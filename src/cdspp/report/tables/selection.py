@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cdspp.analysis import summary
 from cdspp.analysis.answers import verdict_of
-from cdspp.analysis.curves import CurveScores, arrange_curves, value_text
 from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.source_help import of_method, read_comparisons
-from cdspp.analysis.summary import Floats, last_scores, mean_sd, read_scores
 from cdspp.analysis.verdicts import HELPS, HURTS
 from cdspp.core.names import ALONE, MAIN, MATCHED, REAL, SELECTED, Paths
 from cdspp.core.wording import DASH, STATE_TITLES
@@ -48,7 +47,7 @@ def write_selection(
     """Write the table of selected hyper-parameters."""
     results = read_fit_records(selecting_records).results
     compared = map(read_comparisons, comparisons)
-    read = zip(map(read_scores, scores), plans, compared, strict=True)
+    read = zip(map(summary.read_scores, scores), plans, compared, strict=True)
     selections = pd.concat([compare_selections(*each, results) for each in read])
     write_tables([build_selection_table(selections, plans)], outputs)
 
@@ -65,7 +64,7 @@ def compare_selections(
     *Hindsight* is the value of the curve with the highest test accuracy, which nobody
     can know; no verdict reads it.
     """
-    curves = arrange_curves(scores, plan)
+    curves = summary.arrange_curves(scores, plan)
     runs = {(row.setting, row.method) for row in plan.rows}
     records = []
     for row in (row for row in plan.rows if row.kind == CHOOSING):
@@ -93,12 +92,12 @@ def _record(
     plan: BenchmarkPlan,
     row: Row,
     state: str,
-    curves: Sequence[CurveScores],
+    curves: Sequence[summary.CurveScores],
     results: pd.DataFrame,
 ) -> dict[str, Any]:
     selected = in_state(SELECTED, state)
     rows = [replace(row, setting=name) for name in (in_state(MAIN, state), selected)]
-    accuracy = last_scores(scores, rows, plan.tasks, plan.n_trials)
+    accuracy = summary.last_scores(scores, rows, plan.tasks, plan.n_trials)
     own = {"benchmark": plan.benchmark, "setting": selected, "method": row.method}
     chosen_options = results[(results[list(own)] == own).all(axis=1)]["selected"]
     options = [each for each in chosen_options if isinstance(each, Mapping) and each]
@@ -114,23 +113,23 @@ def _record(
     default, chosen, *others = _shared_trials([*accuracy.mean(axis=1), *along.values()])
     means = {v: float(x.mean()) for v, x in zip(along, others, strict=True) if len(x)}
     best = max(means, key=means.__getitem__, default=None)
-    counts = Counter(", ".join(map(value_text, each.values())) for each in options)
-    return {
-        "benchmark": plan.benchmark,
+    counts = Counter(
+        ", ".join(map(summary.value_text, each.values())) for each in options
+    )
+    return own | {
         "title": plan.title,
-        "method": row.method,
         "display_name": row.method_name,
         "state": state if method_class(row.method).uses_source else ALONE,
-        "default": mean_sd(default)[0],
-        "selected": mean_sd(chosen)[0],
+        "default": summary.mean_sd(default)[0],
+        "selected": summary.mean_sd(chosen)[0],
         "hindsight": np.nan if best is None else means[best],
-        "hindsight_value": "" if best is None else value_text(best),
+        "hindsight_value": "" if best is None else summary.value_text(best),
         "chosen": ", ".join(f"{v}: {counts[v]}" for v in sorted(counts, key=float)),
         "trials": len(default),
     }
 
 
-def _shared_trials(averages: Sequence[Floats]) -> list[Floats]:
+def _shared_trials(averages: Sequence[summary.Floats]) -> list[summary.Floats]:
     n_trials = min(map(len, averages))
     shared = np.isfinite([each[:n_trials] for each in averages]).all(axis=0)
     return [each[:n_trials][shared] for each in averages]

@@ -153,12 +153,10 @@ def build_several_table(gains: pd.DataFrame, plan: BenchmarkPlan) -> Table:
 def _method_line(
     average: pd.DataFrame, comparisons: pd.DataFrame, rivals: Mapping[str, str]
 ) -> Line:
-    """Return the line of a method; `found` are its comparisons on all tasks."""
     counts = tally(comparisons)
     uncorrected = verdict_of(source_help.on_average(comparisons))
     words = (*verdicts.STATEMENTS, verdicts.TOO_FEW, verdicts.COLLAPSED)
     text = ", ".join(f"{counts[word]} {word}" for word in words if counts[word])
-    # What the method gains over the baseline without any source.
     gain, whole = gain_without_source(average) or (math.nan, math.nan)
     n_tasks, title = counts.total(), comparisons["title"].iloc[0]
     cells = (
@@ -196,7 +194,7 @@ def _gain(comparison: Any | None) -> Cell:
 
 
 def _verdict(comparisons: pd.DataFrame, uncorrected: str = "") -> Cell:
-    """Return the verdict, and the uncorrected one where that differs."""
+    """Return the verdict; its note has the uncorrected one where that differs."""
     word, first, note = verdict_of(comparisons), comparisons.iloc[0], ""
     p_values = {verdicts.HELPS: first["p_helps"], verdicts.HURTS: first["p_hurts"]}
     if uncorrected not in ("", word):

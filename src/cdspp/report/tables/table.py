@@ -273,7 +273,6 @@ def to_fragment(table: Table) -> str:
 
 
 def _blocks(table: Table) -> Iterator[tuple[str, list[Line]]]:
-    """Yield the lines of each block, and its name where that is shown."""
     for block, lines in itertools.groupby(table.lines, key=lambda line: line.block):
         yield block if table.headings else "", list(lines)
 
