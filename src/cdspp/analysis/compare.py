@@ -148,7 +148,8 @@ default="standardise"
     if found.can_be_settled:
         how = "" if scale == names.STANDARDISE else f", scale={scale!r}"
         steps.append(_TO_SETTLE.format(how))
-    return tuple(steps)
+    notes = *runs.notes(), *_degenerate_note(runs, found), *_scale_note(runs, done)
+    return replace(found, next_steps=tuple(steps), note="; ".join(notes))
 
 
 def _gains(runs: HoldOuts, names: Sequence[str]) -> tuple[dict[str, Posterior], int]:
