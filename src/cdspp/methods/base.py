@@ -18,7 +18,7 @@ from sklearn.utils import validation
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from cdspp.core.errors import CollapseWarning, LabelWarning
-from cdspp.core.file_rows import in_file, in_memory, rowwise
+from cdspp.core.file_rows import FileRows, in_file, in_memory, rowwise
 from cdspp.core.files import storable
 from cdspp.core.labels import UNLABELLED
 from cdspp.core.memory import require_memory
@@ -185,15 +185,20 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             several = self.uses_source and not bridged
             compare_classes(y_target, labels, type(self).__name__, several=several)
         classes = np.unique(np.concatenate([y_target, labels]))
+        X_labelled, X_unlabelled = X[labelled], X[~labelled]
+        if isinstance(X, FileRows):
+            X_labelled, X_unlabelled = in_memory(X_labelled), in_memory(X_unlabelled)
         problem = Problem(
             X_source=X_source,
             y_source=np.searchsorted(classes, y_source),
             more_sources=tuple((Z, np.searchsorted(classes, y)) for Z, y in others),
-            X_labelled=in_memory(X[labelled], small=True),
+            X_labelled=X_labelled,
             y_labelled=np.searchsorted(classes, y_target),
-            X_unlabelled=in_memory(X[~labelled], small=True),
+            X_unlabelled=X_unlabelled,
             n_classes=len(classes),
-            bridge=self._read_bridge(first, (X_source, X), original),
+            bridge=self._read_bridge(first, (X_source, X), original)
+            if self.bridges
+            else None,
         )
         warn_of_cost(self, problem)
         self.classes_ = classes
@@ -239,7 +244,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         self, X: Any, what: str = "X", *, of_source: bool = False, reset: bool = False
     ) -> Any:
         """Return rows validated, or left in their file, checked as they are read."""
-        if (rows := in_file(X)) is not None:
+        # An array is in memory.
+        if type(X) is not np.ndarray and (rows := in_file(X)) is not None:
             if self.reads_files:
                 if not of_source:
                     validation.validate_data(
@@ -258,7 +264,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         checks: dict[str, Any] = {"dtype": np.float64, "accept_sparse": form}
         with number_errors(X, what):
             if of_source:
-                return validation.check_array(in_memory(X), input_name=what, **checks)
+                loaded = X.load() if isinstance(X, FileRows) else X
+                return validation.check_array(loaded, input_name=what, **checks)
             return validation.validate_data(self, X, reset=reset, **checks)
 
     def __sklearn_tags__(self) -> Any:
@@ -346,10 +353,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
 
     def _read_bridge(
         self, source: SourceDomain | None, domains: tuple[Any, Any], original: Any
-    ) -> Bridge | None:
-        """Return what the domains share, where the method uses that."""
-        if not self.bridges:
-            return None
+    ) -> Bridge:
+        """Return what the domains share, of what the method uses."""
         if source is None:
             every = np.arange(domains[1].shape[1])
             return Bridge(every, every, one_domain=True)

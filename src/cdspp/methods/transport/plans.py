@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cdspp.core.errors import MethodFailed
-from cdspp.core.linalg import one_hot, row_normalise, softmax, squared_distances
+from cdspp.core.linalg import row_normalise, softmax, squared_distances
 from cdspp.core.memory import require_memory
 from cdspp.methods import base
 from cdspp.methods.base import Float, Iteration, Problem
@@ -103,7 +103,7 @@ class PlanClassifier(base.ConfidentClassifier):
         problem.require_every_class(self.classes_)
         X = np.vstack([problem.X_labelled, problem.X_unlabelled])
         require_plan(type(self).__name__, len(problem.X_source), len(X))
-        self._classes = one_hot(problem.y_source, problem.n_classes)
+        self._classes = np.eye(problem.n_classes)[problem.y_source]
         self._fit_plan(problem, X)
         return []
 
