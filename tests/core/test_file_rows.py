@@ -108,6 +108,7 @@ def test_what_fits_a_chunk_is_no_such_file(tmp_path: Path) -> None:
     assert in_file(few) is None
     np.testing.assert_array_equal(in_memory(few), X[:5])
     assert in_memory(rows) is rows
+    assert in_memory(X) is X
 
 
 def test_what_was_written_to_a_copy_on_write_stays(tmp_path: Path) -> None:

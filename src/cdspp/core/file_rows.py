@@ -201,9 +201,9 @@ def in_file(X: Any) -> FileRows | None:
     return X if isinstance(X, FileRows) and not _fits_a_chunk(X) else None
 
 
-def in_memory(rows: Any) -> Any:
-    """Return rows of a file, read where they fit in a chunk."""
-    return rows.load() if _fits_a_chunk(rows) else rows
+def in_memory(X: Any) -> Any:
+    """Return rows, those of a file read where they fit in a chunk."""
+    return X.load() if isinstance(X, FileRows) and _fits_a_chunk(X) else X
 
 
 def _fits_a_chunk(X: FileRows) -> bool:

@@ -185,20 +185,15 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             several = self.uses_source and not bridged
             compare_classes(y_target, labels, type(self).__name__, several=several)
         classes = np.unique(np.concatenate([y_target, labels]))
-        X_labelled, X_unlabelled = X[labelled], X[~labelled]
-        if isinstance(X, FileRows):
-            X_labelled, X_unlabelled = in_memory(X_labelled), in_memory(X_unlabelled)
         problem = Problem(
             X_source=X_source,
             y_source=np.searchsorted(classes, y_source),
             more_sources=tuple((Z, np.searchsorted(classes, y)) for Z, y in others),
-            X_labelled=X_labelled,
+            X_labelled=in_memory(X[labelled]),
             y_labelled=np.searchsorted(classes, y_target),
-            X_unlabelled=X_unlabelled,
+            X_unlabelled=in_memory(X[~labelled]),
             n_classes=len(classes),
-            bridge=self._read_bridge(first, (X_source, X), original)
-            if self.bridges
-            else None,
+            bridge=self._read_bridge(first, (X_source, X), original),
         )
         warn_of_cost(self, problem)
         self.classes_ = classes
@@ -353,8 +348,10 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
 
     def _read_bridge(
         self, source: SourceDomain | None, domains: tuple[Any, Any], original: Any
-    ) -> Bridge:
-        """Return what the domains share, of what the method uses."""
+    ) -> Bridge | None:
+        """Return what the domains share, where the method uses that."""
+        if not self.bridges:
+            return None
         if source is None:
             every = np.arange(domains[1].shape[1])
             return Bridge(every, every, one_domain=True)

@@ -96,11 +96,10 @@ class CommonSpaceMethod(
             self._prepare_source, self._prepare_target, self._prepare_unlabelled
         )
 
-    def _prepare_source(self, X: Float) -> Float:
-        return linalg.row_normalise(X)
-
     def _prepare_target(self, X: Float) -> Float:
         return linalg.row_normalise(X)
+
+    _prepare_source = _prepare_target
 
     def _prepare_unlabelled(self, X: Float) -> Float:
         return self._prepare_target(X)

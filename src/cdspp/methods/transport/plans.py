@@ -324,12 +324,10 @@ class SemiRelaxedFGW(PlanClassifier):
         shares = self.plan_ @ self._classes
         shares /= shares.sum(axis=1, keepdims=True)
         seen = dict(zip(row_keys(self._rows), shares, strict=True))
-        new = self._classes[self._slopes(X).argmin(axis=1)]
-        rows = zip(row_keys(X), new, strict=True)
-        return np.array([seen.get(key, own) for key, own in rows])
-
-    def _slopes(self, X: Float) -> Float:
-        """Return the slope of the objective where a row goes to each source row."""
+        # A new row goes where the slope of the objective is least.
         to_target = squared_distances(row_normalise(X), row_normalise(self._rows))
         crossed = 2.0 / self._scale * to_target @ self.plan_ @ self._distances
-        return np.asarray(self._distances**2 @ self.plan_.sum(axis=0) - crossed)
+        slopes = self._distances**2 @ self.plan_.sum(axis=0) - crossed
+        new = self._classes[slopes.argmin(axis=1)]
+        rows = zip(row_keys(X), new, strict=True)
+        return np.array([seen.get(key, own) for key, own in rows])
