@@ -15,7 +15,6 @@ from cdspp.core import file_rows
 from cdspp.core.errors import DataError
 from cdspp.core.file_rows import (
     FileRows,
-    chunks_of,
     in_file,
     in_memory,
     rowwise,
@@ -53,7 +52,7 @@ def test_chunks_are_the_rows_in_order_and_no_larger_than_asked(rows: FileRows) -
     assert all(chunk.size <= CHUNK and chunk.dtype == np.float64 for chunk in chunks)
     assert [place.start for place in places[1:]] == [p.stop for p in places[:-1]]
     np.testing.assert_array_equal(np.vstack(chunks), X.astype(np.float64))
-    np.testing.assert_array_equal(in_memory(rows), X)
+    np.testing.assert_array_equal(rows.load(), X)
 
 
 def test_rows_of_masks_are_those_of_the_array(rows: FileRows) -> None:
@@ -71,8 +70,7 @@ def test_what_is_computed_by_rows_is_put_together(rows: FileRows) -> None:
 
     for found, expected in zip(rowwise(both, rows), both(X), strict=True):
         np.testing.assert_array_equal(found, expected)
-    assert len(list(chunks_of(rows))) > 1
-    assert len(list(chunks_of(X))) == 1
+    assert len(list(rows.chunks())) > 1
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
@@ -108,8 +106,8 @@ def test_what_fits_a_chunk_is_no_such_file(tmp_path: Path) -> None:
     assert rows is not None
     few = rows[np.arange(23) < 5]
     assert in_file(few) is None
-    np.testing.assert_array_equal(in_memory(few, small=True), X[:5])
-    assert in_memory(rows, small=True) is rows
+    np.testing.assert_array_equal(in_memory(few), X[:5])
+    assert in_memory(rows) is rows
     assert in_memory(X) is X
 
 

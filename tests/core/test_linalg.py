@@ -8,7 +8,6 @@ import pytest
 from cdspp.core.linalg import (
     class_sums,
     counts,
-    one_hot,
     principal_axes,
     psd_factor,
     row_normalise,
@@ -33,11 +32,6 @@ def test_rows_have_unit_length_and_zero_rows_stay_zero() -> None:
 
 def test_counts_include_classes_without_samples() -> None:
     assert counts(CODES, 4).tolist() == [2.0, 0.0, 3.0, 0.0]
-
-
-def test_one_hot_has_a_one_in_the_column_of_the_class() -> None:
-    expected = [[0, 0, 1], [1, 0, 0], [0, 0, 1], [0, 0, 1], [1, 0, 0]]
-    assert one_hot(CODES, 3).tolist() == expected
 
 
 def test_class_sums_add_the_rows_of_each_class() -> None:

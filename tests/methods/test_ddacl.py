@@ -24,7 +24,7 @@ from support.toy_problem import (
 
 from cdspp import DDACL, SourceDomain
 from cdspp.core.errors import CollapseWarning
-from cdspp.core.linalg import one_hot, row_normalise
+from cdspp.core.linalg import row_normalise
 from cdspp.methods.ddacl import ddacl
 from cdspp.methods.ddacl.ddacl import (
     AlignmentObjective,
@@ -103,7 +103,7 @@ def test_the_digits_case_follows_the_authors_objective(fit: Fit) -> None:
 def dense_discrepancy(y_source: np.ndarray, y_target: np.ndarray) -> np.ndarray:
     """Return the weights of all products of samples, of norm one."""
     source, target = (
-        np.vstack([np.ones(len(y)), one_hot(y, 4).T]) for y in (y_source, y_target)
+        np.vstack([np.ones(len(y)), np.eye(4)[y].T]) for y in (y_source, y_target)
     )
     shares = [part / part.sum(axis=1, keepdims=True) for part in (source, target)]
     E = np.hstack([shares[0], -shares[1]])

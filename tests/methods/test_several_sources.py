@@ -10,7 +10,6 @@ import pytest
 from scipy import linalg
 
 from cdspp import CDSPP, DAMA, CDSPPSup, DAMASup, SourceDomain, SourceVote, make
-from cdspp.core.linalg import one_hot
 from cdspp.methods.cdspp.structure_preserving import Side, solve_several
 
 C, ALPHA = 4, 3.0
@@ -28,7 +27,7 @@ def domains(*shapes: tuple[int, int]) -> list[Side]:
 
 def dense(sides: list[Side]) -> tuple[np.ndarray, np.ndarray]:
     """Return both matrices of the generalised eigenproblem, written out."""
-    Y = [one_hot(side.codes, C) for side in sides]
+    Y = [np.eye(C)[side.codes] for side in sides]
     sums = [side.X.T @ y for side, y in zip(sides, Y, strict=True)]
     total = sum(side.class_counts for side in sides)
     right = []

@@ -201,28 +201,13 @@ def in_file(X: Any) -> FileRows | None:
     return X if isinstance(X, FileRows) and not _fits_a_chunk(X) else None
 
 
-def in_memory(X: Any, *, small: bool = False) -> Any:
-    """Return rows in memory: those of a file are read; if `small`, a chunk at most."""
-    read = isinstance(X, FileRows) and (not small or _fits_a_chunk(X))
-    return X.load() if read else X
+def in_memory(X: Any) -> Any:
+    """Return rows, those of a file read where they fit in a chunk."""
+    return X.load() if isinstance(X, FileRows) and _fits_a_chunk(X) else X
 
 
 def _fits_a_chunk(X: FileRows) -> bool:
     return X.shape[0] * X.shape[1] <= CHUNK_VALUES
-
-
-def chunks_of(X: Any, used: Int | None = None) -> Iterator[tuple[slice, Float]]:
-    """Yield rows by chunks (an array is one), and their places among those in use."""
-    if isinstance(X, FileRows):
-        if used is None or len(used):
-            yield from (X if used is None else X[used]).chunks()
-    elif used is None:
-        yield slice(0, X.shape[0]), X
-    else:
-        step = max(1, CHUNK_VALUES // max(1, X.shape[1]))
-        for start in range(0, len(used), step):
-            chosen = used[start : start + step]
-            yield slice(start, start + len(chosen)), X[chosen]
 
 
 def mapped(X: Any, function: Callable[[Any], Any], width: int | None = None) -> Any:

@@ -25,13 +25,6 @@ def n_rows(values: Any) -> int | None:
     return int(shape[0]) if shape else None
 
 
-def squared_lengths(X: Any) -> np.ndarray:
-    """Return the squared length of each row."""
-    if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.asarray(np.einsum("ij,ij->i", X, X))
-
-
 def require_finite(
     X: Any,
     names: Sequence[object] | np.ndarray,
@@ -73,14 +66,9 @@ def counts(codes: Int, n_classes: int) -> Float:
     return np.bincount(codes, minlength=n_classes).astype(np.float64)
 
 
-def one_hot(codes: Int, n_classes: int) -> Float:
-    """Return the class indicator matrix of shape (n, n_classes)."""
-    return np.eye(n_classes)[codes]
-
-
 def class_sums(X: Float, codes: Int, n_classes: int) -> Float:
     """Return the sum of the rows of each class, (n_classes, d), by one product."""
-    return np.asarray(one_hot(codes, n_classes).T @ X)
+    return np.asarray(np.eye(n_classes)[codes].T @ X)
 
 
 def column_signs(P: Float) -> Float:
@@ -102,16 +90,6 @@ def symmetric_product(X: Float, *, of_rows: bool) -> Float:
     # One symmetric rank-k update: half the work of a general product, no copy of X.
     transposed = np.ascontiguousarray(X).T
     return np.asarray(linalg.blas.dsyrk(1.0, transposed, trans=int(of_rows)))
-
-
-def diagonal(A: Float) -> Float:
-    """Return the diagonal of a square matrix as a view that can be written to."""
-    return np.asarray(np.einsum("ii->i", A))
-
-
-def add_symmetric_product(total: Float, X: Float) -> Float:
-    """Add ``X.T @ X`` to the upper triangle of `total`, in place if Fortran-ordered."""
-    return np.asarray(linalg.blas.dsyrk(1.0, X.T, beta=1.0, c=total, overwrite_c=True))
 
 
 def scaled_on_both_sides(S: Float, scale: Float) -> Float:

@@ -169,7 +169,7 @@ class Scaling:
         if self.kind == names.UNIT:
             if not issparse(X):
                 return linalg.row_normalise(X)
-            lengths = np.sqrt(linalg.squared_lengths(X))[:, None]  # those of zeros stay
+            lengths = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).reshape(-1, 1))
             return X.multiply(1.0 / np.where(lengths > 0, lengths, 1.0)).tocsr()
         if self.means is not None and self.factors is not None:
             return (X - self.means) * self.factors

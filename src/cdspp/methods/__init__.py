@@ -100,15 +100,6 @@ def option_defaults(name: str) -> Mapping[str, Any]:
     return discovery.defaults_of(method_class(name))
 
 
-def seed_option(name: str, seed: int) -> dict[str, int]:
-    """Return the seed as an option of the method `name`, nothing if it draws none.
-
-    >>> seed_option("ddacl", 7), seed_option("cdspp", 7)
-    ({'random_state': 7}, {})
-    """
-    return {"random_state": seed} if "random_state" in option_defaults(name) else {}
-
-
 def make(name: str, **options: Any) -> HeterogeneousClassifier:
     """Return the method `name` with `options` in place of its defaults.
 
@@ -123,11 +114,18 @@ def make(name: str, **options: Any) -> HeterogeneousClassifier:
     >>> make("cdspp", alpha=1.0).alpha
     1.0
     """
+    return make_seeded(name, None, **options)
+
+
+def make_seeded(name: str, seed: int | None, **options: Any) -> HeterogeneousClassifier:
+    """Return the method `name` as `make` does, with a seed where it draws numbers.
+
+    >>> make_seeded("ddacl", 7).random_state
+    7
+    """
     cls = method_class(name)
-    discovery.check_options(f"method {name}", options, discovery.defaults_of(cls))
+    known = discovery.defaults_of(cls)
+    discovery.check_options(f"method {name}", options, known)
+    if seed is not None and "random_state" in known:
+        options = {"random_state": seed} | options
     return cls(**options)
-
-
-def make_seeded(name: str, seed: int, **options: Any) -> HeterogeneousClassifier:
-    """Return the method `name` as `make` does, with a seed where it draws numbers."""
-    return make(name, **{**seed_option(name, seed), **options})

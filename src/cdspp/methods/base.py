@@ -18,7 +18,7 @@ from sklearn.utils import validation
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from cdspp.core.errors import CollapseWarning, LabelWarning
-from cdspp.core.file_rows import in_file, in_memory, rowwise
+from cdspp.core.file_rows import FileRows, in_file, in_memory, rowwise
 from cdspp.core.files import storable
 from cdspp.core.labels import UNLABELLED
 from cdspp.core.memory import require_memory
@@ -192,9 +192,9 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             X_source=X_source,
             y_source=np.searchsorted(classes, y_source),
             more_sources=tuple((Z, np.searchsorted(classes, y)) for Z, y in others),
-            X_labelled=in_memory(X[labelled], small=True),
+            X_labelled=in_memory(X[labelled]),
             y_labelled=np.searchsorted(classes, y_target),
-            X_unlabelled=in_memory(X[~labelled], small=True),
+            X_unlabelled=in_memory(X[~labelled]),
             n_classes=len(classes),
             bridge=self._read_bridge(first, (X_source, X), original),
         )
@@ -242,7 +242,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         self, X: Any, what: str = "X", *, of_source: bool = False, reset: bool = False
     ) -> Any:
         """Return rows validated, or left in their file, checked as they are read."""
-        if (rows := in_file(X)) is not None:
+        # An array is in memory.
+        if type(X) is not np.ndarray and (rows := in_file(X)) is not None:
             if self.reads_files:
                 if not of_source:
                     validation.validate_data(
@@ -261,7 +262,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         checks: dict[str, Any] = {"dtype": np.float64, "accept_sparse": form}
         with number_errors(X, what):
             if of_source:
-                return validation.check_array(in_memory(X), input_name=what, **checks)
+                loaded = X.load() if isinstance(X, FileRows) else X
+                return validation.check_array(loaded, input_name=what, **checks)
             return validation.validate_data(self, X, reset=reset, **checks)
 
     def __sklearn_tags__(self) -> Any:

@@ -15,7 +15,7 @@ from scipy.sparse import issparse
 
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import BridgeWarning, UnitWarning
-from cdspp.core.file_rows import FileRows, chunks_of, mapped
+from cdspp.core.file_rows import FileRows, mapped
 from cdspp.core.linalg import n_rows
 from cdspp.core.wording import counted
 
@@ -234,7 +234,7 @@ def row_keys(X: Any) -> Iterator[bytes]:
             places = X.indices[start:stop].astype(np.int64)
             yield places.tobytes() + X.data[start:stop].tobytes()
         return
-    for _, rows in chunks_of(X):
+    for _, rows in X.chunks() if isinstance(X, FileRows) else [(None, X)]:
         for row in rows:
             yield (row + 0.0).tobytes() if row.any() else b""  # -0.0 is 0.0
 

@@ -55,7 +55,11 @@ class Cost(NamedTuple):
 
 
 def fit_cost(
-    method: type[Any], size: Size, options: Mapping[str, Any] = MappingProxyType({})
+    method: type[Any],
+    size: Size,
+    options: Mapping[str, Any] = MappingProxyType({}),
+    *,
+    with_data: bool = True,
 ) -> Cost:
     """Estimate the cost of one fit of a method, within a factor of about two.
 
@@ -66,27 +70,23 @@ def fit_cost(
     size : Size
         Size of the problem.
     options : mapping, default={}
-        Options in place of defaults; those count that `expected_cost` names.
-    """
-    values: float = size.n_source * size.d_source + size.n_target * size.d_target
-    if method.accepts_sparse and method.bridges:  # of others rows are made dense
-        values *= size.density
-    seconds, more = expected_cost(method, size, options)
-    start = START_UP_MB + (TORCH_MB if method.needs_torch else 0.0)
-    return Cost(seconds, start + COPIES * 8 * values / MIB + more)
-
-
-def expected_cost(method: type[Any], size: Size, options: Mapping[str, Any]) -> Cost:
-    """Return about how many seconds a fit takes on one thread, and MB beside data.
-
-    Options that `cost` of the class takes count; `max_iter` multiplies the seconds.
+        Options in place of defaults: those that `cost` of the class takes count, and
+        `max_iter`, which multiplies the seconds.
+    with_data : bool, default=True
+        Count the memory of the imported library and of the data, too.
     """
     accepted = defaults_of(method.cost)
     chosen = {name: value for name, value in options.items() if name in accepted}
     seconds, megabytes = method.cost(size, **chosen)
     usual = defaults_of(method).get("max_iter")
     share = options.get("max_iter", usual) / usual if usual else 1.0
-    return Cost(share * seconds, megabytes)
+    if not with_data:
+        return Cost(share * seconds, megabytes)
+    values: float = size.n_source * size.d_source + size.n_target * size.d_target
+    if method.accepts_sparse and method.bridges:  # of others rows are made dense
+        values *= size.density
+    start = START_UP_MB + (TORCH_MB if method.needs_torch else 0.0)
+    return Cost(share * seconds, start + COPIES * 8 * values / MIB + megabytes)
 
 
 def warn_of_cost(model: Any, problem: Problem) -> None:
@@ -107,7 +107,8 @@ def warn_of_cost(model: Any, problem: Problem) -> None:
             for X in rows
         ),
     )
-    cost, texts = expected_cost(type(model), size, model.get_params(deep=False)), []
+    options, texts = model.get_params(deep=False), []
+    cost = fit_cost(type(model), size, options, with_data=False)
     # Methods that read files by chunks refuse them by themselves.
     in_files = any(isinstance(X, FileRows) for X in rows)
     if cost.megabytes > ALWAYS_FREE and not in_files:

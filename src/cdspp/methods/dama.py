@@ -17,7 +17,6 @@ from cdspp.core.linalg import (
     class_sums,
     column_signs,
     counts,
-    diagonal,
     symmetric_product,
 )
 from cdspp.methods import base
@@ -336,7 +335,7 @@ def align(
     similar = np.asfortranarray(linalg.block_diag(*blocks))
     similar = linalg.blas.dsyrk(-1.0, sums, beta=1.0, c=similar, overwrite_c=1)
     size = len(similar)
-    diagonal(similar)[:] += alpha
+    similar[np.diag_indices_from(similar)] += alpha
     if n_components is not None and n_components > size:
         warnings.warn(
             f"n_components={n_components}, but the eigenproblem has {size} directions "

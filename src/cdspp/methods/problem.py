@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_array
 
 from cdspp.core.errors import MethodFailed
-from cdspp.core.file_rows import chunks_of, mapped
-from cdspp.core.linalg import counts, n_rows, squared_lengths
+from cdspp.core.file_rows import FileRows, mapped
+from cdspp.core.linalg import counts, n_rows
 from cdspp.core.names import PCA
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.wording import counted, shortened
@@ -237,10 +238,14 @@ def mean_cosine(X: Any) -> float:
     It is the squared length of the mean of the rows scaled to unit length.
     """
     total, n = np.zeros(X.shape[1]), 0
-    for _, rows in chunks_of(X):
+    chunks: Any = X.chunks() if isinstance(X, FileRows) else [(None, X)]
+    for _, rows in chunks:
         # Squares of very large or small numbers are infinite or zero: left out, too.
         with np.errstate(over="ignore", under="ignore"):
-            lengths = np.sqrt(squared_lengths(rows))
+            if issparse(rows):
+                lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+            else:
+                lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
         counted = (lengths > 0) & np.isfinite(lengths)
         weights = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=counted)
         total, n = total + weights @ rows, n + int(counted.sum())

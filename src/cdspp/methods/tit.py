@@ -16,7 +16,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from cdspp.core.errors import MethodFailed
-from cdspp.core.linalg import column_signs, counts, diagonal, symmetric_product
+from cdspp.core.linalg import column_signs, counts, symmetric_product
 from cdspp.methods.base import (
     COUNT,
     NON_NEGATIVE,
@@ -238,7 +238,7 @@ class KernelBlock:
         T += np.triu(T, 1).T
         inner = J if self.basis is None else self.basis.T @ (J @ self.basis)
         system = inner @ T.T
-        diagonal(system)[:] += alpha
+        system[np.diag_indices_from(system)] += alpha
         # The matrix is nearly singular where 1 / phi is very large, which is allowed:
         # the routine that warns of it is avoided. It takes columns: the transpose.
         *factors, S, info = linalg.lapack.dgesv(

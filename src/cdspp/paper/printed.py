@@ -18,7 +18,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.names import AVERAGE, PathLike, Paths
 from cdspp.core.wording import DASH, counted, in_points, marks, percent, task_title
 from cdspp.core.yaml_files import read_yaml
-from cdspp.methods import seed_option
+from cdspp.methods import option_defaults
 from cdspp.paper.plugin import PaperPlan
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
 from cdspp.stages.formats import SHIPPED, read_csv
@@ -172,7 +172,8 @@ def _beside(
     """Return our columns of a printed cell; the first of `seeds` is the main run."""
     mean, sd = mean_sd(seeds[0])
     verdict = cell_verdict(cell, seeds[0])
-    if verdict == DIFFERS and row is not None and seed_option(row.method, 0):
+    draws = row is not None and "random_state" in option_defaults(row.method)
+    if verdict == DIFFERS and draws:
         enough = (values for values in seeds if n_present(values) >= MIN_TRIALS)
         differing = sum(cell_verdict(cell, values) == DIFFERS for values in enough)
         verdict = DIFFERS if differing >= _MIN_SEEDS else TOO_FEW

@@ -16,8 +16,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from cdspp.core.errors import MethodFailed
 from cdspp.core.files import storable
 from cdspp.core.linalg import (
-    diagonal,
-    one_hot,
     principal_axes,
     symmetric_product,
 )
@@ -62,7 +60,7 @@ class SourceMap:
         pairs = 1.0 / (own * pseudo + pseudo * labelled + labelled * own)
         factors = 1.0 / (labelled + pseudo) + pairs * own
         right = np.vstack([mean, factors[:, None] * sums])
-        shares = one_hot(self.codes, self.n_classes).T * (weights / own[self.codes])
+        shares = np.eye(self.n_classes)[self.codes].T * (weights / own[self.codes])
         means = np.vstack([weights / own.sum(), shares])
         scales = np.sqrt(weights * (pairs * (pseudo + labelled))[self.codes])
         n, d = self.X.shape
@@ -96,7 +94,7 @@ class SourceMap:
 
 def _solve_ridge(M: Float, ridge: float, right: Float) -> Float:
     """Solve ``(M + ridge I) A = right``; only the upper triangle of M is read."""
-    diagonal(M)[:] += ridge
+    M[np.diag_indices_from(M)] += ridge
     try:
         factor = linalg.cho_factor(M, overwrite_a=True, check_finite=False)
     except linalg.LinAlgError as error:

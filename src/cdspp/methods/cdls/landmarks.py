@@ -18,7 +18,7 @@ from scipy import linalg
 from scipy.linalg import blas, lapack
 
 from cdspp.core.errors import MethodFailed
-from cdspp.core.linalg import class_sums, counts, diagonal
+from cdspp.core.linalg import class_sums, counts
 from cdspp.methods.base import Float, Int
 
 TOLERANCE = 1e-10  # Residuals, as a share of the largest entry of the gradient.
@@ -198,7 +198,7 @@ class _StepEquations:
         # penalising them changes no step and lets the Cholesky factor exist.
         self.penalty[code] = np.abs(matrix).max()
         matrix[domain[:, None] == domain] += self.penalty[code]
-        diagonal(matrix)[:] += program.curvature
+        matrix[np.diag_indices_from(matrix)] += program.curvature
         sums = program.groups[members][:, None] == groups
         border = np.asfortranarray(np.hstack([self.low_rank[members], -1.0 * sums]))
         first = self.width + int(np.searchsorted(self.present % n_classes, code))
@@ -266,7 +266,7 @@ def _cholesky(matrix: Float, added: Float) -> Float:
     shift = 0.0
     for _ in range(12):
         shifted = matrix.copy(order="F")
-        diagonal(shifted)[:] += added + shift
+        shifted[np.diag_indices_from(shifted)] += added + shift
         # LAPACK itself: for so small a block SciPy's checks cost more than the factor.
         # The rest of the matrix stays above the diagonal.
         factor, failed = lapack.dpotrf(

@@ -12,13 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from cdspp.core.file_rows import FileRows, chunks_of, mapped
+from cdspp.core import file_rows
+from cdspp.core.file_rows import FileRows, mapped
 from cdspp.core.linalg import (
-    add_symmetric_product,
     column_signs,
-    counts,
-    diagonal,
-    one_hot,
     psd_factor,
     scaled_on_both_sides,
     symmetric_product,
@@ -92,8 +89,8 @@ class Side:
 
     def __init__(self, X: Float, codes: Int, n_classes: int, alpha: float) -> None:
         self.X, self.codes, self.n_classes, self.alpha = X, codes, n_classes, alpha
-        self.indicator = one_hot(codes, n_classes)
-        self.class_counts = counts(codes, n_classes)
+        self.indicator = np.eye(n_classes)[codes]
+        self.class_counts = np.bincount(codes, minlength=n_classes)
 
     @cached_property
     def gram(self) -> Float:
@@ -110,7 +107,7 @@ class Side:
         """Class sums ``M`` of shape (d, n_classes)."""
         return np.asarray(self.X.T @ self.indicator)
 
-    def solve(self, other: Float, shared: NDArray[np.bool_]) -> ClosedForm:
+    def solve(self, other: Int, shared: NDArray[np.bool_]) -> ClosedForm:
         """Solve ``Q = K^{-1} M`` for the classes `shared` by both domains.
 
         Where rows are fewer than features, the matrix to factorise is
@@ -129,7 +126,7 @@ class Side:
         Z = linalg.blas.dsymm(1.0, self.gram, B)
         return ClosedForm(Y.T @ Z, lambda U: self.X.T @ (B @ U), lambda U: Z @ U)
 
-    def inverse(self, other: Float) -> Inverse:
+    def inverse(self, other: Int) -> Inverse:
         """Return ``K^{-1}``, factorised by the smaller side."""
         n, d = self.X.shape
         if n < d:
@@ -156,14 +153,14 @@ class Side:
         S = linalg.blas.dsyr2k(
             1.0, coupling.T, self.indicator.T, trans=1, beta=1.0, c=S, overwrite_c=True
         )
-        diagonal(S)[:] += self.alpha
+        S[np.diag_indices_from(S)] += self.alpha
         return linalg.cho_factor(S, overwrite_a=True, check_finite=False), scale, shift
 
 
 def _regularised_factor(K: Float, M: Float, alpha: float) -> Factor:
     """Return the Cholesky factor of ``K - M M^T + alpha I``; `K` is overwritten."""
     K = linalg.blas.dsyrk(-1.0, M, beta=1.0, c=K, overwrite_c=True)
-    diagonal(K)[:] += alpha
+    K[np.diag_indices_from(K)] += alpha
     c, lower = linalg.cho_factor(K, overwrite_a=True, check_finite=False)
     return c, lower
 
@@ -177,8 +174,18 @@ class RowsInUse(NamedTuple):
 
     def chunks(self) -> Iterator[tuple[Float, Int]]:
         """Yield the rows in use and their class codes, a chunk at a time."""
-        for place, rows in chunks_of(self.X, self.used):
-            yield rows, self.codes[place]
+        X, codes, used = self
+        if isinstance(X, FileRows):
+            if used is None or len(used):
+                for place, rows in (X if used is None else X[used]).chunks():
+                    yield rows, codes[place]
+        elif used is None:
+            yield X, codes
+        else:
+            step = max(1, file_rows.CHUNK_VALUES // max(1, X.shape[1]))
+            for start in range(0, len(used), step):
+                chosen = slice(start, start + step)
+                yield X[used[chosen]], codes[chosen]
 
     def placed(self, P: Float) -> RowsInUse:
         """Return the part with all its rows times a projection."""
@@ -199,16 +206,16 @@ class ChunkedSide:
     ) -> None:
         self.parts, self.n_classes, self.alpha = parts, n_classes, alpha
         self.codes = np.concatenate([part.codes for part in parts])
-        self.class_counts = counts(self.codes, n_classes)
+        self.class_counts = np.bincount(self.codes, minlength=n_classes)
 
-    def solve(self, other: Float, shared: NDArray[np.bool_]) -> ClosedForm:
+    def solve(self, other: Int, shared: NDArray[np.bool_]) -> ClosedForm:
         """Solve ``Q = K^{-1} M`` for the `shared` classes, see `Side.solve`."""
         inverse = self.inverse(other)
         M = self.sums[:, shared]
         Q = inverse.apply(M)
         return ClosedForm(M.T @ Q, lambda U: Q @ U, lambda U: None)
 
-    def inverse(self, other: Float) -> Inverse:
+    def inverse(self, other: Int) -> Inverse:
         """Return ``K^{-1}``, factorised, in one pass over the rows."""
         d = self.parts[0].X.shape[1]
         roots = np.sqrt(self.class_counts + other / 2.0)
@@ -218,7 +225,8 @@ class ChunkedSide:
                 n = len(codes)  # a class indicator matrix with one number per row
                 stored = np.ones(n), codes, np.arange(n + 1)
                 sums += sparse.csc_array(stored, (self.n_classes, n)) @ rows
-                K = add_symmetric_product(K, rows * roots[codes][:, None])
+                weighted = (rows * roots[codes][:, None]).T
+                K = linalg.blas.dsyrk(1.0, weighted, beta=1.0, c=K, overwrite_c=True)
         self.sums = sums.T
         return Inverse(_regularised_factor(K, self.sums, self.alpha), self.alpha)
 

@@ -12,7 +12,7 @@ from scipy import linalg
 from sklearn.utils._param_validation import StrOptions
 
 from cdspp.core.errors import MethodFailed
-from cdspp.core.linalg import counts, diagonal, row_normalise
+from cdspp.core.linalg import counts, row_normalise
 from cdspp.methods.base import POSITIVE, Float, Iteration, Problem
 from cdspp.methods.hfa import hfa
 from cdspp.methods.hfa.hfa import HFA, AugmentedMachine, GaussianKernel, Solution
@@ -134,7 +134,7 @@ class LabellingMachine(AugmentedMachine):
         np.matmul(guesses * weights, guesses.T, out=Q[n_known:, n_known:])
         Q *= self._kernels.shifted
         hfa.add_columns(Q, self._columns * self._labels, weights)
-        diagonal(Q)[:] += self._kernels.ridge
+        Q[np.diag_indices_from(Q)] += self._kernels.ridge
         return Q
 
     def _strengths(self, dual: Float) -> Float:

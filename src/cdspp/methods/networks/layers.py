@@ -20,7 +20,6 @@ from torch import Tensor
 from torch.nn import functional
 
 from cdspp.core.errors import MethodFailed
-from cdspp.core.linalg import one_hot
 from cdspp.core.provenance import hardware
 from cdspp.methods.base import Float, Problem
 from cdspp.methods.networks.trained import (
@@ -123,8 +122,8 @@ class Batch:
         target = np.vstack([problem.X_labelled, problem.X_unlabelled])
         self.X_source = to_mkldnn(setup.place(problem.X_source))
         self.X_target = to_mkldnn(setup.place(target))
-        self.Y_source = setup.place(one_hot(problem.y_source, problem.n_classes))
-        self.Y_labelled = setup.place(one_hot(problem.y_labelled, problem.n_classes))
+        self.Y_source = setup.place(np.eye(problem.n_classes)[problem.y_source])
+        self.Y_labelled = setup.place(np.eye(problem.n_classes)[problem.y_labelled])
 
 
 def class_means(Y: Tensor, Z: Tensor) -> Tensor:

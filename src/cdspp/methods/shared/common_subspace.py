@@ -96,11 +96,10 @@ class CommonSpaceMethod(
             self._prepare_source, self._prepare_target, self._prepare_unlabelled
         )
 
-    def _prepare_source(self, X: Float) -> Float:
-        return linalg.row_normalise(X)
-
     def _prepare_target(self, X: Float) -> Float:
         return linalg.row_normalise(X)
+
+    _prepare_source = _prepare_target
 
     def _prepare_unlabelled(self, X: Float) -> Float:
         return self._prepare_target(X)
@@ -213,20 +212,16 @@ class SubspaceClassifier:
             return cls(mean, _WrappedClassifier(fitted, n_classes))
         sums, sizes = np.zeros((n_classes, len(mean))), np.zeros(n_classes)
         for Z, codes in parts:
-            sums += linalg.class_sums(linalg.row_normalise(Z - mean), codes, n_classes)
-            sizes += linalg.counts(codes, n_classes)
+            sums += np.eye(n_classes)[codes].T @ linalg.row_normalise(Z - mean)
+            sizes += np.bincount(codes, minlength=n_classes)
         present = np.flatnonzero(sizes)
         means = sums[present] / sizes[present, None]
         means = linalg.row_normalise(means) if normalize_means else means
         return cls(mean, NearestMean(means, present, n_classes))
 
-    def embed(self, Z: Float) -> Float:
-        """Return projected rows centred and scaled to unit length."""
-        return linalg.row_normalise(Z - self.mean)
-
     def probabilities(self, Z: Float) -> Float:
         """Return class probabilities of projected rows."""
-        return self.inner.probabilities(self.embed(Z))
+        return self.inner.probabilities(linalg.row_normalise(Z - self.mean))
 
 
 class SubspaceRecogniser(SubspaceMethod, base.ConfidentClassifier):
@@ -241,7 +236,7 @@ class SubspaceRecogniser(SubspaceMethod, base.ConfidentClassifier):
     _recogniser: SubspaceClassifier
 
     def _embed(self, Z: Float) -> Float:
-        return self._recogniser.embed(Z)
+        return linalg.row_normalise(Z - self._recogniser.mean)
 
     def _probabilities(self, X: Float) -> Float:
         Z = self._prepare_target(X) @ self.projection_

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from cdspp.core.errors import MethodFailed
-from cdspp.core.linalg import one_hot, row_normalise, softmax, squared_distances
+from cdspp.core.linalg import row_normalise, softmax, squared_distances
 from cdspp.core.memory import require_memory
 from cdspp.methods import base
 from cdspp.methods.base import Float, Iteration, Problem
@@ -103,7 +103,7 @@ class PlanClassifier(base.ConfidentClassifier):
         problem.require_every_class(self.classes_)
         X = np.vstack([problem.X_labelled, problem.X_unlabelled])
         require_plan(type(self).__name__, len(problem.X_source), len(X))
-        self._classes = one_hot(problem.y_source, problem.n_classes)
+        self._classes = np.eye(problem.n_classes)[problem.y_source]
         self._fit_plan(problem, X)
         return []
 
@@ -324,12 +324,10 @@ class SemiRelaxedFGW(PlanClassifier):
         shares = self.plan_ @ self._classes
         shares /= shares.sum(axis=1, keepdims=True)
         seen = dict(zip(row_keys(self._rows), shares, strict=True))
-        new = self._classes[self._slopes(X).argmin(axis=1)]
-        rows = zip(row_keys(X), new, strict=True)
-        return np.array([seen.get(key, own) for key, own in rows])
-
-    def _slopes(self, X: Float) -> Float:
-        """Return the slope of the objective where a row goes to each source row."""
+        # A new row goes where the slope of the objective is least.
         to_target = squared_distances(row_normalise(X), row_normalise(self._rows))
         crossed = 2.0 / self._scale * to_target @ self.plan_ @ self._distances
-        return np.asarray(self._distances**2 @ self.plan_.sum(axis=0) - crossed)
+        slopes = self._distances**2 @ self.plan_.sum(axis=0) - crossed
+        new = self._classes[slopes.argmin(axis=1)]
+        rows = zip(row_keys(X), new, strict=True)
+        return np.array([seen.get(key, own) for key, own in rows])
