@@ -117,7 +117,7 @@ def test_methods_are_lines_and_states_columns_of_averages(draw: Draw) -> None:
     figure = draw(found)
     assert labels(figure, "x") == [
         "none",
-        "none-matched",
+        "none-\nmatched",
         "swapped\nclasses",
         "permuted\nlabels",
         "class\nnoise",
