@@ -252,11 +252,16 @@ def problem_size(study: Study, key: FitKey) -> Size:
 
 def cell_cost(study: Study, key: FitKey) -> Cost:
     """Return the expected cost of a trial with its options, and of their selection."""
+    key = key._replace(block="")  # Rules are asked for it again and again.
+    known: dict[FitKey, Cost] = study.costs
+    if key in known:
+        return known[key]
     options = study.method_options(key.method, key.setting)
     one = cost.fit_cost(method_class(key.method), problem_size(study, key), options)
     grid = study.grid(key.method, key.setting)
     n_fits = 1 + (FOLDS * len(grid_options(grid)) if grid else 0)
-    return one._replace(seconds=n_fits * one.seconds)
+    known[key] = one._replace(seconds=n_fits * one.seconds)
+    return known[key]
 
 
 def view_request(

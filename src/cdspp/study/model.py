@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from itertools import product
 from typing import Any, TypeVar
 
@@ -227,6 +228,11 @@ class Study:
     )  # their plans
     notes: tuple[str, ...] = ()  # for the user: files and sections that are left out
     config: Mapping[str, Any] = field(default_factory=dict)  # as it was given
+
+    @cached_property
+    def costs(self) -> dict[FitKey, Any]:
+        """The costs of trials that `cdspp.study.fit_jobs.cell_cost` has worked out."""
+        return {}
 
     def blocks(self, trials: int) -> tuple[str, ...]:
         """Return the names of the blocks that hold the first `trials` trials."""
