@@ -18,7 +18,7 @@ from cdspp.cli.init import read_tables
 from cdspp.core.errors import DataError, DiskFullError, NotWritableError
 from cdspp.datasets.table_files import Columns
 from cdspp.methods import available
-from cdspp.report.page import page
+from cdspp.report.page import headline
 
 
 def test_methods_lists_every_method_with_its_name(capsys: Any) -> None:
@@ -41,7 +41,7 @@ def test_an_optional_package_that_is_missing_is_one_line(
     def lacking(folder: str) -> str:
         raise ModuleNotFoundError(f"No module named {package!r}", name=package)
 
-    monkeypatch.setattr(page, "headline", lacking)
+    monkeypatch.setattr(headline, "headline", lacking)
     if said is None:
         with pytest.raises(ModuleNotFoundError):
             main(["summary", "results"])
@@ -91,7 +91,7 @@ def test_wrong_arguments_exit_with_code_2(arguments: list[str], capsys: Any) -> 
 def test_summary_prints_the_headline_of_a_folder_or_study(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    monkeypatch.setattr(page, "headline", lambda folder: f"headline of {folder}")
+    monkeypatch.setattr(headline, "headline", lambda folder: f"headline of {folder}")
     assert main(["summary", "results/embedded"]) == 0
     assert capsys.readouterr().out == "headline of results/embedded\n"
     assert main(["summary", str(repository / "resources/studies/printed.yaml")]) == 0
@@ -170,7 +170,7 @@ def test_each_of_several_faults_has_a_line(
 def test_a_fault_of_the_machine_is_one_line(
     error: Exception, said: str | None, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    monkeypatch.setattr(page, "headline", Mock(side_effect=error))
+    monkeypatch.setattr(headline, "headline", Mock(side_effect=error))
     if said is None:
         with pytest.raises(RuntimeError):
             main(["summary", "results"])

@@ -14,7 +14,7 @@ from support.toy_study import CONFIG, Project
 
 from cdspp.analysis.verify import verify
 from cdspp.cli.study import status_text
-from cdspp.report.page.page import headline
+from cdspp.report.page.headline import headline
 from cdspp.stages.formats import SCORE_COLUMNS, read_frame
 
 pytestmark = pytest.mark.slow

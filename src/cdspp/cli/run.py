@@ -159,7 +159,7 @@ def _run(arguments: Namespace) -> str:
 
     failed = failures_of_scores(folder.glob("scores/[!.]*.parquet"))
     if (folder / "report/index.html").is_file():
-        from cdspp.report.page.page import headline
+        from cdspp.report.page.headline import headline
 
         text = f"{headline(folder)}\n\n{text}"
     elif failed:

@@ -94,7 +94,7 @@ def read_study(files: Sequence[PathLike]) -> Study:
 
 
 def _summary(arguments: Namespace) -> str:
-    from cdspp.report.page.page import headline
+    from cdspp.report.page.headline import headline
 
     return headline(_study_and_results(arguments.study)[1])
 

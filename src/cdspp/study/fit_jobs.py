@@ -16,7 +16,6 @@ from cdspp.core.provenance import code_digest
 from cdspp.features import Extractor, make_extractor
 from cdspp.methods import cost, external_identity, method_class, method_module
 from cdspp.methods.cost import Cost, Size
-from cdspp.stages.fit import FOLDS, grid_options
 from cdspp.stages.formats import ExpectedFits, fit_recipe
 from cdspp.study.files import input_patterns
 from cdspp.study.model import Study, StudyDataset
@@ -259,7 +258,12 @@ def cell_cost(study: Study, key: FitKey) -> Cost:
     options = study.method_options(key.method, key.setting)
     one = cost.fit_cost(method_class(key.method), problem_size(study, key), options)
     grid = study.grid(key.method, key.setting)
-    n_fits = 1 + (FOLDS * len(grid_options(grid)) if grid else 0)
+    n_fits = 1
+    if grid:
+        # Imported here: it brings scikit-learn, which reports on a study do without.
+        from cdspp.stages.fit import FOLDS, grid_options
+
+        n_fits += FOLDS * len(grid_options(grid))
     known[key] = one._replace(seconds=n_fits * one.seconds)
     return known[key]
 

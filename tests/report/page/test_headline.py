@@ -10,7 +10,7 @@ from support.report_data import make_plan
 from support.written_study import WrittenStudy
 
 from cdspp.core.errors import DataError
-from cdspp.report.page.page import headline
+from cdspp.report.page.headline import headline
 
 
 def test_the_headline_is_aligned_and_says_where_the_page_is(

@@ -25,7 +25,6 @@ from cdspp.analysis.best_bet import TARGET_ONLY
 from cdspp.analysis.source_help import no_comparisons, of_reference, read_comparisons
 from cdspp.analysis.verdicts import INTERVAL_TRIALS, RULE
 from cdspp.core import wording
-from cdspp.core.errors import DataError
 from cdspp.core.files import atomic
 from cdspp.core.jobs import processor_time
 from cdspp.core.names import BASELINE, REFERENCE, PathLike
@@ -33,7 +32,6 @@ from cdspp.report import registry
 from cdspp.report.tables.contents import untrained_text
 from cdspp.report.tables.source_help import comparison_table
 from cdspp.report.tables.table import Cell, Table, html_name, number_cell, to_fragment
-from cdspp.stages.formats import read_csv
 from cdspp.stages.source_states import BRIDGE_STATES
 from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS
 from cdspp.study.model import RunDescription
@@ -43,14 +41,6 @@ from cdspp.study.stale import digests_of_files, write_digests
 if TYPE_CHECKING:
     from cdspp.analysis.comparison import Comparison
 
-_OVERVIEW = {
-    **dict.fromkeys(("benchmark", "title", "row", "display_name", "kind"), "str"),
-    **{"shortened": "bool", "mean": "float64", "sd": "float64"},
-}
-_WHY = (
-    "Tables show a dash, or fewer trials; why is in the report under What was run, and "
-    "cdspp status names the log and how to try again."
-)
 _LEFT, _RIGHT = 250, 690  # ends of the axis, in units of the chart
 _FORMS = [f".{form}" for form in (*TABLE_FORMS, *FIGURE_FORMS)]
 
@@ -367,48 +357,3 @@ def _chart(comparison: Comparison) -> dict[str, Any]:
 
     ticks = range(least, most + 1, step)
     return {"rows": list(drawn.itertuples()), "place": place, "ticks": ticks}
-
-
-def headline(results_dir: PathLike) -> str:
-    """Write the overview, the answers and failures, and where the page is."""
-    folder = Path(results_dir)
-    path = folder / "tables" / "overview.csv"
-    if not path.is_file():
-        raise DataError(f"{path} does not exist. Run the study first: cdspp run")
-    overview = read_csv(path, _OVERVIEW)
-    titles = overview.drop_duplicates("benchmark").set_index("benchmark")["title"]
-    grid = [["accuracy, percent (sd)", *titles]]
-    for _, cells in overview.groupby("row", sort=False):
-        first, row = cells.iloc[0], cells.set_index("benchmark")
-        supervised = first["kind"] == "supervised"
-        signs = wording.marks(supervised=supervised, shortened=first["shortened"])
-        pairs = row.reindex(titles.index)[["mean", "sd"]].itertuples(index=False)
-        numbers = [wording.percent(*pair) for pair in pairs]
-        grid.append([first["display_name"] + signs, *numbers])
-    lines = [*wording.aligned(grid), ""]
-    if any(f"({wording.DASH})" in cell for line in grid for cell in line):
-        lines.insert(-1, f"({wording.DASH}): a single trial has no standard deviation.")
-    for name, title in titles.items():
-        lines += [f"{title}: {text}" for text in _benchmark_notes(folder, str(name))]
-    scores = [folder / "scores" / f"{name}.parquet" for name in titles.index]
-    if failed := fit_records.failures_of_scores(scores):
-        lines += ["", f"FAILED: {failed} {_WHY}"]
-    records = folder.joinpath("fits").glob("*/*/*/*/[!.]*.json")
-    if mixed := fit_records.versions_note(records):
-        lines += ["", mixed]
-    report = folder / "report" / "index.html"
-    written = report.is_file()
-    lines += ["", f"Report: {report}" if written else "The report is not written yet."]
-    return "\n".join(lines)
-
-
-def _benchmark_notes(folder: Path, benchmark: str) -> Iterator[str]:
-    path = folder / "tables" / f"contents_{benchmark}.csv"
-    if path.is_file() and (text := untrained_text(path)):
-        yield text
-    path = folder / "tables" / f"source-help_{benchmark}.csv"
-    if path.is_file() and len(comparisons := read_comparisons(path)):
-        yield answers.answer(comparisons)
-    predictions = folder / "predictions" / benchmark
-    if predictions.is_dir():
-        yield f"Predictions of rows without a label: {predictions}"
