@@ -22,11 +22,13 @@ from support.report_data import (
 )
 from support.result_files import CLASSES, write_domain, write_fit, write_splits
 
+from cdspp.analysis.pairs import compare_pairs
 from cdspp.analysis.summary import read_scores, summarise
 from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.report.page.page import write_report
 from cdspp.report.registry import ItemJob, item_jobs, names_of_kind
 from cdspp.report.tables.benchmark import build_benchmark_tables, build_overview
+from cdspp.report.tables.source_help import build_pairs_table
 from cdspp.report.tables.table import to_csv
 from cdspp.stages.formats import FIT_COLUMNS, SCORE_COLUMNS, write_rows
 from cdspp.stages.score import write_scores

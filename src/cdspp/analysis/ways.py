@@ -154,14 +154,33 @@ def statement(openings: Sequence[Opening]) -> str:
         for own in (True, False)
         if (word, own) in subjects
     ]
-    text = f"{sentence('; '.join(parts))}." if parts else "Nothing was run yet."
+    nothing = (
+        "No method that ran uses a source." if openings else "Nothing was run yet."
+    )
+    text = f"{sentence('; '.join(parts))}." if parts else nothing
     if len(text.split()) <= MOST_WORDS:
         return text
     counts = {word: sum(len(w.get(word, [])) for w in words.values()) for word in SIGNS}
     n_lines = sum(counts.values())
     return (
         f"On {counted(len(titles), 'benchmark')}, of {n_lines} ways the source helps "
-        f"in {counts[HELPS]} and hurts in {counts[HURTS]}; {counts[OPEN]} are open."
+        f"in {counts[HELPS]} and hurts in {counts[HURTS]}; the others are open: "
+        f"{counts[OPEN]}."
+    )
+
+
+def counted_words(title: str, comparisons: pd.DataFrame) -> str:
+    """Say how many methods the source helps on a benchmark, corrected for all."""
+    averages = source_help.matrix(comparisons, corrected=True)
+    verdict_of = averages[averages["state"]].drop_duplicates("row")["verdict"]
+    if verdict_of.empty:
+        return ""
+    counts = {word: int((verdict_of == word).sum()) for word in (HELPS, HURTS)}
+    n_open = len(verdict_of) - sum(counts.values())
+    return (
+        f"On {title} the source helps {counts[HELPS]} of "
+        f"{counted(len(verdict_of), 'method')} and hurts {counts[HURTS] or 'none'}; "
+        f"open: {n_open or 'none'}."
     )
 
 

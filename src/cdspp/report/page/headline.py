@@ -77,7 +77,7 @@ def _benchmark_notes(folder: Path, benchmark: str) -> Iterator[str]:
         yield text
     path = folder / "tables" / f"source-help_{benchmark}.csv"
     if path.is_file() and _opening(folder, benchmark) is None:
-        yield answers.answer(read_comparisons(path))
+        yield answers.reference_answer(read_comparisons(path))
     predictions = folder / "predictions" / benchmark
     if predictions.is_dir():
         yield f"Predictions of rows without a label: {predictions}"
