@@ -17,7 +17,7 @@ import pandas as pd
 from cdspp.analysis import source_help, verdicts
 from cdspp.core.names import REFERENCE
 from cdspp.core.wording import DASH, aligned, counted, in_points, listed, sentence
-from cdspp.methods import available
+from cdspp.methods import estimators
 
 QUESTION = "Did the source help?"
 HELPS, HURTS, OPEN = verdicts.HELPS, verdicts.HURTS, "open"
@@ -90,14 +90,20 @@ def opening(comparisons: pd.DataFrame, pairs: pd.DataFrame) -> Opening:
         numbers = [math.nan] * 3
         if row in gains.index:
             numbers = gains.loc[row, ["gain", "low", "high"]].tolist()
+        name = _without_marks(name)
         ways.append(Way(title, name, accuracy, *numbers, word, reason, best_of))
     ways.sort(key=lambda way: (not way.own, math.isnan(way.gain), -way.gain))
     title = next(iter(pairs["title"]), "")
     best = [
-        (row.display_name.removesuffix(_NO_SOURCE), row.accuracy)
+        (_without_marks(row.display_name).removesuffix(_NO_SOURCE), row.accuracy)
         for row in without.itertuples()
     ]
     return Opening(title, tuple(ways), *next(iter(best), ()))
+
+
+def _without_marks(name: str) -> str:
+    """Leave out the signs that tables explain."""
+    return name.rstrip("*†")
 
 
 def _lines(
@@ -110,10 +116,10 @@ def _lines(
     using = methods[methods["uses_source"]]
     for bridge, group in using.groupby("bridge", sort=False):
         reference = group.index[group["role"] == REFERENCE].tolist()
-        own = [row for row in reference if row not in available()]
+        own = [row for row in reference if row not in estimators().values()]
         others = [row for row in ranked.index if row in group.index and row not in own]
         for row in own:
-            yield str(methods.loc[row, "display_name"]), row, 1
+            yield _without_marks(methods.loc[row, "display_name"]), row, 1
         chosen = reference[:1] if not own else []
         for row in chosen or others[:1]:
             best_of = 1 if chosen else len(others)

@@ -406,8 +406,9 @@ class Check(NamedTuple):
 
 _NO_BETTER = (
     "Contradicted where some method does better with the real source than {0} "
-    "(one-sided t test on the average over tasks at 5 %, Holm's correction over methods); "
-    "supported where none does, and most are equal within the margin or do better {0}. "
+    "(one-sided t test on the average over tasks at 5 %, Holm's correction over "
+    "methods); supported where none does, and most are equal within the margin or do "
+    "better {0}. "
     f"Methods with at least {MIN_TRIALS} trials."
 )
 # By name in the list of claims. With class noise every method does as well as with the
