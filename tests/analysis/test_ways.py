@@ -239,7 +239,7 @@ def test_methods_are_counted_by_word() -> None:
     plan = make_plan(methods=("svm-t", "cdspp", "dama"))
     found = draw_comparisons(plan, source_helps=0.06)
     assert counted_words("Digits", found) == (
-        "On Digits the source helps 1 of 2 methods and hurts none; open: 1."
+        "On Digits the source helps 1 of 2 methods and hurts none; 1 is open."
     )
     unasked = draw_comparisons(make_plan(states=()))
     assert counted_words("Digits", unasked) == ""

@@ -186,7 +186,7 @@ def counted_words(title: str, comparisons: pd.DataFrame) -> str:
     return (
         f"On {title} the source helps {counts[HELPS]} of "
         f"{counted(len(verdict_of), 'method')} and hurts {counts[HURTS] or 'none'}; "
-        f"open: {n_open or 'none'}."
+        f"{n_open} {'is' if n_open == 1 else 'are'} open."
     )
 
 

@@ -104,7 +104,7 @@ def write_page(text: str, output: PathLike) -> None:
 def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
     rows = [row for plan in plans for row in plan.main_rows]
     informed = [row.display_name for row in rows if row.kind == "informed"]
-    kept_gains, notes, openings, helped = [], {}, [], []
+    kept_gains, notes, openings, counts = [], {}, [], []
     for plan in plans:
         gains = files.get(f"source-help_{plan.benchmark}.csv")
         contents = files.get(f"contents_{plan.benchmark}.csv")
@@ -115,7 +115,7 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
             openings.append(ways.opening(comparisons, pairs))
         untrained = untrained_text(contents) if contents else ""
         notes[plan.benchmark] = [leader(pairs), plan.summary, untrained]
-        helped.append(ways.counted_words(plan.title, comparisons))
+        counts.append(ways.counted_words(plan.title, comparisons))
         average = on_average(of_reference(comparisons))
         average = average[average["trials"] >= MIN_TRIALS]
         if found := answers.gain_without_source(average):
@@ -133,7 +133,7 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
         "axis": Axis.of(way for each in openings for way in each.ways),
         "protocols": [plan.protocol for plan in plans],
         "notes": notes,
-        "helped": list(filter(None, helped)),
+        "counts": list(filter(None, counts)),
     }
 
 
