@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 import yaml
+from support.study_files import load_own
 
+from cdspp.cli.main import main
 from cdspp.methods import available, method_class
 from cdspp.study.config import merge_presets, schema_faults
 
@@ -79,14 +81,32 @@ def test_the_page_on_scaling_shows_a_collapse_and_its_cure(
     assert float(after.split()[1]) > 0.9
 
 
-def test_the_study_of_ones_own_fits_the_schema() -> None:
-    whole = 0
-    for example in blocks(DOCS / "guide/study.md", "yaml"):
-        own = yaml.safe_load(example)
-        whole += "study" in own
+def study_examples() -> list[Any]:
+    """Return the blocks of study files of the guide, as they are read."""
+    pages = (DOCS / f"guide/{name}.md" for name in ("data", "experiments"))
+    return [yaml.safe_load(block) for page in pages for block in blocks(page, "yaml")]
+
+
+def test_the_studies_of_the_guide_fit_the_schema() -> None:
+    for own in study_examples():
         part = {"study": "part", "preset": "embedded"} if "study" not in own else {}
         assert not schema_faults(merge_presets(part | own, ROOT).config, SCHEMA)
-    assert whole > 1
+
+
+def test_the_studies_of_reference_and_grid_do_what_the_guide_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They need no data of one's own, so that `cdspp plan` tries them as they stand."""
+    known = {own["study"]: own for own in study_examples() if "study" in own}
+    monkeypatch.chdir(tmp_path)
+    for name in ("of-dama", "tuned"):
+        Path(f"{name}.yaml").write_text(yaml.safe_dump(known[name]))
+        assert main(["plan", f"{name}.yaml"]) == 0
+        assert "Fits: 0 trials stay" in capsys.readouterr().out
+    study, selected = load_own(known["of-dama"]), load_own(known["tuned"])
+    assert (study.reference, study.baseline) == ("dama", "target-only")
+    assert [*selected.settings["selected"].methods] == ["svm-t", "cdspp"]
+    assert (selected.settings["selected"].trials, selected.trials) == (3, 5)
 
 
 def test_links_between_pages_lead_to_pages() -> None:

@@ -91,7 +91,7 @@ def test_no_sentence_states_a_result_without_a_table(page: Path) -> None:
 
 
 def test_a_page_shows_what_a_command_prints() -> None:
-    page = (ROOT / "docs/source-help.md").read_text()
+    page = (ROOT / "docs/error-rates.md").read_text()
     rates, gains = printed()
     blocks = re.findall(r"^```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert [blocks[0] + "\n" + blocks[1], blocks[3]] == [rates, gains]
