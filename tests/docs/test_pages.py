@@ -14,6 +14,7 @@ from support.study_files import load_own
 
 from cdspp.cli.main import main
 from cdspp.methods import available, method_class
+from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.study.config import merge_presets, schema_faults
 
 ROOT = Path(__file__).parents[2]
@@ -132,9 +133,17 @@ def test_the_overview_tells_what_each_method_needs(extension: Any) -> None:
         found = method_class(name)
         [row] = re.findall(rf"``{name}``\n((?:     - .*\n)+)", table)
         cells = [cell.strip(" -") for cell in row.splitlines()]
-        facts = [found.uses_source, not found.supervised, not found.transductive]
-        assert [cell == "yes" for cell in cells[:3]] == facts, name
-        assert (cells[5] == "yes") == found.needs_torch, name
+        assert cells[0] == ("both" if found.uses_source else "target"), name
+        use = "needed" if found.needs_bridge else "used"
+        for cell, part in zip(cells[1:3], (SHARED, PAIRS), strict=True):
+            assert cell == (use if part in found.bridges else "–"), name
+        assert (cells[3] == "torch", cells[3] == "POT") == (
+            found.needs_torch,
+            found.needs_pot,
+        ), name
+        facts = [not found.supervised, not found.transductive]
+        assert [cell == "yes" for cell in cells[4:6]] == facts, name
+        assert re.fullmatch(r"[\d.]+", cells[-1]), name
         assert (
             f".. autoclass:: cdspp.{found.__name__}\n" in pages[f"methods/{name}.rst"]
         )
