@@ -156,6 +156,22 @@ def test_the_page_of_commands_has_them_all(extension: Any) -> None:
     assert "--target FILE" in text
 
 
+def test_the_exit_codes_are_those_of_the_commands(
+    extension: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = extension("command_pages")
+    [(_, text)] = module.pages(ROOT)
+    table = text.partition("\nExit codes\n")[2].partition("\nFiles\n")[0]
+    codes = re.findall(r"\* - (\w+)\n     - (.*)\n     - (.*)", table)
+    assert {int(code) for code, *_ in codes if code.isdigit()} == {*module.EXIT_CODES}
+    strict = [line for line in codes if "--strict" in line[1]]
+    named = {name for *_, cell in strict for name in re.findall(r"`cdspp-(\S+)`", cell)}
+    commands = module.command_parsers(module.parser())
+    assert named == {n for n, c in commands.items() if "--strict" in c.format_usage()}
+    monkeypatch.chdir(tmp_path)
+    assert [main(["methods"]), main(["summary", "nowhere"])] == [0, 2]
+
+
 def test_every_example_of_a_command_is_understood_by_its_parser(extension: Any) -> None:
     module = extension("command_pages")
     parser = module.parser()
