@@ -29,9 +29,7 @@ EXIT_CODES = {
     2: "a mistake of the user",
 }
 EVERY = "every command"
-OF_SNAKEMAKE = (
-    "that of Snakemake: 1 where a job failed, 128 + n where signal n ended it"
-)
+OF_SNAKEMAKE = "Snakemake's: 1 where a job failed, 128 + n where signal n ended it"
 DEFECT = "a defect of ``cdspp`` itself, with a traceback"
 STRICT = re.compile(r"exit with code 1 where (.*)")
 EXAMPLES = re.compile(r"^examples?:\n((?:  .*\n?)+)", re.M)
