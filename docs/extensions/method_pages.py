@@ -28,7 +28,8 @@ OVERVIEW_SIZE = "office-caltech"
 OVERVIEW = """\
 This page is for people who look for a method. It lists the cheapest first, by the
 seconds that the cost model forecasts for one task of Office-Caltech
-(:doc:`/guide/costs`). Each name leads to the page of the method.
+(:doc:`/guide/costs`). Each name leads to the page of the method, and
+:doc:`/vocabulary` explains the words.
 
 * **Labels**: of *both* domains, or of the *target* alone. Every method needs some
   labelled target rows, at best of every class.
