@@ -19,7 +19,8 @@ __all__ = ["EXIT_CODES", "command_parsers", "examples", "pages", "parser"]
 TEXTS = "docs/extensions/commands.yaml"
 INTRODUCTION = """\
 This page is for people who work in the shell. Each command answers ``--help`` with what
-stands here. A mistake ends a command with one line that names the remedy.
+stands here. A mistake ends a command with one line that names the remedy, and with one
+of the `exit codes`_ below.
 """
 FILES = "Files"
 # What a command returns to the shell; tests/cli has a case of each.
