@@ -234,26 +234,13 @@ def _in_a_study(message: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class LabelledTable:
-    """Rows of a file, as `fit` and `SourceDomain` take them.
+    """Rows of a file, as `fit` and `SourceDomain` take them."""
 
-    Attributes
-    ----------
-    X : DataFrame of shape (n, d)
-        Features as numbers, with names.
-    y : ndarray of object of shape (n,)
-        Labels as text, empty where a row has none.
-    ids : list of str
-        Identifiers; the row numbers from 1 where the file has none.
-    notes : str
-        One line: rows, labels, and how the columns were read.
-    encoder : TableEncoder or None
-        How the columns became numbers; None for files of arrays.
-    """
-
-    X: pd.DataFrame
-    y: NDArray[Any]
-    ids: list[str]
-    notes: str
+    X: pd.DataFrame  #: Features as numbers, with names, of shape (n, d).
+    y: NDArray[Any]  #: Labels as text, of shape (n,), empty where a row has none.
+    ids: list[str]  #: Identifiers; the row numbers from 1 where the file has none.
+    notes: str  #: One line: rows, labels, and how the columns were read.
+    #: How the columns became numbers; None for files of arrays.
     encoder: TableEncoder | None
 
 

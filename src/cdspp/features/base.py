@@ -23,26 +23,14 @@ __all__ = ["Extractor", "FileExtractor", "ViewExtractor", "WordExtractor", "read
 
 @dataclass(frozen=True)
 class Extractor(ABC):
-    """An extractor: a frozen record of options that turns inputs into features.
+    """An extractor: a frozen record of options that turns inputs into features."""
 
-    Attributes
-    ----------
-    identifier : str
-        Name in configuration and paths.
-    kind : {"images", "texts", "view"}
-        What it reads: files of this kind, or another view.
-    modules : tuple of str
-        Modules that do the work; loaded on use, their versions are recorded.
-    keeps_width : bool
-        Whether it gives as many features as it reads.
-    names_columns : bool
-        Whether its features have names that mean the same in other domains.
-    """
-
-    identifier: ClassVar[str]
-    kind: ClassVar[str]
+    identifier: ClassVar[str]  #: Name in configuration and paths.
+    kind: ClassVar[str]  #: What it reads: "images", "texts", or another "view".
+    #: Modules that do the work; loaded on use, their versions are recorded.
     modules: ClassVar[tuple[str, ...]] = ("numpy",)
-    keeps_width: ClassVar[bool] = False
+    keeps_width: ClassVar[bool] = False  #: Whether it keeps the number of features.
+    #: Whether its features have names that mean the same in other domains.
     names_columns: ClassVar[bool] = False
 
     @property

@@ -45,19 +45,13 @@ OPTIONAL = ("format", "resource", "rows")
 
 @dataclass(frozen=True)
 class Published(Extractor):
-    """Features that were published ready-made; nothing is computed.
-
-    Parameters
-    ----------
-    name : str
-        Name of the published features in the catalogue.
-    """
+    """Features that were published ready-made; nothing is computed."""
 
     identifier: ClassVar[str] = "published"
     kind: ClassVar[str] = "features"
     modules: ClassVar[tuple[str, ...]] = ("numpy", "scipy.io")
 
-    name: str | None = None
+    name: str | None = None  #: Name of the published features in the catalogue.
 
     def __post_init__(self) -> None:
         """Check the options."""

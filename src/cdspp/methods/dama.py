@@ -13,12 +13,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from cdspp.core.errors import MethodFailed
-from cdspp.core.linalg import (
-    class_sums,
-    column_signs,
-    counts,
-    symmetric_product,
-)
+from cdspp.core.linalg import class_sums, column_signs, counts, symmetric_product
 from cdspp.methods import base
 from cdspp.methods.base import Float, Int, Iteration, Problem
 from cdspp.methods.shared.common_subspace import (

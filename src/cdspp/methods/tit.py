@@ -17,15 +17,8 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import column_signs, counts, symmetric_product
-from cdspp.methods.base import (
-    COUNT,
-    NON_NEGATIVE,
-    POSITIVE,
-    Float,
-    Int,
-    Iteration,
-    Problem,
-)
+from cdspp.methods import base
+from cdspp.methods.base import Float, Int, Iteration, Problem
 from cdspp.methods.shared.common_subspace import SubspaceMethod
 from cdspp.methods.shared.graphs import laplacian
 from cdspp.methods.svm_t import SVMT
@@ -117,13 +110,13 @@ class TIT(SubspaceMethod):
     display_name = "TIT"
 
     _parameter_constraints = {
-        "n_components": [COUNT],
-        "alpha": [POSITIVE],
-        "beta": [NON_NEGATIVE],
-        "delta": [NON_NEGATIVE],
-        "n_neighbors": [COUNT],
-        "max_iter": [COUNT],
-        "C": [POSITIVE],
+        "n_components": [base.COUNT],
+        "alpha": [base.POSITIVE],
+        "beta": [base.NON_NEGATIVE],
+        "delta": [base.NON_NEGATIVE],
+        "n_neighbors": [base.COUNT],
+        "max_iter": [base.COUNT],
+        "C": [base.POSITIVE],
     }
 
     @classmethod

@@ -15,10 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.files import storable
-from cdspp.core.linalg import (
-    principal_axes,
-    symmetric_product,
-)
+from cdspp.core.linalg import principal_axes, symmetric_product
 from cdspp.methods.base import COUNT, POSITIVE, Float, Int, Iteration, Problem
 from cdspp.methods.cdls.landmarks import (
     ClassTargets,
