@@ -251,8 +251,7 @@ class PairedMap(JointMachine):
         \min_W \sum_k \lVert W^T p^s_k - p^t_k \rVert^2 + \lambda \lVert W \rVert_F^2
 
     Mapped source rows and labelled target rows then train the machine of
-    `SharedColumns`. No pair needs a label, and
-    unlabelled target rows are ignored.
+    `SharedColumns`. No pair needs a label, and unlabelled target rows are ignored.
 
     Parameters
     ----------
@@ -361,8 +360,7 @@ class PairedMapPlus(PairedMap):
         As in `PairedMap`, which has the attributes, too; unlabelled target rows take
         part in the components.
     max_iter : int, default=5
-        Number of iterations, as in
-        `SharedColumnsPlus`.
+        Number of iterations, as in `SharedColumnsPlus`.
     """
 
     max_iter: int = 5

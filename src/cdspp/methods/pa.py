@@ -69,14 +69,11 @@ class PA(base.TransductiveClassifier):
     random_state : int, RandomState or None, default=None
         Draws the first dictionary; nothing else is random.
 
-    Attributes
-    ----------
-        `history_` has an entry for each coding but the first, none with confidences.
-
     Notes
     -----
-    With n rows in all, p components and K atoms a coding costs at most about
-    O(n K^3), the graph O(n^2 p); the first coding, from zero, is the dearest.
+    `history_` has an entry for each coding but the first, none with confidences. With n
+    rows in all, p components and K atoms a coding costs at most about O(n K^3), the
+    graph O(n^2 p); the first coding, from zero, is the dearest.
 
     The paper aligns features first and distributions second. The released code, which
     this follows, has both in one objective, trains on the codes of the labelled target

@@ -65,17 +65,12 @@ class TIT(SubspaceMethod):
     C : float, default=1.0
         Cost of a margin violation of the support vector machines.
 
-    Attributes
-    ----------
-    projection_, projection_source_, n_features_source_
-        See `cdspp.methods.shared.common_subspace.SubspaceMethod`; a projection is the
-        transposed rows times A.
-
     Notes
     -----
-    Cost per iteration and domain of n rows and d features: O(n d^2 + d^3) where d <
-    0.75 n, else O(n^3); O(n min(n, d)) memory. The eigenproblem is solved by Lanczos
-    iteration on its inverse, which needs no factor of the singular right matrix.
+    Projections are the transposed rows times A. Cost per iteration and domain of n rows
+    and d features: O(n d^2 + d^3) where d < 0.75 n, else O(n^3); O(n min(n, d)) memory.
+    The eigenproblem is solved by Lanczos iteration on its inverse, which needs no
+    factor of the singular right matrix.
 
     As in the released code no sample is weighted in the support vector machine: it
     computes the paper's landmark weights and never uses them. Eigenvectors have unit

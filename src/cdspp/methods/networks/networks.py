@@ -28,8 +28,6 @@ class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
 
     Parameters
     ----------
-    n_components, learning_rate, max_iter
-        As a subclass describes them.
     device : str
         A torch device; ``auto`` takes CUDA where there is one.
     random_state : int, RandomState or None
@@ -38,7 +36,8 @@ class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
     Attributes
     ----------
     loss_curve_ : list of float
-        Loss before each iteration.
+        Loss before each iteration, with the regulariser of STN, but without the weight
+        decay of SSAN.
 
     Raises
     ------
@@ -147,11 +146,6 @@ class SSAN(NetworkClassifier):
     random_state : int, RandomState or None, default=None
         As in every network: see `cdspp.methods.networks.networks.NetworkClassifier`.
 
-    Attributes
-    ----------
-    loss_curve_ : list of float
-        Loss, without weight decay, before each iteration.
-
     Notes
     -----
     Encoders and classifier are those of `NetworkClassifier`. Cost
@@ -238,11 +232,6 @@ class STN(NetworkClassifier):
     device : str, default="auto"
     random_state : int, RandomState or None, default=None
         As in every network: see `cdspp.methods.networks.networks.NetworkClassifier`.
-
-    Attributes
-    ----------
-    loss_curve_ : list of float
-        Loss, with the regulariser, before each iteration.
 
     Notes
     -----
