@@ -227,9 +227,6 @@ class Dataset(ABC):
 def opaque_id(text: str) -> str:
     """Return a short stable id that does not show `text`, for instance a class name.
 
-    Examples
-    --------
-    >>> from cdspp.datasets.base import opaque_id
     >>> opaque_id("photo/mug/frame_0001.jpg")
     '43a1e5961b31'
     """

@@ -180,10 +180,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ----------
     columns_ : list of EncodedColumn
         How each column is encoded.
-    feature_names_in_ : ndarray of str of shape (n_columns,)
-        Names of the columns.
-    n_features_in_ : int
-        Number of columns.
 
     Notes
     -----

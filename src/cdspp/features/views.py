@@ -69,9 +69,6 @@ class SharesZscore(ViewExtractor):
     shares. This is how histograms of visual words are prepared in the z-scored copies
     of SURF features that circulate for Office-Caltech.
 
-    Examples
-    --------
-    >>> from cdspp.features.views import SharesZscore
     >>> SharesZscore().reduce([[1, 3], [3, 1], [2, 2]])[0].tolist()
     [[-1.0, 1.0], [1.0, -1.0], [0.0, 0.0]]
     """
