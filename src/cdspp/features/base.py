@@ -75,16 +75,14 @@ class Extractor(ABC):
             near = did_you_mean(value, names)
             raise self.refuse(option, f"one of {', '.join(names)}", near)
 
-    def check_integer(
-        self, option: str, minimum: int, *, optional: bool = False
-    ) -> None:
-        """Raise ConfigError unless the value is an integer of at least `minimum`."""
+    def check_integer(self, option: str, least: int, *, optional: bool = False) -> None:
+        """Raise ConfigError unless the value is an integer of at least `least`."""
         value = getattr(self, option)
         if value is None and optional:
             return
-        if type(value) is not int or value < minimum:
+        if type(value) is not int or value < least:
             end = " or null" if optional else ""
-            raise self.refuse(option, f"an integer of {minimum} or more{end}")
+            raise self.refuse(option, f"an integer of {least} or more{end}")
 
     def check_switch(self, option: str) -> None:
         """Raise ConfigError unless the value of `option` is true or false."""

@@ -146,9 +146,7 @@ class DAMASup(SubspaceRecogniser):
         X, codes = problem.X_labelled, problem.y_labelled
         if not self.supervised:
             X = np.vstack([X, problem.X_unlabelled])
-            codes = np.append(
-                codes, np.full(len(problem.X_unlabelled), base.UNLABELLED)
-            )
+            codes = np.append(codes, np.full(len(X) - len(codes), base.UNLABELLED))
         self._fit_target(sources, X, codes)
         return []
 
@@ -162,10 +160,8 @@ class DAMASup(SubspaceRecogniser):
         self.projection_source_ = one_or_list(of_sources)
         labelled = [*(source.X for source in sources), target.X[target.labelled]]
         Z = np.vstack([X @ P for X, P in zip(labelled, projections, strict=True)])
-        known = np.concatenate([*(source.codes for source in sources), target.known])
-        self._recogniser = SubspaceClassifier.fit(
-            [(Z, known)], Z.mean(axis=0), n_classes
-        )
+        y = np.concatenate([*(source.codes for source in sources), target.known])
+        self._recogniser = SubspaceClassifier.fit([(Z, y)], Z.mean(axis=0), n_classes)
 
 
 class DAMA(DAMASup):

@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from cdspp.core.linalg import row_normalise
 from cdspp.core.scaling import PrincipalComponents
 from cdspp.methods import base
-from cdspp.methods.base import Float, Int, Iteration, Problem
+from cdspp.methods.base import COUNT, POSITIVE, Float, Int, Iteration, Problem
 from cdspp.methods.bridge import PAIRS, SHARED, Bridge, missing_bridge
 from cdspp.methods.shared.common_subspace import (
     CommonSpaceMethod,
@@ -36,7 +36,7 @@ class JointMachine(CommonSpaceMethod, base.ConfidentClassifier):
     needs_bridge = True
     max_iter = 1
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"C": [base.POSITIVE]}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"C": [POSITIVE]}
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
@@ -187,9 +187,7 @@ class SharedColumnsPlus(SharedColumns):
     supervised = False
     _parts = ("shared", "own")
 
-    _parameter_constraints = JointMachine._parameter_constraints | {
-        "max_iter": [base.COUNT]
-    }
+    _parameter_constraints = JointMachine._parameter_constraints | {"max_iter": [COUNT]}
 
 
 class EasyAdapt(SharedColumns):
@@ -297,7 +295,7 @@ class PairedMap(JointMachine):
     bridges = frozenset({PAIRS})
 
     _parameter_constraints = JointMachine._parameter_constraints | {
-        "n_components": [base.COUNT]
+        "n_components": [COUNT]
     }
 
     @classmethod
@@ -369,9 +367,7 @@ class PairedMapPlus(PairedMap):
     display_name = "paired map+"
     supervised = False
 
-    _parameter_constraints = PairedMap._parameter_constraints | {
-        "max_iter": [base.COUNT]
-    }
+    _parameter_constraints = PairedMap._parameter_constraints | {"max_iter": [COUNT]}
 
 
 class Procrustes(PairedMap):

@@ -140,7 +140,7 @@ class TIT(SubspaceMethod):
         self._learn(labelled, problem.y_labelled)
         prediction = self._vote(unlabelled)
         iterations = []
-        for iteration in range(1, self.max_iter + 1):
+        for number in range(1, self.max_iter + 1):
             codes = np.concatenate([problem.y_labelled, prediction])
             graph = class_graph(source, y_source, counts(codes, problem.n_classes), k)
             graphs = graph, class_graph(target, codes, sizes, k)
@@ -153,9 +153,7 @@ class TIT(SubspaceMethod):
             Z = np.vstack([Z_source, labelled @ self.projection_])
             self._learn(Z, np.concatenate([y_source, problem.y_labelled]))
             prediction = self._vote(unlabelled @ self.projection_)
-            iterations.append(
-                Iteration(iteration, prediction, n_selected=len(prediction))
-            )
+            iterations.append(Iteration(number, prediction, n_selected=len(prediction)))
         return iterations
 
     def _learn(self, Z: Float, codes: Int) -> None:
@@ -170,12 +168,10 @@ class TIT(SubspaceMethod):
         return self._vote(self._place_target(self._prepare_target(X))), None
 
 
-def class_graph(
-    X: Float, codes: Int, absent: Float, n_neighbors: int
-) -> sparse.csr_array:
+def class_graph(X: Float, codes: Int, absent: Float, k: int) -> sparse.csr_array:
     """Return the supervised cosine graph of the unit or zero rows of one domain.
 
-    Rows are joined with `n_neighbors` of their class; equal cosines go to the lower
+    Rows are joined with `k` of their class; equal cosines go to the lower
     index. The other domain has `absent` rows of each class, whose cosine with these
     rows is zero: that takes the place of a negative one.
     """
@@ -183,9 +179,9 @@ def class_graph(
     for code in np.unique(codes):
         members = np.flatnonzero(codes == code)
         cosines = X[members] @ X[members].T
-        order = np.argsort(-cosines, axis=1, kind="stable")[:, : n_neighbors + 1]
+        order = np.argsort(-cosines, axis=1, kind="stable")[:, : k + 1]
         nearest = np.take_along_axis(cosines, order, axis=1)
-        displaced = np.arange(order.shape[1]) + absent[code] > n_neighbors
+        displaced = np.arange(order.shape[1]) + absent[code] > k
         kept = (nearest > 0) | ((nearest < 0) & ~displaced)
         kept &= order != np.arange(len(members))[:, None]
         rows.append(np.repeat(members, kept.sum(axis=1)))

@@ -265,13 +265,11 @@ def _cholesky(matrix: Float, added: Float) -> Float:
     """Return the lower factor of ``matrix + diag(added)``, shifted if need be."""
     shift = 0.0
     for _ in range(12):
-        shifted = matrix.copy(order="F")
-        shifted[np.diag_indices_from(shifted)] += added + shift
+        total = matrix.copy(order="F")
+        total[np.diag_indices_from(total)] += added + shift
         # LAPACK itself: for so small a block SciPy's checks cost more than the factor.
         # The rest of the matrix stays above the diagonal.
-        factor, failed = lapack.dpotrf(
-            shifted, lower=True, clean=False, overwrite_a=True
-        )
+        factor, failed = lapack.dpotrf(total, lower=True, clean=False, overwrite_a=True)
         if not failed:
             return np.asarray(factor)
         shift = max(10.0 * shift, 1e-8 * float(np.abs(matrix).max()))

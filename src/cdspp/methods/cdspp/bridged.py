@@ -17,6 +17,7 @@ from cdspp.methods.cdspp.structure_preserving import (
     AnySide,
     Projection,
     RowsInUse,
+    Sides,
     effective_rank,
 )
 
@@ -83,12 +84,11 @@ class CDSPPBridge(CDSPP):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from cdspp import CDSPPBridge, SourceDomain
     >>> source = SourceDomain(
     ...     [[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], [0, 1], shared_columns=[(0, 1), (1, 0)]
     ... )
-    >>> X = np.array([[0.1, 0.9], [1.0, 0.2], [0.3, 0.8], [0.7, 0.1]])
+    >>> X = [[0.1, 0.9], [1.0, 0.2], [0.3, 0.8], [0.7, 0.1]]
     >>> CDSPPBridge().fit(X, [-1, 1, -1, -1], source=source).transduction_
     array([0, 1, 0, 1])
     """
@@ -134,9 +134,7 @@ class CDSPPBridge(CDSPP):
         source, target = root * bridge.pairs_source, root * bridge.pairs_target
         return [RowsInUse(source, codes)], [RowsInUse(target, codes)]
 
-    def _solve(
-        self, sources: list[AnySide], target: AnySide, prepared: Problem
-    ) -> Projection:
+    def _solve(self, sources: Sides, target: AnySide, prepared: Problem) -> Projection:
         bridge = prepared.bridge
         assert bridge is not None
         mu = np.inf if self.mu is None else float(self.mu)

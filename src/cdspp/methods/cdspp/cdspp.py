@@ -17,6 +17,7 @@ from cdspp.methods.cdspp.structure_preserving import (
     AnySide,
     Projection,
     RowsInUse,
+    Sides,
     require_memory_for,
     side_of,
     solve_projection,
@@ -198,9 +199,7 @@ class CDSPPSup(SubspaceRecogniser):
         """Return the paired rows of both domains, each a class of the projection."""
         return [], []
 
-    def _solve(
-        self, sources: list[AnySide], target: AnySide, prepared: Problem
-    ) -> Projection:
+    def _solve(self, sources: Sides, target: AnySide, prepared: Problem) -> Projection:
         """Return the projection; without its rows where some belong to no class."""
         k, scaling = self.n_components, self.eigenvector_scaling
         if len(sources) > 1:
@@ -209,7 +208,7 @@ class CDSPPSup(SubspaceRecogniser):
 
     def _fit_recogniser(
         self,
-        sides: list[AnySide],
+        sides: Sides,
         projection: Projection,
         domains: list[RowsInUse],
         placed: list[RowsInUse],
@@ -281,10 +280,9 @@ class CDSPP(CDSPPSup):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from cdspp import CDSPP, SourceDomain
     >>> source = SourceDomain([[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], [0, 1])
-    >>> X = np.array([[0.9, 0.1], [0.2, 1.0], [0.8, 0.3], [0.1, 0.7]])
+    >>> X = [[0.9, 0.1], [0.2, 1.0], [0.8, 0.3], [0.1, 0.7]]
     >>> CDSPP().fit(X, [0, 1, -1, -1], source=source).transduction_
     array([0, 1, 0, 1])
     """
@@ -366,8 +364,7 @@ class CDSPPPCA(CDSPP):
     def _prepare_target(self, X: Float) -> Float:
         return row_normalise(self._pca_target.transform(X))
 
-    def _prepare_unlabelled(self, X: Float) -> Float:
-        return self._prepare_target(X)
+    _prepare_unlabelled = _prepare_target
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
         X_target = stacked([problem.X_labelled, problem.X_unlabelled])

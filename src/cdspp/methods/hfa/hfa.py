@@ -116,10 +116,8 @@ def next_weights(weights: Float, strengths: Float, p: float) -> Float:
 
 def add_columns(K: Float, columns: Float, weights: Float) -> None:
     """Add ``columns @ diag(weights) @ columns.T`` to the C-ordered square `K`."""
-    scaled = np.asfortranarray(columns * np.sqrt(weights))
-    linalg.blas.dgemm(
-        1.0, scaled, scaled, beta=1.0, c=K.T, trans_b=True, overwrite_c=True
-    )
+    G = np.asfortranarray(columns * np.sqrt(weights))
+    linalg.blas.dgemm(1.0, G, G, beta=1.0, c=K.T, trans_b=True, overwrite_c=True)
 
 
 def root_sums(K: Float) -> tuple[Float, Float]:
@@ -411,7 +409,5 @@ def _dense(n: int, support: Any, duals: Any, intercepts: Any) -> tuple[Float, fl
     dual, intercept = np.zeros(n), float(intercepts[0])
     dual[support] = duals[0]
     if not (np.isfinite(dual).all() and np.isfinite(intercept)):
-        raise MethodFailed(
-            "a support vector machine is not finite: lower trace_bound or the costs"
-        )
+        raise MethodFailed("a machine is not finite: lower trace_bound or the costs")
     return dual, intercept

@@ -173,12 +173,11 @@ class KPGRL(base.ConfidentClassifier):
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
         parts = problem.map_rows(row_normalise, row_normalise)
-        plans.require_plan(
-            type(self).__name__, len(parts.X_source), len(parts.X_unlabelled)
-        )
+        n, m = len(parts.X_source), len(parts.X_unlabelled)
+        plans.require_plan(type(self).__name__, n, m)
         X, codes = parts.X_labelled, parts.y_labelled
         linear = self.classifier == "linear"
-        if len(parts.X_unlabelled):
+        if m:
             keypoints = _Keypoints(parts)
             self.plan_ = self._plan(keypoints.guide(self.tau), problem, keypoints)
             shares = self.plan_ / self.plan_.sum(axis=1, keepdims=True)
