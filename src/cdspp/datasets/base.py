@@ -34,16 +34,20 @@ KINDS = ("images", "texts", "features", "tables")
 
 
 class Sample(NamedTuple):
-    """One sample of a domain."""
+    """One sample of a domain.
 
-    id: str  #: The same id is the same thing, in other domains too.
-    #: Its file, relative to the data set's folder; empty where it is a row of a table
-    #: or published matrix, or a file that is fetched.
+    The same `id` is the same thing, in other domains too. The `path` of its file,
+    relative to the data set's folder, is empty where it is a row of a table or
+    published matrix, or a file that is fetched; the `label` is empty where a row of a
+    table has none; `position` is its place in the published files of its domain, or in
+    the folder. A `paired` one has a partner of the same id in another domain and no
+    label, and is neither source nor target sample.
+    """
+
+    id: str
     path: str
-    label: str  #: Its class; empty where a row of a table has none.
-    position: int = 0  #: Its place in the published files of the domain, or the folder.
-    #: Whether it is one side of a pair: the other side has the same id in another
-    #: domain. It has no label, and is neither source nor target sample.
+    label: str
+    position: int = 0
     paired: bool = False
 
 
@@ -131,7 +135,7 @@ class Dataset(ABC):
     """
 
     identifier: str  #: Name in configuration and paths.
-    kind: str  #: What the files are: "images", "texts", "features" or "tables".
+    kind: str  #: What the files are, "images", "texts", "features" or "tables".
     domains: tuple[str, ...]  #: Names of the domains.
     classes: tuple[str, ...]  #: Names of the classes, in order.
     packages: tuple[str, ...] = ()  #: Distributions whose version changes the content.

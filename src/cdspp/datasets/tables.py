@@ -234,13 +234,18 @@ def _in_a_study(message: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class LabelledTable:
-    """Rows of a file, as `fit` and `SourceDomain` take them."""
+    """Rows of a file, as `fit` and `SourceDomain` take them.
 
-    X: pd.DataFrame  #: Features as numbers, with names, of shape (n, d).
-    y: NDArray[Any]  #: Labels as text, of shape (n,), empty where a row has none.
-    ids: list[str]  #: Identifiers; the row numbers from 1 where the file has none.
-    notes: str  #: One line: rows, labels, and how the columns were read.
-    #: How the columns became numbers; None for files of arrays.
+    `X` (n, d) has the features as numbers, with names, and `y` labels as text, empty
+    where a row has none; `ids` are the row numbers from 1 where the file has none;
+    `notes` is one line on rows, labels, and how the columns were read; `encoder` holds
+    how the columns became numbers, None for files of arrays.
+    """
+
+    X: pd.DataFrame
+    y: NDArray[Any]
+    ids: list[str]
+    notes: str
     encoder: TableEncoder | None
 
 

@@ -26,7 +26,7 @@ class Extractor(ABC):
     """An extractor: a frozen record of options that turns inputs into features."""
 
     identifier: ClassVar[str]  #: Name in configuration and paths.
-    kind: ClassVar[str]  #: What it reads: "images", "texts", or another "view".
+    kind: ClassVar[str]  #: What it reads, "images", "texts" or another "view".
     #: Modules that do the work; loaded on use, their versions are recorded.
     modules: ClassVar[tuple[str, ...]] = ("numpy",)
     keeps_width: ClassVar[bool] = False  #: Whether it keeps the number of features.
