@@ -294,9 +294,7 @@ class PairedMap(JointMachine):
     supervised = True
     bridges = frozenset({PAIRS})
 
-    _parameter_constraints = JointMachine._parameter_constraints | {
-        "n_components": [COUNT]
-    }
+    _parameter_constraints = {"C": [POSITIVE], "n_components": [COUNT]}
 
     @classmethod
     def cost(cls, size: Any, n_components: int = 100) -> tuple[float, float]:

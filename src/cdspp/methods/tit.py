@@ -221,13 +221,11 @@ class KernelBlock:
         T = symmetric_product(self.image * np.sqrt(weights)[:, None], of_rows=False)
         T += np.triu(T, 1).T
         inner = J if self.basis is None else self.basis.T @ (J @ self.basis)
-        system = inner @ T.T
-        system[np.diag_indices_from(system)] += alpha
+        left = inner @ T.T
+        left[np.diag_indices_from(left)] += alpha
         # The matrix is nearly singular where 1 / phi is very large, which is allowed:
         # the routine that warns of it is avoided. It takes columns: the transpose.
-        *factors, S, info = linalg.lapack.dgesv(
-            system.T, T, overwrite_a=True, overwrite_b=True
-        )
+        *factors, S, info = linalg.lapack.dgesv(left.T, T, overwrite_a=1, overwrite_b=1)
         if info:
             raise MethodFailed("the left matrix of the eigenproblem is singular")
 

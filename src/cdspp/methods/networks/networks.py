@@ -49,7 +49,9 @@ class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
     sums_rows: ClassVar[bool] = False  # a first layer may be a `RowLayer`
     _network: ClassVar[str]  # its class in `losses`, which imports torch
 
+    device: str
     max_iter: int
+    random_state: Any
     loss_curve_: list[float]
 
     _parameter_constraints = {
@@ -84,10 +86,12 @@ class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
                 "pip install 'cdspp[networks]'",
                 name="torch",
             )
-        from cdspp.methods.networks import losses
+        from cdspp.methods.networks import layers, losses
 
-        network = getattr(losses, self._network)
-        self._trained: Trained = network.fit(self._prepare(problem), self)
+        network, prepared = getattr(losses, self._network), self._prepare(problem)
+        setup = layers.TrainingContext(self.device, self.random_state)
+        with setup.arithmetic():
+            self._trained: Trained = network.fit_on(setup, prepared, self)
         self.loss_curve_ = self._trained.losses
         return []
 
