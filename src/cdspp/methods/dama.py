@@ -44,7 +44,8 @@ class DAMASup(SubspaceRecogniser):
     where Z holds the rows of both domains in two diagonal blocks, P stacks both
     projections, and `L_d`, `L_s` and `L_g` are the Laplacians of the pairs of different
     class, of the pairs of equal class and of a neighbour graph in each domain. Rows are
-    scaled to unit length first. Unlabelled rows are ignored.
+    scaled to unit length first. Unlabelled rows are ignored; in `DAMA` they take part
+    in the neighbour graph, in `DAMAPlus` with pseudo-labels.
 
     Parameters
     ----------
@@ -65,11 +66,6 @@ class DAMASup(SubspaceRecogniser):
     ----------
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the directions, descending.
-
-    See Also
-    --------
-    DAMA : The unlabelled target rows take part in the neighbour graph.
-    DAMAPlus : Selective pseudo-labelling.
 
     Notes
     -----

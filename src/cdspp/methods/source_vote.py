@@ -33,13 +33,10 @@ class SourceVote(ClassifierMixin, BaseEstimator):
         As in `HeterogeneousClassifier`: classes of all fits, labels and one entry by
         the vote, and why the first collapsed fit is of no use.
 
-    See Also
-    --------
-    cdspp.CDSPP : It takes several sources in one problem.
-
     Notes
     -----
-    Cost: that of the method, once for each source.
+    Cost: that of the method, once for each source. `CDSPP` takes several sources in one
+    problem.
 
     Examples
     --------

@@ -35,7 +35,9 @@ class CDSPPBridge(CDSPP):
 
     The second makes each pair a class of its own: one more column in the class sums of
     both domains. Iterations of selective pseudo-labelling, and attributes, as in
-    `CDSPP`; the bridge is this project's own.
+    `CDSPP`, which gives the same fit where there is no bridge; the bridge is this
+    project's own. `SharedColumnsPlus`, a linear machine on the shared columns, is
+    simpler and mostly as good.
 
     Parameters
     ----------
@@ -52,12 +54,6 @@ class CDSPPBridge(CDSPP):
         As in `CDSPP`. Cross-validation on labelled rows prefers unit length here.
     keep_projections : bool, default=False
         As in `CDSPP`.
-
-    See Also
-    --------
-    CDSPP : Without a bridge; the same fit where the source has none.
-    SharedColumnsPlus : A linear machine on the shared columns, which is simpler and
-        mostly as good.
 
     Notes
     -----

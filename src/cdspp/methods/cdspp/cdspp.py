@@ -47,7 +47,8 @@ class CDSPPSup(SubspaceRecogniser):
         P_s^T (X_s^T L_s X_s + \alpha I) P_s + P_t^T (X_t^T L_t X_t + \alpha I) P_t = I
 
     with ``L_s = diag(s_c + t_c / 2) - Y_s Y_s^T``, ``L_t`` likewise, and `s_c`, `t_c`
-    the class sizes. Rows are scaled to unit length first. Unlabelled rows are ignored.
+    the class sizes. Rows are scaled to unit length first. Unlabelled rows are ignored;
+    `CDSPP` gives them pseudo-labels.
 
     Parameters
     ----------
@@ -71,10 +72,6 @@ class CDSPPSup(SubspaceRecogniser):
     ----------
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the directions, all positive, descending.
-
-    See Also
-    --------
-    CDSPP : Semi-supervised, with selective pseudo-labelling.
 
     Notes
     -----
@@ -249,7 +246,8 @@ class CDSPP(CDSPPSup):
     Fits `CDSPPSup` on the labelled rows, predicts the unlabelled ones, takes the most
     confident predictions of each class as labels, and fits again; the share grows from
     ``1 / max_iter`` to one. Attributes and reference are those of `CDSPPSup`;
-    `history_` has one `Iteration` for each fit.
+    `history_` has one `Iteration` for each fit. `TargetOnly` does the same without a
+    source.
 
     Parameters
     ----------
@@ -267,11 +265,6 @@ class CDSPP(CDSPPSup):
         Keep the projections of each iteration in `history_`.
     alpha, n_components, center, normalize_means, eigenvector_scaling, classifier
         As in `CDSPPSup`.
-
-    See Also
-    --------
-    CDSPPSup : Its first iteration alone.
-    TargetOnly : The same without a source.
 
     Notes
     -----
