@@ -273,15 +273,13 @@ def read_table(
     label, id : str, optional
         Columns of labels and identifiers, `label` and `id` by default.
     drop : sequence of str, default=()
-        Columns to leave out: names, patterns (``site*``), or kinds (text, dates,
-        constant).
+        Names, patterns (``site*``) or kinds (text, dates, constant) to leave out.
     impute : bool, default=False
         Whether missing numbers become the mean of their column.
     categories, dates, date_format, decimal, vectorise
         As in `TableEncoder`.
     encoding : str, optional
-        Encoding of a text file; by default UTF-8, else UTF-16 or Windows-1252, with a
-        line in `notes`.
+        Encoding of text; by default UTF-8, else UTF-16 or Windows-1252, as `notes` say.
     encoder : TableEncoder, optional
         Encoder of an earlier table with the same columns, for rows to predict.
 

@@ -60,8 +60,7 @@ class Cnn(FileExtractor):
     network: str = "alexnet"  #: Architecture: one of `NETWORKS`.
     #: ``fc6`` and ``fc7`` are the fully connected layers after their ReLU (4096 values;
     #: not in resnet50). ``pool`` is the input of the classifier: the global average of
-    #: resnet50 (2048 values), the flattened last pooling of the others (9216 and 25088
-    #: values).
+    #: resnet50 (2048 values), the flattened last pooling of others (9216 and 25088).
     layer: str = "fc6"
     #: ``random``: drawn with `seed` as the network's constructor draws them;
     #: ``IMAGENET1K_V1``: torchvision's, which the workflow fetches; otherwise the path

@@ -34,8 +34,7 @@ class Text(FileExtractor):
     modules = ("numpy", "scipy.sparse", "sklearn.feature_extraction.text")
 
     #: ``letters``: runs of two letters or more, so that ``snake_case`` is two tokens;
-    #: ``words``: digits and underscores join; ``characters``: each one, with terms
-    #: inside words.
+    #: ``words``: digits and underscores join; ``characters``: each one, inside words.
     tokens: str = "letters"
     lowercase: bool = True  #: Whether capital and small letters are the same.
     stop_words: str | None = None  #: Words to leave out: ``english`` or none.

@@ -23,8 +23,7 @@ DESCRIPTOR_LENGTH = 128
 class VisualWords(WordExtractor):
     """Counts of SIFT visual words in grey images.
 
-    The words are the centres of mini-batch k-means. An image without keypoints has a
-    row of zeros.
+    Words are the centres of mini-batch k-means. An image without keypoints has zeros.
     """
 
     identifier: ClassVar[str] = "visual-words"

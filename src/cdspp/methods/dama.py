@@ -184,8 +184,7 @@ class DAMAPlus(DAMASup):
     """Manifold alignment with selective pseudo-labelling (DAMA+).
 
     `DAMASup` in the iterations of `CDSPP`; by Wang and Breckon, 2022: see `CDSPPSup`.
-    Attributes and example are those of `DAMASup`; `history_` has one `Iteration` for
-    each fit.
+    Attributes and example are those of `DAMASup`; `history_` has an entry for each fit.
 
     Parameters
     ----------

@@ -35,8 +35,7 @@ class SourceVote(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Cost: that of the method, once for each source. `CDSPP` takes several sources in one
-    problem.
+    Cost: that of the method for each source. `CDSPP` takes several in one problem.
 
     Examples
     --------

@@ -246,18 +246,15 @@ class CDSPP(CDSPPSup):
     Fits `CDSPPSup` on the labelled rows, predicts the unlabelled ones, takes the most
     confident predictions of each class as labels, and fits again; the share grows from
     ``1 / max_iter`` to one. Attributes and reference are those of `CDSPPSup`;
-    `history_` has one `Iteration` for each fit. `TargetOnly` does the same without a
-    source.
+    `history_` has an entry for each fit. `TargetOnly` does so without a source.
 
     Parameters
     ----------
     max_iter : int, default=5
-        Number of iterations T. Another T is another fit, because the shares depend on
-        it.
+        Number of iterations T. Another T is another fit: the shares depend on it.
     selection : {"class", "all"}, default="class"
-        Take the share within each predicted class, as the released code does, or over
-        all unlabelled rows together, as the paper's text says; rounding may add one row
-        to k n_u / T.
+        Take the share of each predicted class, as the released code does, or of all
+        unlabelled rows, as the paper's text says; rounding may add a row to k n_u / T.
     final_fit : bool, default=False
         One more fit on all pseudo-labels: T + 1 fits as in Algorithm 2 of the paper.
         The released code reports iteration T, made before the last selection is used.

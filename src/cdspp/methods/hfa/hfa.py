@@ -176,8 +176,7 @@ class HFA(base.HeterogeneousClassifier):
         (\alpha \circ y), \quad 0 \le \alpha_i \le C_i,\ y^T \alpha = 0
 
     with K the block diagonal matrix of a Gaussian kernel for each domain. H is a sum of
-    directions of rank one, found one after another and weighted by multiple-kernel
-    learning.
+    directions of rank one, found one by one and weighted by multiple-kernel learning.
 
     Parameters
     ----------
@@ -210,8 +209,7 @@ class HFA(base.HeterogeneousClassifier):
     of the rows of its domain. Unlabelled rows take no part. A class without a labelled
     target row is learned from the source alone. As in the authors' code the first
     direction is constant, and the weights restart from equal ones after each new one.
-    The number of directions depends on the tolerance of the solver; the predictions
-    hardly do.
+    Their number depends on the tolerance of the solver; the predictions hardly do.
 
     References
     ----------

@@ -36,8 +36,7 @@ class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
     Attributes
     ----------
     loss_curve_ : list of float
-        Loss before each iteration, with the regulariser of STN, but without the weight
-        decay of SSAN.
+        Loss before each iteration, with STN's regulariser, without SSAN's weight decay.
 
     Raises
     ------
