@@ -246,7 +246,7 @@ def _names_of(file: Path, codes: Any, base: int, classes: Sequence[str]) -> np.n
         shown = ", ".join(f"{code:g}" for code in np.unique(unknown)[:5])
         fault = f"{len(unknown)} labels are no class (codes {shown})"
         raise mismatch(file, f"{fault}; codes are {base} to {base + len(classes) - 1}")
-    return np.array(classes, dtype=object)[codes.astype(np.intp) - base]
+    return np.asarray(np.array(classes, dtype=object)[codes.astype(np.intp) - base])
 
 
 def _read_words(file: Path, spec: Spec, classes: Sequence[str]) -> Content:
