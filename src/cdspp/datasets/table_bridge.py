@@ -56,7 +56,7 @@ def shared_columns(
     """
     factors, note = np.ones(source.X.shape[1]), ""
     texts = re.split(r"\s*,\s*", option or SAME_NAMES) if option != NONE else []
-    pairs = [_pair(x, source, target) for x in texts if x != SAME_NAMES]
+    pairs = [_named_pair(x, source, target) for x in texts if x != SAME_NAMES]
     if SAME_NAMES in texts:
         both = _same_names(option, source, target)
         places = zip(source.places(both), target.places(both), strict=True)
@@ -92,7 +92,9 @@ def _same_names(value: str | None, source: DomainRows, target: DomainRows) -> li
     return both
 
 
-def _pair(text: str, source: DomainRows, target: DomainRows) -> tuple[int, int, float]:
+def _named_pair(
+    text: str, source: DomainRows, target: DomainRows
+) -> tuple[int, int, float]:
     names, times = [name.strip() for name in text.split("=")], 1.0
     if len(names) == 2 and names[1] not in target.features and "*" in names[1]:
         names[1], _, times_text = map(str.strip, names[1].rpartition("*"))

@@ -205,11 +205,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     vectorise: str | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Decide how each column of a data frame is encoded; `y` is ignored.
+        """Decide how each column is encoded.
 
-        DataError: columns hold text or dates and no option encodes these, or cells that
-        are no numbers; the message names every such column. ValueError: an option has
-        an unknown value.
+        Parameters
+        ----------
+        X : DataFrame of shape (n_rows, n_columns)
+            Rows.
+        y : None
+            Ignored.
+
+        Raises
+        ------
+        DataError
+            Columns hold text or dates and no option encodes these, or cells that are no
+            numbers; the message names every such column.
+        ValueError
+            An option has an unknown value.
         """
         if faults := [fault for _, fault in self.learn(X)]:
             remedy = "`categories` and `dates` to encode text and dates, or leave these"
@@ -281,11 +292,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return len(self.columns_)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return rows as numbers, a column for each name of `get_feature_names_out`.
+        """Return the columns as numbers, NaN where a number or a date is missing.
 
-        A data frame has the columns of the fit, in any order; others are ignored. NaN
-        stands where a number or a date is missing. DataError: a column is missing, or
-        cells are no numbers in a column of numbers.
+        Parameters
+        ----------
+        X : DataFrame of shape (n_rows, n_columns)
+            Rows with the columns of the fit, in any order; others are ignored.
+
+        Returns
+        -------
+        numbers : ndarray of shape (n_rows, n_features)
+            One column for each name of `get_feature_names_out`.
+
+        Raises
+        ------
+        DataError
+            A column is missing, or cells are no numbers in a column of numbers.
         """
         return self.encode(X, self.columns_in(X, self.decimal))
 

@@ -187,7 +187,7 @@ def _read_mat(file: Path, spec: Spec, classes: Sequence[str]) -> Content:
     X = (X if issparse(X) else X.reshape(X.shape[:2])).astype(np.float32)
     X = X.T if orientation == "columns" else X
     X = sparse.csr_array(X) if issparse(X) else np.ascontiguousarray(X)
-    return X, _names_of(file, codes, spec["label_base"], classes)
+    return X, _class_names(file, codes, spec["label_base"], classes)
 
 
 def _read_triplets(file: Path, spec: Spec, classes: Sequence[str]) -> Content:
@@ -207,7 +207,7 @@ def _read_triplets(file: Path, spec: Spec, classes: Sequence[str]) -> Content:
     X = sparse.csr_array((weights, (rows, columns)), shape=shape)
     if repeated := len(value) - X.nnz:
         raise mismatch(file, f"{repeated} words stand more than once in a document")
-    return X, _names_of(file, codes, spec["label_base"], classes)
+    return X, _class_names(file, codes, spec["label_base"], classes)
 
 
 def _load_variables(file: Path, *names: str) -> list[Any]:
@@ -235,7 +235,9 @@ def _kind(value: Any) -> str:
     return f"{value.dtype.name} of shape {' x '.join(map(str, value.shape))}"
 
 
-def _names_of(file: Path, codes: Any, base: int, classes: Sequence[str]) -> np.ndarray:
+def _class_names(
+    file: Path, codes: np.ndarray, base: int, classes: Sequence[str]
+) -> np.ndarray:
     numeric = not issparse(codes) and codes.dtype.kind in "biuf"
     if not numeric or codes.size != max(codes.shape):
         message = "labels must be a row or a column of numbers"
@@ -331,7 +333,7 @@ def _read_csv(file: Path, spec: Spec, classes: Sequence[str]) -> Content:
         unknown = next(label for label in labels if label not in classes)
         hint = did_you_mean(unknown, classes)
         raise mismatch(file, f"unknown class {unknown!r}{hint[:-1]}") from error
-    return X, _names_of(file, codes, spec["label_base"], classes)
+    return X, _class_names(file, codes, spec["label_base"], classes)
 
 
 def _excerpt(text: bytes) -> str:

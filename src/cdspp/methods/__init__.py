@@ -103,8 +103,14 @@ def option_defaults(name: str) -> Mapping[str, Any]:
 def make(name: str, **options: Any) -> HeterogeneousClassifier:
     """Return the method `name` with `options` in place of its defaults.
 
-    ConfigError: there is no such method, or it has no such option.
+    Raises
+    ------
+    ConfigError
+        There is no such method, or it has no such option.
 
+    Examples
+    --------
+    >>> from cdspp.methods import make
     >>> make("cdspp", alpha=1.0).alpha
     1.0
     """

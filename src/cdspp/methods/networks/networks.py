@@ -24,8 +24,7 @@ class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
     Rows are scaled to unit length first; the result is that of the last iteration. An
     encoder has the widths ``d``, ``(d + k) // 2`` and ``k`` for `n_components` k, leaky
     rectifiers of slope 0.2, and codes of unit length; the classifier's outputs pass a
-    leaky rectifier, too. `fit` raises `MethodFailed` where a class has no source row or
-    no labelled target row, and where training diverges.
+    leaky rectifier, too.
 
     Parameters
     ----------
@@ -38,6 +37,11 @@ class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
     ----------
     loss_curve_ : list of float
         Loss before each iteration, with STN's regulariser, without SSAN's weight decay.
+
+    Raises
+    ------
+    MethodFailed
+        A class has no source row or no labelled target row, or training diverges.
     """
 
     needs_torch = True

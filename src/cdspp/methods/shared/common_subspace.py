@@ -43,16 +43,33 @@ class CommonSpaceMethod(
         return X
 
     def transform(self, X: ArrayLike) -> Float:
-        """Return target rows in the common space, (n_samples, n_components)."""
+        """Return target rows, given as to `predict`, in the common space.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components)
+            The rows as the classifier sees them.
+        """
         check_is_fitted(self)
-        X = self._read_rows(X)
-        return rowwise(lambda Z: (self._place_target(self._prepare_target(Z)),), X)[0]
+        rows = self._read_rows(X)
+        return rowwise(
+            lambda part: (self._place_target(self._prepare_target(part)),), rows
+        )[0]
 
     def transform_source(self, X: ArrayLike, number: int = 0) -> Float:
-        """Return rows of a source in the common space, as `transform` does target rows.
+        """Return source rows in the common space, as `transform` does target rows.
 
-        Of several sources, they are of the one with this `number` in the order of
-        `fit`. ValueError: they are malformed, or have another number of features.
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features_source_)
+            Source rows.
+        number : int, default=0
+            Of several sources, the one that the rows are of, in the order of `fit`.
+
+        Raises
+        ------
+        ValueError
+            They are malformed, or have another number of features than the source had.
         """
         check_is_fitted(self)
         rows = self._read_rows(X, of_source=True)
