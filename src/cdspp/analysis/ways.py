@@ -87,10 +87,11 @@ def opening(comparisons: pd.DataFrame, pairs: pd.DataFrame) -> Opening:
             ours = by_itself[by_itself["state"]]
         word, reason = _word(ours, by_itself)
         name, accuracy = methods.loc[row, ["display_name", "accuracy"]]
-        numbers = [math.nan] * 3
+        gain, low, high = [math.nan] * 3
         if row in gains.index:
-            numbers = gains.loc[row, ["gain", "low", "high"]].tolist()
-        ways.append(Way(title, name, accuracy, *numbers, word, reason, best_of))
+            gain, low, high = gains.loc[row, ["gain", "low", "high"]]
+        numbers = (float(accuracy), float(gain), float(low), float(high))
+        ways.append(Way(title, str(name), *numbers, word, reason, best_of))
     ways.sort(key=lambda way: (not way.own, math.isnan(way.gain), -way.gain))
     title = next(iter(pairs["title"]), "")
     best = [
