@@ -94,9 +94,8 @@ def answer(comparisons: pd.DataFrame) -> str:
 
 def reference_answer(comparisons: pd.DataFrame) -> str:
     """Answer for the reference by its defaults; then what selection changes."""
-    default, selected = (
-        source_help.of_reference(comparisons, selected=s) for s in (False, True)
-    )
+    default = source_help.of_reference(comparisons)
+    selected = source_help.of_reference(comparisons, selected=True)
     if not comparisons["state"].any():
         return "Not asked: no other source state was run."
     if not default["state"].any():

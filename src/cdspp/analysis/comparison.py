@@ -135,9 +135,8 @@ class Comparison:
         return [self._bet_line(), self._evidence_line(), self._settle_line()]
 
     def _bet_line(self) -> str:
-        name, other = (
-            method_class(each).display_name for each in (self.best_bet, self.candidate)
-        )
+        name = method_class(self.best_bet).display_name
+        other = method_class(self.candidate).display_name
         low, high = (in_points(end, sign=True) for end in self.interval)
         numbers = (
             f"{in_points(self.expected_gain, sign=True)} points ({100 * LEVEL:.0f} % "
@@ -259,9 +258,8 @@ class Comparison:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the candidates as a data frame, the bet marked by `best_bet`."""
-        return self.candidates.assign(
-            best_bet=self.candidates["method"] == self.best_bet
-        )
+        bet = self.candidates["method"] == self.best_bet
+        return self.candidates.assign(best_bet=bet)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as values of JSON, by `SCHEMA_VERSION`."""

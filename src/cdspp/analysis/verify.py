@@ -163,9 +163,7 @@ class _CheckedFits:
     def _test_ids(self, splits: tuple[str, ...], overlap: str) -> dict[int, str]:
         """Return digests of test samples by trial; the first split is the target's."""
         paths = map(self._splits.__getitem__, splits)
-        given, *drawn = (
-            formats.read_frame(path, formats.SPLIT_COLUMNS) for path in paths
-        )
+        given, *drawn = (formats.read_frame(p, formats.SPLIT_COLUMNS) for p in paths)
         found = {}
         for trial, rows in given.groupby("trial"):
             tested = rows["id"][rows["role"] == names.UNLABELLED_ROLE]

@@ -8,7 +8,7 @@ import threading
 import time
 import warnings
 from argparse import Namespace
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -23,7 +23,7 @@ from cdspp.core.errors import DataError, LabelWarning
 from cdspp.core.files import write_csv
 from cdspp.core.labels import is_missing, require_common, require_distinct
 from cdspp.core.memory import available_megabytes, memory_text
-from cdspp.core.names import PCA, STANDARDISE_EACH, PathLike
+from cdspp.core.names import PCA, STANDARDISE_EACH, PathLike, Paths
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.wording import counted, duration, shortened
 from cdspp.datasets import table_bridge, table_rows
@@ -302,9 +302,7 @@ def _read_filled_in(path: PathLike) -> pd.DataFrame:
         ) from error
 
 
-def read_rows_to_label(
-    paths: Sequence[PathLike], target: DomainRows
-) -> list[pd.DataFrame]:
+def read_rows_to_label(paths: Paths, target: DomainRows) -> list[pd.DataFrame]:
     """Return files of rows to label, with the places of their rows in the target."""
     places, tables = {name: place for place, name in enumerate(target.ids)}, []
     for path in paths:
@@ -331,7 +329,7 @@ def mark_tested(path: PathLike, n_rows: int) -> None:
 
 
 def join_labels(
-    target: DomainRows, source: DomainRows | None, paths: Sequence[PathLike]
+    target: DomainRows, source: DomainRows | None, paths: Paths
 ) -> DomainRows:
     """Return the target with the labels of rows that were labelled on purpose.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import mmap
-import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
 from cdspp.core.linalg import Float, Int, require_finite
+from cdspp.core.names import PathLike
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -132,9 +132,7 @@ class ParquetRows:
     >>> CDSPP().fit(X, y, source=source)  # doctest: +SKIP
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], columns: Sequence[str] | None = None
-    ) -> None:
+    def __init__(self, path: PathLike, columns: Sequence[str] | None = None) -> None:
         import pyarrow.types as types
 
         self.path = Path(path)

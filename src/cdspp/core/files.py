@@ -40,7 +40,6 @@ BROKEN = (
     *(OSError, ValueError, TypeError, LookupError, EOFError),
     *(zlib.error, zipfile.BadZipFile, NotImplementedError),
 )
-ZIP = b"PK\x03\x04"  # how such a file opens
 HOST = f"{zlib.crc32(socket.gethostname().encode()):08x}"
 A_MOMENT, A_DAY = 1.0, 86400.0  # seconds: longer than a new file is without its lock
 
@@ -116,7 +115,7 @@ def read_json(path: PathLike) -> Any:
 
 def read_arrays(path: PathLike, what: str) -> dict[str, np.ndarray]:
     """Read all arrays of an NPZ file, or raise DataError: expected `what`, but ..."""
-    check_opening(path, what, ZIP)
+    check_opening(path, what, b"PK\x03\x04")  # as any ZIP file opens
     try:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
@@ -417,9 +416,8 @@ def read_parts(path: PathLike, what: str) -> tuple[Any, dict[str, np.ndarray]]:
     except Exception as error:  # of NumPy, zipfile, JSON
         if out_of_memory(error):
             raise
-        raise DataError(
-            f"{path}: not {what}, or damaged ({short_message(error)})."
-        ) from error
+        wrong = f"not {what}, or damaged ({short_message(error)})"
+        raise DataError(f"{path}: {wrong}.") from error
 
 
 def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:

@@ -13,7 +13,6 @@ import pandas as pd
 from cdspp.core.errors import DataError
 from cdspp.core.files import atomic
 from cdspp.core.names import MAIN, PathLike, task_domains
-from cdspp.core.provenance import USAGE
 from cdspp.core.wording import counted
 from cdspp.methods.base import UNLABELLED, Iteration
 from cdspp.methods.problem import find_collapse
@@ -133,7 +132,7 @@ def _numbers(path: PathLike, values: pd.Series, kind: str) -> pd.Series:
 def external_reader(
     path: PathLike, *, benchmark: str, setting: str, task: str
 ) -> Callable[[Trial], tuple[dict[str, Any], list[Iteration]]]:
-    """Return a function that returns a trial as recorded, and its one iteration.
+    """Return a function that returns what a trial's record adds, and its iteration.
 
     A file without the column `setting` is of the main run, one without `benchmark` of
     each that has the task. DataError as of `external_places`, or where a confidence is
@@ -157,13 +156,10 @@ def external_reader(
 def _read_trial(
     predictions: pd.DataFrame, path: PathLike, trial: Trial
 ) -> tuple[dict[str, Any], list[Iteration]]:
-    result: dict[str, Any] = {"trial": trial.number, "status": "ok", "reason": ""}
-    result |= {"collapsed": "", "crashed": False}
-    result |= dict.fromkeys(USAGE)  # measured elsewhere, if at all
     here = predictions[predictions["trial"] == trial.number]
     if here.empty:
         reason = f"{Path(path).name} has no predictions of trial {trial.number}"
-        return result | {"status": "failed", "reason": reason}, []
+        return {"status": "failed", "reason": reason}, []
     here = here[here["id"].isin(trial.test_ids.tolist())]
     where = f"{path}: trial {trial.number}"
     if (twice := here["id"].duplicated()).any():
@@ -186,5 +182,5 @@ def _read_trial(
     predicted = here["predicted"].to_numpy(dtype=object)
     confidence = here["confidence"].to_numpy(dtype=np.float64)
     n_classes = len({*np.asarray(trial.labelled.y)})
-    result["collapsed"] = find_collapse(predicted, n_classes, rows={}).kind
-    return result, [Iteration(1, predicted, confidence)]
+    collapsed = find_collapse(predicted, n_classes, rows={}).kind
+    return {"collapsed": collapsed}, [Iteration(1, predicted, confidence)]

@@ -30,7 +30,8 @@ from cdspp.stages import formats
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
-TrialResult = tuple[dict[str, Any], Sequence[Iteration]]  # its record, its iterations
+# What its record has beyond a trial that went well, and its iterations.
+TrialResult = tuple[dict[str, Any], Sequence[Iteration]]
 # Files of a block, of which the digest `read` of a trial covers its part.
 OF_BLOCKS = frozenset({"source_split", "target_split", "pairs", "prior"})
 
@@ -163,8 +164,10 @@ def _new_trial(
     run: Callable[[Trial], TrialResult], trial: Trial, read: str
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
     with keep_labels(*trial.classes):  # what means no label is left out before
-        result, iterations = run(trial)
+        found, iterations = run(trial)
     n = len(trial.test_ids)
+    result = {"trial": trial.number, "status": "ok", "reason": "", "collapsed": ""}
+    result |= {"crashed": False, **dict.fromkeys(provenance.USAGE), **found}
     result |= {"rounds": len(iterations), "tested": n, "read": read}
     result["test_ids"] = provenance.ids_digest(trial.test_ids)
     rows: dict[str, list[Any]] = {name: [] for name in formats.FIT_COLUMNS}
@@ -249,34 +252,27 @@ def _run_trial(job_inputs: JobInputs, fit: Fit, trial: Trial) -> TrialResult:
     build = partial(make_seeded, fit.method, seed, **options)
     chosen = select_options(build, trial, state, axes, fit.grid) if fit.grid else {}
     sources = state.of_all(trial.sources, trial.labelled, axes)
-    status, reason, collapsed, unexpected = "ok", "", "", False
+    result: dict[str, Any] = {"selected": chosen} if fit.grid else {}
     iterations: Sequence[Iteration] = []
     with provenance.measured() as usage, warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)  # recorded instead
         try:
             model = fitted(partial(build, **chosen), trial, sources)
             _check_iterations(model.history_, trial)
-            iterations, collapsed = model.history_, model.collapsed_
+            iterations, result["collapsed"] = model.history_, model.collapsed_
         except MethodFailed as failure:
-            status, reason = "failed", str(failure)
+            result |= {"status": "failed", "reason": str(failure)}
         except Exception as error:
             if errors.stops_job(error):
                 raise
-            status, reason, unexpected = (
-                "failed",
-                errors.unexpected_error_text(error),
-                True,
-            )
-            log.exception(
-                "trial %d: the method stopped with an unexpected error", trial.number
-            )
-    seconds = usage["seconds"]
-    log.info("trial %d: %s %s (%.2f s)", trial.number, status, reason, seconds)
-    if collapsed:
+            reason = errors.unexpected_error_text(error)
+            result |= {"status": "failed", "reason": reason, "crashed": True}
+            log.exception("trial %d: an unexpected error of the method", trial.number)
+    outcome = result.get("status", "ok"), result.get("reason", "")
+    log.info("trial %d: %s %s (%.2f s)", trial.number, *outcome, usage["seconds"])
+    if collapsed := result.get("collapsed"):
         log.warning("trial %d has collapsed: %s", trial.number, collapsed)
-    result = {"trial": trial.number, "status": status, "reason": reason, **usage}
-    result |= {"collapsed": collapsed, "crashed": unexpected}
-    return result | ({"selected": chosen} if fit.grid else {}), iterations
+    return result | usage, iterations
 
 
 def _check_iterations(iterations: Sequence[Iteration], trial: Trial) -> None:

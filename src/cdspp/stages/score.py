@@ -108,9 +108,8 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
             rows.append((*key, number, 0, *state, 0, *[np.nan] * 3))
         if not len(of_trial):
             continue
-        for iteration, places in formats.rows_by_iteration(
-            iterations[of_trial]
-        ).items():
+        by_iteration = formats.rows_by_iteration(iterations[of_trial])
+        for iteration, places in by_iteration.items():
             here = of_trial[places]
             scores = accuracies(labels[here], predicted[here])
             rows.append((*key, number, iteration, *state, len(here), *scores))

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
@@ -30,7 +31,7 @@ __all__ = ["BRIDGE_STATES", "STATES", "SourceState", "bridge_states", "derangeme
 
 
 def derangement(
-    n: int, rng: np.random.Generator, needs: str = "there have to be two"
+    n: int, rng: Generator, needs: str = "there have to be two"
 ) -> NDArray[np.intp]:
     """Draw one of the permutations of `n` that leave nothing in its place, uniformly.
 
@@ -52,7 +53,7 @@ def _changed(
     state: str,
     source: SourceDomain,
     labelled: SourceDomain,
-    rng: np.random.Generator,
+    rng: Generator,
     spread: float,
 ) -> SourceDomain | None:
     X: Any = source.X
@@ -84,9 +85,7 @@ def _changed(
     raise KeyError(state)
 
 
-def _shuffled(
-    state: str, source: SourceDomain, rng: np.random.Generator
-) -> SourceDomain:
+def _shuffled(state: str, source: SourceDomain, rng: Generator) -> SourceDomain:
     if state == names.SHUFFLED_COLUMNS:
         ours, theirs = zip(*source.shared_columns, strict=True)
         order = derangement(len(theirs), rng, f"{state} needs two shared columns")
@@ -97,9 +96,7 @@ def _shuffled(
     return replace(source, paired_rows=(ours, theirs[order]))
 
 
-def _matched(
-    labelled: SourceDomain, y: NDArray[Any], rng: np.random.Generator
-) -> SourceDomain:
+def _matched(labelled: SourceDomain, y: NDArray[Any], rng: Generator) -> SourceDomain:
     """Repeat labelled target rows to the sizes of source classes `y`."""
     X: Any = labelled.X
     X, labels = X if issparse(X) else np.asarray(X), np.asarray(labelled.y)

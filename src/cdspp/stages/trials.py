@@ -100,6 +100,9 @@ def read_trials(
     bridge = bridge or {}
     shared = _shared_columns(files, source, target, bridge.get(SHARED))
     pairs = _pair_reader(files, source, target, bridge.get(PAIRS, 0))
+    shares: dict[str, NDArray[Any]] = {}
+    if "prior" in files:
+        shares = formats.read_rows(files["prior"], formats.SHARE_COLUMNS)
     for number in np.unique(split["trial"]):
         drawn = [(X, _of_trial(of_source, number)) for X, of_source in read]
         ids = tuple(left["id"] for _, left in drawn)
@@ -124,7 +127,7 @@ def read_trials(
             ids_of_sources=ids,
             labelled_ids=right["id"][labelled],
             paired_ids=paired_ids,
-            prior=_prior(files, number),
+            prior=_of_trial(shares, number)["share"] if shares else None,
         )
 
 
@@ -151,17 +154,8 @@ def _read_domain(
     return features, split
 
 
-def _prior(files: TaskFiles, trial: int) -> NDArray[Any] | None:
-    if "prior" not in files:
-        return None
-    shares = formats.read_rows(files["prior"], formats.SHARE_COLUMNS)
-    return np.asarray(shares["share"][shares["trial"] == trial])
-
-
-def _of_trial(
-    split: Mapping[str, NDArray[Any]], number: int
-) -> dict[str, NDArray[Any]]:
-    drawn = split["trial"] == number
+def _of_trial(split: Mapping[str, NDArray[Any]], trial: int) -> dict[str, NDArray[Any]]:
+    drawn = split["trial"] == trial
     return {name: values[drawn] for name, values in split.items()}
 
 

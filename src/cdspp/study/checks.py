@@ -29,7 +29,7 @@ def cross_faults(known: ConfigNames, plugins: Sequence[ReportPlugin]) -> list[st
     """Return every fault found; plug-ins check their own keys."""
     settings, curves = known.entries("settings"), known.entries("curves")
     return [
-        *_repeated(known),
+        *_repeated_ids(known),
         *_view_faults(known),
         *_weight_faults(known),
         *_benchmark_faults(known),
@@ -41,7 +41,7 @@ def cross_faults(known: ConfigNames, plugins: Sequence[ReportPlugin]) -> list[st
     ]
 
 
-def _repeated(known: ConfigNames) -> Faults:
+def _repeated_ids(known: ConfigNames) -> Faults:
     for section in ("datasets", "views", "benchmarks", "methods", "settings", "curves"):
         counts = Counter(entry["id"] for _, entry in known.entries(section))
         for name, count in sorted(counts.items()):
@@ -118,7 +118,7 @@ def _benchmark_faults(known: ConfigNames) -> Faults:
             continue
         for key in VIEWS if all(known.root(entry[key]) for key in VIEWS) else ():
             yield from _kind_faults(known, where, entry, key)
-            yield from _option_domain_faults(known, where, entry, key)
+            yield from _value_faults(known, where, entry, key)
         yield from _domain_faults(known, where, entry)
         yield from _class_faults(known, where, entry)
         if "bridge" in entry:
@@ -154,9 +154,7 @@ def _kind_faults(known: ConfigNames, where: str, entry: Config, key: str) -> Fau
         yield from unknown_of(f"{place}: codebook_domain", [str(domain)], domains)
 
 
-def _option_domain_faults(
-    known: ConfigNames, where: str, entry: Config, key: str
-) -> Faults:
+def _value_faults(known: ConfigNames, where: str, entry: Config, key: str) -> Faults:
     domains = _domains_of(known, entry, key)
     name: str | None = entry[key]
     while name in known.views:
@@ -253,7 +251,7 @@ def _method_faults(known: ConfigNames) -> Faults:
         states = method.get("states", [])
         if "states" in method and not found.uses_source:
             yield f"{where}.states: method {name} uses no source; remove the key."
-        yield from known.missing(f"{where}.states", "source_states", *states)
+        yield from unknown_of(f"{where}.states", states, known.states)
         yield from run_faults(known, where, method, ())
         yield from _own_view_faults(known, where, method)
         if "prior_file" in method and "prior" not in option_defaults(name):

@@ -9,8 +9,8 @@ from typing import Any
 
 from cdspp.core.discovery import did_you_mean, load_class, plugin_paths
 from cdspp.core.names import role_domains
-from cdspp.study.model import Benchmark, Config, Setting, Study, StudyDataset
-from cdspp.study.settings import task_names
+from cdspp.study.model import Config, Setting, Study, StudyDataset
+from cdspp.study.settings import Benchmarks, task_names
 
 Faults = Iterator[str]
 
@@ -45,15 +45,11 @@ class ReportPlugin:
         """Return the faults of its keys, a line each."""
         return ()
 
-    def settings(
-        self, config: Mapping[str, Any], benchmarks: Mapping[str, Benchmark]
-    ) -> Iterable[Setting]:
+    def settings(self, config: Config, benchmarks: Benchmarks) -> Iterable[Setting]:
         """Return the settings that it adds; they carry its name as their `plugin`."""
         return ()
 
-    def plan(
-        self, study: Study, config: Mapping[str, Any], benchmark: str
-    ) -> dict[str, Any]:
+    def plan(self, study: Study, config: Config, benchmark: str) -> dict[str, Any]:
         """Return the needs of its tables for a benchmark, as JSON could hold them."""
         return {}
 
@@ -89,10 +85,7 @@ class ConfigNames:
     def missing(self, where: str, section: str, *names: str) -> Faults:
         """Yield the names that a section lacks."""
         known = [*self.datasets] if section == "datasets" else []
-        if section == "source_states":
-            known = self.states
-        else:
-            known += [entry["id"] for _, entry in self.entries(section)]
+        known += [entry["id"] for _, entry in self.entries(section)]
         yield from unknown_of(where, names, known)
 
     def root(self, view: str) -> str | None:

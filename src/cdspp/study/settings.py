@@ -57,7 +57,7 @@ def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Stud
     settings = [
         main,
         *(_state_setting(study, state, methods) for state in study.states),
-        *_selected_settings(config, study, main),
+        *_grid_settings(config, study, main),
         *_left_out_settings(study),
         *(_setting_of(entry, benchmarks) for entry in config.get("settings", [])),
         *(setting for each in curves for setting in _curve_settings(each)),
@@ -134,9 +134,7 @@ def bridge_state_notes(study: Study) -> Iterator[str]:
                 yield f"{name}: the source state {state} is left out, because {text}."
 
 
-def _selected_settings(
-    config: Config, study: Study, main: Setting
-) -> Iterator[Setting]:
+def _grid_settings(config: Config, study: Study, main: Setting) -> Iterator[Setting]:
     choosing = {name: method for name, method in study.methods.items() if method.grid}
     if not choosing:
         return
@@ -200,16 +198,14 @@ def _curves_of(entry: Config, study: Study) -> Iterator[Curve]:
     for name, tasks in chosen_tasks(entry, study.benchmarks).items():
         benchmark, numbers = study.benchmarks[name], sorted(entry["values"])
         dataset = study.datasets[benchmark.dataset]
-        if (
-            parameter == PAIRS
-        ):  # of benchmarks that have them, up to as many as there are
+        if parameter == PAIRS:  # up to as many as there are, if any
             most = dataset.paired if PAIRS in benchmark.bridge else -1
             numbers = [number for number in numbers if number <= most]
         ran = [method for method in methods.values() if name in method.tasks]
-        sizes = {
-            task: dataset.class_sizes[names.task_domains(task).target] for task in tasks
-        }
-        smallest = {task: min(sizes[task].values(), default=0) for task in tasks}
+        smallest = {}
+        for task in tasks:
+            sizes = dataset.class_sizes[names.task_domains(task).target]
+            smallest[task] = min(sizes.values(), default=0)
         tested = benchmark.labels.get("unlabelled", 1)
         dropped = tuple(
             (number, task)

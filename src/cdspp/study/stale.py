@@ -52,7 +52,7 @@ from cdspp.study.files import (
     files_before_fits,
 )
 from cdspp.study.fit_jobs import cell_cost, expected_fits
-from cdspp.study.model import Study
+from cdspp.study.model import Config, Study
 
 REPORT_PAGE, DIGESTS = "report/index.html", "digests.json"  # of a study
 # Written next to an output, and no output of a rule (one by the older release).
@@ -300,14 +300,12 @@ class ReportDigests(NamedTuple):
     """
 
     page: str
-    configuration: Mapping[str, Any]
+    configuration: Config
     files: Mapping[str, str]
     release: str = ""
 
 
-def write_digests(
-    page: Path, configuration: Mapping[str, Any], files: Mapping[str, str]
-) -> None:
+def write_digests(page: Path, configuration: Config, files: Mapping[str, str]) -> None:
     """Write what a finished page rests on next to it, as `read_digests` reads it."""
     plain = json.loads(json.dumps(configuration, default=str))
     stated = {"page": file_digest(page), "configuration": plain, "files": files}
