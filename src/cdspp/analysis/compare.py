@@ -383,14 +383,12 @@ def _check(methods: Sequence[str], repeats: int, problem: Problem) -> None:
         )
     for name in methods:
         if method_class(name).transductive:
-            raise DataError(
-                f"compare: {name} labels the rows it is fitted on, and held-out rows "
-                "are in no fit. Choose another method."
-            )
+            fault = "labels the rows it is fitted on, and held-out rows are in no fit"
+            raise DataError(f"compare: {name} {fault}. Choose another method.")
         needed = method_class(name).bridges
         lacks = not needed & problem.bridge.keys()
         if method_class(name).needs_bridge and lacks:
-            raise DataError(
-                f"compare: {name} needs {' or '.join(sorted(needed))} of the source, "
-                "which has none that can be used. Give them, or leave the method out."
-            )
+            wanted = f"{' or '.join(sorted(needed))} of the source"
+            fault = f"needs {wanted}, which has none that can be used"
+            remedy = "Give them, or leave the method out."
+            raise DataError(f"compare: {name} {fault}. {remedy}")

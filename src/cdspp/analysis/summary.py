@@ -116,10 +116,9 @@ def score_files(folder: Path) -> list[Path]:
     """Return the score files of ``results/<study>`` by name; DataError without any."""
     files = sorted(folder.glob("scores/[!.]*.parquet"))
     if not files:
-        raise DataError(
-            f"{folder}: expected the folder of a study with scores in it, but it has "
-            "none. Run the study first, for instance by cdspp run."
-        )
+        fault = "expected the folder of a study with scores in it, but it has none"
+        remedy = "Run the study first, for instance by cdspp run."
+        raise DataError(f"{folder}: {fault}. {remedy}")
     return files
 
 

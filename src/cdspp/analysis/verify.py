@@ -29,6 +29,7 @@ FIT_INPUTS = ("source_features", "target_features", "source_split", "target_spli
 # Files that a report names, as patterns in the folder of the study.
 REPORT_FILES = {name: f"{name}/[!.]*" for name in ("tables", "figures", "timings")}
 REPORT_FILES["predictions"] = "predictions/*/*/[!.]*"
+AGAIN = "Delete it and its record and run the study again."
 NO_STUDY = (
     " Not compared with a study file, or with tables and code as they are now: cdspp "
     "verify STUDY_FILE does that, in the folder of the run."
@@ -142,11 +143,10 @@ class _CheckedFits:
                 continue  # the report states the digests of files made elsewhere
             place = self._places.get(formats.unnumbered(name))
             if digest not in (place or self._features(fit.record.extra["dataset"])):
-                raise DataError(
-                    f"{fit.path}: its {name} (sha256 {digest[:12]}) is not among the "
-                    "files that lie there: they were changed, or it is a fit of other "
-                    "data. Delete it and its record and run the study again."
-                )
+                what = f"its {name} (sha256 {digest[:12]})"
+                why = "they were changed, or it is a fit of other data"
+                fault = f"is not among the files that lie there: {why}"
+                raise DataError(f"{fit.path}: {what} {fault}. {AGAIN}")
         sources = (n for n in inputs if formats.unnumbered(n) == "source_split")
         splits = inputs["target_split"], *(inputs[name] for name in sources)
         if not {*splits} <= self._splits.keys():
@@ -154,11 +154,9 @@ class _CheckedFits:
         tested = self._tested(splits, fit.record.extra["overlap"])
         for result in fit.record.trials:
             if tested.get(result["trial"]) != result["test_ids"]:
-                raise DataError(
-                    f"{fit.path}: trial {result['trial']}: its test samples are not "
-                    "those of the split. Delete it and its record and run the study "
-                    "again."
-                )
+                where = f"{fit.path}: trial {result['trial']}"
+                fault = "its test samples are not those of the split"
+                raise DataError(f"{where}: {fault}. {AGAIN}")
 
     def _test_ids(self, splits: tuple[str, ...], overlap: str) -> dict[int, str]:
         """Return digests of test samples by trial; the first split is the target's."""

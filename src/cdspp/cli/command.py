@@ -183,15 +183,11 @@ def check_outputs(
             place = other.resolve()
             holds = path.resolve() in (place, *place.parents)
             if holds or same_file(path, other):
-                raise ConfigError(
-                    f"{path} would replace {other}, which the same command reads or "
-                    "writes. Choose another name."
-                )
+                fault = "which the same command reads or writes. Choose another name."
+                raise ConfigError(f"{path} would replace {other}, {fault}")
         if os.path.lexists(path) and not force:
-            raise ConfigError(
-                f"{path} is there already. Choose another name, or replace it by "
-                "--force."
-            )
+            remedy = "Choose another name, or replace it by --force."
+            raise ConfigError(f"{path} is there already. {remedy}")
         taken.append(path)
 
 

@@ -220,10 +220,8 @@ def _size_faults(sizes: Sizes, direction: Direction) -> Iterator[str]:
     for target in _ordered(sizes, direction)[1:2]:
         small = [label for label, size in sizes.get(target, {}).items() if size < 2]
         if small:
-            yield (
-                f"{target}: a target needs two labelled samples of every class, one of "
-                f"them to test; {', '.join(small)} has one."
-            )
+            needs = "two labelled samples of every class, one of them to test"
+            yield f"{target}: a target needs {needs}; {', '.join(small)} has one."
 
 
 def _common(sizes: Sizes) -> set[str]:
@@ -315,10 +313,8 @@ def _read_data(arguments: Namespace) -> StudyData:
         columns = [columns_of(arguments, roles.get(name, "")) for name in domains]
         data = read_tables(arguments.name, arguments.table, columns, direction)
     elif arguments.label or arguments.id or arguments.drop:
-        raise ConfigError(
-            "cdspp init: --label, --id and --drop name columns of tables; leave them "
-            "out with --folder."
-        )
+        fault = "--label, --id and --drop name columns of tables"
+        raise ConfigError(f"cdspp init: {fault}; leave them out with --folder.")
     else:
         data = read_folder(arguments.name, arguments.folder, direction)
     entry = {**data.entry, "keep_labels": arguments.keep_label}

@@ -204,10 +204,8 @@ def scaled_both(
         return scaled(target, scaling), None, None, scaling
     if shared := bridge.get(SHARED):
         if kind == PCA:
-            raise DataError(
-                "--scale pca leaves no columns to share. Choose another scale, or "
-                "--shared none."
-            )
+            remedy = "Choose another scale, or --shared none."
+            raise DataError(f"--scale pca leaves no columns to share. {remedy}")
         columns_source, columns = np.transpose(shared)
         scaling = scaling.with_columns_of(theirs, columns, columns_source)
     if PAIRS in bridge:
@@ -296,10 +294,9 @@ def _read_filled_in(path: PathLike) -> pd.DataFrame:
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False)
     except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise DataError(
-            f"{path}: no file of rows to label ({error}). Write one by `cdspp compare "
-            "--rows-to-label FILE`."
-        ) from error
+        remedy = "Write one by `cdspp compare --rows-to-label FILE`."
+        fault = f"no file of rows to label ({error})"
+        raise DataError(f"{path}: {fault}. {remedy}") from error
 
 
 def read_rows_to_label(paths: Paths, target: DomainRows) -> list[pd.DataFrame]:
@@ -309,10 +306,9 @@ def read_rows_to_label(paths: Paths, target: DomainRows) -> list[pd.DataFrame]:
         table = _read_filled_in(path)
         for name in ("id", "order", "label", "tested", "made_of"):
             if name not in table:
-                raise DataError(
-                    f"{path}: no column {name!r}. Take the file as `cdspp compare "
-                    "--rows-to-label` wrote it, and fill in labels only."
-                )
+                remedy = "Take the file as `cdspp compare --rows-to-label` wrote it"
+                rest = "and fill in labels only"
+                raise DataError(f"{path}: no column {name!r}. {remedy}, {rest}.")
         if unknown := [name for name in table["id"] if name not in places]:
             raise DataError(f"{path}: {target.path} has no row {unknown[0]!r}.")
         rows = [places[name] for name in table["id"]]
@@ -342,9 +338,7 @@ def join_labels(
             if is_missing(label := text.strip()):
                 continue
             if label not in classes:
-                raise DataError(
-                    f"{path}: {label!r} is no class of the tables. Write a class as it "
-                    "is there."
-                )
+                fault = f"{path}: {label!r} is no class of the tables"
+                raise DataError(f"{fault}. Write a class as it is there.")
             labels[place] = label
     return replace(target, labels=tuple(labels))

@@ -70,10 +70,9 @@ def _load(place: str, what: str, is_one: Callable[[object], bool]) -> Any:
     try:
         found: Any = importlib.import_module(module)
     except ImportError as error:
-        raise ConfigError(
-            f"{place}: cannot import {module} ({error}). Expected a module in the "
-            "folder of the run, or an installed package."
-        ) from error
+        expected = "a module in the folder of the run, or an installed package"
+        fault = f"{place}: cannot import {module} ({error})"
+        raise ConfigError(f"{fault}. Expected {expected}.") from error
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         raise ConfigError(f"{place}: {module} stops as imported ({reason}).") from error

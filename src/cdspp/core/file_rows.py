@@ -145,10 +145,9 @@ class ParquetRows:
                 raise DataError(f"{self}: no column {name!r}. The first are: {known}.")
             kind = schema.field(name).type
             if not (types.is_floating(kind) or types.is_integer(kind)):
-                raise DataError(
-                    f"{self}: column {name!r} holds {kind}, features are numbers. Name "
-                    "the features: ParquetRows(path, columns=[...])."
-                )
+                fault = f"{self}: column {name!r} holds {kind}, features are numbers"
+                remedy = "Name the features: ParquetRows(path, columns=[...])."
+                raise DataError(f"{fault}. {remedy}")
         self.shape: tuple[int, int] = (n, len(self.columns))
 
     def __str__(self) -> str:

@@ -343,10 +343,8 @@ class Packer:
         if found := self._other(value):
             key, content = found
             return {key: self._named(content, where)}
-        raise DataError(
-            f"{where} is a {type(value).__name__}, which cannot be kept as numbers and "
-            "text."
-        )
+        fault = f"{where} is a {type(value).__name__}"
+        raise DataError(f"{fault}, which cannot be kept as numbers and text.")
 
     def _named(self, values: Mapping[str, Any], where: str) -> dict[str, Any]:
         return {name: self.pack(x, f"{where}.{name}") for name, x in values.items()}

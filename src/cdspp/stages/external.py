@@ -111,10 +111,9 @@ def _read(path: PathLike, names: Collection[str]) -> pd.DataFrame:
         wrong = f"expected a Parquet or CSV file of predictions ({error})."
         raise DataError(f"{path}: {wrong}") from error
     if lacking := [name for name in COLUMNS if name not in names_in_file]:
-        raise DataError(
-            f"{path}: lacks {', '.join(lacking)}. Expected the columns "
-            f"{', '.join(COLUMNS)}, perhaps {', '.join(NARROWER)} and confidence."
-        )
+        others = f"perhaps {', '.join(NARROWER)} and confidence"
+        expected = f"Expected the columns {', '.join(COLUMNS)}, {others}."
+        raise DataError(f"{path}: lacks {', '.join(lacking)}. {expected}")
     columns = [name for name in names_in_file if name in names]
     if parquet:
         return pd.read_parquet(path, columns=columns)
@@ -175,10 +174,8 @@ def _read_trial(
     known = {str(label) for label in [*np.asarray(trial.source.y), *trial.y]}
     known -= {str(UNLABELLED)}
     if unknown := set(here["predicted"]) - known:
-        raise DataError(
-            f"{where}: {sorted(unknown)[0]!r} is no class. Expected "
-            f"{', '.join(sorted(known))}, spelt as in splits.csv."
-        )
+        expected = f"Expected {', '.join(sorted(known))}, spelt as in splits.csv."
+        raise DataError(f"{where}: {sorted(unknown)[0]!r} is no class. {expected}")
     predicted = here["predicted"].to_numpy(dtype=object)
     confidence = here["confidence"].to_numpy(dtype=np.float64)
     n_classes = len({*np.asarray(trial.labelled.y)})

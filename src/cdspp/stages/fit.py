@@ -281,10 +281,9 @@ def _check_iterations(iterations: Sequence[Iteration], trial: Trial) -> None:
         sizes = {len(entry.prediction)}
         sizes |= {n if entry.confidence is None else len(entry.confidence)}
         if sizes != {n} or not labels.issuperset(entry.prediction.tolist()):
-            raise ValueError(
-                f"iteration {entry.iteration}: expected one of the {len(labels)} "
-                f"labels for each of {n} unlabelled rows, but it gives something else"
-            )
+            each = f"one of the {len(labels)} labels for each of {n} unlabelled rows"
+            fault = f"expected {each}, but it gives something else"
+            raise ValueError(f"iteration {entry.iteration}: {fault}")
 
 
 def grid_options(grid: Grid) -> list[dict[str, Any]]:

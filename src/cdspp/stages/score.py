@@ -88,11 +88,9 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
         labels = np.fromiter(map(of_id.__getitem__, columns["id"]), np.intp)
     except KeyError:
         unknown = [key for key in columns["id"] if key not in truth]
-        raise DataError(
-            f"{fit.path}: {len(unknown)} predicted samples have no label, the first is "
-            f"{unknown[0]}. Delete it and the labels of its target, and run the study "
-            "again."
-        ) from None
+        fault = f"{len(unknown)} predicted samples have no label, the first is"
+        remedy = "Delete it and the labels of its target, and run the study again."
+        raise DataError(f"{fit.path}: {fault} {unknown[0]}. {remedy}") from None
     predicted = np.fromiter(map(codes.__getitem__, columns["predicted"]), np.intp)
     # Rows of a table without a label are predicted, and not scored.
     known = labels != UNSCORED

@@ -106,10 +106,9 @@ def _matched(labelled: SourceDomain, y: NDArray[Any], rng: Generator) -> SourceD
         if np.any(labels == label)
     ]
     if not rows:
-        raise DataError(
-            f"{names.MATCHED} repeats labelled target rows of the source's classes, "
-            "and no target row has one of them. Leave this source state out."
-        )
+        what = f"{names.MATCHED} repeats labelled target rows of the source's classes"
+        fault = "and no target row has one of them. Leave this source state out."
+        raise DataError(f"{what}, {fault}")
     chosen = np.concatenate(rows)
     return SourceDomain(X[chosen], labels[chosen])
 
@@ -161,10 +160,8 @@ class SourceState:
     def __post_init__(self) -> None:
         """Check that only class noise has a shape."""
         if self.name != names.CLASS_NOISE and (self.spread != 1.0 or self.absolute):
-            raise ValueError(
-                f"spread and absolute are of {names.CLASS_NOISE}, the source state is "
-                f"{self.name}. Remove them."
-            )
+            fault = f"the source state is {self.name}. Remove them."
+            raise ValueError(f"spread and absolute are of {names.CLASS_NOISE}, {fault}")
 
     def of_all(
         self,

@@ -145,10 +145,9 @@ def _read_domain(
     split = formats.read_rows(split_file, formats.SPLIT_COLUMNS)
     rows, ids = split["row"], features.ids
     if rows.max(initial=-1) >= len(ids) or np.any(ids[rows] != split["id"].astype(str)):
-        raise DataError(
-            f"{files[name]}: its rows are not those that the splits were drawn from. "
-            "Delete the features of this domain and run again."
-        )
+        fault = "its rows are not those that the splits were drawn from"
+        remedy = "Delete the features of this domain and run again."
+        raise DataError(f"{files[name]}: {fault}. {remedy}")
     if not keep_sparse and not isinstance(features.X, np.ndarray):
         features = replace(features, X=features.X.toarray())
     return features, split
@@ -168,10 +167,9 @@ def _shared_columns(
     sides = []
     for path, features in zip(paths, (source, target), strict=True):
         if features.columns is None:
-            raise DataError(
-                f"{path}: its columns have no names, by which they are shared. Name a "
-                "view that has them (bridge: {view: ...}), of words or of tables."
-            )
+            fault = "its columns have no names, by which they are shared"
+            view = "a view that has them (bridge: {view: ...}), of words or of tables"
+            raise DataError(f"{path}: {fault}. Name {view}.")
         sides.append({name: k for k, name in enumerate(features.columns.tolist())})
     ours, theirs = sides
     if wanted == SAME_NAMES:

@@ -83,11 +83,10 @@ def _weight_faults(known: ConfigNames) -> Faults:
                 lost.setdefault(path, where)
     for path, where in lost.items():
         if not os.path.isfile(path):
-            yield (
-                f"{where}.options.weights: no such file: {path}. Expected the path of "
-                "a state dict, from the folder of the run; or random, or "
-                "IMAGENET1K_V1, which is fetched."
-            )
+            others = "or random, or IMAGENET1K_V1, which is fetched"
+            expected = f"the path of a state dict, from the folder of the run; {others}"
+            fault = f"no such file: {path}"
+            yield f"{where}.options.weights: {fault}. Expected {expected}."
 
 
 def _extractor(view: Config) -> type[features.Extractor] | None:
@@ -174,10 +173,8 @@ def _domain_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
         every = dict.fromkeys((*sources, target))
         yield from unknown_of(f"{where}.tasks: {task}: domain", every, domains)
         if names.several_sources(task) and len(every) <= len(sources):
-            yield (
-                f"{where}.tasks: {task}: name each of several sources once, and the "
-                "target not among them."
-            )
+            remedy = "name each of several sources once, and the target not among them"
+            yield f"{where}.tasks: {task}: {remedy}."
     shown = [task for task in tasks if not names.several_sources(task)]
     if not shown:
         yield f"{where}.tasks: one of them needs a single source, to be the showcase."
@@ -221,10 +218,9 @@ def _bridge_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
         view = known.views.get(name, {})
         found = _extractor(view) if view else None
         if found and (not found.names_columns or view.get("scale") == names.PCA):
-            yield (
-                f"{where}.{SHARED}: the columns of view {name} ({view['extractor']}) "
-                "have no names; give one of texts or tables, without pca: view: ..."
-            )
+            fault = f"the columns of view {name} ({view['extractor']}) have no names"
+            remedy = "give one of texts or tables, without pca: view: ..."
+            yield f"{where}.{SHARED}: {fault}; {remedy}"
     if (wanted := bridge.get(PAIRS, 0)) > dataset.paired:
         text = f"{wanted} are asked for, {dataset.identifier} has {dataset.paired}"
         yield f"{where}.{PAIRS}: {text}."
@@ -242,10 +238,9 @@ def _method_faults(known: ConfigNames) -> Faults:
         yield from _option_faults(f"{where}.options", name, options)
         grid = method.get("grid", {})
         if grid and found.transductive:
-            yield (
-                f"{where}.grid: method {name} labels the rows it is fitted on, and "
-                "those that select are held out; remove the key."
-            )
+            fault = "and those that select are held out; remove the key"
+            what = f"method {name} labels the rows it is fitted on"
+            yield f"{where}.grid: {what}, {fault}."
         for option, value in ((o, v) for o in grid for v in grid[o]):
             yield from _option_faults(f"{where}.grid", name, {option: value})
         states = method.get("states", [])
@@ -291,10 +286,9 @@ def _bridge_use_faults(known: ConfigNames, where: str, method: Config) -> Faults
     ran = (known.benchmarks.get(name, {}) for name in known.ran(method))
     lacks = not any({*chosen} & {*entry.get("bridge", {})} for entry in ran)
     if chosen and lacks:
-        yield (
-            f"{where}.id: {method['id']} uses {' and '.join(sorted(chosen))}, which no "
-            "benchmark gives it; add them to one: bridge: {...}."
-        )
+        used = f"{method['id']} uses {' and '.join(sorted(chosen))}"
+        fault = "which no benchmark gives it; add them to one: bridge: {...}."
+        yield f"{where}.id: {used}, {fault}"
 
 
 def _role_faults(known: ConfigNames) -> Faults:

@@ -290,11 +290,10 @@ def _toy_problem_fault(name: str, entry: Config) -> str:
     except ConfigError as error:
         return str(error)
     except Exception as error:
-        return (
-            f"{entry['class']} stops on a toy problem ({type(error).__name__}: "
-            f"{error}). Expected fit(X, y, *, source=), where y is -1 for a row "
-            "without a label, and predict."
-        )
+        reason = f"{type(error).__name__}: {error}"
+        y = "where y is -1 for a row without a label"
+        expected = f"Expected fit(X, y, *, source=), {y}, and predict."
+        return f"{entry['class']} stops on a toy problem ({reason}). {expected}"
     return ""
 
 

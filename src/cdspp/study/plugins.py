@@ -129,10 +129,9 @@ class ConfigNames:
             sizes = domains.get(domain, {}).items()
             small = [f"{c} ({size})" for c, size in sizes if size < labelled + more]
             if small:
-                yield (
-                    f"{where}.target: {labelled} labelled samples per class leave "
-                    f"{left} in domain {domain}, class {', '.join(small)}."
-                )
+                fault = f"{labelled} labelled samples per class leave {left}"
+                place = f"in domain {domain}, class {', '.join(small)}"
+                yield f"{where}.target: {fault} {place}."
         wanted = asked.get("source", 0)
         sources = (
             (size, label, domain)

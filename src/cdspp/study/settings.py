@@ -65,10 +65,8 @@ def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Stud
     ]
     counts = Counter(setting.identifier for setting in settings)
     if repeated := [name for name, count in counts.items() if count > 1]:
-        raise ConfigError(
-            "settings, source_states, curves, deviations: two runs would be called "
-            f"{', '.join(repeated)}; choose another name."
-        )
+        fault = f"two runs would be called {', '.join(repeated)}; choose another name"
+        raise ConfigError(f"settings, source_states, curves, deviations: {fault}.")
     by_name = {setting.identifier: setting for setting in settings}
     return replace(study, curves=tuple(chain(*curves)), settings=by_name)
 

@@ -246,10 +246,8 @@ def notes(
     """Yield sentences on what a run would make again and why."""
     if unrecorded:
         files = f"{counted(len(unrecorded), 'existing file')}, such as {unrecorded[0]}"
-        yield (
-            f"Snakemake has no record of {files}: it makes them again, and reuses fits "
-            "of equal inputs."
-        )
+        what = "it makes them again, and reuses fits of equal inputs"
+        yield f"Snakemake has no record of {files}: {what}."
     if causes := {k: v for k, v in stale_files.items() if v != FOLLOWS}:
         files = f"{counted(len(causes), 'file')} not as the study asks for"
         first, reason = next(iter(causes.items()))
@@ -329,10 +327,9 @@ def read_digests(root: PathLike) -> ReportDigests:
     page = Path(root, REPORT_PAGE)
     beside, older = page.with_name(DIGESTS), page.with_suffix(".sha256")
     if not page.is_file():
-        raise DataError(
-            f"{page}: expected the report of a finished study, but there is none. Name "
-            "a folder such as results/embedded, and run the study to its end first."
-        )
+        fault = f"{page}: expected the report of a finished study, but there is none"
+        run = "and run the study to its end first"
+        raise DataError(f"{fault}. Name a folder such as results/embedded, {run}.")
     if beside.is_file() or not older.is_file():
         try:
             return ReportDigests(**read_json(beside))
