@@ -104,10 +104,8 @@ class _CheckedFits:
         self.doubtful: set[Trial] = set()
         self.faults: list[str] = []
         self._stated, self._results = set(stated), root.parent
-        self._splits, shares = (
-            _by_digest((root / kind / name).rglob("[!.]*.parquet"))
-            for kind in ("splits", "test-shares")
-        )
+        self._splits = _by_digest((root / "splits" / name).rglob("[!.]*.parquet"))
+        shares = _by_digest((root / "test-shares" / name).rglob("[!.]*.parquet"))
         drawn = ("source_split", "target_split", "pairs")
         self._places = dict.fromkeys(drawn, self._splits) | {"prior": shares}
         find = (root.parent / "features").glob

@@ -63,10 +63,9 @@ def read_both(
             notes += _unit_notes(source, target, shared)
     if PAIRS in kinds and arguments.paired:
         formats = [columns_of(arguments, role, required=()) for role in ROLES]
-        files, impute = arguments.paired, arguments.impute
-        (left, right), note = table_bridge.read_pairs(
-            files, (source, target), formats, impute=impute
-        )
+        both, impute = (source, target), arguments.impute
+        pairs = table_bridge.read_pairs(arguments.paired, both, formats, impute=impute)
+        (left, right), note = pairs
         bridge[PAIRS] = left * factors, right
         notes.append(note)
     if kinds:
@@ -129,11 +128,10 @@ def _suggestions(
     if ids and not arguments.paired:
         paths = (Path(rows.path) for rows in both)
         files = shlex.join(str(p.with_name(f"pairs-{p.name}")) for p in paths)
-        yield (
-            f"suggestion: {len(ids)} ids are in both files, of {len(both[0].ids)} and "
-            f"{len(both[1].ids)} rows. If equal ids name one object, move these rows "
-            f"to files of their own, and add --paired {files}"
-        )
+        rows = f"of {len(both[0].ids)} and {len(both[1].ids)} rows"
+        move = "If equal ids name one object, move these rows to files of their own"
+        met = f"suggestion: {len(ids)} ids are in both files"
+        yield f"{met}, {rows}. {move}, and add --paired {files}"
 
 
 def columns_of(
@@ -173,11 +171,10 @@ def drift_notes(rows: DomainRows, ranges: Any, n_fit: int) -> Iterator[str]:
         f"{high[k]:.4g}, median {np.median(rows.X[:, k]):.4g}"
         for k in drifted
     ]
-    yield (
-        f"note: numbers of {len(drifted)} of {counted(width, 'column')} are outside "
-        f"the range of the fit ({shortened(shown, 5)}). Convert them to the units of "
-        "the fit, or fit again with rows like these."
-    )
+    which = f"{len(drifted)} of {counted(width, 'column')}"
+    fault = f"numbers of {which} are outside the range of the fit"
+    remedy = "Convert them to the units of the fit, or fit again with rows like these."
+    yield f"note: {fault} ({shortened(shown, 5)}). {remedy}"
 
 
 def scaled(rows: DomainRows, scaling: Scaling) -> DomainRows:
@@ -243,11 +240,10 @@ def expected_cost(
     cost = fit_cost(method_class(method), size, options or {})
     free = available_megabytes() if remedy else None
     if free is not None and cost.megabytes > free:
-        raise DataError(
-            f"{method} would need about {memory_text(cost.megabytes)} of memory for so "
-            f"many rows, and {memory_text(free)} are free. Leave rows or features out "
-            f"(--scale pca keeps 50), choose another method, or {remedy}."
-        )
+        needed = f"about {memory_text(cost.megabytes)} of memory for so many rows"
+        fault = f"{method} would need {needed}, and {memory_text(free)} are free"
+        less = "Leave rows or features out (--scale pca keeps 50)"
+        raise DataError(f"{fault}. {less}, choose another method, or {remedy}.")
     return cost
 
 

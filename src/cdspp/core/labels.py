@@ -72,9 +72,8 @@ def is_missing(value: Any) -> bool:
         text = as_text(value).strip()
         return text.lower() in MISSING_MARKERS and (not text or text not in _kept.get())
     try:
-        return bool(value != value) or (
-            value == UNLABELLED and not isinstance(value, (bool, np.bool_))
-        )
+        is_flag = isinstance(value, (bool, np.bool_))
+        return bool(value != value) or (value == UNLABELLED and not is_flag)
     except TypeError:  # pandas' NA is neither equal to itself nor not
         return True
 
@@ -135,9 +134,8 @@ def no_common_class(classes: Mapping[str, Iterable[Any]]) -> list[str]:
 
 def require_common(classes: Mapping[str, Iterable[Any]]) -> None:
     """Raise DataError where labels by place, target and source, cannot be matched."""
-    (target, ours), (source, theirs) = (
-        (where, sorted({*labels}, key=str)) for where, labels in classes.items()
-    )
+    both = ((where, sorted({*labels}, key=str)) for where, labels in classes.items())
+    (target, ours), (source, theirs) = both
     if not ours:
         fault = f"{target}: no row has a label, {source} has the {listed(theirs)}"
         remedy = "Name the column of labels, or label some rows of each class."

@@ -166,11 +166,10 @@ def _read_trial(
         raise DataError(f"{where}: {name} is predicted more than once; keep one row.")
     here = here.set_index("id").reindex(trial.test_ids)
     if (without := here["predicted"].isna()).any():
-        raise DataError(
-            f"{where}: {counted(int(without.sum()), 'unlabelled row')} of {len(here)} "
-            f"without a prediction, {here.index[without][0]} first. Expected one for "
-            "each that cdspp export-splits names."
-        )
+        lacking = f"{counted(int(without.sum()), 'unlabelled row')} of {len(here)}"
+        fault = f"{lacking} without a prediction, {here.index[without][0]} first"
+        expected = "Expected one for each that cdspp export-splits names."
+        raise DataError(f"{where}: {fault}. {expected}")
     known = {str(label) for label in [*np.asarray(trial.source.y), *trial.y]}
     known -= {str(UNLABELLED)}
     if unknown := set(here["predicted"]) - known:

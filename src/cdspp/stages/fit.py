@@ -88,14 +88,13 @@ def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
     jobs.log_ready()
     files = job_inputs.files.items()
     inputs = {name: run_lock.input_digest(path) for name, path in files}
-    with provenance.limit_threads(job_inputs.numeric_threads):
+    seed, threads = job_inputs.seed, job_inputs.numeric_threads
+    with provenance.limit_threads(threads):
         # By method, so that no time recorded of one is less for another's work.
         for _, settings in groupby(fits, key=attrgetter("method")):
             with memory.shared_results():
                 for fit in settings:
-                    made_of = formats.fit_recipe(
-                        job_inputs.seed, job_inputs.numeric_threads, vars(fit)
-                    )
+                    made_of = formats.fit_recipe(seed, threads, vars(fit))
                     if _is_current(fit.predictions, made_of, inputs):
                         log.info("%s is there, made of the same", fit.predictions)
                         os.utime(fit.predictions)
@@ -232,10 +231,8 @@ class DoneTrials:
 
     def _blocks(self) -> dict[Path, set[int]]:
         records = self._own.parent.glob("[0-9]*-*[0-9].json")
-        return {
-            record.with_suffix(".parquet"): {*trials_of_block(record.stem)}
-            for record in records
-        }
+        paths = (record.with_suffix(".parquet") for record in records)
+        return {path: {*trials_of_block(path.stem)} for path in paths}
 
 
 def _shared_inputs(inputs: Mapping[str, str]) -> dict[str, str]:

@@ -205,9 +205,8 @@ def vote(predictions: pd.DataFrame) -> pd.DataFrame:
     last = predictions.groupby("trial")["iteration"].transform("max")
     rows = predictions[predictions["iteration"] == last]
     votes = rows.groupby(["id", "predicted"])["confidence"].agg(["size", "mean"])
-    votes = votes.reset_index().sort_values(
-        ["id", "size", "predicted"], ascending=[True, False, True]
-    )
+    order = ["id", "size", "predicted"]
+    votes = votes.reset_index().sort_values(order, ascending=[True, False, True])
     trials = rows.groupby("id").size()
     best = votes.drop_duplicates("id").set_index("id")
     best = best.assign(trials=trials, agreement=best["size"] / trials)

@@ -200,11 +200,10 @@ def _pair_reader(
         known = all(name in rows for name in ids for _, rows in sides)
         apart = all({*ids}.isdisjoint(names) for names in taken)
         if len(ids) < number or not known or not apart:
-            raise DataError(
-                f"{files['pairs']}, trial {trial}: expected {number} paired rows in "
-                f"both views that are in no split, got {len(ids)}. Delete it and run "
-                "again, or lower paired_rows."
-            )
+            expected = f"{number} paired rows in both views that are in no split"
+            fault = f"trial {trial}: expected {expected}, got {len(ids)}"
+            remedy = "Delete it and run again, or lower paired_rows."
+            raise DataError(f"{files['pairs']}, {fault}. {remedy}")
         ours, theirs = (X[[rows[name] for name in ids]] for X, rows in sides)
         return drawn, (ours, theirs)
 

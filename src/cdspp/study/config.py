@@ -203,9 +203,8 @@ def schema_faults(config: Config, schema: PathLike) -> list[str]:
     from jsonschema.validators import extend
 
     # JSON knows one kind of number, and 2.0 trials are two: a slip all the same.
-    kinds = Draft202012Validator.TYPE_CHECKER.redefine(
-        "integer", lambda _, value: type(value) is int
-    )
+    kinds = Draft202012Validator.TYPE_CHECKER
+    kinds = kinds.redefine("integer", lambda _, value: type(value) is int)
     validator = extend(Draft202012Validator, type_checker=kinds)(read_yaml(schema))
     errors = validator.iter_errors(config)
     errors = sorted(errors, key=lambda e: [*map(str, e.absolute_path)])
@@ -291,8 +290,8 @@ def _toy_problem_fault(name: str, entry: Config) -> str:
         return str(error)
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        y = "where y is -1 for a row without a label"
-        expected = f"Expected fit(X, y, *, source=), {y}, and predict."
+        labels = "where y is -1 for a row without a label"
+        expected = f"Expected fit(X, y, *, source=), {labels}, and predict."
         return f"{entry['class']} stops on a toy problem ({reason}). {expected}"
     return ""
 

@@ -21,18 +21,10 @@ BUILT_IN = ("cdspp.paper.plugin:Paper",)
 class ReportPlugin:
     """Base class of the plug-ins of the report; one object of each serves a study.
 
-    Parameters
-    ----------
-    resources : Path
-        Folder of the files that the project ships for studies.
-
-    Attributes
-    ----------
-    name : str
-        Of its settings, and of its part of a plan.
-    rules : str
-        File of rules, absolute, that make what its items without a maker name; empty
-        without such. What `workflow/rules/common.smk` defines is at hand in it.
+    Its settings and its part of a plan have its `name`; `resources` is the folder of
+    the files that the project ships for studies. The file `rules`, absolute, has rules
+    that make what its items without a maker name; empty without such. What
+    `workflow/rules/common.smk` defines is at hand in it.
     """
 
     name: str
@@ -140,12 +132,11 @@ class ConfigNames:
         )
         largest, label, domain = max(sources, default=(wanted, "", ""))
         if largest < wanted:
-            yield (
-                f"{where}.source: {wanted} labelled samples per class are more than "
-                f"any class of the source domains has: the largest, {label} in "
-                f"{domain}, has {largest}. Ask for {largest} or fewer; a smaller class "
-                "gives all it has."
-            )
+            most = f"the largest, {label} in {domain}, has {largest}"
+            what = f"any class of the source domains has: {most}"
+            fault = f"{wanted} labelled samples per class are more than {what}"
+            remedy = f"Ask for {largest} or fewer; a smaller class gives all it has."
+            yield f"{where}.source: {fault}. {remedy}"
 
 
 def unknown(where: str, name: str, known: Iterable[str]) -> str:

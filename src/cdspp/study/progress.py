@@ -72,12 +72,8 @@ class JobLog:
 def study_progress(study: Study) -> Progress:
     """Return the progress of a study by its files in the working folder."""
     runs = [run for run in read_run_locks() if run.lives is not False]
-    fits = {
-        (benchmark, key.method): Counter[str]()
-        for benchmark in study.benchmarks
-        for key in study.fits(benchmark)
-    }
-    progress = Progress(fits, runs=runs)
+    pairs = ((b, key.method) for b in study.benchmarks for key in study.fits(b))
+    progress = Progress({pair: Counter[str]() for pair in pairs}, runs=runs)
     for fits_of_job in fit_jobs(study):
         _add_fits(progress, study, fits_of_job)
     own = Path("logs", study.name, "fits")

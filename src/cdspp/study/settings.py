@@ -90,10 +90,9 @@ def _tasks_with(domain: str, tasks: Tasks) -> Tasks:
 
 def _left_out_settings(study: Study) -> Iterator[Setting]:
     """Yield a setting without each of several sources, for methods with states."""
-    tasks = {
-        name: tuple(filter(names.several_sources, benchmark.tasks))
-        for name, benchmark in study.benchmarks.items()
-    }
+    tasks = {}
+    for name, benchmark in study.benchmarks.items():
+        tasks[name] = tuple(filter(names.several_sources, benchmark.tasks))
     ran = (m for m in study.methods.values() if m.states and not m.predictions)
     methods = tuple(method.identifier for method in ran)
     every = (task for some in tasks.values() for task in some)
@@ -115,11 +114,8 @@ def _n_exchanged(study: Study, state: str, benchmark: Benchmark) -> int:
         return part if isinstance(part, int) else len(part)
     columns = study.datasets[benchmark.dataset].features
     pairs = map(names.task_domains, benchmark.tasks) if columns else ()
-    shared = [
-        len({*columns[sources[0]]} & {*columns[target]})
-        for sources, target in pairs
-        if len(sources) == 1
-    ]
+    single = (pair for pair in pairs if len(pair.sources) == 1)
+    shared = (len({*columns[ours]} & {*columns[theirs]}) for (ours,), theirs in single)
     return min(shared, default=2)
 
 

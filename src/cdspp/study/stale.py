@@ -353,11 +353,10 @@ def changed_note(root: Path) -> str:
     if not files:
         return ""
     more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
-    return (
-        f"{counted(len(files), 'file')} changed since the report, by hand or by a run "
-        f"that did not end: {', '.join(files[:NAMED])}{more}. A run remakes those that "
-        f"you delete; cdspp verify {root} compares all."
-    )
+    changed = f"{counted(len(files), 'file')} changed since the report"
+    how = "by hand or by a run that did not end"
+    remedy = f"A run remakes those that you delete; cdspp verify {root} compares all."
+    return f"{changed}, {how}: {', '.join(files[:NAMED])}{more}. {remedy}"
 
 
 def changed_files(root: Path, own: str = "") -> Iterator[tuple[Path, str]]:
