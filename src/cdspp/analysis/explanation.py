@@ -355,10 +355,8 @@ def _power(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
         left = "no room for a gain" if limit == 0 else "less than one row for a gain"
         return f"; {best} is right on {share} of {rows}, which leaves {left}"
     if least > limit:
-        text = (
-            f"; {rows} detect even a gain of {in_points(limit)} points, all that "
-            f"{best} leaves, in less than 80 % of cases"
-        )
+        even = f"even a gain of {in_points(limit)} points, all that {best} leaves"
+        text = f"; {rows} detect {even}, in less than 80 % of cases"
     else:
         text = f"; {rows} detect a gain of {in_points(least)} points in 80 % of cases"
     goal = min(limit, wanted)

@@ -9,7 +9,7 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,9 +61,7 @@ class Problem:
     note: str = ""
 
     @classmethod
-    def of(
-        cls, X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str
-    ) -> Problem:
+    def of(cls, X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str) -> Self:
         """Validate rows and labels; DataError names what cannot be compared."""
         with number_errors(X, "X"):
             rows: Floats = check_array(X, dtype=np.float64, input_name="X")

@@ -363,11 +363,9 @@ def _over_methods(averages: pd.DataFrame) -> pd.DataFrame:
     return found.assign(verdict=[verdicts.agreed(*pair) for pair in both])
 
 
-def _corrected(
-    family: pd.DataFrame, column: str, p_values: tuple[str, str]
-) -> pd.Series:
-    corrected = family[column].copy()
-    judged = family[corrected.isin(verdicts.STATEMENTS)]
+def _corrected(rows: pd.DataFrame, column: str, p_values: tuple[str, str]) -> pd.Series:
+    corrected = rows[column].copy()
+    judged = rows[corrected.isin(verdicts.STATEMENTS)]
     for verdict, name in zip((verdicts.HELPS, verdicts.HURTS), p_values, strict=True):
         lost = np.array(verdicts.holm(judged[name].tolist())) >= verdicts.ALPHA
         corrected[judged.index[lost & (judged[column] == verdict)]] = verdicts.UNDECIDED

@@ -195,10 +195,8 @@ class _CheckedFits:
                 wrong[trial[:3]].append(f"trial {trial[3]}: {text}")
         for cell, (first, *others) in wrong.items():
             more = f" (and {counted(len(others), 'trial')} more)" if others else ""
-            self.faults.append(
-                f"{file}: {'/'.join(cell)}, {first}{more}. Delete it, and the fit "
-                "with its record, and run the study again."
-            )
+            remedy = "Delete it, and the fit with its record, and run the study again."
+            self.faults.append(f"{file}: {'/'.join(cell)}, {first}{more}. {remedy}")
         return records
 
 

@@ -133,6 +133,7 @@ OF_FIT = (
 JOINING = ("--shared", "--paired", *COLUMNS, *OF_FIT, "--impute", "--scale")
 ARRAYS = "; among arrays see below"  # after the default names of columns
 Run = Callable[[argparse.Namespace], str]
+Given = Iterable[names.PathLike | None]  # files of options, None of those left out
 
 
 def add_command(
@@ -167,16 +168,8 @@ def answer(text: str, *, failed: object) -> str:
     return text
 
 
-def check_outputs(
-    writes: Iterable[names.PathLike | None],
-    reads: Iterable[names.PathLike | None],
-    *,
-    force: bool,
-) -> None:
-    """Raise ConfigError before an output replaces an input, or a file without --force.
-
-    Options that were left out are None.
-    """
+def check_outputs(writes: Given, reads: Given, *, force: bool) -> None:
+    """Refuse outputs that replace an input, or a file without --force (ConfigError)."""
     taken = [Path(path) for path in reads if path]
     for path in [Path(each) for each in writes if each]:
         for other in taken:

@@ -392,9 +392,8 @@ def add_commands(commands: Any) -> None:
         "table of a domain, which is named after its file by default; repeat it for "
         "each, first the source, then the target"
     )
-    what.add_argument(
-        "--table", action="append", type=_table, metavar="[DOMAIN=]FILE", help=note
-    )
+    form: dict[str, Any] = {"type": _table, "metavar": "[DOMAIN=]FILE"}
+    what.add_argument("--table", action="append", help=note, **form)
     add("--source", metavar="DOMAIN", help="source domain (by default the first)")
     add("--target", metavar="DOMAIN", help="target domain (by default the next)")
     command.add_options(init, *command.COLUMNS, metavar="COLUMN")

@@ -39,9 +39,7 @@ def find_identifiers(package: str) -> Mapping[str, tuple[str, str]]:
 
 
 @cache
-def load_named_class(
-    package: str, name: str, what: str, others: Iterable[str] = ()
-) -> type[Any]:
+def load_named_class(package: str, name: str, what: str, *others: str) -> type[Any]:
     """Import the class of an identifier; ConfigError: it is an unknown `what`."""
     classes = find_identifiers(package)
     if name not in classes:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 T = TypeVar("T")
+Builders = Mapping[str, Callable[[dict[str, Any]], Any]]
 
 # Errors at reading a file that is cut short, of another kind, or handmade.
 BROKEN = (
@@ -206,12 +207,11 @@ def write_record(
     path: PathLike,
     made_of: str,
     inputs: Mapping[str, str],
-    extra: Mapping[str, Any] | None = None,
+    extra: Mapping[str, Any] = {},
 ) -> None:
     """Write the record of a file that is there, with a digest of the record itself."""
     content: dict[str, Any] = {"file": Path(path).as_posix(), "made_of": made_of}
-    content |= {"inputs": {**inputs}, "sha256": file_digest(path)}
-    content["extra"] = {**(extra or {})}
+    content |= {"inputs": {**inputs}, "sha256": file_digest(path), "extra": {**extra}}
     write_json(record_path(path), {**content, "digest": content_digest(content)})
 
 
@@ -350,11 +350,7 @@ class Packer:
         return {name: self.pack(x, f"{where}.{name}") for name, x in values.items()}
 
 
-def unpack(
-    tree: Any,
-    arrays: Mapping[str, np.ndarray],
-    other: Mapping[str, Callable[[dict[str, Any]], Any]],
-) -> Any:
+def unpack(tree: Any, arrays: Mapping[str, np.ndarray], other: Builders) -> Any:
     """Return the object of a tree and its arrays; DataError where the tree is none.
 
     `other` makes objects of other classes of their named parts, by key.

@@ -124,11 +124,10 @@ def no_common_class(classes: Mapping[str, Iterable[Any]]) -> list[str]:
             continue
         pairs = [(name, nearest(name, theirs)) for name in ours]
         near = ", ".join(f"{name!r} may be {other!r}" for name, other in pairs if other)
-        found.append(
-            f"no class in common: {here} has the {listed(ours)}, {there} has "
-            f"the {listed(theirs)}. {f'{near}: w' if near else 'W'}rite equal classes "
-            "alike in both."
-        )
+        fault = f"{here} has the {listed(ours)}, {there} has the {listed(theirs)}"
+        write = f"{near}: write" if near else "Write"
+        remedy = f"{write} equal classes alike in both."
+        found.append(f"no class in common: {fault}. {remedy}")
     return found
 
 

@@ -49,42 +49,6 @@ STATES = (names.REAL, *names.CONTROLS)
 BRIDGE_STATES = names.BRIDGE_STATES
 
 
-def _changed(
-    state: str,
-    source: SourceDomain,
-    labelled: SourceDomain,
-    rng: Generator,
-    spread: float,
-) -> SourceDomain | None:
-    X: Any = source.X
-    y = np.asarray(source.y)
-    match state:
-        case names.REAL:
-            return source
-        case names.ALONE:
-            return None
-        case names.MATCHED:
-            return _matched(labelled, y, rng)
-        case names.SWAPPED:
-            classes, codes = np.unique(y, return_inverse=True)
-            needs = f"{state} needs two source classes"
-            renamed = classes[derangement(len(classes), rng, needs)]
-            return SourceDomain(X, renamed[codes])
-        case "permuted-labels":
-            return SourceDomain(X, rng.permutation(y))
-        case names.CLASS_NOISE:
-            rows = X.toarray() if issparse(X) else np.asarray(X)
-            classes, codes = np.unique(y, return_inverse=True)
-            means = rng.standard_normal((len(classes), rows.shape[1]))
-            drawn = means[codes] + spread * rng.standard_normal(rows.shape)
-            lengths = np.linalg.norm(rows, axis=1) / np.linalg.norm(drawn, axis=1)
-            return SourceDomain(drawn * lengths[:, None], source.y)
-        case "noise":
-            drawn = np.abs(rng.standard_normal(np.shape(X)))
-            return SourceDomain(drawn, source.y)
-    raise KeyError(state)
-
-
 def _shuffled(state: str, source: SourceDomain, rng: Generator) -> SourceDomain:
     if state == names.SHUFFLED_COLUMNS:
         ours, theirs = zip(*source.shared_columns, strict=True)
@@ -194,7 +158,7 @@ class SourceState:
         rng = generator(self.name, *axes)
         if self.name in BRIDGE_STATES:
             return _shuffled(self.name, source, rng)
-        changed = _changed(self.name, source, labelled, rng, self.spread)
+        changed = self._changed(source, labelled, rng)
         if changed is not None and self.absolute:
             changed = SourceDomain(np.abs(changed.X), changed.y)
         # With the bridge of the real one.
@@ -208,3 +172,34 @@ class SourceState:
             if bridge[PAIRS] is not None:
                 bridge[PAIRS] = (bridge[PAIRS][1], bridge[PAIRS][1])
         return None if changed is None else replace(changed, **bridge)
+
+    def _changed(
+        self, source: SourceDomain, labelled: SourceDomain, rng: Generator
+    ) -> SourceDomain | None:
+        X: Any = source.X
+        y = np.asarray(source.y)
+        match self.name:
+            case names.REAL:
+                return source
+            case names.ALONE:
+                return None
+            case names.MATCHED:
+                return _matched(labelled, y, rng)
+            case names.SWAPPED:
+                classes, codes = np.unique(y, return_inverse=True)
+                needs = f"{self.name} needs two source classes"
+                renamed = classes[derangement(len(classes), rng, needs)]
+                return SourceDomain(X, renamed[codes])
+            case "permuted-labels":
+                return SourceDomain(X, rng.permutation(y))
+            case names.CLASS_NOISE:
+                rows = X.toarray() if issparse(X) else np.asarray(X)
+                classes, codes = np.unique(y, return_inverse=True)
+                means = rng.standard_normal((len(classes), rows.shape[1]))
+                drawn = means[codes] + self.spread * rng.standard_normal(rows.shape)
+                lengths = np.linalg.norm(rows, axis=1) / np.linalg.norm(drawn, axis=1)
+                return SourceDomain(drawn * lengths[:, None], source.y)
+            case "noise":
+                drawn = np.abs(rng.standard_normal(np.shape(X)))
+                return SourceDomain(drawn, source.y)
+        raise KeyError(self.name)
