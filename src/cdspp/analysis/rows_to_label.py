@@ -64,10 +64,9 @@ def draw_rows(problem: Problem, fits: Mapping[str, Int], seed: int) -> pd.DataFr
     first, second = fits.values()
     places = np.flatnonzero(first != second)
     places = generator("compare", seed, "rows to label").permutation(places)
-    labels = {
-        name: problem.classes[codes[places]].astype(object)
-        for name, codes in fits.items()
-    }
+    labels = {}
+    for name, codes in fits.items():
+        labels[name] = problem.classes[codes[places]].astype(object)
     source = problem.source
     bridge = repr(source.shared_columns), *(source.paired_rows or ())
     parts = {

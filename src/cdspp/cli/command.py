@@ -132,6 +132,7 @@ OF_FIT = (
 )
 JOINING = ("--shared", "--paired", *COLUMNS, *OF_FIT, "--impute", "--scale")
 ARRAYS = "; among arrays see below"  # after the default names of columns
+AS_WRITTEN = argparse.RawDescriptionHelpFormatter
 Run = Callable[[argparse.Namespace], str]
 Given = Iterable[names.PathLike | None]  # files of options, None of those left out
 
@@ -140,13 +141,8 @@ def add_command(
     commands: Any, name: str, run: Run, text: str, epilog: str = "", extra: str = ""
 ) -> argparse.ArgumentParser:
     """Add a command; a package that lacks is in `extra`, or the smallest with it."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=text,
-        description=text,
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    shown = {"description": text, "epilog": epilog, "formatter_class": AS_WRITTEN}
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, **shown)
     parser.set_defaults(run=run, extra=extra)
     return parser
 

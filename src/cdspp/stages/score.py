@@ -121,10 +121,9 @@ class SampleScoreWriter:
     """
 
     def __init__(self, truth: Mapping[str, Mapping[str, str]]) -> None:
-        self._labels = {
-            domain: {key: label for key, label in labels.items() if label}
-            for domain, labels in truth.items()
-        }
+        self._labels: dict[str, dict[str, str]] = {}
+        for domain, labels in truth.items():
+            self._labels[domain] = {k: label for k, label in labels.items() if label}
         self._trials: dict[tuple[str, str, str], dict[int, NDArray[np.int8]]] = {}
 
     def add(self, fit: FitFile) -> None:

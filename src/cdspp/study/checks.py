@@ -183,10 +183,9 @@ def _domain_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
 
 
 def _class_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
-    domains = {
-        name: [label for label, size in sizes.items() if size]
-        for name, sizes in known.datasets[entry["dataset"]].class_sizes.items()
-    }
+    domains = {}
+    for name, sizes in known.datasets[entry["dataset"]].class_sizes.items():
+        domains[name] = [label for label, size in sizes.items() if size]
     for task in task_names(entry, domains):
         both: dict[str, list[str]] = {}
         sources, target = names.task_domains(task)

@@ -304,10 +304,9 @@ def _datasets(
     datasets: dict[str, StudyDataset] = {}
     for name, entry in load_catalogue(catalogue).items():
         if (kind := entry["kind"]) in KINDS:
-            sizes = {
-                domain: dict(zip(entry["classes"], counts, strict=True))
-                for domain, counts in entry["class_sizes"].items()
-            }
+            sizes = {}
+            for domain, counts in entry["class_sizes"].items():
+                sizes[domain] = dict(zip(entry["classes"], counts, strict=True))
             paired = entry.get("paired", 0)
             datasets[name] = StudyDataset(name, kind, sizes, entry=entry, paired=paired)
     for i, entry in enumerate(config.get("datasets", [])):
@@ -327,10 +326,9 @@ def _datasets(
 def _of_user(found: Dataset, entry: Config) -> StudyDataset:
     contents = found.contents()
     unlabelled = {name: n[""] for name, n in contents.items() if "" in n}
-    sizes = {
-        domain: {label: n for label, n in counts.items() if label}
-        for domain, counts in contents.items()
-    }
+    sizes = {}
+    for domain, counts in contents.items():
+        sizes[domain] = {label: n for label, n in counts.items() if label}
     own = {key: value for key, value in entry.items() if key != "id"}
     columns = getattr(found, "features", {})
     name, kind, paired = found.identifier, found.kind, found.n_paired
@@ -364,10 +362,9 @@ def _build(known: ConfigNames, plugins: list[ReportPlugin], notes: list[str]) ->
     )
     more = (each for own in plugins for each in own.settings(config, benchmarks))
     study = settings.with_settings(config, study, more)
-    plans = {
-        name: {own.name: own.plan(study, config, name) for own in plugins}
-        for name in benchmarks
-    }
+    plans = {}
+    for name in benchmarks:
+        plans[name] = {own.name: own.plan(study, config, name) for own in plugins}
     notes = [*study.notes, *settings.bridge_state_notes(study), *_idle_bridges(study)]
     return replace(study, notes=tuple(notes), plugins=plans)
 

@@ -63,10 +63,9 @@ class ConfigNames:
     def __init__(self, config: Config, datasets: Mapping[str, StudyDataset]) -> None:
         self.config = config
         self.datasets = datasets
-        self.views, self.methods, self.benchmarks = (
-            {entry["id"]: entry for entry in config[section]}
-            for section in ("views", "methods", "benchmarks")
-        )
+        self.views = {entry["id"]: entry for entry in config["views"]}
+        self.methods = {entry["id"]: entry for entry in config["methods"]}
+        self.benchmarks = {entry["id"]: entry for entry in config["benchmarks"]}
         self.states = config.get("source_states", {}).get("states", [])
 
     def entries(self, section: str) -> Iterator[tuple[str, Config]]:

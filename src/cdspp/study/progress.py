@@ -87,10 +87,10 @@ def study_progress(study: Study) -> Progress:
 
 def missing_files(stages: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """Return which files of each stage are not there."""
-    return {
-        stage: [file for file in files if not Path(file).is_file()]
-        for stage, files in stages.items()
-    }
+    missing = {}
+    for stage, files in stages.items():
+        missing[stage] = [file for file in files if not Path(file).is_file()]
+    return missing
 
 
 def _add_fits(progress: Progress, study: Study, fits: list[FitKey]) -> None:
@@ -113,10 +113,9 @@ def _add_fits(progress: Progress, study: Study, fits: list[FitKey]) -> None:
         counter[FAILED] += len(failed)
         counter[DONE] += len(trials) - len(failed)
         of = f"{key.benchmark} {key.task} {key.block}, {key.method} in {key.setting}"
-        progress.failures.extend(
-            Failure(f"{of}, {number} of its trials", reason, log.path)
-            for reason, number in Counter(failed).items()
-        )
+        for reason, number in Counter(failed).items():
+            what = f"{of}, {number} of its trials"
+            progress.failures.append(Failure(what, reason, log.path))
         if any(trial.get("crashed") for trial in trials):
             progress.to_repeat.extend(_made_of(study, key, file))
     if not whole:

@@ -178,12 +178,11 @@ class _Comparison:
         skips = quick and not self.found and os.path.isfile(scores)
         if skips and not fault(scores, self._expected(scores), self._known):
             scored = os.stat(scores).st_mtime_ns
-        fits = [
-            file
-            for key in study.fits(benchmark)
-            for file in [_fit_file(study, key)]
-            if study.methods[key.method].predictions or _written(file) > scored
-        ]
+        fits = []
+        for key in study.fits(benchmark):
+            file = _fit_file(study, key)
+            if study.methods[key.method].predictions or _written(file) > scored:
+                fits.append(file)
         self.check(fits, expected_fits(study, benchmark).of)
         if len(self.found) == n_before:
             self.check([scores, SAMPLE_SCORES.format(**place)])
