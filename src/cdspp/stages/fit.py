@@ -265,8 +265,8 @@ def _run_trial(job_inputs: JobInputs, fit: Fit, trial: Trial) -> TrialResult:
             reason = errors.unexpected_error_text(error)
             result |= {"status": "failed", "reason": reason, "crashed": True}
             log.exception("trial %d: an unexpected error of the method", trial.number)
-    outcome = result.get("status", "ok"), result.get("reason", "")
-    log.info("trial %d: %s %s (%.2f s)", trial.number, *outcome, usage["seconds"])
+    ended = result.get("status", "ok"), result.get("reason", "")
+    log.info("trial %d: %s %s (%.2f s)", trial.number, *ended, usage["seconds"])
     if collapsed := result.get("collapsed"):
         log.warning("trial %d has collapsed: %s", trial.number, collapsed)
     return result | usage, iterations

@@ -83,7 +83,7 @@ def read_trials(
     files: TaskFiles,
     *,
     overlap: str = "exclude",
-    bridge: Mapping[str, Any] | None = None,
+    bridge: Mapping[str, Any] = {},
     keep_sparse: bool = False,
 ) -> Iterator[Trial]:
     """Yield the trials of a block.
@@ -97,14 +97,12 @@ def read_trials(
     read = [_read_domain(files, name, keep_sparse) for name in source_features(files)]
     source = read[0][0]
     target, split = _read_domain(files, "target_features", keep_sparse)
-    bridge = bridge or {}
     shared = _shared_columns(files, source, target, bridge.get(SHARED))
     pairs = _pair_reader(files, source, target, bridge.get(PAIRS, 0))
-    shares: dict[str, NDArray[Any]] = {}
-    if "prior" in files:
-        shares = formats.read_rows(files["prior"], formats.SHARE_COLUMNS)
+    prior = files.get("prior")
+    shares = formats.read_rows(prior, formats.SHARE_COLUMNS) if prior else {}
     for number in np.unique(split["trial"]):
-        drawn = [(X, _of_trial(of_source, number)) for X, of_source in read]
+        drawn = [(each.X, _of_trial(of_source, number)) for each, of_source in read]
         ids = tuple(left["id"] for _, left in drawn)
         right = _of_trial(split, number)
         labelled = right["role"] == LABELLED
@@ -115,15 +113,13 @@ def read_trials(
             labelled = labelled[kept]
         paired_ids, paired = pairs(number, *ids, right["id"])
         bridged: dict[str, Any] = {SHARED: shared, PAIRS: paired}
+        parts = [(X[left["row"]], left["label"]) for X, left in drawn]
         yield Trial(
             number=int(number),
             X=target.X[right["row"]],
             y=np.where(labelled, right["label"], UNLABELLED),
             test_ids=right["id"][~labelled],
-            sources=tuple(
-                SourceDomain(features.X[left["row"]], left["label"], **bridged)
-                for features, left in drawn
-            ),
+            sources=tuple(SourceDomain(*part, **bridged) for part in parts),
             ids_of_sources=ids,
             labelled_ids=right["id"][labelled],
             paired_ids=paired_ids,
