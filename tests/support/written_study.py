@@ -22,11 +22,13 @@ from support.report_data import (
 )
 from support.result_files import CLASSES, write_domain, write_fit, write_splits
 
+from cdspp.analysis.pairs import compare_pairs
 from cdspp.analysis.summary import read_scores, summarise
 from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.report.page.page import write_report
 from cdspp.report.registry import ItemJob, item_jobs, names_of_kind
 from cdspp.report.tables.benchmark import build_benchmark_tables, build_overview
+from cdspp.report.tables.source_help import build_pairs_table
 from cdspp.report.tables.table import to_csv
 from cdspp.stages.formats import FIT_COLUMNS, SCORE_COLUMNS, write_rows
 from cdspp.stages.score import write_scores
@@ -79,10 +81,15 @@ class WrittenStudy:
         write_rows(path, SCORE_COLUMNS, scores)
         write_sample_scores(path.with_suffix(".npz"), drawn)
         write_comparisons(self._comparisons(plan), scores, plan)
+        pairs = build_pairs_table(compare_pairs(scores, plan), plan)
+        self._pairs(plan).write_text(to_csv(pairs), encoding="utf-8")
         return path
 
     def _comparisons(self, plan: BenchmarkPlan) -> Path:
         return self.folder / "compared" / f"{plan.benchmark}.csv"
+
+    def _pairs(self, plan: BenchmarkPlan) -> Path:
+        return self.folder / "compared" / f"{plan.benchmark}-pairs.csv"
 
     def _write_domains(self, plan: BenchmarkPlan) -> None:
         """Write labels, both views and one trial of every domain of a plan."""
@@ -122,6 +129,7 @@ class WrittenStudy:
             "scores": [scores],
             "rows": [scores.with_suffix(".npz")],
             "comparisons": [self._comparisons(plan)],
+            "pairs": [self._pairs(plan)],
             "selection": [self.folder / "tables" / "selection.csv"],
             **dict.fromkeys(("records", "selecting_records"), records),
             "labels": sorted(room.glob("*.parquet")),
@@ -164,28 +172,14 @@ class _Inputs(list[Path]):
         self.items = named.items
 
 
-def write_page(
-    plans: Sequence[BenchmarkPlan],
-    output: Path,
-    *,
-    tables: Sequence[Path] = (),
-    figures: Sequence[Path] = (),
-    records: Sequence[Path] = (),
-    files: Sequence[Path] = (),
-    **description: Any,
-) -> None:
-    """Write a page of these tables, figures and records of fits."""
+def write_page(plans: Sequence[BenchmarkPlan], output: Path, **given: Any) -> None:
+    """Write a page of the tables, figures, records of fits and files that are given."""
+    names = ("tables", "figures", "records", "files")
+    parts = {name: given.pop(name, ()) for name in names}
     numbers = {"seed": 7, "trials": 10, "numeric_threads": 1}
-    usual = {"name": "embedded", "config": numbers | description.pop("config", {})}
-    write_report(
-        plans=plans,
-        tables=tables,
-        figures=figures,
-        records=records,
-        study=RunDescription(**(usual | description)),
-        output=output,
-        files=files,
-    )
+    usual = {"name": "embedded", "config": numbers | given.pop("config", {})}
+    study = RunDescription(**(usual | given))
+    write_report(plans=plans, output=output, study=study, **parts)
 
 
 class VerifiedStudy:

@@ -93,9 +93,7 @@ def as_name(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def read_folder(
-    name: str, folder: str, direction: Direction = (None, None)
-) -> StudyData:
+def read_folder(name: str, folder: str, direction: Direction) -> StudyData:
     """Read a folder ``<domain>/<class>/<file>``; DataError lists all faults."""
     from cdspp.datasets import FolderDataset
 
@@ -150,7 +148,7 @@ def read_tables(
         "drop": list(columns[0].drop),
         "impute": not all(np.isfinite(rows.X).all() for rows in read),
     }
-    order = [read[names.index(k)] for k in _ordered(names, *direction) if k in names]
+    order = [read[names.index(k)] for k in _ordered(names, direction) if k in names]
     notes, bridge = _bridge(order)
     return StudyData("tables", sizes, _set(entry), (*lines, *notes), **bridge)
 
@@ -219,13 +217,11 @@ def _size_faults(sizes: Sizes, direction: Direction) -> Iterator[str]:
             yield f"{domain}: no labelled row. Name the column of labels by --label."
         elif len(classes) < 2:
             yield f"{domain}: expected two classes or more, got {', '.join(classes)}."
-    for target in _ordered(sizes, *direction)[1:2]:
+    for target in _ordered(sizes, direction)[1:2]:
         small = [label for label, size in sizes.get(target, {}).items() if size < 2]
         if small:
-            yield (
-                f"{target}: a target needs two labelled samples of every class, one of "
-                f"them to test; {', '.join(small)} has one."
-            )
+            needs = "two labelled samples of every class, one of them to test"
+            yield f"{target}: a target needs {needs}; {', '.join(small)} has one."
 
 
 def _common(sizes: Sizes) -> set[str]:
@@ -289,7 +285,7 @@ def _init(arguments: Namespace) -> str:
             raise ConfigError(f"{message}, got {domain!r}{hint}")
     if arguments.source is not None and arguments.source == arguments.target:
         raise ConfigError(f"cdspp init: source and target are both {arguments.source}.")
-    order = _ordered(data.sizes, arguments.source, arguments.target)
+    order = _ordered(data.sizes, (arguments.source, arguments.target))
     data = replace(data, sizes={domain: data.sizes[domain] for domain in order})
     source, target, *_ = order
     with atomic(path) as temporary:
@@ -312,25 +308,22 @@ def _read_data(arguments: Namespace) -> StudyData:
     direction = arguments.source, arguments.target
     if arguments.table:
         domains = [as_name(title) for title, _ in arguments.table]
-        order = _ordered(domains, *direction)
+        order = _ordered(domains, direction)
         roles = dict(zip(order, ("source", "target"), strict=False))
         columns = [columns_of(arguments, roles.get(name, "")) for name in domains]
         data = read_tables(arguments.name, arguments.table, columns, direction)
     elif arguments.label or arguments.id or arguments.drop:
-        raise ConfigError(
-            "cdspp init: --label, --id and --drop name columns of tables; leave them "
-            "out with --folder."
-        )
+        fault = "--label, --id and --drop name columns of tables"
+        raise ConfigError(f"cdspp init: {fault}; leave them out with --folder.")
     else:
         data = read_folder(arguments.name, arguments.folder, direction)
     entry = {**data.entry, "keep_labels": arguments.keep_label}
     return replace(data, entry=_set(entry))
 
 
-def _ordered(
-    domains: Iterable[str], source: str | None, target: str | None
-) -> list[str]:
+def _ordered(domains: Iterable[str], direction: Direction) -> list[str]:
     """Return source, target and other domains; the first two by default."""
+    source, target = direction
     left = (name for name in domains if name not in (source, target))
     first = [source or next(left, ""), target or next(left, "")]
     return [*dict.fromkeys([*first, *domains])]
@@ -399,9 +392,8 @@ def add_commands(commands: Any) -> None:
         "table of a domain, which is named after its file by default; repeat it for "
         "each, first the source, then the target"
     )
-    what.add_argument(
-        "--table", action="append", type=_table, metavar="[DOMAIN=]FILE", help=note
-    )
+    form: dict[str, Any] = {"type": _table, "metavar": "[DOMAIN=]FILE"}
+    what.add_argument("--table", action="append", help=note, **form)
     add("--source", metavar="DOMAIN", help="source domain (by default the first)")
     add("--target", metavar="DOMAIN", help="target domain (by default the next)")
     command.add_options(init, *command.COLUMNS, metavar="COLUMN")

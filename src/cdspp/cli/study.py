@@ -238,10 +238,8 @@ def _export(arguments: Namespace) -> str:
         # By name: a view may rest on another, where the rule of both would stop.
         features = [path for path in lacking if path.endswith(".npz")]
         again = study_command(arguments.file, "--until", "split", *features)
-        raise DataError(
-            f"what fits read is not made yet ({counted(len(lacking), 'file')}, "
-            f"{lacking[0]} first). Run {again}"
-        )
+        what = f"{counted(len(lacking), 'file')}, {lacking[0]} first"
+        raise DataError(f"what fits read is not made yet ({what}). Run {again}")
     folders = {name: arguments.to / study.name / name for name in blocks}
     command.check_outputs(folders.values(), read, force=arguments.force)
     lines = []

@@ -14,7 +14,7 @@ import numpy as np
 
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
-from cdspp.core.names import BASELINE, REFERENCE, several_sources
+from cdspp.core.names import BASELINE, REFERENCE, PathLike, Paths, several_sources
 from cdspp.core.yaml_files import read_yaml
 from cdspp.datasets import Dataset, own_dataset
 from cdspp.datasets.base import KINDS, digests_path
@@ -63,7 +63,7 @@ class MergedConfig(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def merge_presets(own: Config, folder: str | Path) -> MergedConfig:
+def merge_presets(own: Config, folder: PathLike) -> MergedConfig:
     """Put the keys of a study over those of the presets that it names, and defaults.
 
     Parameters
@@ -86,10 +86,8 @@ def merge_presets(own: Config, folder: str | Path) -> MergedConfig:
     named = named if isinstance(named, list) else [named]
     for name in named:
         if name not in list(files):
-            near = did_you_mean(name, files)
-            raise ConfigError(
-                f"preset: unknown name {name!r}{near} There are {', '.join(files)}."
-            )
+            hint = f"{did_you_mean(name, files)} There are {', '.join(files)}."
+            raise ConfigError(f"preset: unknown name {name!r}{hint}")
     preset = merge_files([files[name] for name in named])
     preset.pop("study", None)
     merged = _merged(_merged(defaults, preset), own)
@@ -125,9 +123,7 @@ def _name(entry: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
-def merge_files(
-    files: Sequence[str | Path], more: Config | None = None
-) -> dict[str, Any]:
+def merge_files(files: Paths, more: Config | None = None) -> dict[str, Any]:
     """Return the keys of YAML files, and more, merged as Snakemake does: the last wins.
 
     ConfigError names a file that is no YAML, or holds no mapping of keys.
@@ -184,7 +180,7 @@ def load_study(
     if config.get("source_states") == []:  # off, as other sections are
         config = {**config, "source_states": {"states": []}}
     _refuse(schema_faults(config, schema))
-    plugins = tuple(plugin(Path(resources)) for plugin in plugin_classes())
+    plugins = [plugin(Path(resources)) for plugin in plugin_classes()]
     faults = list(register_external_methods(config))
     datasets, more, notes = _datasets(config, catalogue, data)
     known = ConfigNames(config, datasets)
@@ -201,19 +197,17 @@ def _refuse(faults: Sequence[str]) -> None:
         raise ConfigError(f"{len(faults)} {noun} in the configuration:\n{lines}")
 
 
-def schema_faults(config: Config, schema: str | Path) -> list[str]:
+def schema_faults(config: Config, schema: PathLike) -> list[str]:
     """Return a sentence for each way in which a configuration breaks the schema."""
     from jsonschema import Draft202012Validator
     from jsonschema.validators import extend
 
     # JSON knows one kind of number, and 2.0 trials are two: a slip all the same.
-    kinds = Draft202012Validator.TYPE_CHECKER.redefine(
-        "integer", lambda _, value: type(value) is int
-    )
+    kinds = Draft202012Validator.TYPE_CHECKER
+    kinds = kinds.redefine("integer", lambda _, value: type(value) is int)
     validator = extend(Draft202012Validator, type_checker=kinds)(read_yaml(schema))
-    errors = sorted(
-        validator.iter_errors(config), key=lambda e: list(map(str, e.absolute_path))
-    )
+    errors = validator.iter_errors(config)
+    errors = sorted(errors, key=lambda e: [*map(str, e.absolute_path)])
     # Of keys that lack in one place, each is an error that names them all.
     sentences = (sentence for error in errors for sentence in _sentences(error))
     return list(dict.fromkeys(sentences))
@@ -295,11 +289,10 @@ def _toy_problem_fault(name: str, entry: Config) -> str:
     except ConfigError as error:
         return str(error)
     except Exception as error:
-        return (
-            f"{entry['class']} stops on a toy problem ({type(error).__name__}: "
-            f"{error}). Expected fit(X, y, *, source=), where y is -1 for a row "
-            "without a label, and predict."
-        )
+        reason = f"{type(error).__name__}: {error}"
+        labels = "where y is -1 for a row without a label"
+        expected = f"Expected fit(X, y, *, source=), {labels}, and predict."
+        return f"{entry['class']} stops on a toy problem ({reason}). {expected}"
     return ""
 
 
@@ -311,10 +304,9 @@ def _datasets(
     datasets: dict[str, StudyDataset] = {}
     for name, entry in load_catalogue(catalogue).items():
         if (kind := entry["kind"]) in KINDS:
-            sizes = {
-                domain: dict(zip(entry["classes"], counts, strict=True))
-                for domain, counts in entry["class_sizes"].items()
-            }
+            sizes = {}
+            for domain, counts in entry["class_sizes"].items():
+                sizes[domain] = dict(zip(entry["classes"], counts, strict=True))
             paired = entry.get("paired", 0)
             datasets[name] = StudyDataset(name, kind, sizes, entry=entry, paired=paired)
     for i, entry in enumerate(config.get("datasets", [])):
@@ -334,19 +326,16 @@ def _datasets(
 def _of_user(found: Dataset, entry: Config) -> StudyDataset:
     contents = found.contents()
     unlabelled = {name: n[""] for name, n in contents.items() if "" in n}
-    sizes = {
-        domain: {label: n for label, n in counts.items() if label}
-        for domain, counts in contents.items()
-    }
+    sizes = {}
+    for domain, counts in contents.items():
+        sizes[domain] = {label: n for label, n in counts.items() if label}
     own = {key: value for key, value in entry.items() if key != "id"}
     columns = getattr(found, "features", {})
     name, kind, paired = found.identifier, found.kind, found.n_paired
     return StudyDataset(name, kind, sizes, own, unlabelled, {}, paired, columns)
 
 
-def _build(
-    known: ConfigNames, plugins: Sequence[ReportPlugin], notes: list[str]
-) -> Study:
+def _build(known: ConfigNames, plugins: list[ReportPlugin], notes: list[str]) -> Study:
     config, benchmarks = known.config, {}
     for entry in config["benchmarks"]:
         sizes = known.datasets[entry["dataset"]].class_sizes
@@ -354,9 +343,7 @@ def _build(
         shown = next(task for task in tasks if not several_sources(task))
         filled = {"title": entry["id"], "showcase": shown, **entry}
         benchmarks[entry["id"]] = of_entry(Benchmark, filled, tasks=tasks)
-    methods = {
-        entry["id"]: _method(entry, config, benchmarks) for entry in config["methods"]
-    }
+    methods = {e["id"]: _method(e, config, benchmarks) for e in config["methods"]}
     roles, role_notes = _roles(config, methods)
     numbers = ("seed", "trials", "block_size", "numeric_threads", "partial", "gpus")
     given = {key: config[key] for key in numbers if key in config}
@@ -375,10 +362,9 @@ def _build(
     )
     more = (each for own in plugins for each in own.settings(config, benchmarks))
     study = settings.with_settings(config, study, more)
-    plans = {
-        name: {own.name: own.plan(study, config, name) for own in plugins}
-        for name in benchmarks
-    }
+    plans = {}
+    for name in benchmarks:
+        plans[name] = {own.name: own.plan(study, config, name) for own in plugins}
     notes = [*study.notes, *settings.bridge_state_notes(study), *_idle_bridges(study)]
     return replace(study, notes=tuple(notes), plugins=plans)
 
@@ -412,9 +398,7 @@ def _idle_bridges(study: Study) -> Iterator[str]:
             yield f"{text}. These do (add: [NAME]): {', '.join(able)}."
 
 
-def _method(
-    entry: Config, config: Config, benchmarks: Mapping[str, Benchmark]
-) -> Method:
+def _method(entry: Config, config: Config, benchmarks: settings.Benchmarks) -> Method:
     name, view = entry["id"], entry.get("source_view", {})
     found = method_class(name)
     states = config.get("source_states", {}).get("states", ())

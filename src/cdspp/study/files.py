@@ -35,6 +35,7 @@ INPUTS = {
     "scores": SCORES,
     "rows": SAMPLE_SCORES,
     "comparisons": "results/{study}/tables/source-help_{benchmark}.csv",
+    "pairs": "results/{study}/tables/pairs_{benchmark}.csv",
     "selection": "results/{study}/tables/selection.csv",
     "records": f"{FIT}.json",
     "selecting_records": f"{FIT}.json",  # of settings that select hyper-parameters
@@ -216,11 +217,10 @@ def files_after_fits(
         "figures": product(figures, FIGURE_FORMS),
         "timings": product(timings, TABLE_FORMS),
     }
+    places = [known | {"benchmark": name} for name in names]
     return {
-        "scores": [SCORES.format(**known, benchmark=b) for b in names],
-        "scores per sample": [
-            SAMPLE_SCORES.format(**known, benchmark=b) for b in names
-        ],
+        "scores": [SCORES.format(**place) for place in places],
+        "scores per sample": [SAMPLE_SCORES.format(**place) for place in places],
         "subspaces": [
             SUBSPACE.format(**known, benchmark=b, task=entry.showcase)
             for b, entry in names.items()
