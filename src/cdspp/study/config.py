@@ -6,7 +6,9 @@ import copy
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +30,7 @@ from cdspp.methods import (
 )
 from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED
-from cdspp.methods.external import PREDICTIONS
+from cdspp.methods.external import PREDICTIONS, ExternalMethod, wrap_class
 from cdspp.study import settings
 from cdspp.study.checks import cross_faults, external_faults
 from cdspp.study.model import (
@@ -101,15 +103,35 @@ def merge_presets(own: Config, folder: str | Path) -> MergedConfig:
     if isinstance(methods, list) and isinstance(config.get("add"), list):
         config["methods"] = methods = _with_added(methods, config.pop("add"))
     known = set(map(_name, methods)) if isinstance(methods, list) else set()
+    notes = []
+    if REFERENCE not in own and (name := _own_reference(own)):
+        config[REFERENCE] = name
+        notes.append(f"reference: the study names none; it is {name}, its own class.")
     for role in (REFERENCE, BASELINE):  # by default one of the methods that there are
         if role not in own and config[role] not in known:
             del config[role]
-    if not (replaced := [key for key in preset if key in own]):
-        return MergedConfig(config)
-    left = [key for key in RUNS if preset.get(key) and key not in own]
-    kept = f", and keeps {', '.join(left)}" if left else ""
-    text = f"{', '.join(replaced)} of the preset {', '.join(named)}{kept}."
-    return MergedConfig(config, (f"The study replaces {text}",))
+    if replaced := [key for key in preset if key in own]:
+        left = [key for key in RUNS if preset.get(key) and key not in own]
+        kept = f", and keeps {', '.join(left)}" if left else ""
+        text = f"{', '.join(replaced)} of the preset {', '.join(named)}{kept}."
+        notes.append(f"The study replaces {text}")
+    return MergedConfig(config, tuple(notes))
+
+
+def _own_reference(own: Config) -> str:
+    """Return the first method that the study itself gives as a class with a source."""
+    given = [own[key] for key in ("methods", "add") if isinstance(own.get(key), list)]
+    for entry in chain(*given):
+        place = entry.get("class") if isinstance(entry, Mapping) else None
+        if not isinstance(place, str):
+            continue
+        with suppress(
+            ConfigError, ValueError
+        ):  # `load_study` names all faults of a class
+            method = ExternalMethod(place, kind=str(entry.get("kind", "")))
+            if wrap_class(_name(entry), method).uses_source:
+                return _name(entry)
+    return ""
 
 
 def _with_added(methods: list[Any], added: list[Any]) -> list[Any]:
