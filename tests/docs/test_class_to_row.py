@@ -94,11 +94,13 @@ def test_the_commands_lead_from_the_class_to_its_row_rivals_and_citation(
     folder: Path,
 ) -> None:
     printed = {line.split()[1]: shell(line) for line in COMMANDS}
-    assert "source" in printed["run"]
+    assert "\nWhether the source helps Prototypes is " in printed["run"]
     assert re.search(r"^Prototypes  .* \(\d", printed["run"], re.M)
-    assert "Prototypes: over no source it gains " in printed["run"]
     rivals = printed["results/plants/tables/pairs_plants.md"]
-    assert {"SVM_t", "CDSPP"} <= set(re.findall(r"^\| (\w+)", rivals, re.M))
+    assert "| Gain over Prototypes |" in rivals
+    assert re.search(
+        r"^\| CDSPP \| \d \| [\d.]+ \| \S+ \[\S+ to \S+\] \|$", rivals, re.M
+    )
     assert "% prototypes: " in printed["cite"]
     assert "@article{wang2022cdspp," in printed["cite"]
 
