@@ -12,11 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def load(config: dict[str, Any]) -> Study:
-    schema = ROOT / "workflow/schemas/config.schema.yaml"
-    catalogue = ROOT / "resources/datasets.yaml"
-    return load_study(
-        config, schema=schema, catalogue=catalogue, resources=ROOT / "resources"
-    )
+    return load_study(config, ROOT)
 
 
 def load_own(own: dict[str, Any]) -> Study:
