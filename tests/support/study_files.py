@@ -21,8 +21,5 @@ def load_own(own: dict[str, Any]) -> Study:
 
 def read_study(name: str) -> dict[str, Any]:
     """Return the configuration of a shipped study."""
-    return dict(
-        merge_presets(
-            merge_files([ROOT / f"resources/studies/{name}.yaml"]), ROOT
-        ).config
-    )
+    own = merge_files([ROOT / f"resources/studies/{name}.yaml"])
+    return dict(merge_presets(own, ROOT).config)
