@@ -17,7 +17,6 @@ import pandas as pd
 from cdspp.analysis import source_help, verdicts
 from cdspp.core.names import REFERENCE
 from cdspp.core.wording import DASH, aligned, counted, in_points, listed, sentence
-from cdspp.methods import available
 
 QUESTION = "Did the source help?"
 HELPS, HURTS, OPEN = verdicts.HELPS, verdicts.HURTS, "open"
@@ -111,7 +110,7 @@ def _lines(
     using = methods[methods["uses_source"]]
     for bridge, group in using.groupby("bridge", sort=False):
         reference = group.index[group["role"] == REFERENCE].tolist()
-        own = [row for row in reference if row not in available()]
+        own = [row for row in reference if methods.loc[row, "external"]]
         others = [row for row in ranked.index if row in group.index and row not in own]
         for row in own:
             yield str(methods.loc[row, "display_name"]), row, 1

@@ -162,7 +162,8 @@ def _next_steps(
     words = ["cdspp", "fit", "--method", result.best_bet, "--scale", arguments.scale]
     words += _option_words(options, *names, "labelled")
     words += ["--output", "predictions.csv"]
-    if not arguments.vectorise:
+    # A model file names no class from outside.
+    if not arguments.vectorise and ":" not in result.best_bet:
         words += ["--model", "model.npz"]
     yield shlex.join(words)
     if not result.can_be_settled:

@@ -20,6 +20,7 @@ from cdspp.cli.study import read_study
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.labels import no_common_class, require_distinct
+from cdspp.core.names import REFERENCE
 from cdspp.core.wording import counted
 from cdspp.study.files import study_command, workflow_folder
 
@@ -46,6 +47,7 @@ If anything is wrong, it writes no file.
 examples:
   cdspp init mine --folder path/to/photos
   cdspp init plants --table lab.csv --table field.parquet --label species
+  cdspp init mine --folder path/to/photos --method mine:MyMethod
 """
 
 NEEDED = "expected small letters and digits, joined by single hyphens"
@@ -235,10 +237,19 @@ def _refuse(what: str, faults: Sequence[str]) -> None:
         raise DataError(f"{what}: {counted(len(faults), 'problem')}:\n{lines}")
 
 
-def study_text(name: str, data: StudyData) -> str:
+def study_text(
+    name: str,
+    data: StudyData,
+    methods: Sequence[Any] = (),
+    reference: str | None = None,
+) -> str:
     """Write the study file of some data; its benchmark has the study's name."""
     import jinja2
 
+    from cdspp.study.config import merge_presets
+
+    own = {"preset": "quick", "add": list(methods)}
+    default = merge_presets(own, workflow_folder()).config[REFERENCE]
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(workflow_folder() / "resources/init"),
         undefined=jinja2.StrictUndefined,
@@ -252,6 +263,8 @@ def study_text(name: str, data: StudyData) -> str:
     return templates.get_template("study.yaml.j2").render(
         name=name,
         data=data,
+        more=list(methods),
+        reference=reference or default,
         source=source,
         task=f"{source}_{target}",
         pairs=textwrap.indent(pairs, "    # "),
@@ -288,15 +301,17 @@ def _init(arguments: Namespace) -> str:
     order = _ordered(data.sizes, (arguments.source, arguments.target))
     data = replace(data, sizes={domain: data.sizes[domain] for domain in order})
     source, target, *_ = order
+    text = study_text(name, data, arguments.method, arguments.reference)
     with atomic(path) as temporary:
-        temporary.write_text(study_text(name, data), encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
         try:
-            read_study([temporary])
+            study = read_study([temporary])
         except ConfigError as error:
             raise ConfigError(f"{path} is not written: {error}") from error
     return (
         f"{data}\n"
         f"Source: {source}, target: {target}. Others: --source, --target\n"
+        f"Reference: {study.reference}. Others: --reference\n"
         f"Written: {path}. What it costs: cdspp plan {path}\n"
         f"Next: {study_command([path])}"
     )
@@ -336,6 +351,15 @@ def _table(text: str) -> tuple[str, str]:
     if not domain or not path:
         raise ArgumentTypeError(f"expected DOMAIN=FILE or FILE, got {text!r}")
     return domain, path
+
+
+def _method(text: str) -> str | dict[str, str]:
+    """Return the entry of a method: its identifier, or a class by its import path."""
+    name, _, place = text.rpartition("=")
+    if ":" not in place:
+        return text
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", place.rpartition(":")[2])
+    return {"id": as_name(name or words), "class": place}
 
 
 def _fetch(arguments: Namespace) -> str:
@@ -396,5 +420,10 @@ def add_commands(commands: Any) -> None:
     what.add_argument("--table", action="append", help=note, **form)
     add("--source", metavar="DOMAIN", help="source domain (by default the first)")
     add("--target", metavar="DOMAIN", help="target domain (by default the next)")
+    note = "a method more: a name of `cdspp methods`, or your class; may be repeated"
+    place = "[ID=]MODULE:CLASS"
+    add("--method", action="append", default=[], type=_method, metavar=place, help=note)
+    note = "the method that the report opens with (by default your class, or cdspp)"
+    add("--reference", metavar="METHOD", help=note)
     command.add_options(init, *command.COLUMNS, metavar="COLUMN")
     command.add_options(init, *command.OF_FIT, "--force")

@@ -9,6 +9,7 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from typing import Any
 
 from cdspp.cli.command import AS_WRITTEN, FILES, missing_package, warnings_as_notes
 from cdspp.core import errors

@@ -78,16 +78,11 @@ def read_study(files: Sequence[PathLike]) -> Study:
     """Return the study of some files, by default the embedded one; log its notes."""
     from cdspp.study.config import load_study
 
-    merged, place = read_config(files), workflow_folder()
+    merged = read_config(files)
     for note in merged.notes:
         log.warning("%s", note)
-    study = load_study(
-        merged.config,
-        schema=place / "workflow/schemas/config.schema.yaml",
-        catalogue=place / "resources/datasets.yaml",
-        resources=place / "resources",
-        data="data" if Path("data").is_dir() else None,
-    )
+    data = "data" if Path("data").is_dir() else None
+    study = load_study(merged.config, workflow_folder(), data)
     for note in study.notes:
         log.warning("%s", note)
     return study

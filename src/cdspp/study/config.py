@@ -6,7 +6,9 @@ import copy
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +17,7 @@ import numpy as np
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.names import BASELINE, REFERENCE, PathLike, Paths, several_sources
+from cdspp.core.wording import counted
 from cdspp.core.yaml_files import read_yaml
 from cdspp.datasets import Dataset, own_dataset
 from cdspp.datasets.base import KINDS, digests_path
@@ -66,17 +69,7 @@ class MergedConfig(NamedTuple):
 def merge_presets(own: Config, folder: PathLike) -> MergedConfig:
     """Put the keys of a study over those of the presets that it names, and defaults.
 
-    Parameters
-    ----------
-    own : mapping
-        Keys of the user, from study files and the command line.
-    folder : path
-        That of the workflow, with ``config.yaml`` and ``resources/presets``.
-
-    Raises
-    ------
-    ConfigError
-        There is no preset of a name.
+    `folder` has ``config.yaml`` and ``resources/presets``. ConfigError: no such preset.
     """
     shipped = sorted(Path(folder, "resources/presets").glob("*.yaml"))
     files = {file.stem: file for file in shipped}
@@ -99,15 +92,31 @@ def merge_presets(own: Config, folder: PathLike) -> MergedConfig:
     if isinstance(methods, list) and isinstance(config.get("add"), list):
         config["methods"] = methods = _with_added(methods, config.pop("add"))
     known = set(map(_name, methods)) if isinstance(methods, list) else set()
+    notes = []
+    if REFERENCE not in own and (name := _own_reference(own)):
+        config[REFERENCE] = name
+        notes.append(f"reference: the study names none; it is {name}, its own class.")
     for role in (REFERENCE, BASELINE):  # by default one of the methods that there are
         if role not in own and config[role] not in known:
             del config[role]
-    if not (replaced := [key for key in preset if key in own]):
-        return MergedConfig(config)
-    left = [key for key in RUNS if preset.get(key) and key not in own]
-    kept = f", and keeps {', '.join(left)}" if left else ""
-    text = f"{', '.join(replaced)} of the preset {', '.join(named)}{kept}."
-    return MergedConfig(config, (f"The study replaces {text}",))
+    if replaced := [key for key in preset if key in own]:
+        left = [key for key in RUNS if preset.get(key) and key not in own]
+        kept = f", and keeps {', '.join(left)}" if left else ""
+        text = f"{', '.join(replaced)} of the preset {', '.join(named)}{kept}."
+        notes.append(f"The study replaces {text}")
+    return MergedConfig(config, tuple(notes))
+
+
+def _own_reference(own: Config) -> str:
+    """Return the first method that the study itself gives as a class with a source."""
+    given = [own[key] for key in ("methods", "add") if isinstance(own.get(key), list)]
+    for entry in chain(*given):
+        match entry:
+            case {"id": str(name), "class": str(place)}:
+                with suppress(ConfigError, ValueError):  # which `load_study` reports
+                    if entry.get("kind") is None and method_class(place).uses_source:
+                        return name
+    return ""
 
 
 def _with_added(methods: list[Any], added: list[Any]) -> list[Any]:
@@ -149,40 +158,22 @@ def _merged(below: Config, above: Config) -> dict[str, Any]:
 
 
 def load_study(
-    config: Config,
-    *,
-    schema: str | Path,
-    catalogue: str | Path,
-    resources: str | Path,
-    data: str | Path | None = None,
+    config: Config, folder: str | Path, data: str | Path | None = None
 ) -> Study:
-    """Check a configuration and return the study it describes.
+    """Check a configuration by the files of a workflow, and return its study.
 
-    Parameters
-    ----------
-    config : mapping
-        The configuration as read from YAML.
-    schema, catalogue, resources : path
-        JSON schema of the configuration, as YAML; catalogue of the data sets; folder of
-        the files that the project ships for plug-ins of the report.
-    data : path, optional
-        Folder of the data sets, which keeps the digests of the user's own files, so
-        that none is read twice.
-
-    Raises
-    ------
-    ConfigError
-        The message lists every fault found, one per line: those of the schema, or
-        if there is none, all others.
+    The folder `data` of the data sets keeps digests of the user's own files, so that
+    none is read twice. ConfigError lists all faults, one per line, of the schema first.
     """
+    resources = Path(folder, "resources")
     if (given := config.get("partial")) in ("true", "false"):  # of a command line
         config = {**config, "partial": given == "true"}
     if config.get("source_states") == []:  # off, as other sections are
         config = {**config, "source_states": {"states": []}}
-    _refuse(schema_faults(config, schema))
-    plugins = [plugin(Path(resources)) for plugin in plugin_classes()]
+    _refuse(schema_faults(config, Path(folder, "workflow/schemas/config.schema.yaml")))
+    plugins = [plugin(resources) for plugin in plugin_classes()]
     faults = list(register_external_methods(config))
-    datasets, more, notes = _datasets(config, catalogue, data)
+    datasets, more, notes = _datasets(config, resources / "datasets.yaml", data)
     known = ConfigNames(config, datasets)
     _refuse([*faults, *more, *cross_faults(known, plugins)])
     study = _build(known, plugins, notes)
@@ -193,8 +184,8 @@ def load_study(
 def _refuse(faults: Sequence[str]) -> None:
     if faults:
         lines = "\n".join(f"  - {fault}" for fault in faults)
-        noun = "fault" if len(faults) == 1 else "faults"
-        raise ConfigError(f"{len(faults)} {noun} in the configuration:\n{lines}")
+        number = counted(len(faults), "fault")
+        raise ConfigError(f"{number} in the configuration:\n{lines}")
 
 
 def schema_faults(config: Config, schema: PathLike) -> list[str]:
