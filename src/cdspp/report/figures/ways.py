@@ -97,7 +97,7 @@ def _way(whole: Axes, gains: Axes, way: Way, y: float) -> None:
     word = f"{ways.SIGNS[way.word]} {way.word}"
     below = {"fontweight": "bold", "color": colour, **strong}
     whole.text(_WORD, y - (0.09 if way.reason else 0), word, **below)
-    reason = textwrap.fill(way.reason, 26)
+    reason = textwrap.fill(way.reason, 24)
     whole.text(_WORD, y + 0.09, reason, linespacing=0.95, **{**small, "fontsize": 6.5})
     if np.isfinite(way.low):
         gains.plot([100 * way.low, 100 * way.high], [y, y], color=colour, lw=2.6)
