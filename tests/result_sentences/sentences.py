@@ -122,8 +122,8 @@ OPENING = [
         INDEX,
         "On Docs to code, the words that docstrings and code share give {} %, 100 "
         "functions of which both are known {} %; with source labels alone CDSPP "
-        "reaches {} %, the best method without a source {} %, and whether the source helps it is "
-        "open.",
+        "reaches {} %, the best method without a source {} %, and whether the source "
+        "helps it is open.",
         lambda n: [*bridged(n, "shared-columns-plus", "paired-map-plus"), *headline(n)],
         lambda n: bridges_help(n) and own(n, "cdspp") in (DEPENDS, OPEN),
     ),
