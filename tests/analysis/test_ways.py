@@ -82,8 +82,8 @@ def told(found: Opening) -> list[tuple[str, str, str, int]]:
 def test_a_way_has_the_best_of_its_methods_and_the_reference_its_own() -> None:
     found = opened(paired_map=0.9, procrustes=0.8, cdspp=0.7, target_only=0.65)
     assert told(found) == [
-        ("5 pairs", "paired map", "helps", 2),
-        ("labels alone", "CDSPP", "helps", 1),
+        ("5 paired rows", "paired map", "helps", 2),
+        ("source labels alone", "CDSPP", "helps", 1),
     ]
     assert (found.title, found.without) == ("Digits", "target-only")
     assert found.accuracy == pytest.approx(0.65)
@@ -94,18 +94,20 @@ def test_a_way_has_the_best_of_its_methods_and_the_reference_its_own() -> None:
 
 def test_ways_are_in_the_order_of_their_gains() -> None:
     found = opened(paired_map=0.62, procrustes=0.61, cdspp=0.8, target_only=0.7)
-    assert [way.title for way in found.ways] == ["labels alone", "5 pairs"]
+    assert [way.title for way in found.ways] == ["source labels alone", "5 paired rows"]
     assert found.ways[0].gain > 0 > found.ways[1].gain
 
 
 def test_the_reference_stands_for_its_way_even_where_another_is_better() -> None:
     found = opened((*BASIC, "dama"), cdspp=0.7, dama=0.9)
-    [way] = (way for way in found.ways if way.title == "labels alone")
+    [way] = (way for way in found.ways if way.title == "source labels alone")
     assert (way.method, way.best_of) == ("CDSPP", 1)
 
 
 def reasons(**options: Any) -> str:
-    [way] = (way for way in opened(**options).ways if way.title == "labels alone")
+    [way] = (
+        way for way in opened(**options).ways if way.title == "source labels alone"
+    )
     assert way.word == "open"
     return way.reason
 
@@ -116,15 +118,15 @@ def test_what_is_open_says_why() -> None:
     near = {"cdspp": 0.6, "none_cdspp": 0.6, "noise_cdspp": 0.6, "target_only": 0.6}
     assert reasons(**near) == "no difference beyond the margin"
     wide = reasons(**near, scatter=20)
-    assert wide.startswith("a gain of ")
-    assert wide.endswith(" would show")
+    assert wide.startswith("found from +")
+    assert wide.endswith(" on, in 4 of 5 studies")
     fell: TrialSets = {("main", "cdspp"): {"a_b": [1, 2, 3]}}
     assert reasons(collapsed=fell) == "fits have collapsed or diverged"
 
 
 def test_where_the_source_hurts_the_line_says_so() -> None:
     found = opened(cdspp=0.5, target_only=0.8, noise_cdspp=0.5)
-    [way] = (way for way in found.ways if way.title == "labels alone")
+    [way] = (way for way in found.ways if way.title == "source labels alone")
     assert (way.word, way.reason) == ("hurts", "")
 
 
@@ -145,7 +147,10 @@ def test_a_reference_from_outside_leads_with_a_line_of_its_own(outside: str) -> 
     found = opened((*BASIC, outside), reference=outside, cdspp=0.7, mine=0.55)
     assert found.ways[0].own
     assert found.ways[0].gain < found.ways[1].gain
-    assert [way.title for way in found.ways[1:]] == ["labels alone", "5 pairs"]
+    assert [way.title for way in found.ways[1:]] == [
+        "source labels alone",
+        "5 paired rows",
+    ]
     assert found.ways[1].method == "CDSPP"
     assert statement([found]).startswith(("The source", "Whether the source"))
 
@@ -154,7 +159,7 @@ def test_without_a_rival_there_is_no_gain() -> None:
     plan = make_plan(methods=("cdspp", "dama"), states=(), trials=3)
     scores = score_rows(plan)
     found = opening(compare_with_rivals(scores, plan), compare_pairs(scores, plan))
-    assert told(found) == [("labels alone", "CDSPP", "open", 1)]
+    assert told(found) == [("source labels alone", "CDSPP", "open", 1)]
     assert math.isnan(found.ways[0].gain)
     assert found.without == ""
     lines = way_lines(found)
@@ -172,7 +177,7 @@ def test_a_study_without_the_reference_has_the_best_method() -> None:
 def test_methods_that_collapsed_stand_for_no_way() -> None:
     fell: TrialSets = {("main", "paired-map"): {"a_b": [1, 2, 3]}}
     found = opened(collapsed=fell, paired_map=0.9, procrustes=0.8)
-    [way] = (way for way in found.ways if way.title == "5 pairs")
+    [way] = (way for way in found.ways if way.title == "5 paired rows")
     assert (way.method, way.best_of) == ("Procrustes", 1)
 
 
@@ -188,16 +193,23 @@ def line(title: str, word: str, gain: float = 0.1, method: str = "m") -> Way:
 
 
 def test_the_sentence_names_each_way_once() -> None:
-    both = Opening("A", (line("5 pairs", "helps"), line("labels alone", "open", 0.0)))
-    text = "5 pairs help; whether labels alone do is open."
-    assert statement([both]) == statement([both, both]) == text
-    hurt = Opening("B", (line("labels alone", "hurts", -0.1),))
-    assert statement([hurt]) == "Labels alone hurt."
-    assert statement([both, hurt]) == (
-        "5 pairs help; labels alone on B hurt; whether labels alone on A do is open."
+    both = Opening(
+        "A", (line("5 paired rows", "helps"), line("source labels alone", "open", 0.0))
     )
-    own = Opening("C", (line("mine", "helps", method="mine"), line("5 pairs", "open")))
-    assert statement([own]) == "The source helps mine; whether 5 pairs help is open."
+    text = "5 paired rows help; whether source labels alone do is open."
+    assert statement([both]) == statement([both, both]) == text
+    hurt = Opening("B", (line("source labels alone", "hurts", -0.1),))
+    assert statement([hurt]) == "Source labels alone hurt."
+    assert statement([both, hurt]) == (
+        "5 paired rows help; source labels alone on B hurt; whether source labels "
+        "alone on A do is open."
+    )
+    own = Opening(
+        "C", (line("mine", "helps", method="mine"), line("5 paired rows", "open"))
+    )
+    assert (
+        statement([own]) == "The source helps mine; whether 5 paired rows help is open."
+    )
     open_own = Opening("C", (line("mine", "open", method="mine"),))
     assert statement([open_own]) == "Whether the source helps mine is open."
 
@@ -205,7 +217,8 @@ def test_the_sentence_names_each_way_once() -> None:
 def test_the_sentence_has_at_most_twenty_words() -> None:
     many = [
         Opening(
-            f"A long title {i}", (line("5 pairs", word), line("labels alone", "open"))
+            f"A long title {i}",
+            (line("5 paired rows", word), line("source labels alone", "open")),
         )
         for i, word in enumerate(("helps", "hurts", "open", "open"))
     ]

@@ -172,28 +172,14 @@ class _Inputs(list[Path]):
         self.items = named.items
 
 
-def write_page(
-    plans: Sequence[BenchmarkPlan],
-    output: Path,
-    *,
-    tables: Sequence[Path] = (),
-    figures: Sequence[Path] = (),
-    records: Sequence[Path] = (),
-    files: Sequence[Path] = (),
-    **description: Any,
-) -> None:
-    """Write a page of these tables, figures and records of fits."""
+def write_page(plans: Sequence[BenchmarkPlan], output: Path, **given: Any) -> None:
+    """Write a page of the tables, figures, records of fits and files that are given."""
+    names = ("tables", "figures", "records", "files")
+    parts = {name: given.pop(name, ()) for name in names}
     numbers = {"seed": 7, "trials": 10, "numeric_threads": 1}
-    usual = {"name": "embedded", "config": numbers | description.pop("config", {})}
-    write_report(
-        plans=plans,
-        tables=tables,
-        figures=figures,
-        records=records,
-        study=RunDescription(**(usual | description)),
-        output=output,
-        files=files,
-    )
+    usual = {"name": "embedded", "config": numbers | given.pop("config", {})}
+    study = RunDescription(**(usual | given))
+    write_report(plans=plans, output=output, study=study, **parts)
 
 
 class VerifiedStudy:

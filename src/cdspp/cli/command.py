@@ -6,7 +6,10 @@ import argparse
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -132,20 +135,17 @@ OF_FIT = (
 )
 JOINING = ("--shared", "--paired", *COLUMNS, *OF_FIT, "--impute", "--scale")
 ARRAYS = "; among arrays see below"  # after the default names of columns
+AS_WRITTEN = argparse.RawDescriptionHelpFormatter
 Run = Callable[[argparse.Namespace], str]
+Given = Iterable[names.PathLike | None]  # files of options, None of those left out
 
 
 def add_command(
     commands: Any, name: str, run: Run, text: str, epilog: str = "", extra: str = ""
 ) -> argparse.ArgumentParser:
     """Add a command; a package that lacks is in `extra`, or the smallest with it."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=text,
-        description=text,
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    shown = {"description": text, "epilog": epilog, "formatter_class": AS_WRITTEN}
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, **shown)
     parser.set_defaults(run=run, extra=extra)
     return parser
 
@@ -167,38 +167,35 @@ def answer(text: str, *, failed: object) -> str:
     return text
 
 
-def check_outputs(
-    writes: Iterable[names.PathLike | None],
-    reads: Iterable[names.PathLike | None],
-    *,
-    force: bool,
-) -> None:
-    """Raise ConfigError before an output replaces an input, or a file without --force.
-
-    Options that were left out are None.
-    """
+def check_outputs(writes: Given, reads: Given, *, force: bool) -> None:
+    """Refuse outputs that replace an input, or a file without --force (ConfigError)."""
     taken = [Path(path) for path in reads if path]
     for path in [Path(each) for each in writes if each]:
         for other in taken:
             place = other.resolve()
             holds = path.resolve() in (place, *place.parents)
             if holds or same_file(path, other):
-                raise ConfigError(
-                    f"{path} would replace {other}, which the same command reads or "
-                    "writes. Choose another name."
-                )
+                fault = "which the same command reads or writes. Choose another name."
+                raise ConfigError(f"{path} would replace {other}, {fault}")
         if os.path.lexists(path) and not force:
-            raise ConfigError(
-                f"{path} is there already. Choose another name, or replace it by "
-                "--force."
-            )
+            remedy = "Choose another name, or replace it by --force."
+            raise ConfigError(f"{path} is there already. {remedy}")
         taken.append(path)
 
 
-def note_lines(counts: Mapping[str, int]) -> list[str]:
-    """Return a line for each warning, with its count where it came more than once."""
-    ends = {text: f" ({n} times)" if n > 1 else "" for text, n in counts.items()}
-    return [f"note: {text}{end}" for text, end in ends.items()]
+@contextmanager
+def warnings_as_notes(take: Callable[[list[str]], object]) -> Iterator[None]:
+    """Pass on each warning of the block as a line, once, with its count if repeated."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        try:
+            yield
+        finally:
+            counts = Counter(" ".join(str(each.message).split()) for each in caught)
+            ends = {
+                text: f" ({n} times)" if n > 1 else "" for text, n in counts.items()
+            }
+            take([f"note: {text}{end}\n" for text, end in ends.items()])
 
 
 def positive_integer(text: str) -> int:

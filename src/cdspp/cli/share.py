@@ -195,10 +195,9 @@ def verify_archive(archive: Path, check: Check) -> tuple[list[str], str, str]:
         extract(archive, folder, wanted, limit, name=str(archive))
         reports = list(folder.glob("*/results/*/report/index.html"))
         if len(reports) != 1:
-            raise DataError(
-                f"{archive}: expected an archive that cdspp bundle made, with one "
-                f"study and its report, got {counted(len(reports), 'report')}."
-            )
+            made = "an archive that cdspp bundle made, with one study and its report"
+            got = counted(len(reports), "report")
+            raise DataError(f"{archive}: expected {made}, got {got}.")
         faults, result, failed = check(reports[0].parents[1])
     return faults, f"{checked} {result}", failed
 

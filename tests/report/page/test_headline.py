@@ -20,7 +20,8 @@ def test_the_headline_is_aligned_and_says_where_the_page_is(
     text = headline(page.parents[1])
     lines = text.splitlines()
     told = (
-        "Labels alone on Digits help; whether labels alone on Docs to code do is open."
+        "Source labels alone on Digits help; whether source labels alone on Docs to "
+        "code do is open."
     )
     assert lines[:3] == ["Did the source help?", told, ""]
     assert lines[3].startswith("Digits ")
@@ -41,7 +42,9 @@ def test_a_study_that_does_not_ask_is_told_so(make_page: Callable[..., Path]) ->
     plans = [make_plan(states=(), **few), make_plan(benchmark="b", methods=(), **few)]
     page = make_page(plans)
     text = headline(page.parents[1])
-    assert text.startswith("Did the source help?\nWhether labels alone help is open.\n")
+    assert text.startswith(
+        "Did the source help?\nWhether source labels alone help is open.\n"
+    )
     assert "no other source was tried" in text
     assert "\nB:" not in text
 
