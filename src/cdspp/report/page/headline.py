@@ -40,7 +40,7 @@ def headline(results_dir: PathLike) -> str:
         pairs = row.reindex(titles.index)[["mean", "sd"]].itertuples(index=False)
         numbers = [wording.percent(*pair) for pair in pairs]
         grid.append([first["display_name"] + signs, *numbers])
-    openings = {str(name): _opening(folder, str(name)) for name in titles.index}
+    openings = {name: _opening(folder, str(name)) for name in titles.index}
     known = [each for each in openings.values() if each is not None]
     lines = [ways.QUESTION, ways.statement(known), ""] if known else []
     for each in known:
@@ -49,7 +49,8 @@ def headline(results_dir: PathLike) -> str:
     if any(f"({wording.DASH})" in cell for line in grid for cell in line):
         lines.insert(-1, f"({wording.DASH}): a single trial has no standard deviation.")
     for name, title in titles.items():
-        lines += [f"{title}: {text}" for text in _benchmark_notes(folder, str(name))]
+        notes = _benchmark_notes(folder, str(name), answered=openings[name] is not None)
+        lines += [f"{title}: {text}" for text in notes]
     scores = [folder / "scores" / f"{name}.parquet" for name in titles.index]
     if failed := fit_records.failures_of_scores(scores):
         lines += ["", f"FAILED: {failed} {_WHY}"]
@@ -71,12 +72,12 @@ def _opening(folder: Path, benchmark: str) -> ways.Opening | None:
     return ways.opening(read_comparisons(gains), read_pairs(pairs))
 
 
-def _benchmark_notes(folder: Path, benchmark: str) -> Iterator[str]:
+def _benchmark_notes(folder: Path, benchmark: str, *, answered: bool) -> Iterator[str]:
     path = folder / "tables" / f"contents_{benchmark}.csv"
     if path.is_file() and (text := untrained_text(path)):
         yield text
     path = folder / "tables" / f"source-help_{benchmark}.csv"
-    if path.is_file() and _opening(folder, benchmark) is None:
+    if path.is_file() and not answered:
         yield answers.reference_answer(read_comparisons(path))
     predictions = folder / "predictions" / benchmark
     if predictions.is_dir():
