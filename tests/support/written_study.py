@@ -50,6 +50,7 @@ class WrittenStudy:
     plans: Sequence[BenchmarkPlan]
     changes: Mapping[str, Mapping[str, Any]]  # options of `score_rows` by benchmark
     failed: str = ""
+    style: str = "two-columns"  # of figures
 
     def __post_init__(self) -> None:
         """Write the inputs of tables and figures."""
@@ -139,6 +140,7 @@ class WrittenStudy:
             maker=job.maker.function,
             plans=[asdict(plan) for plan in job.plans],
             resources=dict.fromkeys(job.maker.resources, "digest"),
+            style=[self.style, "digest"] if job.kind == "figure" else [],
         )
         snakemake = SimpleNamespace(
             input=_Inputs(named),

@@ -11,6 +11,7 @@ from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS, item_inputs
 
 CAPTIONS = Path(".snakemake", "captions", study.name).absolute()
 resource_digest = cache(data_digest)
+STYLES = data_digest("styles")
 
 
 def caption_file(kind, name, text):
@@ -67,6 +68,7 @@ for job in item_jobs(list(PLANS.values())):
                 name: resource_digest(RESOURCES / name) for name in job.maker.resources
             },
             code=code_digest(job.maker.function.partition(":")[0]),
+            style=[study.figure_style, STYLES] if job.kind == FIGURE else [],
         message:
             f"{job.kind.capitalize()}s {', '.join(job.captions)}: {study.name}"
         script:

@@ -1,13 +1,28 @@
-"""The forms of a figure: SVG, PNG and PDF."""
+"""The style files, and the forms of a figure: SVG, PNG and PDF."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import matplotlib
 import pytest
+from matplotlib import rc_params_from_file
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from support.page_reader import texts
+from support.report_data import DIGIT_TASKS, METHODS, make_plan
+from support.score_data import curve_entry
+from support.written_study import WrittenStudy
 
 from cdspp.core.errors import DataError
-from cdspp.report.figures.style import canvas
+from cdspp.core.yaml_files import read_yaml
+from cdspp.report.figures.style import add_legend, canvas, in_style, width
+
+ROOT = Path(__file__).parents[3]
+STYLES = sorted((ROOT / "src/cdspp/styles").glob("*.mplstyle"))
+SIZES = {"one-column": (3.5, 7), "two-columns": (7.16, 9)}  # inches, points
 
 
 def draw(path: Path) -> bytes:
@@ -16,15 +31,107 @@ def draw(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def test_a_pdf_holds_its_fonts_and_no_date(tmp_path: Path) -> None:
-    drawn = draw(tmp_path / "a.pdf")
+@pytest.mark.parametrize("name", SIZES)
+def test_a_pdf_holds_its_fonts_and_no_date(tmp_path: Path, name: str) -> None:
+    with in_style(name):
+        drawn = draw(tmp_path / "a.pdf")
+        again = draw(tmp_path / "b.pdf")
     assert drawn.startswith(b"%PDF-")
     assert b"/FontFile2" in drawn
     assert b"/Type3" not in drawn
     assert b"Date" not in drawn
-    assert draw(tmp_path / "b.pdf") == drawn
+    assert again == drawn
 
 
 def test_another_form_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"a\.jpg: .*suffix \.svg, \.png"):
         draw(tmp_path / "a.jpg")
+
+
+def test_the_settings_of_a_user_change_no_figure(tmp_path: Path) -> None:
+    usual = draw(tmp_path / "a.svg")
+    with matplotlib.rc_context({"lines.linewidth": 9, "axes.titlesize": 30}):
+        assert draw(tmp_path / "a.svg") == usual
+
+
+def test_a_study_chooses_one_of_the_style_files() -> None:
+    schema = read_yaml(ROOT / "workflow/schemas/config.schema.yaml")
+    entry = schema["properties"]["figures"]["properties"]["style"]
+    assert entry["enum"] == [file.stem for file in STYLES] == [*SIZES]
+    assert entry["default"] == "two-columns"
+
+
+def test_matplotlib_knows_the_styles_by_name() -> None:
+    for name, (inches, points) in SIZES.items():
+        with matplotlib.style.context(f"cdspp.styles.{name}"):
+            found = matplotlib.rcParams
+            assert found["figure.figsize"][0] == inches
+            assert found["font.size"] == found["legend.fontsize"] == points
+            assert found["pdf.fonttype"] == 42
+
+
+def test_the_styles_differ_in_sizes_only() -> None:
+    one, two = (rc_params_from_file(f, use_default_template=False) for f in STYLES)
+    assert one.keys() == two.keys()
+    other = {key for key in one if one[key] != two[key]}
+    assert all(key.endswith(("size", "width")) for key in other)
+    assert all(isinstance(one[key], float) for key in other - {"figure.figsize"})
+
+
+@pytest.fixture
+def figures(
+    tmp_path: Path, watch: Callable[[], list[Figure]]
+) -> Iterator[Callable[[str], list[Figure]]]:
+    """Return a function that draws every figure of a study in a style."""
+    alpha = curve_entry("alpha", parameter="alpha", methods=["cdspp"])
+    plan = make_plan(
+        tasks=DIGIT_TASKS, methods=tuple(METHODS), curves=[curve_entry(), alpha]
+    )
+
+    def make(style: str) -> list[Figure]:
+        drawn = watch()
+        study = WrittenStudy(tmp_path, [plan], {}, style=style)
+        study.make("figure", (".svg",))
+        return drawn
+
+    return make
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_every_figure_has_the_width_and_type_of_its_style(
+    figures: Callable[[str], list[Figure]], name: str
+) -> None:
+    inches, points = SIZES[name]
+    drawn = figures(name)
+    assert len(drawn) > 5
+    for figure in drawn:
+        assert figure.get_figwidth() <= inches
+        assert figure.get_figheight() < 1.4 * 7.16
+        drawn_texts = (t for t in figure.findobj(Text) if t.get_text())
+        sizes = {text.get_fontsize() for text in drawn_texts}
+        assert sizes == {points}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_no_text_is_cut_by_the_edge(
+    figures: Callable[[str], list[Figure]], name: str
+) -> None:
+    for figure in figures(name):
+        box = figure.get_tightbbox()
+        assert min(box.x0, box.y0) >= -0.02
+        assert box.x1 <= figure.get_figwidth() + 0.02
+        assert box.y1 <= figure.get_figheight() + 0.02
+
+
+def test_a_legend_has_the_columns_that_fit(tmp_path: Path) -> None:
+    def columns(style: str, *labels: str) -> Any:
+        with in_style(style), canvas(width(), 2, [tmp_path / "a.svg"]) as figure:
+            [*lines] = (figure.subplots().plot([1], label=label)[0] for label in labels)
+            add_legend(figure, lines, "upper center")
+        assert {*labels} <= {*texts((tmp_path / "a.svg").read_text())}
+        [legend] = figure.legends
+        assert legend.get_window_extent().width <= figure.bbox.width
+        return legend._ncols
+
+    names = ("a source that is long", "another source, as long", "a third one")
+    assert columns("one-column", *names) < columns("two-columns", *names) == 3
