@@ -51,7 +51,7 @@ def lab(colour: str, vision: Array) -> Array:
 
 
 def ciede2000(one: Array, other: Array) -> float:
-    """Return the distance of two colours in CIELAB, as Sharma et al. (2005) write it."""
+    """Return the distance of colours in CIELAB, as Sharma et al. (2005) write it."""
     pair = np.stack([one, other])
     chroma = np.hypot(pair[:, 1], pair[:, 2]).mean()
     pair[:, 1] *= 1.5 - 0.5 * _towards_blue(chroma)

@@ -16,8 +16,8 @@ from cdspp.methods import available
 from cdspp.report.figures.style import CLASS_COLOURS, STYLES
 
 ROOT = Path(__file__).parents[3]
-# The distance of colours side by side in CIEDE2000, where 1 is just seen and 5 is seen at
-# a glance; lines and markers are thin, so that twice as much is asked.
+# The least distance of colours, by CIEDE2000: 1 is just seen, 5 at a glance; lines and
+# markers are thin, so that it is twice as much.
 FAR = 10.0
 ITERATE = (
     *("cdls", "pa", "tit", "ddacl", "dama-plus", "cdspp", "cdspp-pca", "target-only"),

@@ -178,7 +178,8 @@ def _draw_labels(curves: Sequence[CurveScores], outputs: Paths) -> None:
         pairs = zip(drawn, panels, strict=True)
         far = [_label_panel(axes, *panel) for axes, panel in pairs]
         for axes in drawn[-n_columns:]:
-            axes.set_xlabel("labelled samples per class")
+            title = style.axis_text("labelled samples per class", _inches(axes))
+            axes.set_xlabel(title)
         style.equal_windows(drawn, side="y", within=(0.0, 100.0))
         for axes in drawn:  # lowered, so that names at the bottom cover no line
             low, high = axes.get_ylim()
@@ -194,7 +195,8 @@ def _draw_labels(curves: Sequence[CurveScores], outputs: Paths) -> None:
 
 
 def _columns(n_cells: int) -> int:
-    return 2 if n_cells == 4 else max(1, min(3, n_cells))
+    most = 2 if n_cells == 4 or style.width() < 5 else 3
+    return max(1, min(most, n_cells))
 
 
 def _by_task(curve: CurveScores) -> list[tuple[str, Floats, Flags]]:
