@@ -55,17 +55,16 @@ def draw_methods(summary: Summary, outputs: Paths) -> None:
     """Draw all rows of one benchmark, a panel per task and one for their average."""
     summary = summary.of_all_tasks()
     tasks, values = summary.with_average(summary.accuracy)
-    wide = style.width() > 5
-    letters = 0 if wide or len(tasks) == 1 else 9  # of a line of a title
+    letters = 9 if style.narrow() and len(tasks) > 1 else 0  # of a line of a title
     titles = [style.task_text(task, letters) for task in tasks]
     longest = max((len(line) for t in titles for line in t.split("\n")), default=1)
     room = style.width() / style.scale() - 1.2  # beside the names
-    n_columns = max(
-        1, min(len(titles), 5 if wide else 3, int(room / (0.073 * longest + 0.1)))
-    )
-    sizes: Any = {"line": (0.2 if wide else 0.17) * len(summary.rows) + 0.7}
-    sizes |= {"most": max(5.0, 1.3 + 1.5 * n_columns), "letters": letters}
-    sizes |= {"rest": 0.3, "sharey": True}
+    most = min(len(titles), 3 if style.narrow() else 5)
+    n_columns = max(1, min(most, int(room / (0.073 * longest + 0.1))))
+    pitch = 0.17 if style.narrow() else 0.2
+    sizes: Any = {"line": pitch * len(summary.rows) + 0.7, "rest": 0.3}
+    sizes |= {"letters": letters, "most": max(5.0, 1.3 + 1.5 * n_columns)}
+    sizes["sharey"] = True
     with style.gridded(tasks, n_columns, outputs, **sizes) as (figure, panels):
         for place, axes in enumerate(panels):
             _method_panel(axes, summary, tasks[place], values[:, place])
@@ -79,10 +78,9 @@ def draw_iterations(summary: Summary, outputs: Paths) -> None:
     places = [i for i, r in enumerate(rows) if hidden.isdisjoint((r.kind, r.key))]
     summary = summary.of_rows(places)
     crowded = len(summary.iterative()) > 6  # lines
-    n_columns = max(1, min(len(summary.tasks), 2 if crowded else 4))
-    sizes: Any = {"line": 2.9 if crowded else 2.1, "rest": 1.0}
-    sizes |= {"most": math.inf if n_columns > 1 else 5.0}
-    sizes |= {"sharex": True, "sharey": True}
+    n_columns = max(1, min(len(summary.tasks), 2 if crowded or style.narrow() else 4))
+    sizes: Any = {"line": 2.9 if crowded else 2.1, "rest": 1.0, "sharex": True}
+    sizes |= {"sharey": True, "most": math.inf if n_columns > 1 else 5.0}
     with style.gridded(summary.tasks, n_columns, outputs, **sizes) as (figure, panels):
         for place, axes in enumerate(panels):
             _iteration_panel(axes, summary, place)
@@ -129,7 +127,7 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int) -> None:
     for i in np.flatnonzero(~(far | unusable)).tolist():
         leading = places[i] == reference
         values = summary.by_iteration[places[i], task].T
-        look = {"linewidth": 1.5 if leading else 1.0, "zorder": 3 if leading else 2}
+        look: Any = {"linewidth": 1.5, "zorder": 3} if leading else {"linewidth": 1.0}
         style.draw_line(axes, rows[i], steps, values, band=leading, **look)
     baseline = summary.place(BASELINE)
     if baseline is not None and np.isfinite(summary.accuracy[baseline, task]).any():
@@ -195,7 +193,7 @@ def _draw_labels(curves: Sequence[CurveScores], outputs: Paths) -> None:
 
 
 def _columns(n_cells: int) -> int:
-    most = 2 if n_cells == 4 or style.width() < 5 else 3
+    most = 2 if n_cells == 4 or style.narrow() else 3
     return max(1, min(most, n_cells))
 
 
@@ -326,14 +324,15 @@ def _tick(axes: Axes, values: Sequence[float], main: float | None = None) -> Non
     places = axes.xaxis.get_transform().transform(values)
     span, lengths = float(np.ptp(places)), [len(value_text(v)) for v in values]
     of_letter = span * style.letter() / _inches(axes)
+
+    def apart(i: int, k: int) -> bool:
+        needed = of_letter * (1 + (lengths[i] + lengths[k]) / 2)
+        return bool(abs(places[i] - places[k]) >= max(needed, 0.1 * span))
+
     kept: set[int] = set()
     first = [0, len(values) - 1, *(i for i, v in enumerate(values) if v == main)]
     for i in [*first, *range(len(values))]:
-        for k in kept:
-            needed = of_letter * (1 + (lengths[i] + lengths[k]) / 2)
-            if abs(places[i] - places[k]) < max(needed, 0.1 * span):
-                break
-        else:
+        if all(apart(i, k) for k in kept):
             kept.add(i)
     ticks = [values[i] for i in sorted(kept)]
     axes.set_xticks(ticks, [value_text(tick) for tick in ticks])
@@ -345,12 +344,12 @@ def _name_axis(axes: Axes, curve: CurveScores) -> None:
     axes.set_xlabel(style.axis_text(title, _inches(axes)))
 
 
-def _inches(axes: Axes) -> float:
+def _inches(axes: Any) -> float:
     """Return about how wide a panel is."""
-    spec: Any = axes.get_subplotspec()
+    spec = axes.get_subplotspec()
     ratios = spec.get_gridspec().get_width_ratios()
-    share = ratios[spec.colspan.start] / sum(ratios)
-    return share * axes.figure.get_figwidth() - 3 * style.letter()
+    share = float(ratios[spec.colspan.start] / sum(ratios))
+    return share * float(axes.figure.get_figwidth()) - 3 * style.letter()
 
 
 def draw_bridges(

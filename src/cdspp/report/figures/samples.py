@@ -115,7 +115,7 @@ def draw_subspace(
     # The first and the last have a panel in any case.
     places = np.linspace(0, len(steps) - 1, min(len(steps), 6))
     steps = steps[places.round().astype(int)]
-    n_columns = min(3 if style.width() > 5 else 2, len(steps)) or 1
+    n_columns = min(2 if style.narrow() else 3, len(steps)) or 1
     width = style.width(4.2 * n_columns + 0.6)
     line = width / n_columns / style.scale() + 0.2
     sizes: Any = {"most": width, "line": line, "rest": 0.7}
@@ -152,7 +152,7 @@ def _subspace_panel(axes: Axes, samples: Mapping[str, NDArray[Any]], step: int) 
 
 def _class_colours(classes: NDArray[Any]) -> dict[str, Any]:
     names = sorted(set(classes.tolist()) - {""})
-    colours: Sequence[Any] = style.CLASS_COLOURS
+    colours: Sequence[Any] = style.class_colours()
     if len(names) > len(colours):
         turbo = colormaps["turbo"](np.linspace(0.03, 0.97, len(names)))
         colours = list(map(tuple, turbo))
@@ -170,11 +170,9 @@ def _subspace_legend(figure: Figure, samples: Mapping[str, NDArray[Any]]) -> Non
     style.add_legend(figure, handles, "upper left")
     colours = _class_colours(samples["class"])
     colours.pop("")
-    if len(colours) > len(style.CLASS_COLOURS):
-        return
-    names = [style.plain_text(name, _LONGEST) for name in colours]
-    handles = [
-        Line2D([], [], marker="o", color=colour, linestyle="none", label=name)
-        for name, colour in zip(names, colours.values(), strict=True)
-    ]
-    style.add_legend(figure, handles, "lower center")
+    if len(colours) <= len(style.class_colours()):
+        look: Any = {"marker": "o", "linestyle": "none"}
+        names = [style.plain_text(name, _LONGEST) for name in colours]
+        pairs = zip(names, colours.values(), strict=True)
+        handles = [Line2D([], [], label=n, color=c, **look) for n, c in pairs]
+        style.add_legend(figure, handles, "lower center")

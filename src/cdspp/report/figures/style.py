@@ -106,12 +106,6 @@ STYLES = {
     "pca-coral": Style("#9aa0a8", "d"),
 }
 
-# As in the style files; all of them differ for readers who are colour-blind.
-CLASS_COLOURS = (
-    *("#0067a8", "#d98a00", "#208366", "#cb3f10", "#6c4b72"),
-    *("#37a6de", "#855942", "#c56ca1", "#98905d", "#2b3036"),
-)
-
 _style = ContextVar("style", default=TWO_COLUMNS)  # in force
 _PIXELS = 945  # of a PNG of the full width
 
@@ -134,9 +128,19 @@ def width(most: float = math.inf) -> float:
     return min(most, float(_rc(_style.get())["figure.figsize"][0]))
 
 
+def narrow() -> bool:
+    """Return if panels have room for short lines only."""
+    return width() < 5
+
+
 def scale() -> float:
     """Return the type size, as a share of that of two columns."""
     return float(_rc(_style.get())["font.size"] / _rc(TWO_COLUMNS)["font.size"])
+
+
+def class_colours() -> list[str]:
+    """Return the colours of the style, which differ for the colour-blind as well."""
+    return list(_rc(_style.get())["axes.prop_cycle"].by_key()["color"])
 
 
 def _style_file(name: str) -> Path:
@@ -152,9 +156,9 @@ def style_of(key: str) -> Style:
     """Return the style of a method or control; methods in other settings are grey."""
     if key in STYLES or ", " in key:
         return STYLES.get(key, Style(MUTED, "o"))
-    number = zlib.crc32(key.encode())
-    marker = "o^sDvP"[number // len(CLASS_COLOURS) % 6]
-    return Style(CLASS_COLOURS[number % len(CLASS_COLOURS)], marker)
+    number, colours = zlib.crc32(key.encode()), class_colours()
+    marker = "o^sDvP"[number // len(colours) % 6]
+    return Style(colours[number % len(colours)], marker)
 
 
 def figure_name(name: str) -> str:
@@ -202,7 +206,7 @@ def axis_text(text: str, inches: float) -> str:
 
 def letter() -> float:
     """Return the width of a letter in inches, on average."""
-    return 0.58 * float(_rc(_style.get())["font.size"]) / 72
+    return 0.0725 * scale()
 
 
 def quiet(axes: Axes, *, grid: str = "x") -> None:
@@ -317,10 +321,10 @@ def draw_each(
         drawings[kind](paths)
 
 
-def add_legend(figure: Figure, handles: Sequence[Line2D], place: str) -> None:
+def add_legend(figure: Any, handles: Sequence[Any], place: str) -> None:
     """Add a legend outside the panels, in as many columns as the width has room for."""
     # Of "SVM$_\\mathrm{t}$" a reader sees four letters.
-    shown = [re.sub(r"\\mathrm|[${}_]", "", str(h.get_label())) for h in handles]
+    shown = [re.sub(r"\\mathrm|[${}_]", "", h.get_label()) for h in handles]
     longest = max((len(line) for text in shown for line in text.split("\n")), default=0)
     each = (longest + 7) * letter()
     n_lines = math.ceil(len(handles) / max(1, int(figure.get_figwidth() / each)))
@@ -351,10 +355,10 @@ def canvas(inches: float, height: float, outputs: Paths) -> Iterator[Figure]:
 def _shrink(figure: Figure) -> None:
     """Draw lines and markers as much smaller as the type."""
     for line in figure.findobj(Line2D):
-        line.set(linewidth=line.get_linewidth() * scale())  # type: ignore[attr-defined]
-        line.set(markersize=line.get_markersize() * scale())  # type: ignore[attr-defined]
+        line.set(linewidth=line.get_linewidth() * scale())
+        line.set(markersize=line.get_markersize() * scale())
     for dots in figure.findobj(PathCollection):
-        dots.set(sizes=dots.get_sizes() * scale() ** 2)  # type: ignore[attr-defined]
+        dots.set(sizes=dots.get_sizes() * scale() ** 2)
 
 
 @contextmanager
