@@ -140,7 +140,8 @@ class WrittenStudy:
             maker=job.maker.function,
             plans=[asdict(plan) for plan in job.plans],
             resources=dict.fromkeys(job.maker.resources, "digest"),
-            style=[self.style, "digest"] if job.kind == "figure" else [],
+            in_style="cdspp.report.figures.style:in_style",
+            style=self.style,
         )
         snakemake = SimpleNamespace(
             input=_Inputs(named),

@@ -223,7 +223,7 @@ class Study:
     baseline: str = ""
     gpus: int = 0
     partial: bool = False
-    figure_style: str = "two-columns"  # of `cdspp.styles`
+    figure_style: str = "two-columns"  # of `cdspp.report.styles`
     plugins: Mapping[str, Mapping[str, Any]] = field(
         default_factory=dict
     )  # their plans

@@ -24,7 +24,7 @@ from cdspp.report.figures.style import add_legend, canvas, in_style, width
 
 DrawAll = Callable[[str], list[tuple[Figure, float]]]
 ROOT = Path(__file__).parents[3]
-STYLES = sorted((ROOT / "src/cdspp/styles").glob("*.mplstyle"))
+STYLES = sorted((ROOT / "src/cdspp/report/styles").glob("*.mplstyle"))
 SIZES = {"one-column": (3.5, 7), "two-columns": (7.16, 9)}  # inches, points
 
 
@@ -66,7 +66,7 @@ def test_a_study_chooses_one_of_the_style_files() -> None:
 
 def test_matplotlib_knows_the_styles_by_name() -> None:
     for name, (inches, points) in SIZES.items():
-        with matplotlib.style.context(f"cdspp.styles.{name}"):
+        with matplotlib.style.context(f"cdspp.report.styles.{name}"):
             found = matplotlib.rcParams
             assert found["figure.figsize"][0] == inches
             assert found["font.size"] == points

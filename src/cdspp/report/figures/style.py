@@ -115,7 +115,7 @@ _STAMPS = {".svg": "Date", ".png": "Software", ".pdf": "CreationDate"}
 
 @contextmanager
 def in_style(name: str) -> Iterator[None]:
-    """Draw figures by a style file of `cdspp.styles`."""
+    """Draw figures by a style file of `cdspp.report.styles`."""
     token = _style.set(name)
     try:
         yield
@@ -144,7 +144,7 @@ def class_colours() -> list[str]:
 
 
 def _style_file(name: str) -> Path:
-    return Path(__file__).parents[2] / "styles" / f"{name}.mplstyle"
+    return Path(__file__).parents[1] / "styles" / f"{name}.mplstyle"
 
 
 @cache
