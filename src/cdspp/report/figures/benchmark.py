@@ -58,9 +58,9 @@ def draw_methods(summary: Summary, outputs: Paths) -> None:
     letters = 9 if style.narrow() and len(tasks) > 1 else 0  # of a line of a title
     titles = [style.task_text(task, letters) for task in tasks]
     longest = max((len(line) for t in titles for line in t.split("\n")), default=1)
-    room = style.width() / style.scale() - 1.2  # beside the names
+    space = style.width() / style.scale() - 1.2  # beside the names
     most = min(len(titles), 3 if style.narrow() else 5)
-    n_columns = max(1, min(most, int(room / (0.073 * longest + 0.1))))
+    n_columns = max(1, min(most, int(space / (0.073 * longest + 0.1))))
     pitch = 0.17 if style.narrow() else 0.2
     sizes: Any = {"line": pitch * len(summary.rows) + 0.7, "rest": 0.3}
     sizes |= {"letters": letters, "most": max(5.0, 1.3 + 1.5 * n_columns)}
