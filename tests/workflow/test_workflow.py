@@ -74,7 +74,7 @@ def test_the_study_is_the_same_by_the_snakefile_of_the_folder_workflow(
 
 
 def test_what_a_run_leaves_is_what_was_computed(project: Project) -> None:
-    faulty, told = verify(project.folder / "results" / "toy")
+    faulty, told, _ = verify(project.folder / "results" / "toy")
     assert faulty == []
     assert f"Checked {len(_fit_files(project))} fits" in told
 

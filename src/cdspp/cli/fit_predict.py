@@ -49,12 +49,24 @@ A model file holds arrays and JSON and runs no code. In Python: cdspp.load_model
 def _methods(arguments: Namespace) -> str:
     from cdspp.methods import available, method_class
 
+    rows = [
+        {
+            "method": name,
+            "display_name": method.display_name,
+            "supervised": method.supervised,
+            "needs_torch": method.needs_torch,
+            "summary": (method.__doc__ or "").strip().splitlines()[0],
+        }
+        for name in available()
+        for method in [method_class(name)]
+    ]
+    if arguments.json:
+        return command.json_text({"methods": rows})
+    signs = {"supervised": " *", "needs_torch": " (torch)"}
     grid = []
-    for name in available():
-        method = method_class(name)
-        ends = (" *", method.supervised), (" (torch)", method.needs_torch)
-        shown = method.display_name + "".join(end for end, holds in ends if holds)
-        grid.append([name, shown, (method.__doc__ or "").strip().splitlines()[0]])
+    for row in rows:
+        ends = "".join(sign for key, sign in signs.items() if row[key])
+        grid.append([row["method"], f"{row['display_name']}{ends}", row["summary"]])
     widths = [max(map(len, column)) + 2 for column in zip(*grid, strict=True)]
     lines = [f"{a:{widths[0]}}{b:{widths[1]}}{text}" for a, b, text in grid]
     lines += ["", "* supervised: learns from labelled rows alone"]
@@ -367,7 +379,8 @@ def _read_target(arguments: Namespace, kept: Mapping[str, Any]) -> DomainRows:
 def add_commands(commands: Any) -> None:
     """Add the commands on methods."""
     text = "list the methods, with identifiers"
-    command.add_command(commands, "methods", _methods, text)
+    methods = command.add_command(commands, "methods", _methods, text)
+    command.add_options(methods, "--json")
     text = "fit a method and predict the unlabelled target rows"
     fit = command.add_command(
         commands, "fit", _fit, text, f"{command.FILES}\n{FIT_EXAMPLES}"

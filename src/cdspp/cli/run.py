@@ -18,7 +18,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from cdspp.cli import command
-from cdspp.cli.study import read_config, read_study
+from cdspp.cli.study import files_ahead, read_config, read_study
 from cdspp.core.errors import writing_fault
 from cdspp.core.run_lock import KEEP_FITS
 from cdspp.core.wording import duration
@@ -120,13 +120,15 @@ class ProgressLine:
 
 
 def _plan(arguments: Namespace) -> str:
-    from cdspp.study.fit_jobs import forecast_text
-    from cdspp.study.stale import notes, run_forecast, stale, unrecorded_files
+    from cdspp.study.fit_jobs import forecast, forecast_text
 
     study = read_study(arguments.file)
-    old = stale(study)
-    lines = notes(old, unrecorded_files(study), run_forecast(study, old))
-    return "\n".join([forecast_text(study), "", *lines])
+    (methods, total), (ahead, notes) = forecast(study), files_ahead(study)
+    if arguments.json:
+        content = {"study": study.name, "methods": [m._asdict() for m in methods]}
+        rest = {k: v for k, v in total._asdict().items() if k != "method"}
+        return command.json_text({**content, "total": rest, **ahead})
+    return "\n".join([forecast_text([*methods, total]), "", *notes])
 
 
 def _run(arguments: Namespace) -> str:
@@ -278,7 +280,7 @@ def add_commands(commands: Any) -> None:
     extra = command.STUDY_EXTRA
     text = "estimate the cost of a study"
     plan = command.add_command(commands, "plan", _plan, text, PLAN_HELP, extra)
-    command.add_options(plan, "file")
+    command.add_options(plan, "file", "--json")
     text = "run a study, from its file to the report"
     run = command.add_command(commands, "run", _run, text, RUN_HELP, extra)
     words = "[-h] [--cores N] [--remake] [--strict] [STUDY_FILE ...] [-- SNAKEMAKE ...]"
