@@ -14,7 +14,9 @@ from cdspp.core.names import MAIN, FitKey, trials_of_block
 from cdspp.methods import method_class
 from cdspp.study.fit_jobs import (
     SHARED_SECONDS,
+    START_SECONDS,
     FitRule,
+    expected_seconds,
     fit_jobs,
     fit_rules,
     forecast,
@@ -141,6 +143,23 @@ def test_a_method_added_at_the_end_moves_and_renames_no_other(
 
 def _without(group: FitRule, method: str) -> tuple[FitKey, ...]:
     return tuple(member for member in group.fits if member.method != method)
+
+
+def test_a_job_is_expected_to_take_what_its_fits_do_and_a_start(study: Study) -> None:
+    jobs = [
+        (k, group.name, {"task": task, "block": block})
+        for k, (group, task, block) in enumerate(
+            (group, task, block)
+            for group in fit_rules(study)
+            for task, block in product(group.tasks, group.blocks)
+        )
+    ]
+    found = expected_seconds(study, [*jobs, (-1, "table_overview", {})])
+    assert found.pop(-1) == ("table", START_SECONDS)
+    assert {kind for kind, _ in found.values()} == {"fit"}
+    fits = sum(seconds - START_SECONDS for _, seconds in found.values())
+    # Jobs have whole seconds.
+    assert abs(fits - 3600 * forecast(study)[1].core_hours) <= 0.5 * len(jobs)
 
 
 def test_the_forecast_counts_every_job_and_fit_of_the_study() -> None:

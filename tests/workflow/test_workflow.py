@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import shutil
 import zipfile
@@ -16,8 +17,10 @@ from support.toy_study import CONFIG, Project
 
 from cdspp.analysis.verify import verify
 from cdspp.stages.formats import FIT_COLUMNS, LABEL_COLUMNS, read_features, read_rows
+from cdspp.study.fit_jobs import START_SECONDS
 
 SCORES = "results/toy/scores/words.parquet"
+EVENTS = "first-run.jsonl"
 # What follows from any change of a fit.
 FOLLOWERS = {
     "score",
@@ -41,7 +44,8 @@ FOLLOWERS = {
 def finished(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Return a project whose toy study has run to its end."""
     project = Project(repository, tmp_path_factory.mktemp("project"))
-    project.snakemake("--cores", "2", "--show-failed-logs")
+    events = ("--logger", "cdspp", "--logger-cdspp-events", EVENTS)
+    project.snakemake("--cores", "2", "--show-failed-logs", *events)
     return project
 
 
@@ -59,6 +63,23 @@ def test_a_run_ends_with_a_report_and_tables(project: Project) -> None:
     with (results / "tables" / "accuracy_words.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert rows
+
+
+def test_a_run_tells_how_long_each_of_its_jobs_is_expected_to_take(
+    project: Project,
+) -> None:
+    lines = (project.folder / EVENTS).read_text().splitlines()
+    events = {
+        kind: [e for e in map(json.loads, lines) if e.get("event") == kind]
+        for kind in ("forecast", "job_info")
+    }
+    [told] = events["forecast"]
+    assert told["local"] is True
+    begun = {str(e["jobid"]): e["rule_name"] for e in events["job_info"]}
+    assert begun.keys() == told["jobs"].keys()
+    for job, (kind, seconds) in told["jobs"].items():
+        assert begun[job].split("_")[0] == kind
+        assert seconds >= START_SECONDS
 
 
 def test_a_second_run_has_nothing_to_do(project: Project) -> None:

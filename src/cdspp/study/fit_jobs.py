@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count, groupby, product
 from operator import attrgetter
@@ -31,6 +31,7 @@ FEWEST_MINUTES, FEWEST_MB = 5, 1000
 SHARED_SECONDS = 40.0
 # Jobs that are expected to take longer gain nothing from waiting for each other.
 UNGROUPED_SECONDS = 60.0
+START_SECONDS = 1.5  # of any job: Python starts, imports, reads and writes
 FORECAST_NOTE = (
     "Fits alone, on one thread of a machine like the one the cost model was measured "
     "on,\nwithin a factor of about two. Quick methods share jobs, which `cdspp run ... "
@@ -171,6 +172,24 @@ def fit_request(
     """Return the request of a job of a group, on a block of so many trials."""
     gpus = study.gpus if group.needs_torch else 0
     return job_request(job_cost(study, group, task, trials), gpus, attempt)
+
+
+def expected_seconds(
+    study: Study, jobs: Iterable[tuple[int, str, Mapping[str, str]]]
+) -> dict[int, tuple[str, float]]:
+    """Return the kind of each job of a run, and how long it is expected to take.
+
+    A job has a number, the name of its rule, and wildcards.
+    """
+    groups = {group.name: group for group in fit_rules(study)}
+    found = {}
+    for number, rule, wildcards in jobs:
+        seconds = START_SECONDS
+        if rule in groups:
+            trials = len(trials_of_block(wildcards["block"]))
+            seconds += job_cost(study, groups[rule], wildcards["task"], trials).seconds
+        found[number] = rule.partition("_")[0], seconds  # fit, table, figure
+    return found
 
 
 class Forecast(NamedTuple):
