@@ -14,13 +14,31 @@ from rst import heading, indented, list_table, plain
 
 from cdspp.cli.main import main
 
-__all__ = ["command_parsers", "examples", "pages", "parser"]
+__all__ = ["EXIT_CODES", "command_parsers", "examples", "json_keys", "pages", "parser"]
 
 TEXTS = "docs/extensions/commands.yaml"
+KEYS = "docs/extensions/json_keys.yaml"
 INTRODUCTION = """\
 This page is for people who work in the shell. Each command answers ``--help`` with what
-stands here. A mistake ends a command with one line that names the remedy, and with exit
-code 2.
+stands here. `Exit codes and JSON`_ describes what a program reads.
+"""
+# What a command returns to the shell; tests/cli has a case of each.
+EXIT_CODES = {
+    0: "done",
+    1: "a difference, or a failure with --strict",
+    2: "a mistake of the user",
+}
+PROGRAMS = "Exit codes and JSON"
+OF_CODES = """\
+``cdspp run`` ends with the exit code of Snakemake where that is not 0. A mistake ends a
+command with one line on stderr that names the remedy.
+"""
+OF_JSON = """\
+``--json`` prints one JSON object to stdout and nothing else; notes go to stderr, and
+the exit code is that of the text. ``cdspp compare --json FILE`` prints its text and
+writes the object to a file. Each object has ``schema_version``, which rises where a key
+goes or means something else; new keys may come at any time. A point leads into an
+object, or into the objects of a list.
 """
 FILES = "Files"
 EXAMPLES = re.compile(r"^examples?:\n((?:  .*\n?)+)", re.M)
@@ -72,8 +90,28 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
     files = (whole.epilog or "").strip()
     for name, text in texts.items():
         parts += _section(name, text["text"], commands[name], files)
-    parts += [heading(FILES, "-"), *_paragraphs(files)]
+    parts += [*_programs(json_keys(root)), heading(FILES, "-"), *_paragraphs(files)]
     yield "commands.rst", "\n".join(parts)
+
+
+def json_keys(root: Path) -> Mapping[str, Mapping[str, str]]:
+    """Return the keys of each command that prints JSON, and what they hold."""
+    keys = yaml.safe_load((root / KEYS).read_text(encoding="utf-8"))
+    return {name: {"schema_version": "1", **found} for name, found in keys.items()}
+
+
+def _programs(keys: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """Yield the section for programs: exit codes, and the keys of JSON."""
+    yield heading(PROGRAMS, "-")
+    codes = [[f"{code}", _code(text)] for code, text in EXIT_CODES.items()]
+    yield list_table([["Exit code", "Meaning"], *codes], classes="")
+    yield OF_CODES
+    yield OF_JSON
+    for name, found in keys.items():
+        yield _raw(f"<details class='options'><summary>Keys of {name}</summary>")
+        rows = [[f"``{key}``", text] for key, text in found.items()]
+        yield list_table([["Key", "Content"], *rows])
+        yield _raw("</details>")
 
 
 def _section(
