@@ -1,5 +1,12 @@
-"""What pyproject.toml cannot say: a wheel takes the study along, which lies on top."""
+"""What pyproject.toml cannot say: the study, and links of README, go into a wheel.
 
+The study lies on top of the repository. Links of README are relative; on the page of a
+package they need the address of the files of a release, CDSPP_FILES_URL. Without it a
+link is its text, and a picture is left out.
+"""
+
+import os
+import re
 from pathlib import Path
 from shutil import copy2, copytree, ignore_patterns, rmtree
 
@@ -29,4 +36,17 @@ class BuildWithStudy(build_py):
                 copy2(path, place)
 
 
-setup(cmdclass={"build_py": BuildWithStudy})
+def readme(address):
+    """Return README with absolute links, or without links to files."""
+    text = Path("README.md").read_text(encoding="utf-8")
+    link = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:)([^)]+)\)")
+    if address:
+        return link.sub(rf"\1[\2]({address.rstrip('/')}/\3)", text)
+    return link.sub(lambda match: "" if match[1] else match[2], text)
+
+
+setup(
+    long_description=readme(os.environ.get("CDSPP_FILES_URL", "")),
+    long_description_content_type="text/markdown",
+    cmdclass={"build_py": BuildWithStudy},
+)

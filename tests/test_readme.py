@@ -1,33 +1,54 @@
-"""The README's examples run as they stand there."""
+"""The README's examples run as they stand there, and print what it shows."""
 
 from __future__ import annotations
 
 import re
+import runpy
+import shlex
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
 
+from cdspp.__main__ import main
+
 ROOT = Path(__file__).parents[1]
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def blocks(language: str) -> list[str]:
-    text = (ROOT / "README.md").read_text()
-    return re.findall(rf"```{language}\n(.*?)```", text, re.S)
+    return re.findall(rf"```{language}\n(.*?)```", TEXT, re.S)
 
 
-def test_the_python_examples_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_python_lines_print_what_is_below_them(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     exec(compile("\n".join(blocks("python")), "README.md", "exec"), {})
-    accuracy, shapes = capsys.readouterr().out.splitlines()
-    assert float(accuracy) > 0.9
-    assert shapes == "[0 0 0] (60, 3)"
+    assert capsys.readouterr().out == blocks("text")[0]
+
+
+def test_the_comparison_prints_what_is_below_it(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    script, command = re.findall(
+        r"^    python (\S+)\n    cdspp (compare .*)$", TEXT, re.M
+    )[0]
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(ROOT / script))
+    main(shlex.split(command))
+    printed = capsys.readouterr().out.splitlines()
+    shown = blocks("text")[1].splitlines()
+    pairs = zip_longest(shown, printed[: len(shown)])
+    assert not [pair for pair in pairs if pair[0] != pair[1]]
 
 
 def test_every_make_target_and_file_that_it_names_exists() -> None:
-    text = (ROOT / "README.md").read_text()
     makefile = (ROOT / "Makefile").read_text()
-    for target in re.findall(r"^    make (\w+)", text, re.M):
+    for target in re.findall(r"^    make (\w+)", TEXT, re.M):
         assert f"\n{target}:" in makefile
-    for name in re.findall(r"\]\(([\w./-]+\.(?:png|md))\)", text):
-        assert (ROOT / name).is_file()
-    for name in re.findall(r"(?:workflow|envs|resources)/[\w./-]*\w", text):
+    for name in re.findall(r"\]\(([\w./-]+\.(?:png|md))\)", TEXT):
+        assert (ROOT / name).is_file(), name
+    for name in re.findall(r"(?:workflow|envs|resources)/[\w./-]*\w", TEXT):
         assert (ROOT / name).exists(), name

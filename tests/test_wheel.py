@@ -149,6 +149,24 @@ def test_the_wheel_has_every_file_of_package_and_study_and_no_other(
     assert {path.name for path in installed.iterdir()} == {"cdspp", PLUGIN, facts.name}
 
 
+def test_links_of_the_readme_are_absolute_where_a_release_has_an_address(
+    source: Path,
+    installed: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    [without] = installed.glob("*.dist-info/METADATA")
+    assert "## Ten lines" in without.read_text(encoding="utf-8")
+    assert "](docs/" not in without.read_text(encoding="utf-8")
+    monkeypatch.setenv("CDSPP_FILES_URL", "https://example.org/files/")
+    facts = f"build_meta.prepare_metadata_for_build_wheel({str(tmp_path)!r})"
+    run([sys.executable, "-c", f"from setuptools import build_meta; {facts}"], source)
+    [path] = tmp_path.glob("*.dist-info/METADATA")
+    text = path.read_text(encoding="utf-8")
+    assert "](https://example.org/files/docs/ways.png)" in text
+    assert "](docs/" not in text
+
+
 def test_snakemake_finds_the_logger_in_an_installed_package_and_in_an_editable_one(
     installed: Path, repository: Path, tmp_path: Path
 ) -> None:

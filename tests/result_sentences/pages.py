@@ -59,6 +59,8 @@ def sentences(page: Path) -> Iterator[str]:
         if place % 3 == 0:
             yield from _of_prose(part)
         elif place % 3 == 2 and parts[place - 1].strip() == "text":
+            if page.name == "README.md":  # tests/test_readme.py prints them again
+                continue
             yield from (one_line(line) for line in part.splitlines() if line.strip())
 
 

@@ -79,10 +79,15 @@ class WrittenStudy:
         write_rows(path, SCORE_COLUMNS, scores)
         write_sample_scores(path.with_suffix(".npz"), drawn)
         write_comparisons(self._comparisons(plan), scores, plan)
+        pairs = build_pairs_table(compare_pairs(scores, plan), plan)
+        self._pairs(plan).write_text(to_csv(pairs), encoding="utf-8")
         return path
 
     def _comparisons(self, plan: BenchmarkPlan) -> Path:
         return self.folder / "compared" / f"{plan.benchmark}.csv"
+
+    def _pairs(self, plan: BenchmarkPlan) -> Path:
+        return self.folder / "compared" / f"{plan.benchmark}-pairs.csv"
 
     def _write_domains(self, plan: BenchmarkPlan) -> None:
         """Write labels, both views and one trial of every domain of a plan."""
@@ -122,6 +127,7 @@ class WrittenStudy:
             "scores": [scores],
             "rows": [scores.with_suffix(".npz")],
             "comparisons": [self._comparisons(plan)],
+            "pairs": [self._pairs(plan)],
             "selection": [self.folder / "tables" / "selection.csv"],
             **dict.fromkeys(("records", "selecting_records"), records),
             "labels": sorted(room.glob("*.parquet")),

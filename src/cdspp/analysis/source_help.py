@@ -81,7 +81,7 @@ def compare_with_rivals(
     return found.astype(COMPARISON_COLUMNS)
 
 
-class _Rival(NamedTuple):
+class Rival(NamedTuple):
     """The baseline, the method itself in another state, or `ALL_COLUMNS`, by key."""
 
     key: str
@@ -122,7 +122,7 @@ class SampleComparison:
             yield record | {"verdict": verdicts.agreed(*found)}
 
     @cached_property
-    def _rivals(self) -> list[_Rival]:
+    def _rivals(self) -> list[Rival]:
         summary, row, found = self.summary, self.row, []
         places = {(r.setting, r.method): i for i, r in enumerate(summary.rows)}
         for at, other in enumerate(summary.rows):
@@ -131,15 +131,15 @@ class SampleComparison:
                 places[in_state(row.setting, names.ALONE), row.method] = twin
         if (own := summary.place(names.BASELINE)) is not None:
             baseline = summary.rows[own]
-            found.append(_Rival(baseline.key, baseline.display_name, False, own))
+            found.append(Rival(baseline.key, baseline.display_name, False, own))
         for at, other in enumerate(summary.rows if row.bridge else ()):
             alone = method_class(other.method).without_source_of
             if alone and other.setting == names.MAIN:
-                found.append(_Rival(ALL_COLUMNS, other.display_name, False, at))
+                found.append(Rival(ALL_COLUMNS, other.display_name, False, at))
         for state in summary.plan.states:
             place = places.get((in_state(row.setting, state), row.method))
             if place is not None:
-                found.append(_Rival(state, state, True, place))
+                found.append(Rival(state, state, True, place))
         return found
 
     @cached_property
@@ -152,7 +152,7 @@ class SampleComparison:
             found[name] = dict(zip(tasks, values.swapaxes(0, 1), strict=True))
         return found
 
-    def names_and_means(self, rival: _Rival, task: str) -> dict[str, Any]:
+    def names_and_means(self, rival: Rival, task: str) -> dict[str, Any]:
         """Return the columns that say what is compared, and mean scores of both."""
         row, plan = self.row, self.summary.plan
         record = {
@@ -166,7 +166,7 @@ class SampleComparison:
             record[f"rival_{name}"] = mean_sd(values[task][rival.place])[0]
         return record
 
-    def gain(self, rival: _Rival, task: str, prefix: str = "") -> PairedGain:
+    def gain(self, rival: Rival, task: str, prefix: str = "") -> PairedGain:
         """Return the gain over a rival on a task, with errors over rows if known."""
         values = self._values[f"{prefix}accuracy"][task]
         plain = verdicts.paired_gain(values[self.place], values[rival.place])
@@ -178,7 +178,7 @@ class SampleComparison:
             row_strata(self.per_sample, pair, tasks, bool(prefix))
         )
 
-    def collapsed(self, rival: _Rival, task: str) -> bool:
+    def collapsed(self, rival: Rival, task: str) -> bool:
         """Return if too many fits of the rival or of the method are degenerate."""
         summary, places = self.summary, [self.place, rival.place]
         tasks = [task in (each, names.AVERAGE) for each in summary.tasks]
@@ -202,7 +202,7 @@ class SampleComparison:
             )
         return found
 
-    def _over_domains(self, rival: _Rival) -> dict[str, float]:
+    def _over_domains(self, rival: Rival) -> dict[str, float]:
         """Return the interval of an average over the means of target domains."""
         means = defaultdict(list)
         sides = self.summary.accuracy[[self.place, rival.place]]
@@ -230,7 +230,7 @@ def compare_without_each(
         place = places[row.setting, row.method]
         comparison = SampleComparison(row, place, summary, per_sample)
         rivals = [
-            _Rival(name, name, True, places[key])
+            Rival(name, name, True, places[key])
             for name in domains
             if name in names.task_domains(task).sources
             and (key := (without(name), row.method)) in places

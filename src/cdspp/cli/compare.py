@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import shlex
+import textwrap
 import warnings
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
@@ -61,7 +62,8 @@ def _compare(arguments: Namespace) -> str:
     if page:  # before the fits, not after
         command.need_package("jinja2", "--page")
     result, target, head = compare_files(arguments)
-    text = [*result.lines, "", *aligned(result.grid()), ""]
+    lines = [textwrap.fill(line, 88, subsequent_indent="  ") for line in result.lines]
+    text = [*lines, "", *aligned(result.grid()), ""]
     settle = "To settle it, draw rows to label:"
     if path:
         settle = f"To settle it, fill in the column label of {path}, then:"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from cdspp.core.names import AVERAGE, MATCHED, SOURCE_STATES
 
@@ -64,16 +64,23 @@ def marks(*, supervised: bool, shortened: bool) -> str:
     return ("*" if supervised else "") + ("†" if shortened else "")
 
 
-def aligned(grid: Sequence[Sequence[str]]) -> list[str]:
-    """Write lines of cells for a terminal: the first column left, the others right."""
+def listed(texts: Sequence[str]) -> str:
+    """Write texts as a list in a sentence: a, b and c."""
+    *first, last = texts
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def aligned(grid: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> list[str]:
+    """Write lines of cells for a terminal: columns of `left` left, the others right."""
     widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
-    return [
-        "  ".join(
-            [line[0].ljust(widths[0])]
-            + [c.rjust(w) for c, w in zip(line[1:], widths[1:], strict=True)]
-        ).rstrip()
-        for line in grid
-    ]
+    lines = []
+    for cells in grid:
+        padded = [
+            cell.ljust(width) if place in left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ]
+        lines.append("  ".join(padded).rstrip())
+    return lines
 
 
 def visible(text: str) -> str:

@@ -7,25 +7,14 @@ from typing import Any, cast
 
 from cdspp.core import discovery
 from cdspp.core.errors import ConfigError
-from cdspp.datasets.base import Dataset, Index, Memory, Sample, read_index
-from cdspp.datasets.folder import FolderDataset
-from cdspp.datasets.published import PublishedDataset
-from cdspp.datasets.tables import TablesDataset
-
-__all__ = [
-    "Dataset",
-    "FolderDataset",
-    "Index",
-    "PublishedDataset",
-    "Sample",
-    "TablesDataset",
-    "available_datasets",
-    "dataset_recipe",
-    "make_dataset",
-    "open_dataset",
-    "own_dataset",
-    "read_index",
-]
+from cdspp.datasets.base import Dataset as Dataset
+from cdspp.datasets.base import Index as Index
+from cdspp.datasets.base import Memory
+from cdspp.datasets.base import Sample as Sample
+from cdspp.datasets.base import read_index as read_index
+from cdspp.datasets.folder import FolderDataset as FolderDataset
+from cdspp.datasets.published import PublishedDataset as PublishedDataset
+from cdspp.datasets.tables import TablesDataset as TablesDataset
 
 Entry = Mapping[str, Any] | None
 

@@ -36,20 +36,12 @@ KINDS = ("images", "texts", "features", "tables")
 class Sample(NamedTuple):
     """One sample of a domain.
 
-    Attributes
-    ----------
-    id : str
-        The same id is the same thing, in other domains too.
-    path : str
-        Its file, relative to the data set's folder; empty where it is a row of a
-        table or published matrix, or a file that is fetched.
-    label : str
-        Its class; empty where a row of a table has none.
-    position : int
-        Its place in the published files of its domain, or in the folder.
-    paired : bool
-        Whether it is one side of a pair: the other side has the same id in another
-        domain. It has no label, and is neither source nor target sample.
+    The same `id` is the same thing, in other domains too. The `path` of its file,
+    relative to the data set's folder, is empty where it is a row of a table or
+    published matrix, or a file that is fetched; the `label` is empty where a row of a
+    table has none; `position` is its place in the published files of its domain, or in
+    the folder. A `paired` one has a partner of the same id in another domain and no
+    label, and is neither source nor target sample.
     """
 
     id: str
@@ -140,34 +132,16 @@ class Dataset(ABC):
     """A data set that can put its files into a folder.
 
     A subclass sets the class attributes and writes its files in `generate`.
-
-    Attributes
-    ----------
-    identifier : str
-        Name in configuration and paths.
-    kind : {"images", "texts", "features", "tables"}
-        What the files are.
-    domains : tuple of str
-        Names of the domains.
-    classes : tuple of str
-        Names of the classes, in order.
-    packages : tuple of str
-        Distributions whose version changes the content.
-    n_paired : int
-        Number of paired rows, the same in every domain.
-    kept_in : Path or None
-        The user's folder, where files stay there.
-    keeps_positions : bool
-        Whether `generate` gives the positions of the samples, and not their order.
     """
 
-    identifier: str
-    kind: str
-    domains: tuple[str, ...]
-    classes: tuple[str, ...]
-    packages: tuple[str, ...] = ()
-    n_paired: int = 0
-    kept_in: Path | None = None
+    identifier: str  #: Name in configuration and paths.
+    kind: str  #: What the files are, "images", "texts", "features" or "tables".
+    domains: tuple[str, ...]  #: Names of the domains.
+    classes: tuple[str, ...]  #: Names of the classes, in order.
+    packages: tuple[str, ...] = ()  #: Distributions whose version changes the content.
+    n_paired: int = 0  #: Number of paired rows, the same in every domain.
+    kept_in: Path | None = None  #: The user's folder, where files stay there.
+    #: Whether `generate` gives the positions of the samples, and not their order.
     keeps_positions: bool = False
 
     @abstractmethod
@@ -257,9 +231,6 @@ class Dataset(ABC):
 def opaque_id(text: str) -> str:
     """Return a short stable id that does not show `text`, for instance a class name.
 
-    Examples
-    --------
-    >>> from cdspp.datasets.base import opaque_id
     >>> opaque_id("photo/mug/frame_0001.jpg")
     '43a1e5961b31'
     """

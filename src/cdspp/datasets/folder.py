@@ -35,9 +35,8 @@ class FolderDataset(Dataset):
     object, of no known class. `keep_labels` are classes that differ from others in
     capitals only; `memory` keeps digests of the files.
 
-    ConfigError refuses a name that cannot be part of a path; DataError a folder that is
-    missing, an empty class, as many images as texts, or a paired file that is not in
-    every domain.
+    ConfigError refuses a name that no path can have; DataError a missing folder, an
+    empty class, as many images as texts, or a paired file not in every domain.
     """
 
     keys = ("folder", "paired", "keep_labels")

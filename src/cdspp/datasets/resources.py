@@ -9,9 +9,8 @@ The forms of `make`, of a resource in the catalogue, are
     `file` is JSON: lists of ``[text, class]``, of which `lists` names those to use.
 ``format: columns``
     `file` names a file per domain, a row per line: numbers separated by commas, ``?``
-    where one is missing. They are `columns` and, last, the code of the class; codes
-    above the last class are the last class, too. In the columns `no_zero`, a zero is a
-    missing number.
+    where one is missing. They are `columns` and, last, the code of the class; higher
+    codes are the last class, too. In the columns `no_zero`, zeros are missing.
 """
 
 from __future__ import annotations

@@ -145,6 +145,7 @@ def with_signs(
     ]
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Turns the columns of a data frame into numbers and remembers how.
 
@@ -179,10 +180,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ----------
     columns_ : list of EncodedColumn
         How each column is encoded.
-    feature_names_in_ : ndarray of str of shape (n_columns,)
-        Names of the columns.
-    n_features_in_ : int
-        Number of columns.
 
     Notes
     -----
@@ -201,20 +198,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
            [52.,  0.,  1.]])
     """
 
-    def __init__(
-        self,
-        *,
-        categories: str = ERROR,
-        dates: str = ERROR,
-        decimal: str | None = None,
-        date_format: str | None = None,
-        vectorise: str | None = None,
-    ) -> None:
-        self.categories = categories
-        self.dates = dates
-        self.decimal = decimal
-        self.date_format = date_format
-        self.vectorise = vectorise
+    categories: str = ERROR
+    dates: str = ERROR
+    decimal: str | None = None
+    date_format: str | None = None
+    vectorise: str | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Decide how each column is encoded.

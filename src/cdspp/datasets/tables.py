@@ -236,18 +236,10 @@ def _in_a_study(message: str) -> str:
 class LabelledTable:
     """Rows of a file, as `fit` and `SourceDomain` take them.
 
-    Attributes
-    ----------
-    X : DataFrame of shape (n, d)
-        Features as numbers, with names.
-    y : ndarray of object of shape (n,)
-        Labels as text, empty where a row has none.
-    ids : list of str
-        Identifiers; the row numbers from 1 where the file has none.
-    notes : str
-        One line: rows, labels, and how the columns were read.
-    encoder : TableEncoder or None
-        How the columns became numbers; None for files of arrays.
+    `X` (n, d) has the features as numbers, with names, and `y` labels as text, empty
+    where a row has none; `ids` are the row numbers from 1 where the file has none;
+    `notes` is one line on rows, labels, and how the columns were read; `encoder` holds
+    how the columns became numbers, None for files of arrays.
     """
 
     X: pd.DataFrame
@@ -281,15 +273,13 @@ def read_table(
     label, id : str, optional
         Columns of labels and identifiers, `label` and `id` by default.
     drop : sequence of str, default=()
-        Columns to leave out: names, patterns (``site*``), or kinds (text, dates,
-        constant).
+        Names, patterns (``site*``) or kinds (text, dates, constant) to leave out.
     impute : bool, default=False
         Whether missing numbers become the mean of their column.
     categories, dates, date_format, decimal, vectorise
         As in `TableEncoder`.
     encoding : str, optional
-        Encoding of a text file; by default UTF-8, else UTF-16 or Windows-1252, with a
-        line in `notes`.
+        Encoding of text; by default UTF-8, else UTF-16 or Windows-1252, as `notes` say.
     encoder : TableEncoder, optional
         Encoder of an earlier table with the same columns, for rows to predict.
 

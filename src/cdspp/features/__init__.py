@@ -13,16 +13,7 @@ from typing import Any
 from cdspp.core import discovery
 from cdspp.core.errors import ConfigError
 from cdspp.core.provenance import file_digest
-from cdspp.features.base import Extractor
-
-__all__ = [
-    "Extractor",
-    "available_extractors",
-    "extractor_class",
-    "make_extractor",
-    "own_digests",
-    "pretrained_network",
-]
+from cdspp.features.base import Extractor as Extractor
 
 OFFERED = "cdspp.extractors"
 

@@ -23,26 +23,14 @@ __all__ = ["Extractor", "FileExtractor", "ViewExtractor", "WordExtractor", "read
 
 @dataclass(frozen=True)
 class Extractor(ABC):
-    """An extractor: a frozen record of options that turns inputs into features.
+    """An extractor: a frozen record of options that turns inputs into features."""
 
-    Attributes
-    ----------
-    identifier : str
-        Name in configuration and paths.
-    kind : {"images", "texts", "view"}
-        What it reads: files of this kind, or another view.
-    modules : tuple of str
-        Modules that do the work; loaded on use, their versions are recorded.
-    keeps_width : bool
-        Whether it gives as many features as it reads.
-    names_columns : bool
-        Whether its features have names that mean the same in other domains.
-    """
-
-    identifier: ClassVar[str]
-    kind: ClassVar[str]
+    identifier: ClassVar[str]  #: Name in configuration and paths.
+    kind: ClassVar[str]  #: What it reads, "images", "texts" or another "view".
+    #: Modules that do the work; loaded on use, their versions are recorded.
     modules: ClassVar[tuple[str, ...]] = ("numpy",)
-    keeps_width: ClassVar[bool] = False
+    keeps_width: ClassVar[bool] = False  #: Whether it keeps the number of features.
+    #: Whether its features have names that mean the same in other domains.
     names_columns: ClassVar[bool] = False
 
     @property
@@ -87,16 +75,14 @@ class Extractor(ABC):
             near = did_you_mean(value, names)
             raise self.refuse(option, f"one of {', '.join(names)}", near)
 
-    def check_integer(
-        self, option: str, minimum: int, *, optional: bool = False
-    ) -> None:
-        """Raise ConfigError unless the value is an integer of at least `minimum`."""
+    def check_integer(self, option: str, least: int, *, optional: bool = False) -> None:
+        """Raise ConfigError unless the value is an integer of at least `least`."""
         value = getattr(self, option)
         if value is None and optional:
             return
-        if type(value) is not int or value < minimum:
+        if type(value) is not int or value < least:
             end = " or null" if optional else ""
-            raise self.refuse(option, f"an integer of {minimum} or more{end}")
+            raise self.refuse(option, f"an integer of {least} or more{end}")
 
     def check_switch(self, option: str) -> None:
         """Raise ConfigError unless the value of `option` is true or false."""

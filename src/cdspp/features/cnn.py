@@ -49,29 +49,6 @@ PROGRESS_EVERY = 128
 class Cnn(FileExtractor):
     """Activations of one layer of a torchvision network.
 
-    Parameters
-    ----------
-    network : {'alexnet', 'vgg16', 'resnet50'}, default='alexnet'
-        Architecture.
-    layer : {'fc6', 'fc7', 'pool'}, default='fc6'
-        ``fc6`` and ``fc7`` are the fully connected layers after their ReLU (4096
-        values; not in resnet50). ``pool`` is the input of the classifier: the global
-        average of resnet50 (2048 values), the flattened last pooling of the others
-        (9216 and 25088 values).
-    weights : str, default='random'
-        ``random``: drawn with `seed` as the network's constructor draws them;
-        ``IMAGENET1K_V1``: torchvision's, which the workflow fetches; otherwise the
-        path of a file with the network's state dict (``cdspp fetch backbones``).
-    seed : int, default=0
-        Seed of random weights.
-    resize : {'square', 'crop'}, default='square'
-        ``square`` scales to 224 x 224; ``crop`` scales the shorter side to 256 and
-        takes the 224 x 224 pixels in the middle.
-    device : str, default='auto'
-        A torch device; ``auto`` takes CUDA where there is one.
-
-    Notes
-    -----
     Layers after `layer` do not run. Every pass takes the same number of images, black
     ones at its end, since the last bits depend on how many pass at once.
     """
@@ -80,12 +57,20 @@ class Cnn(FileExtractor):
     kind: ClassVar[str] = "images"
     modules: ClassVar[tuple[str, ...]] = ("numpy", "PIL", "torch", "torchvision")
 
-    network: str = "alexnet"
+    network: str = "alexnet"  #: Architecture: one of `NETWORKS`.
+    #: ``fc6`` and ``fc7`` are the fully connected layers after their ReLU (4096 values;
+    #: not in resnet50). ``pool`` is the input of the classifier: the global average of
+    #: resnet50 (2048 values), the flattened last pooling of others (9216 and 25088).
     layer: str = "fc6"
+    #: ``random``: drawn with `seed` as the network's constructor draws them;
+    #: ``IMAGENET1K_V1``: torchvision's, which the workflow fetches; otherwise the path
+    #: of a file with the network's state dict (``cdspp fetch backbones``).
     weights: str = UNTRAINED
-    seed: int = 0
+    seed: int = 0  #: Seed of random weights.
+    #: ``square`` scales to 224 x 224; ``crop`` scales the shorter side to 256 and takes
+    #: the 224 x 224 pixels in the middle.
     resize: str = "square"
-    device: str = "auto"
+    device: str = "auto"  #: A torch device; ``auto`` takes CUDA where there is one.
 
     def __post_init__(self) -> None:
         """Check the options."""

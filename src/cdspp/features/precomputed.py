@@ -45,19 +45,13 @@ OPTIONAL = ("format", "resource", "rows")
 
 @dataclass(frozen=True)
 class Published(Extractor):
-    """Features that were published ready-made; nothing is computed.
-
-    Parameters
-    ----------
-    name : str
-        Name of the published features in the catalogue.
-    """
+    """Features that were published ready-made; nothing is computed."""
 
     identifier: ClassVar[str] = "published"
     kind: ClassVar[str] = "features"
     modules: ClassVar[tuple[str, ...]] = ("numpy", "scipy.io")
 
-    name: str | None = None
+    name: str | None = None  #: Name of the published features in the catalogue.
 
     def __post_init__(self) -> None:
         """Check the options."""
@@ -229,9 +223,8 @@ def _load_variables(file: Path, *names: str) -> list[Any]:
         message = f"{file}: a MATLAB 7.3 (HDF5) file; only older versions are read. In"
         raise DataError(f"{message} MATLAB, save its variables with '-v7'.") from error
     except (OSError, ValueError, TypeError, LookupError, *damage) as error:
-        raise mismatch(
-            file, f"not a MATLAB file, or a damaged one ({error})"
-        ) from error
+        fault = f"not a MATLAB file, or a damaged one ({error})"
+        raise mismatch(file, fault) from error
     if missing := [name for name in names if name not in content]:
         listed = ", ".join(present) or "none"
         raise mismatch(file, f"no variable {', '.join(missing)}; it has {listed}")
@@ -253,11 +246,9 @@ def _class_names(
     unknown = codes[~np.isin(codes, np.arange(len(classes)) + base)]
     if len(unknown):
         shown = ", ".join(f"{code:g}" for code in np.unique(unknown)[:5])
-        message = f"{len(unknown)} labels are no class (codes {shown})"
-        raise mismatch(
-            file, f"{message}; codes are {base} to {base + len(classes) - 1}"
-        )
-    return np.array(classes, dtype=object)[codes.astype(np.intp) - base]
+        fault = f"{len(unknown)} labels are no class (codes {shown})"
+        raise mismatch(file, f"{fault}; codes are {base} to {base + len(classes) - 1}")
+    return np.asarray(np.array(classes, dtype=object)[codes.astype(np.intp) - base])
 
 
 def _read_words(file: Path, spec: Spec, classes: Sequence[str]) -> Content:
@@ -277,7 +268,7 @@ def _read_words(file: Path, spec: Spec, classes: Sequence[str]) -> Content:
                 fault = f"line {number}: unknown class {_excerpt(category)}"
                 raise mismatch(file, f"{fault}; classes are {', '.join(classes)}")
             labels.append(class_of[category])
-            words, values = _read_pairs(file, number, pairs, spec["width"])
+            words, values = _read_pairs(file, f"line {number}", pairs, spec["width"])
             columns.extend(words)
             weights.extend(values)
             ends.append(len(columns))
@@ -288,7 +279,7 @@ def _read_words(file: Path, spec: Spec, classes: Sequence[str]) -> Content:
 
 
 def _read_pairs(
-    file: Path, number: int, pairs: list[bytes], width: int
+    file: Path, line: str, pairs: list[bytes], width: int
 ) -> tuple[array[int], array[float]]:
     words, values = array("i"), array("d")
     for pair in pairs:
@@ -297,14 +288,12 @@ def _read_pairs(
             words.append(int(word))
             values.append(float(value))
         except (ValueError, OverflowError) as error:
-            fault = f"line {number}: expected <word>:<value>, got {_excerpt(pair)}"
+            fault = f"{line}: expected <word>:<value>, got {_excerpt(pair)}"
             raise mismatch(file, fault) from error
     if wrong := [word for word in words if not 1 <= word <= width]:
-        raise mismatch(
-            file, f"line {number}: word {wrong[0]}, but words are 1 to {width}"
-        )
+        raise mismatch(file, f"{line}: word {wrong[0]}, but words are 1 to {width}")
     if len(set(words)) < len(words):
-        raise mismatch(file, f"line {number}: a word stands there more than once")
+        raise mismatch(file, f"{line}: a word stands there more than once")
     return words, values
 
 

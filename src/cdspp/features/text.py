@@ -25,31 +25,6 @@ CHARACTERS = "characters"
 class Text(FileExtractor):
     """TF-IDF of the files of one domain, fitted on all of them without labels.
 
-    Parameters
-    ----------
-    tokens : {'letters', 'words', 'characters'}, default='letters'
-        ``letters``: runs of two letters or more, so that ``snake_case`` is two
-        tokens; ``words``: digits and underscores join; ``characters``: each one, with
-        terms inside words.
-    lowercase : bool, default=True
-        Whether capital and small letters are the same.
-    stop_words : {'english'} or None, default=None
-        Words to leave out.
-    ngram : int, default=1
-        Up to how many tokens in a row make a term.
-    min_df : int, default=2
-        Terms in fewer documents are left out.
-    max_df : float, default=1.0
-        Terms in more than this share of the documents are left out.
-    max_features : int or None, default=None
-        Keep only so many of the most frequent terms.
-    sublinear_tf : bool, default=True
-        Whether counts become 1 + their logarithm.
-    encoding : str, default='utf-8'
-        Encoding of the files.
-
-    Notes
-    -----
     Rows have length one, save those of documents without a term, which are zero.
     """
 
@@ -58,15 +33,17 @@ class Text(FileExtractor):
     names_columns: ClassVar[bool] = True
     modules = ("numpy", "scipy.sparse", "sklearn.feature_extraction.text")
 
+    #: ``letters``: runs of two letters or more, so that ``snake_case`` is two tokens;
+    #: ``words``: digits and underscores join; ``characters``: each one, inside words.
     tokens: str = "letters"
-    lowercase: bool = True
-    stop_words: str | None = None
-    ngram: int = 1
-    min_df: int = 2
-    max_df: float = 1.0
-    max_features: int | None = None
-    sublinear_tf: bool = True
-    encoding: str = "utf-8"
+    lowercase: bool = True  #: Whether capital and small letters are the same.
+    stop_words: str | None = None  #: Words to leave out: ``english`` or none.
+    ngram: int = 1  #: Up to how many tokens in a row make a term.
+    min_df: int = 2  #: Terms in fewer documents are left out.
+    max_df: float = 1.0  #: Terms in more than this share of documents are left out.
+    max_features: int | None = None  #: Keep only so many of the most frequent terms.
+    sublinear_tf: bool = True  #: Whether counts become 1 + their logarithm.
+    encoding: str = "utf-8"  #: Encoding of the files.
 
     def __post_init__(self) -> None:
         """Check the options."""

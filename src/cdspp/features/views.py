@@ -17,23 +17,16 @@ from cdspp.features.base import ViewExtractor
 class Pca(ViewExtractor):
     """A view reduced to its principal components, per domain and without labels.
 
-    Parameters
-    ----------
-    n_components : int or None, default=None
-        How many components.
-    energy : float or None, default=None
-        Share of the variance to keep, in (0, 1]. Give one of the two.
-    center : bool, default=True
-        Whether to subtract the mean first.
+    Give one of `n_components` and `energy`.
     """
 
     identifier: ClassVar[str] = "pca"
     kind: ClassVar[str] = "view"
     modules: ClassVar[tuple[str, ...]] = ("numpy", "scipy.linalg")
 
-    n_components: int | None = None
-    energy: float | None = None
-    center: bool = True
+    n_components: int | None = None  #: How many components.
+    energy: float | None = None  #: Share of the variance to keep, in (0, 1].
+    center: bool = True  #: Whether to subtract the mean first.
 
     def __post_init__(self) -> None:
         """Check the options."""
@@ -76,9 +69,6 @@ class SharesZscore(ViewExtractor):
     shares. This is how histograms of visual words are prepared in the z-scored copies
     of SURF features that circulate for Office-Caltech.
 
-    Examples
-    --------
-    >>> from cdspp.features.views import SharesZscore
     >>> SharesZscore().reduce([[1, 3], [3, 1], [2, 2]])[0].tolist()
     [[-1.0, 1.0], [1.0, -1.0], [0.0, 0.0]]
     """

@@ -23,44 +23,28 @@ DESCRIPTOR_LENGTH = 128
 class VisualWords(WordExtractor):
     """Counts of SIFT visual words in grey images.
 
-    Parameters
-    ----------
-    n_words : int, default=200
-        Size of the codebook.
-    codebook_domain : str or None, default=None
-        Domain from whose images the workflow learns the words.
-    sampling : {'dense', 'detected'}, default='dense'
-        Keypoints on a regular grid, or where SIFT finds them.
-    step, size, margin : int, default=6, 12, 8
-        Grid: distance of the centres, diameter of a keypoint, distance of the
-        first and last centres from the border, in pixels. Only for ``dense``.
-    max_side : int or None, default=256
-        Images whose longer side exceeds this are shrunk to it first.
-    max_descriptors : int, default=100000
-        Descriptors for the codebook, about: each image gives an equal share at most,
-        drawn at random.
-    seed : int, default=0
-        Seed of that draw and of the clustering.
-
-    Notes
-    -----
-    The words are the centres of mini-batch k-means. An image without keypoints has
-    a row of zeros.
+    Words are the centres of mini-batch k-means. An image without keypoints has zeros.
     """
 
     identifier: ClassVar[str] = "visual-words"
     kind: ClassVar[str] = "images"
     modules: ClassVar[tuple[str, ...]] = ("numpy", "PIL", "cv2", "sklearn.cluster")
 
-    n_words: int = 200
+    n_words: int = 200  #: Size of the codebook.
+    #: Domain from whose images the workflow learns the words.
     codebook_domain: str | None = None
+    #: ``dense``: keypoints on a regular grid; ``detected``: where SIFT finds them.
     sampling: str = "dense"
-    step: int = 6
-    size: int = 12
-    margin: int = 8
+    # Of the grid of ``dense``, in pixels.
+    step: int = 6  #: Distance of the centres.
+    size: int = 12  #: Diameter of a keypoint.
+    margin: int = 8  #: Distance of the first and last centres from the border.
+    #: Images whose longer side exceeds this are shrunk to it first.
     max_side: int | None = 256
+    #: Descriptors for the codebook, about: each image gives an equal share at most,
+    #: drawn at random.
     max_descriptors: int = 100_000
-    seed: int = 0
+    seed: int = 0  #: Seed of that draw and of the clustering.
 
     def __post_init__(self) -> None:
         """Check the options."""

@@ -202,8 +202,7 @@ def _places(
     places = [place(column) for column in columns]
     if len(set(places)) < len(places):
         raise ValueError(
-            f"shared_columns: a column of the {side} is given twice, by number and by "
-            "name."
+            f"shared_columns: a {side} column is given twice, by number and by name."
         )
     return np.array(places, dtype=np.intp)
 

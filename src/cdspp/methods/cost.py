@@ -63,17 +63,9 @@ def fit_cost(
 ) -> Cost:
     """Estimate the cost of one fit of a method, within a factor of about two.
 
-    Parameters
-    ----------
-    method : type
-        The estimator's class; its `cost` gives what it adds to the data itself.
-    size : Size
-        Size of the problem.
-    options : mapping, default={}
-        Options in place of defaults: those that `cost` of the class takes count, and
-        `max_iter`, which multiplies the seconds.
-    with_data : bool, default=True
-        Count the memory of the imported library and of the data, too.
+    The `cost` of its class gives what it adds to the data itself. Of the `options`
+    those that `cost` takes count, and `max_iter`, which multiplies the seconds;
+    `with_data` counts the memory of the imported library and of the data, too.
     """
     accepted = defaults_of(method.cost)
     chosen = {name: value for name, value in options.items() if name in accepted}

@@ -13,12 +13,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from cdspp.core.errors import MethodFailed
-from cdspp.core.linalg import (
-    class_sums,
-    column_signs,
-    counts,
-    symmetric_product,
-)
+from cdspp.core.linalg import class_sums, column_signs, counts, symmetric_product
 from cdspp.methods import base
 from cdspp.methods.base import Float, Int, Iteration, Problem
 from cdspp.methods.shared.common_subspace import (
@@ -49,7 +44,8 @@ class DAMASup(SubspaceRecogniser):
     where Z holds the rows of both domains in two diagonal blocks, P stacks both
     projections, and `L_d`, `L_s` and `L_g` are the Laplacians of the pairs of different
     class, of the pairs of equal class and of a neighbour graph in each domain. Rows are
-    scaled to unit length first. Unlabelled rows are ignored.
+    scaled to unit length first. Unlabelled rows are ignored; in `DAMA` they take part
+    in the neighbour graph, in `DAMAPlus` with pseudo-labels.
 
     Parameters
     ----------
@@ -70,11 +66,6 @@ class DAMASup(SubspaceRecogniser):
     ----------
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the directions, descending.
-
-    See Also
-    --------
-    DAMA : The unlabelled target rows take part in the neighbour graph.
-    DAMAPlus : Selective pseudo-labelling.
 
     Notes
     -----
@@ -151,9 +142,7 @@ class DAMASup(SubspaceRecogniser):
         X, codes = problem.X_labelled, problem.y_labelled
         if not self.supervised:
             X = np.vstack([X, problem.X_unlabelled])
-            codes = np.append(
-                codes, np.full(len(problem.X_unlabelled), base.UNLABELLED)
-            )
+            codes = np.append(codes, np.full(len(X) - len(codes), base.UNLABELLED))
         self._fit_target(sources, X, codes)
         return []
 
@@ -167,10 +156,8 @@ class DAMASup(SubspaceRecogniser):
         self.projection_source_ = one_or_list(of_sources)
         labelled = [*(source.X for source in sources), target.X[target.labelled]]
         Z = np.vstack([X @ P for X, P in zip(labelled, projections, strict=True)])
-        known = np.concatenate([*(source.codes for source in sources), target.known])
-        self._recogniser = SubspaceClassifier.fit(
-            [(Z, known)], Z.mean(axis=0), n_classes
-        )
+        y = np.concatenate([*(source.codes for source in sources), target.known])
+        self._recogniser = SubspaceClassifier.fit([(Z, y)], Z.mean(axis=0), n_classes)
 
 
 class DAMA(DAMASup):
@@ -197,8 +184,7 @@ class DAMAPlus(DAMASup):
     """Manifold alignment with selective pseudo-labelling (DAMA+).
 
     `DAMASup` in the iterations of `CDSPP`; by Wang and Breckon, 2022: see `CDSPPSup`.
-    Attributes and example are those of `DAMASup`; `history_` has one `Iteration` for
-    each fit.
+    Attributes and example are those of `DAMASup`; `history_` has an entry for each fit.
 
     Parameters
     ----------

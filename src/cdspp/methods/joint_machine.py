@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from cdspp.core.linalg import row_normalise
 from cdspp.core.scaling import PrincipalComponents
 from cdspp.methods import base
-from cdspp.methods.base import Float, Int, Iteration, Problem
+from cdspp.methods.base import COUNT, POSITIVE, Float, Int, Iteration, Problem
 from cdspp.methods.bridge import PAIRS, SHARED, Bridge, missing_bridge
 from cdspp.methods.shared.common_subspace import (
     CommonSpaceMethod,
@@ -36,7 +36,7 @@ class JointMachine(CommonSpaceMethod, base.ConfidentClassifier):
     needs_bridge = True
     max_iter = 1
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"C": [base.POSITIVE]}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"C": [POSITIVE]}
 
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
@@ -187,9 +187,7 @@ class SharedColumnsPlus(SharedColumns):
     supervised = False
     _parts = ("shared", "own")
 
-    _parameter_constraints = JointMachine._parameter_constraints | {
-        "max_iter": [base.COUNT]
-    }
+    _parameter_constraints = JointMachine._parameter_constraints | {"max_iter": [COUNT]}
 
 
 class EasyAdapt(SharedColumns):
@@ -251,8 +249,7 @@ class PairedMap(JointMachine):
         \min_W \sum_k \lVert W^T p^s_k - p^t_k \rVert^2 + \lambda \lVert W \rVert_F^2
 
     Mapped source rows and labelled target rows then train the machine of
-    `SharedColumns`. No pair needs a label, and
-    unlabelled target rows are ignored.
+    `SharedColumns`. No pair needs a label, and unlabelled target rows are ignored.
 
     Parameters
     ----------
@@ -297,9 +294,7 @@ class PairedMap(JointMachine):
     supervised = True
     bridges = frozenset({PAIRS})
 
-    _parameter_constraints = JointMachine._parameter_constraints | {
-        "n_components": [base.COUNT]
-    }
+    _parameter_constraints = {"C": [POSITIVE], "n_components": [COUNT]}
 
     @classmethod
     def cost(cls, size: Any, n_components: int = 100) -> tuple[float, float]:
@@ -361,8 +356,7 @@ class PairedMapPlus(PairedMap):
         As in `PairedMap`, which has the attributes, too; unlabelled target rows take
         part in the components.
     max_iter : int, default=5
-        Number of iterations, as in
-        `SharedColumnsPlus`.
+        Number of iterations, as in `SharedColumnsPlus`.
     """
 
     max_iter: int = 5
@@ -371,9 +365,7 @@ class PairedMapPlus(PairedMap):
     display_name = "paired map+"
     supervised = False
 
-    _parameter_constraints = PairedMap._parameter_constraints | {
-        "max_iter": [base.COUNT]
-    }
+    _parameter_constraints = PairedMap._parameter_constraints | {"max_iter": [COUNT]}
 
 
 class Procrustes(PairedMap):

@@ -41,10 +41,9 @@ class PA(base.TransductiveClassifier):
         + \gamma \sum_i \lVert s_i \rVert_1
         \quad \text{s.t.} \quad \lVert b_k \rVert \le 1
 
-    with the Laplacian `L` of a graph of nearest neighbours across both domains and
-    `M` the squared distance between the mean codes of the domains. Logistic regression
-    on the codes of the labelled target rows then labels the others. Source labels take
-    no part.
+    with the Laplacian `L` of a graph of nearest neighbours across both domains and `M`
+    the squared distance between the domains' mean codes. Logistic regression on the
+    codes of labelled target rows then labels the others. Source labels take no part.
 
     Parameters
     ----------
@@ -69,14 +68,11 @@ class PA(base.TransductiveClassifier):
     random_state : int, RandomState or None, default=None
         Draws the first dictionary; nothing else is random.
 
-    Attributes
-    ----------
-        `history_` has an entry for each coding but the first, none with confidences.
-
     Notes
     -----
-    With n rows in all, p components and K atoms a coding costs at most about
-    O(n K^3), the graph O(n^2 p); the first coding, from zero, is the dearest.
+    `history_` has an entry for each coding but the first, none with confidences. With n
+    rows in all, p components and K atoms a coding costs at most about O(n K^3), the
+    graph O(n^2 p); the first coding, from zero, is the dearest.
 
     The paper aligns features first and distributions second. The released code, which
     this follows, has both in one objective, trains on the codes of the labelled target
@@ -231,10 +227,9 @@ class FeatureSignSearch:
     .. math:: \min_s \tfrac12 s^T (G + c I) s + h^T s + \gamma \lVert s \rVert_1
 
     As soon as more than `cap` coefficients would be active, the search returns what it
-    has. Each step is that of the search as published, but cheaper: the inverse of
-    ``G + c I`` on the active set is bordered when a coefficient enters and deflated
-    when one leaves, as a matrix of full size with zeros elsewhere: no step gathers a
-    submatrix.
+    has. Each step is the published one, but cheaper: the inverse of ``G + c I`` on the
+    active set is bordered when a coefficient enters and deflated when one leaves, as a
+    matrix of full size with zeros elsewhere: no step gathers a submatrix.
     """
 
     def __init__(self, gram: Float, gamma: float, cap: int) -> None:

@@ -29,22 +29,13 @@ class SourceVote(ClassifierMixin, BaseEstimator):
     ----------
     estimators_ : list of HeterogeneousClassifier
         The fits, in the order of the sources.
-    classes_ : ndarray of shape (n_classes,)
-        Classes of all fits, sorted.
-    transduction_ : ndarray of shape (n_target,)
-        Labels of all target rows given to `fit`, the given ones among them.
-    history_ : list of Iteration
-        One entry: the vote.
-    collapsed_ : str
-        Why the first collapsed fit is of no use; empty if none collapsed.
-
-    See Also
-    --------
-    cdspp.CDSPP : It takes several sources in one problem.
+    classes_, transduction_, history_, collapsed_
+        As in `HeterogeneousClassifier`: classes of all fits, labels and one entry by
+        the vote, and why the first collapsed fit is of no use.
 
     Notes
     -----
-    Cost: that of the method, once for each source.
+    Cost: that of the method for each source. `CDSPP` takes several in one problem.
 
     Examples
     --------

@@ -96,9 +96,7 @@ class SVMT(base.HeterogeneousClassifier):
         with np.errstate(over="ignore", invalid="ignore"):
             gram: Float = self._rows @ self._rows.T
         if not np.isfinite(gram).all():
-            raise MethodFailed(
-                "inner products of the rows overflow: scale the features or set l2"
-            )
+            raise MethodFailed("inner products overflow: scale the features or set l2")
         self._machines: list[OneVersusOne] = []
         self._sigmoids: list[tuple[float, float]] = []
         if len(self._present) < 2:

@@ -17,15 +17,8 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import column_signs, counts, symmetric_product
-from cdspp.methods.base import (
-    COUNT,
-    NON_NEGATIVE,
-    POSITIVE,
-    Float,
-    Int,
-    Iteration,
-    Problem,
-)
+from cdspp.methods import base
+from cdspp.methods.base import Float, Int, Iteration, Problem
 from cdspp.methods.shared.common_subspace import SubspaceMethod
 from cdspp.methods.shared.graphs import laplacian
 from cdspp.methods.svm_t import SVMT
@@ -72,17 +65,12 @@ class TIT(SubspaceMethod):
     C : float, default=1.0
         Cost of a margin violation of the support vector machines.
 
-    Attributes
-    ----------
-    projection_, projection_source_, n_features_source_
-        See `cdspp.methods.shared.common_subspace.SubspaceMethod`; a projection is the
-        transposed rows times A.
-
     Notes
     -----
-    Cost per iteration and domain of n rows and d features: O(n d^2 + d^3) where d <
-    0.75 n, else O(n^3); O(n min(n, d)) memory. The eigenproblem is solved by Lanczos
-    iteration on its inverse, which needs no factor of the singular right matrix.
+    Projections are the transposed rows times A. Cost per iteration and domain of n rows
+    and d features: O(n d^2 + d^3) where d < 0.75 n, else O(n^3); O(n min(n, d)) memory.
+    The eigenproblem is solved by Lanczos iteration on its inverse, which needs no
+    factor of the singular right matrix.
 
     As in the released code no sample is weighted in the support vector machine: it
     computes the paper's landmark weights and never uses them. Eigenvectors have unit
@@ -117,13 +105,13 @@ class TIT(SubspaceMethod):
     display_name = "TIT"
 
     _parameter_constraints = {
-        "n_components": [COUNT],
-        "alpha": [POSITIVE],
-        "beta": [NON_NEGATIVE],
-        "delta": [NON_NEGATIVE],
-        "n_neighbors": [COUNT],
-        "max_iter": [COUNT],
-        "C": [POSITIVE],
+        "n_components": [base.COUNT],
+        "alpha": [base.POSITIVE],
+        "beta": [base.NON_NEGATIVE],
+        "delta": [base.NON_NEGATIVE],
+        "n_neighbors": [base.COUNT],
+        "max_iter": [base.COUNT],
+        "C": [base.POSITIVE],
     }
 
     @classmethod
@@ -152,7 +140,7 @@ class TIT(SubspaceMethod):
         self._learn(labelled, problem.y_labelled)
         prediction = self._vote(unlabelled)
         iterations = []
-        for iteration in range(1, self.max_iter + 1):
+        for number in range(1, self.max_iter + 1):
             codes = np.concatenate([problem.y_labelled, prediction])
             graph = class_graph(source, y_source, counts(codes, problem.n_classes), k)
             graphs = graph, class_graph(target, codes, sizes, k)
@@ -165,9 +153,7 @@ class TIT(SubspaceMethod):
             Z = np.vstack([Z_source, labelled @ self.projection_])
             self._learn(Z, np.concatenate([y_source, problem.y_labelled]))
             prediction = self._vote(unlabelled @ self.projection_)
-            iterations.append(
-                Iteration(iteration, prediction, n_selected=len(prediction))
-            )
+            iterations.append(Iteration(number, prediction, n_selected=len(prediction)))
         return iterations
 
     def _learn(self, Z: Float, codes: Int) -> None:
@@ -182,12 +168,10 @@ class TIT(SubspaceMethod):
         return self._vote(self._place_target(self._prepare_target(X))), None
 
 
-def class_graph(
-    X: Float, codes: Int, absent: Float, n_neighbors: int
-) -> sparse.csr_array:
+def class_graph(X: Float, codes: Int, absent: Float, k: int) -> sparse.csr_array:
     """Return the supervised cosine graph of the unit or zero rows of one domain.
 
-    Rows are joined with `n_neighbors` of their class; equal cosines go to the lower
+    Rows are joined with `k` of their class; equal cosines go to the lower
     index. The other domain has `absent` rows of each class, whose cosine with these
     rows is zero: that takes the place of a negative one.
     """
@@ -195,9 +179,9 @@ def class_graph(
     for code in np.unique(codes):
         members = np.flatnonzero(codes == code)
         cosines = X[members] @ X[members].T
-        order = np.argsort(-cosines, axis=1, kind="stable")[:, : n_neighbors + 1]
+        order = np.argsort(-cosines, axis=1, kind="stable")[:, : k + 1]
         nearest = np.take_along_axis(cosines, order, axis=1)
-        displaced = np.arange(order.shape[1]) + absent[code] > n_neighbors
+        displaced = np.arange(order.shape[1]) + absent[code] > k
         kept = (nearest > 0) | ((nearest < 0) & ~displaced)
         kept &= order != np.arange(len(members))[:, None]
         rows.append(np.repeat(members, kept.sum(axis=1)))
@@ -237,13 +221,11 @@ class KernelBlock:
         T = symmetric_product(self.image * np.sqrt(weights)[:, None], of_rows=False)
         T += np.triu(T, 1).T
         inner = J if self.basis is None else self.basis.T @ (J @ self.basis)
-        system = inner @ T.T
-        system[np.diag_indices_from(system)] += alpha
+        left = inner @ T.T
+        left[np.diag_indices_from(left)] += alpha
         # The matrix is nearly singular where 1 / phi is very large, which is allowed:
         # the routine that warns of it is avoided. It takes columns: the transpose.
-        *factors, S, info = linalg.lapack.dgesv(
-            system.T, T, overwrite_a=True, overwrite_b=True
-        )
+        *factors, S, info = linalg.lapack.dgesv(left.T, T, overwrite_a=1, overwrite_b=1)
         if info:
             raise MethodFailed("the left matrix of the eigenproblem is singular")
 

@@ -116,6 +116,7 @@ CHARTS = _maker("figures.benchmark:write_benchmark")
 BRIDGES = _maker("figures.benchmark:write_bridges")
 SHOWCASE = _maker("figures.samples:write_showcase", *_OF_SHOWCASE)
 OPENING = _maker("figures.source_help:write_opening", "scores", "comparisons")
+WAYS = _maker("figures.ways:write_ways", "comparisons", "pairs")
 SELECTED = _maker("figures.source_help:write_selection", "selection")
 
 EVERY_TASK = Fold(
@@ -131,6 +132,10 @@ BY_TASK = Fold(
     "Did the source help, task by task",
     "The gain of {reference} by its real source over every other state, on the same "
     "trials; the source helps where it is better than all of them.",
+)
+PAIRS_OF_METHODS = Fold(
+    "Every method against one of your choice",
+    "The paired gain of each method over another one, and its rank.",
 )
 SEVERAL = Fold(
     "Which of several sources helps",
@@ -233,8 +238,17 @@ _SELECTION = (
     "rows: averaged over tasks. Only the first two can be reached in practice; the "
     "third bounds the gain of any tuning."
 )
+_WAYS = (
+    "The ways in which a source comes in: accuracy, and the gain over the most "
+    "accurate method without a source, paired by trial, with its 95 % t interval. "
+    "▲ helps: better than the same method without a source and with every other one, "
+    "and through a bridge than all methods without a source. ▼ hurts: worse than "
+    "without. ○ open. The reference stands for its way, for other ways the most "
+    "accurate method; words are corrected for the number of methods."
+)
 _OVERVIEW = "Average accuracy of every method and control by benchmark."
 
+_PICTURE = (Item(FIGURE, "ways", WAYS, caption=_WAYS),)
 _CHART = (
     Item(FIGURE, "bridges", BRIDGES, _varies(PAIRS), caption=_BRIDGES),
     Item(FIGURE, "source-help", OPENING, caption="{opening}"),
@@ -245,6 +259,7 @@ _BENCHMARK = (
     Item(FIGURE, "methods_{benchmark}", CHARTS, fold=EVERY_TASK, caption=_METHODS),
     Item(TABLE, "class-accuracy_{benchmark}", SCORE_TABLES, fold=BALANCED),
     Item(TABLE, "source-help_{benchmark}", TASKS, fold=BY_TASK),
+    Item(TABLE, "pairs_{benchmark}", TASKS, fold=PAIRS_OF_METHODS),
     Item(TABLE, "several-sources_{benchmark}", TASKS, _has(LEFT_OUT), SEVERAL),
     Item(FIGURE, "labels_{benchmark}", CHARTS, _varies(LABELS), CURVES, _LABELS),
     Item(
@@ -297,6 +312,7 @@ def _folded(
 
 
 OWN: tuple[Part, ...] = (
+    Part("opening", "", items=_PICTURE),
     Part("chart", "With the source, and without", items=_CHART),
     Part("overview", "All methods at a glance", items=_AT_A_GLANCE),
     Part("benchmark-{benchmark}", "{title}", DETAILS, _BENCHMARK),

@@ -15,10 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.files import storable
-from cdspp.core.linalg import (
-    principal_axes,
-    symmetric_product,
-)
+from cdspp.core.linalg import principal_axes, symmetric_product
 from cdspp.methods.base import COUNT, POSITIVE, Float, Int, Iteration, Problem
 from cdspp.methods.cdls.landmarks import (
     ClassTargets,
@@ -183,9 +180,6 @@ class CDLSSup(SubspaceMethod):
     ----------
     nu_ : float
         The nu in use in the last iteration.
-    projection_, projection_source_, n_features_source_
-        As in `cdspp.methods.shared.common_subspace.SubspaceMethod`: the principal axes
-        of the target and the map A.
 
     Notes
     -----
@@ -323,20 +317,18 @@ class CDLS(CDLSSup):
     ----------
     weights_source_, weights_unlabelled_ : ndarray of shape (n_source,), (n_unlabelled,)
         Landmark weights of both kinds of rows in the last iteration.
-    projection_, projection_source_, nu_, history_
-        As in `CDLSSup`; the axes come from all target rows. `history_` has an entry
-        for each iteration; `n_selected` counts unlabelled rows of positive weight.
 
     Notes
     -----
-    In addition to the cost of `CDLSSup`, with all target rows for the axes, an
-    iteration solves the weights' program by an interior-point method in 10 to 20 steps
-    of ``O(sum of n_c^3 + n m^2 + (m + C)^3)`` with m components and n_c samples of
-    class c. The axes and the marginal mean take in the unlabelled rows from the first
-    iteration on, as in the released code, although the paper describes a start from
-    `CDLSSup`. Pairs are weighted linearly in the landmark weights. From the second
-    iteration on the source weighs `delta` times as much in the machine: ``delta=1`` is
-    better on some data.
+    `history_` has an entry for each iteration, whose `n_selected` counts unlabelled
+    rows of positive weight. In addition to the cost of `CDLSSup`, with all target rows
+    for the axes, an iteration solves the weights' program by an interior-point method
+    in 10 to 20 steps of ``O(sum of n_c^3 + n m^2 + (m + C)^3)`` with m components and
+    n_c samples of class c. The axes and the marginal mean take in the unlabelled rows
+    from the first iteration on, as in the released code, although the paper describes a
+    start from `CDLSSup`. Pairs are weighted linearly in the landmark weights. From the
+    second iteration on the source weighs `delta` times as much in the machine:
+    ``delta=1`` is better on some data.
     """
 
     identifier = "cdls"

@@ -67,12 +67,11 @@ class ProjectedTarget(NamedTuple):
 class LandmarkProgram:
     r"""The program ``min x^T H x / 2 + f^T x`` over the weights x of all samples.
 
-    Subject to ``0 <= x <= 1`` and, for each group, ``sum of x = delta * size``.
-    `rows` (n, m) are the projected source rows, then the unlabelled target rows;
-    `groups` holds their class, with `n_classes` added in the target. The factors of the
-    inner products of two samples are `between_domains` (2, 2), to which samples of one
-    class add `within_classes` (n_classes, 2, 2). `curvature` is a multiple of the unit
-    matrix in H.
+    Subject to ``0 <= x <= 1`` and, for each group, ``sum of x = delta * size``. `rows`
+    (n, m) are the projected source rows, then the unlabelled target rows; `groups`
+    holds their class, with `n_classes` added in the target. The factors of the inner
+    products of two samples are `between_domains` (2, 2), to which samples of one class
+    add `within_classes` (n_classes, 2, 2). H has `curvature` times the unit matrix.
     """
 
     rows: Float
@@ -163,8 +162,7 @@ class _StepEquations:
     With ``H = blocks + U Q U^T``, border ``E = [U, -A^T]`` and ``w = [Q U^T dx; dy]``
     the samples follow from ``dx = B^{-1} (r - E w)``, and w from a system of one
     equation for each column of E. Q is indefinite and never inverted. U has the target
-    rows, and those of the source on a basis of their space, of hardly more than C
-    dimensions.
+    rows, and those of the source on a basis of their space, of about C dimensions.
     """
 
     def __init__(self, program: LandmarkProgram) -> None:
@@ -265,13 +263,11 @@ def _cholesky(matrix: Float, added: Float) -> Float:
     """Return the lower factor of ``matrix + diag(added)``, shifted if need be."""
     shift = 0.0
     for _ in range(12):
-        shifted = matrix.copy(order="F")
-        shifted[np.diag_indices_from(shifted)] += added + shift
+        total = matrix.copy(order="F")
+        total[np.diag_indices_from(total)] += added + shift
         # LAPACK itself: for so small a block SciPy's checks cost more than the factor.
         # The rest of the matrix stays above the diagonal.
-        factor, failed = lapack.dpotrf(
-            shifted, lower=True, clean=False, overwrite_a=True
-        )
+        factor, failed = lapack.dpotrf(total, lower=True, clean=False, overwrite_a=True)
         if not failed:
             return np.asarray(factor)
         shift = max(10.0 * shift, 1e-8 * float(np.abs(matrix).max()))

@@ -17,6 +17,7 @@ from cdspp.methods.cdspp.structure_preserving import (
     AnySide,
     Projection,
     RowsInUse,
+    Sides,
     effective_rank,
 )
 
@@ -34,7 +35,9 @@ class CDSPPBridge(CDSPP):
 
     The second makes each pair a class of its own: one more column in the class sums of
     both domains. Iterations of selective pseudo-labelling, and attributes, as in
-    `CDSPP`; the bridge is this project's own.
+    `CDSPP`, which gives the same fit where there is no bridge; the bridge is this
+    project's own. `SharedColumnsPlus`, a linear machine on the shared columns, is
+    simpler and mostly as good.
 
     Parameters
     ----------
@@ -51,12 +54,6 @@ class CDSPPBridge(CDSPP):
         As in `CDSPP`. Cross-validation on labelled rows prefers unit length here.
     keep_projections : bool, default=False
         As in `CDSPP`.
-
-    See Also
-    --------
-    CDSPP : Without a bridge; the same fit where the source has none.
-    SharedColumnsPlus : A linear machine on the shared columns, which is simpler and
-        mostly as good.
 
     Notes
     -----
@@ -83,12 +80,11 @@ class CDSPPBridge(CDSPP):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from cdspp import CDSPPBridge, SourceDomain
     >>> source = SourceDomain(
     ...     [[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], [0, 1], shared_columns=[(0, 1), (1, 0)]
     ... )
-    >>> X = np.array([[0.1, 0.9], [1.0, 0.2], [0.3, 0.8], [0.7, 0.1]])
+    >>> X = [[0.1, 0.9], [1.0, 0.2], [0.3, 0.8], [0.7, 0.1]]
     >>> CDSPPBridge().fit(X, [-1, 1, -1, -1], source=source).transduction_
     array([0, 1, 0, 1])
     """
@@ -134,9 +130,7 @@ class CDSPPBridge(CDSPP):
         source, target = root * bridge.pairs_source, root * bridge.pairs_target
         return [RowsInUse(source, codes)], [RowsInUse(target, codes)]
 
-    def _solve(
-        self, sources: list[AnySide], target: AnySide, prepared: Problem
-    ) -> Projection:
+    def _solve(self, sources: Sides, target: AnySide, prepared: Problem) -> Projection:
         bridge = prepared.bridge
         assert bridge is not None
         mu = np.inf if self.mu is None else float(self.mu)

@@ -17,6 +17,7 @@ from cdspp.methods.cdspp.structure_preserving import (
     AnySide,
     Projection,
     RowsInUse,
+    Sides,
     require_memory_for,
     side_of,
     solve_projection,
@@ -46,7 +47,8 @@ class CDSPPSup(SubspaceRecogniser):
         P_s^T (X_s^T L_s X_s + \alpha I) P_s + P_t^T (X_t^T L_t X_t + \alpha I) P_t = I
 
     with ``L_s = diag(s_c + t_c / 2) - Y_s Y_s^T``, ``L_t`` likewise, and `s_c`, `t_c`
-    the class sizes. Rows are scaled to unit length first. Unlabelled rows are ignored.
+    the class sizes. Rows are scaled to unit length first. Unlabelled rows are ignored;
+    `CDSPP` gives them pseudo-labels.
 
     Parameters
     ----------
@@ -70,10 +72,6 @@ class CDSPPSup(SubspaceRecogniser):
     ----------
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the directions, all positive, descending.
-
-    See Also
-    --------
-    CDSPP : Semi-supervised, with selective pseudo-labelling.
 
     Notes
     -----
@@ -198,9 +196,7 @@ class CDSPPSup(SubspaceRecogniser):
         """Return the paired rows of both domains, each a class of the projection."""
         return [], []
 
-    def _solve(
-        self, sources: list[AnySide], target: AnySide, prepared: Problem
-    ) -> Projection:
+    def _solve(self, sources: Sides, target: AnySide, prepared: Problem) -> Projection:
         """Return the projection; without its rows where some belong to no class."""
         k, scaling = self.n_components, self.eigenvector_scaling
         if len(sources) > 1:
@@ -209,7 +205,7 @@ class CDSPPSup(SubspaceRecogniser):
 
     def _fit_recogniser(
         self,
-        sides: list[AnySide],
+        sides: Sides,
         projection: Projection,
         domains: list[RowsInUse],
         placed: list[RowsInUse],
@@ -250,17 +246,15 @@ class CDSPP(CDSPPSup):
     Fits `CDSPPSup` on the labelled rows, predicts the unlabelled ones, takes the most
     confident predictions of each class as labels, and fits again; the share grows from
     ``1 / max_iter`` to one. Attributes and reference are those of `CDSPPSup`;
-    `history_` has one `Iteration` for each fit.
+    `history_` has an entry for each fit. `TargetOnly` does so without a source.
 
     Parameters
     ----------
     max_iter : int, default=5
-        Number of iterations T. Another T is another fit, because the shares depend on
-        it.
+        Number of iterations T. Another T is another fit: the shares depend on it.
     selection : {"class", "all"}, default="class"
-        Take the share within each predicted class, as the released code does, or over
-        all unlabelled rows together, as the paper's text says; rounding may add one row
-        to k n_u / T.
+        Take the share of each predicted class, as the released code does, or of all
+        unlabelled rows, as the paper's text says; rounding may add a row to k n_u / T.
     final_fit : bool, default=False
         One more fit on all pseudo-labels: T + 1 fits as in Algorithm 2 of the paper.
         The released code reports iteration T, made before the last selection is used.
@@ -269,11 +263,6 @@ class CDSPP(CDSPPSup):
     alpha, n_components, center, normalize_means, eigenvector_scaling, classifier
         As in `CDSPPSup`.
 
-    See Also
-    --------
-    CDSPPSup : Its first iteration alone.
-    TargetOnly : The same without a source.
-
     Notes
     -----
     The source's Gram matrix and class sums are computed once; each iteration costs one
@@ -281,10 +270,9 @@ class CDSPP(CDSPPSup):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from cdspp import CDSPP, SourceDomain
     >>> source = SourceDomain([[1.0, 0.0, 0.2], [0.0, 1.0, 0.1]], [0, 1])
-    >>> X = np.array([[0.9, 0.1], [0.2, 1.0], [0.8, 0.3], [0.1, 0.7]])
+    >>> X = [[0.9, 0.1], [0.2, 1.0], [0.8, 0.3], [0.1, 0.7]]
     >>> CDSPP().fit(X, [0, 1, -1, -1], source=source).transduction_
     array([0, 1, 0, 1])
     """
@@ -366,8 +354,7 @@ class CDSPPPCA(CDSPP):
     def _prepare_target(self, X: Float) -> Float:
         return row_normalise(self._pca_target.transform(X))
 
-    def _prepare_unlabelled(self, X: Float) -> Float:
-        return self._prepare_target(X)
+    _prepare_unlabelled = _prepare_target
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
         X_target = stacked([problem.X_labelled, problem.X_unlabelled])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -201,9 +201,7 @@ class ChunkedSide:
 
     sums: Float
 
-    def __init__(
-        self, parts: Sequence[RowsInUse], n_classes: int, alpha: float
-    ) -> None:
+    def __init__(self, parts: list[RowsInUse], n_classes: int, alpha: float) -> None:
         self.parts, self.n_classes, self.alpha = parts, n_classes, alpha
         self.codes = np.concatenate([part.codes for part in parts])
         self.class_counts = np.bincount(self.codes, minlength=n_classes)
@@ -232,9 +230,10 @@ class ChunkedSide:
 
 
 AnySide = Side | ChunkedSide
+Sides = list[AnySide]
 
 
-def side_of(parts: Sequence[RowsInUse], n_classes: int, alpha: float) -> AnySide:
+def side_of(parts: list[RowsInUse], n_classes: int, alpha: float) -> AnySide:
     """Return a domain to solve for; few rows in use are copied into one array."""
     n, d = sum(len(part.codes) for part in parts), parts[0].X.shape[1]
     some = [part for part in parts if len(part.codes)]
@@ -319,7 +318,7 @@ def solve_projection(
 
 
 def solve_several(
-    sides: Sequence[AnySide], n_components: int | None = None, *, scaling: str
+    sides: Sides, n_components: int | None = None, *, scaling: str
 ) -> Projection:
     r"""Solve the eigenproblem of three or more domains, the target last.
 

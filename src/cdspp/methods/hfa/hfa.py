@@ -116,10 +116,8 @@ def next_weights(weights: Float, strengths: Float, p: float) -> Float:
 
 def add_columns(K: Float, columns: Float, weights: Float) -> None:
     """Add ``columns @ diag(weights) @ columns.T`` to the C-ordered square `K`."""
-    scaled = np.asfortranarray(columns * np.sqrt(weights))
-    linalg.blas.dgemm(
-        1.0, scaled, scaled, beta=1.0, c=K.T, trans_b=True, overwrite_c=True
-    )
+    G = np.asfortranarray(columns * np.sqrt(weights))
+    linalg.blas.dgemm(1.0, G, G, beta=1.0, c=K.T, trans_b=True, overwrite_c=True)
 
 
 def root_sums(K: Float) -> tuple[Float, Float]:
@@ -178,8 +176,7 @@ class HFA(base.HeterogeneousClassifier):
         (\alpha \circ y), \quad 0 \le \alpha_i \le C_i,\ y^T \alpha = 0
 
     with K the block diagonal matrix of a Gaussian kernel for each domain. H is a sum of
-    directions of rank one, found one after another and weighted by multiple-kernel
-    learning.
+    directions of rank one, found one by one and weighted by multiple-kernel learning.
 
     Parameters
     ----------
@@ -212,8 +209,7 @@ class HFA(base.HeterogeneousClassifier):
     of the rows of its domain. Unlabelled rows take no part. A class without a labelled
     target row is learned from the source alone. As in the authors' code the first
     direction is constant, and the weights restart from equal ones after each new one.
-    The number of directions depends on the tolerance of the solver; the predictions
-    hardly do.
+    Their number depends on the tolerance of the solver; the predictions hardly do.
 
     References
     ----------
@@ -411,7 +407,5 @@ def _dense(n: int, support: Any, duals: Any, intercepts: Any) -> tuple[Float, fl
     dual, intercept = np.zeros(n), float(intercepts[0])
     dual[support] = duals[0]
     if not (np.isfinite(dual).all() and np.isfinite(intercept)):
-        raise MethodFailed(
-            "a support vector machine is not finite: lower trace_bound or the costs"
-        )
+        raise MethodFailed("a machine is not finite: lower trace_bound or the costs")
     return dual, intercept

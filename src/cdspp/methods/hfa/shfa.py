@@ -224,11 +224,9 @@ class SHFA(HFA):
     prior : {"uniform", "labelled"} or array-like of shape (n_classes,), \
             default="uniform"
         Share of each class among the unlabelled rows, which bounds the guesses: equal
-        shares; those of the labelled target rows; or known shares in the order of
-        `classes_`.
+        shares; those of labelled target rows; or known ones in the order of `classes_`.
     trace_bound, C_source, C_target, max_iter, max_inner_iter, tol
-        As in `HFA`, which has the references and an example, too; of augmentation and
-        labellings.
+        As in `HFA`, which has references and example; of augmentation and labellings.
     C_unlabelled : float, default=1e-3
         Cost of a margin violation of an unlabelled row.
     p : float, default=1.5

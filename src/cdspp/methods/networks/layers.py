@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import time
-from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields
@@ -232,23 +231,11 @@ class Encoder:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """One encoder per domain, and the common classifier."""
+    """One encoder per domain, and the common classifier; subclasses have `fit_on`."""
 
     source: Encoder
     target: Encoder
     classifier: Layer
-
-    @classmethod
-    def fit(cls, problem: Problem, model: Any) -> Trained:
-        """Return a network for prepared rows, trained as the estimator `model` asks."""
-        setup = TrainingContext(model.device, model.random_state)
-        with setup.arithmetic():
-            return cls.fit_on(setup, problem, model)
-
-    @classmethod
-    @abstractmethod
-    def fit_on(cls, setup: TrainingContext, problem: Problem, model: Any) -> Trained:
-        """Draw a network and train it."""
 
     @property
     def layers(self) -> list[Layer | RowLayer]:

@@ -86,16 +86,14 @@ class AlignmentNetwork(Network):
         domain: Tensor = model.gamma * self._domain_loss(Z_source, Z_target, reversal)
         return loss + domain + gaps
 
-    def _domain_loss(
-        self, Z_source: Tensor, Z_target: Tensor, reversal: float
-    ) -> Tensor:
+    def _domain_loss(self, Z_source: Tensor, Z_target: Tensor, scale: float) -> Tensor:
         """Return the cross entropy of the discriminator, source rows being ones."""
         codes = Z_source, Z_target
         weight, bias = self.discriminator.weight[0], self.discriminator.bias
         fixed = torch.cat([Z.detach() @ weight for Z in codes])
         moving = torch.cat([Z @ weight.detach() for Z in codes])
-        # The second term is zero, with the gradient of -reversal * Z.
-        logits = fixed + bias - reversal * (moving - moving.detach())
+        # The second term is zero, with the gradient of -scale * Z.
+        logits = fixed + bias - scale * (moving - moving.detach())
         is_source = torch.arange(len(logits), device=logits.device) < len(Z_source)
         truth = is_source.to(logits.dtype)
         return functional.binary_cross_entropy_with_logits(logits, truth)
@@ -208,13 +206,11 @@ class SoftTransferNetwork(Network):
         return torch.stack(norms).square().sum() / 2
 
 
-def mean_gaps(
-    Z_source: Tensor, Z_target: Tensor, softly: Tensor, batch: Batch
-) -> Tensor:
+def mean_gaps(Z_source: Tensor, Z_target: Tensor, soft: Tensor, batch: Batch) -> Tensor:
     """Return the squared distances of the means of all rows and of each class."""
     Y = batch.Y_labelled
-    sums = Y.T @ Z_target[: len(Y)] + softly.T @ Z_target[len(Y) :]
-    sizes = Y.sum(dim=0) + softly.sum(dim=0)
+    sums = Y.T @ Z_target[: len(Y)] + soft.T @ Z_target[len(Y) :]
+    sizes = Y.sum(dim=0) + soft.sum(dim=0)
     gap = Z_source.mean(dim=0) - Z_target.mean(dim=0)
     gaps = layers.class_means(batch.Y_source, Z_source) - sums / sizes[:, None]
     return gap.square().sum() + gaps.square().sum()

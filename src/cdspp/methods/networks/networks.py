@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-from abc import abstractmethod
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
@@ -22,15 +21,13 @@ from cdspp.methods.shared.common_subspace import CommonSpaceMethod
 class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
     """Base class of the networks: an encoder a domain and a common classifier.
 
-    A subclass gives `_train`. Rows are scaled to unit length first; the result is that
-    of the last iteration. An encoder has the widths ``d``, ``(d + k) // 2`` and ``k``
-    for `n_components` k, leaky rectifiers of slope 0.2, and codes of unit length; the
-    classifier's outputs pass a leaky rectifier, too.
+    Rows are scaled to unit length first; the result is that of the last iteration. An
+    encoder has the widths ``d``, ``(d + k) // 2`` and ``k`` for `n_components` k, leaky
+    rectifiers of slope 0.2, and codes of unit length; the classifier's outputs pass a
+    leaky rectifier, too.
 
     Parameters
     ----------
-    n_components, learning_rate, max_iter
-        As a subclass describes them.
     device : str
         A torch device; ``auto`` takes CUDA where there is one.
     random_state : int, RandomState or None
@@ -39,7 +36,7 @@ class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
     Attributes
     ----------
     loss_curve_ : list of float
-        Loss before each iteration.
+        Loss before each iteration, with STN's regulariser, without SSAN's weight decay.
 
     Raises
     ------
@@ -49,8 +46,11 @@ class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
 
     needs_torch = True
     sums_rows: ClassVar[bool] = False  # a first layer may be a `RowLayer`
+    _network: ClassVar[str]  # its class in `losses`, which imports torch
 
+    device: str
     max_iter: int
+    random_state: Any
     loss_curve_: list[float]
 
     _parameter_constraints = {
@@ -77,10 +77,6 @@ class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
         iteration = 0.0015 + 5.7e-12 * products + 3.4e-9 * trained
         return 1.0 + defaults["max_iter"] * iteration, 16e-6 * held
 
-    @abstractmethod
-    def _train(self, problem: Problem) -> Trained:
-        """Train on a problem of prepared rows."""
-
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
         problem.require_every_class(self.classes_)
         if importlib.util.find_spec("torch") is None:
@@ -89,7 +85,12 @@ class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
                 "pip install 'cdspp[networks]'",
                 name="torch",
             )
-        self._trained = self._train(self._prepare(problem))
+        from cdspp.methods.networks import layers, losses
+
+        network, prepared = getattr(losses, self._network), self._prepare(problem)
+        setup = layers.TrainingContext(self.device, self.random_state)
+        with setup.arithmetic():
+            self._trained: Trained = network.fit_on(setup, prepared, self)
         self.loss_curve_ = self._trained.losses
         return []
 
@@ -148,11 +149,6 @@ class SSAN(NetworkClassifier):
     random_state : int, RandomState or None, default=None
         As in every network: see `cdspp.methods.networks.networks.NetworkClassifier`.
 
-    Attributes
-    ----------
-    loss_curve_ : list of float
-        Loss, without weight decay, before each iteration.
-
     Notes
     -----
     Encoders and classifier are those of `NetworkClassifier`. Cost
@@ -193,6 +189,7 @@ class SSAN(NetworkClassifier):
 
     identifier = "ssan"
     display_name = "SSAN"
+    _network = "AlignmentNetwork"
     sums_rows = True
 
     _parameter_constraints = {
@@ -203,11 +200,6 @@ class SSAN(NetworkClassifier):
         "gamma": [base.NON_NEGATIVE],
         "weight_decay": [base.NON_NEGATIVE],
     }
-
-    def _train(self, problem: Problem) -> Trained:
-        from cdspp.methods.networks.losses import AlignmentNetwork
-
-        return AlignmentNetwork.fit(problem, self)
 
 
 @dataclass(eq=False, repr=False)
@@ -244,11 +236,6 @@ class STN(NetworkClassifier):
     random_state : int, RandomState or None, default=None
         As in every network: see `cdspp.methods.networks.networks.NetworkClassifier`.
 
-    Attributes
-    ----------
-    loss_curve_ : list of float
-        Loss, with the regulariser, before each iteration.
-
     Notes
     -----
     Encoders and classifier are those of `NetworkClassifier`. Cost O(n d^2 + n d k) an
@@ -281,17 +268,13 @@ class STN(NetworkClassifier):
 
     identifier = "stn"
     display_name = "STN"
+    _network = "SoftTransferNetwork"
 
     _parameter_constraints = {
         **NetworkClassifier._parameter_constraints,
         "beta": [base.NON_NEGATIVE],
         "tau": [base.NON_NEGATIVE],
     }
-
-    def _train(self, problem: Problem) -> Trained:
-        from cdspp.methods.networks.losses import SoftTransferNetwork
-
-        return SoftTransferNetwork.fit(problem, self)
 
 
 @dataclass(eq=False, repr=False)
@@ -348,6 +331,7 @@ class JMEA(STN):
 
     identifier = "jmea"
     display_name = "JMEA"
+    _network = "JointNetwork"
     in_compare = False
 
     _parameter_constraints = {
@@ -356,8 +340,3 @@ class JMEA(STN):
         "second_weight": [base.NON_NEGATIVE],
         "start": [base.COUNT],
     }
-
-    def _train(self, problem: Problem) -> Trained:
-        from cdspp.methods.networks.losses import JointNetwork
-
-        return JointNetwork.fit(problem, self)

@@ -173,12 +173,11 @@ class KPGRL(base.ConfidentClassifier):
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
         parts = problem.map_rows(row_normalise, row_normalise)
-        plans.require_plan(
-            type(self).__name__, len(parts.X_source), len(parts.X_unlabelled)
-        )
+        n, m = len(parts.X_source), len(parts.X_unlabelled)
+        plans.require_plan(type(self).__name__, n, m)
         X, codes = parts.X_labelled, parts.y_labelled
         linear = self.classifier == "linear"
-        if len(parts.X_unlabelled):
+        if m:
             keypoints = _Keypoints(parts)
             self.plan_ = self._plan(keypoints.guide(self.tau), problem, keypoints)
             shares = self.plan_ / self.plan_.sum(axis=1, keepdims=True)
@@ -275,12 +274,11 @@ class KPGRLGW(KPGRL):
         plans.require_plan(type(self).__name__, len(X_source), len(X), squares=3)
         left = squared_distances(X_source, X_source) / keypoints.source_scale
         right = squared_distances(X, X) / keypoints.target_scale
-        to_source = (
-            squared_distances(X_source, keypoints.source) / keypoints.source_scale
-        )
+        ours, (n, m) = keypoints.source, guide.shape
+        to_source = squared_distances(X_source, ours) / keypoints.source_scale
         to_target = squared_distances(X, keypoints.target) / keypoints.target_scale
         # Each keypoint takes the mass of a source row to its partner.
-        n_keypoints, (n, m) = len(keypoints.source), guide.shape
+        n_keypoints = len(ours)
         mass = n / (n_keypoints + n)
         anchored = to_source @ to_target.T / (n_keypoints + n)
         masses = np.full(n, mass / n), np.full(m, mass / m)

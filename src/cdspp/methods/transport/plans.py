@@ -207,11 +207,10 @@ class COOT(PlanClassifier):
 
     def _costs(self, target: Float) -> Float:
         """Return the costs to tie scaled target rows to each source row."""
-        to_source, to_target = (self.feature_plan_.sum(axis=k) for k in (1, 0))
+        plan = self.feature_plan_
+        to_source, to_target = (plan.sum(axis=k) for k in (1, 0))
         squares = (self._source**2 @ to_source)[:, None] + target**2 @ to_target
-        return np.asarray(
-            squares - 2.0 * self._source @ (self.feature_plan_ @ target.T)
-        )
+        return np.asarray(squares - 2.0 * self._source @ (plan @ target.T))
 
     def _probabilities(self, X: Float) -> Float:
         ties = (self._potentials[:, None] - self._costs(_scaled(X))).T / self.epsilon

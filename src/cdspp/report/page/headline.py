@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from cdspp.analysis import answers, fit_records
+from cdspp.analysis import answers, fit_records, ways
+from cdspp.analysis.pairs import read_pairs
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.core import wording
 from cdspp.core.errors import DataError
@@ -39,7 +40,12 @@ def headline(results_dir: PathLike) -> str:
         pairs = row.reindex(titles.index)[["mean", "sd"]].itertuples(index=False)
         numbers = [wording.percent(*pair) for pair in pairs]
         grid.append([first["display_name"] + signs, *numbers])
-    lines = [*wording.aligned(grid), ""]
+    openings = {str(name): _opening(folder, str(name)) for name in titles.index}
+    known = [each for each in openings.values() if each is not None]
+    lines = [ways.QUESTION, ways.statement(known), ""] if known else []
+    for each in known:
+        lines += [*ways.way_lines(each), ""]
+    lines += [*wording.aligned(grid), ""]
     if any(f"({wording.DASH})" in cell for line in grid for cell in line):
         lines.insert(-1, f"({wording.DASH}): a single trial has no standard deviation.")
     for name, title in titles.items():
@@ -56,13 +62,22 @@ def headline(results_dir: PathLike) -> str:
     return "\n".join(lines)
 
 
+def _opening(folder: Path, benchmark: str) -> ways.Opening | None:
+    """Return the ways of a benchmark; None where no table has them, as of 0.2.0."""
+    gains = folder / "tables" / f"source-help_{benchmark}.csv"
+    pairs = folder / "tables" / f"pairs_{benchmark}.csv"
+    if not (gains.is_file() and pairs.is_file()):
+        return None
+    return ways.opening(read_comparisons(gains), read_pairs(pairs))
+
+
 def _benchmark_notes(folder: Path, benchmark: str) -> Iterator[str]:
     path = folder / "tables" / f"contents_{benchmark}.csv"
     if path.is_file() and (text := untrained_text(path)):
         yield text
     path = folder / "tables" / f"source-help_{benchmark}.csv"
-    if path.is_file() and len(comparisons := read_comparisons(path)):
-        yield answers.answer(comparisons)
+    if path.is_file() and _opening(folder, benchmark) is None:
+        yield answers.answer(read_comparisons(path))
     predictions = folder / "predictions" / benchmark
     if predictions.is_dir():
         yield f"Predictions of rows without a label: {predictions}"

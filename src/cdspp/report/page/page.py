@@ -9,19 +9,20 @@ import base64
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from cdspp.analysis import answers, fit_records
+from cdspp.analysis import answers, fit_records, ways
 from cdspp.analysis.best_bet import TARGET_ONLY
+from cdspp.analysis.pairs import read_pairs
 from cdspp.analysis.source_help import no_comparisons, of_reference, read_comparisons
 from cdspp.analysis.verdicts import INTERVAL_TRIALS, RULE
 from cdspp.core import wording
@@ -41,7 +42,6 @@ from cdspp.study.stale import digests_of_files, write_digests
 if TYPE_CHECKING:
     from cdspp.analysis.comparison import Comparison
 
-_LEFT, _RIGHT = 250, 690  # ends of the axis, in units of the chart
 _FORMS = [f".{form}" for form in (*TABLE_FORMS, *FIGURE_FORMS)]
 
 
@@ -98,12 +98,15 @@ def write_page(text: str, output: PathLike) -> None:
 def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
     rows = [row for plan in plans for row in plan.main_rows]
     informed = [row.display_name for row in rows if row.kind == "informed"]
-    pairs, cards = [], {}
+    pairs, cards, openings = [], {}, []
     for plan in plans:
         gains = files.get(f"source-help_{plan.benchmark}.csv")
         contents = files.get(f"contents_{plan.benchmark}.csv")
         comparisons = read_comparisons(gains) if gains else no_comparisons()
         pairs.append((plan.title, comparisons))
+        gains_of_pairs = files.get(f"pairs_{plan.benchmark}.csv")
+        if gains_of_pairs:
+            openings.append(ways.opening(comparisons, read_pairs(gains_of_pairs)))
         untrained = untrained_text(contents) if contents else ""
         card = _card(plan.title, comparisons)
         cards[plan.benchmark] = card | {"untrained": untrained}
@@ -114,7 +117,12 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
         "kept": [plan.title for plan in plans if plan.overlap == "keep"],
         "informed": list(dict.fromkeys(informed)),
         "without": [(title, parts) for title, parts in without if parts],
-        "answer": answers.overall_answer(dict(pairs)),
+        "question": ways.QUESTION,
+        "statement": ways.statement(openings),
+        "openings": openings,
+        "signs": ways.SIGNS,
+        "axis": Axis.of(way for each in openings for way in each.ways),
+        "protocols": [plan.protocol for plan in plans],
         "cards": cards,
     }
 
@@ -148,6 +156,8 @@ def environment(plans: Plans = ()) -> Environment:
     templates.filters |= {
         "named": lambda text: escape(text).format(**fields),
         "in_points": wording.in_points,
+        "share": lambda x: wording.DASH if x != x else f"{wording.in_points(x)} %",
+        "capital": wording.sentence,
         "method_name": lambda name: Markup(html_name(name)),
         "task_title": wording.task_title,
         "base64": lambda path: base64.b64encode(path.read_bytes()).decode(),
@@ -327,14 +337,17 @@ def write_comparison(comparison: Comparison, rows: list[str], output: PathLike) 
         shown = comparison_table(explanation, comparison.accuracies)
         table = Markup(to_fragment(shown))
         shuffled = explanation.gains["state"].isin(BRIDGE_STATES).any()
+    lines = comparison.candidates.rename(columns={"expected_gain": "gain"})
+    candidates = list(lines.itertuples())
     page = (
         environment()
         .get_template("comparison.html.j2")
         .render(
             comparison=comparison,
             rows=rows,
-            reference=TARGET_ONLY,
-            chart=_chart(comparison),
+            axis=Axis.of(candidates),
+            candidates=candidates,
+            target_only=TARGET_ONLY,
             table=table,
             shuffled=shuffled,
         )
@@ -342,18 +355,31 @@ def write_comparison(comparison: Comparison, rows: list[str], output: PathLike) 
     write_page(page, output)
 
 
-def _chart(comparison: Comparison) -> dict[str, Any]:
-    """Return the candidates that have a gain, and the axis below them in points."""
-    drawn = comparison.candidates[comparison.candidates["expected_gain"].notna()]
-    ends = [0.0, *drawn["low"], *drawn["high"]]
-    step = 5 if 100 * (max(ends) - min(ends)) <= 40 else 10
-    least: int = step * math.floor(100 * min(ends) / step)
-    most: int = step * math.ceil(100 * max(ends) / step)
-    width: int = max(most - least, 1)
+class Axis(NamedTuple):
+    """An axis of gains, fractions, from `least` to `most`; places are percent of it."""
 
-    def place(gain: float) -> float:
-        share: float = (100 * gain - least) / width
-        return round(_LEFT + (_RIGHT - _LEFT) * share, 1)
+    least: float
+    most: float
 
-    ticks = range(least, most + 1, step)
-    return {"rows": list(drawn.itertuples()), "place": place, "ticks": ticks}
+    @classmethod
+    def of(cls, lines: Iterable[Any]) -> Axis:
+        """Return the axis of lines with a `gain` and its interval, zero on it."""
+        found = [end for line in lines for end in (line.gain, line.low, line.high)]
+        ends = [-0.01, 0.01, *filter(math.isfinite, found)]
+        return cls(min(ends), max(ends))
+
+    @property
+    def ticks(self) -> list[int]:
+        """The numbers below the axis, in points."""
+        span = 100 * (self.most - self.least)
+        step = next(step for step in (1, 2, 5, 10, 20) if span <= 8 * step)
+        first, last = 100 * self.least / step, 100 * self.most / step
+        return list(range(step * math.ceil(first), step * math.floor(last) + 1, step))
+
+    def place(self, gain: float) -> float:
+        """Return where a gain stands."""
+        return round(100 * (gain - self.least) / (self.most - self.least), 2)
+
+    def end(self, line: Any) -> float:
+        """Return where a line ends: its interval, or its gain where that is unknown."""
+        return self.place(line.gain if math.isnan(line.high) else line.high)

@@ -11,9 +11,10 @@ import pandas as pd
 
 from cdspp.analysis import source_help, verdicts
 from cdspp.analysis.answers import gain_without_source, tally, verdict_of
+from cdspp.analysis.pairs import compare_pairs
 from cdspp.analysis.summary import read_scores
 from cdspp.analysis.verdicts import interval_note
-from cdspp.core.names import REAL, Paths
+from cdspp.core.names import REAL, REFERENCE, Paths
 from cdspp.core.wording import DASH, STATE_TITLES, counted, in_points, task_title
 from cdspp.report.tables.table import (
     Cell,
@@ -21,6 +22,7 @@ from cdspp.report.tables.table import (
     Table,
     effect_cell,
     fraction_cell,
+    number_cell,
     write_tables,
 )
 from cdspp.stages.score import SampleScores
@@ -57,7 +59,8 @@ def write_tasks(plans: Plans, scores: Paths, rows: Paths, outputs: Paths) -> Non
     [plan], [path], [row_path] = plans, scores, rows
     frame, per_sample = read_scores(path), SampleScores(row_path)
     gains = source_help.compare_with_rivals(frame, plan, per_sample)
-    tables = [build_task_table(gains, plan)]
+    pairs = compare_pairs(frame, plan, per_sample)
+    tables = [build_task_table(gains, plan), build_pairs_table(pairs, plan)]
     if any(row.kind == LEFT_OUT for row in plan.rows):
         gains = source_help.compare_without_each(frame, plan, per_sample)
         tables.append(build_several_table(gains, plan))
@@ -116,6 +119,34 @@ def build_task_table(comparisons: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         columns=("Task", "Accuracy", *_over(rivals), "Verdict"),
         lines=tuple(lines),
         data=comparisons,
+    )
+
+
+def build_pairs_table(pairs: pd.DataFrame, plan: BenchmarkPlan) -> Table:
+    """Build the table ``pairs_<benchmark>``: gains over one method; the CSV has all."""
+    chosen = pairs[pairs["role"] == REFERENCE].head(1)
+    rival = next(iter(chosen["row"]), next(iter(pairs["row"]), ""))
+    over = pairs[pairs["rival"] == rival].set_index("row")
+    columns = {
+        "Method": lambda entry: Cell(entry.display_name, name=True),
+        "Rank": lambda entry: number_cell(entry.rank or math.nan),
+        "Accuracy": lambda entry: fraction_cell(entry.accuracy),
+        f"Gain over {next(iter(over['rival_name']), 'it')}": lambda entry: (
+            effect_cell(*over.loc[entry.row, ["gain", "low", "high"]])
+            if entry.row in over.index
+            else Cell(DASH)
+        ),
+    }
+    return Table.of(
+        f"pairs_{plan.benchmark}",
+        f"{plan.title}: every method against one",
+        "Gain in accuracy over the method named in the last column, on equal splits, "
+        "in points: mean over trials, with a 95 % t interval for other labelled "
+        "samples and other rows of this kind, not corrected for the number of methods."
+        f"{interval_note(pairs['trials'])} {plan.protocol}",
+        columns,
+        pairs.drop_duplicates("row").itertuples(),
+        data=pairs,
     )
 
 

@@ -1,4 +1,7 @@
 "use strict";
+// On a narrow screen the contents are one line that opens.
+if (matchMedia("(max-width: 960px)").matches) document.querySelector("nav details").open = false;
+
 // Sort the lines of a table within each of its blocks, by a click on a heading.
 for (const table of document.querySelectorAll("table.sortable")) {
   const headings = [...table.tHead.rows[0].cells];

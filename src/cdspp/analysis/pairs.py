@@ -1,0 +1,75 @@
+"""Every method of a benchmark against every other, on the same trials."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import pandas as pd
+
+from cdspp.analysis.source_help import Rival, SampleComparison
+from cdspp.analysis.summary import mean_sd, summarise
+from cdspp.core.names import AVERAGE, MAIN, PathLike
+from cdspp.methods import method_class
+from cdspp.stages.formats import read_csv
+from cdspp.stages.score import SampleScores
+from cdspp.study.plan import INFORMED, BenchmarkPlan
+
+PAIR_COLUMNS = {
+    **dict.fromkeys(("benchmark", "title", "row", "display_name"), "str"),
+    **dict.fromkeys(("role", "bridge"), "str"),
+    **{"uses_source": "bool", "collapsed": "bool", "rank": "int64"},
+    **{"accuracy": "float64", "rival": "str", "rival_name": "str"},
+    **dict.fromkeys(("rival_accuracy", "gain", "low", "high"), "float64"),
+    "trials": "int64",
+}
+
+
+def compare_pairs(
+    scores: pd.DataFrame, plan: BenchmarkPlan, per_sample: SampleScores | None = None
+) -> pd.DataFrame:
+    """Return the gain of every method over every other, averaged over the tasks.
+
+    Gains are paired by trial, with 95 % intervals as those over source states. Methods
+    have ranks by accuracy, from 1; those without an average have 0, and no gain. Pairs
+    of n methods cost n (n - 1) / 2 comparisons.
+    """
+    rows = [row for row in plan.rows if row.setting == MAIN and row.kind != INFORMED]
+    summary = summarise(scores, plan, rows)
+    tasks, values = summary.with_average(summary.accuracy)
+    task = tasks[-1]
+    means = [mean_sd(of_row[-1])[0] for of_row in values]
+    ranks = pd.Series(means).rank(method="min", ascending=False).fillna(0).astype(int)
+    sides = [
+        {
+            **{"benchmark": plan.benchmark, "title": plan.title, "row": row.key},
+            "display_name": row.display_name + row.marks,
+            **{"role": row.role, "bridge": row.bridge, "rank": ranks[place]},
+            "uses_source": method_class(row.method).uses_source,
+            "collapsed": summary.unusable(place, AVERAGE),
+            "accuracy": means[place],
+        }
+        for place, row in enumerate(rows)
+    ]
+    records = {}
+    for first, second in combinations(range(len(rows)), 2):
+        comparison = SampleComparison(rows[first], first, summary, per_sample)
+        rival = Rival(rows[second].key, rows[second].display_name, False, second)
+        gain = comparison.gain(rival, task)
+        records[first, second] = gain
+        records[second, first] = replace(gain, gain=-gain.gain)
+    found = [
+        sides[ours]
+        | {f"rival{key}": sides[theirs][name] for key, name in _OF_RIVAL.items()}
+        | {"gain": gain.gain, "low": gain.low, "high": gain.high, "trials": gain.trials}
+        for (ours, theirs), gain in sorted(records.items())
+    ]
+    return pd.DataFrame(found, columns=list(PAIR_COLUMNS)).astype(PAIR_COLUMNS)
+
+
+_OF_RIVAL = {"": "row", "_name": "display_name", "_accuracy": "accuracy"}
+
+
+def read_pairs(path: PathLike) -> pd.DataFrame:
+    """Read the gains of a ``pairs_<benchmark>.csv``."""
+    return read_csv(path, PAIR_COLUMNS)

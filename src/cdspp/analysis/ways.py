@@ -1,0 +1,197 @@
+"""The ways in which a source comes in, and whether each of them helps: the opening.
+
+A *way* is what source and target share: labels alone, paired rows, shared columns. The
+reference stands for its way; for every other way the most accurate of its methods does.
+The gain is over the most accurate method without a source. The word is the verdict on
+the method, which asks more: to beat every other state of the source as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from cdspp.analysis import source_help, verdicts
+from cdspp.core.names import REFERENCE
+from cdspp.core.wording import DASH, aligned, counted, in_points, listed, sentence
+from cdspp.methods import available
+
+QUESTION = "Did the source help?"
+HELPS, HURTS, OPEN = verdicts.HELPS, verdicts.HURTS, "open"
+SIGNS = {HELPS: "▲", HURTS: "▼", OPEN: "○"}
+LABELS_ALONE = "labels alone"
+_NO_SOURCE = ", no source"  # how the names of some methods end
+MOST_WORDS = 20  # of the sentence below the question
+_REASONS = {
+    verdicts.DEPENDS: verdicts.DEPENDS,
+    verdicts.EQUAL: "no difference beyond the margin",
+    verdicts.TOO_FEW: "too few trials",
+    verdicts.COLLAPSED: "fits have collapsed or diverged",
+    verdicts.NOT_ASKED: "no other source was tried",
+}
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way on a benchmark: the method that stands for it, and its word.
+
+    `accuracy`, `gain` and its 95 % interval are fractions, NaN where they are not
+    known. `reason` says why the word is open; the method is the `best_of` so many.
+    """
+
+    title: str
+    method: str
+    accuracy: float
+    gain: float
+    low: float
+    high: float
+    word: str
+    reason: str
+    best_of: int = 1
+
+    @property
+    def own(self) -> bool:
+        """Return whether it is the line of a method from outside."""
+        return self.title == self.method
+
+
+@dataclass(frozen=True)
+class Opening:
+    """The ways on one benchmark, and the best method without a source, if one ran."""
+
+    title: str
+    ways: tuple[Way, ...]
+    without: str = ""
+    accuracy: float = math.nan
+
+
+def opening(comparisons: pd.DataFrame, pairs: pd.DataFrame) -> Opening:
+    """Return the ways on a benchmark, that of a reference from outside first.
+
+    `comparisons` are of `cdspp.analysis.source_help.compare_with_rivals`, `pairs` of
+    `cdspp.analysis.pairs.compare_pairs`.
+    """
+    methods = pairs.drop_duplicates("row").set_index("row")
+    ranked = methods[(methods["rank"] > 0) & ~methods["collapsed"]].sort_values("rank")
+    without = ranked[~ranked["uses_source"]].head(1)
+    gains = pairs[pairs["rival"].isin(without.index)].set_index("row")
+    averages = source_help.matrix(comparisons, corrected=True)
+    ways = []
+    for title, row, best_of in _lines(methods, ranked):
+        ours = averages[(averages["row"] == row) & averages["state"]]
+        by_itself = source_help.on_average(source_help.of_method(comparisons, row))
+        if methods.loc[row, "role"] == REFERENCE:  # asked of it alone
+            ours = by_itself[by_itself["state"]]
+        word, reason = _word(ours, by_itself)
+        name, accuracy = methods.loc[row, ["display_name", "accuracy"]]
+        numbers = [math.nan] * 3
+        if row in gains.index:
+            numbers = gains.loc[row, ["gain", "low", "high"]].tolist()
+        ways.append(Way(title, name, accuracy, *numbers, word, reason, best_of))
+    ways.sort(key=lambda way: (not way.own, math.isnan(way.gain), -way.gain))
+    title = next(iter(pairs["title"]), "")
+    best = [
+        (row.display_name.removesuffix(_NO_SOURCE), row.accuracy)
+        for row in without.itertuples()
+    ]
+    return Opening(title, tuple(ways), *next(iter(best), ()))
+
+
+def _lines(
+    methods: pd.DataFrame, ranked: pd.DataFrame
+) -> Iterator[tuple[str, str, int]]:
+    """Yield the title of each way, the row that stands for it, and of how many.
+
+    A reference from outside has a way of its own, and leaves its way to the others.
+    """
+    using = methods[methods["uses_source"]]
+    for bridge, group in using.groupby("bridge", sort=False):
+        reference = group.index[group["role"] == REFERENCE].tolist()
+        own = [row for row in reference if row not in available()]
+        others = [row for row in ranked.index if row in group.index and row not in own]
+        for row in own:
+            yield str(methods.loc[row, "display_name"]), row, 1
+        chosen = reference[:1] if not own else []
+        for row in chosen or others[:1]:
+            best_of = 1 if chosen else len(others)
+            yield str(bridge) or LABELS_ALONE, row, best_of
+
+
+def _word(ours: pd.DataFrame, by_itself: pd.DataFrame) -> tuple[str, str]:
+    """Return the word on a method from its comparisons, and why it is open."""
+    if ours.empty:
+        return OPEN, _REASONS[verdicts.NOT_ASKED]
+    verdict = str(ours["verdict"].iloc[0])
+    if verdict in (HELPS, HURTS):
+        return verdict, ""
+    if verdict != verdicts.UNDECIDED:
+        return OPEN, _REASONS[verdict]
+    if by_itself["verdict"].iloc[0] != verdict:
+        return OPEN, f"{by_itself['verdict'].iloc[0]} before Holm's correction"
+    return OPEN, f"a gain of {in_points(ours['detectable'].iloc[0])} would show"
+
+
+def statement(openings: Sequence[Opening]) -> str:
+    """Answer for all benchmarks in a sentence of at most `MOST_WORDS` words."""
+    titles = [each.title for each in openings]
+    words: dict[tuple[str, bool], dict[str, list[str]]] = {}
+    lines = [(way, each.title) for each in openings for way in each.ways]
+    lines.sort(key=lambda line: (math.isnan(line[0].gain), -line[0].gain))
+    for way, title in lines:
+        of_way = words.setdefault((way.title, way.own), {})
+        of_way.setdefault(way.word, []).append(title)
+    subjects: dict[tuple[str, bool], list[str]] = {}
+    for (title, own), of_way in words.items():
+        for word, where in of_way.items():
+            place = f" on {listed(where)}" if len(of_way) > 1 else ""
+            subjects.setdefault((word, own), []).append(title + place)
+    parts = [
+        _part(word, own, subjects)
+        for word in (HELPS, HURTS, OPEN)
+        for own in (True, False)
+        if (word, own) in subjects
+    ]
+    text = f"{sentence('; '.join(parts))}." if parts else "Nothing was run yet."
+    if len(text.split()) <= MOST_WORDS:
+        return text
+    counts = {word: sum(len(w.get(word, [])) for w in words.values()) for word in SIGNS}
+    n_lines = sum(counts.values())
+    return (
+        f"On {counted(len(titles), 'benchmark')}, of {n_lines} ways the source helps "
+        f"in {counts[HELPS]} and hurts in {counts[HURTS]}; {counts[OPEN]} are open."
+    )
+
+
+def _part(word: str, own: bool, subjects: dict[tuple[str, bool], list[str]]) -> str:
+    names = listed(subjects[word, own])
+    if own:
+        known = {HELPS: "the source helps {}", HURTS: "the source hurts {}"}
+        return known.get(word, "whether the source helps {} is open").format(names)
+    if word == OPEN:
+        verb = "do" if (HELPS, False) in subjects else "help"
+        return f"whether {names} {verb} is open"
+    return f"{names} {word.removesuffix('s')}"
+
+
+def way_lines(each: Opening) -> list[str]:
+    """Write the ways of a benchmark for a terminal: a heading, a line a way."""
+    heading = [each.title, "", "accuracy", "gain", "95 %", "", ""]
+    grid = [heading]
+    for way in each.ways:
+        known = not math.isnan(way.low)
+        ends = " to ".join(in_points(end, sign=True) for end in (way.low, way.high))
+        gain = DASH if math.isnan(way.gain) else in_points(way.gain, sign=True)
+        accuracy = DASH if math.isnan(way.accuracy) else f"{in_points(way.accuracy)} %"
+        word = f"{SIGNS[way.word]} {way.word}"
+        name = "" if way.own else way.method
+        cells = [f"  {way.title}", name, accuracy, gain, ends if known else "", word]
+        grid.append([*cells, way.reason])
+    lines = aligned(grid, left=(0, 1, 5, 6))
+    if each.without:
+        lines.append(
+            f"  without a source: {in_points(each.accuracy)} % ({each.without})"
+        )
+    return lines
