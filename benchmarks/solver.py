@@ -33,9 +33,14 @@ def sides(rows: Rows, n_classes: int) -> tuple[Side, Side]:
     labelled = rows.y_target != UNLABELLED
     X_target = row_normalise(rows.X_target[labelled])
     return (
-        Side(row_normalise(rows.X_source), rows.y_source, n_classes, ALPHA),
-        Side(X_target, rows.y_target[labelled], n_classes, ALPHA),
+        _side(row_normalise(rows.X_source), rows.y_source, n_classes),
+        _side(X_target, rows.y_target[labelled], n_classes),
     )
+
+
+def _side(X: Float, codes: Any, n_classes: int) -> Side:
+    counts = np.bincount(codes, minlength=n_classes)
+    return Side(X, codes, np.eye(n_classes)[codes], counts, ALPHA)
 
 
 def dense_projection(
@@ -48,7 +53,7 @@ def dense_projection(
     O((d_s + d_t)^3); the yardstick of `solve_projection`, which gives the same.
     """
     d_source, d_target = source.X.shape[1], target.X.shape[1]
-    d, k = d_source + d_target, n_components or source.n_classes
+    d, k = d_source + d_target, n_components or len(source.class_counts)
     A, B = np.zeros((d, d), order="F"), np.zeros((d, d), order="F")
     A[:d_source, d_source:] = source.sums @ target.sums.T
     for corner, side, other in (

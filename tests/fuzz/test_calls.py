@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from support.fuzz import attacks, tried
+from fuzz.damage import attacks, tried
 from support.toy_problem import toy_problem
 
 from cdspp import SourceDomain

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from support.fuzz import INTERNAL, attacks
+from fuzz.damage import INTERNAL, attacks
 
 from cdspp.cli.main import main
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from support.fuzz import attacks, damaged_bytes, damaged_tree, tried
+from fuzz.damage import attacks, damaged_bytes, damaged_tree, tried
 from support.study_files import ROOT, load
 
 from cdspp.core.errors import ConfigError

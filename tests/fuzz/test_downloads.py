@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fuzz.damage import attacks, damaged_bytes, tried
 from support.downloads import Answer, Server
-from support.fuzz import attacks, damaged_bytes, tried
 
 from cdspp.core.errors import DataError
 from cdspp.datasets import fetch

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from support.fuzz import attacks, damaged_bytes, tried
+from fuzz.damage import attacks, damaged_bytes, tried
 
 from cdspp.core.errors import DataError
 from cdspp.datasets.table_files import Columns

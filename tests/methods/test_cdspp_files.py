@@ -287,7 +287,8 @@ def test_a_side_of_chunks_answers_as_one_in_memory(d: int, tmp_path: Path) -> No
     parts = [RowsInUse(X[:7], codes[:7]), RowsInUse(rows, codes[used], used)]
     found = side_of(parts, 3, 10.0)
     assert isinstance(found, ChunkedSide)
-    expected = Side(np.vstack([X[:7], X[used]]), found.codes, 3, 10.0)
+    whole = RowsInUse(np.vstack([X[:7], X[used]]), found.codes)
+    expected = side_of([whole], 3, 10.0)
     for one, other in ((found, expected), (expected, found)):
         ours, theirs = (
             solve_projection(one, other),

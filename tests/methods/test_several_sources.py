@@ -10,7 +10,12 @@ import pytest
 from scipy import linalg
 
 from cdspp import CDSPP, DAMA, CDSPPSup, DAMASup, SourceDomain, SourceVote, make
-from cdspp.methods.cdspp.structure_preserving import Side, solve_several
+from cdspp.methods.cdspp.structure_preserving import (
+    RowsInUse,
+    Side,
+    side_of,
+    solve_several,
+)
 
 C, ALPHA = 4, 3.0
 
@@ -21,7 +26,8 @@ def domains(*shapes: tuple[int, int]) -> list[Side]:
     for n, d in shapes:
         X = rng.standard_normal((n, d))
         X /= np.linalg.norm(X, axis=1, keepdims=True)
-        sides.append(Side(X, rng.permutation(np.arange(n) % C), C, ALPHA))
+        rows = RowsInUse(X, rng.permutation(np.arange(n) % C))
+        sides.append(side_of([rows], C, ALPHA))
     return sides
 
 

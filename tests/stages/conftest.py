@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.fit_room import Room
+from stages.room import Room
 
 
 @pytest.fixture

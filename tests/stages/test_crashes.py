@@ -12,7 +12,7 @@ from unittest.mock import Mock
 import numpy as np
 import pandas as pd
 import pytest
-from support.fit_room import ROLES, STATES, Room, fitted
+from stages.room import ROLES, STATES, Room, fitted
 
 from cdspp import CDSPP
 from cdspp.core.errors import DataError, DiskFullError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from support.fit_room import N_PER_CLASS, Room
+from stages.room import N_PER_CLASS, Room
 
 from cdspp.core.errors import DataError
 from cdspp.core.files import read_json

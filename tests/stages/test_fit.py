@@ -10,7 +10,7 @@ from unittest.mock import Mock
 import numpy as np
 import pandas as pd
 import pytest
-from support.fit_room import N_PER_CLASS, STATES, Room, fitted, written
+from stages.room import N_PER_CLASS, STATES, Room, fitted, written
 
 from cdspp import CDSPP
 from cdspp.core.errors import DataError, MethodFailed

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.fit_room import ROLES, SPLITS, Room
+from stages.room import ROLES, SPLITS, Room
 from support.result_files import rewrite_record
 
 from cdspp.core.files import read_json, write_json

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
-from support.fit_room import Room
+from stages.room import Room
 
 from cdspp.core.errors import DataError
 from cdspp.core.files import write_json

@@ -12,11 +12,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def load(config: dict[str, Any]) -> Study:
-    schema = ROOT / "workflow/schemas/config.schema.yaml"
-    catalogue = ROOT / "resources/datasets.yaml"
-    return load_study(
-        config, schema=schema, catalogue=catalogue, resources=ROOT / "resources"
-    )
+    schema, resources = ROOT / "workflow/schemas/config.schema.yaml", ROOT / "resources"
+    catalogue = resources / "datasets.yaml"
+    return load_study(config, schema=schema, catalogue=catalogue, resources=resources)
 
 
 def load_own(own: dict[str, Any]) -> Study:
@@ -25,8 +23,5 @@ def load_own(own: dict[str, Any]) -> Study:
 
 def read_study(name: str) -> dict[str, Any]:
     """Return the configuration of a shipped study."""
-    return dict(
-        merge_presets(
-            merge_files([ROOT / f"resources/studies/{name}.yaml"]), ROOT
-        ).config
-    )
+    own = merge_files([ROOT / f"resources/studies/{name}.yaml"])
+    return dict(merge_presets(own, ROOT).config)

@@ -22,11 +22,13 @@ from support.report_data import (
 )
 from support.result_files import CLASSES, write_domain, write_fit, write_splits
 
+from cdspp.analysis.pairs import compare_pairs
 from cdspp.analysis.summary import read_scores, summarise
 from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.report.page.page import write_report
 from cdspp.report.registry import ItemJob, item_jobs, names_of_kind
 from cdspp.report.tables.benchmark import build_benchmark_tables, build_overview
+from cdspp.report.tables.source_help import build_pairs_table
 from cdspp.report.tables.table import to_csv
 from cdspp.stages.formats import FIT_COLUMNS, SCORE_COLUMNS, write_rows
 from cdspp.stages.score import write_scores
@@ -170,28 +172,14 @@ class _Inputs(list[Path]):
         self.items = named.items
 
 
-def write_page(
-    plans: Sequence[BenchmarkPlan],
-    output: Path,
-    *,
-    tables: Sequence[Path] = (),
-    figures: Sequence[Path] = (),
-    records: Sequence[Path] = (),
-    files: Sequence[Path] = (),
-    **description: Any,
-) -> None:
-    """Write a page of these tables, figures and records of fits."""
+def write_page(plans: Sequence[BenchmarkPlan], output: Path, **given: Any) -> None:
+    """Write a page of the tables, figures, records of fits and files that are given."""
+    names = ("tables", "figures", "records", "files")
+    parts = {name: given.pop(name, ()) for name in names}
     numbers = {"seed": 7, "trials": 10, "numeric_threads": 1}
-    usual = {"name": "embedded", "config": numbers | description.pop("config", {})}
-    write_report(
-        plans=plans,
-        tables=tables,
-        figures=figures,
-        records=records,
-        study=RunDescription(**(usual | description)),
-        output=output,
-        files=files,
-    )
+    usual = {"name": "embedded", "config": numbers | given.pop("config", {})}
+    study = RunDescription(**(usual | given))
+    write_report(plans=plans, output=output, study=study, **parts)
 
 
 class VerifiedStudy:

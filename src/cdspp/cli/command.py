@@ -7,7 +7,10 @@ import importlib.util
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -204,10 +207,19 @@ def check_outputs(
         taken.append(path)
 
 
-def note_lines(counts: Mapping[str, int]) -> list[str]:
-    """Return a line for each warning, with its count where it came more than once."""
-    ends = {text: f" ({n} times)" if n > 1 else "" for text, n in counts.items()}
-    return [f"note: {text}{end}" for text, end in ends.items()]
+@contextmanager
+def warnings_as_notes(take: Callable[[list[str]], object]) -> Iterator[None]:
+    """Pass on each warning of the block as a line, once, with its count if repeated."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        try:
+            yield
+        finally:
+            counts = Counter(" ".join(str(each.message).split()) for each in caught)
+            ends = {
+                text: f" ({n} times)" if n > 1 else "" for text, n in counts.items()
+            }
+            take([f"note: {text}{end}\n" for text, end in ends.items()])
 
 
 def positive_integer(text: str) -> int:

@@ -7,7 +7,6 @@ import json
 import shlex
 import warnings
 from argparse import ArgumentTypeError, Namespace
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import date
@@ -188,13 +187,14 @@ def _fit_model(
     method, options = arguments.method, dict(arguments.option)
     remedy = "" if arguments.anyway else "try it with --anyway"
     cost = rows.expected_cost(method, target, source_rows, options, remedy=remedy)
-    with warnings.catch_warnings(record=True) as caught:
+    notes = list[str]()
+    with command.warnings_as_notes(notes.extend):
         warnings.simplefilter("always")
         for category in (CostWarning, UnitWarning):  # said here
             warnings.simplefilter("ignore", category)
         with rows.log_progress(method, cost.seconds):
             model.fit(target.X, target.labels, source=source)
-    return command.note_lines(Counter(str(warning.message) for warning in caught))
+    return [note.rstrip() for note in notes]
 
 
 def _next_step(arguments: Namespace, model: Any) -> list[str]:

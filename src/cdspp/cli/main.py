@@ -5,15 +5,12 @@ from __future__ import annotations
 import io
 import logging
 import sys
-import warnings
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
-from typing import Any, cast
 
-from cdspp.cli.command import FILES, missing_package, note_lines
+from cdspp.cli.command import FILES, missing_package, warnings_as_notes
 from cdspp.core import errors
 from cdspp.core.labels import keep_labels
 from cdspp.core.version import VERSION
@@ -67,7 +64,8 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     arguments = parser.parse_args(argv)
     try:
-        with _notes_once(), keep_labels(*getattr(arguments, "keep_label", ())):
+        kept = getattr(arguments, "keep_label", ())
+        with warnings_as_notes(sys.stderr.writelines), keep_labels(*kept):
             text = arguments.run(arguments)
         try:
             sys.stdout.write(text + "\n")
@@ -89,21 +87,6 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
             raise
         return _refuse(parser.prog, remedy)
     return 0
-
-
-@contextmanager
-def _notes_once() -> Iterator[None]:
-    """Print each warning once, with its count and without its place in the code."""
-    counts = Counter[str]()
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = cast(
-            "Any", lambda message, *_: counts.update([" ".join(str(message).split())])
-        )
-        try:
-            yield
-        finally:
-            sys.stderr.writelines(f"{line}\n" for line in note_lines(counts))
 
 
 def _refuse(program: str, message: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -196,14 +196,16 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             y_labelled=np.searchsorted(classes, y_target),
             X_unlabelled=in_memory(X[~labelled]),
             n_classes=len(classes),
-            bridge=self._read_bridge(first, (X_source, X), original),
+            bridge=self._read_bridge(first, (X_source, X), original)
+            if self.bridges
+            else None,
         )
         warn_of_cost(self, problem)
         self.classes_ = classes
         self._finish(problem, labelled)
         rows = {"target": X} | ({"source": X_source} if self.uses_source else {})
         rows |= {f"source {k}": Z for k, (Z, _) in enumerate(others, 2)}
-        self.collapsed_, sentence = self._own_collapse() or find_collapse(
+        self.collapsed_, sentence = self._find_collapse(
             self.transduction_[~labelled],
             n_labelled_classes=len(np.unique(y_target)),
             rows={} if self.centres_rows else rows,
@@ -213,9 +215,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             warnings.warn(sentence, CollapseWarning, stacklevel=2)
         return self
 
-    def _own_collapse(self) -> Collapse | None:
-        """Return the method's own sign that its fit is of no use, if it has one."""
-        return None
+    # A method may look for a sign of its own first that its fit is of no use.
+    _find_collapse: Callable[..., Collapse] = staticmethod(find_collapse)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the labels of target rows.
@@ -351,10 +352,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
 
     def _read_bridge(
         self, source: SourceDomain | None, domains: tuple[Any, Any], original: Any
-    ) -> Bridge | None:
-        """Return what the domains share, where the method uses that."""
-        if not self.bridges:
-            return None
+    ) -> Bridge:
+        """Return what the domains share."""
         if source is None:
             every = np.arange(domains[1].shape[1])
             return Bridge(every, every, one_domain=True)

@@ -15,7 +15,7 @@ from cdspp.core.discovery import defaults_of, load_class
 from cdspp.core.errors import ConfigError, MethodFailed
 from cdspp.methods import base
 from cdspp.methods.base import Float, Int, Iteration, Problem, SourceDomain
-from cdspp.methods.problem import Collapse
+from cdspp.methods.problem import Collapse, find_collapse
 
 __all__ = ["PREDICTIONS", "ExternalMethod", "class_path", "wrap_class", "wrap_object"]
 
@@ -65,11 +65,11 @@ class ExternalClassifier(base.HeterogeneousClassifier):
             return [Iteration(1, self._checked_codes(labels))]
         return []
 
-    def _own_collapse(self) -> Collapse | None:
+    def _find_collapse(self, *signs: Any, **more: Any) -> Collapse:
         last = self.model_[-1] if self.preprocessing else self.model_
         adopted = getattr(last, "labeled_iter_", None)  # 0: given, -1: never
         if adopted is None or (adopted != -1).all() or (adopted > 0).any():
-            return None
+            return find_collapse(*signs, **more)
         return Collapse(
             "no pseudo-label",
             f"adopts no pseudo-label for any of {(adopted == -1).sum()} unlabelled "

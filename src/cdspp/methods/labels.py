@@ -28,14 +28,27 @@ from cdspp.core.labels import (
 from cdspp.methods.problem import Int
 
 
-def read_labels(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the labels that are there, and which rows have one.
 
     Unlabelled are ``None``, NaN, pandas' ``NA``, blank text, -1 and masked entries;
     so are words such as "NA" and "null", with a warning, for they may be classes: see
     `cdspp.keep_labels`. Text mixed with numbers and the text "-1" are refused.
     """
-    array: NDArray[Any] = column_or_1d(_as_array(y), warn=True)
+    if isinstance(y, np.ma.MaskedArray):
+        y = y.tolist()  # None where masked
+    elif isinstance(y, (list, tuple)):
+        y = [None if value is np.ma.masked else value for value in y]
+    rows = list, tuple, np.ndarray
+    if hasattr(y, "isna") and hasattr(y, "to_numpy") and y.ndim == 1:
+        plain = getattr(y.dtype, "kind", "O") in "biuf" and not y.isna().any()
+        y = y.to_numpy() if plain else y.to_numpy(dtype=object)
+    elif isinstance(y, list) and not any(isinstance(value, rows) for value in y):
+        numbers = all(isinstance(v, (int, float, np.number, np.bool_)) for v in y)
+        objects = np.empty(len(y), dtype=object)  # NumPy makes text of what is missing
+        objects[:] = y
+        y = np.asarray(y) if numbers and len(y) else objects
+    array: NDArray[Any] = column_or_1d(y, warn=True)
     if is_text := array.dtype.kind in "OSU":
         entries = array.tolist()
         try:  # equal values are looked at once
@@ -57,24 +70,6 @@ def read_labels(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         labelled = np.asarray(array != UNLABELLED)
     values = array[labelled]
     return (_of_one_kind(values) if is_text else values), labelled
-
-
-def _as_array(y: Any) -> Any:
-    """Return labels as an array that makes no text of what is missing."""
-    if isinstance(y, np.ma.MaskedArray):
-        y = y.tolist()  # None where masked
-    elif isinstance(y, (list, tuple)):
-        y = [None if value is np.ma.masked else value for value in y]
-    if hasattr(y, "isna") and hasattr(y, "to_numpy") and y.ndim == 1:
-        plain = getattr(y.dtype, "kind", "O") in "biuf" and not y.isna().any()
-        return y.to_numpy() if plain else y.to_numpy(dtype=object)
-    rows = list, tuple, np.ndarray
-    if isinstance(y, list) and not any(isinstance(value, rows) for value in y):
-        labels = np.empty(len(y), dtype=object)
-        labels[:] = y
-        numbers = all(isinstance(v, (int, float, np.number, np.bool_)) for v in y)
-        return np.asarray(y) if numbers and len(y) else labels
-    return y
 
 
 def _of_one_kind(values: NDArray[Any]) -> NDArray[Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -97,18 +98,21 @@ class CDSPPSup(SubspaceRecogniser):
 
     alpha: float = 10.0
     n_components: int | None = None
+    # Options of `CDSPP`: here there is one iteration, without pseudo-labels.
+    max_iter: int = field(default=1, init=False)
+    selection: str = field(default="class", init=False)
+    final_fit: bool = field(default=False, init=False)
     center: bool = True
     normalize_means: bool = True
     eigenvector_scaling: str = "metric"
     classifier: Any = None
+    keep_projections: bool = field(default=False, init=False)
 
     identifier = "cdspp-sup"
     display_name = "CDSPP_sup"
     supervised = True
     reads_files = True
     several_sources = True
-    # Options of `CDSPP`: here there is one iteration, without pseudo-labels.
-    max_iter, selection, final_fit, keep_projections = 1, "class", False, False
     option_notes = {
         "n_components": (
             "CDSPP's closed form has no direction beyond the number of classes "
@@ -188,9 +192,8 @@ class CDSPPSup(SubspaceRecogniser):
         self.projection_source_ = one_or_list(projection.sources)
         return iterations
 
-    def _prepare_unlabelled(self, X: Float) -> Float:
-        # They are the problem's own, and no one reads them unprepared.
-        return row_normalise(X, overwrite=True)
+    # They are the problem's own, and no one reads them unprepared.
+    _prepare_unlabelled = staticmethod(partial(row_normalise, overwrite=True))
 
     def _pairs(self, prepared: Problem) -> tuple[list[RowsInUse], list[RowsInUse]]:
         """Return the paired rows of both domains, each a class of the projection."""
@@ -240,6 +243,7 @@ class CDSPPSup(SubspaceRecogniser):
         )
 
 
+@dataclass(eq=False, repr=False)
 class CDSPP(CDSPPSup):
     """Semi-supervised CDSPP: the projection with selective pseudo-labelling.
 
@@ -277,6 +281,11 @@ class CDSPP(CDSPPSup):
     array([0, 1, 0, 1])
     """
 
+    max_iter: int = 5
+    selection: str = "class"
+    final_fit: bool = False
+    keep_projections: bool = False
+
     identifier = "cdspp"
     display_name = "CDSPP"
     supervised = False
@@ -287,21 +296,6 @@ class CDSPP(CDSPPSup):
         "final_fit": ["boolean"],
         "keep_projections": ["boolean"],
     }
-
-    def __init__(
-        self,
-        alpha: float = 10.0,
-        n_components: int | None = None,
-        max_iter: int = 5,
-        selection: str = "class",
-        final_fit: bool = False,
-        center: bool = True,
-        normalize_means: bool = True,
-        eigenvector_scaling: str = "metric",
-        classifier: Any = None,
-        keep_projections: bool = False,
-    ) -> None:
-        self._keep(locals())
 
 
 class CDSPPPCA(CDSPP):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -79,6 +79,7 @@ class Inverse(NamedTuple):
         return np.asarray((np.eye(len(columns)) - inner) / self.alpha)
 
 
+@dataclass(eq=False)
 class Side:
     """Rows (n, d) of one domain, of unit length, and all that depends only on it.
 
@@ -87,10 +88,11 @@ class Side:
     the class sizes of this domain and of the other one.
     """
 
-    def __init__(self, X: Float, codes: Int, n_classes: int, alpha: float) -> None:
-        self.X, self.codes, self.n_classes, self.alpha = X, codes, n_classes, alpha
-        self.indicator = np.eye(n_classes)[codes]
-        self.class_counts = np.bincount(codes, minlength=n_classes)
+    X: Float
+    codes: Int
+    indicator: Float
+    class_counts: Int
+    alpha: float
 
     @cached_property
     def gram(self) -> Float:
@@ -192,6 +194,7 @@ class RowsInUse(NamedTuple):
         return self._replace(X=mapped(self.X, lambda X: X @ P, P.shape[1]))
 
 
+@dataclass(eq=False)
 class ChunkedSide:
     """A `Side` with n near d or above: one pass over chunks of rows, memory O(d^2).
 
@@ -199,12 +202,11 @@ class ChunkedSide:
     class alone. `inverse` sets the class sums.
     """
 
-    sums: Float
-
-    def __init__(self, parts: list[RowsInUse], n_classes: int, alpha: float) -> None:
-        self.parts, self.n_classes, self.alpha = parts, n_classes, alpha
-        self.codes = np.concatenate([part.codes for part in parts])
-        self.class_counts = np.bincount(self.codes, minlength=n_classes)
+    parts: list[RowsInUse]
+    codes: Int
+    class_counts: Int
+    alpha: float
+    sums: Float = field(init=False)
 
     def solve(self, other: Int, shared: NDArray[np.bool_]) -> ClosedForm:
         """Solve ``Q = K^{-1} M`` for the `shared` classes, see `Side.solve`."""
@@ -215,14 +217,14 @@ class ChunkedSide:
 
     def inverse(self, other: Int) -> Inverse:
         """Return ``K^{-1}``, factorised, in one pass over the rows."""
-        d = self.parts[0].X.shape[1]
+        n_classes, d = len(self.class_counts), self.parts[0].X.shape[1]
         roots = np.sqrt(self.class_counts + other / 2.0)
-        K, sums = np.zeros((d, d), order="F"), np.zeros((self.n_classes, d))
+        K, sums = np.zeros((d, d), order="F"), np.zeros((n_classes, d))
         for part in self.parts:
             for rows, codes in part.chunks():
                 n = len(codes)  # a class indicator matrix with one number per row
                 stored = np.ones(n), codes, np.arange(n + 1)
-                sums += sparse.csc_array(stored, (self.n_classes, n)) @ rows
+                sums += sparse.csc_array(stored, (n_classes, n)) @ rows
                 weighted = (rows * roots[codes][:, None]).T
                 K = linalg.blas.dsyrk(1.0, weighted, beta=1.0, c=K, overwrite_c=True)
         self.sums = sums.T
@@ -235,18 +237,21 @@ Sides = list[AnySide]
 
 def side_of(parts: list[RowsInUse], n_classes: int, alpha: float) -> AnySide:
     """Return a domain to solve for; few rows in use are copied into one array."""
-    n, d = sum(len(part.codes) for part in parts), parts[0].X.shape[1]
+    codes = np.concatenate([part.codes for part in parts])
+    class_counts = np.bincount(codes, minlength=n_classes)
+    n, d = len(codes), parts[0].X.shape[1]
     some = [part for part in parts if len(part.codes)]
     if len(some) == 1 and some[0].used is None and isinstance(some[0].X, np.ndarray):
-        return Side(some[0].X, some[0].codes, n_classes, alpha)
-    if n >= NEARLY_ALL * d:
-        return ChunkedSide(parts, n_classes, alpha)
-    rows, start = np.empty((n, d)), 0
-    for part in some:
-        for chunk, _ in part.chunks():
-            rows[start : start + len(chunk)] = chunk
-            start += len(chunk)
-    return Side(rows, np.concatenate([part.codes for part in parts]), n_classes, alpha)
+        rows = some[0].X
+    elif n >= NEARLY_ALL * d:
+        return ChunkedSide(parts, codes, class_counts, alpha)
+    else:
+        rows, start = np.empty((n, d)), 0
+        for part in some:
+            for chunk, _ in part.chunks():
+                rows[start : start + len(chunk)] = chunk
+                start += len(chunk)
+    return Side(rows, codes, np.eye(n_classes)[codes], class_counts, alpha)
 
 
 def require_memory_for(rows: FileRows) -> None:

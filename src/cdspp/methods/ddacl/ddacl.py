@@ -13,7 +13,7 @@ from cdspp.core.linalg import class_sums, counts, softmax
 from cdspp.methods import base
 from cdspp.methods.base import Float, Int, Iteration, Problem
 from cdspp.methods.ddacl.lbfgs import minimise
-from cdspp.methods.problem import Collapse
+from cdspp.methods.problem import Collapse, find_collapse
 from cdspp.methods.shared.common_subspace import SubspaceMethod
 
 INITIAL_SCALE = 0.01
@@ -152,12 +152,12 @@ class DDACL(SubspaceMethod, base.ConfidentClassifier):
         self.objective_ = np.array(self._objectives)
         return iterations
 
-    def _own_collapse(self) -> Collapse | None:
+    def _find_collapse(self, *signs: Any, **more: Any) -> Collapse:
         # Losses are positive; below zero the quadratic form of the projections is
         # negative, and scaling them up (and the weights down) lowers it without end.
         last = float(self.objective_[-1])
         if last >= 0:
-            return None
+            return find_collapse(*signs, **more)
         return Collapse(
             "diverged",
             f"has diverged: its objective is {last:.2g}, and below zero nothing bounds "

@@ -96,10 +96,8 @@ class CommonSpaceMethod(
             self._prepare_source, self._prepare_target, self._prepare_unlabelled
         )
 
-    def _prepare_target(self, X: Float) -> Float:
-        return linalg.row_normalise(X)
-
-    _prepare_source = _prepare_target
+    _prepare_target: Callable[[Float], Float] = staticmethod(linalg.row_normalise)
+    _prepare_source: Callable[[Float], Float] = staticmethod(linalg.row_normalise)
 
     def _prepare_unlabelled(self, X: Float) -> Float:
         return self._prepare_target(X)

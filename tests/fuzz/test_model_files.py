@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.fuzz import attacks, damaged_bytes, damaged_tree, tried
+from fuzz.damage import attacks, damaged_bytes, damaged_tree, tried
 from support.quick_methods import quick
 from support.toy_problem import toy_problem
 
