@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 import yaml
+from support.report_data import make_plan
 from support.result_files import write_fit
 from support.study_files import load_own
 from support.toy_study import CONFIG, write_texts
-from support.written_study import VerifiedStudy
+from support.written_study import VerifiedStudy, WrittenStudy
 
 from cdspp.cli.main import main
 from cdspp.core.names import trials_of_block
@@ -122,6 +123,21 @@ def test_where_fits_failed_the_exit_code_is_that_of_the_text(
     printed, begun: None
 ) -> None:
     printed("status", "--strict", "toy.yaml", code=1)
+
+
+def test_the_headline_of_a_study(printed, tmp_path: Path) -> None:
+    plan = make_plan()
+    WrittenStudy(tmp_path / "toy", [plan], {"digits": {}}).make("table")
+    content = printed("summary", str(tmp_path / "toy"))
+    means = {each["row"]: each["mean"] for each in content["averages"]}
+    assert {row.key for row in plan.rows if row.state == "real"} <= means.keys()
+    [way] = content["ways"]
+    assert (way["way"], way["display_name"]) == ("labels alone", "CDSPP")
+    assert way["accuracy"] == pytest.approx(means["cdspp"])
+    [best] = content["without_source"]
+    lead = way["accuracy"] - best["accuracy"]
+    assert way["gain"] == pytest.approx(lead, abs=1e-3)
+    assert content["report"] is None
 
 
 def test_the_check_of_a_study(printed, tmp_path: Path) -> None:

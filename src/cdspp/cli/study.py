@@ -92,9 +92,12 @@ def read_study(files: Sequence[PathLike]) -> Study:
 
 
 def _summary(arguments: Namespace) -> str:
-    from cdspp.report.page.headline import headline
+    from cdspp.report.page.headline import headline, read_headline
 
-    return headline(_study_and_results(arguments.study)[1])
+    folder = _study_and_results(arguments.study)[1]
+    if arguments.json:
+        return command.json_text(read_headline(folder).to_dict())
+    return headline(folder)
 
 
 def _study_and_results(path: str) -> tuple[Study | None, Path]:
@@ -331,6 +334,7 @@ def add_commands(commands: Any) -> None:
     note = "for instance results/embedded"
     places = "RESULTS_FOLDER|STUDY_FILE"
     summary.add_argument("study", metavar=places, help=f"{note}, or mine.yaml")
+    add_options(summary, "--json")
     text = "check the fits, scores and report of a study"
     verify = add_command(commands, "verify", _verify, text, VERIFY_HELP)
     places = "RESULTS_FOLDER|STUDY_FILE|ARCHIVE"
