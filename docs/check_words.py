@@ -19,7 +19,7 @@ FOLDERS = ("src", "workflow", "resources", "benchmarks")
 # of the last release has its name.
 FOREIGN = {
     "guest": ("study/guest_sections.py",),
-    "layout": ("style.py",),
+    "layout": ("style.py", "figures/ways.py"),
     "outline": ("figures/samples.py",),
     "points": ("core/discovery.py",),
     "reading": ("cli/run.py",),

@@ -52,20 +52,21 @@ def write_table(path: Path, columns: dict[str, Any]) -> str:
 def test_a_folder_of_images_becomes_a_study_that_is_checked(
     away: Path, capsys: Any
 ) -> None:
-    photos = write_files(away / "photos", ".png", {"web": 30, "phone": 4})
+    write_files(away / "photos", ".png", {"web": 30, "phone": 4})
     assert main(["init", "mine", "--folder", "photos"]) == 0
-    assert photos.is_dir()
     assert capsys.readouterr().out.splitlines() == [
         "mine: images, 2 domains, 2 classes in common",
         "  phone: 8 images, 4 a class",
         "  web: 60 images, 30 a class",
         "Source: phone, target: web. Others: --source, --target",
+        "Reference: cdspp. Others: --reference",
         "Written: mine.yaml. What it costs: cdspp plan mine.yaml",
         "Next: cdspp run mine.yaml --cores 8",
     ]
     text = Path("mine.yaml").read_text()
     found = yaml.safe_load(text)
-    assert (found["study"], found["preset"]) == ("mine", "quick")
+    opening = {"study": "mine", "preset": "quick", "reference": "cdspp"}
+    assert opening.items() <= found.items()
     assert found["datasets"] == [{"id": "mine", "folder": "photos"}]
     [benchmark] = found["benchmarks"]
     assert benchmark["tasks"] == ["phone_web"]

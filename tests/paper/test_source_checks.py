@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ FLAT = np.zeros(5)
 SHAKY = np.array([-0.04, 0.08, -0.04, -0.04, 0.04])
 NOISE, ALONE = "class-noise", "none"
 Rows = dict[Any, Any]
-TRANSFER, NOISE_DOES = check_of("transfer"), check_of("class-noise")
+TRANSFER, NOISE_DOES = check_of("transfer", method="cdspp"), check_of("class-noise")
 WITHOUT_SOURCE = check_of("without-source")
 
 
@@ -66,6 +67,14 @@ def test_transfer_is_a_matter_of_the_average() -> None:
     verdict, numbers = TRANSFER(known)
     assert verdict == SUPPORTED
     assert "helps on 1, equal on 1" in numbers
+
+
+def test_transfer_is_a_claim_of_cdspp_whatever_the_reference_of_a_study() -> None:
+    known = evidence(methods(ALONE, cdspp=0.05, dama=-0.05))
+    rows = known.comparisons
+    other = rows.assign(role=np.where(rows["row"] == "dama", "reference", ""))
+    assert TRANSFER(replace(known, comparisons=other)) == TRANSFER(known)
+    assert TRANSFER(known).verdict == SUPPORTED
 
 
 def test_class_noise_is_refuted_by_one_method_that_is_better_with_its_source() -> None:

@@ -106,8 +106,8 @@ def bridges_help(n: Numbers) -> bool:
 OPENING = [
     Result(
         README,
-        "With labels alone CDSPP reaches {} %, the best method without a source {} %: "
-        "that is open, which does not mean that the source is useless.",
+        "With source labels alone CDSPP reaches {} %, the best method without a source "
+        "{} %: that is open, which does not mean that the source is useless.",
         headline,
         lambda n: own(n, "cdspp") in (DEPENDS, OPEN),
     ),
@@ -121,9 +121,9 @@ OPENING = [
     Result(
         INDEX,
         "On Docs to code, the words that docstrings and code share give {} %, 100 "
-        "functions of which both are known {} %; with labels alone CDSPP reaches {} %, "
-        "the best method without a source {} %, and whether the source helps it is "
-        "open.",
+        "functions of which both are known {} %; with source labels alone CDSPP "
+        "reaches {} %, the best method without a source {} %, and whether the source "
+        "helps it is open.",
         lambda n: [*bridged(n, "shared-columns-plus", "paired-map-plus"), *headline(n)],
         lambda n: bridges_help(n) and own(n, "cdspp") in (DEPENDS, OPEN),
     ),

@@ -136,6 +136,43 @@ def test_a_role_is_by_default_that_of_a_method_that_there_is() -> None:
         load_own(QUICK | DATA | {"methods": ["svm-t", "cdls"], "reference": "cdspp"})
 
 
+OWN = """
+from cdspp import PCACoral
+
+class Blind(PCACoral):
+    uses_source = False
+
+class Sighted:
+    def fit(self, X, y, *, source):
+        pass
+
+    predict = fit
+"""
+
+
+def test_the_first_class_of_a_study_that_uses_the_source_leads_where_none_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_leads.py").write_text(OWN)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    places = ("Absent", "Blind", "Sighted", "Sighted")
+    places = [*map("own_leads:{}".format, places), "sklearn.svm:SVC", 3]
+    entries = [{"id": f"m{k}", "class": place} for k, place in enumerate(places)]
+    entries[2]["kind"] = "target-only"
+    study = QUICK | {"preset": ["embedded", "quick"]}
+    for own, leading in (
+        ({"add": entries}, "m3"),
+        ({"methods": ["cdspp", *entries]}, "m3"),
+        ({"methods": entries[4:], "add": entries[:3]}, None),
+        ({"add": entries[:3]}, "cdspp"),
+        ({"add": entries, "reference": "cdspp"}, "cdspp"),
+    ):
+        config, notes = layers(study | own)
+        assert config.get("reference") == leading
+        note = "reference: the study names none; it is m3, its own class."
+        assert (note in notes) == (leading == "m3")
+
+
 def test_fewer_trials_of_a_study_are_those_of_its_methods_and_runs(
     embedded: dict[str, Any],
 ) -> None:

@@ -12,9 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def load(config: dict[str, Any]) -> Study:
-    schema, resources = ROOT / "workflow/schemas/config.schema.yaml", ROOT / "resources"
-    catalogue = resources / "datasets.yaml"
-    return load_study(config, schema=schema, catalogue=catalogue, resources=resources)
+    return load_study(config, ROOT)
 
 
 def load_own(own: dict[str, Any]) -> Study:

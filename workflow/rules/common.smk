@@ -78,13 +78,7 @@ try:
     layers = merge_presets(own, TOP)
     for note in layers.notes if workflow.is_main_process else ():
         logger.warning(note)
-    study = load_study(
-        layers.config,
-        schema=TOP / "workflow/schemas/config.schema.yaml",
-        catalogue=CATALOGUE,
-        resources=RESOURCES,
-        data="data",
-    )
+    study = load_study(layers.config, TOP, data="data")
 except ConfigError as error:
     raise WorkflowError(str(error))
 

@@ -94,9 +94,8 @@ def answer(comparisons: pd.DataFrame) -> str:
 
 def reference_answer(comparisons: pd.DataFrame) -> str:
     """Answer for the reference by its defaults; then what selection changes."""
-    default, selected = (
-        source_help.of_reference(comparisons, selected=s) for s in (False, True)
-    )
+    default = source_help.of_reference(comparisons)
+    selected = source_help.of_reference(comparisons, selected=True)
     if not comparisons["state"].any():
         return "Not asked: no other source state was run."
     if not default["state"].any():
@@ -233,12 +232,11 @@ def _numbers(average: pd.DataFrame) -> str:
     if verdict == DEPENDS:
         first, rival = average.iloc[0], rows.get(ALONE) or rows[hardest]
         over = "no source" if rival.rival == ALONE else rival.rival
-        return (
-            f": {first['accuracy_verdict']} by accuracy "
-            f"({in_points(rival.gain, sign=True)} points over {over}), "
-            f"{first['balanced_verdict']} by balanced accuracy "
-            f"({in_points(rival.balanced_gain, sign=True)} points)"
-        )
+        gains = (rival.gain, rival.balanced_gain)
+        plain, balanced = (in_points(gain, sign=True) for gain in gains)
+        words = f"{first['accuracy_verdict']} by accuracy ({plain} points over {over})"
+        others = f"{first['balanced_verdict']} by balanced accuracy ({balanced} points)"
+        return f": {words}, {others}"
     parts = [
         f"{_OVER.get(state, f'over {rows[state].rival_name}')} "
         f"{interval_text(rows[state])}"

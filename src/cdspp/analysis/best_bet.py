@@ -34,12 +34,10 @@ from cdspp.methods import method_class
 from cdspp.methods.bridge import PAIRS, SHARED
 
 TARGET_ONLY = "target-only"  # what every candidate is compared with
-# Candidates with the source: one for labels only, others by kind of bridge.
+# Candidates with the source: one for labels only, others by kind of bridge, or all.
 LABELS_CANDIDATE = "cdspp"
-BRIDGE_CANDIDATES = {
-    SHARED: ("shared-columns-plus", "cdspp-bridge"),
-    PAIRS: ("paired-map-plus", "cdspp-bridge"),
-}
+BRIDGE_CANDIDATES = {SHARED: "shared-columns-plus", PAIRS: "paired-map-plus"}
+EVERY_BRIDGE = "cdspp-bridge"
 BRIDGE, LABELS, NO_SOURCE = "bridge", "labels only", "no source"
 OPEN, LIKELY, SETTLED = "open", "likely", "settled"
 PSEUDO_ROWS, PSEUDO_VARIANCE = 10, 0.2
@@ -86,9 +84,9 @@ PRIORS = {
 
 def default_candidates(bridge: Collection[str]) -> list[str]:
     """Return the candidates for the kinds of bridge at hand, the likeliest first."""
-    bridged = [name for kind in bridge for name in BRIDGE_CANDIDATES[kind]]
-    plus = [name for name in bridged if name != "cdspp-bridge"]
-    return [*dict.fromkeys([*plus, *bridged]), LABELS_CANDIDATE, TARGET_ONLY]
+    bridged = [BRIDGE_CANDIDATES[kind] for kind in bridge]
+    bridged += [EVERY_BRIDGE] if bridged else []
+    return [*bridged, LABELS_CANDIDATE, TARGET_ONLY]
 
 
 def information(method: str, bridge: Collection[str]) -> str:

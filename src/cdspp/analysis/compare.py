@@ -378,19 +378,15 @@ def usual_methods(problem: Problem) -> list[str]:
 
 def _check(methods: Sequence[str], repeats: int, problem: Problem) -> None:
     if repeats < MIN_TRIALS:
-        raise DataError(
-            f"compare: repeats must be {MIN_TRIALS} at least, got {repeats}."
-        )
+        fault = f"repeats must be {MIN_TRIALS} at least, got {repeats}"
+        raise DataError(f"compare: {fault}.")
     for name in methods:
-        if method_class(name).transductive:
-            raise DataError(
-                f"compare: {name} labels the rows it is fitted on, and held-out rows "
-                "are in no fit. Choose another method."
-            )
-        needed = method_class(name).bridges
-        lacks = not needed & problem.bridge.keys()
-        if method_class(name).needs_bridge and lacks:
-            raise DataError(
-                f"compare: {name} needs {' or '.join(sorted(needed))} of the source, "
-                "which has none that can be used. Give them, or leave the method out."
-            )
+        cls = method_class(name)
+        if cls.transductive:
+            fault = "labels the rows it is fitted on, and held-out rows are in no fit"
+            raise DataError(f"compare: {name} {fault}. Choose another method.")
+        if cls.needs_bridge and not cls.bridges & problem.bridge.keys():
+            wanted = f"{' or '.join(sorted(cls.bridges))} of the source"
+            fault = f"needs {wanted}, which has none that can be used"
+            remedy = "Give them, or leave the method out."
+            raise DataError(f"compare: {name} {fault}. {remedy}")

@@ -10,14 +10,8 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis.best_bet import (
-    BRIDGE,
-    LEAST_GAIN,
-    LEVEL,
-    SETTLED,
-    TARGET_ONLY,
-    Posterior,
-)
+from cdspp.analysis import best_bet as bets
+from cdspp.analysis.best_bet import SETTLED, TARGET_ONLY, Posterior
 from cdspp.analysis.explanation import CANNOT_TELL, NO_SOURCE_BETTER, USE, Explanation
 from cdspp.analysis.rows_to_label import SignTest
 from cdspp.analysis.verdicts import PairedGain
@@ -135,30 +129,21 @@ class Comparison:
         return [self._bet_line(), self._evidence_line(), self._settle_line()]
 
     def _bet_line(self) -> str:
-        name, other = (
-            method_class(each).display_name for each in (self.best_bet, self.candidate)
-        )
+        name = method_class(self.best_bet).display_name
+        other = method_class(self.candidate).display_name
         low, high = (in_points(end, sign=True) for end in self.interval)
-        numbers = (
-            f"{in_points(self.expected_gain, sign=True)} points ({100 * LEVEL:.0f} % "
-            f"interval {low} to {high})"
-        )
+        interval = f"({100 * bets.LEVEL:.0f} % interval {low} to {high})"
+        numbers = f"{in_points(self.expected_gain, sign=True)} points {interval}"
         better = f"better with a probability of {100 * self.probability:.0f} %"
         how = "with the source" if self.uses_source else "without the source"
+        bet = f"Best bet: {name}, {how}"
         if self.test is not None and self.evidence == SETTLED:
-            return (
-                f"Best bet: {name}, {how}: your labels say so. Before them, the "
-                f"expected gain of {other} over the target alone was {numbers}."
-            )
+            before = f"the expected gain of {other} over the target alone was {numbers}"
+            return f"{bet}: your labels say so. Before them, {before}."
         if self.best_bet == self.candidate:
-            return (
-                f"Best bet: {name}, {how}. Its expected gain over the target alone is "
-                f"{numbers}; it is {better}."
-            )
-        return (
-            f"Best bet: {name}, {how}. The best candidate with it is {other}: "
-            f"{numbers}, {better}."
-        )
+            gain = f"Its expected gain over the target alone is {numbers}"
+            return f"{bet}. {gain}; it is {better}."
+        return f"{bet}. The best candidate with it is {other}: {numbers}, {better}."
 
     def _evidence_line(self) -> str:
         text = f"Evidence: {self.evidence}"
@@ -174,29 +159,23 @@ class Comparison:
             p_value = f"p = {self.explanation.p_value:.2g}"
             return f"{text}: {tested} beats every method without a source ({p_value})."
         if not self.repeats:
-            return (
-                f"{text}, because a class has one labelled row: nothing was "
-                f"cross-validated, and the figures are what is expected beforehand; "
-                f"{differ}."
-            )
+            why = "because a class has one labelled row: nothing was cross-validated"
+            figures = "the figures are what is expected beforehand"
+            return f"{text}, {why}, and {figures}; {differ}."
         rows = counted(self.n_labelled, "labelled row")
-        lost = (
-            f" It loses {100 * LEAST_GAIN:.0f} point or more with a probability of "
-            f"{100 * self.posterior.loss:.0f} %."
-        )
+        risk = f"a probability of {100 * self.posterior.loss:.0f} %"
+        lost = f" It loses {100 * bets.LEAST_GAIN:.0f} point or more with {risk}."
         return f"{text}, from {rows}; {differ}.{lost if self.uses_source else ''}"
 
     def _test_words(self, test: SignTest) -> str:
         names = [self.candidate, TARGET_ONLY]
         first, second = (method_class(name).display_name for name in names)
-        counts = (
-            f"Of {counted(test.n_rows, 'row')} that you labelled, only {first} is "
-            f"right on {test.first}, and only {second} on {test.second} (sign test, "
-            f"p = {test.p_value:.2g})"
-        )
+        right = f"only {first} is right on {test.first}"
+        also = f"only {second} on {test.second} (sign test, p = {test.p_value:.2g})"
+        rows = f"Of {counted(test.n_rows, 'row')} that you labelled"
         last = "This test is final: labels added to the file join the next fit only."
         open_ = ", which settles nothing" if test.winner is None else ""
-        return f"{counts}{open_}. {last}"
+        return f"{rows}, {right}, and {also}{open_}. {last}"
 
     def _settle_line(self) -> str:
         n_rows = len(self.rows_to_label)
@@ -207,10 +186,9 @@ class Comparison:
         if self.evidence == SETTLED:
             return "Label other rows only if the rows to come differ from these."
         if n_rows < FEWEST_ROWS:
-            return (
-                f"The choice matters for {counted(n_rows, 'unlabelled row')} only, too "
-                "few for a test: either fit will do."
-            )
+            few = "too few for a test: either fit will do"
+            rows = counted(n_rows, "unlabelled row")
+            return f"The choice matters for {rows} only, {few}."
         return (
             f"To settle it: label rows on which both disagree ({n_rows} do), from the "
             f"top of their random order; {FEWEST_ROWS} at least, 20 if you can."
@@ -236,7 +214,7 @@ class Comparison:
     @property
     def remarks(self) -> list[str]:
         """Sentences beyond the answer: a missing bridge, rows and fits."""
-        bridged = (self.candidates["information"] == BRIDGE).any()
+        bridged = (self.candidates["information"] == bets.BRIDGE).any()
         texts = [_NO_BRIDGE] if self.two_classes and not bridged else []
         return [*texts, *filter(None, [self.note])]
 
@@ -259,9 +237,8 @@ class Comparison:
 
     def to_frame(self) -> pd.DataFrame:
         """Return the candidates as a data frame, the bet marked by `best_bet`."""
-        return self.candidates.assign(
-            best_bet=self.candidates["method"] == self.best_bet
-        )
+        bet = self.candidates["method"] == self.best_bet
+        return self.candidates.assign(best_bet=bet)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as values of JSON, by `SCHEMA_VERSION`."""
@@ -275,7 +252,7 @@ class Comparison:
             "candidate": self.candidate,
             "expected_gain": self.expected_gain,
             "interval": [low, high],
-            "interval_level": LEVEL,
+            "interval_level": bets.LEVEL,
             "probability": self.probability,
             "probability_of_loss": self.posterior.loss,
             "evidence": self.evidence,
@@ -360,10 +337,8 @@ def python_lines(method: str, scale: str) -> str:
         module = "preprocessing"
         scaler = "FunctionTransformer(scaling.apply, validate=True)"
     routed = f", {cls.__name__.lower()}__source=scaled" if uses else ""
-    lines = [
-        "from sklearn.pipeline import make_pipeline",
-        f"from sklearn.{module} import {scaler.partition('(')[0]}",
-    ]
+    lines = ["from sklearn.pipeline import make_pipeline"]
+    lines.append(f"from sklearn.{module} import {scaler.partition('(')[0]}")
     if uses:
         lines.append(learn)
     lines.append(f"model = make_pipeline({scaler.format('X')}, {made})")

@@ -160,9 +160,8 @@ class HeldOut:
         weights = len(classes) / (np.count_nonzero(sizes) * sizes[classes])
         least = 1 / len(self.classes)
         plain = verdicts.gain_of(by_row, resolution=least)
-        return GainByMeasure(
-            plain, verdicts.gain_of(weights * by_row, resolution=least)
-        )
+        balanced = verdicts.gain_of(weights * by_row, resolution=least)
+        return GainByMeasure(plain, balanced)
 
     def accuracy(self, right: Floats) -> float:
         """Return the mean over rows; NaN where a method has failed throughout."""
@@ -254,9 +253,8 @@ def _verdicts(
     for name in own:
         gains = over_no_source[name].values()
         worst = [max(g.p_below for g in both) for both in gains]
-        p_worse.append(
-            min([1.0, *(len(worst) * p for p in worst if not math.isnan(p))])
-        )
+        known = [len(worst) * p for p in worst if not math.isnan(p)]
+        p_worse.append(min([1.0, *known]))
     records = []
     rows = zip(own, unusable, *judged, verdicts.holm(p_worse), strict=True)
     for name, degenerate, over_own, use, p_lost in rows:
@@ -357,10 +355,8 @@ def _power(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
         left = "no room for a gain" if limit == 0 else "less than one row for a gain"
         return f"; {best} is right on {share} of {rows}, which leaves {left}"
     if least > limit:
-        text = (
-            f"; {rows} detect even a gain of {in_points(limit)} points, all that "
-            f"{best} leaves, in less than 80 % of cases"
-        )
+        even = f"even a gain of {in_points(limit)} points, all that {best} leaves"
+        text = f"; {rows} detect {even}, in less than 80 % of cases"
     else:
         text = f"; {rows} detect a gain of {in_points(least)} points in 80 % of cases"
     goal = min(limit, wanted)

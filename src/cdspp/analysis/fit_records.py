@@ -21,6 +21,7 @@ from cdspp.core.version import VERSION
 from cdspp.core.wording import counted
 from cdspp.methods import available, method_class
 from cdspp.stages.formats import read_fit_record
+from cdspp.study.model import Config
 from cdspp.study.stale import read_digests
 
 RESULT_COLUMNS = (*FitKey._fields, "trial", "status", "reason", *USAGE, "selected")
@@ -84,10 +85,9 @@ def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
             parts.append(f"{name} {', '.join(uses)}")
     if not parts:
         return ""
-    return (
-        f"Fits were made by different versions: {'; '.join(parts)}. The study's run "
-        "with -- --forceall makes those of other versions again, and what they rest on."
-    )
+    remedy = "makes those of other versions again, and what they rest on"
+    fault = f"Fits were made by different versions: {'; '.join(parts)}"
+    return f"{fault}. The study's run with -- --forceall {remedy}."
 
 
 def versions_note(paths: Iterable[PathLike]) -> str:
@@ -138,10 +138,7 @@ def read_bibliography(path: PathLike) -> list[Entry]:
 
 
 def references_of(
-    folder: PathLike,
-    records: FitRecords,
-    bibliography: Iterable[Entry],
-    catalogue: Mapping[str, Any],
+    folder: PathLike, records: FitRecords, entries: list[Entry], catalogue: Config
 ) -> str:
     """Return the BibTeX of the methods, data sets and packages of a finished study."""
     root = Path(folder)
@@ -153,7 +150,7 @@ def references_of(
     texts = {name: docstrings_of(name) for name in methods}
     for name in datasets:
         texts[name] = json.dumps(catalogue.get(name, ""), ensure_ascii=False)
-    entries, cited, comments = list(bibliography), set[str](), []
+    cited, comments = set[str](), []
     for name, text in texts.items():
         if keys := cited_keys(text, entries):
             cited |= keys

@@ -9,7 +9,7 @@ import math
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,9 +61,7 @@ class Problem:
     note: str = ""
 
     @classmethod
-    def of(
-        cls, X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str
-    ) -> Problem:
+    def of(cls, X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str) -> Self:
         """Validate rows and labels; DataError names what cannot be compared."""
         with number_errors(X, "X"):
             rows: Floats = check_array(X, dtype=np.float64, input_name="X")
@@ -140,11 +138,10 @@ def _class_codes(
     labels, labelled = read_labels(y)
     source_labels, known = read_labels(y_source)
     if not known.all() or len(labelled) != n_rows:
-        raise errors.DataError(
-            f"compare: expected a label for each source row and an entry of y for each "
-            f"of {n_rows} target rows, got {int(known.sum())} of {len(known)} and "
-            f"{len(labelled)}."
-        )
+        expected = "a label for each source row and an entry of y for each of"
+        got = f"{int(known.sum())} of {len(known)} and {len(labelled)}"
+        fault = f"compare: expected {expected} {n_rows} target rows, got {got}"
+        raise errors.DataError(f"{fault}.")
     require_common({"y": labels, "source.y": source_labels})
     check_classes(labels)
     check_classes(source_labels, "source.y")
@@ -165,10 +162,9 @@ def _unused_columns(source: SourceDomain, X: Any, lost: bool) -> str:
     if not both:
         return ""
     have = "has" if len(both) == 1 else "have"
-    return (
-        f"{counted(len(both), 'column')} {have} the same name in both domains: "
-        f"{shortened(both)}; SourceDomain(..., shared_columns='same-names') uses that"
-    )
+    same = f"{counted(len(both), 'column')} {have} the same name in both domains"
+    how = "SourceDomain(..., shared_columns='same-names') uses that"
+    return f"{same}: {shortened(both)}; {how}"
 
 
 def make_folds(

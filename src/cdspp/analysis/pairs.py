@@ -10,7 +10,7 @@ import pandas as pd
 from cdspp.analysis.source_help import Rival, SampleComparison
 from cdspp.analysis.summary import mean_sd, summarise
 from cdspp.core.names import AVERAGE, MAIN, PathLike
-from cdspp.methods import method_class
+from cdspp.methods import external_identity, method_class
 from cdspp.stages.formats import read_csv
 from cdspp.stages.score import SampleScores
 from cdspp.study.plan import INFORMED, BenchmarkPlan
@@ -18,7 +18,8 @@ from cdspp.study.plan import INFORMED, BenchmarkPlan
 PAIR_COLUMNS = {
     **dict.fromkeys(("benchmark", "title", "row", "display_name"), "str"),
     **dict.fromkeys(("role", "bridge"), "str"),
-    **{"uses_source": "bool", "collapsed": "bool", "rank": "int64"},
+    **dict.fromkeys(("uses_source", "external", "collapsed"), "bool"),
+    "rank": "int64",
     **{"accuracy": "float64", "rival": "str", "rival_name": "str"},
     **dict.fromkeys(("rival_accuracy", "gain", "low", "high"), "float64"),
     "trials": "int64",
@@ -46,6 +47,7 @@ def compare_pairs(
             "display_name": row.display_name + row.marks,
             **{"role": row.role, "bridge": row.bridge, "rank": ranks[place]},
             "uses_source": method_class(row.method).uses_source,
+            "external": bool(external_identity(row.method)),
             "collapsed": summary.unusable(place, AVERAGE),
             "accuracy": means[place],
         }

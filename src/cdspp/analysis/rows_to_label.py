@@ -64,10 +64,9 @@ def draw_rows(problem: Problem, fits: Mapping[str, Int], seed: int) -> pd.DataFr
     first, second = fits.values()
     places = np.flatnonzero(first != second)
     places = generator("compare", seed, "rows to label").permutation(places)
-    labels = {
-        name: problem.classes[codes[places]].astype(object)
-        for name, codes in fits.items()
-    }
+    labels = {}
+    for name, codes in fits.items():
+        labels[name] = problem.classes[codes[places]].astype(object)
     source = problem.source
     bridge = repr(source.shared_columns), *(source.paired_rows or ())
     parts = {
@@ -108,10 +107,9 @@ def read_labelled(
     by_name = {str(label): code for code, label in enumerate(problem.classes.tolist())}
     unknown = [str(label) for label in labels if str(label) not in by_name]
     if unknown:
-        raise DataError(
-            f"rows to label: {unknown[0]!r} is not one of the classes "
-            f"{', '.join(by_name)}. Write a class as it is in the tables."
-        )
+        fault = f"{unknown[0]!r} is not one of the classes {', '.join(by_name)}"
+        remedy = "Write a class as it is in the tables."
+        raise DataError(f"rows to label: {fault}. {remedy}")
     codes = np.full(len(rows), -1)
     codes[known] = [by_name[str(label)] for label in labels]
     tested = rows[TESTED].astype(str).str.strip().ne("").to_numpy()
@@ -135,21 +133,18 @@ def _in_order(filled: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
         seen = {*" ".join(filled[MADE_OF].astype(str)).split()}
         others = [part for part in " ".join(made_of).split() if part not in seen]
         what = ", ".join(part.partition(":")[0] for part in others) or "the fits"
-        raise OtherTables(
-            f"rows to label: these rows were drawn for another {what}. Compare the "
-            "same tables with the same options, or draw new rows."
-        )
+        remedy = "Compare the same tables with the same options, or draw new rows."
+        fault = f"rows to label: these rows were drawn for another {what}"
+        raise OtherTables(f"{fault}. {remedy}")
     if lacking := [name for name in drawn.columns if name not in filled.columns]:
-        raise DataError(
-            f"rows to label: no column {lacking[0]!r}. Fill labels into the rows that "
-            "compare drew, and leave the other columns as they are."
-        )
+        rest = "and leave the other columns as they are"
+        remedy = f"Fill labels into the rows that compare drew, {rest}."
+        raise DataError(f"rows to label: no column {lacking[0]!r}. {remedy}")
     rows = filled.sort_values("order", kind="stable").reset_index(drop=True)
     fixed = ["order", ROW, *_fit_names(drawn)]
     expected = drawn.head(len(rows))[fixed].astype(str)
     if not rows[fixed].astype(str).equals(expected):
-        raise DataError(
-            "rows to label: rows are missing, or cells other than labels have "
-            "changed. Take the rows as compare drew them, and fill in labels only."
-        )
+        fault = "rows are missing, or cells other than labels have changed"
+        remedy = "Take the rows as compare drew them, and fill in labels only."
+        raise DataError(f"rows to label: {fault}. {remedy}")
     return rows

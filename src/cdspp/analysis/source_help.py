@@ -174,9 +174,8 @@ class SampleComparison:
             return plain
         pair = self.row, self.summary.rows[rival.place]
         tasks = [each for each in self.summary.tasks if task in (each, names.AVERAGE)]
-        return verdicts.two_way_gain(
-            row_strata(self.per_sample, pair, tasks, bool(prefix))
-        )
+        strata = row_strata(self.per_sample, pair, tasks, bool(prefix))
+        return verdicts.two_way_gain(strata)
 
     def collapsed(self, rival: Rival, task: str) -> bool:
         """Return if too many fits of the rival or of the method are degenerate."""
@@ -192,14 +191,12 @@ class SampleComparison:
         """Judge the tasks together, and the average over them alone."""
         bridged, margin = bool(self.row.bridge), self.summary.plan.margin / 100
         states = [rival.key for rival in self._rivals if rival.state or bridged]
-        asked = [{state: gain[state] for state in states} for gain in gains]
+        ours = [{state: gain[state] for state in states} for gain in gains]
         excluded = [not unusable.isdisjoint(states) for unusable in collapsed]
         found, n_tasks = [], len(self.summary.tasks)
         for part in (slice(n_tasks), slice(n_tasks, None)):
             unusable = excluded[part]
-            found += verdicts.judge_tasks(
-                asked[part], margin=margin, collapsed=unusable
-            )
+            found += verdicts.judge_tasks(ours[part], margin=margin, collapsed=unusable)
         return found
 
     def _over_domains(self, rival: Rival) -> dict[str, float]:
@@ -207,9 +204,8 @@ class SampleComparison:
         means = defaultdict(list)
         sides = self.summary.accuracy[[self.place, rival.place]]
         for task, *values in zip(self.summary.tasks, *sides, strict=True):
-            means[names.task_domains(task).target].append(
-                verdicts.paired_gain(*values).gain
-            )
+            gain = verdicts.paired_gain(*values).gain
+            means[names.task_domains(task).target].append(gain)
         found = verdicts.gain_of([float(np.mean(each)) for each in means.values()])
         if found.trials < _FEWEST_DOMAINS:
             return {}
@@ -359,20 +355,17 @@ def _over_methods(averages: pd.DataFrame) -> pd.DataFrame:
             p_values = f"{prefix}p_above", f"{prefix}p_below"
             found.loc[family.index, pair] = _corrected(family, pair, p_values)
         p_values = f"{prefix}p_helps", f"{prefix}p_hurts"
-        per_sample = dict(
-            zip(first["row"], _corrected(first, column, p_values), strict=True)
-        )
+        corrected = _corrected(first, column, p_values)
+        of_row = dict(zip(first["row"], corrected, strict=True))
         pairs = zip(found["row"], averages[column], strict=True)
-        found[column] = [per_sample.get(row, verdict) for row, verdict in pairs]
+        found[column] = [of_row.get(row, verdict) for row, verdict in pairs]
     both = zip(found["accuracy_verdict"], found["balanced_verdict"], strict=True)
     return found.assign(verdict=[verdicts.agreed(*pair) for pair in both])
 
 
-def _corrected(
-    family: pd.DataFrame, column: str, p_values: tuple[str, str]
-) -> pd.Series:
-    corrected = family[column].copy()
-    judged = family[corrected.isin(verdicts.STATEMENTS)]
+def _corrected(rows: pd.DataFrame, column: str, p_values: tuple[str, str]) -> pd.Series:
+    corrected = rows[column].copy()
+    judged = rows[corrected.isin(verdicts.STATEMENTS)]
     for verdict, name in zip((verdicts.HELPS, verdicts.HURTS), p_values, strict=True):
         lost = np.array(verdicts.holm(judged[name].tolist())) >= verdicts.ALPHA
         corrected[judged.index[lost & (judged[column] == verdict)]] = verdicts.UNDECIDED

@@ -11,13 +11,14 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from cdspp.core.errors import DataError
-from cdspp.core.names import AVERAGE, LABELS, MAIN, PathLike
+from cdspp.core.names import AVERAGE, LABELS, MAIN, PathLike, Paths
 from cdspp.methods.bridge import PAIRS
 from cdspp.stages.formats import SCORE_COLUMNS, read_frame
-from cdspp.study.plan import STATE, BenchmarkPlan, CurvePlan, Row
+from cdspp.study.plan import STATE, BenchmarkPlan, CurvePlan, Plans, Row
 from cdspp.study.settings import in_state
 
 Floats = NDArray[np.float64]
+Tasks = tuple[str, ...]
 # Where more than this share of trials has collapsed, a row is no result.
 MOST_COLLAPSED = 0.1
 _TITLES = {
@@ -49,9 +50,7 @@ def n_present(values: ArrayLike) -> int:
     return int(present(values).size)
 
 
-def with_average(
-    tasks: tuple[str, ...], values: Floats
-) -> tuple[tuple[str, ...], Floats]:
+def with_average(tasks: Tasks, values: Floats) -> tuple[Tasks, Floats]:
     """Append the average over several tasks, of the trials that every task has."""
     if len(tasks) < 2:
         return tasks, values
@@ -68,7 +67,7 @@ class Summary:
 
     plan: BenchmarkPlan
     rows: tuple[Row, ...]
-    tasks: tuple[str, ...]
+    tasks: Tasks
     iterations: NDArray[np.int64]
     accuracy: Floats
     class_accuracy: Floats
@@ -81,7 +80,7 @@ class Summary:
         roles = [(row.role, row.setting) for row in self.rows]
         return roles.index((role, MAIN)) if (role, MAIN) in roles else None
 
-    def with_average(self, values: Floats) -> tuple[tuple[str, ...], Floats]:
+    def with_average(self, values: Floats) -> tuple[Tasks, Floats]:
         """Return tasks and `values` of rows by tasks, the average appended."""
         return with_average(self.tasks, values)
 
@@ -117,10 +116,9 @@ def score_files(folder: Path) -> list[Path]:
     """Return the score files of ``results/<study>`` by name; DataError without any."""
     files = sorted(folder.glob("scores/[!.]*.parquet"))
     if not files:
-        raise DataError(
-            f"{folder}: expected the folder of a study with scores in it, but it has "
-            "none. Run the study first, for instance by cdspp run."
-        )
+        fault = "expected the folder of a study with scores in it, but it has none"
+        remedy = "Run the study first, for instance by cdspp run."
+        raise DataError(f"{folder}: {fault}. {remedy}")
     return files
 
 
@@ -129,9 +127,7 @@ def read_scores(path: PathLike) -> pd.DataFrame:
     return read_frame(path, SCORE_COLUMNS)
 
 
-def read_summaries(
-    scores: Sequence[PathLike], plans: Sequence[BenchmarkPlan]
-) -> list[Summary]:
+def read_summaries(scores: Paths, plans: Plans) -> list[Summary]:
     """Read the score files of several benchmarks, in the order of their plans."""
     pairs = zip(map(read_scores, scores), plans, strict=True)
     return [summarise(*pair) for pair in pairs]
@@ -227,7 +223,7 @@ class CurveScores:
         main = [float(e.value) for e in self.plan.values if e.setting == MAIN]
         return main[0] if main else None
 
-    def with_average(self) -> tuple[tuple[str, ...], Floats]:
+    def with_average(self) -> tuple[Tasks, Floats]:
         """Return tasks and accuracy, the average appended where there are several."""
         return with_average(self.plan.tasks, self.accuracy)
 

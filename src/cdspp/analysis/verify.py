@@ -29,6 +29,7 @@ FIT_INPUTS = ("source_features", "target_features", "source_split", "target_spli
 # Files that a report names, as patterns in the folder of the study.
 REPORT_FILES = {name: f"{name}/[!.]*" for name in ("tables", "figures", "timings")}
 REPORT_FILES["predictions"] = "predictions/*/*/[!.]*"
+AGAIN = "Delete it and its record and run the study again."
 NO_STUDY = (
     " Not compared with a study file, or with tables and code as they are now: cdspp "
     "verify STUDY_FILE does that, in the folder of the run."
@@ -107,10 +108,8 @@ class _CheckedFits:
         self.doubtful: set[Trial] = set()
         self.faults: list[str] = []
         self._stated, self._results = set(stated), root.parent
-        self._splits, shares = (
-            _by_digest((root / kind / name).rglob("[!.]*.parquet"))
-            for kind in ("splits", "test-shares")
-        )
+        self._splits = _by_digest((root / "splits" / name).rglob("[!.]*.parquet"))
+        shares = _by_digest((root / "test-shares" / name).rglob("[!.]*.parquet"))
         drawn = ("source_split", "target_split", "pairs")
         self._places = dict.fromkeys(drawn, self._splits) | {"prior": shares}
         find = (root.parent / "features").glob
@@ -146,11 +145,10 @@ class _CheckedFits:
                 continue  # the report states the digests of files made elsewhere
             place = self._places.get(formats.unnumbered(name))
             if digest not in (place or self._features(fit.record.extra["dataset"])):
-                raise DataError(
-                    f"{fit.path}: its {name} (sha256 {digest[:12]}) is not among the "
-                    "files that lie there: they were changed, or it is a fit of other "
-                    "data. Delete it and its record and run the study again."
-                )
+                what = f"its {name} (sha256 {digest[:12]})"
+                why = "they were changed, or it is a fit of other data"
+                fault = f"is not among the files that lie there: {why}"
+                raise DataError(f"{fit.path}: {what} {fault}. {AGAIN}")
         sources = (n for n in inputs if formats.unnumbered(n) == "source_split")
         splits = inputs["target_split"], *(inputs[name] for name in sources)
         if not {*splits} <= self._splits.keys():
@@ -158,18 +156,14 @@ class _CheckedFits:
         tested = self._tested(splits, fit.record.extra["overlap"])
         for result in fit.record.trials:
             if tested.get(result["trial"]) != result["test_ids"]:
-                raise DataError(
-                    f"{fit.path}: trial {result['trial']}: its test samples are not "
-                    "those of the split. Delete it and its record and run the study "
-                    "again."
-                )
+                where = f"{fit.path}: trial {result['trial']}"
+                fault = "its test samples are not those of the split"
+                raise DataError(f"{where}: {fault}. {AGAIN}")
 
     def _test_ids(self, splits: tuple[str, ...], overlap: str) -> dict[int, str]:
         """Return digests of test samples by trial; the first split is the target's."""
         paths = map(self._splits.__getitem__, splits)
-        given, *drawn = (
-            formats.read_frame(path, formats.SPLIT_COLUMNS) for path in paths
-        )
+        given, *drawn = (formats.read_frame(p, formats.SPLIT_COLUMNS) for p in paths)
         found = {}
         for trial, rows in given.groupby("trial"):
             tested = rows["id"][rows["role"] == names.UNLABELLED_ROLE]
@@ -205,10 +199,8 @@ class _CheckedFits:
                 wrong[trial[:3]].append(f"trial {trial[3]}: {text}")
         for cell, (first, *others) in wrong.items():
             more = f" (and {counted(len(others), 'trial')} more)" if others else ""
-            self.faults.append(
-                f"{file}: {'/'.join(cell)}, {first}{more}. Delete it, and the fit "
-                "with its record, and run the study again."
-            )
+            remedy = "Delete it, and the fit with its record, and run the study again."
+            self.faults.append(f"{file}: {'/'.join(cell)}, {first}{more}. {remedy}")
         return records
 
 

@@ -1,6 +1,6 @@
 """The ways in which a source comes in, and whether each of them helps: the opening.
 
-A *way* is what source and target share: labels alone, paired rows, shared columns. The
+A *way* is what source and target share: classes alone, paired rows, shared columns. The
 reference stands for its way; for every other way the most accurate of its methods does.
 The gain is over the most accurate method without a source. The word is the verdict on
 the method, which asks more: to beat every other state of the source as well.
@@ -17,16 +17,14 @@ import pandas as pd
 from cdspp.analysis import source_help, verdicts
 from cdspp.core.names import REFERENCE
 from cdspp.core.wording import DASH, aligned, counted, in_points, listed, sentence
-from cdspp.methods import available
 
 QUESTION = "Did the source help?"
 HELPS, HURTS, OPEN = verdicts.HELPS, verdicts.HURTS, "open"
 SIGNS = {HELPS: "▲", HURTS: "▼", OPEN: "○"}
-LABELS_ALONE = "labels alone"
+LABELS_ALONE = "source labels alone"
 _NO_SOURCE = ", no source"  # how the names of some methods end
 MOST_WORDS = 20  # of the sentence below the question
 _REASONS = {
-    verdicts.DEPENDS: verdicts.DEPENDS,
     verdicts.EQUAL: "no difference beyond the margin",
     verdicts.TOO_FEW: "too few trials",
     verdicts.COLLAPSED: "fits have collapsed or diverged",
@@ -87,10 +85,11 @@ def opening(comparisons: pd.DataFrame, pairs: pd.DataFrame) -> Opening:
             ours = by_itself[by_itself["state"]]
         word, reason = _word(ours, by_itself)
         name, accuracy = methods.loc[row, ["display_name", "accuracy"]]
-        numbers = [math.nan] * 3
+        gain, low, high = [math.nan] * 3
         if row in gains.index:
-            numbers = gains.loc[row, ["gain", "low", "high"]].tolist()
-        ways.append(Way(title, name, accuracy, *numbers, word, reason, best_of))
+            gain, low, high = gains.loc[row, ["gain", "low", "high"]]
+        numbers = (float(accuracy), float(gain), float(low), float(high))
+        ways.append(Way(title, str(name), *numbers, word, reason, best_of))
     ways.sort(key=lambda way: (not way.own, math.isnan(way.gain), -way.gain))
     title = next(iter(pairs["title"]), "")
     best = [
@@ -110,14 +109,15 @@ def _lines(
     using = methods[methods["uses_source"]]
     for bridge, group in using.groupby("bridge", sort=False):
         reference = group.index[group["role"] == REFERENCE].tolist()
-        own = [row for row in reference if row not in available()]
+        own = [row for row in reference if methods.loc[row, "external"]]
         others = [row for row in ranked.index if row in group.index and row not in own]
         for row in own:
             yield str(methods.loc[row, "display_name"]), row, 1
         chosen = reference[:1] if not own else []
         for row in chosen or others[:1]:
             best_of = 1 if chosen else len(others)
-            yield str(bridge) or LABELS_ALONE, row, best_of
+            title = str(bridge).replace("pair", "paired row") or LABELS_ALONE
+            yield title, row, best_of
 
 
 def _word(ours: pd.DataFrame, by_itself: pd.DataFrame) -> tuple[str, str]:
@@ -127,11 +127,15 @@ def _word(ours: pd.DataFrame, by_itself: pd.DataFrame) -> tuple[str, str]:
     verdict = str(ours["verdict"].iloc[0])
     if verdict in (HELPS, HURTS):
         return verdict, ""
+    if verdict == verdicts.DEPENDS:
+        words = ours.iloc[0][["accuracy_verdict", "balanced_verdict"]]
+        return OPEN, "{} by accuracy, {} by balanced accuracy".format(*words)
     if verdict != verdicts.UNDECIDED:
         return OPEN, _REASONS[verdict]
     if by_itself["verdict"].iloc[0] != verdict:
         return OPEN, f"{by_itself['verdict'].iloc[0]} before Holm's correction"
-    return OPEN, f"a gain of {in_points(ours['detectable'].iloc[0])} would show"
+    least = in_points(ours["detectable"].iloc[0], sign=True)
+    return OPEN, f"found from {least} on, in 4 of 5 studies"
 
 
 def statement(openings: Sequence[Opening]) -> str:

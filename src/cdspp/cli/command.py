@@ -138,20 +138,17 @@ OF_FIT = (
 )
 JOINING = ("--shared", "--paired", *COLUMNS, *OF_FIT, "--impute", "--scale")
 ARRAYS = "; among arrays see below"  # after the default names of columns
+AS_WRITTEN = argparse.RawDescriptionHelpFormatter
 Run = Callable[[argparse.Namespace], str]
+Given = Iterable[names.PathLike | None]  # files of options, None of those left out
 
 
 def add_command(
     commands: Any, name: str, run: Run, text: str, epilog: str = "", extra: str = ""
 ) -> argparse.ArgumentParser:
     """Add a command; a package that lacks is in `extra`, or the smallest with it."""
-    parser: argparse.ArgumentParser = commands.add_parser(
-        name,
-        help=text,
-        description=text,
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    shown = {"description": text, "epilog": epilog, "formatter_class": AS_WRITTEN}
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, **shown)
     parser.set_defaults(run=run, extra=extra)
     return parser
 
@@ -179,31 +176,19 @@ def json_text(content: Mapping[str, Any]) -> str:
     return json.dumps(versioned, indent=2, sort_keys=True, allow_nan=False)
 
 
-def check_outputs(
-    writes: Iterable[names.PathLike | None],
-    reads: Iterable[names.PathLike | None],
-    *,
-    force: bool,
-) -> None:
-    """Raise ConfigError before an output replaces an input, or a file without --force.
-
-    Options that were left out are None.
-    """
+def check_outputs(writes: Given, reads: Given, *, force: bool) -> None:
+    """Refuse outputs that replace an input, or a file without --force (ConfigError)."""
     taken = [Path(path) for path in reads if path]
     for path in [Path(each) for each in writes if each]:
         for other in taken:
             place = other.resolve()
             holds = path.resolve() in (place, *place.parents)
             if holds or same_file(path, other):
-                raise ConfigError(
-                    f"{path} would replace {other}, which the same command reads or "
-                    "writes. Choose another name."
-                )
+                fault = "which the same command reads or writes. Choose another name."
+                raise ConfigError(f"{path} would replace {other}, {fault}")
         if os.path.lexists(path) and not force:
-            raise ConfigError(
-                f"{path} is there already. Choose another name, or replace it by "
-                "--force."
-            )
+            remedy = "Choose another name, or replace it by --force."
+            raise ConfigError(f"{path} is there already. {remedy}")
         taken.append(path)
 
 

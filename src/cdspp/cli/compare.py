@@ -162,7 +162,8 @@ def _next_steps(
     words = ["cdspp", "fit", "--method", result.best_bet, "--scale", arguments.scale]
     words += _option_words(options, *names, "labelled")
     words += ["--output", "predictions.csv"]
-    if not arguments.vectorise:
+    # A model file names no class from outside.
+    if not arguments.vectorise and ":" not in result.best_bet:
         words += ["--model", "model.npz"]
     yield shlex.join(words)
     if not result.can_be_settled:
@@ -201,20 +202,15 @@ def add_commands(commands: Any) -> None:
     add("--method", action="append", default=[], help=note)
     note = "write rows to label, on which the bet and target-only disagree"
     add("--rows-to-label", metavar="FILE", help=note)
+    number: dict[str, Any] = {"type": command.positive_integer, "metavar": "N"}
     note = "number of rows to label (%(default)s)"
-    add("--rows", type=command.positive_integer, default=20, metavar="N", help=note)
+    add("--rows", default=20, help=note, **number)
     note = "test the bet by rows that you labelled, once; "
     command.add_options(compare, "--labelled", part=note)
     note = "test every method against every control; takes ten times as long"
     add("--why", action="store_true", help=note)
     note = "most hold-outs (%(default)s)"
-    add(
-        "--repeats",
-        type=command.positive_integer,
-        default=DEFAULTS["repeats"],
-        metavar="N",
-        help=note,
-    )
+    add("--repeats", default=DEFAULTS["repeats"], help=note, **number)
     note = "seed of all draws (%(default)s)"
     add("--seed", type=int, default=DEFAULTS["seed"], metavar="N", help=note)
     command.add_options(compare, *command.JOINING, part=command.ARRAYS)

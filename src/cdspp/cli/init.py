@@ -20,6 +20,7 @@ from cdspp.cli.study import read_study
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.labels import no_common_class, require_distinct
+from cdspp.core.names import REFERENCE
 from cdspp.core.wording import counted
 from cdspp.study.files import study_command, workflow_folder
 
@@ -46,6 +47,7 @@ If anything is wrong, it writes no file.
 examples:
   cdspp init mine --folder path/to/photos
   cdspp init plants --table lab.csv --table field.parquet --label species
+  cdspp init mine --folder path/to/photos --method mine:MyMethod
 """
 
 NEEDED = "expected small letters and digits, joined by single hyphens"
@@ -93,9 +95,7 @@ def as_name(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def read_folder(
-    name: str, folder: str, direction: Direction = (None, None)
-) -> StudyData:
+def read_folder(name: str, folder: str, direction: Direction) -> StudyData:
     """Read a folder ``<domain>/<class>/<file>``; DataError lists all faults."""
     from cdspp.datasets import FolderDataset
 
@@ -150,7 +150,7 @@ def read_tables(
         "drop": list(columns[0].drop),
         "impute": not all(np.isfinite(rows.X).all() for rows in read),
     }
-    order = [read[names.index(k)] for k in _ordered(names, *direction) if k in names]
+    order = [read[names.index(k)] for k in _ordered(names, direction) if k in names]
     notes, bridge = _bridge(order)
     return StudyData("tables", sizes, _set(entry), (*lines, *notes), **bridge)
 
@@ -219,13 +219,11 @@ def _size_faults(sizes: Sizes, direction: Direction) -> Iterator[str]:
             yield f"{domain}: no labelled row. Name the column of labels by --label."
         elif len(classes) < 2:
             yield f"{domain}: expected two classes or more, got {', '.join(classes)}."
-    for target in _ordered(sizes, *direction)[1:2]:
+    for target in _ordered(sizes, direction)[1:2]:
         small = [label for label, size in sizes.get(target, {}).items() if size < 2]
         if small:
-            yield (
-                f"{target}: a target needs two labelled samples of every class, one of "
-                f"them to test; {', '.join(small)} has one."
-            )
+            needs = "two labelled samples of every class, one of them to test"
+            yield f"{target}: a target needs {needs}; {', '.join(small)} has one."
 
 
 def _common(sizes: Sizes) -> set[str]:
@@ -239,10 +237,19 @@ def _refuse(what: str, faults: Sequence[str]) -> None:
         raise DataError(f"{what}: {counted(len(faults), 'problem')}:\n{lines}")
 
 
-def study_text(name: str, data: StudyData) -> str:
+def study_text(
+    name: str,
+    data: StudyData,
+    methods: Sequence[Any] = (),
+    reference: str | None = None,
+) -> str:
     """Write the study file of some data; its benchmark has the study's name."""
     import jinja2
 
+    from cdspp.study.config import merge_presets
+
+    own = {"preset": "quick", "add": list(methods)}
+    default = merge_presets(own, workflow_folder()).config[REFERENCE]
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(workflow_folder() / "resources/init"),
         undefined=jinja2.StrictUndefined,
@@ -256,6 +263,8 @@ def study_text(name: str, data: StudyData) -> str:
     return templates.get_template("study.yaml.j2").render(
         name=name,
         data=data,
+        more=list(methods),
+        reference=reference or default,
         source=source,
         task=f"{source}_{target}",
         pairs=textwrap.indent(pairs, "    # "),
@@ -289,18 +298,20 @@ def _init(arguments: Namespace) -> str:
             raise ConfigError(f"{message}, got {domain!r}{hint}")
     if arguments.source is not None and arguments.source == arguments.target:
         raise ConfigError(f"cdspp init: source and target are both {arguments.source}.")
-    order = _ordered(data.sizes, arguments.source, arguments.target)
+    order = _ordered(data.sizes, (arguments.source, arguments.target))
     data = replace(data, sizes={domain: data.sizes[domain] for domain in order})
     source, target, *_ = order
+    text = study_text(name, data, arguments.method, arguments.reference)
     with atomic(path) as temporary:
-        temporary.write_text(study_text(name, data), encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
         try:
-            read_study([temporary])
+            study = read_study([temporary])
         except ConfigError as error:
             raise ConfigError(f"{path} is not written: {error}") from error
     return (
         f"{data}\n"
         f"Source: {source}, target: {target}. Others: --source, --target\n"
+        f"Reference: {study.reference}. Others: --reference\n"
         f"Written: {path}. What it costs: cdspp plan {path}\n"
         f"Next: {study_command([path])}"
     )
@@ -312,25 +323,22 @@ def _read_data(arguments: Namespace) -> StudyData:
     direction = arguments.source, arguments.target
     if arguments.table:
         domains = [as_name(title) for title, _ in arguments.table]
-        order = _ordered(domains, *direction)
+        order = _ordered(domains, direction)
         roles = dict(zip(order, ("source", "target"), strict=False))
         columns = [columns_of(arguments, roles.get(name, "")) for name in domains]
         data = read_tables(arguments.name, arguments.table, columns, direction)
     elif arguments.label or arguments.id or arguments.drop:
-        raise ConfigError(
-            "cdspp init: --label, --id and --drop name columns of tables; leave them "
-            "out with --folder."
-        )
+        fault = "--label, --id and --drop name columns of tables"
+        raise ConfigError(f"cdspp init: {fault}; leave them out with --folder.")
     else:
         data = read_folder(arguments.name, arguments.folder, direction)
     entry = {**data.entry, "keep_labels": arguments.keep_label}
     return replace(data, entry=_set(entry))
 
 
-def _ordered(
-    domains: Iterable[str], source: str | None, target: str | None
-) -> list[str]:
+def _ordered(domains: Iterable[str], direction: Direction) -> list[str]:
     """Return source, target and other domains; the first two by default."""
+    source, target = direction
     left = (name for name in domains if name not in (source, target))
     first = [source or next(left, ""), target or next(left, "")]
     return [*dict.fromkeys([*first, *domains])]
@@ -343,6 +351,15 @@ def _table(text: str) -> tuple[str, str]:
     if not domain or not path:
         raise ArgumentTypeError(f"expected DOMAIN=FILE or FILE, got {text!r}")
     return domain, path
+
+
+def _method(text: str) -> str | dict[str, str]:
+    """Return the entry of a method: its identifier, or a class by its import path."""
+    name, _, place = text.rpartition("=")
+    if ":" not in place:
+        return text
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", place.rpartition(":")[2])
+    return {"id": as_name(name or words), "class": place}
 
 
 def _fetch(arguments: Namespace) -> str:
@@ -399,10 +416,14 @@ def add_commands(commands: Any) -> None:
         "table of a domain, which is named after its file by default; repeat it for "
         "each, first the source, then the target"
     )
-    what.add_argument(
-        "--table", action="append", type=_table, metavar="[DOMAIN=]FILE", help=note
-    )
+    form: dict[str, Any] = {"type": _table, "metavar": "[DOMAIN=]FILE"}
+    what.add_argument("--table", action="append", help=note, **form)
     add("--source", metavar="DOMAIN", help="source domain (by default the first)")
     add("--target", metavar="DOMAIN", help="target domain (by default the next)")
+    note = "a method more: a name of `cdspp methods`, or your class; may be repeated"
+    place = "[ID=]MODULE:CLASS"
+    add("--method", action="append", default=[], type=_method, metavar=place, help=note)
+    note = "the method that the report opens with (by default your class, or cdspp)"
+    add("--reference", metavar="METHOD", help=note)
     command.add_options(init, *command.COLUMNS, metavar="COLUMN")
     command.add_options(init, *command.OF_FIT, "--force")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import logging
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from argparse import ArgumentParser
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from typing import Any
 
-from cdspp.cli.command import FILES, missing_package, warnings_as_notes
+from cdspp.cli.command import AS_WRITTEN, FILES, missing_package, warnings_as_notes
 from cdspp.core import errors
 from cdspp.core.labels import keep_labels
 from cdspp.core.version import VERSION
@@ -40,12 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if words[:1] == ["run"] and "--" in words:  # what follows is for Snakemake
         place = words.index("--")
         words, rest = words[:place], words[place + 1 :]
-    parser = ArgumentParser(
-        prog="cdspp",
-        description=DESCRIPTION,
-        epilog=FILES,
-        formatter_class=RawDescriptionHelpFormatter,
-    )
+    shown: dict[str, Any] = {"epilog": FILES, "formatter_class": AS_WRITTEN}
+    parser = ArgumentParser(prog="cdspp", description=DESCRIPTION, **shown)
     parser.add_argument("--version", action="version", version=f"cdspp {VERSION}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     # Commands on studies import more, for which a fit of tables would wait.

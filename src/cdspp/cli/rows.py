@@ -8,7 +8,7 @@ import threading
 import time
 import warnings
 from argparse import Namespace
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -23,7 +23,7 @@ from cdspp.core.errors import DataError, LabelWarning
 from cdspp.core.files import write_csv
 from cdspp.core.labels import is_missing, require_common, require_distinct
 from cdspp.core.memory import available_megabytes, memory_text
-from cdspp.core.names import PCA, STANDARDISE_EACH, PathLike
+from cdspp.core.names import PCA, STANDARDISE_EACH, PathLike, Paths
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.wording import counted, duration, shortened
 from cdspp.datasets import table_bridge, table_rows
@@ -63,10 +63,9 @@ def read_both(
             notes += _unit_notes(source, target, shared)
     if PAIRS in kinds and arguments.paired:
         formats = [columns_of(arguments, role, required=()) for role in ROLES]
-        files, impute = arguments.paired, arguments.impute
-        (left, right), note = table_bridge.read_pairs(
-            files, (source, target), formats, impute=impute
-        )
+        both, impute = (source, target), arguments.impute
+        pairs = table_bridge.read_pairs(arguments.paired, both, formats, impute=impute)
+        (left, right), note = pairs
         bridge[PAIRS] = left * factors, right
         notes.append(note)
     if kinds:
@@ -129,11 +128,10 @@ def _suggestions(
     if ids and not arguments.paired:
         paths = (Path(rows.path) for rows in both)
         files = shlex.join(str(p.with_name(f"pairs-{p.name}")) for p in paths)
-        yield (
-            f"suggestion: {len(ids)} ids are in both files, of {len(both[0].ids)} and "
-            f"{len(both[1].ids)} rows. If equal ids name one object, move these rows "
-            f"to files of their own, and add --paired {files}"
-        )
+        rows = f"of {len(both[0].ids)} and {len(both[1].ids)} rows"
+        move = "If equal ids name one object, move these rows to files of their own"
+        met = f"suggestion: {len(ids)} ids are in both files"
+        yield f"{met}, {rows}. {move}, and add --paired {files}"
 
 
 def columns_of(
@@ -173,11 +171,10 @@ def drift_notes(rows: DomainRows, ranges: Any, n_fit: int) -> Iterator[str]:
         f"{high[k]:.4g}, median {np.median(rows.X[:, k]):.4g}"
         for k in drifted
     ]
-    yield (
-        f"note: numbers of {len(drifted)} of {counted(width, 'column')} are outside "
-        f"the range of the fit ({shortened(shown, 5)}). Convert them to the units of "
-        "the fit, or fit again with rows like these."
-    )
+    which = f"{len(drifted)} of {counted(width, 'column')}"
+    fault = f"numbers of {which} are outside the range of the fit"
+    remedy = "Convert them to the units of the fit, or fit again with rows like these."
+    yield f"note: {fault} ({shortened(shown, 5)}). {remedy}"
 
 
 def scaled(rows: DomainRows, scaling: Scaling) -> DomainRows:
@@ -204,10 +201,8 @@ def scaled_both(
         return scaled(target, scaling), None, None, scaling
     if shared := bridge.get(SHARED):
         if kind == PCA:
-            raise DataError(
-                "--scale pca leaves no columns to share. Choose another scale, or "
-                "--shared none."
-            )
+            remedy = "Choose another scale, or --shared none."
+            raise DataError(f"--scale pca leaves no columns to share. {remedy}")
         columns_source, columns = np.transpose(shared)
         scaling = scaling.with_columns_of(theirs, columns, columns_source)
     if PAIRS in bridge:
@@ -245,11 +240,10 @@ def expected_cost(
     cost = fit_cost(method_class(method), size, options or {})
     free = available_megabytes() if remedy else None
     if free is not None and cost.megabytes > free:
-        raise DataError(
-            f"{method} would need about {memory_text(cost.megabytes)} of memory for so "
-            f"many rows, and {memory_text(free)} are free. Leave rows or features out "
-            f"(--scale pca keeps 50), choose another method, or {remedy}."
-        )
+        needed = f"about {memory_text(cost.megabytes)} of memory for so many rows"
+        fault = f"{method} would need {needed}, and {memory_text(free)} are free"
+        less = "Leave rows or features out (--scale pca keeps 50)"
+        raise DataError(f"{fault}. {less}, choose another method, or {remedy}.")
     return cost
 
 
@@ -296,25 +290,21 @@ def _read_filled_in(path: PathLike) -> pd.DataFrame:
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False)
     except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise DataError(
-            f"{path}: no file of rows to label ({error}). Write one by `cdspp compare "
-            "--rows-to-label FILE`."
-        ) from error
+        remedy = "Write one by `cdspp compare --rows-to-label FILE`."
+        fault = f"no file of rows to label ({error})"
+        raise DataError(f"{path}: {fault}. {remedy}") from error
 
 
-def read_rows_to_label(
-    paths: Sequence[PathLike], target: DomainRows
-) -> list[pd.DataFrame]:
+def read_rows_to_label(paths: Paths, target: DomainRows) -> list[pd.DataFrame]:
     """Return files of rows to label, with the places of their rows in the target."""
     places, tables = {name: place for place, name in enumerate(target.ids)}, []
     for path in paths:
         table = _read_filled_in(path)
         for name in ("id", "order", "label", "tested", "made_of"):
             if name not in table:
-                raise DataError(
-                    f"{path}: no column {name!r}. Take the file as `cdspp compare "
-                    "--rows-to-label` wrote it, and fill in labels only."
-                )
+                remedy = "Take the file as `cdspp compare --rows-to-label` wrote it"
+                rest = "and fill in labels only"
+                raise DataError(f"{path}: no column {name!r}. {remedy}, {rest}.")
         if unknown := [name for name in table["id"] if name not in places]:
             raise DataError(f"{path}: {target.path} has no row {unknown[0]!r}.")
         rows = [places[name] for name in table["id"]]
@@ -331,7 +321,7 @@ def mark_tested(path: PathLike, n_rows: int) -> None:
 
 
 def join_labels(
-    target: DomainRows, source: DomainRows | None, paths: Sequence[PathLike]
+    target: DomainRows, source: DomainRows | None, paths: Paths
 ) -> DomainRows:
     """Return the target with the labels of rows that were labelled on purpose.
 
@@ -344,9 +334,7 @@ def join_labels(
             if is_missing(label := text.strip()):
                 continue
             if label not in classes:
-                raise DataError(
-                    f"{path}: {label!r} is no class of the tables. Write a class as it "
-                    "is there."
-                )
+                fault = f"{path}: {label!r} is no class of the tables"
+                raise DataError(f"{fault}. Write a class as it is there.")
             labels[place] = label
     return replace(target, labels=tuple(labels))

@@ -6,7 +6,6 @@ import json
 import os
 import select
 import signal
-import subprocess
 import sys
 import time
 from argparse import Namespace
@@ -14,6 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from subprocess import DEVNULL, Popen
 from tempfile import TemporaryFile
 from typing import Any
 
@@ -199,10 +199,7 @@ def _command(arguments: Namespace) -> list[str]:
     profile, snakefile = place / "workflow/profiles/local", place / "Snakefile"
     call = [sys.executable, "-m", "snakemake", "--quiet", "host", "--logger", "cdspp"]
     if arguments.file:
-        call += [
-            "--configfile",
-            *(str(study_file_path(file)) for file in arguments.file),
-        ]
+        call += ["--configfile", *(str(study_file_path(f)) for f in arguments.file)]
     call += ["--rerun-triggers", *TRIGGERS, "--workflow-profile", str(profile)]
     call += ["--snakefile", str(snakefile)]
     call += ["--cores", arguments.cores] if arguments.cores else []
@@ -226,9 +223,9 @@ def _follow(
     reading, writing = os.pipe()
     settings[EVENTS] = f"/dev/fd/{writing}"
     with log.open("wb") as stream, TemporaryFile("w+b", dir=log.parent) as output:
-        running = subprocess.Popen(
+        running = Popen(
             call,
-            stdin=subprocess.DEVNULL,
+            stdin=DEVNULL,
             stdout=output,
             stderr=stream,
             env=settings,
@@ -249,9 +246,7 @@ def _follow(
     return code if code >= 0 else 128 - code, text.decode(errors="replace")
 
 
-def _read_events(
-    running: subprocess.Popen[bytes], reading: int, progress: ProgressLine
-) -> None:
+def _read_events(running: Popen[bytes], reading: int, progress: ProgressLine) -> None:
     """Pass the events of a process to its progress line until it ends."""
     rest, ended = b"", False
     with open(reading, "rb", buffering=0) as events:

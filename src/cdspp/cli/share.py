@@ -197,10 +197,9 @@ def verify_archive(archive: Path, check: Check) -> dict[str, Any]:
         extract(archive, folder, wanted, limit, name=str(archive))
         reports = list(folder.glob("*/results/*/report/index.html"))
         if len(reports) != 1:
-            raise DataError(
-                f"{archive}: expected an archive that cdspp bundle made, with one "
-                f"study and its report, got {counted(len(reports), 'report')}."
-            )
+            made = "an archive that cdspp bundle made, with one study and its report"
+            got = counted(len(reports), "report")
+            raise DataError(f"{archive}: expected {made}, got {got}.")
         content = check(reports[0].parents[1])
     return {**content, "result": f"{checked} {content['result']}"}
 

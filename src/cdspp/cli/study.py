@@ -76,16 +76,11 @@ def read_study(files: Sequence[PathLike]) -> Study:
     """Return the study of some files, by default the embedded one; log its notes."""
     from cdspp.study.config import load_study
 
-    merged, place = read_config(files), workflow_folder()
+    merged = read_config(files)
     for note in merged.notes:
         log.warning("%s", note)
-    study = load_study(
-        merged.config,
-        schema=place / "workflow/schemas/config.schema.yaml",
-        catalogue=place / "resources/datasets.yaml",
-        resources=place / "resources",
-        data="data" if Path("data").is_dir() else None,
-    )
+    data = "data" if Path("data").is_dir() else None
+    study = load_study(merged.config, workflow_folder(), data)
     for note in study.notes:
         log.warning("%s", note)
     return study
@@ -291,10 +286,8 @@ def _export(arguments: Namespace) -> str:
         # By name: a view may rest on another, where the rule of both would stop.
         features = [path for path in lacking if path.endswith(".npz")]
         again = study_command(arguments.file, "--until", "split", *features)
-        raise DataError(
-            f"what fits read is not made yet ({counted(len(lacking), 'file')}, "
-            f"{lacking[0]} first). Run {again}"
-        )
+        what = f"{counted(len(lacking), 'file')}, {lacking[0]} first"
+        raise DataError(f"what fits read is not made yet ({what}). Run {again}")
     folders = {name: arguments.to / study.name / name for name in blocks}
     command.check_outputs(folders.values(), read, force=arguments.force)
     lines = []

@@ -39,9 +39,7 @@ def find_identifiers(package: str) -> Mapping[str, tuple[str, str]]:
 
 
 @cache
-def load_named_class(
-    package: str, name: str, what: str, others: Iterable[str] = ()
-) -> type[Any]:
+def load_named_class(package: str, name: str, what: str, *others: str) -> type[Any]:
     """Import the class of an identifier; ConfigError: it is an unknown `what`."""
     classes = find_identifiers(package)
     if name not in classes:
@@ -70,10 +68,9 @@ def _load(place: str, what: str, is_one: Callable[[object], bool]) -> Any:
     try:
         found: Any = importlib.import_module(module)
     except ImportError as error:
-        raise ConfigError(
-            f"{place}: cannot import {module} ({error}). Expected a module in the "
-            "folder of the run, or an installed package."
-        ) from error
+        expected = "a module in the folder of the run, or an installed package"
+        fault = f"{place}: cannot import {module} ({error})"
+        raise ConfigError(f"{fault}. Expected {expected}.") from error
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         raise ConfigError(f"{place}: {module} stops as imported ({reason}).") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import mmap
-import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
 from cdspp.core.linalg import Float, Int, require_finite
+from cdspp.core.names import PathLike
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -132,9 +132,7 @@ class ParquetRows:
     >>> CDSPP().fit(X, y, source=source)  # doctest: +SKIP
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], columns: Sequence[str] | None = None
-    ) -> None:
+    def __init__(self, path: PathLike, columns: Sequence[str] | None = None) -> None:
         import pyarrow.types as types
 
         self.path = Path(path)
@@ -147,10 +145,9 @@ class ParquetRows:
                 raise DataError(f"{self}: no column {name!r}. The first are: {known}.")
             kind = schema.field(name).type
             if not (types.is_floating(kind) or types.is_integer(kind)):
-                raise DataError(
-                    f"{self}: column {name!r} holds {kind}, features are numbers. Name "
-                    "the features: ParquetRows(path, columns=[...])."
-                )
+                fault = f"{self}: column {name!r} holds {kind}, features are numbers"
+                remedy = "Name the features: ParquetRows(path, columns=[...])."
+                raise DataError(f"{fault}. {remedy}")
         self.shape: tuple[int, int] = (n, len(self.columns))
 
     def __str__(self) -> str:

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 T = TypeVar("T")
+Builders = Mapping[str, Callable[[dict[str, Any]], Any]]
 
 # Errors at reading a file that is cut short, of another kind, or handmade.
 BROKEN = (
     *(OSError, ValueError, TypeError, LookupError, EOFError),
     *(zlib.error, zipfile.BadZipFile, NotImplementedError),
 )
-ZIP = b"PK\x03\x04"  # how such a file opens
 HOST = f"{zlib.crc32(socket.gethostname().encode()):08x}"
 A_MOMENT, A_DAY = 1.0, 86400.0  # seconds: longer than a new file is without its lock
 
@@ -116,7 +116,7 @@ def read_json(path: PathLike) -> Any:
 
 def read_arrays(path: PathLike, what: str) -> dict[str, np.ndarray]:
     """Read all arrays of an NPZ file, or raise DataError: expected `what`, but ..."""
-    check_opening(path, what, ZIP)
+    check_opening(path, what, b"PK\x03\x04")  # as any ZIP file opens
     try:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
@@ -207,12 +207,11 @@ def write_record(
     path: PathLike,
     made_of: str,
     inputs: Mapping[str, str],
-    extra: Mapping[str, Any] | None = None,
+    extra: Mapping[str, Any] = {},
 ) -> None:
     """Write the record of a file that is there, with a digest of the record itself."""
     content: dict[str, Any] = {"file": Path(path).as_posix(), "made_of": made_of}
-    content |= {"inputs": {**inputs}, "sha256": file_digest(path)}
-    content["extra"] = {**(extra or {})}
+    content |= {"inputs": {**inputs}, "sha256": file_digest(path), "extra": {**extra}}
     write_json(record_path(path), {**content, "digest": content_digest(content)})
 
 
@@ -344,20 +343,14 @@ class Packer:
         if found := self._other(value):
             key, content = found
             return {key: self._named(content, where)}
-        raise DataError(
-            f"{where} is a {type(value).__name__}, which cannot be kept as numbers and "
-            "text."
-        )
+        fault = f"{where} is a {type(value).__name__}"
+        raise DataError(f"{fault}, which cannot be kept as numbers and text.")
 
     def _named(self, values: Mapping[str, Any], where: str) -> dict[str, Any]:
         return {name: self.pack(x, f"{where}.{name}") for name, x in values.items()}
 
 
-def unpack(
-    tree: Any,
-    arrays: Mapping[str, np.ndarray],
-    other: Mapping[str, Callable[[dict[str, Any]], Any]],
-) -> Any:
+def unpack(tree: Any, arrays: Mapping[str, np.ndarray], other: Builders) -> Any:
     """Return the object of a tree and its arrays; DataError where the tree is none.
 
     `other` makes objects of other classes of their named parts, by key.
@@ -417,9 +410,8 @@ def read_parts(path: PathLike, what: str) -> tuple[Any, dict[str, np.ndarray]]:
     except Exception as error:  # of NumPy, zipfile, JSON
         if out_of_memory(error):
             raise
-        raise DataError(
-            f"{path}: not {what}, or damaged ({short_message(error)})."
-        ) from error
+        wrong = f"not {what}, or damaged ({short_message(error)})"
+        raise DataError(f"{path}: {wrong}.") from error
 
 
 def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:

@@ -72,9 +72,8 @@ def is_missing(value: Any) -> bool:
         text = as_text(value).strip()
         return text.lower() in MISSING_MARKERS and (not text or text not in _kept.get())
     try:
-        return bool(value != value) or (
-            value == UNLABELLED and not isinstance(value, (bool, np.bool_))
-        )
+        is_flag = isinstance(value, (bool, np.bool_))
+        return bool(value != value) or (value == UNLABELLED and not is_flag)
     except TypeError:  # pandas' NA is neither equal to itself nor not
         return True
 
@@ -110,10 +109,9 @@ def near_duplicates(classes: Mapping[str, Iterable[Any]]) -> list[str]:
 def require_distinct(classes: Mapping[str, Iterable[str]]) -> None:
     """Raise DataError where `near_duplicates` finds any in files or folders."""
     if found := near_duplicates(classes):
-        raise DataError(
-            f"{ALIKE}: {'; '.join(found)}. Write them alike; where both are classes, "
-            "name one by --keep-label, in a study by keep_labels."
-        )
+        other = "name one by --keep-label, in a study by keep_labels"
+        remedy = f"Write them alike; where both are classes, {other}."
+        raise DataError(f"{ALIKE}: {'; '.join(found)}. {remedy}")
 
 
 def no_common_class(classes: Mapping[str, Iterable[Any]]) -> list[str]:
@@ -126,35 +124,31 @@ def no_common_class(classes: Mapping[str, Iterable[Any]]) -> list[str]:
             continue
         pairs = [(name, nearest(name, theirs)) for name in ours]
         near = ", ".join(f"{name!r} may be {other!r}" for name, other in pairs if other)
-        found.append(
-            f"no class in common: {here} has the {listed(ours)}, {there} has "
-            f"the {listed(theirs)}. {f'{near}: w' if near else 'W'}rite equal classes "
-            "alike in both."
-        )
+        fault = f"{here} has the {listed(ours)}, {there} has the {listed(theirs)}"
+        write = f"{near}: write" if near else "Write"
+        remedy = f"{write} equal classes alike in both."
+        found.append(f"no class in common: {fault}. {remedy}")
     return found
 
 
 def require_common(classes: Mapping[str, Iterable[Any]]) -> None:
     """Raise DataError where labels by place, target and source, cannot be matched."""
-    (target, ours), (source, theirs) = (
-        (where, sorted({*labels}, key=str)) for where, labels in classes.items()
-    )
+    both = ((where, sorted({*labels}, key=str)) for where, labels in classes.items())
+    (target, ours), (source, theirs) = both
     if not ours:
-        raise DataError(
-            f"{target}: no row has a label, {source} has the {listed(theirs)}. Name "
-            "the column of labels, or label some rows of each class."
-        )
+        fault = f"{target}: no row has a label, {source} has the {listed(theirs)}"
+        remedy = "Name the column of labels, or label some rows of each class."
+        raise DataError(f"{fault}. {remedy}")
     for fault in no_common_class({target: ours, source: theirs}):
         raise DataError(fault)
     if len(ours) == 1:
         known = f"{source} has the {listed(theirs)}"
         raise DataError(one_class(target, ours[0], known))
     if len(theirs) == 1:
-        raise DataError(
-            f"{source}: all rows are of the class {str(theirs[0])!r}, {target} has "
-            f"the {listed(ours)}. Such a source tells no classes apart; add rows of "
-            "the others."
-        )
+        known = f"{target} has the {listed(ours)}"
+        fault = f"all rows are of the class {str(theirs[0])!r}, {known}"
+        remedy = "Such a source tells no classes apart; add rows of the others."
+        raise DataError(f"{source}: {fault}. {remedy}")
 
 
 def one_class(target: str, label: Any, known: str) -> str:

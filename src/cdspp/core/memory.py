@@ -68,10 +68,8 @@ def require_memory(n_values: int, what: str, remedy: str) -> None:
     """Raise DataError, from `what` to `remedy`, if so many numbers do not fit in."""
     free, needed = available_megabytes(), 8 * n_values / 2**20
     if free is not None and needed > free:
-        raise DataError(
-            f"{what} needs about {memory_text(needed)} of memory, and "
-            f"{memory_text(free)} are free. {remedy}"
-        )
+        fault = f"{what} needs about {memory_text(needed)} of memory"
+        raise DataError(f"{fault}, and {memory_text(free)} are free. {remedy}")
 
 
 def _text(path: Path) -> str:

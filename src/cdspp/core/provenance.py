@@ -170,9 +170,7 @@ def _distributions(name: str) -> str:
 
 
 @cache
-def _parsed(
-    file: Path, changed: int, *, local: bool = False
-) -> tuple[frozenset[str], str]:
+def _parsed(file: Path, changed: int, *, local: bool) -> tuple[frozenset[str], str]:
     """Parse a file once for every state of it, since most digests share most files."""
     imported: set[str] = set()
     code = _dumped(ast.parse(file.read_text()), imported)

@@ -181,10 +181,9 @@ def check_run() -> None:
     for file, (place, digest) in _inputs.items():
         found = _place(file)
         if found != place and (found is None or file_digest(file) != digest):
-            raise StaleJobError(
-                f"{file} was replaced while a job worked with it, which ends without a "
-                "result. Run the study again."
-            )
+            fault = f"{file} was replaced while a job worked with it"
+            end = "which ends without a result. Run the study again."
+            raise StaleJobError(f"{fault}, {end}")
     if _run is None:
         return
     now = read_run_lock(_run.path)
@@ -195,11 +194,10 @@ def check_run() -> None:
     for file in sorted(_loaded() & _run.code.keys()):
         place = _place(file)
         if place is None or place[:2] != _run.code[file]:
-            raise StaleJobError(
-                f"{file} was written since the run began, so that nobody can tell by "
-                "which code this is computed. Run the study again; what is there is "
-                "kept."
-            )
+            fault = f"{file} was written since the run began"
+            result = "so that nobody can tell by which code this is computed"
+            remedy = "Run the study again; what is there is kept."
+            raise StaleJobError(f"{fault}, {result}. {remedy}")
 
 
 def _remove_stale(folder: Path) -> str:

@@ -162,10 +162,8 @@ class Scaling:
         DataError: they have another number of features than the rows of the fit.
         """
         if X.shape[1] != self.n_features:
-            raise DataError(
-                f"X has {X.shape[1]} features, expected {self.n_features} as in the "
-                "rows of the fit."
-            )
+            expected = f"expected {self.n_features} as in the rows of the fit"
+            raise DataError(f"X has {X.shape[1]} features, {expected}.")
         if self.kind == names.UNIT:
             if not issparse(X):
                 return linalg.row_normalise(X)
@@ -221,10 +219,8 @@ def fit_scaling(kind: str, X: Any) -> Scaling:
         raise ConfigError(f"scale must be one of {', '.join(known)}, got {kind!r}.")
     if kind in (names.STANDARDISE, names.STANDARDISE_EACH):
         if issparse(X):
-            raise DataError(
-                "scale: standardise would fill a sparse matrix of shape "
-                f"{tuple(X.shape)} with numbers. Use pca or unit."
-            )
+            fault = f"would fill a sparse matrix of shape {tuple(X.shape)} with numbers"
+            raise DataError(f"scale: standardise {fault}. Use pca or unit.")
         spread = np.where(np.ptp(X, axis=0) > 0, X.std(axis=0), 0.0)
         factors = np.divide(1.0, spread, out=np.zeros(X.shape[1]), where=spread > 0)
         return Scaling(kind, X.shape[1], means=X.mean(axis=0), factors=factors)

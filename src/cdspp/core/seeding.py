@@ -11,9 +11,8 @@ import numpy as np
 def generator(*axes: str | int) -> np.random.Generator:
     """Return the random stream of the given names, for instance (seed, task, trial)."""
     text = json.dumps(axes, separators=(",", ":"))
-    return np.random.default_rng(
-        int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")
-    )
+    digest = hashlib.sha256(text.encode()).digest()
+    return np.random.default_rng(int.from_bytes(digest[:16], "big"))
 
 
 def integer_seed(*axes: str | int) -> int:

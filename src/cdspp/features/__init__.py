@@ -36,7 +36,7 @@ def extractor_class(name: str) -> type[Extractor]:
     offered = discovery.plugin_paths(OFFERED)
     place = name if ":" in name else offered.get(name)
     if place is None or name in discovery.find_identifiers(__name__):
-        return discovery.load_named_class(__name__, name, "extractor", tuple(offered))
+        return discovery.load_named_class(__name__, name, "extractor", *offered)
     cls = discovery.load_class(place)
     whole = issubclass(cls, Extractor) and not inspect.isabstract(cls)
     if not whole or not all(hasattr(cls, name) for name in ("identifier", "kind")):

@@ -21,7 +21,7 @@ from cdspp.analysis.summary import (
     value_text,
 )
 from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, MIN_TRIALS, TOO_FEW, ZERO
-from cdspp.core.names import ALONE, CLASS_NOISE, LABELS
+from cdspp.core.names import ALONE, CLASS_NOISE, LABELS, REFERENCE, SELECTED
 from cdspp.core.wording import counted, in_points
 from cdspp.stages.score import SampleScores
 from cdspp.study.plan import METHOD, BenchmarkPlan, Row
@@ -309,14 +309,16 @@ def elsewhere(evidence: Evidence, where: str) -> Decision:
     raise NotTestable(where)
 
 
-def transfer(evidence: Evidence) -> Decision:
-    """Check that the source helps the reference, on the average over tasks."""
-    ours = source_help.of_reference(evidence.comparisons)
+def transfer(evidence: Evidence, method: str) -> Decision:
+    """Check that the source helps a method, on the average over tasks."""
+    rows = evidence.comparisons["row"].isin([method, f"{method}, {SELECTED}"])
+    comparisons = evidence.comparisons.assign(role=np.where(rows, REFERENCE, ""))
+    ours = source_help.of_reference(comparisons)
     if not ours["state"].any():
         raise NotTestable("no other source state was run")
     average = source_help.on_average(ours)
     states = list(average[average["state"]].itertuples())
-    text = answers.reference_answer(evidence.comparisons)
+    text = answers.reference_answer(comparisons)
     verdict = answers.verdict_of(average)
     trials = min(state.trials for state in states)
     if not trials or verdict == verdicts.COLLAPSED:

@@ -13,7 +13,6 @@ import pandas as pd
 from cdspp.core.errors import DataError
 from cdspp.core.files import atomic
 from cdspp.core.names import MAIN, PathLike, task_domains
-from cdspp.core.provenance import USAGE
 from cdspp.core.wording import counted
 from cdspp.methods.base import UNLABELLED, Iteration
 from cdspp.methods.problem import find_collapse
@@ -112,10 +111,9 @@ def _read(path: PathLike, names: Collection[str]) -> pd.DataFrame:
         wrong = f"expected a Parquet or CSV file of predictions ({error})."
         raise DataError(f"{path}: {wrong}") from error
     if lacking := [name for name in COLUMNS if name not in names_in_file]:
-        raise DataError(
-            f"{path}: lacks {', '.join(lacking)}. Expected the columns "
-            f"{', '.join(COLUMNS)}, perhaps {', '.join(NARROWER)} and confidence."
-        )
+        others = f"perhaps {', '.join(NARROWER)} and confidence"
+        expected = f"Expected the columns {', '.join(COLUMNS)}, {others}."
+        raise DataError(f"{path}: lacks {', '.join(lacking)}. {expected}")
     columns = [name for name in names_in_file if name in names]
     if parquet:
         return pd.read_parquet(path, columns=columns)
@@ -133,7 +131,7 @@ def _numbers(path: PathLike, values: pd.Series, kind: str) -> pd.Series:
 def external_reader(
     path: PathLike, *, benchmark: str, setting: str, task: str
 ) -> Callable[[Trial], tuple[dict[str, Any], list[Iteration]]]:
-    """Return a function that returns a trial as recorded, and its one iteration.
+    """Return a function that returns what a trial's record adds, and its iteration.
 
     A file without the column `setting` is of the main run, one without `benchmark` of
     each that has the task. DataError as of `external_places`, or where a confidence is
@@ -157,13 +155,10 @@ def external_reader(
 def _read_trial(
     predictions: pd.DataFrame, path: PathLike, trial: Trial
 ) -> tuple[dict[str, Any], list[Iteration]]:
-    result: dict[str, Any] = {"trial": trial.number, "status": "ok", "reason": ""}
-    result |= {"collapsed": "", "crashed": False}
-    result |= dict.fromkeys(USAGE)  # measured elsewhere, if at all
     here = predictions[predictions["trial"] == trial.number]
     if here.empty:
         reason = f"{Path(path).name} has no predictions of trial {trial.number}"
-        return result | {"status": "failed", "reason": reason}, []
+        return {"status": "failed", "reason": reason}, []
     here = here[here["id"].isin(trial.test_ids.tolist())]
     where = f"{path}: trial {trial.number}"
     if (twice := here["id"].duplicated()).any():
@@ -171,20 +166,17 @@ def _read_trial(
         raise DataError(f"{where}: {name} is predicted more than once; keep one row.")
     here = here.set_index("id").reindex(trial.test_ids)
     if (without := here["predicted"].isna()).any():
-        raise DataError(
-            f"{where}: {counted(int(without.sum()), 'unlabelled row')} of {len(here)} "
-            f"without a prediction, {here.index[without][0]} first. Expected one for "
-            "each that cdspp export-splits names."
-        )
+        lacking = f"{counted(int(without.sum()), 'unlabelled row')} of {len(here)}"
+        fault = f"{lacking} without a prediction, {here.index[without][0]} first"
+        expected = "Expected one for each that cdspp export-splits names."
+        raise DataError(f"{where}: {fault}. {expected}")
     known = {str(label) for label in [*np.asarray(trial.source.y), *trial.y]}
     known -= {str(UNLABELLED)}
     if unknown := set(here["predicted"]) - known:
-        raise DataError(
-            f"{where}: {sorted(unknown)[0]!r} is no class. Expected "
-            f"{', '.join(sorted(known))}, spelt as in splits.csv."
-        )
+        expected = f"Expected {', '.join(sorted(known))}, spelt as in splits.csv."
+        raise DataError(f"{where}: {sorted(unknown)[0]!r} is no class. {expected}")
     predicted = here["predicted"].to_numpy(dtype=object)
     confidence = here["confidence"].to_numpy(dtype=np.float64)
     n_classes = len({*np.asarray(trial.labelled.y)})
-    result["collapsed"] = find_collapse(predicted, n_classes, rows={}).kind
-    return result, [Iteration(1, predicted, confidence)]
+    collapsed = find_collapse(predicted, n_classes, rows={}).kind
+    return {"collapsed": collapsed}, [Iteration(1, predicted, confidence)]

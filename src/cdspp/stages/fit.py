@@ -30,7 +30,8 @@ from cdspp.stages import formats
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
-TrialResult = tuple[dict[str, Any], Sequence[Iteration]]  # its record, its iterations
+# What its record has beyond a trial that went well, and its iterations.
+TrialResult = tuple[dict[str, Any], Sequence[Iteration]]
 # Files of a block, of which the digest `read` of a trial covers its part.
 OF_BLOCKS = frozenset({"source_split", "target_split", "pairs", "prior"})
 
@@ -87,14 +88,13 @@ def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
     jobs.log_ready()
     files = job_inputs.files.items()
     inputs = {name: run_lock.input_digest(path) for name, path in files}
-    with provenance.limit_threads(job_inputs.numeric_threads):
+    seed, threads = job_inputs.seed, job_inputs.numeric_threads
+    with provenance.limit_threads(threads):
         # By method, so that no time recorded of one is less for another's work.
         for _, settings in groupby(fits, key=attrgetter("method")):
             with memory.shared_results():
                 for fit in settings:
-                    made_of = formats.fit_recipe(
-                        job_inputs.seed, job_inputs.numeric_threads, vars(fit)
-                    )
+                    made_of = formats.fit_recipe(seed, threads, vars(fit))
                     if _is_current(fit.predictions, made_of, inputs):
                         log.info("%s is there, made of the same", fit.predictions)
                         os.utime(fit.predictions)
@@ -163,8 +163,10 @@ def _new_trial(
     run: Callable[[Trial], TrialResult], trial: Trial, read: str
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
     with keep_labels(*trial.classes):  # what means no label is left out before
-        result, iterations = run(trial)
+        found, iterations = run(trial)
     n = len(trial.test_ids)
+    result = {"trial": trial.number, "status": "ok", "reason": "", "collapsed": ""}
+    result |= {"crashed": False, **dict.fromkeys(provenance.USAGE), **found}
     result |= {"rounds": len(iterations), "tested": n, "read": read}
     result["test_ids"] = provenance.ids_digest(trial.test_ids)
     rows: dict[str, list[Any]] = {name: [] for name in formats.FIT_COLUMNS}
@@ -229,10 +231,8 @@ class DoneTrials:
 
     def _blocks(self) -> dict[Path, set[int]]:
         records = self._own.parent.glob("[0-9]*-*[0-9].json")
-        return {
-            record.with_suffix(".parquet"): {*trials_of_block(record.stem)}
-            for record in records
-        }
+        paths = (record.with_suffix(".parquet") for record in records)
+        return {path: {*trials_of_block(path.stem)} for path in paths}
 
 
 def _shared_inputs(inputs: Mapping[str, str]) -> dict[str, str]:
@@ -249,34 +249,27 @@ def _run_trial(job_inputs: JobInputs, fit: Fit, trial: Trial) -> TrialResult:
     build = partial(make_seeded, fit.method, seed, **options)
     chosen = select_options(build, trial, state, axes, fit.grid) if fit.grid else {}
     sources = state.of_all(trial.sources, trial.labelled, axes)
-    status, reason, collapsed, unexpected = "ok", "", "", False
+    result: dict[str, Any] = {"selected": chosen} if fit.grid else {}
     iterations: Sequence[Iteration] = []
     with provenance.measured() as usage, warnings.catch_warnings():
         warnings.simplefilter("ignore", CollapseWarning)  # recorded instead
         try:
             model = fitted(partial(build, **chosen), trial, sources)
             _check_iterations(model.history_, trial)
-            iterations, collapsed = model.history_, model.collapsed_
+            iterations, result["collapsed"] = model.history_, model.collapsed_
         except MethodFailed as failure:
-            status, reason = "failed", str(failure)
+            result |= {"status": "failed", "reason": str(failure)}
         except Exception as error:
             if errors.stops_job(error):
                 raise
-            status, reason, unexpected = (
-                "failed",
-                errors.unexpected_error_text(error),
-                True,
-            )
-            log.exception(
-                "trial %d: the method stopped with an unexpected error", trial.number
-            )
-    seconds = usage["seconds"]
-    log.info("trial %d: %s %s (%.2f s)", trial.number, status, reason, seconds)
-    if collapsed:
+            reason = errors.unexpected_error_text(error)
+            result |= {"status": "failed", "reason": reason, "crashed": True}
+            log.exception("trial %d: an unexpected error of the method", trial.number)
+    ended = result.get("status", "ok"), result.get("reason", "")
+    log.info("trial %d: %s %s (%.2f s)", trial.number, *ended, usage["seconds"])
+    if collapsed := result.get("collapsed"):
         log.warning("trial %d has collapsed: %s", trial.number, collapsed)
-    result = {"trial": trial.number, "status": status, "reason": reason, **usage}
-    result |= {"collapsed": collapsed, "crashed": unexpected}
-    return result | ({"selected": chosen} if fit.grid else {}), iterations
+    return result | usage, iterations
 
 
 def _check_iterations(iterations: Sequence[Iteration], trial: Trial) -> None:
@@ -285,10 +278,9 @@ def _check_iterations(iterations: Sequence[Iteration], trial: Trial) -> None:
         sizes = {len(entry.prediction)}
         sizes |= {n if entry.confidence is None else len(entry.confidence)}
         if sizes != {n} or not labels.issuperset(entry.prediction.tolist()):
-            raise ValueError(
-                f"iteration {entry.iteration}: expected one of the {len(labels)} "
-                f"labels for each of {n} unlabelled rows, but it gives something else"
-            )
+            each = f"one of the {len(labels)} labels for each of {n} unlabelled rows"
+            fault = f"expected {each}, but it gives something else"
+            raise ValueError(f"iteration {entry.iteration}: {fault}")
 
 
 def grid_options(grid: Grid) -> list[dict[str, Any]]:

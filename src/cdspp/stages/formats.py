@@ -309,10 +309,8 @@ def _check_rows(fit: FitFile) -> None:
         raise refused(fit.path, f"{expected}, but there are {found}")
     for trial, result in results.items():
         here, tested = columns["trial"] == trial, result["tested"]
-        ids, iterations = (
-            columns["id"][here],
-            rows_by_iteration(columns["iteration"][here]),
-        )
+        ids = columns["id"][here]
+        iterations = rows_by_iteration(columns["iteration"][here])
         if len(iterations) != result["rounds"]:
             expected = f"trial {trial}: expected {result['rounds']} iterations"
             raise refused(fit.path, f"{expected}, but there are {len(iterations)}")

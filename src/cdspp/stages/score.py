@@ -88,11 +88,9 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
         labels = np.fromiter(map(of_id.__getitem__, columns["id"]), np.intp)
     except KeyError:
         unknown = [key for key in columns["id"] if key not in truth]
-        raise DataError(
-            f"{fit.path}: {len(unknown)} predicted samples have no label, the first is "
-            f"{unknown[0]}. Delete it and the labels of its target, and run the study "
-            "again."
-        ) from None
+        fault = f"{len(unknown)} predicted samples have no label, the first is"
+        remedy = "Delete it and the labels of its target, and run the study again."
+        raise DataError(f"{fit.path}: {fault} {unknown[0]}. {remedy}") from None
     predicted = np.fromiter(map(codes.__getitem__, columns["predicted"]), np.intp)
     # Rows of a table without a label are predicted, and not scored.
     known = labels != UNSCORED
@@ -108,9 +106,8 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
             rows.append((*key, number, 0, *state, 0, *[np.nan] * 3))
         if not len(of_trial):
             continue
-        for iteration, places in formats.rows_by_iteration(
-            iterations[of_trial]
-        ).items():
+        by_iteration = formats.rows_by_iteration(iterations[of_trial])
+        for iteration, places in by_iteration.items():
             here = of_trial[places]
             scores = accuracies(labels[here], predicted[here])
             rows.append((*key, number, iteration, *state, len(here), *scores))
@@ -124,10 +121,9 @@ class SampleScoreWriter:
     """
 
     def __init__(self, truth: Mapping[str, Mapping[str, str]]) -> None:
-        self._labels = {
-            domain: {key: label for key, label in labels.items() if label}
-            for domain, labels in truth.items()
-        }
+        self._labels: dict[str, dict[str, str]] = {}
+        for domain, labels in truth.items():
+            self._labels[domain] = {k: label for k, label in labels.items() if label}
         self._trials: dict[tuple[str, str, str], dict[int, NDArray[np.int8]]] = {}
 
     def add(self, fit: FitFile) -> None:
@@ -208,9 +204,8 @@ def vote(predictions: pd.DataFrame) -> pd.DataFrame:
     last = predictions.groupby("trial")["iteration"].transform("max")
     rows = predictions[predictions["iteration"] == last]
     votes = rows.groupby(["id", "predicted"])["confidence"].agg(["size", "mean"])
-    votes = votes.reset_index().sort_values(
-        ["id", "size", "predicted"], ascending=[True, False, True]
-    )
+    order = ["id", "size", "predicted"]
+    votes = votes.reset_index().sort_values(order, ascending=[True, False, True])
     trials = rows.groupby("id").size()
     best = votes.drop_duplicates("id").set_index("id")
     best = best.assign(trials=trials, agreement=best["size"] / trials)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
@@ -30,7 +31,7 @@ __all__ = ["BRIDGE_STATES", "STATES", "SourceState", "bridge_states", "derangeme
 
 
 def derangement(
-    n: int, rng: np.random.Generator, needs: str = "there have to be two"
+    n: int, rng: Generator, needs: str = "there have to be two"
 ) -> NDArray[np.intp]:
     """Draw one of the permutations of `n` that leave nothing in its place, uniformly.
 
@@ -48,45 +49,7 @@ STATES = (names.REAL, *names.CONTROLS)
 BRIDGE_STATES = names.BRIDGE_STATES
 
 
-def _changed(
-    state: str,
-    source: SourceDomain,
-    labelled: SourceDomain,
-    rng: np.random.Generator,
-    spread: float,
-) -> SourceDomain | None:
-    X: Any = source.X
-    y = np.asarray(source.y)
-    match state:
-        case names.REAL:
-            return source
-        case names.ALONE:
-            return None
-        case names.MATCHED:
-            return _matched(labelled, y, rng)
-        case names.SWAPPED:
-            classes, codes = np.unique(y, return_inverse=True)
-            needs = f"{state} needs two source classes"
-            renamed = classes[derangement(len(classes), rng, needs)]
-            return SourceDomain(X, renamed[codes])
-        case "permuted-labels":
-            return SourceDomain(X, rng.permutation(y))
-        case names.CLASS_NOISE:
-            rows = X.toarray() if issparse(X) else np.asarray(X)
-            classes, codes = np.unique(y, return_inverse=True)
-            means = rng.standard_normal((len(classes), rows.shape[1]))
-            drawn = means[codes] + spread * rng.standard_normal(rows.shape)
-            lengths = np.linalg.norm(rows, axis=1) / np.linalg.norm(drawn, axis=1)
-            return SourceDomain(drawn * lengths[:, None], source.y)
-        case "noise":
-            drawn = np.abs(rng.standard_normal(np.shape(X)))
-            return SourceDomain(drawn, source.y)
-    raise KeyError(state)
-
-
-def _shuffled(
-    state: str, source: SourceDomain, rng: np.random.Generator
-) -> SourceDomain:
+def _shuffled(state: str, source: SourceDomain, rng: Generator) -> SourceDomain:
     if state == names.SHUFFLED_COLUMNS:
         ours, theirs = zip(*source.shared_columns, strict=True)
         order = derangement(len(theirs), rng, f"{state} needs two shared columns")
@@ -97,9 +60,7 @@ def _shuffled(
     return replace(source, paired_rows=(ours, theirs[order]))
 
 
-def _matched(
-    labelled: SourceDomain, y: NDArray[Any], rng: np.random.Generator
-) -> SourceDomain:
+def _matched(labelled: SourceDomain, y: NDArray[Any], rng: Generator) -> SourceDomain:
     """Repeat labelled target rows to the sizes of source classes `y`."""
     X: Any = labelled.X
     X, labels = X if issparse(X) else np.asarray(X), np.asarray(labelled.y)
@@ -109,10 +70,9 @@ def _matched(
         if np.any(labels == label)
     ]
     if not rows:
-        raise DataError(
-            f"{names.MATCHED} repeats labelled target rows of the source's classes, "
-            "and no target row has one of them. Leave this source state out."
-        )
+        what = f"{names.MATCHED} repeats labelled target rows of the source's classes"
+        fault = "and no target row has one of them. Leave this source state out."
+        raise DataError(f"{what}, {fault}")
     chosen = np.concatenate(rows)
     return SourceDomain(X[chosen], labels[chosen])
 
@@ -164,10 +124,8 @@ class SourceState:
     def __post_init__(self) -> None:
         """Check that only class noise has a shape."""
         if self.name != names.CLASS_NOISE and (self.spread != 1.0 or self.absolute):
-            raise ValueError(
-                f"spread and absolute are of {names.CLASS_NOISE}, the source state is "
-                f"{self.name}. Remove them."
-            )
+            fault = f"the source state is {self.name}. Remove them."
+            raise ValueError(f"spread and absolute are of {names.CLASS_NOISE}, {fault}")
 
     def of_all(
         self,
@@ -200,7 +158,7 @@ class SourceState:
         rng = generator(self.name, *axes)
         if self.name in BRIDGE_STATES:
             return _shuffled(self.name, source, rng)
-        changed = _changed(self.name, source, labelled, rng, self.spread)
+        changed = self._changed(source, labelled, rng)
         if changed is not None and self.absolute:
             changed = SourceDomain(np.abs(changed.X), changed.y)
         # With the bridge of the real one.
@@ -214,3 +172,34 @@ class SourceState:
             if bridge[PAIRS] is not None:
                 bridge[PAIRS] = (bridge[PAIRS][1], bridge[PAIRS][1])
         return None if changed is None else replace(changed, **bridge)
+
+    def _changed(
+        self, source: SourceDomain, labelled: SourceDomain, rng: Generator
+    ) -> SourceDomain | None:
+        X: Any = source.X
+        y = np.asarray(source.y)
+        match self.name:
+            case names.REAL:
+                return source
+            case names.ALONE:
+                return None
+            case names.MATCHED:
+                return _matched(labelled, y, rng)
+            case names.SWAPPED:
+                classes, codes = np.unique(y, return_inverse=True)
+                needs = f"{self.name} needs two source classes"
+                renamed = classes[derangement(len(classes), rng, needs)]
+                return SourceDomain(X, renamed[codes])
+            case "permuted-labels":
+                return SourceDomain(X, rng.permutation(y))
+            case names.CLASS_NOISE:
+                rows = X.toarray() if issparse(X) else np.asarray(X)
+                classes, codes = np.unique(y, return_inverse=True)
+                means = rng.standard_normal((len(classes), rows.shape[1]))
+                drawn = means[codes] + self.spread * rng.standard_normal(rows.shape)
+                lengths = np.linalg.norm(rows, axis=1) / np.linalg.norm(drawn, axis=1)
+                return SourceDomain(drawn * lengths[:, None], source.y)
+            case "noise":
+                drawn = np.abs(rng.standard_normal(np.shape(X)))
+                return SourceDomain(drawn, source.y)
+        raise KeyError(self.name)

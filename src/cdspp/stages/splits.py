@@ -139,7 +139,5 @@ def _check_sizes(classes: NDArray[Any], per_class: int, where: str) -> None:
     sizes = Counter(label for label in classes.tolist() if label is not None)
     small = [f"{name} ({n})" for name, n in sorted(sizes.items()) if n <= per_class]
     if small:
-        raise DataError(
-            f"{where}: {per_class} labelled target samples per class leave no test "
-            f"sample in {', '.join(small)}. Lower labels.target."
-        )
+        fault = f"{per_class} labelled target samples per class leave no test sample"
+        raise DataError(f"{where}: {fault} in {', '.join(small)}. Lower labels.target.")

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
 from cdspp.core import errors, labels, provenance
@@ -76,9 +75,7 @@ def write_subspace(
         np.savez(stream, allow_pickle=False, **arrays)
 
 
-def _arrays(
-    method: str, options: Mapping[str, Any], trial: Trial
-) -> dict[str, NDArray[Any]]:
+def _arrays(method: str, options: Mapping[str, Any], trial: Trial) -> dict[str, Any]:
     extra = {"final_fit": True} if "final_fit" in option_defaults(method) else {}
     model = make(method, **{**options, "keep_projections": True, **extra})
     with labels.keep_labels(*trial.classes):

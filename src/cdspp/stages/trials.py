@@ -83,7 +83,7 @@ def read_trials(
     files: TaskFiles,
     *,
     overlap: str = "exclude",
-    bridge: Mapping[str, Any] | None = None,
+    bridge: Mapping[str, Any] = {},
     keep_sparse: bool = False,
 ) -> Iterator[Trial]:
     """Yield the trials of a block.
@@ -97,11 +97,12 @@ def read_trials(
     read = [_read_domain(files, name, keep_sparse) for name in source_features(files)]
     source = read[0][0]
     target, split = _read_domain(files, "target_features", keep_sparse)
-    bridge = bridge or {}
     shared = _shared_columns(files, source, target, bridge.get(SHARED))
     pairs = _pair_reader(files, source, target, bridge.get(PAIRS, 0))
+    prior = files.get("prior")
+    shares = formats.read_rows(prior, formats.SHARE_COLUMNS) if prior else {}
     for number in np.unique(split["trial"]):
-        drawn = [(X, _of_trial(of_source, number)) for X, of_source in read]
+        drawn = [(each.X, _of_trial(of_source, number)) for each, of_source in read]
         ids = tuple(left["id"] for _, left in drawn)
         right = _of_trial(split, number)
         labelled = right["role"] == LABELLED
@@ -112,19 +113,17 @@ def read_trials(
             labelled = labelled[kept]
         paired_ids, paired = pairs(number, *ids, right["id"])
         bridged: dict[str, Any] = {SHARED: shared, PAIRS: paired}
+        parts = [(X[left["row"]], left["label"]) for X, left in drawn]
         yield Trial(
             number=int(number),
             X=target.X[right["row"]],
             y=np.where(labelled, right["label"], UNLABELLED),
             test_ids=right["id"][~labelled],
-            sources=tuple(
-                SourceDomain(features.X[left["row"]], left["label"], **bridged)
-                for features, left in drawn
-            ),
+            sources=tuple(SourceDomain(*part, **bridged) for part in parts),
             ids_of_sources=ids,
             labelled_ids=right["id"][labelled],
             paired_ids=paired_ids,
-            prior=_prior(files, number),
+            prior=_of_trial(shares, number)["share"] if shares else None,
         )
 
 
@@ -142,26 +141,16 @@ def _read_domain(
     split = formats.read_rows(split_file, formats.SPLIT_COLUMNS)
     rows, ids = split["row"], features.ids
     if rows.max(initial=-1) >= len(ids) or np.any(ids[rows] != split["id"].astype(str)):
-        raise DataError(
-            f"{files[name]}: its rows are not those that the splits were drawn from. "
-            "Delete the features of this domain and run again."
-        )
+        fault = "its rows are not those that the splits were drawn from"
+        remedy = "Delete the features of this domain and run again."
+        raise DataError(f"{files[name]}: {fault}. {remedy}")
     if not keep_sparse and not isinstance(features.X, np.ndarray):
         features = replace(features, X=features.X.toarray())
     return features, split
 
 
-def _prior(files: TaskFiles, trial: int) -> NDArray[Any] | None:
-    if "prior" not in files:
-        return None
-    shares = formats.read_rows(files["prior"], formats.SHARE_COLUMNS)
-    return np.asarray(shares["share"][shares["trial"] == trial])
-
-
-def _of_trial(
-    split: Mapping[str, NDArray[Any]], number: int
-) -> dict[str, NDArray[Any]]:
-    drawn = split["trial"] == number
+def _of_trial(split: Mapping[str, NDArray[Any]], trial: int) -> dict[str, NDArray[Any]]:
+    drawn = split["trial"] == trial
     return {name: values[drawn] for name, values in split.items()}
 
 
@@ -174,10 +163,9 @@ def _shared_columns(
     sides = []
     for path, features in zip(paths, (source, target), strict=True):
         if features.columns is None:
-            raise DataError(
-                f"{path}: its columns have no names, by which they are shared. Name a "
-                "view that has them (bridge: {view: ...}), of words or of tables."
-            )
+            fault = "its columns have no names, by which they are shared"
+            view = "a view that has them (bridge: {view: ...}), of words or of tables"
+            raise DataError(f"{path}: {fault}. Name {view}.")
         sides.append({name: k for k, name in enumerate(features.columns.tolist())})
     ours, theirs = sides
     if wanted == SAME_NAMES:
@@ -208,11 +196,10 @@ def _pair_reader(
         known = all(name in rows for name in ids for _, rows in sides)
         apart = all({*ids}.isdisjoint(names) for names in taken)
         if len(ids) < number or not known or not apart:
-            raise DataError(
-                f"{files['pairs']}, trial {trial}: expected {number} paired rows in "
-                f"both views that are in no split, got {len(ids)}. Delete it and run "
-                "again, or lower paired_rows."
-            )
+            expected = f"{number} paired rows in both views that are in no split"
+            fault = f"trial {trial}: expected {expected}, got {len(ids)}"
+            remedy = "Delete it and run again, or lower paired_rows."
+            raise DataError(f"{files['pairs']}, {fault}. {remedy}")
         ours, theirs = (X[[rows[name] for name in ids]] for X, rows in sides)
         return drawn, (ours, theirs)
 

@@ -29,7 +29,7 @@ def cross_faults(known: ConfigNames, plugins: Sequence[ReportPlugin]) -> list[st
     """Return every fault found; plug-ins check their own keys."""
     settings, curves = known.entries("settings"), known.entries("curves")
     return [
-        *_repeated(known),
+        *_repeated_ids(known),
         *_view_faults(known),
         *_weight_faults(known),
         *_benchmark_faults(known),
@@ -41,7 +41,7 @@ def cross_faults(known: ConfigNames, plugins: Sequence[ReportPlugin]) -> list[st
     ]
 
 
-def _repeated(known: ConfigNames) -> Faults:
+def _repeated_ids(known: ConfigNames) -> Faults:
     for section in ("datasets", "views", "benchmarks", "methods", "settings", "curves"):
         counts = Counter(entry["id"] for _, entry in known.entries(section))
         for name, count in sorted(counts.items()):
@@ -83,11 +83,10 @@ def _weight_faults(known: ConfigNames) -> Faults:
                 lost.setdefault(path, where)
     for path, where in lost.items():
         if not os.path.isfile(path):
-            yield (
-                f"{where}.options.weights: no such file: {path}. Expected the path of "
-                "a state dict, from the folder of the run; or random, or "
-                "IMAGENET1K_V1, which is fetched."
-            )
+            others = "or random, or IMAGENET1K_V1, which is fetched"
+            expected = f"the path of a state dict, from the folder of the run; {others}"
+            fault = f"no such file: {path}"
+            yield f"{where}.options.weights: {fault}. Expected {expected}."
 
 
 def _extractor(view: Config) -> type[features.Extractor] | None:
@@ -118,7 +117,7 @@ def _benchmark_faults(known: ConfigNames) -> Faults:
             continue
         for key in VIEWS if all(known.root(entry[key]) for key in VIEWS) else ():
             yield from _kind_faults(known, where, entry, key)
-            yield from _option_domain_faults(known, where, entry, key)
+            yield from _value_faults(known, where, entry, key)
         yield from _domain_faults(known, where, entry)
         yield from _class_faults(known, where, entry)
         if "bridge" in entry:
@@ -154,9 +153,7 @@ def _kind_faults(known: ConfigNames, where: str, entry: Config, key: str) -> Fau
         yield from unknown_of(f"{place}: codebook_domain", [str(domain)], domains)
 
 
-def _option_domain_faults(
-    known: ConfigNames, where: str, entry: Config, key: str
-) -> Faults:
+def _value_faults(known: ConfigNames, where: str, entry: Config, key: str) -> Faults:
     domains = _domains_of(known, entry, key)
     name: str | None = entry[key]
     while name in known.views:
@@ -176,10 +173,8 @@ def _domain_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
         every = dict.fromkeys((*sources, target))
         yield from unknown_of(f"{where}.tasks: {task}: domain", every, domains)
         if names.several_sources(task) and len(every) <= len(sources):
-            yield (
-                f"{where}.tasks: {task}: name each of several sources once, and the "
-                "target not among them."
-            )
+            remedy = "name each of several sources once, and the target not among them"
+            yield f"{where}.tasks: {task}: {remedy}."
     shown = [task for task in tasks if not names.several_sources(task)]
     if not shown:
         yield f"{where}.tasks: one of them needs a single source, to be the showcase."
@@ -188,10 +183,9 @@ def _domain_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
 
 
 def _class_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
-    domains = {
-        name: [label for label, size in sizes.items() if size]
-        for name, sizes in known.datasets[entry["dataset"]].class_sizes.items()
-    }
+    domains = {}
+    for name, sizes in known.datasets[entry["dataset"]].class_sizes.items():
+        domains[name] = [label for label, size in sizes.items() if size]
     for task in task_names(entry, domains):
         both: dict[str, list[str]] = {}
         sources, target = names.task_domains(task)
@@ -223,10 +217,9 @@ def _bridge_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
         view = known.views.get(name, {})
         found = _extractor(view) if view else None
         if found and (not found.names_columns or view.get("scale") == names.PCA):
-            yield (
-                f"{where}.{SHARED}: the columns of view {name} ({view['extractor']}) "
-                "have no names; give one of texts or tables, without pca: view: ..."
-            )
+            fault = f"the columns of view {name} ({view['extractor']}) have no names"
+            remedy = "give one of texts or tables, without pca: view: ..."
+            yield f"{where}.{SHARED}: {fault}; {remedy}"
     if (wanted := bridge.get(PAIRS, 0)) > dataset.paired:
         text = f"{wanted} are asked for, {dataset.identifier} has {dataset.paired}"
         yield f"{where}.{PAIRS}: {text}."
@@ -244,16 +237,15 @@ def _method_faults(known: ConfigNames) -> Faults:
         yield from _option_faults(f"{where}.options", name, options)
         grid = method.get("grid", {})
         if grid and found.transductive:
-            yield (
-                f"{where}.grid: method {name} labels the rows it is fitted on, and "
-                "those that select are held out; remove the key."
-            )
+            fault = "and those that select are held out; remove the key"
+            what = f"method {name} labels the rows it is fitted on"
+            yield f"{where}.grid: {what}, {fault}."
         for option, value in ((o, v) for o in grid for v in grid[o]):
             yield from _option_faults(f"{where}.grid", name, {option: value})
         states = method.get("states", [])
         if "states" in method and not found.uses_source:
             yield f"{where}.states: method {name} uses no source; remove the key."
-        yield from known.missing(f"{where}.states", "source_states", *states)
+        yield from unknown_of(f"{where}.states", states, known.states)
         yield from run_faults(known, where, method, ())
         yield from _own_view_faults(known, where, method)
         if "prior_file" in method and "prior" not in option_defaults(name):
@@ -293,10 +285,9 @@ def _bridge_use_faults(known: ConfigNames, where: str, method: Config) -> Faults
     ran = (known.benchmarks.get(name, {}) for name in known.ran(method))
     lacks = not any({*chosen} & {*entry.get("bridge", {})} for entry in ran)
     if chosen and lacks:
-        yield (
-            f"{where}.id: {method['id']} uses {' and '.join(sorted(chosen))}, which no "
-            "benchmark gives it; add them to one: bridge: {...}."
-        )
+        used = f"{method['id']} uses {' and '.join(sorted(chosen))}"
+        fault = "which no benchmark gives it; add them to one: bridge: {...}."
+        yield f"{where}.id: {used}, {fault}"
 
 
 def _role_faults(known: ConfigNames) -> Faults:

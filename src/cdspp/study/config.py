@@ -6,7 +6,9 @@ import copy
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +16,8 @@ import numpy as np
 
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import ConfigError, DataError
-from cdspp.core.names import BASELINE, REFERENCE, several_sources
+from cdspp.core.names import BASELINE, REFERENCE, PathLike, Paths, several_sources
+from cdspp.core.wording import counted
 from cdspp.core.yaml_files import read_yaml
 from cdspp.datasets import Dataset, own_dataset
 from cdspp.datasets.base import KINDS, digests_path
@@ -63,20 +66,10 @@ class MergedConfig(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def merge_presets(own: Config, folder: str | Path) -> MergedConfig:
+def merge_presets(own: Config, folder: PathLike) -> MergedConfig:
     """Put the keys of a study over those of the presets that it names, and defaults.
 
-    Parameters
-    ----------
-    own : mapping
-        Keys of the user, from study files and the command line.
-    folder : path
-        That of the workflow, with ``config.yaml`` and ``resources/presets``.
-
-    Raises
-    ------
-    ConfigError
-        There is no preset of a name.
+    `folder` has ``config.yaml`` and ``resources/presets``. ConfigError: no such preset.
     """
     shipped = sorted(Path(folder, "resources/presets").glob("*.yaml"))
     files = {file.stem: file for file in shipped}
@@ -86,10 +79,8 @@ def merge_presets(own: Config, folder: str | Path) -> MergedConfig:
     named = named if isinstance(named, list) else [named]
     for name in named:
         if name not in list(files):
-            near = did_you_mean(name, files)
-            raise ConfigError(
-                f"preset: unknown name {name!r}{near} There are {', '.join(files)}."
-            )
+            hint = f"{did_you_mean(name, files)} There are {', '.join(files)}."
+            raise ConfigError(f"preset: unknown name {name!r}{hint}")
     preset = merge_files([files[name] for name in named])
     preset.pop("study", None)
     merged = _merged(_merged(defaults, preset), own)
@@ -101,15 +92,31 @@ def merge_presets(own: Config, folder: str | Path) -> MergedConfig:
     if isinstance(methods, list) and isinstance(config.get("add"), list):
         config["methods"] = methods = _with_added(methods, config.pop("add"))
     known = set(map(_name, methods)) if isinstance(methods, list) else set()
+    notes = []
+    if REFERENCE not in own and (name := _own_reference(own)):
+        config[REFERENCE] = name
+        notes.append(f"reference: the study names none; it is {name}, its own class.")
     for role in (REFERENCE, BASELINE):  # by default one of the methods that there are
         if role not in own and config[role] not in known:
             del config[role]
-    if not (replaced := [key for key in preset if key in own]):
-        return MergedConfig(config)
-    left = [key for key in RUNS if preset.get(key) and key not in own]
-    kept = f", and keeps {', '.join(left)}" if left else ""
-    text = f"{', '.join(replaced)} of the preset {', '.join(named)}{kept}."
-    return MergedConfig(config, (f"The study replaces {text}",))
+    if replaced := [key for key in preset if key in own]:
+        left = [key for key in RUNS if preset.get(key) and key not in own]
+        kept = f", and keeps {', '.join(left)}" if left else ""
+        text = f"{', '.join(replaced)} of the preset {', '.join(named)}{kept}."
+        notes.append(f"The study replaces {text}")
+    return MergedConfig(config, tuple(notes))
+
+
+def _own_reference(own: Config) -> str:
+    """Return the first method that the study itself gives as a class with a source."""
+    given = [own[key] for key in ("methods", "add") if isinstance(own.get(key), list)]
+    for entry in chain(*given):
+        match entry:
+            case {"id": str(name), "class": str(place)}:
+                with suppress(ConfigError, ValueError):  # which `load_study` reports
+                    if entry.get("kind") is None and method_class(place).uses_source:
+                        return name
+    return ""
 
 
 def _with_added(methods: list[Any], added: list[Any]) -> list[Any]:
@@ -125,9 +132,7 @@ def _name(entry: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
-def merge_files(
-    files: Sequence[str | Path], more: Config | None = None
-) -> dict[str, Any]:
+def merge_files(files: Paths, more: Config | None = None) -> dict[str, Any]:
     """Return the keys of YAML files, and more, merged as Snakemake does: the last wins.
 
     ConfigError names a file that is no YAML, or holds no mapping of keys.
@@ -153,40 +158,22 @@ def _merged(below: Config, above: Config) -> dict[str, Any]:
 
 
 def load_study(
-    config: Config,
-    *,
-    schema: str | Path,
-    catalogue: str | Path,
-    resources: str | Path,
-    data: str | Path | None = None,
+    config: Config, folder: str | Path, data: str | Path | None = None
 ) -> Study:
-    """Check a configuration and return the study it describes.
+    """Check a configuration by the files of a workflow, and return its study.
 
-    Parameters
-    ----------
-    config : mapping
-        The configuration as read from YAML.
-    schema, catalogue, resources : path
-        JSON schema of the configuration, as YAML; catalogue of the data sets; folder of
-        the files that the project ships for plug-ins of the report.
-    data : path, optional
-        Folder of the data sets, which keeps the digests of the user's own files, so
-        that none is read twice.
-
-    Raises
-    ------
-    ConfigError
-        The message lists every fault found, one per line: those of the schema, or
-        if there is none, all others.
+    The folder `data` of the data sets keeps digests of the user's own files, so that
+    none is read twice. ConfigError lists all faults, one per line, of the schema first.
     """
+    resources = Path(folder, "resources")
     if (given := config.get("partial")) in ("true", "false"):  # of a command line
         config = {**config, "partial": given == "true"}
     if config.get("source_states") == []:  # off, as other sections are
         config = {**config, "source_states": {"states": []}}
-    _refuse(schema_faults(config, schema))
-    plugins = tuple(plugin(Path(resources)) for plugin in plugin_classes())
+    _refuse(schema_faults(config, Path(folder, "workflow/schemas/config.schema.yaml")))
+    plugins = [plugin(resources) for plugin in plugin_classes()]
     faults = list(register_external_methods(config))
-    datasets, more, notes = _datasets(config, catalogue, data)
+    datasets, more, notes = _datasets(config, resources / "datasets.yaml", data)
     known = ConfigNames(config, datasets)
     _refuse([*faults, *more, *cross_faults(known, plugins)])
     study = _build(known, plugins, notes)
@@ -197,23 +184,21 @@ def load_study(
 def _refuse(faults: Sequence[str]) -> None:
     if faults:
         lines = "\n".join(f"  - {fault}" for fault in faults)
-        noun = "fault" if len(faults) == 1 else "faults"
-        raise ConfigError(f"{len(faults)} {noun} in the configuration:\n{lines}")
+        number = counted(len(faults), "fault")
+        raise ConfigError(f"{number} in the configuration:\n{lines}")
 
 
-def schema_faults(config: Config, schema: str | Path) -> list[str]:
+def schema_faults(config: Config, schema: PathLike) -> list[str]:
     """Return a sentence for each way in which a configuration breaks the schema."""
     from jsonschema import Draft202012Validator
     from jsonschema.validators import extend
 
     # JSON knows one kind of number, and 2.0 trials are two: a slip all the same.
-    kinds = Draft202012Validator.TYPE_CHECKER.redefine(
-        "integer", lambda _, value: type(value) is int
-    )
+    kinds = Draft202012Validator.TYPE_CHECKER
+    kinds = kinds.redefine("integer", lambda _, value: type(value) is int)
     validator = extend(Draft202012Validator, type_checker=kinds)(read_yaml(schema))
-    errors = sorted(
-        validator.iter_errors(config), key=lambda e: list(map(str, e.absolute_path))
-    )
+    errors = validator.iter_errors(config)
+    errors = sorted(errors, key=lambda e: [*map(str, e.absolute_path)])
     # Of keys that lack in one place, each is an error that names them all.
     sentences = (sentence for error in errors for sentence in _sentences(error))
     return list(dict.fromkeys(sentences))
@@ -295,11 +280,10 @@ def _toy_problem_fault(name: str, entry: Config) -> str:
     except ConfigError as error:
         return str(error)
     except Exception as error:
-        return (
-            f"{entry['class']} stops on a toy problem ({type(error).__name__}: "
-            f"{error}). Expected fit(X, y, *, source=), where y is -1 for a row "
-            "without a label, and predict."
-        )
+        reason = f"{type(error).__name__}: {error}"
+        labels = "where y is -1 for a row without a label"
+        expected = f"Expected fit(X, y, *, source=), {labels}, and predict."
+        return f"{entry['class']} stops on a toy problem ({reason}). {expected}"
     return ""
 
 
@@ -311,10 +295,9 @@ def _datasets(
     datasets: dict[str, StudyDataset] = {}
     for name, entry in load_catalogue(catalogue).items():
         if (kind := entry["kind"]) in KINDS:
-            sizes = {
-                domain: dict(zip(entry["classes"], counts, strict=True))
-                for domain, counts in entry["class_sizes"].items()
-            }
+            sizes = {}
+            for domain, counts in entry["class_sizes"].items():
+                sizes[domain] = dict(zip(entry["classes"], counts, strict=True))
             paired = entry.get("paired", 0)
             datasets[name] = StudyDataset(name, kind, sizes, entry=entry, paired=paired)
     for i, entry in enumerate(config.get("datasets", [])):
@@ -334,19 +317,16 @@ def _datasets(
 def _of_user(found: Dataset, entry: Config) -> StudyDataset:
     contents = found.contents()
     unlabelled = {name: n[""] for name, n in contents.items() if "" in n}
-    sizes = {
-        domain: {label: n for label, n in counts.items() if label}
-        for domain, counts in contents.items()
-    }
+    sizes = {}
+    for domain, counts in contents.items():
+        sizes[domain] = {label: n for label, n in counts.items() if label}
     own = {key: value for key, value in entry.items() if key != "id"}
     columns = getattr(found, "features", {})
     name, kind, paired = found.identifier, found.kind, found.n_paired
     return StudyDataset(name, kind, sizes, own, unlabelled, {}, paired, columns)
 
 
-def _build(
-    known: ConfigNames, plugins: Sequence[ReportPlugin], notes: list[str]
-) -> Study:
+def _build(known: ConfigNames, plugins: list[ReportPlugin], notes: list[str]) -> Study:
     config, benchmarks = known.config, {}
     for entry in config["benchmarks"]:
         sizes = known.datasets[entry["dataset"]].class_sizes
@@ -354,9 +334,7 @@ def _build(
         shown = next(task for task in tasks if not several_sources(task))
         filled = {"title": entry["id"], "showcase": shown, **entry}
         benchmarks[entry["id"]] = of_entry(Benchmark, filled, tasks=tasks)
-    methods = {
-        entry["id"]: _method(entry, config, benchmarks) for entry in config["methods"]
-    }
+    methods = {e["id"]: _method(e, config, benchmarks) for e in config["methods"]}
     roles, role_notes = _roles(config, methods)
     numbers = ("seed", "trials", "block_size", "numeric_threads", "partial", "gpus")
     given = {key: config[key] for key in numbers if key in config}
@@ -375,10 +353,9 @@ def _build(
     )
     more = (each for own in plugins for each in own.settings(config, benchmarks))
     study = settings.with_settings(config, study, more)
-    plans = {
-        name: {own.name: own.plan(study, config, name) for own in plugins}
-        for name in benchmarks
-    }
+    plans = {}
+    for name in benchmarks:
+        plans[name] = {own.name: own.plan(study, config, name) for own in plugins}
     notes = [*study.notes, *settings.bridge_state_notes(study), *_idle_bridges(study)]
     return replace(study, notes=tuple(notes), plugins=plans)
 
@@ -412,9 +389,7 @@ def _idle_bridges(study: Study) -> Iterator[str]:
             yield f"{text}. These do (add: [NAME]): {', '.join(able)}."
 
 
-def _method(
-    entry: Config, config: Config, benchmarks: Mapping[str, Benchmark]
-) -> Method:
+def _method(entry: Config, config: Config, benchmarks: settings.Benchmarks) -> Method:
     name, view = entry["id"], entry.get("source_view", {})
     found = method_class(name)
     states = config.get("source_states", {}).get("states", ())

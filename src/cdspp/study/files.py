@@ -217,11 +217,10 @@ def files_after_fits(
         "figures": product(figures, FIGURE_FORMS),
         "timings": product(timings, TABLE_FORMS),
     }
+    places = [known | {"benchmark": name} for name in names]
     return {
-        "scores": [SCORES.format(**known, benchmark=b) for b in names],
-        "scores per sample": [
-            SAMPLE_SCORES.format(**known, benchmark=b) for b in names
-        ],
+        "scores": [SCORES.format(**place) for place in places],
+        "scores per sample": [SAMPLE_SCORES.format(**place) for place in places],
         "subspaces": [
             SUBSPACE.format(**known, benchmark=b, task=entry.showcase)
             for b, entry in names.items()

@@ -319,9 +319,8 @@ def view_request(
     if (below := study.views[view].view) is not None:
         width = max(width, _width(study, data, domain, below))
     start = cost.START_UP_MB + (cost.TORCH_MB if extractor.needs_torch else 0.0)
-    megabytes = (
-        start + extractor.megabytes + cost.COPIES * 8 * n_rows * width / cost.MIB
-    )
+    values = cost.COPIES * 8 * n_rows * width / cost.MIB
+    megabytes = start + extractor.megabytes + values
     gpus = study.gpus if extractor.needs_torch else 0
     expected = Cost(extractor.seconds(n_rows, width), megabytes)
     return job_request(expected, gpus, attempt)

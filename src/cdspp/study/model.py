@@ -223,9 +223,8 @@ class Study:
     baseline: str = ""
     gpus: int = 0
     partial: bool = False
-    plugins: Mapping[str, Mapping[str, Any]] = field(
-        default_factory=dict
-    )  # their plans
+    # Their plans, by benchmark and name.
+    plugins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # for the user: files and sections that are left out
     config: Mapping[str, Any] = field(default_factory=dict)  # as it was given
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from cdspp.core.discovery import did_you_mean, load_class, plugin_paths
 from cdspp.core.names import role_domains
-from cdspp.study.model import Benchmark, Config, Setting, Study, StudyDataset
-from cdspp.study.settings import task_names
+from cdspp.study.model import Config, Setting, Study, StudyDataset
+from cdspp.study.settings import Benchmarks, task_names
 
 Faults = Iterator[str]
 
@@ -21,18 +21,10 @@ BUILT_IN = ("cdspp.paper.plugin:Paper",)
 class ReportPlugin:
     """Base class of the plug-ins of the report; one object of each serves a study.
 
-    Parameters
-    ----------
-    resources : Path
-        Folder of the files that the project ships for studies.
-
-    Attributes
-    ----------
-    name : str
-        Of its settings, and of its part of a plan.
-    rules : str
-        File of rules, absolute, that make what its items without a maker name; empty
-        without such. What `workflow/rules/common.smk` defines is at hand in it.
+    Its settings and its part of a plan have its `name`; `resources` is the folder of
+    the files that the project ships for studies. The file `rules`, absolute, has rules
+    that make what its items without a maker name; empty without such. What
+    `workflow/rules/common.smk` defines is at hand in it.
     """
 
     name: str
@@ -45,15 +37,11 @@ class ReportPlugin:
         """Return the faults of its keys, a line each."""
         return ()
 
-    def settings(
-        self, config: Mapping[str, Any], benchmarks: Mapping[str, Benchmark]
-    ) -> Iterable[Setting]:
+    def settings(self, config: Config, benchmarks: Benchmarks) -> Iterable[Setting]:
         """Return the settings that it adds; they carry its name as their `plugin`."""
         return ()
 
-    def plan(
-        self, study: Study, config: Mapping[str, Any], benchmark: str
-    ) -> dict[str, Any]:
+    def plan(self, study: Study, config: Config, benchmark: str) -> dict[str, Any]:
         """Return the needs of its tables for a benchmark, as JSON could hold them."""
         return {}
 
@@ -75,10 +63,9 @@ class ConfigNames:
     def __init__(self, config: Config, datasets: Mapping[str, StudyDataset]) -> None:
         self.config = config
         self.datasets = datasets
-        self.views, self.methods, self.benchmarks = (
-            {entry["id"]: entry for entry in config[section]}
-            for section in ("views", "methods", "benchmarks")
-        )
+        self.views = {entry["id"]: entry for entry in config["views"]}
+        self.methods = {entry["id"]: entry for entry in config["methods"]}
+        self.benchmarks = {entry["id"]: entry for entry in config["benchmarks"]}
         self.states = config.get("source_states", {}).get("states", [])
 
     def entries(self, section: str) -> Iterator[tuple[str, Config]]:
@@ -89,10 +76,7 @@ class ConfigNames:
     def missing(self, where: str, section: str, *names: str) -> Faults:
         """Yield the names that a section lacks."""
         known = [*self.datasets] if section == "datasets" else []
-        if section == "source_states":
-            known = self.states
-        else:
-            known += [entry["id"] for _, entry in self.entries(section)]
+        known += [entry["id"] for _, entry in self.entries(section)]
         yield from unknown_of(where, names, known)
 
     def root(self, view: str) -> str | None:
@@ -136,10 +120,9 @@ class ConfigNames:
             sizes = domains.get(domain, {}).items()
             small = [f"{c} ({size})" for c, size in sizes if size < labelled + more]
             if small:
-                yield (
-                    f"{where}.target: {labelled} labelled samples per class leave "
-                    f"{left} in domain {domain}, class {', '.join(small)}."
-                )
+                fault = f"{labelled} labelled samples per class leave {left}"
+                place = f"in domain {domain}, class {', '.join(small)}"
+                yield f"{where}.target: {fault} {place}."
         wanted = asked.get("source", 0)
         sources = (
             (size, label, domain)
@@ -148,12 +131,11 @@ class ConfigNames:
         )
         largest, label, domain = max(sources, default=(wanted, "", ""))
         if largest < wanted:
-            yield (
-                f"{where}.source: {wanted} labelled samples per class are more than "
-                f"any class of the source domains has: the largest, {label} in "
-                f"{domain}, has {largest}. Ask for {largest} or fewer; a smaller class "
-                "gives all it has."
-            )
+            most = f"the largest, {label} in {domain}, has {largest}"
+            what = f"any class of the source domains has: {most}"
+            fault = f"{wanted} labelled samples per class are more than {what}"
+            remedy = f"Ask for {largest} or fewer; a smaller class gives all it has."
+            yield f"{where}.source: {fault}. {remedy}"
 
 
 def unknown(where: str, name: str, known: Iterable[str]) -> str:

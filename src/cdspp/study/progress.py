@@ -72,12 +72,8 @@ class JobLog:
 def study_progress(study: Study) -> Progress:
     """Return the progress of a study by its files in the working folder."""
     runs = [run for run in read_run_locks() if run.lives is not False]
-    fits = {
-        (benchmark, key.method): Counter[str]()
-        for benchmark in study.benchmarks
-        for key in study.fits(benchmark)
-    }
-    progress = Progress(fits, runs=runs)
+    pairs = ((b, key.method) for b in study.benchmarks for key in study.fits(b))
+    progress = Progress({pair: Counter[str]() for pair in pairs}, runs=runs)
     for fits_of_job in fit_jobs(study):
         _add_fits(progress, study, fits_of_job)
     own = Path("logs", study.name, "fits")
@@ -91,10 +87,10 @@ def study_progress(study: Study) -> Progress:
 
 def missing_files(stages: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     """Return which files of each stage are not there."""
-    return {
-        stage: [file for file in files if not Path(file).is_file()]
-        for stage, files in stages.items()
-    }
+    missing = {}
+    for stage, files in stages.items():
+        missing[stage] = [file for file in files if not Path(file).is_file()]
+    return missing
 
 
 def _add_fits(progress: Progress, study: Study, fits: list[FitKey]) -> None:
@@ -117,10 +113,9 @@ def _add_fits(progress: Progress, study: Study, fits: list[FitKey]) -> None:
         counter[FAILED] += len(failed)
         counter[DONE] += len(trials) - len(failed)
         of = f"{key.benchmark} {key.task} {key.block}, {key.method} in {key.setting}"
-        progress.failures.extend(
-            Failure(f"{of}, {number} of its trials", reason, log.path)
-            for reason, number in Counter(failed).items()
-        )
+        for reason, number in Counter(failed).items():
+            what = f"{of}, {number} of its trials"
+            progress.failures.append(Failure(what, reason, log.path))
         if any(trial.get("crashed") for trial in trials):
             progress.to_repeat.extend(_made_of(study, key, file))
     if not whole:

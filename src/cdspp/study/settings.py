@@ -57,7 +57,7 @@ def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Stud
     settings = [
         main,
         *(_state_setting(study, state, methods) for state in study.states),
-        *_selected_settings(config, study, main),
+        *_grid_settings(config, study, main),
         *_left_out_settings(study),
         *(_setting_of(entry, benchmarks) for entry in config.get("settings", [])),
         *(setting for each in curves for setting in _curve_settings(each)),
@@ -65,10 +65,8 @@ def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Stud
     ]
     counts = Counter(setting.identifier for setting in settings)
     if repeated := [name for name, count in counts.items() if count > 1]:
-        raise ConfigError(
-            "settings, source_states, curves, deviations: two runs would be called "
-            f"{', '.join(repeated)}; choose another name."
-        )
+        fault = f"two runs would be called {', '.join(repeated)}; choose another name"
+        raise ConfigError(f"settings, source_states, curves, deviations: {fault}.")
     by_name = {setting.identifier: setting for setting in settings}
     return replace(study, curves=tuple(chain(*curves)), settings=by_name)
 
@@ -92,10 +90,9 @@ def _tasks_with(domain: str, tasks: Tasks) -> Tasks:
 
 def _left_out_settings(study: Study) -> Iterator[Setting]:
     """Yield a setting without each of several sources, for methods with states."""
-    tasks = {
-        name: tuple(filter(names.several_sources, benchmark.tasks))
-        for name, benchmark in study.benchmarks.items()
-    }
+    tasks = {}
+    for name, benchmark in study.benchmarks.items():
+        tasks[name] = tuple(filter(names.several_sources, benchmark.tasks))
     ran = (m for m in study.methods.values() if m.states and not m.predictions)
     methods = tuple(method.identifier for method in ran)
     every = (task for some in tasks.values() for task in some)
@@ -117,11 +114,8 @@ def _n_exchanged(study: Study, state: str, benchmark: Benchmark) -> int:
         return part if isinstance(part, int) else len(part)
     columns = study.datasets[benchmark.dataset].features
     pairs = map(names.task_domains, benchmark.tasks) if columns else ()
-    shared = [
-        len({*columns[sources[0]]} & {*columns[target]})
-        for sources, target in pairs
-        if len(sources) == 1
-    ]
+    single = (pair for pair in pairs if len(pair.sources) == 1)
+    shared = (len({*columns[ours]} & {*columns[theirs]}) for (ours,), theirs in single)
     return min(shared, default=2)
 
 
@@ -134,9 +128,7 @@ def bridge_state_notes(study: Study) -> Iterator[str]:
                 yield f"{name}: the source state {state} is left out, because {text}."
 
 
-def _selected_settings(
-    config: Config, study: Study, main: Setting
-) -> Iterator[Setting]:
+def _grid_settings(config: Config, study: Study, main: Setting) -> Iterator[Setting]:
     choosing = {name: method for name, method in study.methods.items() if method.grid}
     if not choosing:
         return
@@ -200,16 +192,14 @@ def _curves_of(entry: Config, study: Study) -> Iterator[Curve]:
     for name, tasks in chosen_tasks(entry, study.benchmarks).items():
         benchmark, numbers = study.benchmarks[name], sorted(entry["values"])
         dataset = study.datasets[benchmark.dataset]
-        if (
-            parameter == PAIRS
-        ):  # of benchmarks that have them, up to as many as there are
+        if parameter == PAIRS:  # up to as many as there are, if any
             most = dataset.paired if PAIRS in benchmark.bridge else -1
             numbers = [number for number in numbers if number <= most]
         ran = [method for method in methods.values() if name in method.tasks]
-        sizes = {
-            task: dataset.class_sizes[names.task_domains(task).target] for task in tasks
-        }
-        smallest = {task: min(sizes[task].values(), default=0) for task in tasks}
+        smallest = {}
+        for task in tasks:
+            sizes = dataset.class_sizes[names.task_domains(task).target]
+            smallest[task] = min(sizes.values(), default=0)
         tested = benchmark.labels.get("unlabelled", 1)
         dropped = tuple(
             (number, task)

@@ -52,7 +52,7 @@ from cdspp.study.files import (
     files_before_fits,
 )
 from cdspp.study.fit_jobs import cell_cost, expected_fits
-from cdspp.study.model import Study
+from cdspp.study.model import Config, Study
 
 REPORT_PAGE, DIGESTS = "report/index.html", "digests.json"  # of a study
 # Written next to an output, and no output of a rule (one by the older release).
@@ -178,12 +178,11 @@ class _Comparison:
         skips = quick and not self.found and os.path.isfile(scores)
         if skips and not fault(scores, self._expected(scores), self._known):
             scored = os.stat(scores).st_mtime_ns
-        fits = [
-            file
-            for key in study.fits(benchmark)
-            for file in [_fit_file(study, key)]
-            if study.methods[key.method].predictions or _written(file) > scored
-        ]
+        fits = []
+        for key in study.fits(benchmark):
+            file = _fit_file(study, key)
+            if study.methods[key.method].predictions or _written(file) > scored:
+                fits.append(file)
         self.check(fits, expected_fits(study, benchmark).of)
         if len(self.found) == n_before:
             self.check([scores, SAMPLE_SCORES.format(**place)])
@@ -246,10 +245,8 @@ def notes(
     """Yield sentences on what a run would make again and why."""
     if unrecorded:
         files = f"{counted(len(unrecorded), 'existing file')}, such as {unrecorded[0]}"
-        yield (
-            f"Snakemake has no record of {files}: it makes them again, and reuses fits "
-            "of equal inputs."
-        )
+        what = "it makes them again, and reuses fits of equal inputs"
+        yield f"Snakemake has no record of {files}: {what}."
     if causes := {k: v for k, v in stale_files.items() if v != FOLLOWS}:
         files = f"{counted(len(causes), 'file')} not as the study asks for"
         first, reason = next(iter(causes.items()))
@@ -300,14 +297,12 @@ class ReportDigests(NamedTuple):
     """
 
     page: str
-    configuration: Mapping[str, Any]
+    configuration: Config
     files: Mapping[str, str]
     release: str = ""
 
 
-def write_digests(
-    page: Path, configuration: Mapping[str, Any], files: Mapping[str, str]
-) -> None:
+def write_digests(page: Path, configuration: Config, files: Mapping[str, str]) -> None:
     """Write what a finished page rests on next to it, as `read_digests` reads it."""
     plain = json.loads(json.dumps(configuration, default=str))
     stated = {"page": file_digest(page), "configuration": plain, "files": files}
@@ -331,10 +326,9 @@ def read_digests(root: PathLike) -> ReportDigests:
     page = Path(root, REPORT_PAGE)
     beside, older = page.with_name(DIGESTS), page.with_suffix(".sha256")
     if not page.is_file():
-        raise DataError(
-            f"{page}: expected the report of a finished study, but there is none. Name "
-            "a folder such as results/embedded, and run the study to its end first."
-        )
+        fault = f"{page}: expected the report of a finished study, but there is none"
+        run = "and run the study to its end first"
+        raise DataError(f"{fault}. Name a folder such as results/embedded, {run}.")
     if beside.is_file() or not older.is_file():
         try:
             return ReportDigests(**read_json(beside))
@@ -358,11 +352,10 @@ def changed_note(root: Path) -> str:
     if not files:
         return ""
     more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
-    return (
-        f"{counted(len(files), 'file')} changed since the report, by hand or by a run "
-        f"that did not end: {', '.join(files[:NAMED])}{more}. A run remakes those that "
-        f"you delete; cdspp verify {root} compares all."
-    )
+    changed = f"{counted(len(files), 'file')} changed since the report"
+    how = "by hand or by a run that did not end"
+    remedy = f"A run remakes those that you delete; cdspp verify {root} compares all."
+    return f"{changed}, {how}: {', '.join(files[:NAMED])}{more}. {remedy}"
 
 
 def changed_files(root: Path, own: str = "") -> Iterator[tuple[Path, str]]:
