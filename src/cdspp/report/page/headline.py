@@ -45,10 +45,9 @@ class Headline(NamedTuple):
         for name, opening in self.openings.items():
             at = {"benchmark": name, "title": opening.title}
             for way in opening.ways:
-                numbers = {k: None if v != v else v for k, v in asdict(way).items()}
-                named = {"way": numbers.pop("title"), "display_name": way.method}
-                del numbers["method"]
-                found["ways"].append({**at, **named, **numbers})
+                line = {k: None if v != v else v for k, v in asdict(way).items()}
+                line |= {"way": line.pop("title"), "display_name": line.pop("method")}
+                found["ways"].append(line | at)
             if opening.without:
                 best = {"display_name": opening.without, "accuracy": opening.accuracy}
                 found["without_source"].append({**at, **best})
