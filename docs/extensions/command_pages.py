@@ -20,19 +20,19 @@ TEXTS = "docs/extensions/commands.yaml"
 KEYS = "docs/extensions/json_keys.yaml"
 INTRODUCTION = """\
 This page is for people who work in the shell. Each command answers ``--help`` with what
-stands here. `Exit codes and JSON`_ describes what a program reads.
+stands here. A mistake ends a command with one line that names the remedy, and with one
+of the `exit codes`_ below.
 """
+FILES = "Files"
 # What a command returns to the shell; tests/cli has a case of each.
 EXIT_CODES = {
     0: "done",
     1: "a difference, or a failure with --strict",
     2: "a mistake of the user",
 }
-PROGRAMS = "Exit codes and JSON"
-OF_CODES = """\
-``cdspp run`` ends with the exit code of Snakemake where that is not 0. A mistake ends a
-command with one line on stderr that names the remedy.
-"""
+EVERY = "every command"
+OF_SNAKEMAKE = "Snakemake's: 1 where a job failed, 128 + n where signal n ended it"
+DEFECT = "a defect of ``cdspp`` itself, with a traceback"
 OF_JSON = """\
 ``--json`` prints one JSON object to stdout and nothing else; notes go to stderr, and
 the exit code is that of the text. ``cdspp compare --json FILE`` prints its text and
@@ -40,7 +40,7 @@ writes the object to a file. Each object has ``schema_version``, which rises whe
 goes or means something else; new keys may come at any time. A point leads into an
 object, or into the objects of a list.
 """
-FILES = "Files"
+STRICT = re.compile(r"exit with code 1 where (.*)")
 EXAMPLES = re.compile(r"^examples?:\n((?:  .*\n?)+)", re.M)
 
 
@@ -85,13 +85,31 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
         differing = sorted(texts.keys() ^ commands.keys())
         raise ValueError(f"{TEXTS} and the parser differ in {', '.join(differing)}.")
     rows = [["I want", "Command"]]
-    rows += [[text["goal"], f":ref:`cdspp-{name}`"] for name, text in texts.items()]
+    rows += [[text["goal"], _link(name)] for name, text in texts.items()]
     parts = [heading("Commands"), INTRODUCTION, list_table(rows, classes="")]
     files = (whole.epilog or "").strip()
     for name, text in texts.items():
         parts += _section(name, text["text"], commands[name], files)
-    parts += [*_programs(json_keys(root)), heading(FILES, "-"), *_paragraphs(files)]
+    parts += [*_exit_codes(commands), *_json(json_keys(root))]
+    parts += [heading(FILES, "-"), *_paragraphs(files)]
     yield "commands.rst", "\n".join(parts)
+
+
+def _exit_codes(commands: Mapping[str, argparse.ArgumentParser]) -> Iterator[str]:
+    """Yield the table of exit codes; the parser knows where --strict makes one."""
+    strict: dict[str, list[str]] = {}
+    for name, found in commands.items():
+        for action in found._actions:
+            if "--strict" in action.option_strings:
+                [part] = STRICT.findall(found._get_formatter()._expand_help(action))
+                strict.setdefault(part, []).append(_link(name))
+    yield ".. _exit-codes:\n"
+    yield heading("Exit codes", "-")
+    rows = [["Code", "Where", "Command"], ["0", EXIT_CODES[0], EVERY]]
+    rows += [["1", "a difference", _link("verify")]]
+    rows += [["1", f"``--strict``: {p}", ", ".join(n)] for p, n in strict.items()]
+    rows += [["1", DEFECT, EVERY], ["2", EXIT_CODES[2], EVERY]]
+    yield list_table([*rows, ["any", OF_SNAKEMAKE, _link("run")]], classes="")
 
 
 def json_keys(root: Path) -> Mapping[str, Mapping[str, str]]:
@@ -100,18 +118,19 @@ def json_keys(root: Path) -> Mapping[str, Mapping[str, str]]:
     return {name: {"schema_version": "1", **found} for name, found in keys.items()}
 
 
-def _programs(keys: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
-    """Yield the section for programs: exit codes, and the keys of JSON."""
-    yield heading(PROGRAMS, "-")
-    codes = [[f"{code}", _code(text)] for code, text in EXIT_CODES.items()]
-    yield list_table([["Exit code", "Meaning"], *codes], classes="")
-    yield OF_CODES
+def _json(keys: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """Yield the section on JSON: its keys by command."""
+    yield heading("JSON", "-")
     yield OF_JSON
     for name, found in keys.items():
         yield _raw(f"<details class='options'><summary>Keys of {name}</summary>")
         rows = [[f"``{key}``", text] for key, text in found.items()]
         yield list_table([["Key", "Content"], *rows])
         yield _raw("</details>")
+
+
+def _link(name: str) -> str:
+    return f":ref:`cdspp-{name}`"
 
 
 def _section(

@@ -20,7 +20,7 @@ from cdspp.analysis.ways import LABELS_ALONE
 from cdspp.cli.main import main
 from cdspp.core.names import trials_of_block
 from cdspp.core.run_lock import lock_run
-from cdspp.methods import available
+from cdspp.methods import available, needs
 from cdspp.stages.formats import FIT_COLUMNS
 from cdspp.study.files import FIT, FIT_LOG
 from cdspp.study.fit_jobs import fit_jobs
@@ -91,7 +91,7 @@ def test_the_methods(printed) -> None:
     assert [each["method"] for each in content["methods"]] == [*available()]
     cdspp = next(each for each in content["methods"] if each["method"] == "cdspp")
     assert cdspp["display_name"] == "CDSPP"
-    assert not cdspp["needs_torch"]
+    assert cdspp["needs"] == [*needs("cdspp")]
 
 
 def test_the_plan_of_a_study(printed, begun: None) -> None:

@@ -46,14 +46,14 @@ A model file holds arrays and JSON and runs no code. In Python: cdspp.load_model
 
 
 def _methods(arguments: Namespace) -> str:
-    from cdspp.methods import available, method_class
+    from cdspp.methods import available, method_class, needs
 
     rows = [
         {
             "method": name,
             "display_name": method.display_name,
             "supervised": method.supervised,
-            "needs_torch": method.needs_torch,
+            "needs": list(needs(name)),
             "summary": (method.__doc__ or "").strip().splitlines()[0],
         }
         for name in available()
@@ -61,15 +61,16 @@ def _methods(arguments: Namespace) -> str:
     ]
     if arguments.json:
         return command.json_text({"methods": rows})
-    signs = {"supervised": " *", "needs_torch": " (torch)"}
     grid = []
     for row in rows:
-        ends = "".join(sign for key, sign in signs.items() if row[key])
-        grid.append([row["method"], f"{row['display_name']}{ends}", row["summary"]])
+        shown = row["display_name"] + " *" * row["supervised"]
+        grid.append([row["method"], shown, ", ".join(row["needs"]), row["summary"]])
     widths = [max(map(len, column)) + 2 for column in zip(*grid, strict=True)]
-    lines = [f"{a:{widths[0]}}{b:{widths[1]}}{text}" for a, b, text in grid]
+    lines = [f"{a:{widths[0]}}{b:{widths[1]}}{c:{widths[2]}}{d}" for a, b, c, d in grid]
     lines += ["", "* supervised: learns from labelled rows alone"]
-    return "\n".join([*lines, "(torch) needs torch: pip install 'cdspp[networks]'"])
+    lines += ["Before the text, what a fit needs. labels: of both domains"]
+    lines += ["torch: pip install 'cdspp[networks]', POT: 'cdspp[transport]'"]
+    return "\n".join(lines)
 
 
 def _option(text: str) -> tuple[str, Any]:
