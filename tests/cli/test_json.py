@@ -91,7 +91,7 @@ def test_the_methods(printed) -> None:
     assert [each["method"] for each in content["methods"]] == [*available()]
     cdspp = next(each for each in content["methods"] if each["method"] == "cdspp")
     assert cdspp["display_name"] == "CDSPP"
-    assert cdspp["needs"] == [*needs("cdspp")]
+    assert cdspp["needs"] == list(needs("cdspp"))
 
 
 def test_the_plan_of_a_study(printed, begun: None) -> None:

@@ -48,12 +48,12 @@ A model file holds arrays and JSON and runs no code. In Python: cdspp.load_model
 def _methods(arguments: Namespace) -> str:
     from cdspp.methods import available, method_class, needs
 
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "method": name,
             "display_name": method.display_name,
             "supervised": method.supervised,
-            "needs": list(needs(name)),
+            "needs": needs(name),
             "summary": (method.__doc__ or "").strip().splitlines()[0],
         }
         for name in available()
