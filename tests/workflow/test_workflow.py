@@ -35,6 +35,7 @@ FOLLOWERS = {
     "figure_methods_words",
     "figure_subspace_words",
     "figure_source_help",
+    "figure_ways",
     "report_page",
     "all",
 }
