@@ -130,7 +130,7 @@ def test_every_caption_of_a_figure_has_trials_and_labels() -> None:
         if job.kind == "figure"
         for name, text in job.captions.items()
     }
-    assert len(figures) == 8
+    assert len(figures) == 9
     said = "Digits: 10 trials, 20 source and 3 target labels per class."
     assert [name for name, text in figures.items() if said not in text] == []
     curves = {
