@@ -10,18 +10,15 @@ import pytest
 from support.report_data import make_plan
 from support.score_data import Cells, TrialSets, as_frame
 
-from cdspp.analysis import answers
 from cdspp.analysis.answers import (
-    answer,
     interval_text,
-    overall_answer,
+    reference_answer,
     tally,
     verdict_of,
 )
 from cdspp.analysis.source_help import (
     by_task,
     compare_with_rivals,
-    matrix,
     no_comparisons,
 )
 from cdspp.analysis.verdicts import agreed, gain_of
@@ -104,13 +101,13 @@ def test_every_verdict_has_its_sentence(word: str) -> None:
     gains, sentence = SENTENCES[word]
     found = told(a_b=gains)
     assert verdict_of(found) == word
-    assert answer(found) == sentence
+    assert reference_answer(found) == sentence
 
 
 def test_of_collapsed_fits_nothing_is_said_but_what_to_do() -> None:
     found = told({("none", "cdspp"): {"a_b": [1, 2]}}, a_b=HELPED)
     assert verdict_of(found) == "collapsed"
-    assert answer(found) == (
+    assert reference_answer(found) == (
         "No statement on CDSPP, since fits have collapsed or diverged: centre or scale "
         "features."
     )
@@ -118,15 +115,17 @@ def test_of_collapsed_fits_nothing_is_said_but_what_to_do() -> None:
 
 def test_the_state_that_is_hardest_to_beat_is_told_once() -> None:
     found = told(a_b={"none": around(0.01), "noise": around(0.02)})
-    assert answer(found).count("points (") == 1
-    assert "over noise" not in answer(found)
+    assert reference_answer(found).count("points (") == 1
+    assert "over noise" not in reference_answer(found)
     bare = told(a_b={"noise": around(0.02)})
-    assert answer(bare).startswith("The source helps CDSPP: over noise 2.0 points")
+    assert reference_answer(bare).startswith(
+        "The source helps CDSPP: over noise 2.0 points"
+    )
 
 
 def test_of_several_tasks_the_verdicts_are_counted_after_the_average() -> None:
     found = told(a_b=HELPED, b_a=HELPED, a_c=OPEN, c_a=HURT, b_c=LEVEL)
-    said = answer(found)
+    said = reference_answer(found)
     assert said.startswith(
         "On average over 5 tasks the trials leave open whether the source helps CDSPP: "
         "over no source it gains 0.4 points"
@@ -141,7 +140,7 @@ def test_of_several_tasks_the_verdicts_are_counted_after_the_average() -> None:
 def test_tasks_of_which_nothing_can_be_said_are_counted_too() -> None:
     short = {state: np.append(gains, [np.nan] * 6) for state, gains in FEW.items()}
     found = told({("main", "cdspp"): {"b_a": [1, 2]}}, a_b=short, b_a=HELPED)
-    assert answer(found) == (
+    assert reference_answer(found) == (
         "On average over 2 tasks too few trials, of at least 5, to say whether the "
         "source helps CDSPP. "
         "Task by task: too few trials on 1, collapsed or diverged fits on 1."
@@ -170,81 +169,16 @@ AS_NOISE = "It is better than no source, but"
 def test_what_noise_with_classes_gives_as_well_is_said(
     none: np.ndarray, noise: np.ndarray, said: str
 ) -> None:
-    text = answer(told(a_b={"none": none, "class-noise": noise}))
+    text = reference_answer(told(a_b={"none": none, "class-noise": noise}))
     assert text.endswith(f". {said}") if said else AS_NOISE not in text
-    assert AS_NOISE not in answer(told(a_b={"none": none, "noise": noise}))
-
-
-def test_all_benchmarks_are_answered_in_one_sentence() -> None:
-    groups = {
-        "Digits": told(a_b=HELPED, b_a=OPEN),
-        "Docs": told(a_b=LEVEL),
-        "Words": told(a_b={}),
-        "Tags": told(a_b=FEW),
-    }
-    assert overall_answer(groups) == (
-        "On Digits the trials leave open whether the source helps CDSPP, although it "
-        "helps on 1 of 2 tasks; on Docs the source makes no difference to CDSPP beyond "
-        "the margin; not asked on Words; on Tags too few trials, of at least 5, to say "
-        "whether the source helps CDSPP."
-    )
-    assert overall_answer({"Words": groups["Words"]}) == "Not asked on Words."
-    assert overall_answer({}) == "Nothing was run yet."
+    assert AS_NOISE not in reference_answer(told(a_b={"none": none, "noise": noise}))
 
 
 def test_where_nothing_was_run_nothing_was_asked() -> None:
     nothing = no_comparisons()
     assert verdict_of(nothing) == "not asked"
-    assert answer(nothing) == "Not asked: no other source state was run."
-    assert overall_answer({"Digits": nothing}) == "Not asked on Digits."
+    assert reference_answer(nothing) == "Not asked: no other source state was run."
     assert not tally(nothing)
-
-
-def test_the_reference_comes_first_and_the_others_by_their_words() -> None:
-    found = told(a_b=HELPED)
-    hurt, helped = (
-        told(a_b=gains).assign(row=name, display_name=name.upper(), role="")
-        for name, gains in (("dama", HURT), ("tit", HELPED))
-    )
-    one = pd.concat([hurt, found])
-    assert answer(one) == f"{answer(found)} The source hurts DAMA."
-    both = pd.concat([hurt, helped, found])
-    told_of = (
-        "Of 2 other methods, corrected for their number, the source helps 1 (TIT); it "
-        "hurts 1 (DAMA)."
-    )
-    assert answer(both) == f"{answer(found)} {told_of}"
-    told_of = ", and of 2 other methods the source helps 1, it hurts 1."
-    assert overall_answer({"A": both}).endswith(told_of)
-    undecided = told(a_b=OPEN).assign(row="pa", display_name="PA", role="")
-    without = overall_answer({"A": (both := pd.concat([hurt, undecided, found]))})
-    told_of = ", and of 2 other methods the source hurts 1, 1 is undecided."
-    assert without.endswith(told_of)
-    assert "the source hurts 1 (DAMA); 1 is undecided (PA)." in answer(both)
-
-
-def test_words_are_corrected_once_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = []
-
-    def count(*given: Any, **options: Any) -> pd.DataFrame:
-        made.append(given)
-        return matrix(*given, **options)
-
-    monkeypatch.setattr(answers.source_help, "matrix", count)
-    found = told(a_b=HELPED)
-    answer(found)
-    assert len(made) == 1
-    overall_answer({"A": found})
-    assert len(made) == 2
-
-
-def test_a_study_without_the_reference_has_an_answer() -> None:
-    other = told(a_b=HURT).assign(row="dama", display_name="DAMA", role="")
-    assert answer(other) == "The source hurts DAMA."
-    assert overall_answer({"A": other}) == "On A the source hurts DAMA."
-    unasked = other[~other["state"]]
-    assert answer(unasked) == "Not asked: no other source state was run."
-    assert overall_answer({"A": unasked}) == "Not asked on A."
 
 
 def test_a_gain_is_told_in_points_with_its_interval() -> None:
@@ -265,12 +199,12 @@ def with_measures(**words: str) -> pd.DataFrame:
 
 
 def test_where_measures_differ_both_words_and_numbers_are_said() -> None:
-    assert answer(with_measures(accuracy="helps", balanced="hurts")) == (
+    assert reference_answer(with_measures(accuracy="helps", balanced="hurts")) == (
         "Whether the source helps CDSPP depends on the measure: helps by accuracy "
         "(+2.0 points over no source), hurts by balanced accuracy (−6.5 points)."
     )
     same = with_measures(accuracy="helps", balanced="helps")
-    assert answer(same).startswith("The source helps CDSPP: over no source")
+    assert reference_answer(same).startswith("The source helps CDSPP: over no source")
 
 
 def test_forms_of_no_source_that_disagree_are_told() -> None:
@@ -279,15 +213,15 @@ def test_forms_of_no_source_that_disagree_are_told() -> None:
         "none-matched": around(0.05),
         "noise": around(0.1),
     }
-    said = answer(told(a_b=gains))
+    said = reference_answer(told(a_b=gains))
     assert "over no source with matched class sizes 5.0 points" in said
     assert "The two forms of no source disagree" in said
-    assert "disagree" not in answer(told(a_b=gains | {"none": around(0.05)}))
+    assert "disagree" not in reference_answer(told(a_b=gains | {"none": around(0.05)}))
 
 
 def test_no_gain_is_asked_for_that_cannot_exist() -> None:
     unsure = {"none": around(-0.2, 0.15), "noise": around(-0.2, 0.15)}
-    assert "there is no room for a gain" in answer(told(a_b=unsure))
+    assert "there is no room for a gain" in reference_answer(told(a_b=unsure))
 
 
 def test_the_answer_is_that_of_the_defaults_whatever_is_selected() -> None:
@@ -296,13 +230,12 @@ def test_the_answer_is_that_of_the_defaults_whatever_is_selected() -> None:
         row="cdspp, selected", display_name="CDSPP, selected"
     )
     both = pd.concat([default, selected])
-    said = answer(both)
-    assert said.startswith(answer(default))
+    said = reference_answer(both)
+    assert said.startswith(reference_answer(default))
     assert said.endswith(
         "With hyper-parameters selected on the labelled rows, the source helps CDSPP: "
         "over no source it gains 2.0 points (95 % interval 1.8 to 2.2), over noise 1.0 "
         "points (95 % interval 0.8 to 1.2)."
     )
-    assert overall_answer({"Docs": both}) == overall_answer({"Docs": default})
-    alike = answer(pd.concat([default, selected.assign(verdict="equal")]))
+    alike = reference_answer(pd.concat([default, selected.assign(verdict="equal")]))
     assert alike.endswith("selected on the labelled rows, the verdict is the same.")

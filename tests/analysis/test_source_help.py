@@ -21,7 +21,6 @@ from support.report_data import (
 )
 from support.score_data import NAN, Cells, TrialSets, as_frame
 
-from cdspp.analysis.answers import answer, overall_answer
 from cdspp.analysis.source_help import (
     COMPARISON_COLUMNS,
     by_task,
@@ -424,18 +423,6 @@ def test_a_bridge_helps_only_where_target_and_shuffled_bridges_do_less(
 ) -> None:
     _, found = bridged(alone, shuffled)
     assert verdicts(found, "paired-map")["a_b"] == word
-
-
-def test_the_answer_says_what_a_bridge_gives_and_what_the_target_alone() -> None:
-    _, found = bridged(alone=0.6)
-    assert answer(found).endswith(
-        "Through 5 pairs: paired map 74.0 % (helps); the target alone: 60.0 %."
-    )
-    first, _, rest = overall_answer({"Words": found}).partition(". ")
-    assert first.startswith("On Words, with labels alone, ")
-    assert rest.startswith("Through 5 pairs: ")
-    through = found[found["row"] == "paired-map"]  # no method has labels only
-    assert overall_answer({"Words": through}).startswith("On Words through 5 pairs: pa")
 
 
 def test_methods_with_a_bridge_change_no_word_of_the_others() -> None:

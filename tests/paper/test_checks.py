@@ -65,7 +65,7 @@ def test_an_interval_that_includes_zero_settles_nothing() -> None:
     assert ": a gain of 0.5 points (95 % interval −" in numbers
 
 
-def test_an_interval_below_zero_is_contrary() -> None:
+def test_an_interval_below_zero_is_contradicted() -> None:
     verdict, numbers = SUPERIOR(evidence({"cdspp": 0.7 + LUCK, "svm-t": 0.8}))
     assert verdict == CONTRARY
     assert ": a gain of −9.5 points (95 % interval −" in numbers
@@ -163,7 +163,7 @@ def test_an_accuracy_that_ends_higher_than_it_begins_rises() -> None:
     )
 
 
-def test_an_accuracy_that_falls_in_place_of_rising_is_contrary() -> None:
+def test_an_accuracy_that_falls_in_place_of_rising_is_contradicted() -> None:
     known = along("labels", {1: 0.7, 3: 0.5})
     verdict, numbers = RISING(known)
     assert verdict == CONTRARY

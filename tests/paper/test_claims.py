@@ -112,7 +112,7 @@ def test_captions_count_three_words_and_leave_out_what_holds_by_construction() -
     known = evidence({"cdspp": 0.8, "svm-t": 0.7, "cdspp-sup": 0.8, "cdls": 0.9})
     findings = check_claims([known], CLAIMS)
     # Both better than SVM_t, one of them the best; CDSPP equals CDSPP_sup.
-    told = "In all, 3 supported, 1 contrary, 1 too few trials. "
+    told = "In all, 3 supported, 1 contradicted, 1 too few trials. "
     for table in (build_verdicts_table(findings), build_claims_table(findings)):
         assert table.caption.startswith(told)
     assert list(findings["verdict"]).count(BY_CONSTRUCTION) == 2

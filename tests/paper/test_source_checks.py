@@ -45,7 +45,7 @@ def test_transfer_is_supported_where_the_source_beats_every_state() -> None:
     ("alone", "word"),
     [(0.9, "hurts"), (0.8, "makes no difference")],
 )
-def test_a_source_that_hurts_or_makes_no_difference_is_contrary_to_transfer(
+def test_a_source_that_hurts_or_makes_no_difference_contradicts_transfer(
     alone: float, word: str
 ) -> None:
     verdict, numbers = TRANSFER(evidence({"cdspp": FLAT + 0.8, "target-only": alone}))

@@ -21,16 +21,17 @@ def of_digits(kind: str, plan: object) -> list[str]:
 
 def test_figures_are_those_for_which_the_plan_has_what_they_need() -> None:
     assert names_of_kind("figure", [make_plan()]) == [
+        "ways",
         "source-help",
-        "source-states",
         "methods_digits",
         "iterations_digits",
         "subspace_digits",
         "confusion_digits",
+        "source-states",
     ]
     bare = make_plan(methods=("svm-t",), states=())
-    opening = ["source-help", "source-states"]
-    assert of_digits("figure", bare) == [*opening, "methods", "iterations"]
+    opening, last = ["ways", "source-help"], ["source-states"]
+    assert of_digits("figure", bare) == [*opening, "methods", "iterations", *last]
     alpha = curve_entry("alpha", parameter="alpha", methods=["cdspp"])
     both = of_digits("figure", curve_plan(curve_entry(), alpha))
     assert both[3:5] == ["labels", "sensitivity"]
@@ -129,7 +130,7 @@ def test_every_caption_of_a_figure_has_trials_and_labels() -> None:
         if job.kind == "figure"
         for name, text in job.captions.items()
     }
-    assert len(figures) == 8
+    assert len(figures) == 9
     said = "Digits: 10 trials, 20 source and 3 target labels per class."
     assert [name for name, text in figures.items() if said not in text] == []
     curves = {

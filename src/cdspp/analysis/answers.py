@@ -23,8 +23,8 @@ from cdspp.analysis.verdicts import (
     UNDECIDED,
     PairedGain,
 )
-from cdspp.core.names import ALONE, AVERAGE, CLASS_NOISE, MATCHED, REFERENCE
-from cdspp.core.wording import counted, in_points, sentence
+from cdspp.core.names import ALONE, AVERAGE, CLASS_NOISE, MATCHED
+from cdspp.core.wording import in_points, sentence
 
 _OVER = {
     ALONE: "over no source it gains",
@@ -44,19 +44,8 @@ _SENTENCES = {
         "no statement on {}, since fits have collapsed or diverged: centre or scale "
         "features"
     ),
-    NOT_ASKED: "not asked of {}",
 }
 _ORDER = (*STATEMENTS, TOO_FEW, COLLAPSED)
-# For one method, and for several.
-_COUNT_PHRASES = {
-    HELPS: ("the source helps 1", "the source helps {}"),
-    HURTS: ("it hurts 1", "it hurts {}"),
-    EQUAL: ("1 is equal with and without it", "{} are equal with and without it"),
-    UNDECIDED: ("1 is undecided", "{} are undecided"),
-    DEPENDS: ("1 depends on the measure", "{} depend on the measure"),
-    TOO_FEW: ("1 has too few trials", "{} have too few trials"),
-    COLLAPSED: ("fits of {} have collapsed or diverged",) * 2,
-}
 
 
 def interval_text(gain: PairedGain) -> str:
@@ -82,14 +71,6 @@ def tally(comparisons: pd.DataFrame) -> Counter[str]:
 def _of_tasks(verdict: str, counts: Counter[str]) -> str:
     text = "collapsed or diverged fits" if verdict == COLLAPSED else verdict
     return f"{text} on {counts[verdict]}"
-
-
-def answer(comparisons: pd.DataFrame) -> str:
-    """Answer for one benchmark: the reference first, then others, bridges last."""
-    averages = source_help.matrix(comparisons, corrected=True)
-    others, bridges = _other_methods(averages, in_short=False), _bridges(averages)
-    texts = (reference_answer(comparisons), others, bridges and sentence(f"{bridges}."))
-    return " ".join(filter(None, texts))
 
 
 def reference_answer(comparisons: pd.DataFrame) -> str:
@@ -118,69 +99,6 @@ def _answer(ours: pd.DataFrame, default: pd.DataFrame) -> str:
     return f"on average over {counts.total()} tasks {text} Task by task: {tasks}."
 
 
-def overall_answer(groups: Mapping[str, pd.DataFrame]) -> str:
-    """Answer the question for all benchmarks by title: one sentence, or a line each."""
-    parts, any_bridge = [], False
-    for title, comparisons in groups.items():
-        averages = source_help.matrix(comparisons, corrected=True)
-        bridges, alone = _bridges(averages), _other_methods(averages, in_short=True)
-        if (ours := source_help.of_reference(comparisons))["state"].any():
-            text = _SENTENCES[verdict_of(ours)].format(ours["display_name"].iloc[0])
-            others = f", and {alone}" if alone else ""
-            alone = f"{text}{_exceptions(ours)}{others}"
-        where = f"on {title}, with labels alone," if bridges else f"on {title}"
-        note = f"{where} {alone}" if alone or not bridges else ""
-        note = note.rstrip() if comparisons["state"].any() else f"not asked on {title}"
-        through = f"{note}. {sentence(bridges)}" if note else f"on {title} {bridges}"
-        parts.append(through if bridges else note)
-        any_bridge = any_bridge or bool(bridges)
-    text = ".\n".join(map(sentence, parts)) if any_bridge else "; ".join(parts)
-    return f"{sentence(text)}." if text else "Nothing was run yet."
-
-
-def _bridges(averages: pd.DataFrame) -> str:
-    """Return the accuracy by bridge, and of the target without any."""
-    reached: dict[str, list[str]] = {}
-    alone = []
-    bridged = (averages["bridge"] != "") & averages["accuracy"].notna()
-    for average in source_help.by_default(averages[bridged]):
-        first = average.iloc[0]
-        name = str(first["display_name"]).rstrip("*")
-        text = f"{name} {in_points(first['accuracy'])} % ({first['verdict']})"
-        reached.setdefault(str(first["bridge"]), []).append(text)
-        alone += average[~average["state"]]["rival_accuracy"].dropna().tolist()
-    texts = [f"through {bridge}: {', '.join(n)}" for bridge, n in reached.items()]
-    if alone:
-        texts.append(f"the target alone: {in_points(max(alone))} %")
-    return "; ".join(texts)
-
-
-def _other_methods(averages: pd.DataFrame, *, in_short: bool) -> str:
-    """Name other methods without a bridge by verdict; in short, count them."""
-    found: dict[str, list[str]] = {}
-    for average in source_help.by_default(averages[averages["bridge"] == ""]):
-        first = average.iloc[0]
-        if first["role"] != REFERENCE and average["state"].any():
-            name = str(first["display_name"]).rstrip("*")
-            found.setdefault(str(first["verdict"]), []).append(name)
-    found = {verdict: found[verdict] for verdict in _ORDER if verdict in found}
-    n_methods = sum(map(len, found.values()))
-    if n_methods < 2:
-        text = "".join(_SENTENCES[key].format(*names) for key, names in found.items())
-        return text if in_short or not text else sentence(f"{text}.")
-    noun = "method" if source_help.of_reference(averages).empty else "other method"
-    many = counted(n_methods, noun)
-    forms = {key: _COUNT_PHRASES[key][len(n) > 1] for key, n in found.items()}
-    phrases = {key: form.format(len(found[key])) for key, form in forms.items()}
-    if HURTS in phrases and HELPS not in phrases:
-        phrases[HURTS] = phrases[HURTS].replace("it", "the source", 1)
-    if in_short:
-        shown = (HELPS, HURTS, DEPENDS) if HELPS in phrases else phrases
-        return f"of {many} {', '.join(phrases[v] for v in shown if v in phrases)}"
-    parts = [f"{text} ({', '.join(found[key])})" for key, text in phrases.items()]
-    return f"Of {many}, corrected for their number, {'; '.join(parts)}."
-
-
 def without_source(comparisons: pd.DataFrame) -> list[str]:
     """Return by method the part of its gain over the baseline that needs no source."""
     parts = []
@@ -205,21 +123,6 @@ def gain_without_source(comparisons: pd.DataFrame) -> tuple[float, float] | None
     if collapsed or not over_baseline or not over_none:
         return None
     return over_baseline[0] - over_none[0], over_baseline[0]
-
-
-def _exceptions(comparisons: pd.DataFrame) -> str:
-    average, counts = verdict_of(comparisons), tally(comparisons)
-    of, others = counted(counts.total(), "task"), counts.total() - counts[average]
-    texts = [_of_tasks(w, counts) for w in (HELPS, HURTS) if counts[w] and w != average]
-    if texts:
-        return f", although it {' and '.join(texts)} of {of}"
-    gains = comparisons[comparisons["task"] != AVERAGE]
-    gains = gains[gains["rival"] == ALONE]["gain"]
-    if average != EQUAL or not others or gains.empty:
-        return ""
-    low, high = (in_points(x, sign=True) for x in (gains.min(), gains.max()))
-    settled = f"{others} of which settle nothing by themselves"
-    return f" on average over {of}, {settled} ({low} to {high} points over no source)"
 
 
 def _numbers(average: pd.DataFrame) -> str:

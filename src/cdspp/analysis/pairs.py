@@ -7,9 +7,11 @@ from itertools import combinations
 
 import pandas as pd
 
+from cdspp.analysis.answers import interval_text
 from cdspp.analysis.source_help import Rival, SampleComparison
 from cdspp.analysis.summary import mean_sd, summarise
-from cdspp.core.names import AVERAGE, MAIN, PathLike
+from cdspp.core.names import AVERAGE, MAIN, REFERENCE, PathLike
+from cdspp.core.wording import counted, in_points
 from cdspp.methods import external_identity, method_class
 from cdspp.stages.formats import read_csv
 from cdspp.stages.score import SampleScores
@@ -72,6 +74,34 @@ def compare_pairs(
 _OF_RIVAL = {"": "row", "_name": "display_name", "_accuracy": "accuracy"}
 
 
+def no_pairs() -> pd.DataFrame:
+    """Return gains of nothing."""
+    return pd.DataFrame(columns=list(PAIR_COLUMNS)).astype(PAIR_COLUMNS)
+
+
 def read_pairs(path: PathLike) -> pd.DataFrame:
     """Read the gains of a ``pairs_<benchmark>.csv``."""
     return read_csv(path, PAIR_COLUMNS)
+
+
+def leader(pairs: pd.DataFrame) -> str:
+    """Say which method is the most accurate, and how far ahead of the reference it is.
+
+    The reference is compared with the second.
+    """
+    methods = pairs.drop_duplicates("row")
+    ranked = methods[(methods["rank"] > 0) & ~methods["collapsed"]]
+    ranked = ranked.sort_values("rank", kind="stable")
+    if ranked.empty:
+        return ""
+    first, others = ranked.iloc[0], ranked.iloc[1:]
+    text = (
+        f"{first['display_name']} is the most accurate of "
+        f"{counted(len(ranked), 'method')}: {in_points(first['accuracy'])} %"
+    )
+    rivals = pd.concat([others[others["role"] == REFERENCE], others])["row"].head(1)
+    found = pairs[(pairs["row"] == first["row"]) & pairs["rival"].isin(rivals)]
+    for gain in found.dropna(subset="gain").itertuples():
+        text += f", a gain of {interval_text(gain)} over {gain.rival_name}"
+        text += f" on {counted(gain.trials, 'common trial')}"
+    return f"{text}."

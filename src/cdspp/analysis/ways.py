@@ -89,14 +89,19 @@ def opening(comparisons: pd.DataFrame, pairs: pd.DataFrame) -> Opening:
         if row in gains.index:
             gain, low, high = gains.loc[row, ["gain", "low", "high"]]
         numbers = (float(accuracy), float(gain), float(low), float(high))
-        ways.append(Way(title, str(name), *numbers, word, reason, best_of))
+        ways.append(Way(title, _without_marks(name), *numbers, word, reason, best_of))
     ways.sort(key=lambda way: (not way.own, math.isnan(way.gain), -way.gain))
     title = next(iter(pairs["title"]), "")
     best = [
-        (row.display_name.removesuffix(_NO_SOURCE), row.accuracy)
+        (_without_marks(row.display_name).removesuffix(_NO_SOURCE), row.accuracy)
         for row in without.itertuples()
     ]
     return Opening(title, tuple(ways), *next(iter(best), ()))
+
+
+def _without_marks(name: str) -> str:
+    """Leave out the signs that tables explain."""
+    return name.rstrip("*†")
 
 
 def _lines(
@@ -112,7 +117,7 @@ def _lines(
         own = [row for row in reference if methods.loc[row, "external"]]
         others = [row for row in ranked.index if row in group.index and row not in own]
         for row in own:
-            yield str(methods.loc[row, "display_name"]), row, 1
+            yield _without_marks(methods.loc[row, "display_name"]), row, 1
         chosen = reference[:1] if not own else []
         for row in chosen or others[:1]:
             best_of = 1 if chosen else len(others)
@@ -158,14 +163,33 @@ def statement(openings: Sequence[Opening]) -> str:
         for own in (True, False)
         if (word, own) in subjects
     ]
-    text = f"{sentence('; '.join(parts))}." if parts else "Nothing was run yet."
+    nothing = (
+        "No method that ran uses a source." if openings else "Nothing was run yet."
+    )
+    text = f"{sentence('; '.join(parts))}." if parts else nothing
     if len(text.split()) <= MOST_WORDS:
         return text
     counts = {word: sum(len(w.get(word, [])) for w in words.values()) for word in SIGNS}
     n_lines = sum(counts.values())
     return (
         f"On {counted(len(titles), 'benchmark')}, of {n_lines} ways the source helps "
-        f"in {counts[HELPS]} and hurts in {counts[HURTS]}; {counts[OPEN]} are open."
+        f"in {counts[HELPS]} and hurts in {counts[HURTS]}; the others are open: "
+        f"{counts[OPEN]}."
+    )
+
+
+def counted_words(title: str, comparisons: pd.DataFrame) -> str:
+    """Say how many methods the source helps on a benchmark, corrected for all."""
+    averages = source_help.matrix(comparisons, corrected=True)
+    verdict_of = averages[averages["state"]].drop_duplicates("row")["verdict"]
+    if verdict_of.empty:
+        return ""
+    counts = {word: int((verdict_of == word).sum()) for word in (HELPS, HURTS)}
+    n_open = len(verdict_of) - sum(counts.values())
+    return (
+        f"On {title} the source helps {counts[HELPS]} of "
+        f"{counted(len(verdict_of), 'method')} and hurts {counts[HURTS] or 'none'}; "
+        f"{n_open} {'is' if n_open == 1 else 'are'} open."
     )
 
 

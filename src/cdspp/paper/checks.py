@@ -26,7 +26,7 @@ from cdspp.core.wording import counted, in_points
 from cdspp.stages.score import SampleScores
 from cdspp.study.plan import METHOD, BenchmarkPlan, Row
 
-SUPPORTED, CONTRARY = "supported", "contrary"
+SUPPORTED, CONTRARY = "supported", "contradicted"
 _TOLERANCE = 0.01  # largest difference of means that counts as flat
 _NAMES = {LABELS: "labels per class", "n_components": "d", "max_iter": "T"}
 
@@ -407,9 +407,10 @@ class Check(NamedTuple):
 
 
 _NO_BETTER = (
-    "Contrary where some method does better with the real source than {0} (one-sided "
-    "t test on the average over tasks at 5 %, Holm's correction over methods); "
-    "supported where none does, and most are equal within the margin or do better {0}. "
+    "Contradicted where some method does better with the real source than {0} "
+    "(one-sided t test on the average over tasks at 5 %, Holm's correction over "
+    "methods); supported where none does, and most are equal within the margin or do "
+    "better {0}. "
     f"Methods with at least {MIN_TRIALS} trials."
 )
 # By name in the list of claims. With class noise every method does as well as with the
@@ -417,33 +418,33 @@ _NO_BETTER = (
 CHECKS = {
     "superior": Check(
         "Supported where the 95 % interval of the paired gain, averaged over tasks, "
-        "for other labelled samples and test rows lies above zero, contrary where it "
-        f"lies below (at least {MIN_TRIALS} trials of both).",
+        "for other labelled samples and test rows lies above zero, contradicted where "
+        f"it lies below (at least {MIN_TRIALS} trials of both).",
         superior,
     ),
     "best": Check(
         "Supported where the 95 % interval of the paired gain over the best other "
         "complete row, averaged over tasks, for other labelled samples and test rows "
-        f"lies above zero, contrary where it lies below (at least {MIN_TRIALS} "
+        f"lies above zero, contradicted where it lies below (at least {MIN_TRIALS} "
         "trials). Rows that are shortened or have fewer trials are left out and named, "
         "with the gain over them on shared trials.",
         best,
     ),
     "flat": Check(
         "Supported where the means within the range, over trials and tasks, differ by "
-        f"at most {in_points(_TOLERANCE)} points, contrary where by more (at least "
+        f"at most {in_points(_TOLERANCE)} points, contradicted where by more (at least "
         f"{MIN_TRIALS} trials).",
         flat,
     ),
     "trend": Check(
         "Supported where the 95 % t interval over trials of the paired "
         "difference between the two ends of the curve, averaged over tasks, lies above "
-        f"zero, contrary where it lies below (at least {MIN_TRIALS} trials).",
+        f"zero, contradicted where it lies below (at least {MIN_TRIALS} trials).",
         trend,
     ),
     "transfer": Check(
         f"{verdicts.RULE} Here it is applied to the average over tasks: supported "
-        "where the source helps, contrary where it hurts or the two are equal.",
+        "where the source helps, contradicted where it hurts or the two are equal.",
         transfer,
     ),
     "class-noise": Check(
@@ -454,7 +455,7 @@ CHECKS = {
     ),
     "cheapest": Check(
         "Supported where its processor time over all tasks is below that of every "
-        "rival that was measured, otherwise contrary (at least "
+        "rival that was measured, otherwise contradicted (at least "
         f"{MIN_TRIALS} trials of it and of a rival that decides); shortened rivals are "
         "left out and named.",
         cheapest,

@@ -33,7 +33,7 @@ PAPER, OURS = "paper", "ours"
 _KIND_NOTES = {OURS: " (our question)"}
 CLAIM_COLUMNS = ("claim", "text", "kind", "benchmark", "verdict", "numbers", "rule")
 _TERMS = (
-    "Supported: these data show what is claimed; contrary: they show the opposite; "
+    "Supported: these data show what is claimed; contradicted: they show the opposite; "
     f"too few trials: fewer than {MIN_TRIALS}, or trials that do not settle it; by "
     "construction: it follows from the algorithm and cannot fail, so it is not counted."
 )
@@ -179,11 +179,13 @@ def _opening(findings: pd.DataFrame) -> str:
 def build_claims_table(findings: pd.DataFrame) -> Table:
     """Build the table ``claims``: a line a claim and benchmark."""
     lines = []
+    told = findings["rule"].duplicated()
     for _, group in findings.groupby("claim", sort=False):
         # One line, where all benchmarks say the same.
         distinct = group.drop_duplicates(["verdict", "numbers"])
         together = len(distinct) == 1 < len(group)
-        claim = _claim_cell(group.iloc[0], group.iloc[0].rule)
+        first = group.iloc[0]
+        claim = _claim_cell(first, "" if told[first.name] else first.rule)
         for finding in (distinct if together else group).itertuples():
             benchmark = Cell("all" if together else finding.benchmark)
             verdict = Cell(finding.verdict, bold=finding.verdict == SUPPORTED)
@@ -193,7 +195,7 @@ def build_claims_table(findings: pd.DataFrame) -> Table:
     return Table(
         "claims",
         "The numbers behind each verdict",
-        f"{_opening(findings)} (in small print). {_TERMS} {_SCOPE}",
+        f"{_opening(findings)}, told in small print where it is first used. {_TERMS}",
         columns=("Claim", "Benchmark", "Verdict", "Numbers"),
         lines=tuple(lines),
         data=findings,

@@ -76,7 +76,8 @@ _CELLS = Fold(
 CLAIMS = Part(
     "claims",
     "What the paper claims",
-    items=(
+    DETAILS,
+    (
         Item(TABLE, "claims-overview", _CLAIMS, _has("claims")),
         Item(TABLE, "claims", _CLAIMS, _has("claims"), _NUMBERS),
     ),
@@ -177,7 +178,7 @@ class Paper(ReportPlugin):
     @staticmethod
     def parts(page_parts: tuple[Part, ...]) -> tuple[Part, ...]:
         """Return the parts with claims, printed numbers, deviations and times."""
-        added = {"overview": [CLAIMS, PRINTED], "times": [DEVIATIONS]}
+        added = {"overview": [PRINTED], "states": [CLAIMS], "times": [DEVIATIONS]}
         parts: list[Part] = []
         for part in page_parts:
             if part.anchor == "times":

@@ -52,6 +52,7 @@ class Item:
     The name is the stem of its files, with ``{benchmark}`` or ``{curve}`` for each. One
     job makes all items of a maker, or those of each benchmark; without a maker, a file
     of rules of its section does. The caption may have the fields of `caption_fields`.
+    A table that the page does not show is there as files to download.
     """
 
     kind: str
@@ -60,6 +61,7 @@ class Item:
     needs: Callable[[BenchmarkPlan], object] = lambda plan: True
     fold: Fold | None = None
     caption: str = ""
+    shown: Callable[[BenchmarkPlan], bool] = lambda plan: True
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,14 @@ def _varies(parameter: str) -> Callable[[BenchmarkPlan], bool]:
     return lambda plan: parameter in plan.varied
 
 
+def _never(plan: BenchmarkPlan) -> bool:
+    return False
+
+
+def _several_tasks(plan: BenchmarkPlan) -> bool:
+    return len(plan.tasks) > 1
+
+
 def _maker(function: str, *inputs: str) -> Maker:
     return Maker(f"cdspp.report.{function}", inputs or ("scores",))
 
@@ -123,19 +133,10 @@ EVERY_TASK = Fold(
     "Accuracy on every task",
     "Compare within a column: all methods of a task saw the same labelled samples.",
 )
-BALANCED = Fold(
-    "Balanced accuracy",
-    "The mean accuracy over classes: every class weighs the same. Where this falls "
-    "well below the accuracy, a method gives up small classes.",
-)
 BY_TASK = Fold(
     "Did the source help, task by task",
     "The gain of {reference} by its real source over every other state, on the same "
     "trials; the source helps where it is better than all of them.",
-)
-PAIRS_OF_METHODS = Fold(
-    "Every method against one of your choice",
-    "The paired gain of each method over another one, and its rank.",
 )
 SEVERAL = Fold(
     "Which of several sources helps",
@@ -250,20 +251,38 @@ _WAYS = (
     "without. ○ open. The reference stands for its way, for other ways the most "
     "accurate method, whose word is corrected for the number of methods. {protocol}"
 )
+_PAIRS = "Every method against the reference: rank, accuracy, and the paired gain."
+_HELPED = (
+    "Did the source help each method? The gain of each method by its real source over "
+    "every other state of it, in points: where a number is negative, the method did "
+    "better without."
+)
 _OVERVIEW = "Average accuracy of every method and control by benchmark."
 
 _PICTURE = (Item(FIGURE, "ways", WAYS, caption=_WAYS),)
 _CHART = (
     Item(FIGURE, "bridges", BRIDGES, _varies(PAIRS), caption=_BRIDGES),
     Item(FIGURE, "source-help", OPENING, caption="{opening}"),
-    Item(FIGURE, "source-states", OPENING, caption=_STATES),
 )
+# What a figure shows, or another table, the page does not tell again as a table.
 _BENCHMARK = (
-    Item(TABLE, "accuracy_{benchmark}", SCORE_TABLES, fold=EVERY_TASK),
+    Item(
+        TABLE,
+        "accuracy_{benchmark}",
+        SCORE_TABLES,
+        fold=EVERY_TASK,
+        shown=_several_tasks,
+    ),
     Item(FIGURE, "methods_{benchmark}", CHARTS, fold=EVERY_TASK, caption=_METHODS),
-    Item(TABLE, "class-accuracy_{benchmark}", SCORE_TABLES, fold=BALANCED),
-    Item(TABLE, "source-help_{benchmark}", TASKS, fold=BY_TASK),
-    Item(TABLE, "pairs_{benchmark}", TASKS, fold=PAIRS_OF_METHODS),
+    Item(
+        TABLE,
+        "class-accuracy_{benchmark}",
+        SCORE_TABLES,
+        fold=EVERY_TASK,
+        shown=_never,
+    ),
+    Item(TABLE, "source-help_{benchmark}", TASKS, fold=BY_TASK, shown=_several_tasks),
+    Item(TABLE, "pairs_{benchmark}", TASKS, caption=_PAIRS),  # not folded: first
     Item(TABLE, "several-sources_{benchmark}", TASKS, _has(LEFT_OUT), SEVERAL),
     Item(FIGURE, "labels_{benchmark}", CHARTS, _varies(LABELS), CURVES, _LABELS),
     Item(
@@ -274,11 +293,11 @@ _BENCHMARK = (
         CURVES,
         _SENSITIVITY,
     ),
-    Item(TABLE, "curve-{curve}_{benchmark}", SCORE_TABLES, fold=CURVES),
+    Item(TABLE, "curve-{curve}_{benchmark}", SCORE_TABLES, fold=CURVES, shown=_never),
     Item(
         FIGURE, "iterations_{benchmark}", CHARTS, fold=ITERATIONS, caption=_ITERATIONS
     ),
-    Item(TABLE, "iterations_{benchmark}", SCORE_TABLES, fold=ITERATIONS),
+    Item(TABLE, "iterations_{benchmark}", SCORE_TABLES, fold=ITERATIONS, shown=_never),
     Item(FIGURE, "subspace_{benchmark}", SHOWCASE, _showcase, ONE_TASK, _SUBSPACE),
     Item(FIGURE, "confusion_{benchmark}", SHOWCASE, _showcase, ONE_TASK, _CONFUSION),
     Item(TABLE, "contents_{benchmark}", DATA, fold=CONTENTS),
@@ -288,13 +307,15 @@ _SELECTIONS = (
     Item(FIGURE, "selection", SELECTED, _has(CHOOSING), caption=_SELECTION),
     Item(TABLE, "selection", SELECTION, _has(CHOOSING)),
 )
-_STATES_TABLE = (Item(TABLE, "source-help", MATRIX),)
+_MATRIX = (
+    Item(FIGURE, "source-states", OPENING, caption=_STATES),
+    Item(TABLE, "source-help", MATRIX, caption=_HELPED, shown=_never),
+)
 _AT_A_GLANCE = (Item(TABLE, "overview", OVERVIEW, caption=_OVERVIEW),)
 
 # What stands in the page before a part that is folded away, by its anchor.
 _SENTENCES = {
-    "states": "The gain of each method by its real source over every other state of "
-    "it, in points: where a number is negative, the method did better without.",
+    "overview": _OVERVIEW,
     "selection": "Whether a verdict turns on a hyper-parameter: accuracy with the "
     "default, with the value selected on the labelled target rows of each trial, and "
     "with the best in hindsight.",
@@ -318,9 +339,9 @@ def _folded(
 OWN: tuple[Part, ...] = (
     Part("opening", "", items=_PICTURE),
     Part("chart", "With the source, and without", items=_CHART),
-    Part("overview", "All methods at a glance", items=_AT_A_GLANCE),
+    _folded("overview", "All methods at a glance", "", _AT_A_GLANCE),
     Part("benchmark-{benchmark}", "{title}", DETAILS, _BENCHMARK),
-    _folded("states", "Did the source help each method?", DETAILS, _STATES_TABLE),
+    Part("states", "Did the source help each method?", DETAILS, _MATRIX),
     _folded("selection", "Are hyper-parameters the reason?", DETAILS, _SELECTIONS),
     _folded("times", "What it costs", DETAILS),
     _folded("graph", "Where the test labels go", AUDIT),

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
+from io import BytesIO
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from support.page_reader import read_page
 from support.report_data import draw_comparisons, make_plan
 from support.written_study import WrittenStudy, write_page
 
-from cdspp.analysis.answers import answer
-from cdspp.analysis.source_help import read_comparisons
+from cdspp.analysis.answers import without_source
 from cdspp.analysis.verdicts import RULE
+from cdspp.analysis.ways import Way
 from cdspp.core.files import read_json
 from cdspp.core.provenance import file_digest
 from cdspp.report.page import page as page_module
 from cdspp.report.registry import Fold, Item, Part, page_parts
-from cdspp.report.tables.source_help import build_matrix_table, build_task_table
-from cdspp.report.tables.table import write_tables
+from cdspp.report.tables.source_help import build_matrix_table
 from cdspp.study.plan import BenchmarkPlan
 
 OF_DIGITS = ("methods", "iterations", "subspace", "confusion")
@@ -43,14 +45,14 @@ def test_the_page_asks_answers_and_then_shows(page: Path) -> None:
     assert in_order(
         text,
         "Did the source help?</h1>",
-        "On Digits the source helps CDSPP, and of 2 other methods the source helps 1;",
-        "on Docs to code the trials leave open whether the source helps CDSPP",
+        "Source labels alone on Digits help; whether source labels alone on Docs to",
+        'id="figure-ways"',
         'id="chart"',
         'id="overview"',
-        'id="claims"',
         'id="benchmark-digits"',
         'id="benchmark-docs-to-code"',
         'id="states"',
+        'id="claims"',
         'id="times"',
         'id="deviations"',
         'id="graph"',
@@ -78,67 +80,182 @@ def test_a_section_and_a_fold_with_headings_of_their_own_are_shown(
 def test_the_contents_list_the_sections_under_their_groups(page: Path) -> None:
     text, _ = read_page(page)
     contents = text[text.index("<nav") : text.index("</nav>")]
-    groups = ["#chart", "#overview", "#claims", "<p>Details</p>", "#benchmark-digits"]
-    assert in_order(contents, *groups, "<p>Audit</p>", "#graph", "#rerun")
+    details = ["<p>Details</p>", "#benchmark-digits", "#states", "#claims"]
+    audit = ["<p>Audit</p>", "#graph", "#rerun"]
+    assert in_order(contents, "#chart", "#overview", *details, *audit)
+    assert contents.count("<p>") == 2
 
 
-def test_what_is_not_folded_is_the_answer_the_chart_and_two_tables(page: Path) -> None:
-    text, _ = read_page(page)
+def unfolded(text: str) -> str:
+    """Leave out what is folded."""
     while (shorter := re.sub(FOLD, "", text)) != text:
         text = shorter
-    shown = re.findall(r'<figure[^>]* id="(\S+)"', text)
+    return text
+
+
+def section_of(text: str, anchor: str) -> str:
+    section = text[text.index(f'<section id="{anchor}">') :]
+    return section[: section.index("</section>")]
+
+
+def test_what_is_not_folded_is_told_once(page: Path) -> None:
+    shown = re.findall(r'<figure[^>]* id="(\S+)"', unfolded(read_page(page)[0]))
     assert shown == [
+        "figure-ways",
         "figure-source-help",
+        "table-pairs_digits",
+        "table-pairs_docs-to-code",
         "figure-source-states",
-        "table-overview",
         "table-claims-overview",
     ]
 
 
-def test_every_benchmark_has_a_card_with_its_verdict_and_answer(page: Path) -> None:
+def test_few_words_come_before_the_lines(page: Path) -> None:
+    text = unfolded(read_page(page)[0])
+    header = text[text.index("<header>") : text.index('class="interval"')]
+    assert len(re.sub(r"<[^>]*>", " ", header).split()) <= 60
+
+
+def test_every_way_is_a_line_with_accuracy_gain_sign_and_word(page: Path) -> None:
     text, _ = read_page(page)
-    pattern = r'<li class="(\S+)"><b>(.*?)</b> (.*?)\n(<ul>.*?</ul>)</li>'
-    cards = re.findall(pattern, text)
-    assert [card[:3] for card in cards] == [
-        ("helps", "Digits", "On average over 4 tasks the source helps CDSPP."),
-        (
-            *("undecided", "Docs to code"),
-            "The trials leave open whether the source helps CDSPP.",
-        ),
+    opening = text[text.index('id="figure-ways"') : text.index("</figure>")]
+    lines = re.findall(r'<li class="\w+">.*?</li>', opening, re.DOTALL)
+    assert [" ".join(re.sub(r"<[^>]*>", " ", line).split()) for line in lines] == [
+        "Source labels alone CDSPP 82.4 % +4.9 ▲ helps",
+        "Source labels alone CDSPP 86.1 % +0.8 ○ open "
+        "found from +2.0 on, in 4 of 5 studies",
     ]
-    assert cards[0][3].startswith("<ul><li>Over no source it gains 4.9 points")
-    assert "<li>Task by task: helps on 4.</li>" in cards[0][3]
-    for word, title, said, reasons in cards:
-        section = text[
-            text.index(f'id="benchmark-{title.lower().replace(" ", "-")}"') :
-        ]
-        section = section[: section.index("</section>")]
-        assert f"<p>{said}</p>\n{reasons}" in section, word
+    assert opening.count('class="helps"') == opening.count('class="open"') == 1
+    assert "best without a source: 77.6 % (target-only)" in opening
+    assert "Digits: 10 trials, 20 source and 3 target labels per class." in opening
 
 
-def test_a_card_keeps_every_word_of_the_answer(study: WrittenStudy) -> None:
-    for path in sorted(study.folder.glob("tables/source-help_*.csv")):
-        found = read_comparisons(path)
-        card = page_module._card("", found)
-        told = " ".join([card["answer"], *card["reasons"]])
-        assert re.findall(r"[\w%]+", told.lower()) == re.findall(
-            r"[\w%]+", answer(found).lower()
-        )
-
-
-def test_a_collapsed_method_has_no_share_of_its_gain_without_a_source(
+def test_the_rule_stands_below_the_lines_with_the_states_and_the_margin(
     tmp_path: Path,
 ) -> None:
+    text = text_of(tmp_path, replace(make_plan(), margin=0.5))
+    rule = text[text.index('<details id="rule">') :]
+    rule = unescape(rule[: rule.index("</details>")])
+    assert f"{RULE} The margin is ±0.5, in points;" in rule
+    assert "The other states of the source, on the same target rows:" in rule
+
+
+def test_every_benchmark_opens_with_the_method_that_leads(page: Path) -> None:
+    section = section_of(read_page(page)[0], "benchmark-digits")
+    first = section[section.index("<p>") : section.index("</p>")]
+    assert first.startswith("<p>CDSPP is the most accurate of 5 methods: 82.4")
+    assert in_order(section, "in four styles", 'id="table-pairs_digits"', "<details>")
+
+
+def test_the_matrix_of_states_opens_with_the_number_of_methods(page: Path) -> None:
+    section = section_of(read_page(page)[0], "states")
+    told = [
+        "On Digits the source helps 2 of 3 methods and hurts none; 1 is open.",
+        "On Docs to code the source helps 0 of 3 methods and hurts none; 3 are open.",
+    ]
+    shown = 'id="figure-source-states"', 'download="source-help.csv"'
+    assert in_order(section, *told, *shown)
+
+
+def test_what_a_figure_shows_is_a_file_in_place_of_a_table(page: Path) -> None:
+    text, reader = read_page(page)
+    for name in ("source-help", "class-accuracy_digits", "iterations_digits"):
+        assert f"table-{name}" not in reader.ids
+        for form in ("csv", "md", "tex"):
+            assert f'download="{name}.{form}"' in text
+    # Of a single task the averages stand in the overview alone.
+    for name in ("accuracy", "source-help"):
+        assert f"table-{name}_digits" in reader.ids
+        assert f"table-{name}_docs-to-code" not in reader.ids
+        assert f'download="{name}_docs-to-code.csv"' in text
+
+
+def test_tables_come_from_their_files_with_all_forms(make_page: MakePage) -> None:
+    text, reader = read_page(make_page())
+    place = text.index('id="table-accuracy_digits"')
+    table = text[place : text.index("</figure>", place)]
+    for form in ("csv", "md", "tex"):
+        assert f'download="accuracy_digits.{form}"' in table
+    assert "figure-methods_digits" not in reader.ids
+
+
+def test_the_menu_reads_the_file_that_its_table_offers(page: Path) -> None:
+    text, _ = read_page(page)
+    place = text.index('id="table-pairs_digits"')
+    table = text[place : text.index("</figure>", place)]
+    address = re.search(
+        r'download="pairs_digits.csv" href="data:text/csv;base64,(.*?)"', table
+    )
+    assert address is not None
+    pairs = pd.read_csv(BytesIO(base64.b64decode(address.group(1))))
+    order = pairs.drop_duplicates("row").sort_values("rank", kind="stable")
+    names = re.findall(r'<th scope="row">(.*?)</th>', table)
+    shown = [re.sub(r"<sub>(.*)</sub>", r"_\1", name) for name in names]
+    assert shown == order["display_name"].tolist()
+    assert {"row", "role", "rank", "rival", "gain", "low", "high"} <= set(pairs)
+    assert 'figure[id^="table-pairs_"]' in text
+
+
+def test_what_needs_no_source_is_told_by_averages_of_enough_trials(
+    make_page: MakePage, page: Path
+) -> None:
+    first = section_of(read_page(page)[0], "chart").split("<p>")[1]
+    assert re.match(
+        r"Without any source, CDSPP keeps \+\d\.\d of its \+\d+\.\d points over "
+        r"SVM<sub>t</sub> on Digits, \+\d\.\d of \+\d\.\d on Docs to code\.</p>",
+        first,
+    )
+    text, _ = read_page(make_page([make_plan(tasks=["a_b"], trials=3)]))
+    assert "Without any source, CDSPP" not in text
+
+
+def test_a_collapsed_method_has_no_share_of_its_gain_without_a_source() -> None:
     plan = make_plan(methods=("svm-t", "dama", "cdspp"))
     for collapsed, named in (((), {"DAMA", "CDSPP"}), (("dama",), {"CDSPP"})):
         found = draw_comparisons(plan, collapsed=collapsed)
-        path = tmp_path / f"source-help_{plan.benchmark}.csv"
-        write_tables([build_task_table(found, plan)], [path])
-        [(_, parts)] = page_module._findings([plan], {path.name: path})["without"]
+        parts = without_source(found)
         assert {part.split()[0] for part in parts} == named
         table = build_matrix_table([found], [plan])
         shown = {line.cells[0].text: line.cells[-3].text != "–" for line in table.lines}
         assert {name for name, known in shown.items() if known} == named
+
+
+POOR = {
+    "without states": ({"states": ()}, "Whether source labels alone help is open."),
+    "without the reference": (
+        {"methods": ("svm-t", "dama")},
+        "Whether source labels alone help is open.",
+    ),
+    "one trial": ({"trials": 1}, "Whether source labels alone help is open."),
+    "baseline alone": (
+        {"methods": ("svm-t",), "states": ()},
+        "No method that ran uses a source.",
+    ),
+    "without methods": (
+        {"methods": (), "states": ()},
+        "No method that ran uses a source.",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", POOR)
+def test_a_study_with_little_to_tell_says_so(make_page: MakePage, kind: str) -> None:
+    options, told = POOR[kind]
+    text, _ = read_page(make_page([make_plan(tasks=["a_b"], **options)]))
+    assert f'<p class="lead">{told}</p>' in text
+    assert "nan" not in text[text.index("<main>") : text.index('id="rule"')]
+
+
+@pytest.mark.parametrize("span", [0.0, 0.004, 0.5, 1.7, 9.0])
+def test_the_axis_has_zero_and_ticks_for_every_span(span: float) -> None:
+    line = Way("t", "m", 0.5, span / 2, -span / 2, span, "open", "")
+    axis = page_module.Axis.of([line])
+    assert 0 in axis.ticks
+    assert 2 <= len(axis.ticks) <= 15
+    places = [axis.place(tick / 100) for tick in axis.ticks]
+    assert places == sorted(places)
+    assert 0 <= places[0] <= places[-1] <= 100
+    assert axis.end(line) == axis.place(span)
 
 
 def text_of(folder: Path, *plans: BenchmarkPlan) -> str:
@@ -146,35 +263,6 @@ def text_of(folder: Path, *plans: BenchmarkPlan) -> str:
     output = folder / "results" / "embedded" / "report" / "index.html"
     write_page(plans, output)
     return read_page(output)[0]
-
-
-def test_the_rule_stands_below_the_answer_with_the_states_and_the_margin(
-    tmp_path: Path,
-) -> None:
-    text = text_of(tmp_path, replace(make_plan(), margin=0.5))
-    rule = text[text.index('<p class="rule">') :]
-    rule = unescape(rule[: rule.index("</p>")])
-    assert rule.startswith(f'<p class="rule">{RULE} The other states of the source')
-    assert rule.endswith("The margin is ±0.5, in points.")
-
-
-def test_words_of_a_verdict_are_one_class_of_its_card(make_page: MakePage) -> None:
-    short = {"tasks": ["a_b"], "methods": ("svm-t", "cdspp"), "trials": 3}
-    plans = [make_plan(**short), make_plan(benchmark="b", states=(), **short)]
-    text, _ = read_page(make_page(plans))
-    classes = re.findall(r'<li class="(\S+)"><b>', text)
-    assert classes == ["too-few-trials", "not-asked"]
-
-
-def test_every_method_by_every_state_is_a_section_of_its_own(page: Path) -> None:
-    text, _ = read_page(page)
-    section = text[text.index('id="states"') :]
-    section = section[: section.index("</section>")]
-    assert "Did the source help each method?" in section
-    assert 'id="table-source-help"' in section
-    assert "where a number is negative, the method did better without" in section
-    assert 'id="table-source-help_digits"' not in section
-    assert 'id="table-source-help_digits"' in text
 
 
 def test_captions_tell_the_charts_of_few_and_of_many_tasks(tmp_path: Path) -> None:
@@ -206,29 +294,6 @@ def test_a_method_that_is_told_of_the_test_samples_is_named(tmp_path: Path) -> N
     told = replace(plan, rows=(*plan.rows[:2], *rows))
     assert "One exception: CDSPP receives" in text_of(tmp_path, told)
     assert "One exception:" not in text_of(tmp_path, plan)
-
-
-def test_tables_come_from_their_files_with_all_forms(make_page: MakePage) -> None:
-    text, reader = read_page(make_page())
-    assert "table-accuracy_digits" in reader.ids
-    place = text.index('id="table-accuracy_digits"')
-    table = text[place : text.index("</figure>", place)]
-    for form in ("csv", "md", "tex"):
-        assert f'download="accuracy_digits.{form}"' in table
-    assert "figure-methods_digits" not in reader.ids
-
-
-def test_what_the_page_says_of_the_source_is_what_its_table_says(
-    make_page: MakePage,
-) -> None:
-    page = make_page()
-    table = page.parents[1] / "tables" / "source-help_digits.csv"
-    heading, *_ = table.read_text(encoding="utf-8").splitlines(keepends=True)
-    table.write_text(heading, encoding="utf-8")
-    write_page([make_plan()], page, tables=[table])
-    text, _ = read_page(page)
-    assert "helps on 4" not in text
-    assert '<p class="lead">Not asked on Digits.</p>' in text
 
 
 def test_features_of_untrained_networks_are_told_where_the_benchmark_is(
@@ -331,7 +396,9 @@ def test_the_page_says_what_was_run_and_what_failed(
     assert '<th scope="row">CDSPP<sub>sup</sub></th><td data-value="25.0' in time
     digest = hashlib.sha256(b"vectors").hexdigest()
     name = "features/digits/print.sift-words.npz"
-    assert f"<dt>{name}</dt><dd>{digest}</dd>" in text
+    offered = re.search(r'download="SHA256SUMS" href="data:.*?base64,(.*?)"', text)
+    assert offered is not None
+    assert base64.b64decode(offered.group(1)).decode() == f"{digest}  {name}\n"
     stated = read_json(page.with_name("digests.json"))
     assert stated["files"] == {name: digest}
     assert stated["page"] == file_digest(page)

@@ -114,8 +114,8 @@ def _scale(gains: Axes) -> None:
     low, high = gains.dataLim.intervalx
     if np.isfinite([low, high]).all():
         span = max(high, 1.0) - min(low, -1.0)
-        room = 0.3 if style.narrow() else 0.17
-        gains.set_xlim(min(low, -1.0) - 0.04 * span, max(high, 1.0) + room * span)
+        beyond = 0.3 if style.narrow() else 0.17
+        gains.set_xlim(min(low, -1.0) - 0.04 * span, max(high, 1.0) + beyond * span)
     style.quiet(gains)
     gains.spines["left"].set_visible(False)
     gains.set_xlabel("points, with 95 % interval; each number is rounded")

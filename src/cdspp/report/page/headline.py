@@ -128,8 +128,8 @@ def _notes(folder: Path, benchmark: str) -> Iterator[str]:
     if path.is_file() and (text := untrained_text(path)):
         yield text
     path = folder / "tables" / f"source-help_{benchmark}.csv"
-    if path.is_file() and _opening(folder, benchmark) is None:
-        yield answers.answer(read_comparisons(path))
+    if path.is_file() and not path.with_name(f"pairs_{benchmark}.csv").is_file():
+        yield answers.reference_answer(read_comparisons(path))
     predictions = folder / "predictions" / benchmark
     if predictions.is_dir():
         yield f"Predictions of rows without a label: {predictions}"

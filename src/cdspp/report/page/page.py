@@ -22,9 +22,14 @@ from markupsafe import Markup, escape
 
 from cdspp.analysis import answers, fit_records, ways
 from cdspp.analysis.best_bet import TARGET_ONLY
-from cdspp.analysis.pairs import read_pairs
-from cdspp.analysis.source_help import no_comparisons, of_reference, read_comparisons
-from cdspp.analysis.verdicts import INTERVAL_TRIALS, RULE
+from cdspp.analysis.pairs import leader, no_pairs, read_pairs
+from cdspp.analysis.source_help import (
+    no_comparisons,
+    of_reference,
+    on_average,
+    read_comparisons,
+)
+from cdspp.analysis.verdicts import INTERVAL_TRIALS, MIN_TRIALS, RULE
 from cdspp.core import wording
 from cdspp.core.files import atomic
 from cdspp.core.jobs import processor_time
@@ -69,7 +74,8 @@ def write_report(
     context = {
         "study": study,
         "run": describe_run(fits, plans, study),
-        "digests": digests.items(),
+        "n_digests": len(digests),
+        "digests": "".join(f"{own}  {name}\n" for name, own in digests.items()),
         **_findings(plans, assets),
     }
     templates = environment(plans)
@@ -98,47 +104,36 @@ def write_page(text: str, output: PathLike) -> None:
 def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
     rows = [row for plan in plans for row in plan.main_rows]
     informed = [row.display_name for row in rows if row.kind == "informed"]
-    pairs, cards, openings = [], {}, []
+    kept_gains, notes, openings, counts = [], {}, [], []
     for plan in plans:
         gains = files.get(f"source-help_{plan.benchmark}.csv")
         contents = files.get(f"contents_{plan.benchmark}.csv")
-        comparisons = read_comparisons(gains) if gains else no_comparisons()
-        pairs.append((plan.title, comparisons))
         gains_of_pairs = files.get(f"pairs_{plan.benchmark}.csv")
+        comparisons = read_comparisons(gains) if gains else no_comparisons()
+        pairs = read_pairs(gains_of_pairs) if gains_of_pairs else no_pairs()
         if gains_of_pairs:
-            openings.append(ways.opening(comparisons, read_pairs(gains_of_pairs)))
+            openings.append(ways.opening(comparisons, pairs))
         untrained = untrained_text(contents) if contents else ""
-        card = _card(plan.title, comparisons)
-        cards[plan.benchmark] = card | {"untrained": untrained}
-    without = [(title, answers.without_source(f)) for title, f in pairs]
+        notes[plan.benchmark] = [leader(pairs), plan.summary, untrained]
+        counts.append(ways.counted_words(plan.title, comparisons))
+        average = on_average(of_reference(comparisons))
+        average = average[average["trials"] >= MIN_TRIALS]
+        if found := answers.gain_without_source(average):
+            kept_gains.append((plan.title, *found))
     return {
         "rule": RULE,
         "margin": plans[0].margin if plans else 1.0,
         "kept": [plan.title for plan in plans if plan.overlap == "keep"],
         "informed": list(dict.fromkeys(informed)),
-        "without": [(title, parts) for title, parts in without if parts],
+        "kept_gains": kept_gains,
         "question": ways.QUESTION,
         "statement": ways.statement(openings),
         "openings": openings,
         "signs": ways.SIGNS,
         "axis": Axis.of(way for each in openings for way in each.ways),
         "protocols": [plan.protocol for plan in plans],
-        "cards": cards,
-    }
-
-
-def _card(title: str, comparisons: pd.DataFrame) -> dict[str, Any]:
-    word = answers.verdict_of(of_reference(comparisons))
-    first, *others = re.split(r"(?<=\.) (?=[A-Z])", answers.answer(comparisons))
-    # The numbers of the first sentence follow its colon.
-    colon = r": (?=over |no other |[a-z ]+ by accuracy )"
-    answer, *numbers = re.split(colon, first.removesuffix("."), maxsplit=1)
-    parts = [wording.sentence(part) for each in numbers for part in each.split("; ")]
-    return {
-        "title": title,
-        "answer": f"{answer}." if answer else "",
-        "reasons": [*(f"{part}." for part in parts), *others],
-        "verdict": word.replace(" ", "-"),
+        "notes": notes,
+        "counts": list(filter(None, counts)),
     }
 
 
@@ -160,7 +155,7 @@ def environment(plans: Plans = ()) -> Environment:
         "capital": wording.sentence,
         "method_name": lambda name: Markup(html_name(name)),
         "task_title": wording.task_title,
-        "base64": lambda path: base64.b64encode(path.read_bytes()).decode(),
+        "base64": lambda content: base64.b64encode(content).decode(),
     }
     return templates
 
@@ -187,6 +182,7 @@ def _sections(
                 for name in registry.item_names(item, chosen)
                 if (markup := embedder.show(item, name, chosen))
             ]
+            shown.sort(key=lambda pair: pair[0] is not None)  # folds come last
             groups = groupby(shown, key=itemgetter(0))
             folds = [(fold, [markup for _, markup in pairs]) for fold, pairs in groups]
             content = template.render(context, folds=folds, plan=own)
@@ -213,11 +209,13 @@ class _Embedder:
         frames: Any = self.templates.get_template("embed.html.j2").module
         if item.kind != registry.FIGURE:
             *downloads, fragment = (self.files.get(f"{name}.{f}") for f in TABLE_FORMS)
+            downloads = list(filter(None, downloads))
+            if not any(map(item.shown, plans)):
+                return Markup(frames.files(downloads, name)).strip()
             if fragment is None:
                 return Markup()
             content = Markup(fragment.read_text(encoding="utf-8"))
-            shown = frames.table(name, content, list(filter(None, downloads)))
-            return Markup(shown).strip()
+            return Markup(frames.table(name, content, downloads)).strip()
         caption = Markup(item.caption).format(**_fields(plans))
         svg, png = (self.files.get(f"{name}{suffix}") for suffix in (".svg", ".png"))
         if svg and (svg.stat().st_size <= self.max_bytes or not png):
@@ -372,7 +370,7 @@ class Axis(NamedTuple):
     def ticks(self) -> list[int]:
         """The numbers below the axis, in points."""
         span = 100 * (self.most - self.least)
-        step = next(step for step in (1, 2, 5, 10, 20) if span <= 8 * step)
+        step = next((step for step in (1, 2, 5, 10, 20) if span <= 8 * step), 100)
         first, last = 100 * self.least / step, 100 * self.most / step
         return list(range(step * math.ceil(first), step * math.floor(last) + 1, step))
 

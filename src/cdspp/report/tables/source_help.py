@@ -124,8 +124,9 @@ def build_task_table(comparisons: pd.DataFrame, plan: BenchmarkPlan) -> Table:
 
 def build_pairs_table(pairs: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     """Build the table ``pairs_<benchmark>``: gains over one method; the CSV has all."""
-    chosen = pairs[pairs["role"] == REFERENCE].head(1)
-    rival = next(iter(chosen["row"]), next(iter(pairs["row"]), ""))
+    methods = pairs.drop_duplicates("row")
+    chosen = methods[methods["role"] == REFERENCE].head(1)
+    rival = next(iter(chosen["row"]), next(iter(methods["row"]), ""))
     over = pairs[pairs["rival"] == rival].set_index("row")
     columns = {
         "Method": lambda entry: Cell(entry.display_name, name=True),
@@ -145,9 +146,13 @@ def build_pairs_table(pairs: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         "samples and other rows of this kind, not corrected for the number of methods."
         f"{interval_note(pairs['trials'])} {plan.protocol}",
         columns,
-        pairs.drop_duplicates("row").itertuples(),
+        methods.sort_values("rank", key=_unranked_last, kind="stable").itertuples(),
         data=pairs,
     )
+
+
+def _unranked_last(ranks: pd.Series) -> pd.Series:
+    return ranks.where(ranks > 0, math.inf)
 
 
 def _over(rivals: Mapping[str, str]) -> list[str]:

@@ -257,8 +257,8 @@ def _html_line(line: Line, kinds: Sequence[str]) -> str:
     for kind, cell in zip(kinds, line.cells, strict=True):
         text = _form(cell, escape, "<strong>{}</strong>", note, "<sub>{}</sub>")
         value = "" if math.isnan(cell.value) else f' data-value="{cell.value:.6f}"'
-        tag = "td" if parts else "th"
-        opening = f"td{kind}{value}" if parts else f'th scope="row"{kind}'
+        tag = "td" if parts or not cell.text else "th"
+        opening = f"td{kind}{value}" if tag == "td" else f'th scope="row"{kind}'
         parts.append(f"<{opening}>{text}</{tag}>")
     return f"<tr>{''.join(parts)}</tr>"
 

@@ -1,0 +1,131 @@
+"""Every method against every other, and the sentence on the most accurate one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.report_data import make_plan, score_rows, write_sample_scores
+from support.score_data import as_frame
+
+from cdspp.analysis.pairs import compare_pairs, leader, no_pairs, read_pairs
+from cdspp.analysis.source_help import compare_with_rivals, on_average
+from cdspp.report.tables.source_help import build_pairs_table
+from cdspp.report.tables.table import to_csv, to_html
+from cdspp.stages.score import SampleScores
+
+ENDS = ["gain", "low", "high"]
+TWO = {"methods": ("svm-t", "cdspp"), "tasks": ["a_b"], "states": ()}
+
+
+def pair(pairs: pd.DataFrame, row: str, rival: str) -> pd.Series:
+    """Return the gain of a row over a rival."""
+    found = pairs[(pairs["row"] == row) & (pairs["rival"] == rival)]
+    assert len(found) == 1
+    return found.iloc[0]
+
+
+def accuracies(trials: int = 5, **means: Any) -> pd.DataFrame:
+    """Compare methods with these accuracies, or means of trials around them."""
+    names = {name: name.replace("_", "-") for name in means}
+    spread = 0.01 * (np.arange(trials) - (trials - 1) / 2)
+    cells = {
+        ("main", names[name]): {"a_b": list(np.ones(trials) * mean + spread * (i + 1))}
+        for i, (name, mean) in enumerate(means.items())
+    }
+    plan = make_plan(**TWO | {"methods": tuple(names.values())}, trials=trials)
+    return compare_pairs(as_frame(cells), plan)
+
+
+@pytest.mark.parametrize("by_sample", [False, True])
+def test_pairs_are_antisymmetric_and_those_over_the_baseline(
+    tmp_path: Path, by_sample: bool
+) -> None:
+    plan = make_plan(methods=("svm-t", "dama", "cdspp"), trials=4)
+    scores = score_rows(plan, failed=[("dama", "print_sketch", 2)])
+    path = write_sample_scores(tmp_path / "rows.npz", scores)
+    per_sample = SampleScores(path) if by_sample else None
+    pairs = compare_pairs(scores, plan, per_sample)
+    assert len(pairs) == 4 * 3  # target-only too, and no other source state
+    for own in pairs.itertuples():
+        other = pair(pairs, own.rival, own.row)
+        assert other["gain"] == -own.gain
+        assert (other["low"], other["high"]) == pytest.approx((-own.high, -own.low))
+        assert (
+            own.trials
+            == other["trials"]
+            == (3 if "dama" in (own.row, own.rival) else 4)
+        )
+    rivals = on_average(compare_with_rivals(scores, plan, per_sample))
+    for told in rivals[~rivals["state"]].itertuples():
+        found = pair(pairs, told.row, told.rival)
+        assert found[ENDS].tolist() == [getattr(told, name) for name in ENDS]
+
+
+def test_ranks_follow_accuracy_and_are_shared_by_equals() -> None:
+    pairs = accuracies(1, svm_t=0.5, cdspp=0.75, dama=0.75, tit=0.6)
+    ranks = dict(zip(pairs["row"], pairs["rank"], strict=True))
+    assert ranks == {"cdspp": 1, "dama": 1, "tit": 3, "svm-t": 4}
+
+
+def test_a_method_without_an_average_has_neither_rank_nor_gain() -> None:
+    pairs = accuracies(svm_t=0.5, cdspp=0.7, dama=float("nan"))
+    assert set(pairs[pairs["row"] == "dama"]["rank"]) == {0}
+    assert pair(pairs, "dama", "cdspp")[ENDS].isna().all()
+    assert leader(pairs).startswith("CDSPP is the most accurate of 2 methods: 70.0 %")
+
+
+def test_a_table_of_pairs_is_read_as_it_was_written(tmp_path: Path) -> None:
+    plan = make_plan(**TWO, trials=3)
+    pairs = compare_pairs(score_rows(plan), plan)
+    path = tmp_path / "pairs_digits.csv"
+    path.write_text(to_csv(build_pairs_table(pairs, plan)))
+    pd.testing.assert_frame_equal(read_pairs(path), pairs)
+
+
+def test_the_table_has_the_gains_over_the_reference_by_rank() -> None:
+    plan = make_plan(methods=("svm-t", "dama", "cdspp"), states=(), trials=3)
+    pairs = compare_pairs(score_rows(plan), plan)
+    table = build_pairs_table(pairs, plan)
+    assert table.columns == ("Method", "Rank", "Accuracy", "Gain over CDSPP")
+    assert [line.cells[0].text for line in table.lines] == ["CDSPP", "DAMA", "SVM_t*"]
+    assert [line.cells[1].text for line in table.lines] == ["1", "2", "3"]
+    assert table.lines[0].cells[-1].text == "–"
+    told = pair(pairs, "dama", "cdspp")
+    assert table.lines[1].cells[-1].value == told["gain"]
+    assert ' class="sortable"' in to_html(table)
+    last = {"dama": 0, "cdspp": 1, "svm-t": 2}
+    table = build_pairs_table(pairs.assign(rank=pairs["row"].map(last)), plan)
+    assert [line.cells[1].text for line in table.lines] == ["1", "2", "–"]
+
+
+@pytest.mark.parametrize(
+    ("means", "told"),
+    [
+        (
+            {"svm_t": 0.5, "dama": 0.8, "cdspp": 0.7},
+            "DAMA is the most accurate of 3 methods: 80.0 %, a gain of 10.0 points "
+            "(95 % interval 8.0 to 12.0) over CDSPP on 5 common trials.",
+        ),
+        (
+            {"svm_t": 0.5, "dama": 0.6, "cdspp": 0.7},
+            "CDSPP is the most accurate of 3 methods: 70.0 %, a gain of 10.0 points "
+            "(95 % interval 8.0 to 12.0) over DAMA on 5 common trials.",
+        ),
+        ({"svm_t": 0.5}, ""),
+    ],
+    ids=["another", "the reference", "alone"],
+)
+def test_the_leader_is_told_with_its_gain(means: dict[str, float], told: str) -> None:
+    assert leader(accuracies(**means)) == told
+
+
+def test_nothing_leads_where_nothing_ran_or_all_have_collapsed() -> None:
+    assert leader(no_pairs()) == ""
+    pairs = accuracies(svm_t=0.5, cdspp=0.7)
+    assert leader(pairs.assign(collapsed=True)) == ""
+    alone = leader(pairs.assign(collapsed=pairs["row"] == "cdspp"))
+    assert alone == "SVM_t* is the most accurate of 1 method: 50.0 %."
