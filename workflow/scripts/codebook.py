@@ -15,4 +15,5 @@ with job(
         options=snakemake.params.options,
         output=snakemake.output[0],
         numeric_threads=snakemake.params.numeric_threads,
+        gpus=snakemake.resources.gpu,
     )

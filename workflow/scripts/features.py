@@ -19,4 +19,5 @@ with job(
         domain=snakemake.wildcards.domain,
         output=snakemake.output[0],
         numeric_threads=snakemake.params.numeric_threads,
+        gpus=snakemake.resources.gpu,
     )

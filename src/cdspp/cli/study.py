@@ -133,7 +133,7 @@ def status_text(files: Sequence[str], *, strict: bool = False) -> str:
 
     If `strict`, print it and exit with code 1 where fits or other jobs failed.
     """
-    from cdspp.analysis.fit_records import versions_note
+    from cdspp.analysis.fit_records import mixtures_note
     from cdspp.report.registry import KINDS, names_of_kind
     from cdspp.study.files import FIT, files_after_fits, files_before_fits
     from cdspp.study.plan import plan_of
@@ -163,7 +163,7 @@ def status_text(files: Sequence[str], *, strict: bool = False) -> str:
         lines += [f"{n_files} to make again: {reason}", *_first(places), ""]
     keys = (key for name in study.benchmarks for key in study.fits(name))
     records = (f"{FIT.format(study=study.name, **key._asdict())}.json" for key in keys)
-    mixed = versions_note(filter(os.path.isfile, records))
+    mixed = mixtures_note(filter(os.path.isfile, records))
     remarks = (mixed, *notes(old, unrecorded_files(study), run_forecast(study, old)))
     lines += [note + "\n" for note in remarks if note]
     lines += _file_table(stages, missing)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from cdspp.core.devices import torch_device
 from cdspp.core.errors import DataError
 from cdspp.core.names import UNTRAINED
 from cdspp.core.provenance import file_digest
@@ -143,16 +144,12 @@ class Cnn(FileExtractor):
         return np.concatenate(rows)
 
     def _device(self) -> torch.device:
-        import torch
-
-        if self.device == "auto":
-            return torch.device("cuda" if torch.cuda.is_available() else "cpu")
         try:
-            torch.empty(0, device=self.device)
-        except (RuntimeError, AssertionError) as error:
+            device: torch.device = torch_device(self.device)
+        except ValueError as error:
             expected = "auto or a device that this torch has"
             raise self.refuse("device", expected) from error
-        return torch.device(self.device)
+        return device
 
     def _pixels(self, path: Path) -> np.ndarray:
         """Return a normalised image, channels first."""

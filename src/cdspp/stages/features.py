@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cdspp.core import jobs, linalg, provenance, scaling
+from cdspp.core.devices import AUTO, device_of_job
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.names import NO_SCALE, PCA, PathLike
 from cdspp.datasets.base import Index, read_fetched, read_index
@@ -25,6 +26,7 @@ def build_codebook(
     options: Mapping[str, Any],
     output: PathLike,
     numeric_threads: int,
+    gpus: int = 0,
     fetched: PathLike | None = None,
 ) -> None:
     """Learn the codebook of `extractor`, a word a row, from the domain of its options.
@@ -32,7 +34,7 @@ def build_codebook(
     `fetched` is as for `extract_view`. ConfigError: the extractor has no codebook, or
     its options name no domain. DataError: the files cannot be read or are too few.
     """
-    tool = make_extractor(extractor, **options)
+    tool = _make(extractor, options, gpus)
     if not isinstance(tool, WordExtractor):
         raise ConfigError(f"extractor {extractor} has no codebook.")
     if tool.codebook_domain is None:
@@ -55,6 +57,7 @@ def extract_view(
     domain: str,
     output: PathLike,
     numeric_threads: int,
+    gpus: int = 0,
     scale: str = NO_SCALE,
     index: PathLike | None = None,
     fetched: PathLike | None = None,
@@ -72,14 +75,14 @@ def extract_view(
     one of views `view`, features of the same domain. The `scale` is learnt from all
     rows of the domain (`cdspp.core.scaling.fit_scaling`).
 
-    ConfigError: there is no such extractor or option, or a file that it reads is not
-    given. DataError: a file is damaged or no longer that of the index, or the features
-    are not finite.
+    ConfigError: there is no such extractor or option, a file that it reads is not
+    given, or a network has none of the `gpus` that the job requests. DataError: a file
+    is damaged or no longer that of the index, or the features are not finite.
     """
     if weights is not None:
         (name,) = read_fetched(Path(weights))["files"]
         options = {**options, "weights": str(Path(weights).parent / str(name))}
-    tool, columns, more = make_extractor(extractor, **options), None, dict[str, Any]()
+    tool, columns, more = _make(extractor, options, gpus), None, dict[str, Any]()
     _load(tool)
     with provenance.limit_threads(numeric_threads):
         if isinstance(tool, ViewExtractor):
@@ -100,6 +103,14 @@ def extract_view(
             X = _scaled(X, scale, f"{extractor}, domain {domain}")
             record["scale"] = scale
     _write(output, X, ids, record, None if scale == PCA else columns)
+
+
+def _make(name: str, options: Mapping[str, Any], gpus: int) -> Extractor:
+    """Return an extractor, on the device that its job requests for ``auto``."""
+    tool = make_extractor(name, **options)
+    if tool.needs_torch and getattr(tool, "device", None) == AUTO:
+        return make_extractor(name, **{**options, "device": device_of_job(gpus)})
+    return tool
 
 
 def _load(extractor: Extractor) -> None:

@@ -54,7 +54,7 @@ def headline(results_dir: PathLike) -> str:
     if failed := fit_records.failures_of_scores(scores):
         lines += ["", f"FAILED: {failed} {_WHY}"]
     records = folder.joinpath("fits").glob("*/*/*/*/[!.]*.json")
-    if mixed := fit_records.versions_note(records):
+    if mixed := fit_records.mixtures_note(records):
         lines += ["", mixed]
     report = folder / "report" / "index.html"
     written = report.is_file()
