@@ -15,5 +15,4 @@ with job(
         options=snakemake.params.options,
         output=snakemake.output[0],
         numeric_threads=snakemake.params.numeric_threads,
-        gpus=snakemake.resources.gpu,
     )

@@ -20,7 +20,7 @@ from cdspp.core.files import Record
 from cdspp.core.names import FitKey, PathLike, fit_key
 from cdspp.core.provenance import USAGE, numeric
 from cdspp.core.version import VERSION
-from cdspp.core.wording import counted
+from cdspp.core.wording import counted, shortened
 from cdspp.methods import available, method_class
 from cdspp.stages.formats import read_fit_record
 from cdspp.study.model import Config
@@ -29,7 +29,6 @@ from cdspp.study.stale import read_digests
 RESULT_COLUMNS = (*FitKey._fields, "trial", "status", "reason", *USAGE, "selected")
 # Software that every study uses and no record names.
 ALWAYS = ("cdspp", "snakemake")
-MOST_ROWS = 3  # that a note names
 _ENTRY = re.compile(r"^@\w+\{([\w-]+),\n.*?^\}", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(r"^  (\w+) = \{(.*)\},$", re.MULTILINE)
 
@@ -100,24 +99,20 @@ def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
 
 def mixed_devices(records: Iterable[Mapping[str, Any]]) -> str:
     """Name rows with trials of a processor and of a GPU, and a remedy."""
-    rows: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+    rows: dict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
         if device := record.get("device"):
-            row = tuple(str(record.get(name)) for name in FitKey._fields[:-1])
+            row = "/".join(str(record.get(name)) for name in FitKey._fields[:-1])
             rows[row][device] += len(record["trials"])
     parts = []
     for row, found in sorted(rows.items()):
+        uses = (f"{each} {counted(n, 'trial')}" for each, n in sorted(found.items()))
         if len(found) > 1 and PROCESSOR in found:
-            uses = (
-                f"{each} {counted(n, 'trial')}" for each, n in sorted(found.items())
-            )
-            parts.append(f"{', '.join(row)} ({', '.join(uses)})")
+            parts.append(f"{row} ({', '.join(uses)})")
     if not parts:
         return ""
-    if more := len(parts[MOST_ROWS:]):
-        parts[MOST_ROWS:] = [counted(more, "more row")]
     remedy = "makes those again that ran where its jobs do not (gpus of the study file)"
-    fault = f"Trials of one row ran on a processor and on a GPU: {'; '.join(parts)}"
+    fault = f"Trials of one row ran on a processor and on a GPU: {shortened(parts)}"
     return f"{fault}. The study's run with -- --forceall {remedy}."
 
 

@@ -21,10 +21,8 @@ def torch_device(name: str) -> Any:
     try:
         torch.ones(1, device=name).item()
     except (RuntimeError, AssertionError) as error:
-        raise ValueError(
-            f"device must be auto or a device that this torch has, got {name!r}. "
-            'Use device="auto".'
-        ) from error
+        fault = f"device must be auto or a device that this torch has, got {name!r}"
+        raise ValueError(f'{fault}. Use device="auto".') from error
     return torch.device(name)
 
 
@@ -38,22 +36,14 @@ def device_of_job(gpus: int) -> str:
     torch = import_module("torch")
     if torch.cuda.is_available():
         return "cuda"
-    raise ConfigError(
-        f"gpus: this job requests {gpus}, but torch {torch.__version__} finds no GPU "
-        "on this machine. Run it on a machine with a GPU, with a torch that is built "
-        "for it, or set gpus: 0 in the study file."
-    )
+    fault = f"this job requests {gpus}, but torch {torch.__version__} finds none here"
+    remedy = "Run it on a machine with a GPU and a torch that is built for it"
+    raise ConfigError(f"gpus: {fault}. {remedy}, or set gpus: 0 in the study file.")
 
 
 def device_name(name: str) -> str:
-    """Return what a record calls a device: the model of a GPU, or ``cpu``.
-
-    Where `name` is of no device of torch, whether torch has used CUDA decides.
-    """
-    torch = import_module("torch")
-    try:
-        device = torch_device(name)
-    except ValueError:
-        device = torch.device("cuda" if torch.cuda.is_initialized() else PROCESSOR)
-    is_cuda = device.type == "cuda"
-    return str(torch.cuda.get_device_name(device) if is_cuda else device.type)
+    """Return what a record calls a device: the model of the GPU where CUDA is used."""
+    cuda = import_module("torch").cuda
+    if name == PROCESSOR or not cuda.is_initialized():
+        return name or PROCESSOR
+    return str(cuda.get_device_name(name if name.startswith("cuda") else None))

@@ -26,7 +26,6 @@ def build_codebook(
     options: Mapping[str, Any],
     output: PathLike,
     numeric_threads: int,
-    gpus: int = 0,
     fetched: PathLike | None = None,
 ) -> None:
     """Learn the codebook of `extractor`, a word a row, from the domain of its options.
@@ -34,7 +33,7 @@ def build_codebook(
     `fetched` is as for `extract_view`. ConfigError: the extractor has no codebook, or
     its options name no domain. DataError: the files cannot be read or are too few.
     """
-    tool = _make(extractor, options, gpus)
+    tool = make_extractor(extractor, **options)
     if not isinstance(tool, WordExtractor):
         raise ConfigError(f"extractor {extractor} has no codebook.")
     if tool.codebook_domain is None:
