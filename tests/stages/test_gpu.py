@@ -19,12 +19,16 @@ pytestmark = [
 ALIKE = 0.85  # of the labels, after as many steps
 
 
-@pytest.mark.parametrize("network", [STN, SSAN, JMEA])
-def test_a_network_repeats_itself_and_agrees_with_the_processor(network: Any) -> None:
+@pytest.mark.parametrize(
+    ("network", "width", "steps"), [(STN, 32, 150), (SSAN, 256, 300), (JMEA, 32, 150)]
+)
+def test_a_network_repeats_itself_and_agrees_with_the_processor(
+    network: Any, width: int, steps: int
+) -> None:
     problem = toy_problem(spread=0.3, unlabelled_per_class=50)
 
     def fitted(device: str) -> Any:
-        options = {"n_components": 32, "max_iter": 150, "random_state": 0}
+        options = {"n_components": width, "max_iter": steps, "random_state": 0}
         return problem.fit(network(device=device, **options))
 
     before = torch.cuda.memory_stats().get("allocation.all.allocated", 0)
@@ -36,7 +40,7 @@ def test_a_network_repeats_itself_and_agrees_with_the_processor(network: Any) ->
     )
     alike = first.transduction_ == on_cpu.transduction_
     assert np.mean(alike[problem.unlabelled]) >= ALIKE
-    assert problem.accuracy(first) > 0.5  # four classes
+    assert problem.accuracy(first) > 0.8  # else they could agree on one class
 
 
 def test_an_extractor_agrees_with_the_processor(tmp_path: Any) -> None:
