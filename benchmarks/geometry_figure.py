@@ -10,11 +10,11 @@ import pandas as pd
 
 from cdspp.report.figures.style import (
     MUTED,
-    WIDTH,
     canvas,
     figure_name,
     quiet,
     style_of,
+    width,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def draw_geometry(
     rows = sorted(gains["labels"].unique())
     columns = sorted(gains["classes"].unique())
     height = 1.75 * len(rows) + 1.1
-    with canvas(WIDTH, height, outputs) as figure:
+    with canvas(width(), height, outputs) as figure:
         grid = figure.subplots(
             len(rows), len(columns), squeeze=False, sharex=True, sharey=True
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from cdspp.report.figures.style import MUTED, WIDTH, canvas, quiet, style_of
+from cdspp.report.figures.style import MUTED, canvas, quiet, style_of, width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ def draw_scale(
     outputs : sequence of path
         Files to write (svg, png).
     """
-    with canvas(WIDTH, 2.9, outputs) as figure:
+    with canvas(width(), 2.9, outputs) as figure:
         times, memory = figure.subplots(1, 2, sharex=True)
         _panel(times, measured, "processor_seconds", "processor seconds")
         _panel(memory, measured, "peak_memory_mb", "peak memory, MB")

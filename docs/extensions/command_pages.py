@@ -14,15 +14,25 @@ from rst import heading, indented, list_table, plain
 
 from cdspp.cli.main import main
 
-__all__ = ["command_parsers", "examples", "pages", "parser"]
+__all__ = ["EXIT_CODES", "command_parsers", "examples", "pages", "parser"]
 
 TEXTS = "docs/extensions/commands.yaml"
 INTRODUCTION = """\
 This page is for people who work in the shell. Each command answers ``--help`` with what
-stands here. A mistake ends a command with one line that names the remedy, and with exit
-code 2.
+stands here. A mistake ends a command with one line that names the remedy, and with one
+of the `exit codes`_ below.
 """
 FILES = "Files"
+# What a command returns to the shell; tests/cli has a case of each.
+EXIT_CODES = {
+    0: "done",
+    1: "a difference, or a failure with --strict",
+    2: "a mistake of the user",
+}
+EVERY = "every command"
+OF_SNAKEMAKE = "Snakemake's: 1 where a job failed, 128 + n where signal n ended it"
+DEFECT = "a defect of ``cdspp`` itself, with a traceback"
+STRICT = re.compile(r"exit with code 1 where (.*)")
 EXAMPLES = re.compile(r"^examples?:\n((?:  .*\n?)+)", re.M)
 
 
@@ -67,13 +77,34 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
         differing = sorted(texts.keys() ^ commands.keys())
         raise ValueError(f"{TEXTS} and the parser differ in {', '.join(differing)}.")
     rows = [["I want", "Command"]]
-    rows += [[text["goal"], f":ref:`cdspp-{name}`"] for name, text in texts.items()]
+    rows += [[text["goal"], _link(name)] for name, text in texts.items()]
     parts = [heading("Commands"), INTRODUCTION, list_table(rows, classes="")]
     files = (whole.epilog or "").strip()
     for name, text in texts.items():
         parts += _section(name, text["text"], commands[name], files)
-    parts += [heading(FILES, "-"), *_paragraphs(files)]
+    parts += [*_exit_codes(commands), heading(FILES, "-"), *_paragraphs(files)]
     yield "commands.rst", "\n".join(parts)
+
+
+def _exit_codes(commands: Mapping[str, argparse.ArgumentParser]) -> Iterator[str]:
+    """Yield the table of exit codes; the parser knows where --strict makes one."""
+    strict: dict[str, list[str]] = {}
+    for name, found in commands.items():
+        for action in found._actions:
+            if "--strict" in action.option_strings:
+                [part] = STRICT.findall(found._get_formatter()._expand_help(action))
+                strict.setdefault(part, []).append(_link(name))
+    yield ".. _exit-codes:\n"
+    yield heading("Exit codes", "-")
+    rows = [["Code", "Where", "Command"], ["0", EXIT_CODES[0], EVERY]]
+    rows += [["1", "a difference", _link("verify")]]
+    rows += [["1", f"``--strict``: {p}", ", ".join(n)] for p, n in strict.items()]
+    rows += [["1", DEFECT, EVERY], ["2", EXIT_CODES[2], EVERY]]
+    yield list_table([*rows, ["any", OF_SNAKEMAKE, _link("run")]], classes="")
+
+
+def _link(name: str) -> str:
+    return f":ref:`cdspp-{name}`"
 
 
 def _section(

@@ -26,6 +26,7 @@ FOLDER = "docs/gallery"
 OVERVIEW = """\
 Short scripts that run as they stand, for people who want to see a task done before they
 read how. Each needs no download, prints what its page shows, and draws the picture.
+The :doc:`vocabulary </vocabulary>` explains the words.
 """
 PICTURE = "Picture: "
 

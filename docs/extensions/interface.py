@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from command_pages import command_parsers, parser
+from command_pages import EXIT_CODES, command_parsers, parser
 from sklearn.base import BaseEstimator
 
 import cdspp
@@ -26,12 +26,6 @@ from cdspp.study import files
 __all__ = ["lines"]
 
 SCHEMA = "workflow/schemas/config.schema.yaml"
-# What a command returns to the shell; tests/cli has a case of each.
-EXIT_CODES = {
-    0: "done",
-    1: "a difference, or a failure with --strict",
-    2: "a mistake of the user",
-}
 
 
 def lines(root: Path) -> list[str]:

@@ -12,7 +12,7 @@ from known_answers import known_answer
 from rst import heading, list_table
 
 from benchmarks.measure import SIZES
-from cdspp.methods import available, method_class
+from cdspp.methods import available, method_class, needs
 from cdspp.methods.base import ConfidentClassifier, HeterogeneousClassifier
 from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.methods.cost import fit_cost
@@ -23,24 +23,27 @@ __all__ = ["pages"]
 
 FORMULA = ".. math::"
 BRIDGES = {SHARED: "shared columns", PAIRS: "paired rows"}
-SHORT = {SHARED: "columns", PAIRS: "rows"}
+PACKAGES = ("torch", "POT")
 OVERVIEW_SIZE = "office-caltech"
 OVERVIEW = """\
 This page is for people who look for a method. It lists the cheapest first, by the
 seconds that the cost model forecasts for one task of Office-Caltech
-(:doc:`/guide/costs`). Each name leads to the page of the method.
+(:doc:`/guide/costs`). Each name leads to the page of the method, and
+:doc:`/vocabulary` explains the words.
 
-* **Source**: the method reads the source; a dash marks a method for the target alone.
+* **Labels**: of *both* domains, or of the *target* alone. Every method needs some
+  labelled target rows, at best of every class.
+* **Shared columns, paired rows**: *needed*, or *used* where the source has them
+  (:ref:`what both tables share <bridges>`). All other methods ignore these.
+* **Package**: an optional one, ``pip install 'cdspp[networks]'`` for torch,
+  ``'cdspp[transport]'`` for POT.
 * **Unlabelled**: unlabelled rows take part in the fit; a supervised method ignores
   them.
 * **New rows**: `predict` takes rows that were not in `fit`. A transductive method
   labels only the rows of the fit, so it cannot be cross-validated.
 * **Confidence**: the method has `predict_proba`.
-* **Bridge**: the method uses more than labels, if the source has it: shared *columns*,
-  or paired *rows* (:ref:`what both tables share <bridges>`). All other methods ignore
-  these.
 * **Space**: `transform` and `transform_source` bring rows of both domains into one.
-* **torch**: the method needs an optional package, ``pip install 'cdspp[networks]'``.
+* **Seconds**: that forecast.
 """
 # The class whose page tells of each.
 FUNCTIONS = {
@@ -83,17 +86,20 @@ def _yes(value: bool) -> str:
 
 
 def _overview(names: list[str]) -> str:
-    head = "Method|Identifier|Source|Unlabelled|New rows|Confidence|Space|torch|Bridge"
-    rows = [[*head.split("|"), "Seconds"]]
+    head = "Method|Identifier|Labels|Shared columns|Paired rows|Package|Unlabelled"
+    rows = [[*head.split("|"), "New rows", "Confidence", "Space", "Seconds"]]
     for name in names:
-        found = method_class(name)
+        found, needed = method_class(name), needs(name)
         cells = [f":doc:`{found.display_name} <{name}>`", f"``{name}``"]
-        facts = [found.uses_source, not found.supervised, not found.transductive]
+        cells.append("both" if "labels" in needed else "target")
+        for part, words in BRIDGES.items():
+            use = "needed" if words in needed else "used"
+            cells.append(use if part in found.bridges else "–")
+        cells.append(next((each for each in PACKAGES if each in needed), "–"))
+        facts = [not found.supervised, not found.transductive]
         facts += [issubclass(found, ConfidentClassifier)]
-        facts += [issubclass(found, CommonSpaceMethod), found.needs_torch]
+        facts += [issubclass(found, CommonSpaceMethod)]
         cells += [_yes(fact) for fact in facts]
-        bridges = [SHORT[kind] for kind in SHORT if kind in found.bridges]
-        cells.append(", ".join(bridges) or "–")
         rows.append([*cells, _short(_cost(name, OVERVIEW_SIZE)[0])])
     tree = "\n".join(f"   {name}" for name in sorted(names))
     return (
@@ -119,14 +125,14 @@ def _page(root: Path, name: str) -> str:
 
 
 def _facts(name: str, found: type) -> str:
-    said = ["supervised" if found.supervised else "uses unlabelled rows"]
+    said = [f"needs {', '.join(needs(name))}"]
+    said += ["supervised" if found.supervised else "uses unlabelled rows"]
     if not found.uses_source:
         said.append("never sees the source")
     if found.transductive:
         said.append("transductive")
-    if found.needs_torch:
-        said.append("needs torch")
-    said += [f"uses {BRIDGES[kind]}" for kind in BRIDGES if kind in found.bridges]
+    if not found.needs_bridge:
+        said += [f"uses {BRIDGES[kind]}" for kind in BRIDGES if kind in found.bridges]
     offered = [key for key in FUNCTIONS if hasattr(found(), key)]
     links = ", ".join(
         f":py:meth:`{key} <cdspp.methods.{FUNCTIONS[key]}.{key}>`" for key in offered

@@ -26,9 +26,12 @@ def test_methods_lists_every_method_with_its_name(capsys: Any) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[: len(available())]] == list(available())
     assert any("CDSPP_sup *" in line for line in lines)
-    assert [line.split()[0] for line in lines if " (torch) " in line] == [
+    assert [line.split()[0] for line in lines if "  labels, torch  " in line] == [
         *("jmea", "ssan", "stn")
     ]
+    assert any(re.search("^easy-adapt .*  labels, shared columns  ", x) for x in lines)
+    assert any(re.search("^svm-t .*  target labels  ", line) for line in lines)
+    assert any(re.search("^coot .*  labels, POT  ", line) for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,9 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_a_copied_method_is_listed_and_in_a_study(printed: str) -> None:
     assert re.search(
-        r"^class-means +class means \* +Nearest mean of the", printed, re.M
+        r"^class-means +class means \* +target labels +Nearest mean of the",
+        printed,
+        re.M,
     )
     assert "\nTestResults(failed=0, attempted=3)\nstudy svm-t class-means\n" in printed
 

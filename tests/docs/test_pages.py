@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 import yaml
+from support.study_files import load_own
 
+from cdspp.cli.main import main
 from cdspp.methods import available, method_class
+from cdspp.methods.bridge import PAIRS, SHARED
 from cdspp.study.config import merge_presets, schema_faults
 
 ROOT = Path(__file__).parents[2]
@@ -79,14 +82,32 @@ def test_the_page_on_scaling_shows_a_collapse_and_its_cure(
     assert float(after.split()[1]) > 0.9
 
 
-def test_the_study_of_ones_own_fits_the_schema() -> None:
-    whole = 0
-    for example in blocks(DOCS / "guide/study.md", "yaml"):
-        own = yaml.safe_load(example)
-        whole += "study" in own
+def study_examples() -> list[Any]:
+    """Return the blocks of study files of the guide, as they are read."""
+    pages = (DOCS / f"guide/{name}.md" for name in ("data", "experiments"))
+    return [yaml.safe_load(block) for page in pages for block in blocks(page, "yaml")]
+
+
+def test_the_studies_of_the_guide_fit_the_schema() -> None:
+    for own in study_examples():
         part = {"study": "part", "preset": "embedded"} if "study" not in own else {}
         assert not schema_faults(merge_presets(part | own, ROOT).config, SCHEMA)
-    assert whole > 1
+
+
+def test_the_studies_of_reference_and_grid_do_what_the_guide_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They need no data of one's own, so that `cdspp plan` tries them as they stand."""
+    known = {own["study"]: own for own in study_examples() if "study" in own}
+    monkeypatch.chdir(tmp_path)
+    for name in ("of-dama", "tuned"):
+        Path(f"{name}.yaml").write_text(yaml.safe_dump(known[name]))
+        assert main(["plan", f"{name}.yaml"]) == 0
+        assert "Fits: 0 trials stay" in capsys.readouterr().out
+    study, selected = load_own(known["of-dama"]), load_own(known["tuned"])
+    assert (study.reference, study.baseline) == ("dama", "target-only")
+    assert [*selected.settings["selected"].methods] == ["svm-t", "cdspp"]
+    assert (selected.settings["selected"].trials, selected.trials) == (3, 5)
 
 
 def test_links_between_pages_lead_to_pages() -> None:
@@ -112,9 +133,17 @@ def test_the_overview_tells_what_each_method_needs(extension: Any) -> None:
         found = method_class(name)
         [row] = re.findall(rf"``{name}``\n((?:     - .*\n)+)", table)
         cells = [cell.strip(" -") for cell in row.splitlines()]
-        facts = [found.uses_source, not found.supervised, not found.transductive]
-        assert [cell == "yes" for cell in cells[:3]] == facts, name
-        assert (cells[5] == "yes") == found.needs_torch, name
+        assert cells[0] == ("both" if found.uses_source else "target"), name
+        use = "needed" if found.needs_bridge else "used"
+        for cell, part in zip(cells[1:3], (SHARED, PAIRS), strict=True):
+            assert cell == (use if part in found.bridges else "–"), name
+        assert (cells[3] == "torch", cells[3] == "POT") == (
+            found.needs_torch,
+            found.needs_pot,
+        ), name
+        facts = [not found.supervised, not found.transductive]
+        assert [cell == "yes" for cell in cells[4:6]] == facts, name
+        assert re.fullmatch(r"[\d.]+", cells[-1]), name
         assert (
             f".. autoclass:: cdspp.{found.__name__}\n" in pages[f"methods/{name}.rst"]
         )
@@ -125,6 +154,22 @@ def test_the_page_of_commands_has_them_all(extension: Any) -> None:
     for command in ("fit", "predict", "compare", "plan"):
         assert f"\ncdspp {command}\n---" in text
     assert "--target FILE" in text
+
+
+def test_the_exit_codes_are_those_of_the_commands(
+    extension: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = extension("command_pages")
+    [(_, text)] = module.pages(ROOT)
+    table = text.partition("\nExit codes\n")[2].partition("\nFiles\n")[0]
+    codes = re.findall(r"\* - (\w+)\n     - (.*)\n     - (.*)", table)
+    assert {int(code) for code, *_ in codes if code.isdigit()} == {*module.EXIT_CODES}
+    strict = [line for line in codes if "--strict" in line[1]]
+    named = {name for *_, cell in strict for name in re.findall(r"`cdspp-(\S+)`", cell)}
+    commands = module.command_parsers(module.parser())
+    assert named == {n for n, c in commands.items() if "--strict" in c.format_usage()}
+    monkeypatch.chdir(tmp_path)
+    assert [main(["methods"]), main(["summary", "nowhere"])] == [0, 2]
 
 
 def test_every_example_of_a_command_is_understood_by_its_parser(extension: Any) -> None:

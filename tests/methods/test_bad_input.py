@@ -215,6 +215,7 @@ MALFORMED: Mapping[str, tuple[Mapping[str, Any], str]] = {
     ),
     "no label": ({"y": np.full_like(Y, -1)}, NO_LABELS),
     "continuous labels": ({"y": np.where(Y == -1, -1, Y + 0.5)}, "Unknown label type"),
+    "several labels a row": ({"y": np.stack([Y, Y], axis=1)}, "y should be a 1d array"),
     "the text -1": ({"y": WITHOUT_LABELS, "y_source": TEXTS[ROWS[:32]]}, HINT),
     "the text -1 among objects": ({"y": AMONG_OBJECTS}, HINT),
     "text in the target alone": ({"y": TEXT_HERE}, SAME_KIND),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from inspect import signature
 
 from support.report_data import make_plan
@@ -116,6 +117,25 @@ def test_captions_are_those_of_the_page_or_what_opens_a_part_of_it() -> None:
     assert "mistaken for which: CDSPP on print → sketch, last" in confusion
     assert "multiple of that of CDSPP." in captions["timing", "times"]
     assert not any("{" in text for text in captions.values())
+
+
+def test_every_caption_of_a_figure_has_trials_and_labels() -> None:
+    labels = {"source": 20, "target": 3}
+    alpha = curve_entry("alpha", parameter="alpha", methods=["cdspp"], trials=5)
+    plan = replace(curve_plan(curve_entry(), alpha, trials=10), labels=labels)
+    figures = {
+        name: text
+        for job in item_jobs([plan])
+        if job.kind == "figure"
+        for name, text in job.captions.items()
+    }
+    assert len(figures) == 8
+    said = "Digits: 10 trials, 20 source and 3 target labels per class."
+    assert [name for name, text in figures.items() if said not in text] == []
+    curves = {
+        name for name, text in figures.items() if "mean over 3 to 5 trials" in text
+    }
+    assert curves == {"labels_digits", "sensitivity_digits"}
 
 
 def test_the_name_that_plug_ins_of_the_last_release_import_is_kept() -> None:

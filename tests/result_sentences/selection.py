@@ -7,10 +7,10 @@ import re
 from result_sentences.numbers import Numbers
 from result_sentences.sentences import (
     ALONE,
+    APPENDIX,
     DEPENDS,
     DIGITS,
     DOCS,
-    HELP,
     HELPS,
     OPEN,
     Result,
@@ -79,7 +79,7 @@ def selection_line(name: str, benchmark: str) -> Result:
         said = ", ".join(words).replace(DEPENDS, "depends")
         return [*found, ", ".join(alone) + " ", chosen, f" {said}"]
 
-    return Result(HELP, text, numbers, rests_on=SELECTION)
+    return Result(APPENDIX, text, numbers, rests_on=SELECTION)
 
 
 def words_change(n: Numbers, benchmark: str) -> dict[str, tuple[str, str]]:
@@ -106,7 +106,7 @@ def near_best(n: Numbers) -> int:
 SELECTIONS = [
     *(selection_line(name, b) for b in (DIGITS, DOCS) for name in SELECTING),
     Result(
-        HELP,
+        APPENDIX,
         "On Digits, selection changes the verdicts on CDSPP_sup (*helps* to "
         "*undecided*), on CDLS (*undecided* to *helps*) and on DDACL, which diverges "
         "by default: with the tau that {} of 20 trials select it reaches {} % and is "
@@ -126,7 +126,7 @@ SELECTIONS = [
         SELECTION,
     ),
     Result(
-        HELP,
+        APPENDIX,
         "CDSPP and its variants lose {} to {} points by selection.",
         lambda n: (
             str(min(lost(n, DIGITS, row) for row in OURS)),
@@ -135,14 +135,14 @@ SELECTIONS = [
         rests_on=SELECTION,
     ),
     Result(
-        HELP,
+        APPENDIX,
         "On Docs to code, where a fold holds out one or two rows of a class, CDLS_sup "
         "loses {} points by selection, TIT {} and CDSPP+PCA {}.",
         lambda n: [str(lost(n, DOCS, row)) for row in ("cdls-sup", "tit", "cdspp-pca")],
         rests_on=SELECTION,
     ),
     Result(
-        HELP,
+        APPENDIX,
         "The verdicts on CDLS_sup and TIT become *undecided* there, that on DAMA+ "
         "depends on the measure, and that on DDACL is withheld because fits diverge.",
         holds=lambda n: (
@@ -157,7 +157,7 @@ SELECTIONS = [
         rests_on=SELECTION,
     ),
     Result(
-        HELP,
+        APPENDIX,
         "In {} of {} rows the best value in hindsight is at most a point better than "
         "the selected ones.",
         lambda n: (near_best(n), 2 * len(SELECTING)),

@@ -220,6 +220,14 @@ def test_with_two_classes_none_is_swapped(config: dict[str, Any]) -> None:
         assert sorted(found) == sorted(left)
 
 
+def test_a_style_of_figures_is_that_of_the_configuration(
+    config: dict[str, Any],
+) -> None:
+    assert load(config).figure_style == "two-columns"
+    config["figures"] = {"style": "one-column"}
+    assert load(config).figure_style == "one-column"
+
+
 def test_the_margin_is_that_of_the_configuration(config: dict[str, Any]) -> None:
     config["source_states"] = {"states": ["none"], "margin": 0.5}
     assert load(config).margin == 0.5

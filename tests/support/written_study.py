@@ -52,6 +52,7 @@ class WrittenStudy:
     plans: Sequence[BenchmarkPlan]
     changes: Mapping[str, Mapping[str, Any]]  # options of `score_rows` by benchmark
     failed: str = ""
+    style: str = "two-columns"  # of figures
 
     def __post_init__(self) -> None:
         """Write the inputs of tables and figures."""
@@ -147,6 +148,8 @@ class WrittenStudy:
             maker=job.maker.function,
             plans=[asdict(plan) for plan in job.plans],
             resources=dict.fromkeys(job.maker.resources, "digest"),
+            in_style="cdspp.report.figures.style:in_style",
+            style=self.style,
         )
         snakemake = SimpleNamespace(
             input=_Inputs(named),

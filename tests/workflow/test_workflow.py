@@ -223,6 +223,14 @@ def test_a_change_reruns_only_what_depends_on_it(
     assert {rule: plan.rules[rule] for rule in jobs} == jobs
 
 
+def test_another_style_draws_every_figure_anew_and_nothing_else(
+    project: Project,
+) -> None:
+    project.write_config(figures={"style": "one-column"})
+    figures = {rule for rule in FOLLOWERS if rule.startswith("figure_")}
+    assert set(project.planned().rules) == figures | {"report_page", "all"}
+
+
 # What is changed of a study, one after the other, and the fits that are made anew.
 STATES = [*CONFIG["source_states"]["states"], "noise"]
 STEPS: tuple[tuple[dict[str, Any], str, int], ...] = (

@@ -11,6 +11,8 @@ from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS, item_inputs
 
 CAPTIONS = Path(".snakemake", "captions", study.name).absolute()
 resource_digest = cache(data_digest)
+STYLES = data_digest("report/styles")
+IN_STYLE = "cdspp.report.figures.style:in_style"  # which tables need not import
 
 
 def caption_file(kind, name, text):
@@ -67,6 +69,9 @@ for job in item_jobs(list(PLANS.values())):
                 name: resource_digest(RESOURCES / name) for name in job.maker.resources
             },
             code=code_digest(job.maker.function.partition(":")[0]),
+            in_style=IN_STYLE if job.kind == FIGURE else "contextlib:nullcontext",
+            style=study.figure_style if job.kind == FIGURE else "",
+            styles=STYLES if job.kind == FIGURE else "",
         message:
             f"{job.kind.capitalize()}s {', '.join(job.captions)}: {study.name}"
         script:

@@ -8,8 +8,9 @@ from cdspp.study.plan import BenchmarkPlan
 
 write = load_function(snakemake.params.maker)
 resources = Path(snakemake.scriptdir, "../../resources")
+in_style = load_function(snakemake.params.in_style)
 
-with job(snakemake.log[0], snakemake.input):
+with job(snakemake.log[0], snakemake.input), in_style(snakemake.params.style):
     write(
         plans=[BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans],
         outputs=list(snakemake.output),

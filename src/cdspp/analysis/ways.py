@@ -1,6 +1,6 @@
 """The ways in which a source comes in, and whether each of them helps: the opening.
 
-A *way* is what source and target share: labels alone, paired rows, shared columns. The
+A *way* is what source and target share: classes alone, paired rows, shared columns. The
 reference stands for its way; for every other way the most accurate of its methods does.
 The gain is over the most accurate method without a source. The word is the verdict on
 the method, which asks more: to beat every other state of the source as well.
@@ -21,11 +21,10 @@ from cdspp.core.wording import DASH, aligned, counted, in_points, listed, senten
 QUESTION = "Did the source help?"
 HELPS, HURTS, OPEN = verdicts.HELPS, verdicts.HURTS, "open"
 SIGNS = {HELPS: "▲", HURTS: "▼", OPEN: "○"}
-LABELS_ALONE = "labels alone"
+LABELS_ALONE = "source labels alone"
 _NO_SOURCE = ", no source"  # how the names of some methods end
 MOST_WORDS = 20  # of the sentence below the question
 _REASONS = {
-    verdicts.DEPENDS: verdicts.DEPENDS,
     verdicts.EQUAL: "no difference beyond the margin",
     verdicts.TOO_FEW: "too few trials",
     verdicts.COLLAPSED: "fits have collapsed or diverged",
@@ -117,7 +116,8 @@ def _lines(
         chosen = reference[:1] if not own else []
         for row in chosen or others[:1]:
             best_of = 1 if chosen else len(others)
-            yield str(bridge) or LABELS_ALONE, row, best_of
+            title = str(bridge).replace("pair", "paired row") or LABELS_ALONE
+            yield title, row, best_of
 
 
 def _word(ours: pd.DataFrame, by_itself: pd.DataFrame) -> tuple[str, str]:
@@ -127,11 +127,15 @@ def _word(ours: pd.DataFrame, by_itself: pd.DataFrame) -> tuple[str, str]:
     verdict = str(ours["verdict"].iloc[0])
     if verdict in (HELPS, HURTS):
         return verdict, ""
+    if verdict == verdicts.DEPENDS:
+        words = ours.iloc[0][["accuracy_verdict", "balanced_verdict"]]
+        return OPEN, "accuracy: {}; balanced: {}".format(*words)
     if verdict != verdicts.UNDECIDED:
         return OPEN, _REASONS[verdict]
     if by_itself["verdict"].iloc[0] != verdict:
         return OPEN, f"{by_itself['verdict'].iloc[0]} before Holm's correction"
-    return OPEN, f"a gain of {in_points(ours['detectable'].iloc[0])} would show"
+    least = in_points(ours["detectable"].iloc[0], sign=True)
+    return OPEN, f"found from {least} on, in 4 of 5 studies"
 
 
 def statement(openings: Sequence[Opening]) -> str:

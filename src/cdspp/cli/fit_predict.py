@@ -46,18 +46,20 @@ A model file holds arrays and JSON and runs no code. In Python: cdspp.load_model
 
 
 def _methods(arguments: Namespace) -> str:
-    from cdspp.methods import available, method_class
+    from cdspp.methods import available, method_class, needs
 
     grid = []
     for name in available():
         method = method_class(name)
-        ends = (" *", method.supervised), (" (torch)", method.needs_torch)
-        shown = method.display_name + "".join(end for end, holds in ends if holds)
-        grid.append([name, shown, (method.__doc__ or "").strip().splitlines()[0]])
+        shown = method.display_name + " *" * method.supervised
+        text = (method.__doc__ or "").strip().splitlines()[0]
+        grid.append([name, shown, ", ".join(needs(name)), text])
     widths = [max(map(len, column)) + 2 for column in zip(*grid, strict=True)]
-    lines = [f"{a:{widths[0]}}{b:{widths[1]}}{text}" for a, b, text in grid]
+    lines = [f"{a:{widths[0]}}{b:{widths[1]}}{c:{widths[2]}}{d}" for a, b, c, d in grid]
     lines += ["", "* supervised: learns from labelled rows alone"]
-    return "\n".join([*lines, "(torch) needs torch: pip install 'cdspp[networks]'"])
+    lines += ["Before the text, what a fit needs. labels: of both domains"]
+    lines += ["torch: pip install 'cdspp[networks]', POT: 'cdspp[transport]'"]
+    return "\n".join(lines)
 
 
 def _option(text: str) -> tuple[str, Any]:

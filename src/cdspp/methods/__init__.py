@@ -84,6 +84,16 @@ def method_class(name: str) -> type[HeterogeneousClassifier]:
     return discovery.load_named_class(__name__, name, "method")
 
 
+def needs(name: str) -> tuple[str, ...]:
+    """Return what a fit of the method `name` needs: labels, bridges, packages."""
+    cls = method_class(name)
+    found = ["labels" if cls.uses_source else "target labels"]
+    if cls.needs_bridge:
+        found += [part.replace("_", " ") for part in sorted(cls.bridges)]
+    packages = {"torch": cls.needs_torch, "POT": cls.needs_pot}
+    return (*found, *(package for package, needed in packages.items() if needed))
+
+
 def method_module(name: str) -> str:
     """Return the module of the method `name`."""
     return method_class(name).__module__

@@ -109,6 +109,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     supervised: ClassVar[bool] = False
     transductive: ClassVar[bool] = False
     needs_torch: ClassVar[bool] = False
+    needs_pot: ClassVar[bool] = False
     uses_source: ClassVar[bool] = True
     in_compare: ClassVar[bool] = True  # `compare` may try it by default
     without_source_of: ClassVar[str] = ""

@@ -170,22 +170,23 @@ _FEW_TASKS = (
     "real source, task by task: mean over trials and 95 % t interval (from "
     "{interval_trials} trials on). Target-only is the state without a source. Right: "
     "the verdict, and the paired gain over the state that is hardest to beat, in "
-    "points, with its interval. All panels have the same scale; none starts at zero."
+    "points, with its interval. All panels have the same scale; none starts at zero. "
+    "{protocol}"
 )
 _MANY_TASKS = (
     "The gain of the method by its real source, in points, task by task: paired gain "
     "over the baseline (hollow squares) and over the source state that is hardest to "
     "beat (blue where the source helps, red where it hurts, black where it makes no "
     "difference, grey where it is undecided); mean over trials and 95 % t interval "
-    "(from {interval_trials} trials on)."
+    "(from {interval_trials} trials on). {protocol}"
 )
 _BRIDGES = (
     "The gain from a bridge between the domains. Left: accuracy against the number of "
     "paired rows, objects that both views describe, without a label and outside both "
     "domains; lines across: methods without pairs, which use labels alone, the target "
     "alone, or shared columns. Right: the same methods against labelled samples per "
-    "class. Means over the first trials, band: 95 % t interval (from {interval_trials} "
-    "trials on)."
+    "class. Mean over {curve_trials}; bars: 95 % t interval (from {interval_trials} "
+    "trials on), side by side. Main run of {protocol}"
 )
 _STATES = (
     "The gain in accuracy of each method by its real source over each other state of "
@@ -194,49 +195,52 @@ _STATES = (
     "within the margin by both; ◐ yellow: it depends on the measure, here or in the "
     "verdict over all states; white: the trials leave it open; in brackets: too few "
     "trials, or fits that collapsed or diverged. Each pair by a test at 5 %, after "
-    "Holm's correction over the methods of a column unless the study says otherwise."
+    "Holm's correction over the methods of a column unless the study says otherwise. "
+    "{protocol}"
 )
 _METHODS = (
     "Accuracy of every method on every task: mean over trials and 95 % t interval "
     "(from {interval_trials} trials on). Hollow markers and stars: supervised methods. "
     "Every panel has the same scale, none starts at zero; arrows mark means far to its "
-    "left, brackets fits that collapsed or diverged. † shortened runs."
+    "left, brackets fits that collapsed or diverged. † shortened runs. {protocol} The "
+    "table names methods of fewer trials."
 )
 _LABELS = (
     "Accuracy against the number of labelled target samples per class, drawn nested "
-    "from the seed: mean over trials; band: 95 % t interval of {reference} (from "
-    "{interval_trials} trials on); dashed: the baseline. Panels span equally many "
-    "points, each around its own data; arrows name methods far below. All other "
-    "samples are test samples, so the right has fewer of them."
+    "from the seed: mean over {curve_trials}; band: 95 % t interval of {reference} "
+    "(from {interval_trials} trials on); dashed: the baseline. Panels span equally "
+    "many points, each around its own data; arrows name methods far below. All other "
+    "samples are test samples, so the right has fewer of them. Main run of {protocol}"
 )
 _SENSITIVITY = (
     "Accuracy of {reference} against one parameter at a time, with one fit for each "
-    "value. Thick: average over tasks; thin: single tasks; band: 95 % t interval (from "
-    "{interval_trials} trials on); grey bar: the value of the main run. One scale for "
-    "all panels. Beyond the number of classes the closed form has no further "
-    "direction, so the curve is flat."
+    "value. Thick: average over tasks; thin: single tasks; mean over {curve_trials}; "
+    "band: 95 % t interval (from {interval_trials} trials on); grey bar: the value of "
+    "the main run. One scale for all panels. Beyond the number of classes the closed "
+    "form has no further direction, so the curve is flat. Main run of {protocol}"
 )
 _ITERATIONS = (
-    "Accuracy by iteration: mean over trials, band: 95 % t interval (from "
-    "{interval_trials} trials on). Dashed: the baseline, which does not iterate. "
-    "Arrows mark methods that end far below, brackets fits that collapsed or diverged."
+    "Accuracy by iteration: mean over trials, band: 95 % t interval of {reference} "
+    "(from {interval_trials} trials on). Dashed: the baseline, which does not iterate. "
+    "Arrows mark methods that end far below, brackets fits that collapsed or diverged. "
+    "{protocol} The table names methods of fewer trials."
 )
 _SUBSPACE = (
     "The common subspace of {reference} on {task}, trial {trial}, iteration by "
     "iteration, and after one more fit on all pseudo-labels, which the paper's text "
     "describes and its released code omits; one fixed two-dimensional view. Squares: "
     "source; stars: labelled target samples; circles: unlabelled ones. Titles: "
-    "accuracy on these. Colour: true class; only the picture uses it."
+    "accuracy on these. Colour: true class; only the picture uses it. {protocol}"
 )
 _CONFUSION = (
     "Which class is mistaken for which: {reference} on {task}, last iteration, summed "
-    "over trials. Colour: share of the true class; numbers: samples."
+    "over trials. Colour: share of the true class; numbers: samples. {protocol}"
 )
 _SELECTION = (
     "Accuracy with the default, with what each trial selected by cross-validation on "
     "its labelled rows, and with the value that is best in hindsight, on the test "
     "rows: averaged over tasks. Only the first two can be reached in practice; the "
-    "third bounds the gain of any tuning."
+    "third bounds the gain of any tuning. {protocol}"
 )
 _WAYS = (
     "The ways in which a source comes in: accuracy, and the gain over the most "
@@ -244,7 +248,7 @@ _WAYS = (
     "▲ helps: better than the same method without a source and with every other one, "
     "and through a bridge than all methods without a source. ▼ hurts: worse than "
     "without. ○ open. The reference stands for its way, for other ways the most "
-    "accurate method; words are corrected for the number of methods."
+    "accurate method, whose word is corrected for the number of methods. {protocol}"
 )
 _OVERVIEW = "Average accuracy of every method and control by benchmark."
 
@@ -379,6 +383,10 @@ def item_jobs(plans: Plans) -> list[ItemJob]:
 def caption_fields(plans: Plans) -> dict[str, str]:
     """Return the values of the fields in captions and sentences."""
     fields = {"interval_trials": str(INTERVAL_TRIALS)}
+    fields["protocol"] = " ".join(plan.protocol for plan in plans)
+    numbers = sorted({curve.n_trials for plan in plans for curve in plan.curves})
+    ends = " to ".join(dict.fromkeys(map(str, (*numbers[:1], *numbers[-1:]))))
+    fields["curve_trials"] = f"{ends} trials" if ends != "1" else "one trial"
     opening = _FEW_TASKS if few_tasks(plans) else _MANY_TASKS
     fields["opening"] = opening.format(**fields)
     for role in (REFERENCE, BASELINE):

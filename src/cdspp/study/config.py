@@ -338,6 +338,8 @@ def _build(known: ConfigNames, plugins: list[ReportPlugin], notes: list[str]) ->
     roles, role_notes = _roles(config, methods)
     numbers = ("seed", "trials", "block_size", "numeric_threads", "partial", "gpus")
     given = {key: config[key] for key in numbers if key in config}
+    if style := config.get("figures", {}).get("style"):
+        given["figure_style"] = style
     states = config.get("source_states", {})
     study = Study(
         name=config["study"],

@@ -223,6 +223,7 @@ class Study:
     baseline: str = ""
     gpus: int = 0
     partial: bool = False
+    figure_style: str = "two-columns"  # of `cdspp.report.styles`
     # Their plans, by benchmark and name.
     plugins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()  # for the user: files and sections that are left out

@@ -38,8 +38,8 @@ from cdspp.report.figures.samples import (
 )
 from cdspp.report.figures.samples import write_showcase as write_showcase_figures
 from cdspp.report.figures.style import (
-    CLASS_COLOURS,
     STYLES,
+    class_colours,
     dots,
     draw_line,
     equal_windows,
@@ -293,7 +293,7 @@ def test_every_round_is_seen_in_the_same_window(
 def test_many_iterations_and_classes_still_fit(
     subspace: Callable[..., Any],
 ) -> None:
-    classes = [f"c{i}" for i in range(len(CLASS_COLOURS) + 3)]
+    classes = [f"c{i}" for i in range(len(class_colours()) + 3)]
     titles, shown, _ = subspace(*classes, each=16, steps=12)
     assert len(titles) == 6
     assert titles[0].startswith("(a) Iteration 1:")

@@ -232,6 +232,7 @@ class KPGRLGW(KPGRL):
 
     identifier = "kpg-rl-gw"
     display_name = "KPG-RL-GW"
+    needs_pot = True
 
     _parameter_constraints = {
         **KPGRL._parameter_constraints,

@@ -94,6 +94,7 @@ class PlanClassifier(base.ConfidentClassifier):
     """A method that gives a target row the classes of the source rows it is tied to."""
 
     in_compare = False
+    needs_pot = True
 
     @abstractmethod
     def _fit_plan(self, problem: Problem, X: Float) -> None:

@@ -1,7 +1,7 @@
 """The figures of scores: methods, iterations, curves, and bridges.
 
-Dots are means over trials. In the figures of curves the reference, and methods with a
-bridge, have bands: 95 % t intervals over trials.
+Dots are means over trials. Of lines that cross, only the reference has a band, its 95 %
+t intervals over trials; along pairs every method has bars, side by side.
 """
 
 from __future__ import annotations
@@ -55,16 +55,21 @@ def draw_methods(summary: Summary, outputs: Paths) -> None:
     """Draw all rows of one benchmark, a panel per task and one for their average."""
     summary = summary.of_all_tasks()
     tasks, values = summary.with_average(summary.accuracy)
-    titles = [style.task_text(task) for task in tasks]
+    letters = 9 if style.narrow() and len(tasks) > 1 else 0  # of a line of a title
+    titles = [style.task_text(task, letters) for task in tasks]
     longest = max((len(line) for t in titles for line in t.split("\n")), default=1)
-    n_columns = max(1, min(len(titles), 5, int(6.2 / (0.073 * longest + 0.1))))
-    sizes: Any = {"line": 0.2 * len(summary.rows) + 0.7, "rest": 0.3, "sharey": True}
-    sizes["width"] = min(style.WIDTH, max(5.0, 1.3 + 1.5 * n_columns))
+    space = style.width() / style.scale() - 1.2  # beside the names
+    most = min(len(titles), 3 if style.narrow() else 5)
+    n_columns = max(1, min(most, int(space / (0.073 * longest + 0.1))))
+    pitch = 0.17 if style.narrow() else 0.2
+    sizes: Any = {"line": pitch * len(summary.rows) + 0.7, "rest": 0.3}
+    sizes |= {"letters": letters, "most": max(5.0, 1.3 + 1.5 * n_columns)}
+    sizes["sharey"] = True
     with style.gridded(tasks, n_columns, outputs, **sizes) as (figure, panels):
         for place, axes in enumerate(panels):
             _method_panel(axes, summary, tasks[place], values[:, place])
         style.equal_windows(panels)
-        figure.supxlabel("accuracy, percent", fontsize=9)
+        figure.supxlabel("accuracy, percent")
 
 
 def draw_iterations(summary: Summary, outputs: Paths) -> None:
@@ -72,21 +77,16 @@ def draw_iterations(summary: Summary, outputs: Paths) -> None:
     hidden, rows = {"variant", *summary.plan.states}, summary.rows
     places = [i for i, r in enumerate(rows) if hidden.isdisjoint((r.kind, r.key))]
     summary = summary.of_rows(places)
-    crowded = len(summary.iterative()) > 6  # bands
-    n_columns = max(1, min(len(summary.tasks), 2 if crowded else 4))
-    width = style.WIDTH if n_columns > 1 else 5.0
-    sizes: Any = {"line": 2.9 if crowded else 2.1, "rest": 1.0, "width": width}
-    sizes |= {"sharex": True, "sharey": True}
+    crowded = len(summary.iterative()) > 6  # lines
+    n_columns = max(1, min(len(summary.tasks), 2 if crowded or style.narrow() else 4))
+    sizes: Any = {"line": 2.9 if crowded else 2.1, "rest": 1.0, "sharex": True}
+    sizes |= {"sharey": True, "most": math.inf if n_columns > 1 else 5.0}
     with style.gridded(summary.tasks, n_columns, outputs, **sizes) as (figure, panels):
         for place, axes in enumerate(panels):
-            _iteration_panel(axes, summary, place, bands=not crowded)
-        figure.supxlabel("iteration", fontsize=9)
-        figure.supylabel("accuracy, percent", fontsize=9)
-        handles, labels = figure.axes[0].get_legend_handles_labels()
-        if handles:
-            lines = math.ceil(len(labels) / int(width / 1.45))
-            columns = math.ceil(len(labels) / lines)
-            figure.legend(handles, labels, loc="outside upper center", ncols=columns)
+            _iteration_panel(axes, summary, place)
+        figure.supxlabel("iteration")
+        figure.supylabel("accuracy, percent")
+        style.add_legend(figure, list(_by_name(panels).values()), "upper center")
 
 
 def _method_panel(axes: Axes, summary: Summary, task: str, values: Floats) -> None:
@@ -108,11 +108,11 @@ def _method_panel(axes: Axes, summary: Summary, task: str, values: Floats) -> No
     for place, (kind, before) in enumerate(zip(kinds[1:], kinds, strict=False)):
         if kind != before:
             axes.axhline(place + 0.5, color=style.MUTED, lw=0.8, ls=(0, (2, 2)))
-    axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10]))
     style.quiet(axes)
 
 
-def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) -> None:
+def _iteration_panel(axes: Axes, summary: Summary, task: int) -> None:
     steps = summary.iterations
     reference = summary.place(REFERENCE)
     places = summary.iterative()
@@ -126,9 +126,9 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int, *, bands: bool) ->
         style.note_far(axes, rows[i], last[[i]], height, **where)
     for i in np.flatnonzero(~(far | unusable)).tolist():
         leading = places[i] == reference
-        band, values = bands or leading, summary.by_iteration[places[i], task].T
-        look = {"linewidth": 1.5 if band else 1.0, "zorder": 3 if leading else 2}
-        style.draw_line(axes, rows[i], steps, values, band=band, **look)
+        values = summary.by_iteration[places[i], task].T
+        look: Any = {"linewidth": 1.5, "zorder": 3} if leading else {"linewidth": 1.0}
+        style.draw_line(axes, rows[i], steps, values, band=leading, **look)
     baseline = summary.place(BASELINE)
     if baseline is not None and np.isfinite(summary.accuracy[baseline, task]).any():
         row = summary.rows[baseline]
@@ -167,8 +167,8 @@ def _draw_labels(curves: Sequence[CurveScores], outputs: Paths) -> None:
     tasks = [*(task for _, task, *_ in panels), ""]
     n_columns = _columns(len(tasks))
     line = 2.9 if any(len(c.plan.rows) > 6 for c in curves) else 2.5
-    width = {3: style.WIDTH, 2: 5.4}.get(n_columns, 3.0)
-    sizes: Any = {"line": line, "rest": 0.2, "width": width, "spare": True}
+    most = {3: math.inf, 2: 5.4}.get(n_columns, 3.0)
+    sizes: Any = {"line": line, "rest": 0.2, "most": most, "spare": True}
     sizes["width_ratios"] = [1.9, 1] if len(panels) == 1 else [1] * n_columns
     grid = style.gridded(tasks, n_columns, outputs, **sizes)
     with grid as (figure, [*drawn, beside]):
@@ -176,7 +176,8 @@ def _draw_labels(curves: Sequence[CurveScores], outputs: Paths) -> None:
         pairs = zip(drawn, panels, strict=True)
         far = [_label_panel(axes, *panel) for axes, panel in pairs]
         for axes in drawn[-n_columns:]:
-            axes.set_xlabel("labelled samples per class")
+            title = style.axis_text("labelled samples per class", _inches(axes))
+            axes.set_xlabel(title)
         style.equal_windows(drawn, side="y", within=(0.0, 100.0))
         for axes in drawn:  # lowered, so that names at the bottom cover no line
             low, high = axes.get_ylim()
@@ -188,11 +189,12 @@ def _draw_labels(curves: Sequence[CurveScores], outputs: Paths) -> None:
 
         handles = sorted(_by_name(drawn).values(), key=end, reverse=True)
         beside.legend(handles=handles, loc="center left", labelspacing=0.45)
-        figure.supylabel("accuracy, percent", fontsize=9)
+        figure.supylabel("accuracy, percent")
 
 
 def _columns(n_cells: int) -> int:
-    return 2 if n_cells == 4 else max(1, min(3, n_cells))
+    most = 2 if n_cells == 4 or style.narrow() else 3
+    return max(1, min(most, n_cells))
 
 
 def _by_task(curve: CurveScores) -> list[tuple[str, Floats, Flags]]:
@@ -214,7 +216,7 @@ def _label_panel(
     for i in np.flatnonzero(~apart).tolist():
         row = curve.plan.rows[i]
         leading = row.role == REFERENCE and row.state == REAL
-        look: dict[str, Any] = {"linewidth": 1.1, "markersize": 3.8, "zorder": 2}
+        look: dict[str, Any] = {"linewidth": 1.1, "zorder": 2}
         look = {"linewidth": 1.8, "zorder": 3} if leading else look
         look |= {"linestyle": style.DASHES} if row.role == BASELINE else {}
         look["unusable"] = unusable[i]
@@ -234,7 +236,7 @@ def _label_panel(
     for value in {v for v, name in curve.plan.dropped if task in (name, AVERAGE)}:
         if value in curve.values:
             reason = "not for every task" if task == AVERAGE else "no test sample left"
-            upright: Any = {"fontsize": 8, "rotation": 90, "ha": "center"}
+            upright: Any = {"rotation": 90, "ha": "center"}
             upright |= {"color": style.MUTED, "va": "bottom", "bbox": style.ON_LINES}
             where = axes.get_xaxis_transform()
             axes.text(value, 0.03, reason, transform=where, **upright)
@@ -246,23 +248,23 @@ def _label_panel(
 def _draw_sensitivity(curves: Sequence[CurveScores], outputs: Paths) -> None:
     """Draw a panel a parameter: thin lines for tasks, thick ones for their average."""
     n_columns = _columns(len(curves))
-    width = style.WIDTH if n_columns > 1 else 4.4
+    most = math.inf if n_columns > 1 else 4.4
     # Tasks that are shown beside an average look different, if they are few.
     several = [c for c in curves if len(c.plan.tasks) > 1 and not c.in_states]
     named = list(dict.fromkeys(task for curve in several for task in curve.plan.tasks))
     dashes = _DASHES if len(named) <= len(_DASHES) else ["solid"] * len(named)
     looks = dict(zip(named, dashes, strict=False))
-    sizes: Any = {"line": 2.5, "rest": 0.75, "width": width, "sharey": True}
+    sizes: Any = {"line": 2.5, "rest": 0.75, "most": most, "sharey": True}
     blank, sizes["spare"] = [""] * len(curves), True
     with style.gridded(blank, n_columns, outputs, **sizes) as (figure, panels):
         for axes, curve in zip(panels, curves, strict=True):
             _sensitivity_panel(axes, curve, looks)
-            axes.set_xlabel(parameter_title(curve.plan.parameter))
+            _name_axis(axes, curve)
         low, high = figure.axes[0].get_ylim()
         # Curves that vary by less than ten points look flat.
         flat = max(0.0, 10.0 - (high - low)) / 2
         figure.axes[0].set_ylim(low - flat, high + flat)
-        figure.supylabel("accuracy, percent", fontsize=9)
+        figure.supylabel("accuracy, percent")
         handles = list(_by_name(panels).values())
         for handle in handles if looks else []:
             if handle.get_label() != style.RING["label"]:
@@ -273,9 +275,7 @@ def _draw_sensitivity(curves: Sequence[CurveScores], outputs: Paths) -> None:
             handles.append(Line2D([], [], label=style.task_text(name), **look))
         if any(curve.main is not None for curve in curves):
             handles.append(Line2D([], [], label="main run", **_MAIN))
-        if handles:
-            columns = min(len(handles), 3 if n_columns > 1 else 2)
-            figure.legend(handles=handles, loc="outside upper center", ncols=columns)
+        style.add_legend(figure, handles, "upper center")
 
 
 def _sensitivity_panel(
@@ -308,7 +308,7 @@ def _by_name(panels: Sequence[Axes]) -> dict[str, Line2D]:
 
 
 def _scale(axes: Axes, curve: CurveScores) -> None:
-    """Span the values, by their logarithms where they differ much, and tick them."""
+    """Span the values, by their logarithms where they differ much."""
     values = np.asarray(curve.values)
     log = values[0] > 0 and values[-1] / values[0] >= 50
     axes.set_xscale("log" if log else "linear")
@@ -316,22 +316,48 @@ def _scale(axes: Axes, curve: CurveScores) -> None:
     margin = 0.05 * float(np.ptp(places)) or 0.5
     ends = np.array([places[0] - margin, places[-1] + margin])
     axes.set_xlim(*(np.exp(ends) if log else ends))
-    # The ends and the main run come first; others where there is room.
-    first = [0, len(values) - 1, *np.flatnonzero(values == curve.main).tolist()]
+    _tick(axes, curve.values, curve.main)
+
+
+def _tick(axes: Axes, values: Sequence[float], main: float | None = None) -> None:
+    """Tick the ends and the value of the main run, and others where there is room."""
+    places = axes.xaxis.get_transform().transform(values)
+    span, lengths = float(np.ptp(places)), [len(value_text(v)) for v in values]
+    of_letter = span * style.letter() / _inches(axes)
+
+    def apart(i: int, k: int) -> bool:
+        needed = of_letter * (1 + (lengths[i] + lengths[k]) / 2)
+        return bool(abs(places[i] - places[k]) >= max(needed, 0.1 * span))
+
     kept: set[int] = set()
+    first = [0, len(values) - 1, *(i for i, v in enumerate(values) if v == main)]
     for i in [*first, *range(len(values))]:
-        if all(abs(places[i] - places[k]) >= 2 * margin for k in kept):
+        if all(apart(i, k) for k in kept):
             kept.add(i)
-    ticks = values[sorted(kept)].tolist()
+    ticks = [values[i] for i in sorted(kept)]
     axes.set_xticks(ticks, [value_text(tick) for tick in ticks])
     axes.minorticks_off()
+
+
+def _name_axis(axes: Axes, curve: CurveScores) -> None:
+    title = parameter_title(curve.plan.parameter)
+    axes.set_xlabel(style.axis_text(title, _inches(axes)))
+
+
+def _inches(axes: Any) -> float:
+    """Return about how wide a panel is."""
+    spec = axes.get_subplotspec()
+    ratios = spec.get_gridspec().get_width_ratios()
+    share = float(ratios[spec.colspan.start] / sum(ratios))
+    return share * float(axes.figure.get_figwidth()) - 3 * style.letter()
 
 
 def draw_bridges(
     parts: Sequence[tuple[Summary, Sequence[CurveScores]]], outputs: Paths
 ) -> None:
     """Draw a line of panels a benchmark: accuracy by pairs, and by labels."""
-    with style.canvas(style.WIDTH, 2.7 * len(parts) + 0.5, outputs) as figure:
+    height = style.scale() * (2.7 * len(parts) + 0.5)
+    with style.canvas(style.width(), height, outputs) as figure:
         shared: Any = {"squeeze": False, "width_ratios": [1.25, 1], "sharey": "row"}
         grid = figure.subplots(len(parts), 2, **shared)
         for panels, (summary, curves) in zip(grid, parts, strict=True):
@@ -347,7 +373,7 @@ def draw_bridges(
                 panels[1].set_axis_off()
             panels[0].set_ylabel("accuracy, percent")
         handles = list(_by_name(grid.flat[::-1]).values())
-        figure.legend(handles=handles, loc="outside lower center", ncols=3)
+        style.add_legend(figure, handles, "lower center")
 
 
 def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:
@@ -358,11 +384,13 @@ def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:
         if row.setting == MAIN and (alone or row.bridge == SHARED_ONLY):
             values = summary.accuracy[i, task, : curve.plan.n_trials]
             twice, look = np.stack([values] * 2), _across_look(row)
-            style.draw_line(axes, row, ends, twice, band=False, **look)
+            style.draw_line(axes, row, ends, twice, **look)
     accuracy, unusable = curve.accuracy[:, 0], curve.unusable()[:, 0]
-    for row, values, fell in zip(curve.plan.rows, accuracy, unusable, strict=True):
+    lines = list(zip(curve.plan.rows, accuracy, unusable, strict=True))
+    for place, (row, values, fell) in enumerate(lines):
         look = {"lw": 1.7, "zorder": 3, "unusable": fell}
-        style.draw_line(axes, row, curve.values, values, band=True, **look)
+        beside = np.multiply(curve.values, 1.08 ** (place - (len(lines) - 1) / 2))
+        style.draw_line(axes, row, beside, values, bars=True, **look)
     axes.set_xscale("symlog", linthresh=curve.values[0])
     _bridge_axis(axes, (0.0, *curve.values), curve)
 
@@ -380,12 +408,11 @@ def _beside_pairs(axes: Axes, curve: CurveScores, methods: Sequence[str]) -> Non
         shown = row.kind == WITH_BRIDGE or row.role or row.method in methods
         if shown or row.stands_for:
             look = {"lw": 1.7} if row.method in methods else _across_look(row)
-            style.draw_line(axes, row, curve.values, values, band=False, **look)
+            style.draw_line(axes, row, curve.values, values, **look)
     _bridge_axis(axes, curve.values, curve)
 
 
 def _bridge_axis(axes: Axes, values: Sequence[float], curve: CurveScores) -> None:
-    axes.set_xticks(values, [value_text(value) for value in values])
-    axes.minorticks_off()
-    axes.set_xlabel(parameter_title(curve.plan.parameter))
+    _tick(axes, values)
+    _name_axis(axes, curve)
     style.quiet(axes, grid="y")

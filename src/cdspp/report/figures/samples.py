@@ -50,7 +50,8 @@ def draw_confusion(
     """Draw the confusion matrix of the showcase task, summed over trials."""
     classes, counts = list(confusions), confusions.to_numpy()
     n_classes = len(classes)
-    side = float(np.clip(0.4 * n_classes + 1.5, 3.8, style.WIDTH - 0.6))
+    wanted = max(3.8, 0.4 * n_classes + 1.5) * style.scale()
+    side = min(wanted, style.width() - 0.6)
     with style.canvas(side + 0.6, side, outputs) as figure:
         axes = figure.subplots()
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
@@ -114,9 +115,10 @@ def draw_subspace(
     # The first and the last have a panel in any case.
     places = np.linspace(0, len(steps) - 1, min(len(steps), 6))
     steps = steps[places.round().astype(int)]
-    n_columns = min(3, len(steps)) or 1
-    width = min(style.WIDTH, 4.2 * n_columns + 0.6)
-    sizes: Any = {"width": width, "line": width / n_columns + 0.2, "rest": 0.7}
+    n_columns = min(2 if style.narrow() else 3, len(steps)) or 1
+    width = style.width(4.2 * n_columns + 0.6)
+    line = width / n_columns / style.scale() + 0.2
+    sizes: Any = {"most": width, "line": line, "rest": 0.7}
     blank = [""] * len(steps)
     with style.gridded(blank, n_columns, outputs, **sizes) as (figure, panels):
         for axes, step, letter in zip(panels, steps.tolist(), "abcdef", strict=False):
@@ -150,7 +152,7 @@ def _subspace_panel(axes: Axes, samples: Mapping[str, NDArray[Any]], step: int) 
 
 def _class_colours(classes: NDArray[Any]) -> dict[str, Any]:
     names = sorted(set(classes.tolist()) - {""})
-    colours: Sequence[Any] = style.CLASS_COLOURS
+    colours: Sequence[Any] = style.class_colours()
     if len(names) > len(colours):
         turbo = colormaps["turbo"](np.linspace(0.03, 0.97, len(names)))
         colours = list(map(tuple, turbo))
@@ -165,18 +167,12 @@ def _subspace_legend(figure: Figure, samples: Mapping[str, NDArray[Any]]) -> Non
         Line2D([], [], label="labelled target", **star),
         Line2D([], [], label="unlabelled target", marker="o", **dots),
     ]
-    figure.legend(handles=handles, loc="outside upper left", ncols=3)
+    style.add_legend(figure, handles, "upper left")
     colours = _class_colours(samples["class"])
     colours.pop("")
-    if len(colours) > len(style.CLASS_COLOURS):
-        return
-    names = [style.plain_text(name, _LONGEST) for name in colours]
-    longest = max(map(len, names), default=0)
-    fitting = max(1, int(figure.get_figwidth() / (0.075 * longest + 0.35)))
-    handles = [
-        Line2D([], [], marker="o", color=colour, linestyle="none", label=name)
-        for name, colour in zip(names, colours.values(), strict=True)
-    ]
-    look: Any = {"loc": "outside lower center", "handletextpad": 0.1}
-    look["ncols"] = min(5, fitting) if longest > 3 else 10
-    figure.legend(handles=handles, columnspacing=1.2, **look)
+    if len(colours) <= len(style.class_colours()):
+        look: Any = {"marker": "o", "linestyle": "none"}
+        names = [style.plain_text(name, _LONGEST) for name in colours]
+        pairs = zip(names, colours.values(), strict=True)
+        handles = [Line2D([], [], label=n, color=c, **look) for n, c in pairs]
+        style.add_legend(figure, handles, "lower center")

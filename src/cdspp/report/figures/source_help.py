@@ -67,9 +67,9 @@ def write_selection(plans: Plans, selection: Paths, outputs: Paths) -> None:
         for axes, group in zip(panels, groups.values(), strict=True):
             _selection_panel(axes, group)
         style.equal_windows(panels)
-        figure.supxlabel("accuracy, percent", fontsize=9)
-        handles, names = panels[0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside upper center", ncols=len(_FORMS))
+        figure.supxlabel("accuracy, percent")
+        handles, _ = panels[0].get_legend_handles_labels()
+        style.add_legend(figure, handles, "upper center")
 
 
 def draw_source_help(
@@ -91,15 +91,14 @@ def draw_source_help(
         head = "verdict; least sure gain [95 %]"
         units: Any = ("axes fraction", "offset points")
         panels[0].annotate(head, (1.02, 1), (0, 6), *units, color=style.MUTED)
-        figure.supxlabel("accuracy, percent", fontsize=9)
+        figure.supxlabel("accuracy, percent")
         rows = {s.rows[i].key: s.rows[i] for s in summaries for i in _rows(s)}
         handles = []
         for key, row in rows.items():
             look = style.style_of(key).look(5) | style.MARKER_ONLY
             name = style.figure_name(row.display_name)
             handles.append(Line2D([], [], label=name, **look))
-        if handles:
-            figure.legend(handles=handles, loc="outside upper center", ncols=3)
+        style.add_legend(figure, handles, "upper center")
 
 
 def _rows(summary: Summary) -> list[int]:
@@ -176,7 +175,7 @@ def _draw_gains(
             )
             axes.set_ylim(max(1, len(group)) - 0.5, -0.5)
             style.quiet(axes)
-        figure.supxlabel("gain, points", fontsize=9)
+        figure.supxlabel("gain, points")
         found = [each for group in groups for each in group.values()]
         names = [name for each in found for name in each[~each["state"]]["rival_name"]]
         over = [f"over {style.figure_name(name)}" for name in names[:1]]
@@ -189,7 +188,7 @@ def _draw_gains(
             Line2D([], [], label=label, color=colour, marker=marker, mfc=face, ls="")
             for label, colour, marker, face in kinds
         ]
-        figure.legend(handles=handles, loc="outside upper center", ncols=4)
+        style.add_legend(figure, handles, "upper center")
 
 
 def _gain(axes: Axes, gain: PairedGain, y: float, look: tuple[str, str, str]) -> None:
@@ -216,44 +215,48 @@ def draw_source_states(
     lengths = [max(1, group["row"].nunique()) for group in groups]
     widest = max((len(source_help.rivals_of([group])) for group in groups), default=0)
     # Narrow, so that a telephone shows it without shrinking the numbers.
-    sizes: Any = {"line": 0.245, "frame": 0.75, "width": max(5.0, 1.6 + 0.62 * widest)}
-    sizes |= {"rest": 0.3, "height_ratios": [length + 1 for length in lengths]}
+    wanted = 1.6 + 0.62 * widest
+    tight = style.width() < wanted * style.scale()  # signs stand above their numbers
+    sizes: Any = {"line": 0.245, "frame": 0.75, "most": max(5.0, wanted), "rest": 0.3}
+    sizes |= {"line": 0.34, "frame": 1.3} if tight else {}
+    sizes |= {"height_ratios": [length + 1 for length in lengths]}
     titles = [plan.title for plan in plans]
     with style.stacked(titles, lengths, outputs, **sizes) as (figure, panels):
         for group, axes in zip(groups, panels, strict=True):
-            _matrix(axes, group)
+            _matrix(axes, group, tight=tight)
         signs = ", ".join(f"{sign} {_WORDS[word]}" for word, sign in _SIGNS.items())
         text = "gain in accuracy over this state, points, and by both measures:"
-        figure.supxlabel(f"{text}\n{signs}", fontsize=8.5)
+        figure.supxlabel(f"{text}\n{signs}")
 
 
-def _matrix(axes: Axes, comparisons: pd.DataFrame) -> None:
+def _matrix(axes: Axes, comparisons: pd.DataFrame, *, tight: bool) -> None:
     names = comparisons.drop_duplicates("row").set_index("row")["display_name"]
     states = source_help.rivals_of([comparisons])
     for y, (_, pairs) in enumerate(comparisons.groupby("row", sort=False)):
         by_rival = {pair.rival: pair for pair in pairs.itertuples()}
         for x, state in enumerate(states):
-            _cell(axes, x, y, by_rival.get(state))
+            _cell(axes, x, y, by_rival.get(state), tight=tight)
     heads = [title.replace("-", "-\n").replace(" ", "\n") for title in states.values()]
-    axes.set_xticks(range(len(states)), heads)
+    axes.set_xticks(range(len(states)), heads, rotation=90 if tight else 0)
     axes.set_yticks(range(len(names)), [style.figure_name(name) for name in names])
     axes.set_xlim(-0.5, max(1, len(states)) - 0.5)
     axes.set_ylim(max(1, len(names)) - 0.5, -0.5)
     axes.xaxis.tick_top()
-    axes.tick_params(labelsize=8.5)
     axes.spines[:].set_visible(False)
 
 
-def _cell(axes: Axes, x: int, y: int, pair: Any | None) -> None:
+def _cell(axes: Axes, x: int, y: int, pair: Any | None, *, tight: bool) -> None:
     word, text = verdicts.TOO_FEW, DASH
     if pair is not None and not math.isnan(pair.gain):
         word, gain = source_help.pair_verdict(pair), in_points(pair.gain, sign=True)
-        text = f"{_SIGNS.get(word, '')} {gain}".strip()
-        text = f"({gain})" if word in (verdicts.TOO_FEW, verdicts.COLLAPSED) else text
+        open_pair = word in (verdicts.TOO_FEW, verdicts.COLLAPSED)
+        sign = "( )" if open_pair else _SIGNS.get(word, "")
+        text = f"{sign}\n{gain}" if tight else f"{sign} {gain}"
+        text = f"({gain})" if open_pair and not tight else text.strip()
     fill, ink = _CELLS[word]
     corner = (x - 0.47, y - 0.45)
     axes.add_patch(Rectangle(corner, 0.94, 0.9, facecolor=fill, edgecolor="#e4e6e9"))
-    axes.text(x, y, text, color=ink, ha="center", va="center", fontsize=8.5)
+    axes.text(x, y, text, color=ink, ha="center", va="center")
 
 
 def _selection_panel(axes: Axes, group: pd.DataFrame) -> None:

@@ -1,23 +1,29 @@
-"""How every figure looks: a colour and marker a method, one type size, fixed bytes.
+"""How every figure looks: a style file, a colour and marker a method, fixed bytes.
 
-Accuracies are drawn in percent.
+Accuracies are drawn in percent. Sizes are inches and points of the style two-columns,
+but for widths; other styles have smaller ones.
 """
 
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from matplotlib import rc_context
+from matplotlib import RcParams, rc_context, rc_params_from_file
 from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 
 from cdspp.analysis.summary import Floats, mean_sd
@@ -30,13 +36,14 @@ from cdspp.study.plan import Row
 
 INK = "#22262b"
 MUTED = "#6b7280"
-WIDTH = 7.4
+TWO_COLUMNS = "two-columns"
 TITLE_WIDTH = 20  # letters of a line of a title
 DASHES = (0, (4, 2))
 MARKER_ONLY: Any = {"markeredgewidth": 1.2, "linestyle": "none"}
 RING: Any = {
     **{"marker": "o", "markersize": 11, "markerfacecolor": "none", "zorder": 4},
     **{"color": MUTED, "linestyle": "none", "label": "collapsed or diverged"},
+    "clip_on": False,
 }
 # Behind text that lies on lines.
 ON_LINES: Any = {"facecolor": "white", "edgecolor": "none", "pad": 1}
@@ -57,88 +64,101 @@ class Style:
         return {**look, "markersize": size, "markerfacecolor": fill}
 
 
-# Families share a colour; members differ by marker or fill. The rows of the opening
-# chart differ in greyscale as well, by marker.
+# Those that share a panel differ in marker and in colour, for readers with deuteranopia
+# or protanopia, too; others of a family share a colour.
 STYLES = {
     "svm-t": Style("#4b5563", "s", False),
     "cdspp": Style("#0067a8", "o"),
-    "cdspp-sup": Style("#0067a8", "o", False),
-    "cdspp-pca": Style("#41a6dd", "H"),
+    "cdspp-sup": Style("#4a90d9", "o", False),
+    "cdspp-pca": Style("#8db8ed", "s"),
+    "cdspp-bridge": Style("#2e9fb5", "*"),
     "target-only": Style("#d98a00", "D"),
-    "shared-columns": Style("#12805c", ">", False),
-    "shared-columns-plus": Style("#12805c", ">"),
-    "easy-adapt": Style("#12805c", "<", False),
-    "paired-map": Style("#7a5195", "^", False),
-    "paired-map-plus": Style("#7a5195", "^"),
-    "procrustes": Style("#7a5195", "v", False),
-    "cdspp-bridge": Style("#0067a8", "*"),
+    "shared-columns": Style("#7cc0a0", ">", False),
+    "shared-columns-plus": Style("#19805d", ">"),
+    "easy-adapt": Style("#19805d", "<", False),
+    "paired-map": Style("#792c13", "v", False),
+    "paired-map-plus": Style("#ca4e29", "^"),
+    "procrustes": Style("#792c13", "^", False),
     "none": Style("#d98a00", "d"),
-    "none-matched": Style("#8a5a00", "p"),
+    "none-matched": Style("#9f6707", "p"),
     "swapped-classes": Style("#12805c", "P"),
-    "permuted-labels": Style("#c9431d", "^"),
-    "class-noise": Style("#7a5195", "X"),
-    "noise": Style("#c66aa0", "v"),
-    "hfa": Style("#7a5195", "p", False),
-    "shfa": Style("#7a5195", "p"),
-    "cdls": Style("#12805c", "d"),
-    "cdls-sup": Style("#12805c", "d", False),
-    "dama": Style("#7f7a1c", "<"),
-    "dama-sup": Style("#7f7a1c", "<", False),
-    "dama-plus": Style("#b7a92b", ">"),
-    "pa": Style("#44aa99", "P"),
-    "tit": Style("#882255", "h"),
-    "stn": Style("#8a5a3c", "X"),
-    "ddacl": Style("#332288", "*"),
+    "permuted-labels": Style("#972d0b", "^"),
+    "class-noise": Style("#342288", "X"),
+    "noise": Style("#c66ca1", "v"),
+    "hfa": Style("#866c89", "p", False),
+    "shfa": Style("#866c89", "p"),
+    "cdls": Style("#084609", "v"),
+    "cdls-sup": Style("#91bf54", "v", False),
+    "dama": Style("#7b7715", "<"),
+    "dama-sup": Style("#665639", "<", False),
+    "dama-plus": Style("#9f9669", "X"),
+    "pa": Style("#40ab9b", "P"),
+    "tit": Style("#85094a", "h"),
+    "stn": Style("#865a40", ">"),
+    "ddacl": Style("#332387", "d"),
     "ssan": Style("#111111", "8"),
     "kpg-rl": Style("#c9431d", "o"),
     "kpg-rl-gw": Style("#c9431d", "D"),
     "kpg-rl-kp": Style("#c9431d", "s"),
     "coot": Style("#2f6f73", "h"),
     "semi-relaxed-fgw": Style("#2f6f73", "H"),
-    "jmea": Style("#8a5a3c", "P"),
+    "jmea": Style("#8c5b3c", "P"),
     "pca-coral": Style("#9aa0a8", "d"),
 }
 
-CLASS_COLOURS = (
-    *("#0067a8", "#d98a00", "#12805c", "#c9431d", "#7a5195"),
-    *("#41a6dd", "#8a5a3c", "#c66aa0", "#7f7a1c", "#2b2f36"),
-)
-
-_SETTINGS: Any = {
-    "font.family": ["sans-serif"],
-    "font.sans-serif": ["DejaVu Sans"],
-    "mathtext.default": "regular",
-    # Subscripts of methods need it; all other texts go through `plain_text`.
-    "text.parse_math": True,
-    "text.usetex": False,
-    **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize"), 9),
-    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 9),
-    **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color"), INK),
-    **{"ytick.color": INK, "axes.edgecolor": "#b9bdc3", "grid.color": "#e4e6e9"},
-    **dict.fromkeys(("axes.linewidth", "grid.linewidth"), 0.8),
-    **dict.fromkeys(("xtick.major.size", "ytick.major.size"), 0),
-    **dict.fromkeys(("axes.spines.top", "axes.spines.right", "legend.frameon"), False),
-    **{"axes.titleweight": "normal", "axes.titlelocation": "left"},
-    "axes.axisbelow": True,
-    "lines.linewidth": 1.5,
-    "pdf.fonttype": 42,  # text stays text, in fonts that the file holds
-    "svg.fonttype": "none",
-    "svg.hashsalt": "cdspp",
-    **dict.fromkeys(("figure.facecolor", "axes.facecolor"), "white"),
-    "figure.constrained_layout.wspace": 0.04,
-}
+_style = ContextVar("style", default=TWO_COLUMNS)  # in force
+_PIXELS = 945  # of a PNG of the full width
 
 # What would differ between equal figures, by their forms.
 _STAMPS = {".svg": "Date", ".png": "Software", ".pdf": "CreationDate"}
+
+
+@contextmanager
+def in_style(name: str) -> Iterator[None]:
+    """Draw figures by a style file of `cdspp.report.styles`."""
+    token = _style.set(name)
+    try:
+        yield
+    finally:
+        _style.reset(token)
+
+
+def width(most: float = math.inf) -> float:
+    """Return the width of a figure in inches, `most` at most."""
+    return min(most, float(_rc(_style.get())["figure.figsize"][0]))
+
+
+def narrow() -> bool:
+    """Return if panels have room for short lines only."""
+    return width() < 5
+
+
+def scale() -> float:
+    """Return the type size, as a share of that of two columns."""
+    return float(_rc(_style.get())["font.size"] / _rc(TWO_COLUMNS)["font.size"])
+
+
+def class_colours() -> list[str]:
+    """Return the colours of the style, which differ for the colour-blind as well."""
+    return list(_rc(_style.get())["axes.prop_cycle"].by_key()["color"])
+
+
+def _style_file(name: str) -> Path:
+    return Path(__file__).parents[1] / "styles" / f"{name}.mplstyle"
+
+
+@cache
+def _rc(name: str) -> RcParams:
+    return rc_params_from_file(_style_file(name), use_default_template=False)
 
 
 def style_of(key: str) -> Style:
     """Return the style of a method or control; methods in other settings are grey."""
     if key in STYLES or ", " in key:
         return STYLES.get(key, Style(MUTED, "o"))
-    number = zlib.crc32(key.encode())
-    marker = "o^sDvP"[number // len(CLASS_COLOURS) % 6]
-    return Style(CLASS_COLOURS[number % len(CLASS_COLOURS)], marker)
+    number, colours = zlib.crc32(key.encode()), class_colours()
+    marker = "o^sDvP"[number // len(colours) % 6]
+    return Style(colours[number % len(colours)], marker)
 
 
 def figure_name(name: str) -> str:
@@ -172,10 +192,21 @@ def plain_text(text: str, most: int = 64) -> str:
     return shown.replace("$", r"\$")
 
 
-def task_text(task: str) -> str:
-    """Write a task for a figure, of several sources in lines as wide as panels."""
+def task_text(task: str, letters: int = 0) -> str:
+    """Write a task for a figure, in lines of `letters`, or of several sources so."""
     shown = plain_text(task_title(task))
-    return textwrap.fill(shown, TITLE_WIDTH) if several_sources(task) else shown
+    letters = letters or (TITLE_WIDTH if several_sources(task) else 0)
+    return textwrap.fill(shown, letters) if letters else shown
+
+
+def axis_text(text: str, inches: float) -> str:
+    """Write the label of an axis in lines of a width."""
+    return textwrap.fill(text, int(inches / letter()))
+
+
+def letter() -> float:
+    """Return the width of a letter in inches, on average."""
+    return 0.0725 * scale()
 
 
 def quiet(axes: Axes, *, grid: str = "x") -> None:
@@ -203,11 +234,12 @@ def draw_line(
     x: ArrayLike,
     values: Floats,
     *,
-    band: bool,
+    band: bool = False,
+    bars: bool = False,
     unusable: ArrayLike = False,
     **look: Any,
 ) -> None:
-    """Draw the means of fractions by place and trial, with `band` their intervals.
+    """Draw the means of fractions by place and trial, their intervals as band or bars.
 
     A ring stands around the places where fits have `unusable`: collapsed or diverged.
     """
@@ -218,9 +250,12 @@ def draw_line(
     axes.plot(places, means, **look)
     if (at := np.broadcast_to(unusable, finite.shape)[finite]).any():
         axes.plot(places[at], means[at], **RING)
-    if band and len(numbers):
-        edges = 100 * np.array([mean_interval(trials) for trials in numbers])
-        axes.fill_between(places, *edges.T, color=style.colour, alpha=0.13, lw=0)
+    if len(numbers) and (band or bars):
+        low, high = 100 * np.transpose([mean_interval(trials) for trials in numbers])
+        if bars:
+            axes.plot([places] * 2, [low, high], color=style.colour, lw=1.1)
+        else:
+            axes.fill_between(places, low, high, color=style.colour, alpha=0.13, lw=0)
 
 
 def note_far(
@@ -286,21 +321,44 @@ def draw_each(
         drawings[kind](paths)
 
 
+def add_legend(figure: Any, handles: Sequence[Any], place: str) -> None:
+    """Add a legend outside the panels, in as many columns as the width has room for."""
+    # Of "SVM$_\\mathrm{t}$" a reader sees four letters.
+    shown = [re.sub(r"\\mathrm|[${}_]", "", h.get_label()) for h in handles]
+    longest = max((len(line) for text in shown for line in text.split("\n")), default=0)
+    each = (longest + 7) * letter()
+    n_lines = math.ceil(len(handles) / max(1, int(figure.get_figwidth() / each)))
+    n_columns = math.ceil(len(handles) / max(1, n_lines))
+    if handles:
+        figure.legend(handles=handles, loc=f"outside {place}", ncols=n_columns)
+
+
 @contextmanager
-def canvas(width: float, height: float, outputs: Paths) -> Iterator[Figure]:
-    """Yield a figure in inches; write it to files, equal ones with equal bytes."""
+def canvas(inches: float, height: float, outputs: Paths) -> Iterator[Figure]:
+    """Yield a figure of a width and height; write it, equal ones with equal bytes."""
     paths = [Path(output) for output in outputs]
     for path in paths:
         if path.suffix not in _STAMPS:
             raise DataError(f"{path}: expected the suffix .svg, .png or .pdf.")
-    with rc_context(_SETTINGS):
-        figure = Figure(figsize=(width, height), layout="constrained")
+    with rc_context(fname=_style_file(_style.get())):
+        figure = Figure(figsize=(inches, height), layout="constrained")
         yield figure
+        _shrink(figure)
         for path in paths:
+            look: dict[str, Any] = {"metadata": {_STAMPS[path.suffix]: None}}
+            if path.suffix != ".pdf":
+                look["dpi"] = _PIXELS / width()
             with atomic(path) as temporary:
-                metadata = {_STAMPS[path.suffix]: None}
-                # So that a PNG of the full width has less than 1000 pixels.
-                figure.savefig(temporary, dpi=132, metadata=metadata)
+                figure.savefig(temporary, **look)
+
+
+def _shrink(figure: Figure) -> None:
+    """Draw lines and markers as much smaller as the type."""
+    for line in figure.findobj(Line2D):
+        line.set(linewidth=line.get_linewidth() * scale())
+        line.set(markersize=line.get_markersize() * scale())
+    for dots in figure.findobj(PathCollection):
+        dots.set(sizes=dots.get_sizes() * scale() ** 2)
 
 
 @contextmanager
@@ -311,17 +369,19 @@ def gridded(
     *,
     line: float,
     rest: float,
-    width: float = WIDTH,
+    most: float = math.inf,
+    letters: int = 0,
     spare: bool = False,
     **options: Any,
 ) -> Iterator[tuple[Figure, list[Axes]]]:
     """Yield a figure and its panels in lines of `line` inches; `rest` is for others.
 
-    A panel has the name of its task as a title, unless that is empty. Cells without a
+    The figure is as wide as the style says, or `most` inches. A panel has the name of
+    its task as a title, in lines of `letters`, unless that is empty. Cells without a
     panel have no axis; with `spare` they are part of the figure.
     """
     n_lines = max(1, math.ceil(len(tasks) / n_columns))
-    with canvas(width, line * n_lines + rest, outputs) as figure:
+    with canvas(width(most), scale() * (line * n_lines + rest), outputs) as figure:
         grid = figure.subplots(n_lines, n_columns, squeeze=False, **options).flat
         for axes in grid[len(tasks) :]:
             axes.set_axis_off()
@@ -329,7 +389,7 @@ def gridded(
         panels = list(grid[: len(tasks)])
         for axes, task in zip(panels, tasks, strict=True):
             weight = "bold" if task == AVERAGE else "normal"
-            axes.set_title(task_text(task), fontweight=weight)
+            axes.set_title(task_text(task, letters), fontweight=weight)
         yield figure, panels
 
 
@@ -350,5 +410,5 @@ def stacked(
     grid = gridded(blank, 1, outputs, line=0.0, rest=height, **options)
     with grid as (figure, panels):
         for axes, title in zip(panels, titles, strict=True):
-            axes.set_title(plain_text(title), fontweight="bold", fontsize=9.5)
+            axes.set_title(plain_text(title), fontweight="bold")
         yield figure, panels

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from cdspp.analysis import ways
 from cdspp.analysis.pairs import read_pairs
@@ -19,13 +19,12 @@ from cdspp.report.figures import style
 from cdspp.study.plan import Plans
 
 COLOURS = {HELPS: "#12703f", HURTS: "#b3370f", OPEN: style.MUTED}
-_LINE, _HEADING = 0.42, 0.62  # inches
-_AXIS = (
-    "points gained over the best method without a source, paired by trial, "
-    "95 % interval"
-)
+# Inches of a heading and of a way, each two lines of text, and above and below them.
+_LINE, _WAY, _TOP, _BOTTOM = 0.2, 0.46, 0.95, 0.5
 # Where the columns begin, in shares of the width; the axis lies between the last two.
 _NAME, _ACCURACY, _FIRST, _LAST, _WORD = 0.01, 0.37, 0.39, 0.78, 0.83
+_MUTED: Any = {"va": "center", "color": style.MUTED}
+_STRONG: Any = {"va": "center", "fontweight": "bold"}
 
 
 def write_ways(plans: Plans, comparisons: Paths, pairs: Paths, outputs: Paths) -> None:
@@ -39,71 +38,84 @@ def write_ways(plans: Plans, comparisons: Paths, pairs: Paths, outputs: Paths) -
 
 def draw_ways(openings: Sequence[Opening], outputs: Paths) -> None:
     """Draw openings below each other, all gains along one axis."""
-    n_lines = sum(len(each.ways) for each in openings)
-    height = _LINE * n_lines + _HEADING * len(openings) + 0.55
-    with style.canvas(style.WIDTH, height, outputs) as figure:
+    size = style.scale()
+    n_ways = sum(len(each.ways) for each in openings)
+    height = _TOP + _WAY * (n_ways + len(openings)) + _BOTTOM
+    with style.canvas(style.width(), size * height, outputs) as figure:
         figure.set_layout_engine("none")
-        bottom = 0.5 / height
+        bottom, below = _BOTTOM / height, _TOP / height
         whole = figure.add_axes((0, bottom, 1, 1 - bottom))
-        whole.set(xlim=(0, 1), ylim=(height - 0.5, 0))
+        whole.set(xlim=(0, 1), ylim=(height - _BOTTOM, 0))
         whole.set_axis_off()
-        gains = figure.add_axes((_FIRST, bottom, _LAST - _FIRST, 1 - bottom))
-        gains.set(ylim=(height - 0.5, 0), facecolor="none", yticks=[])
-        y = 0.0
+        gains = figure.add_axes((_FIRST, bottom, _LAST - _FIRST, 1 - bottom - below))
+        gains.set(ylim=(height - _BOTTOM, _TOP), facecolor="none", yticks=[])
+        _title(whole, ways.statement(openings))
+        y = _TOP + _LINE
         for each in openings:
-            _heading(whole, each, y + 0.2)
-            y += _HEADING
+            _heading(whole, each, y)
+            y += _WAY
             for way in each.ways:
-                _way(whole, gains, way, y + _LINE / 2 - 0.04)
-                y += _LINE
-        _scale(figure, gains, openings)
+                _way(whole, gains, way, y)
+                y += _WAY
+        _scale(gains)
+
+
+def _title(axes: Axes, statement: str) -> None:
+    axes.text(_NAME, _LINE, ways.QUESTION, **_STRONG)
+    letters = 60 if style.narrow() else 100
+    text = textwrap.fill(style.plain_text(statement, most=200), letters)
+    axes.text(_NAME, 2.3 * _LINE, text, va="center")
+    heads = "gain" if style.narrow() else "gain over the best without a source"
+    axes.text(_ACCURACY, 4 * _LINE, "accuracy", ha="right", **_MUTED)
+    axes.text(_FIRST + 0.02, 4 * _LINE, heads, **_MUTED)
+    axes.text(_WORD, 4 * _LINE, "the source", **_MUTED)
 
 
 def _heading(axes: Axes, opening: Opening, y: float) -> None:
-    title = style.plain_text(opening.title)
-    axes.text(_NAME, y, title, fontsize=12, fontweight="bold", va="center")
+    axes.text(_NAME, y - _LINE / 2, style.plain_text(opening.title), **_STRONG)
     if opening.without:
         name = style.figure_name(opening.without)
-        text = f"without a source {in_points(opening.accuracy)} % ({name})"
-        look: Any = {"fontsize": 8.5, "va": "center", "bbox": style.ON_LINES}
-        axes.text(_NAME, y + 0.22, text, color=style.MUTED, **look)
+        text = f"best without a source: {in_points(opening.accuracy)} % ({name})"
+        axes.text(_NAME, y + _LINE / 2, text, bbox=style.ON_LINES, **_MUTED)
 
 
 def _way(whole: Axes, gains: Axes, way: Way, y: float) -> None:
-    whole.axhspan(y - 0.18, y + 0.18, color="#f3f5f7", lw=0, zorder=0)
-    colour = COLOURS[way.word]
-    strong: Any = {"va": "center", "fontsize": 10}
-    small: Any = {"va": "center", "fontsize": 8, "color": style.MUTED}
-    whole.text(_NAME, y - 0.07, style.plain_text(sentence(way.title)), **strong)
+    """Draw a way on two lines: what it is, and by which method; why it is open."""
+    whole.axhspan(y - 0.95 * _LINE, y + 0.95 * _LINE, color="#f3f5f7", lw=0, zorder=0)
+    colour, above, below = COLOURS[way.word], y - _LINE / 2, y + _LINE / 2
+    whole.text(_NAME, above, style.plain_text(sentence(way.title)), va="center")
     if not way.own:
-        name = style.figure_name(way.method)
-        best = f", best of {way.best_of}" if way.best_of > 1 else ""
-        whole.text(_NAME, y + 0.1, name + best, **small)
+        several = way.best_of > 1 and not style.narrow()
+        best = f", best of {way.best_of} methods" if several else ""
+        whole.text(_NAME, below, style.figure_name(way.method) + best, **_MUTED)
     if np.isfinite(way.accuracy):
         text = f"{in_points(way.accuracy)} %"
-        whole.text(_ACCURACY, y, text, ha="right", **strong)
-    word = f"{ways.SIGNS[way.word]} {way.word}"
-    below = {"fontweight": "bold", "color": colour, **strong}
-    whole.text(_WORD, y - (0.07 if way.reason else 0), word, **below)
-    whole.text(_WORD, y + 0.1, way.reason, **{**small, "fontsize": 6.5})
+        line = below if style.narrow() else above
+        whole.text(_ACCURACY, line, text, ha="right", va="center")
+    text = f"{ways.SIGNS[way.word]} {way.word}"
+    whole.text(_WORD, above, text, **{**_STRONG, "color": colour})
+    whole.text(0.99, below, way.reason, ha="right", **_MUTED)
     if np.isfinite(way.low):
-        gains.plot([100 * way.low, 100 * way.high], [y, y], color=colour, lw=2.6)
+        ends = [100 * way.low, 100 * way.high]
+        gains.plot(ends, [above, above], color=colour, lw=2.6)
     if np.isfinite(way.gain):
         face = "white" if way.word == OPEN else colour
-        gains.plot([100 * way.gain], [y], "o", color=colour, mfc=face, ms=6.5, mew=1.6)
+        look: Any = {"color": colour, "mfc": face, "ms": 6.5, "mew": 1.6}
+        gains.plot([100 * way.gain], [above], "o", **look)
         end = 100 * (way.high if np.isfinite(way.high) else way.gain)
-        text, place = in_points(way.gain, sign=True), (5, 0)
-        units: Any = {"textcoords": "offset points", "va": "center"}
-        gains.annotate(text, (end, y), place, color=colour, fontsize=9, **units)
+        text, units = in_points(way.gain, sign=True), "offset points"
+        look = {"textcoords": units, "va": "center", "color": colour}
+        gains.annotate(text, (end, above), (5, 0), **look)
 
 
-def _scale(figure: Figure, gains: Axes, openings: Sequence[Opening]) -> None:
+def _scale(gains: Axes) -> None:
     """Draw zero through all lines, and one axis below; leave room for the numbers."""
     gains.axvline(0, color=style.INK, lw=1.2, zorder=1)
     low, high = gains.dataLim.intervalx
     if np.isfinite([low, high]).all():
         span = max(high, 1.0) - min(low, -1.0)
-        gains.set_xlim(min(low, -1.0) - 0.04 * span, max(high, 1.0) + 0.17 * span)
+        room = 0.3 if style.narrow() else 0.17
+        gains.set_xlim(min(low, -1.0) - 0.04 * span, max(high, 1.0) + room * span)
     style.quiet(gains)
     gains.spines["left"].set_visible(False)
-    gains.set_xlabel(_AXIS, fontsize=8.5, color=style.MUTED)
+    gains.set_xlabel("points, with 95 % interval; each number is rounded")
