@@ -86,7 +86,7 @@ def test_a_row_of_a_processor_and_a_gpu_is_told_with_its_numbers_of_trials(
     assert mixtures_note(paths) == ""  # each of one kind
     more = write_block(paths[0], trials=2, device="cpu")
     told = mixtures_note([*paths, more])
-    assert "digits/main/print_sketch/svm-t (GPU 1 5 trials, cpu 2 trials)." in told
+    assert "digits/main/print_sketch/svm-t GPU 1 (5 trials), cpu (2 trials)." in told
     assert "--forceall" in told
     assert "sketch_photo" not in told
     assert "cdspp" not in told
@@ -100,7 +100,7 @@ def test_a_row_of_a_processor_and_a_gpu_is_told_with_its_numbers_of_trials(
     assert "numpy 2.3.1 (1 fit)" in both
 
 
-def test_gpus_of_two_models_are_one_kind_and_three_rows_are_named() -> None:
+def test_gpus_of_two_models_are_one_kind_and_four_rows_are_named() -> None:
     place = {"benchmark": "digits", "setting": "main", "method": "stn"}
 
     def job(task: int, device: str) -> dict[str, Any]:
@@ -109,9 +109,9 @@ def test_gpus_of_two_models_are_one_kind_and_three_rows_are_named() -> None:
     models = ("GPU 1", "GPU 2")
     assert mixed_devices(job(1, device) for device in models) == ""
     told = mixed_devices(job(t, d) for t in range(5) for d in (*models, "cpu"))
-    assert told.count("(GPU 1 1 trial, GPU 2 1 trial, cpu 1 trial)") == 3
-    assert "a_2/stn" in told
-    assert "a_3" not in told
+    assert told.count("GPU 1 (1 trial), GPU 2 (1 trial), cpu (1 trial)") == 4
+    assert "a_3/stn" in told
+    assert "a_4" not in told
     assert "..." in told
 
 

@@ -20,7 +20,7 @@ from cdspp.core.files import Record
 from cdspp.core.names import FitKey, PathLike, fit_key
 from cdspp.core.provenance import USAGE, numeric
 from cdspp.core.version import VERSION
-from cdspp.core.wording import counted, shortened
+from cdspp.core.wording import counted
 from cdspp.methods import available, method_class
 from cdspp.stages.formats import read_fit_record
 from cdspp.study.model import Config
@@ -29,6 +29,7 @@ from cdspp.study.stale import read_digests
 RESULT_COLUMNS = (*FitKey._fields, "trial", "status", "reason", *USAGE, "selected")
 # Software that every study uses and no record names.
 ALWAYS = ("cdspp", "snakemake")
+MOST_NAMED = 4  # packages or rows that a note names
 _ENTRY = re.compile(r"^@\w+\{([\w-]+),\n.*?^\}", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(r"^  (\w+) = \{(.*)\},$", re.MULTILINE)
 
@@ -81,39 +82,37 @@ def record_files(folder: PathLike) -> list[Path]:
 
 def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
     """Name the versions of a numeric package where several made fits, and a remedy."""
-    seen: dict[str, Counter[str]] = {}
+    seen: dict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
         for name, version in numeric(record.get("versions", {})).items():
-            seen.setdefault(name, Counter())[version] += 1
-    parts = []
-    for name, found in seen.items():
-        uses = (f"{each} ({counted(n, 'fit')})" for each, n in sorted(found.items()))
-        if len(found) > 1:
-            parts.append(f"{name} {', '.join(uses)}")
-    if not parts:
-        return ""
+            seen[name][version] += 1
     remedy = "makes those of other versions again, and what they rest on"
-    fault = f"Fits were made by different versions: {'; '.join(parts)}"
-    return f"{fault}. The study's run with -- --forceall {remedy}."
+    return _mixed_text("Fits were made by different versions", seen, "fit", remedy)
 
 
 def mixed_devices(records: Iterable[Mapping[str, Any]]) -> str:
     """Name rows with trials of a processor and of a GPU, and a remedy."""
     rows: dict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
-        if device := record.get("device"):
-            row = "/".join(str(record.get(name)) for name in FitKey._fields[:-1])
-            rows[row][device] += len(record["trials"])
-    parts = []
-    for row, found in sorted(rows.items()):
-        uses = (f"{each} {counted(n, 'trial')}" for each, n in sorted(found.items()))
-        if len(found) > 1 and PROCESSOR in found:
-            parts.append(f"{row} ({', '.join(uses)})")
-    if not parts:
-        return ""
+        row = "/".join(str(record.get(name)) for name in FitKey._fields[:-1])
+        rows[row][record.get("device", "")] += len(record.get("trials", ()))
+    both = {row: found for row, found in sorted(rows.items()) if PROCESSOR in found}
+    fault = "Trials of one row ran on a processor and on a GPU"
     remedy = "makes those again that ran where its jobs do not (gpus of the study file)"
-    fault = f"Trials of one row ran on a processor and on a GPU: {shortened(parts)}"
-    return f"{fault}. The study's run with -- --forceall {remedy}."
+    return _mixed_text(fault, both, "trial", remedy)
+
+
+def _mixed_text(
+    fault: str, seen: Mapping[str, Counter[str]], noun: str, remedy: str
+) -> str:
+    parts = []
+    for name, found in seen.items():
+        uses = (f"{each} ({counted(n, noun)})" for each, n in sorted(found.items()))
+        if len(found) > 1:
+            parts.append(f"{name} {', '.join(uses)}")
+    parts[MOST_NAMED:] = ["..."] if len(parts) > MOST_NAMED else []
+    again = f"The study's run with -- --forceall {remedy}."
+    return f"{fault}: {'; '.join(parts)}. {again}" if parts else ""
 
 
 def mixtures(records: Iterable[Mapping[str, Any]]) -> str:

@@ -13,7 +13,7 @@ AUTO, PROCESSOR = "auto", "cpu"
 def torch_device(name: str) -> Any:
     """Return a device of torch; ``auto`` is CUDA where there is one.
 
-    ValueError: this torch has no such device.
+    ConfigError: this torch has no such device.
     """
     torch = import_module("torch")
     if name == AUTO:
@@ -22,7 +22,7 @@ def torch_device(name: str) -> Any:
         torch.ones(1, device=name).item()
     except (RuntimeError, AssertionError) as error:
         fault = f"device must be auto or a device that this torch has, got {name!r}"
-        raise ValueError(f'{fault}. Use device="auto".') from error
+        raise ConfigError(f'{fault}. Use device="auto".') from error
     return torch.device(name)
 
 
@@ -42,8 +42,8 @@ def device_of_job(gpus: int) -> str:
 
 
 def device_name(name: str) -> str:
-    """Return what a record calls a device: the model of the GPU where CUDA is used."""
+    """Return what a record calls a device: a GPU's model; without a name, by its use."""
     cuda = import_module("torch").cuda
-    if name == PROCESSOR or not cuda.is_initialized():
-        return name or PROCESSOR
-    return str(cuda.get_device_name(name if name.startswith("cuda") else None))
+    if name.startswith("cuda") or (not name and cuda.is_initialized()):
+        return str(cuda.get_device_name(name or None))
+    return name or PROCESSOR

@@ -116,7 +116,9 @@ class Cnn(FileExtractor):
 
     def recorded_options(self) -> dict[str, Any]:
         """Return the options; a file of weights by its checksum, not its path."""
-        options = super().recorded_options() | {"device": str(self._device())}
+        options = super().recorded_options() | {
+            "device": str(torch_device(self.device))
+        }
         if self.weights != UNTRAINED:
             options["weights"] = f"sha256:{file_digest(self._existing())}"
         return options
@@ -125,7 +127,7 @@ class Cnn(FileExtractor):
         """Return the activations for `files`, one row an image, float32."""
         import torch
 
-        device = self._device()
+        device = torch_device(self.device)
         model = self._network().to(device).eval()
         rows = []
         deterministic = torch.backends.cudnn.flags(
@@ -142,14 +144,6 @@ class Cnn(FileExtractor):
                 if done % PROGRESS_EVERY == 0 or done == len(files):
                     logger.info("extracted %d of %d images", done, len(files))
         return np.concatenate(rows)
-
-    def _device(self) -> torch.device:
-        try:
-            device: torch.device = torch_device(self.device)
-        except ValueError as error:
-            expected = "auto or a device that this torch has"
-            raise self.refuse("device", expected) from error
-        return device
 
     def _pixels(self, path: Path) -> np.ndarray:
         """Return a normalised image, channels first."""

@@ -158,8 +158,7 @@ def _write_fit(
         bridge=fit.bridge,
         keep_sparse=bool(fit.bridge) and method_class(fit.method).accepts_sparse,
     )
-    device = fit.options.get("device")
-    done = DoneTrials(Path(fit.predictions), made_of, inputs, device)
+    done = DoneTrials(fit, made_of, inputs)
     rows: dict[str, list[Any]] = {name: [] for name in formats.FIT_COLUMNS}
     results = []
     for trial in trials:
@@ -213,15 +212,13 @@ class DoneTrials:
     study, or blocks of another size, only new trials are fitted.
     """
 
-    def __init__(
-        self, path: Path, made_of: str, inputs: Mapping[str, str], device: Any = None
-    ) -> None:
-        self._own, self._ours = path, {*trials_of_block(path.stem)}
+    def __init__(self, fit: Fit, made_of: str, inputs: Mapping[str, str]) -> None:
+        self._own, device = Path(fit.predictions), fit.options.get("device")
+        self._ours = {*trials_of_block(self._own.stem)}
         self._fits: dict[tuple[int, str], formats.FitFile] = {}
         for other, trials in sorted(self._blocks().items()):
-            if not trials & self._ours:
-                continue
-            record = _current_record(other, made_of, device)
+            ours = trials & self._ours
+            record = _current_record(other, made_of, device) if ours else None
             if not record or _shared_inputs(record.inputs) != _shared_inputs(inputs):
                 continue
             with suppress(DataError, OSError):  # damaged, or removed by another job
