@@ -42,7 +42,7 @@ def device_of_job(gpus: int) -> str:
 
 
 def device_name(name: str) -> str:
-    """Return what a record calls a device: a GPU's model; without a name, by its use."""
+    """Return what a record calls a device, a GPU's model; without a name, by use."""
     cuda = import_module("torch").cuda
     if name.startswith("cuda") or (not name and cuda.is_initialized()):
         return str(cuda.get_device_name(name or None))

@@ -81,8 +81,7 @@ def extract_view(
     if weights is not None:
         (name,) = read_fetched(Path(weights))["files"]
         options = {**options, "weights": str(Path(weights).parent / str(name))}
-    tool, columns, more = _make(extractor, options, gpus), None, dict[str, Any]()
-    _load(tool)
+    tool, columns, more = _loaded(extractor, options, gpus), None, dict[str, Any]()
     with provenance.limit_threads(numeric_threads):
         if isinstance(tool, ViewExtractor):
             X, ids, record = _from_view(tool, view)
@@ -104,11 +103,12 @@ def extract_view(
     _write(output, X, ids, record, None if scale == PCA else columns)
 
 
-def _make(name: str, options: Mapping[str, Any], gpus: int) -> Extractor:
-    """Return an extractor, on the device that its job requests for ``auto``."""
+def _loaded(name: str, options: Mapping[str, Any], gpus: int) -> Extractor:
+    """Load an extractor, on the device that its job requests for ``auto``."""
     tool = make_extractor(name, **options)
     if tool.needs_torch and getattr(tool, "device", None) == AUTO:
-        return make_extractor(name, **{**options, "device": device_of_job(gpus)})
+        tool = make_extractor(name, **{**options, "device": device_of_job(gpus)})
+    _load(tool)
     return tool
 
 

@@ -222,10 +222,10 @@ class DoneTrials:
             if not record or _shared_inputs(record.inputs) != _shared_inputs(inputs):
                 continue
             with suppress(DataError, OSError):  # damaged, or removed by another job
-                fit = formats.read_fit(other)
-                sound = (each for each in fit.record.trials if not each["crashed"])
+                found = formats.read_fit(other)
+                sound = (each for each in found.record.trials if not each["crashed"])
                 keys = ((each["trial"], each.get("read", "")) for each in sound)
-                self._fits |= dict.fromkeys(keys, fit)
+                self._fits |= dict.fromkeys(keys, found)
 
     def get(self, trial: int, read: str) -> tuple[Any, dict[str, list[Any]]] | None:
         """Return record and rows of a trial; `read` is the digest of all it reads."""
