@@ -14,9 +14,10 @@ from rst import heading, indented, list_table, plain
 
 from cdspp.cli.main import main
 
-__all__ = ["EXIT_CODES", "command_parsers", "examples", "pages", "parser"]
+__all__ = ["EXIT_CODES", "command_parsers", "examples", "json_keys", "pages", "parser"]
 
 TEXTS = "docs/extensions/commands.yaml"
+KEYS = "docs/extensions/json_keys.yaml"
 INTRODUCTION = """\
 This page is for people who work in the shell. Each command answers ``--help`` with what
 stands here. A mistake ends a command with one line that names the remedy, and with one
@@ -32,6 +33,13 @@ EXIT_CODES = {
 EVERY = "every command"
 OF_SNAKEMAKE = "Snakemake's: 1 where a job failed, 128 + n where signal n ended it"
 DEFECT = "a defect of ``cdspp`` itself, with a traceback"
+OF_JSON = """\
+``--json`` prints one JSON object to stdout and nothing else; notes go to stderr, and
+the exit code is that of the text. ``cdspp compare --json FILE`` prints its text and
+writes the object to a file. Each object has ``schema_version``, which rises where a key
+goes or means something else; new keys may come at any time. A point leads into an
+object, or into the objects of a list.
+"""
 STRICT = re.compile(r"exit with code 1 where (.*)")
 EXAMPLES = re.compile(r"^examples?:\n((?:  .*\n?)+)", re.M)
 
@@ -82,7 +90,8 @@ def pages(root: Path) -> Iterator[tuple[str, str]]:
     files = (whole.epilog or "").strip()
     for name, text in texts.items():
         parts += _section(name, text["text"], commands[name], files)
-    parts += [*_exit_codes(commands), heading(FILES, "-"), *_paragraphs(files)]
+    parts += [*_exit_codes(commands), *_json(json_keys(root))]
+    parts += [heading(FILES, "-"), *_paragraphs(files)]
     yield "commands.rst", "\n".join(parts)
 
 
@@ -101,6 +110,23 @@ def _exit_codes(commands: Mapping[str, argparse.ArgumentParser]) -> Iterator[str
     rows += [["1", f"``--strict``: {p}", ", ".join(n)] for p, n in strict.items()]
     rows += [["1", DEFECT, EVERY], ["2", EXIT_CODES[2], EVERY]]
     yield list_table([*rows, ["any", OF_SNAKEMAKE, _link("run")]], classes="")
+
+
+def json_keys(root: Path) -> Mapping[str, Mapping[str, str]]:
+    """Return the keys of each command that prints JSON, and what they hold."""
+    keys = yaml.safe_load((root / KEYS).read_text(encoding="utf-8"))
+    return {name: {"schema_version": "1", **found} for name, found in keys.items()}
+
+
+def _json(keys: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """Yield the section on JSON: its keys by command."""
+    yield heading("JSON", "-")
+    yield OF_JSON
+    for name, found in keys.items():
+        yield _raw(f"<details class='options'><summary>Keys of {name}</summary>")
+        rows = [[f"``{key}``", text] for key, text in found.items()]
+        yield list_table([["Key", "Content"], *rows])
+        yield _raw("</details>")
 
 
 def _link(name: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from command_pages import EXIT_CODES, command_parsers, parser
+from command_pages import EXIT_CODES, command_parsers, json_keys, parser
 from sklearn.base import BaseEstimator
 
 import cdspp
@@ -38,6 +38,9 @@ def lines(root: Path) -> list[str]:
         "key": _keys(schema, schema, ""),
         "file": _files(),
         "column": _columns(),
+        "json": (
+            f"{name}: {key}" for name, found in json_keys(root).items() for key in found
+        ),
         "exit code": (f"{code}: {text}" for code, text in EXIT_CODES.items()),
     }
     return [f"{kind} {name}" for kind, names in kinds.items() for name in sorted(names)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from importlib import import_module
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 from cdspp.core.version import VERSION
 
 __version__ = VERSION
+# What modules log reaches the handlers of a program, and no screen without them.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 # The module of each public name, as `__init__.pyi` lists them for type checkers, too.
 _NAMED = re.compile(r"^from (\S+) import \(?\s*(\w+) as", flags=re.MULTILINE)
 _LIST = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")

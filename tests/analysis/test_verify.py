@@ -50,7 +50,7 @@ def edit_scores(study: VerifiedStudy, trial: int, **values: object) -> None:
 
 
 def test_a_study_as_it_was_computed_has_no_fault(study: VerifiedStudy) -> None:
-    faulty, told = verify(study.root, {})
+    faulty, told, _ = verify(study.root, {})
     assert faulty == []
     # Two methods, without a source and with noise, on two tasks.
     assert told == (
@@ -150,7 +150,7 @@ def test_fits_that_the_study_no_longer_asks_for_are_checked_and_counted_apart(
     old = study.root / "fits/goods/noise/web_photo/svm-t/1-2.parquet"
     inputs = read_json(study.fit().with_suffix(".json"))["inputs"]
     write_fit(old, read_frame(study.fit(), FIT_COLUMNS), inputs=inputs)
-    faulty, told = verify(study.root)
+    faulty, told, _ = verify(study.root)
     assert faulty == []
     assert "all as computed. 1 fit of these in no score. Not checked" in told
     old.write_bytes(b"")
@@ -172,7 +172,7 @@ def write_report(study: VerifiedStudy, *more: Path) -> list[Path]:
 
 def test_what_a_report_names_is_compared_with_its_digests(study: VerifiedStudy) -> None:
     *_, figure = write_report(study)
-    faulty, told = verify(study.root, {})
+    faulty, told, _ = verify(study.root, {})
     assert faulty == []
     assert told.endswith("scores, 6 digests in the report: all as computed.")
     figure.write_text("<svg>other</svg>")

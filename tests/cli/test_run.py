@@ -39,7 +39,7 @@ TOTAL = event("run_info", stats={"score": 8, "total": 8})
 BEGUN = [NOTE, STARTED, TOTAL, event("progress", done=4, total=8)]
 JOB_LOG = "logs/toy/score.log"
 FAILED = [
-    error("job_error", "Error in rule score", log=[JOB_LOG]),
+    error("job_error", "Error in rule score", log=[JOB_LOG], jobid=5),
     error("error", "WorkflowError:\nAt least one job did not complete successfully."),
 ]
 LOCKED = [error("error", "LockException:\nError: Directory cannot be locked.")]
@@ -246,18 +246,31 @@ def test_modules_of_the_working_folder_stand_in_for_none_of_a_run_or_its_jobs(
     assert not Path("ran").exists()
 
 
-def test_the_time_left_is_told_once_some_jobs_are_done(
+def test_the_time_left_follows_from_what_each_job_is_expected_to_take(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    seconds = iter([0, 5, 10, 30, 30])
-    monkeypatch.setattr(run.time, "monotonic", lambda: next(seconds))
+    now = [0.0]
+    monkeypatch.setattr(run.time, "monotonic", lambda: now[0])
     progress = run.ProgressLine()
-    assert str(progress) == "reading the study, 5 s"
-    progress.read(event("run_info", stats={"total": 40}))
-    progress.read(event("progress", done=2, total=40))
-    assert str(progress) == "2 of 40 jobs, 20 s"
-    progress.read(event("progress", done=10, total=40))
-    assert str(progress) == "10 of 40 jobs, 20 s, about 60 s left"
+
+    def shown(at: float, *events: Event) -> str:
+        now[0] = at
+        for each in events:
+            progress.read(each)
+        return str(progress)
+
+    assert shown(5) == "reading the study, 5 s"
+    total = event("run_info", stats={"total": 12})
+    short = {str(job): ["table", 2] for job in range(10)}
+    jobs = {"jobs": {**short, "10": ["fit", 60], "11": ["fit", 60]}, "local": True}
+    begun = event("job_started", jobs=[10])
+    assert shown(10, total, event("forecast", **jobs), begun) == "0 of 12 jobs, 0 s"
+    assert shown(30) == "0 of 12 jobs, 20 s, about 2 min left"  # 40 + 60 + 20
+    done = event("job_finished", job_id=10), event("progress", done=1, total=12)
+    assert shown(70, *done) == "1 of 12 jobs, 60 s, about 80 s left"
+    failed = error("job_error", "", log=[], jobid=11)
+    assert shown(72, event("job_started", jobs=[11]), failed).endswith("83 s left")
+    assert shown(90, event("progress", done=12, total=12)) == "12 of 12 jobs, 80 s"
 
 
 def test_snakemake_gets_the_files_and_last_what_follows_the_dashes(

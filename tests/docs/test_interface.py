@@ -23,6 +23,8 @@ def test_every_name_of_the_last_release_still_exists(current: list[str]) -> None
 
 def test_a_removed_name_would_be_missed(current: list[str]) -> None:
     kinds = {line.split(" ", 1)[0] for line in current}
-    assert kinds == {"python", "method", "command", "key", "file", "column", "exit"}
+    assert kinds == {
+        *("python", "method", "command", "key", "file", "column", "json", "exit")
+    }
     for line in ("python CDSPP(alpha)", "command fit --model", "key views.scale"):
         assert line in current

@@ -164,7 +164,7 @@ def test_what_has_another_name_is_refused_and_nothing_made(
 ) -> None:
     folder = brief.folder / f"{kind}s"
     # The figures of the source's help have one job to themselves, whatever their names.
-    own = {"source-help", "source-states"} if kind == "figure" else set()
+    own = {"source-help", "source-states", "ways"} if kind == "figure" else set()
     for name in sorted(set(brief.names(kind)) - own):
         outputs = [folder / f"{name}{form}", folder / f"x{name}{form}"]
         message = expected.format(name=name, opening=name.partition("_")[0])

@@ -14,8 +14,12 @@ from cdspp.core.names import MAIN, FitKey, trials_of_block
 from cdspp.methods import method_class
 from cdspp.study.fit_jobs import (
     SHARED_SECONDS,
+    START_SECONDS,
     FitRule,
+    expected_seconds,
+    fit_jobs,
     fit_rules,
+    forecast,
     forecast_text,
     is_quick,
     job_cost,
@@ -141,18 +145,37 @@ def _without(group: FitRule, method: str) -> tuple[FitKey, ...]:
     return tuple(member for member in group.fits if member.method != method)
 
 
+def test_a_job_is_expected_to_take_what_its_fits_do_and_a_start(study: Study) -> None:
+    jobs = [
+        (k, group.name, {"task": task, "block": block})
+        for k, (group, task, block) in enumerate(
+            (group, task, block)
+            for group in fit_rules(study)
+            for task, block in product(group.tasks, group.blocks)
+        )
+    ]
+    found = expected_seconds(study, [*jobs, (-1, "table_overview", {})])
+    assert found.pop(-1) == ("table", START_SECONDS)
+    assert {kind for kind, _ in found.values()} == {"fit"}
+    fits = sum(seconds - START_SECONDS for _, seconds in found.values())
+    # Jobs have whole seconds.
+    assert abs(fits - 3600 * forecast(study)[1].core_hours) <= 0.5 * len(jobs)
+
+
 def test_the_forecast_counts_every_job_and_fit_of_the_study() -> None:
     study = load(read_study("office-caltech"))
-    lines = forecast_text(study).splitlines()
+    methods, total = forecast(study)
     blocks = [fit.block for name in study.benchmarks for fit in study.fits(name)]
-    fits = sum(len(trials_of_block(block)) for block in blocks)
-    jobs = sum(len(group.tasks) * len(group.blocks) for group in fit_rules(study))
-    assert jobs < len(blocks)
-    total = next(line.split() for line in lines if line.startswith("all"))
-    assert [int(total[1]), int(total[2])] == [jobs, fits]
-    assert float(total[3]) == pytest.approx(
-        sum(float(line.split()[3]) for line in lines[1 : lines.index("") - 1]), abs=0.1
-    )
+    assert [each.method for each in methods] == [*study.methods]
+    assert total.jobs == sum(1 for _ in fit_jobs(study)) < len(blocks)
+    assert total.trials == sum(len(trials_of_block(block)) for block in blocks)
+    assert total.trials == sum(each.trials for each in methods)
+    hours = sum(each.core_hours for each in methods)
+    assert total.core_hours == pytest.approx(hours)
+    assert total.peak_mb == max(each.peak_mb for each in methods)
+    lines = forecast_text([*methods, total]).splitlines()
+    last = ["all", f"{total.jobs}", f"{total.trials}", f"{total.core_hours:.2f}"]
+    assert lines[len(methods) + 1].split() == [*last, f"{total.peak_mb:.0f}"]
 
 
 def test_no_two_rules_have_one_name() -> None:

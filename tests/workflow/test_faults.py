@@ -131,7 +131,7 @@ def test_a_method_that_crashes_costs_its_own_fits_and_is_told_everywhere(
     page = (root / "report/index.html").read_text()
     assert "<strong>4 of 8 fits failed (svm-t 4).</strong>" in page
     assert page.count("ArithmeticError: injected (svm_t.py, line ") == 4
-    faulty, told = verify(root)
+    faulty, told, _ = verify(root)
     assert faulty == []
     assert "Not checked" not in told
     scores = read_frame(project.folder / SCORES, SCORE_COLUMNS)

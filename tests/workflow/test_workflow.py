@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import shutil
 import zipfile
@@ -16,8 +17,10 @@ from support.toy_study import CONFIG, Project
 
 from cdspp.analysis.verify import verify
 from cdspp.stages.formats import FIT_COLUMNS, LABEL_COLUMNS, read_features, read_rows
+from cdspp.study.fit_jobs import START_SECONDS
 
 SCORES = "results/toy/scores/words.parquet"
+EVENTS = "first-run.jsonl"
 # What follows from any change of a fit.
 FOLLOWERS = {
     "score",
@@ -32,6 +35,7 @@ FOLLOWERS = {
     "figure_methods_words",
     "figure_subspace_words",
     "figure_source_help",
+    "figure_ways",
     "report_page",
     "all",
 }
@@ -41,7 +45,8 @@ FOLLOWERS = {
 def finished(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Return a project whose toy study has run to its end."""
     project = Project(repository, tmp_path_factory.mktemp("project"))
-    project.snakemake("--cores", "2", "--show-failed-logs")
+    events = ("--logger", "cdspp", "--logger-cdspp-events", EVENTS)
+    project.snakemake("--cores", "2", "--show-failed-logs", *events)
     return project
 
 
@@ -61,6 +66,23 @@ def test_a_run_ends_with_a_report_and_tables(project: Project) -> None:
     assert rows
 
 
+def test_a_run_tells_how_long_each_of_its_jobs_is_expected_to_take(
+    project: Project,
+) -> None:
+    lines = (project.folder / EVENTS).read_text().splitlines()
+    events = {
+        kind: [e for e in map(json.loads, lines) if e.get("event") == kind]
+        for kind in ("forecast", "job_info")
+    }
+    [told] = events["forecast"]
+    assert told["local"] is True
+    begun = {str(e["jobid"]): e["rule_name"] for e in events["job_info"]}
+    assert begun.keys() == told["jobs"].keys()
+    for job, (kind, seconds) in told["jobs"].items():
+        assert begun[job].split("_")[0] == kind
+        assert seconds >= START_SECONDS
+
+
 def test_a_second_run_has_nothing_to_do(project: Project) -> None:
     assert "Nothing to be done" in project.snakemake("--cores", "2")
 
@@ -74,7 +96,7 @@ def test_the_study_is_the_same_by_the_snakefile_of_the_folder_workflow(
 
 
 def test_what_a_run_leaves_is_what_was_computed(project: Project) -> None:
-    faulty, told = verify(project.folder / "results" / "toy")
+    faulty, told, _ = verify(project.folder / "results" / "toy")
     assert faulty == []
     assert f"Checked {len(_fit_files(project))} fits" in told
 

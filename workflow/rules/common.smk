@@ -41,6 +41,7 @@ from cdspp.study.files import (
     study_command,
     portable_study_path,
 )
+from cdspp.study.fit_jobs import expected_seconds
 from cdspp.study.plan import plan_of
 from cdspp.study.plugins import plugin_classes
 from cdspp.study.stale import (
@@ -119,6 +120,10 @@ onstart:
         raise WorkflowError(question)
     if own_lock.note and not workflow.local_exec:
         logger.warning(ORPHANED_JOBS_NOTE)
+    # For the progress that `cdspp run` shows; it has no text to be printed.
+    ahead = ((j.jobid, j.rule.name, j.wildcards) for j in workflow.dag.needrun_jobs())
+    forecast = {"jobs": expected_seconds(study, ahead), "local": workflow.local_exec}
+    logger.info(None, extra={"event": "forecast", **forecast})
 
 
 PLANS = {name: plan_of(study, name) for name in study.benchmarks}

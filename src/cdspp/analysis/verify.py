@@ -38,8 +38,8 @@ NO_STUDY = (
 
 def verify(
     folder: names.PathLike, stale: Mapping[str, str] | None = None
-) -> tuple[list[str], str]:
-    """Compare the files of ``results/<study>``; return faults, and what was checked.
+) -> tuple[list[str], str, dict[str, int]]:
+    """Compare the files of ``results/<study>``; return faults, the result, and counts.
 
     Fits are checked against records, paths, features and splits; scores against fits
     and labels; all files of the report against the digests next to it. `stale` has the
@@ -65,19 +65,23 @@ def verify(
     first += (f"{path}: {text}." for path, text in changed.items())
     mixed = mixtures(map(keyed, records))
     faults = [*filter(None, dict.fromkeys([*first, *faults, mixed]))]
-    checked = [
-        f"{counted(n_fits, 'fit')} ({counted(n_trials, 'trial')})",
-        f"{counted(len(files), 'file')} of scores",
-        f"{counted(len(stated), 'digest')} in the report",
-    ]
+    counts = {"fits": n_fits, "trials": n_trials, "score_files": len(files)}
+    counts |= {"digests": len(stated), "unscored_fits": n_fits - len(records)}
     older = any(record.release for record in records)
     sound = f"made by {OLDER}, intact" if older else "all as computed"
-    result = counted(len(faults), "difference") if faults else sound
-    text = f"Checked {', '.join(checked)}: {result}."
-    if unused := n_fits - len(records):
-        text += f" {counted(unused, 'fit')} of these in no score."
+    text = _counts_text(counts, counted(len(faults), "difference") if faults else sound)
     text += _unchecked(root, stated) + (NO_STUDY if stale is None else "")
-    return faults, text
+    return faults, text, counts
+
+
+def _counts_text(counts: Mapping[str, int], result: str) -> str:
+    fits = f"{counted(counts['fits'], 'fit')} ({counted(counts['trials'], 'trial')})"
+    scores = f"{counted(counts['score_files'], 'file')} of scores"
+    digests = f"{counted(counts['digests'], 'digest')} in the report"
+    text = f"Checked {fits}, {scores}, {digests}: {result}."
+    if unused := counts["unscored_fits"]:
+        text += f" {counted(unused, 'fit')} of these in no score."
+    return text
 
 
 def _unchecked(root: Path, stated: Iterable[str]) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import os
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,7 @@ input files:
 output file:
   CSV with the columns id, predicted, confidence (empty where the method has none).
 """
+JSON_VERSION = 1  # raised where a key of --json goes, or means something else
 FLAG: dict[str, Any] = {"action": "store_true"}
 REPEATED: dict[str, Any] = {"action": "append", "default": []}
 # Text and settings of options of several commands, which fill in {part}.
@@ -56,6 +58,7 @@ OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
         {"nargs": "*", "metavar": "STUDY_FILE"},
     ),
     "--force": ("overwrite an existing file", FLAG),
+    "--json": ("print the same for a program, as JSON", FLAG),
     "--strict": ("exit with code 1 where {part}", FLAG),
     "--labelled": (
         "{part}these labels join the fit; of several files, the oldest first",
@@ -165,6 +168,12 @@ def answer(text: str, *, failed: object) -> str:
         sys.stdout.write(f"{text}\n")
         sys.exit(1)
     return text
+
+
+def json_text(content: Mapping[str, Any]) -> str:
+    """Return what a command prints with --json."""
+    versioned = {"schema_version": JSON_VERSION, **content}
+    return json.dumps(versioned, indent=2, sort_keys=True, allow_nan=False)
 
 
 def check_outputs(writes: Given, reads: Given, *, force: bool) -> None:

@@ -48,12 +48,23 @@ A model file holds arrays and JSON and runs no code. In Python: cdspp.load_model
 def _methods(arguments: Namespace) -> str:
     from cdspp.methods import available, method_class, needs
 
+    rows: list[dict[str, Any]] = [
+        {
+            "method": name,
+            "display_name": method.display_name,
+            "supervised": method.supervised,
+            "needs": needs(name),
+            "summary": (method.__doc__ or "").strip().splitlines()[0],
+        }
+        for name in available()
+        for method in [method_class(name)]
+    ]
+    if arguments.json:
+        return command.json_text({"methods": rows})
     grid = []
-    for name in available():
-        method = method_class(name)
-        shown = method.display_name + " *" * method.supervised
-        text = (method.__doc__ or "").strip().splitlines()[0]
-        grid.append([name, shown, ", ".join(needs(name)), text])
+    for row in rows:
+        shown = row["display_name"] + " *" * row["supervised"]
+        grid.append([row["method"], shown, ", ".join(row["needs"]), row["summary"]])
     widths = [max(map(len, column)) + 2 for column in zip(*grid, strict=True)]
     lines = [f"{a:{widths[0]}}{b:{widths[1]}}{c:{widths[2]}}{d}" for a, b, c, d in grid]
     lines += ["", "* supervised: learns from labelled rows alone"]
@@ -369,7 +380,8 @@ def _read_target(arguments: Namespace, kept: Mapping[str, Any]) -> DomainRows:
 def add_commands(commands: Any) -> None:
     """Add the commands on methods."""
     text = "list the methods, with identifiers"
-    command.add_command(commands, "methods", _methods, text)
+    methods = command.add_command(commands, "methods", _methods, text)
+    command.add_options(methods, "--json")
     text = "fit a method and predict the unlabelled target rows"
     fit = command.add_command(
         commands, "fit", _fit, text, f"{command.FILES}\n{FIT_EXAMPLES}"

@@ -18,11 +18,12 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from cdspp.cli import command
-from cdspp.cli.study import read_config, read_study
+from cdspp.cli.study import files_ahead, read_config, read_study
 from cdspp.core.errors import writing_fault
 from cdspp.core.run_lock import KEEP_FITS
 from cdspp.core.wording import duration
 from cdspp.study.files import study_file_path, workflow_folder
+from cdspp.study.time_left import TimeLeft
 
 PLAN_HELP = """\
 Prints the jobs, fits, core-hours and memory of each method, as the cost model forecasts
@@ -50,7 +51,7 @@ EVENTS = "SNAKEMAKE_LOGGER_CDSPP_EVENTS"  # the file that the logger writes to
 IDLE = "Nothing to be done"
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 TRACEBACK = '  File "'  # a place in the workflow, which the first line names
-FEWEST_JOBS = 3  # jobs after which the line has the time left
+FIRST_LEFT = 10.0  # seconds after which the line has the time left
 PAUSE = 0.2  # seconds between updates of the line
 PLAIN_PAUSE = 60.0  # seconds between lines where none can be replaced
 MOST_LINES = 15  # lines that explain a failure
@@ -61,6 +62,7 @@ class ProgressLine:
 
     def __init__(self) -> None:
         self.done = self.total = 0
+        self.time_left = TimeLeft({})
         self.began = self.shown = time.monotonic()
         self.started = self.dry = self.interrupted = False
         self.stats: dict[str, int] = {}  # jobs by rule, and their total
@@ -78,6 +80,13 @@ class ProgressLine:
             case "run_info", _:
                 self.stats, self.began = event["stats"], time.monotonic()
                 self.total = self.stats["total"]
+            case "forecast", _:
+                self.time_left = TimeLeft(event["jobs"], local=event["local"])
+            case "job_started", _:
+                for job in event["jobs"]:
+                    self.time_left.start(str(job), time.monotonic())
+            case "job_finished", _:
+                self.time_left.end(str(event["job_id"]), time.monotonic())
             case "progress", _:
                 self.done, self.total = event["done"], event["total"]
             case "job_info", _:
@@ -85,8 +94,10 @@ class ProgressLine:
                 # Files and parameters follow a colon, and further reasons those.
                 self.reasons[rule].update([event["reason"].partition(":")[0]])
                 self.messages[rule] = message.partition(":")[0]
-            case "job_error", _ if event["log"]:
-                self.failed_logs[event["log"][0]] = event["log"]
+            case "job_error", _:
+                self.time_left.end(str(event["jobid"]), time.monotonic(), failed=True)
+                if event["log"]:
+                    self.failed_logs[event["log"][0]] = event["log"]
             case _, "ERROR":
                 self.errors += event["message"].splitlines()
             case None, "WARNING" if not self.total:
@@ -94,15 +105,16 @@ class ProgressLine:
                 sys.stderr.write(f"{event['message']}\n")
 
     def __str__(self) -> str:
-        """Write counts, seconds and what is left, as if all jobs were alike."""
-        passed = time.monotonic() - self.began
+        """Write counts, seconds and what is left."""
+        now = time.monotonic()
+        passed = now - self.began
         if not self.total:
             return f"reading the study, {duration(passed)}"
         text = f"{self.done} of {self.total} jobs, {duration(passed)}"
-        if not FEWEST_JOBS <= self.done < self.total:
+        if passed < FIRST_LEFT or self.done == self.total:
             return text
-        left = (self.total - self.done) * passed / self.done
-        return f"{text}, about {duration(left)} left"
+        left = self.time_left.seconds(passed, now)
+        return text if left is None else f"{text}, about {duration(left)} left"
 
     def show(self) -> None:
         """Print the line; once in a while where it cannot be replaced."""
@@ -120,13 +132,15 @@ class ProgressLine:
 
 
 def _plan(arguments: Namespace) -> str:
-    from cdspp.study.fit_jobs import forecast_text
-    from cdspp.study.stale import notes, run_forecast, stale, unrecorded_files
+    from cdspp.study.fit_jobs import forecast, forecast_text
 
     study = read_study(arguments.file)
-    old = stale(study)
-    lines = notes(old, unrecorded_files(study), run_forecast(study, old))
-    return "\n".join([forecast_text(study), "", *lines])
+    (methods, total), (ahead, notes) = forecast(study), files_ahead(study)
+    if arguments.json:
+        content = {"study": study.name, "methods": [m._asdict() for m in methods]}
+        rest = {k: v for k, v in total._asdict().items() if k != "method"}
+        return command.json_text({**content, "total": rest, **ahead})
+    return "\n".join([forecast_text([*methods, total]), "", *notes])
 
 
 def _run(arguments: Namespace) -> str:
@@ -273,7 +287,7 @@ def add_commands(commands: Any) -> None:
     extra = command.STUDY_EXTRA
     text = "estimate the cost of a study"
     plan = command.add_command(commands, "plan", _plan, text, PLAN_HELP, extra)
-    command.add_options(plan, "file")
+    command.add_options(plan, "file", "--json")
     text = "run a study, from its file to the report"
     run = command.add_command(commands, "run", _run, text, RUN_HELP, extra)
     words = "[-h] [--cores N] [--remake] [--strict] [STUDY_FILE ...] [-- SNAKEMAKE ...]"

@@ -58,7 +58,7 @@ SHA256SUMS        the digests of all members (sha256sum --check SHA256SUMS)
 cdspp verify {archive}          checks every member, and all that the report rests on
 cdspp run study.json --cores 8  runs the study again, in this folder
 {needs}"""
-Check = Callable[[Path], tuple[list[str], str, str]]
+Check = Callable[[Path], dict[str, Any]]
 SUMS = "SHA256SUMS"
 TEXTS = ("README.txt", "study.json", "requirements.txt", "references.bib")
 README_LACKING = """
@@ -176,7 +176,7 @@ def _requirements(records: FitRecords) -> str:
     return "\n".join([f"# Python {python}", *others, ""])
 
 
-def verify_archive(archive: Path, check: Check) -> tuple[list[str], str, str]:
+def verify_archive(archive: Path, check: Check) -> dict[str, Any]:
     """Check the members of an archive, then the study in it, unpacked for a while.
 
     Only listed members are unpacked, once each is as listed, into at most half of what
@@ -189,7 +189,9 @@ def verify_archive(archive: Path, check: Check) -> tuple[list[str], str, str]:
         except DAMAGE as error:
             raise damaged(str(archive), error) from error
         if faults:
-            return faults, f"{checked} The study in the archive was not checked.", ""
+            result = f"{checked} The study in the archive was not checked."
+            content = {"differences": faults, "result": result, "failures": ""}
+            return {**content, "checked": None}
         folder = Path(temporary, "bundle")
         wanted = dict(zip(members, members, strict=True)).get
         extract(archive, folder, wanted, limit, name=str(archive))
@@ -198,8 +200,8 @@ def verify_archive(archive: Path, check: Check) -> tuple[list[str], str, str]:
             made = "an archive that cdspp bundle made, with one study and its report"
             got = counted(len(reports), "report")
             raise DataError(f"{archive}: expected {made}, got {got}.")
-        faults, result, failed = check(reports[0].parents[1])
-    return faults, f"{checked} {result}", failed
+        content = check(reports[0].parents[1])
+    return {**content, "result": f"{checked} {content['result']}"}
 
 
 def _check_members(archive: Path, limit: int) -> tuple[set[str], list[str], str]:

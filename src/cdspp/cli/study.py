@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 from argparse import Namespace
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from cdspp.stages.trials import TaskFiles
     from cdspp.study.config import MergedConfig
     from cdspp.study.model import Study
-    from cdspp.study.progress import Progress
 
 log = logging.getLogger(__name__)
 
@@ -89,9 +87,12 @@ def read_study(files: Sequence[PathLike]) -> Study:
 
 
 def _summary(arguments: Namespace) -> str:
-    from cdspp.report.page.headline import headline
+    from cdspp.report.page.headline import headline, read_headline
 
-    return headline(_study_and_results(arguments.study)[1])
+    folder = _study_and_results(arguments.study)[1]
+    if arguments.json:
+        return command.json_text(read_headline(folder).to_dict())
+    return headline(folder)
 
 
 def _study_and_results(path: str) -> tuple[Study | None, Path]:
@@ -106,90 +107,146 @@ def _verify(arguments: Namespace) -> str:
 
     study, folder = _study_and_results(arguments.study)
     if study is None and folder.suffix == ".zip":
-        faults, result, failed = verify_archive(folder, _checked)
+        content = verify_archive(folder, _checked)
     else:
-        old = None if study is None else stale(study)
-        faults, result, failed = _checked(folder, old)
-    text = "\n".join(filter(None, [*faults, result, failed]))
-    return command.answer(text, failed=faults or (arguments.strict and failed))
+        content = _checked(folder, None if study is None else stale(study))
+    faults, failed = content["differences"], content["failures"]
+    text = "\n".join(filter(None, [*faults, content["result"], failed]))
+    return command.answer(
+        command.json_text(content) if arguments.json else text,
+        failed=faults or (arguments.strict and failed),
+    )
 
 
-def _checked(
-    folder: Path, stale: Mapping[str, str] | None = None
-) -> tuple[list[str], str, str]:
+def _checked(folder: Path, stale: Mapping[str, str] | None = None) -> dict[str, Any]:
     from cdspp.analysis.fit_records import failures_of_scores
     from cdspp.analysis.verify import verify
 
-    faults, result = verify(folder, stale)
-    return faults, result, failures_of_scores(folder.glob("scores/[!.]*.parquet"))
+    faults, result, counts = verify(folder, stale)
+    failures = failures_of_scores(folder.glob("scores/[!.]*.parquet"))
+    content = {"differences": faults, "result": result, "failures": failures}
+    return {**content, "checked": counts}
 
 
 def _status(arguments: Namespace) -> str:
-    return status_text(arguments.file, strict=arguments.strict)
+    return status_text(arguments.file, strict=arguments.strict, as_json=arguments.json)
 
 
-def status_text(files: Sequence[str], *, strict: bool = False) -> str:
+def status_text(
+    files: Sequence[str], *, strict: bool = False, as_json: bool = False
+) -> str:
     """Return the progress of the study of some files, by default the embedded one.
 
     If `strict`, print it and exit with code 1 where fits or other jobs failed.
     """
+    study = read_study(files)
+    ahead, notes = files_ahead(study)
+    content = {**_progress(study, files), **ahead}
+    if as_json:
+        text = command.json_text(content)
+    else:
+        text = "\n".join(_status_lines(content, notes))
+    return command.answer(text, failed=strict and content["failures"])
+
+
+def files_ahead(study: Study) -> tuple[dict[str, Any], list[str]]:
+    """Return what a run would make again, as values of JSON and as sentences."""
+    from cdspp.study.stale import notes, run_forecast, stale, unrecorded_files
+
+    old, unrecorded = stale(study), unrecorded_files(study)
+    fits = run_forecast(study, old)
+    run = [{"reason": reason, "trials": n} for reason, n in fits.run.most_common()]
+    content = {
+        "to_make_again": [{"file": file, "reason": why} for file, why in old.items()],
+        "unrecorded": unrecorded,
+        "trials": {"stay": fits.stay, "run": run},
+    }
+    return content, list(notes(old, unrecorded, fits))
+
+
+def _progress(study: Study, files: Sequence[str]) -> dict[str, Any]:
+    """Return what the files and logs of a study say, as values of JSON."""
     from cdspp.analysis.fit_records import mixtures_note
     from cdspp.report.registry import KINDS, names_of_kind
     from cdspp.study.files import FIT, files_after_fits, files_before_fits
     from cdspp.study.plan import plan_of
-    from cdspp.study.progress import missing_files, study_progress
-    from cdspp.study.stale import FOLLOWS, notes, run_forecast, stale, unrecorded_files
+    from cdspp.study.progress import STATES, missing_files, study_progress
 
-    study = read_study(files)
     plans = [plan_of(study, name) for name in study.benchmarks]
     names = (names_of_kind(kind, plans) for kind in KINDS)
     stages = files_before_fits(study) | files_after_fits(study, *names)
     progress, missing = study_progress(study), missing_files(stages)
-    lines = [f"{study.name}: {_runs(progress)}", "", *_fit_table(progress), ""]
-    failures = ((each.reason, f"{each.what}: {each.log}") for each in progress.failures)
-    for reason, places in _by_reason(failures).items():
-        lines += [f"failed: {reason}", *_first(places), ""]
-    if progress.to_repeat:
-        again = study_command(files, "--forcerun", *progress.to_repeat)
-        lines += [f"To repeat the fits with unexpected errors: {again}", ""]
-    if stopped := progress.stopped:
-        jobs = counted(len(stopped), "job")
-        lines += [f"{jobs} stopped before the end (killed, or out of memory):"]
-        lines += [*_first(stopped), *filter(None, [writing_fault("logs")]), ""]
-    old = stale(study)
-    causes = ((why, file) for file, why in old.items() if why != FOLLOWS)
-    for reason, places in _by_reason(causes).items():
-        n_files = counted(len(places), "file")
-        lines += [f"{n_files} to make again: {reason}", *_first(places), ""]
+    fits = [
+        {"benchmark": name, "method": method} | {state: n[state] for state in STATES}
+        for (name, method), n in progress.fits.items()
+    ]
     keys = (key for name in study.benchmarks for key in study.fits(name))
     records = (f"{FIT.format(study=study.name, **key._asdict())}.json" for key in keys)
-    mixed = mixtures_note(filter(os.path.isfile, records))
-    remarks = (mixed, *notes(old, unrecorded_files(study), run_forecast(study, old)))
-    lines += [note + "\n" for note in remarks if note]
-    lines += _file_table(stages, missing)
-    left = any(missing.values()) or any(c["missing"] for c in progress.fits.values())
-    if left and not progress.runs:
-        lines += ["", f"What is missing is made by: {study_command(files)}"]
-    return command.answer("\n".join(lines), failed=strict and progress.failures)
+    again, stopped = progress.to_repeat, progress.stopped
+    left = any(missing.values()) or any(row["missing"] for row in fits)
+    return {
+        "study": study.name,
+        "runs": [{"run": str(run), "lives": run.lives} for run in progress.runs],
+        "fits": fits,
+        "failures": [failure._asdict() for failure in progress.failures],
+        "repeat": study_command(files, "--forcerun", *again) if again else "",
+        "stopped": stopped,
+        "logs_fault": writing_fault("logs") if stopped else "",
+        "mixed_versions": mixtures_note(filter(os.path.isfile, records)),
+        "files": [
+            {"stage": stage, "there": len(made) - len(lost), "missing": lost}
+            for stage, made in stages.items()
+            for lost in [missing[stage]]
+            if made
+        ],
+        "resume": study_command(files) if left and not progress.runs else "",
+    }
 
 
-def _runs(progress: Progress) -> str:
-    if living := [str(run) for run in progress.runs if run.lives]:
+def _status_lines(content: Mapping[str, Any], notes: Sequence[str]) -> Iterator[str]:
+    from cdspp.study.stale import FOLLOWS
+
+    yield from (f"{content['study']}: {_runs(content['runs'])}", "")
+    yield from (*_fit_table(content["fits"]), "")
+    failures = ((f["reason"], f"{f['what']}: {f['log']}") for f in content["failures"])
+    for reason, places in _by_reason(failures).items():
+        yield from (f"failed: {reason}", *_first(places), "")
+    if again := content["repeat"]:
+        yield from (f"To repeat the fits with unexpected errors: {again}", "")
+    if stopped := content["stopped"]:
+        jobs = counted(len(stopped), "job")
+        yield f"{jobs} stopped before the end (killed, or out of memory):"
+        yield from (*_first(stopped), *filter(None, [content["logs_fault"]]), "")
+    old = ((each["reason"], each["file"]) for each in content["to_make_again"])
+    for reason, places in _by_reason(old).items():
+        if reason != FOLLOWS:
+            n_files = counted(len(places), "file")
+            yield from (f"{n_files} to make again: {reason}", *_first(places), "")
+    for note in filter(None, (content["mixed_versions"], *notes)):
+        yield from (note, "")
+    yield from _file_table(content["files"])
+    if again := content["resume"]:
+        yield from ("", f"What is missing is made by: {again}")
+
+
+def _runs(runs: Sequence[Mapping[str, Any]]) -> str:
+    if living := [each["run"] for each in runs if each["lives"]]:
         return f"a run is at work, {', '.join(living)}"
-    if elsewhere := ", ".join(map(str, progress.runs)):
+    if elsewhere := ", ".join(each["run"] for each in runs):
         return f"whether the run of {elsewhere} still lives cannot be seen from here"
     return "no run is at work in this folder"
 
 
-def _fit_table(progress: Progress) -> list[str]:
+def _fit_table(fits: Sequence[Mapping[str, Any]]) -> list[str]:
     from cdspp.study.progress import STATES
 
-    total = sum(progress.fits.values(), Counter[str]())
-    rows: dict[tuple[str, str], Sequence[str]] = {("fits", ""): STATES}
-    for name, counts in {**progress.fits, ("all", ""): total}.items():
-        rows[name] = [str(counts[state]) for state in STATES]
-    width = max(len(benchmark) for benchmark, _ in rows)
-    grid = [[f"{name:{width}}  {method}", *row] for (name, method), row in rows.items()]
+    total = {state: sum(row[state] for row in fits) for state in STATES}
+    rows = [*fits, {"benchmark": "all", "method": "", **total}]
+    width = max(len(row["benchmark"]) for row in rows)
+    grid = [[f"{'fits':{width}}  ", *STATES]]
+    for row in rows:
+        name = f"{row['benchmark']:{width}}  {row['method']}"
+        grid.append([name, *(str(row[state]) for state in STATES)])
     return aligned(grid)
 
 
@@ -200,19 +257,15 @@ def _by_reason(causes: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     return places
 
 
-def _file_table(
-    stages: Mapping[str, Sequence[str]], missing: Mapping[str, Sequence[str]]
-) -> Iterator[str]:
-    shown = [stage for stage, files in stages.items() if files]
+def _file_table(stages: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     grid = [["files", "there", "missing"]]
-    for stage in shown:
-        lost = len(missing[stage])
-        grid.append([stage, str(len(stages[stage]) - lost), str(lost)])
+    for row in stages:
+        grid.append([row["stage"], str(row["there"]), str(len(row["missing"]))])
     head, *lines = aligned(grid)
     yield head
-    for stage, line in zip(shown, lines, strict=True):
+    for row, line in zip(stages, lines, strict=True):
         yield line
-        yield from _first(missing[stage])
+        yield from _first(row["missing"])
 
 
 def _first(names: Sequence[str]) -> Iterator[str]:
@@ -267,16 +320,19 @@ def add_commands(commands: Any) -> None:
     text = "print the progress of a study, and its failures"
     status = add_command(commands, "status", _status, text, STATUS_HELP, extra)
     add_options(status, "file")
+    add_options(status, "--json")
     add_options(status, "--strict", part="fits failed")
     text = "print the headline of a study"
     summary = add_command(commands, "summary", _summary, text)
     note = "for instance results/embedded"
     places = "RESULTS_FOLDER|STUDY_FILE"
     summary.add_argument("study", metavar=places, help=f"{note}, or mine.yaml")
+    add_options(summary, "--json")
     text = "check the fits, scores and report of a study"
     verify = add_command(commands, "verify", _verify, text, VERIFY_HELP)
     places = "RESULTS_FOLDER|STUDY_FILE|ARCHIVE"
     verify.add_argument("study", metavar=places, help=f"{note}, mine.yaml or mine.zip")
+    add_options(verify, "--json")
     add_options(verify, "--strict", part="fits failed")
     text = "write splits and features of a study for other programs"
     export = add_command(commands, "export-splits", _export, text, EXPORT_HELP, extra)

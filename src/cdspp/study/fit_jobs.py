@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count, groupby, product
 from operator import attrgetter
@@ -31,6 +31,7 @@ FEWEST_MINUTES, FEWEST_MB = 5, 1000
 SHARED_SECONDS = 40.0
 # Jobs that are expected to take longer gain nothing from waiting for each other.
 UNGROUPED_SECONDS = 60.0
+START_SECONDS = 1.5  # of any job: Python starts, imports, reads and writes
 FORECAST_NOTE = (
     "Fits alone, on one thread of a machine like the one the cost model was measured "
     "on,\nwithin a factor of about two. Quick methods share jobs, which `cdspp run ... "
@@ -173,29 +174,65 @@ def fit_request(
     return job_request(job_cost(study, group, task, trials), gpus, attempt)
 
 
-def forecast_text(study: Study) -> str:
-    """Return the jobs, fits, core-hours and memory of a study by method, as a table."""
-    rows: dict[str, list[float]] = {name: [0, 0, 0.0, 0.0] for name in study.methods}
-    jobs = 0
+def expected_seconds(
+    study: Study, jobs: Iterable[tuple[int, str, Mapping[str, str]]]
+) -> dict[int, tuple[str, float]]:
+    """Return the kind of each job of a run, and how long it is expected to take.
+
+    A job has a number, the name of its rule, and wildcards.
+    """
+    groups = {group.name: group for group in fit_rules(study)}
+    found = {}
+    for number, rule, wildcards in jobs:
+        seconds = START_SECONDS
+        if rule in groups:
+            trials = len(trials_of_block(wildcards["block"]))
+            seconds += job_cost(study, groups[rule], wildcards["task"], trials).seconds
+        found[number] = rule.partition("_")[0], seconds  # fit, table, figure
+    return found
+
+
+class Forecast(NamedTuple):
+    """The jobs, trials and cost of the fits of a method, or of all."""
+
+    method: str
+    jobs: int
+    trials: int
+    core_hours: float
+    peak_mb: float
+
+
+def forecast(study: Study) -> tuple[list[Forecast], Forecast]:
+    """Return the forecasts of the methods of a study, and of all fits."""
+    jobs, trials, n_jobs = Counter[str](), Counter[str](), 0
+    hours, memory = defaultdict[str, float](float), defaultdict[str, float](float)
     for group in fit_rules(study):
-        n_jobs = len(group.tasks) * len(group.blocks)
-        jobs += n_jobs
-        for method in group.methods:
-            rows[method][0] += n_jobs
+        here = len(group.tasks) * len(group.blocks)
+        n_jobs += here  # methods share some
+        jobs.update(dict.fromkeys(group.methods, here))
     for benchmark in study.benchmarks:
         for key in study.fits(benchmark):
-            (seconds, megabytes), row = cell_cost(study, key), rows[key.method]
-            trials = len(trials_of_block(key.block))
-            row[1] += trials
-            row[2] += trials * seconds / 3600
-            row[3] = max(row[3], megabytes)
-    _, fits, hours, memory = zip(*rows.values(), strict=True)
-    rows["all"] = [jobs, sum(fits), sum(hours), max(memory)]
-    width = max(14, *map(len, rows))
+            expected, name = cell_cost(study, key), key.method
+            n_trials = len(trials_of_block(key.block))
+            trials[name] += n_trials
+            hours[name] += n_trials * expected.seconds / 3600
+            memory[name] = max(memory[name], expected.megabytes)
+    methods = [
+        Forecast(name, jobs[name], trials[name], hours[name], memory[name])
+        for name in study.methods
+    ]
+    most = max(memory.values())
+    return methods, Forecast("all", n_jobs, trials.total(), sum(hours.values()), most)
+
+
+def forecast_text(forecasts: Iterable[Forecast]) -> str:
+    """Write the forecasts of methods, and of all fits, as a table."""
+    rows = [*forecasts]
+    width = max(14, *(len(row.method) for row in rows))
     head = f"{'method':{width}}{'jobs':>7}{'fits':>8}{'core-hours':>12}{'peak MB':>10}"
     lines = [
-        f"{name:{width}}{row[0]:7.0f}{row[1]:8.0f}{row[2]:12.2f}{row[3]:10.0f}"
-        for name, row in rows.items()
+        f"{name:{width}}{jobs:7}{trials:8}{hours:12.2f}{memory:10.0f}"
+        for name, jobs, trials, hours, memory in rows
     ]
     return "\n".join([head, *lines, "", FORECAST_NOTE])
 

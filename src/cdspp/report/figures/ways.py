@@ -44,8 +44,8 @@ def draw_ways(openings: Sequence[Opening], outputs: Paths) -> None:
     with style.canvas(style.width(), size * height, outputs) as figure:
         figure.set_layout_engine("none")
         bottom, below = _BOTTOM / height, _TOP / height
-        whole = figure.add_axes((0, bottom, 1, 1 - bottom))
-        whole.set(xlim=(0, 1), ylim=(height - _BOTTOM, 0))
+        whole = figure.add_axes((0.004, bottom, 0.992, 0.995 - bottom))
+        whole.set(xlim=(0.004, 0.996), ylim=(height - _BOTTOM, 0.005 * height))
         whole.set_axis_off()
         gains = figure.add_axes((_FIRST, bottom, _LAST - _FIRST, 1 - bottom - below))
         gains.set(ylim=(height - _BOTTOM, _TOP), facecolor="none", yticks=[])

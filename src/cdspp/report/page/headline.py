@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
 
 from cdspp.analysis import answers, fit_records, ways
 from cdspp.analysis.pairs import read_pairs
@@ -24,42 +28,90 @@ _WHY = (
 )
 
 
-def headline(results_dir: PathLike) -> str:
-    """Write the overview, the answers and failures, and where the page is."""
+class Headline(NamedTuple):
+    """What a headline tells, `titles` and `openings` by benchmark."""
+
+    overview: pd.DataFrame
+    titles: dict[str, str]
+    openings: dict[str, ways.Opening]
+    notes: list[str]
+    failures: str
+    mixed_versions: str
+    report: Path
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as values of JSON; numbers that are not known are None."""
+        found: dict[str, list[dict[str, Any]]] = {"ways": [], "without_source": []}
+        for name, opening in self.openings.items():
+            at = {"benchmark": name, "title": opening.title}
+            for way in opening.ways:
+                line = {k: None if v != v else v for k, v in asdict(way).items()}
+                line |= {"way": line.pop("title"), "display_name": line.pop("method")}
+                found["ways"].append(line | at)
+            if opening.without:
+                best = {"display_name": opening.without, "accuracy": opening.accuracy}
+                found["without_source"].append({**at, **best})
+        known = [*self.openings.values()]
+        overview = self.overview.astype(object).where(self.overview.notna(), None)
+        return {
+            "statement": ways.statement(known) if known else "",
+            **found,
+            "averages": overview.to_dict("records"),
+            "notes": self.notes,
+            "failures": self.failures,
+            "mixed_versions": self.mixed_versions,
+            "report": str(self.report) if self.report.is_file() else None,
+        }
+
+
+def read_headline(results_dir: PathLike) -> Headline:
+    """Return the headline of ``results/<study>``."""
     folder = Path(results_dir)
     path = folder / "tables" / "overview.csv"
     if not path.is_file():
         raise DataError(f"{path} does not exist. Run the study first: cdspp run")
     overview = read_csv(path, _OVERVIEW)
-    titles = overview.drop_duplicates("benchmark").set_index("benchmark")["title"]
-    grid = [["accuracy, percent (sd)", *titles]]
-    for _, cells in overview.groupby("row", sort=False):
+    named = overview.drop_duplicates("benchmark")
+    titles = dict(zip(named["benchmark"], named["title"], strict=True))
+    openings = {name: _opening(folder, name) for name in titles}
+    scores = [folder / "scores" / f"{name}.parquet" for name in titles]
+    return Headline(
+        overview,
+        titles,
+        {name: each for name, each in openings.items() if each is not None},
+        [f"{t}: {text}" for k, t in titles.items() for text in _notes(folder, k)],
+        fit_records.failures_of_scores(scores),
+        fit_records.mixtures_note(folder.joinpath("fits").glob("*/*/*/*/[!.]*.json")),
+        folder / "report" / "index.html",
+    )
+
+
+def headline(results_dir: PathLike) -> str:
+    """Write the overview, the answers and failures, and where the page is."""
+    found = read_headline(results_dir)
+    grid = [["accuracy, percent (sd)", *found.titles.values()]]
+    for _, cells in found.overview.groupby("row", sort=False):
         first, row = cells.iloc[0], cells.set_index("benchmark")
         supervised = first["kind"] == "supervised"
         signs = wording.marks(supervised=supervised, shortened=first["shortened"])
-        pairs = row.reindex(titles.index)[["mean", "sd"]].itertuples(index=False)
+        pairs = row.reindex([*found.titles])[["mean", "sd"]].itertuples(index=False)
         numbers = [wording.percent(*pair) for pair in pairs]
         grid.append([first["display_name"] + signs, *numbers])
-    openings = {str(name): _opening(folder, str(name)) for name in titles.index}
-    known = [each for each in openings.values() if each is not None]
+    known = [*found.openings.values()]
     lines = [ways.QUESTION, ways.statement(known), ""] if known else []
     for each in known:
         lines += [*ways.way_lines(each), ""]
     lines += [*wording.aligned(grid), ""]
     if any(f"({wording.DASH})" in cell for line in grid for cell in line):
         lines.insert(-1, f"({wording.DASH}): a single trial has no standard deviation.")
-    for name, title in titles.items():
-        lines += [f"{title}: {text}" for text in _benchmark_notes(folder, str(name))]
-    scores = [folder / "scores" / f"{name}.parquet" for name in titles.index]
-    if failed := fit_records.failures_of_scores(scores):
-        lines += ["", f"FAILED: {failed} {_WHY}"]
-    records = folder.joinpath("fits").glob("*/*/*/*/[!.]*.json")
-    if mixed := fit_records.mixtures_note(records):
-        lines += ["", mixed]
-    report = folder / "report" / "index.html"
-    written = report.is_file()
-    lines += ["", f"Report: {report}" if written else "The report is not written yet."]
-    return "\n".join(lines)
+    lines += found.notes
+    if found.failures:
+        lines += ["", f"FAILED: {found.failures} {_WHY}"]
+    if found.mixed_versions:
+        lines += ["", found.mixed_versions]
+    written = found.report.is_file()
+    page = f"Report: {found.report}" if written else "The report is not written yet."
+    return "\n".join([*lines, "", page])
 
 
 def _opening(folder: Path, benchmark: str) -> ways.Opening | None:
@@ -71,7 +123,7 @@ def _opening(folder: Path, benchmark: str) -> ways.Opening | None:
     return ways.opening(read_comparisons(gains), read_pairs(pairs))
 
 
-def _benchmark_notes(folder: Path, benchmark: str) -> Iterator[str]:
+def _notes(folder: Path, benchmark: str) -> Iterator[str]:
     path = folder / "tables" / f"contents_{benchmark}.csv"
     if path.is_file() and (text := untrained_text(path)):
         yield text

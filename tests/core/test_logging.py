@@ -1,0 +1,70 @@
+"""The library logs by `logging`, and leaves the screen to the command."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import cdspp
+
+PACKAGE = Path(cdspp.__file__).parent
+# The process that reads a MATLAB file answers on its output; a job writes its own log.
+PIPE, JOBS = "datasets/table_files.py", "core/jobs.py"
+MODULES = sorted(
+    file.relative_to(PACKAGE).as_posix()
+    for file in PACKAGE.rglob("*.py")
+    if file.relative_to(PACKAGE).parts[0] != "cli"
+)
+
+
+def printed(code: str) -> list[str]:
+    """Return the places of code that print, or name the screen."""
+    return [
+        ast.unparse(node)
+        for node in ast.walk(ast.parse(code))
+        if (isinstance(node, ast.Call) and ast.unparse(node.func) == "print")
+        or (
+            isinstance(node, ast.Attribute)
+            and node.attr in ("stdout", "stderr")
+            and ast.unparse(node.value) == "sys"
+        )
+    ]
+
+
+def test_no_module_but_the_command_prints() -> None:
+    assert printed("import sys\nprint(1)\nsys.stderr.write(2)") == [
+        "print(1)",
+        "sys.stderr",
+    ]
+    found = {name: printed((PACKAGE / name).read_text()) for name in MODULES}
+    assert {name: places for name, places in found.items() if places} == {
+        PIPE: ["sys.stdout"]
+    }
+
+
+def test_loggers_are_named_after_their_modules() -> None:
+    names = {
+        name: {
+            ast.unparse(node.args[0])
+            for node in ast.walk(ast.parse((PACKAGE / name).read_text()))
+            if isinstance(node, ast.Call)
+            and ast.unparse(node.func).endswith("getLogger")
+        }
+        for name in MODULES
+    }
+    assert names.pop(JOBS) == {"__name__", "'cdspp'", "'py.warnings'"}
+    assert set.union(*names.values()) == {"__name__"}
+
+
+def test_imports_and_warnings_in_the_log_leave_the_screen_empty() -> None:
+    modules = [f"cdspp.{name[:-3].replace('/', '.')}" for name in MODULES]
+    code = (
+        "import importlib, logging\n"
+        f"for name in {[m.removesuffix('.__init__') for m in modules]}:\n"
+        "    name.endswith('__main__') or importlib.import_module(name)\n"
+        "logging.getLogger('cdspp.features.text').warning('three texts are empty')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
