@@ -52,9 +52,9 @@ rule all:
 
 onsuccess:
     # A fit that failed stops nothing, so that the end has to tell of it.
-    from cdspp.analysis.fit_records import failures_of_scores, versions_note
+    from cdspp.analysis.fit_records import failures_of_scores, mixtures_note
 
-    if mixed := versions_note(every_record(None)):
+    if mixed := mixtures_note(every_record(None)):
         logger.warning(mixed)
     if failed := failures_of_scores(AFTER_FITS["scores"]):
         logger.warning(

@@ -236,6 +236,5 @@ def _run_block(folder: Path, files: dict[str, Any]) -> None:
         source={"name": "real"},
         overlap="exclude",
     )
-    where = {"benchmark": "toy", "task": "source_target"}
-    block = JobInputs(files, **where, seed=0, numeric_threads=1)
+    block = JobInputs(files, "toy", "source_target", seed=0, numeric_threads=1)
     fit_block(block, [fit])

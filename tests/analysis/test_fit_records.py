@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from support.report_data import DIGIT_TASKS, make_plan, write_fit_records
 from support.result_files import rewrite_record
 
-from cdspp.analysis.fit_records import mixed_versions, read_fit_records
-from cdspp.core.files import read_json
+from cdspp.analysis.fit_records import (
+    mixed_devices,
+    mixed_versions,
+    mixtures_note,
+    read_fit_records,
+)
+from cdspp.core.files import read_json, write_record
 
 
 def test_outcomes_are_read_by_trial_with_what_they_belong_to(tmp_path: Path) -> None:
@@ -67,3 +73,53 @@ def test_versions_are_told_in_order_whatever_that_of_the_records() -> None:
     told = mixed_versions(records)
     assert "versions: numpy 2.3.1 (1 fit), 2.4.0 (1 fit); scipy 1.16.0" in told
     assert mixed_versions(records[::-1]) == told
+
+
+def test_a_row_of_a_processor_and_a_gpu_is_told_with_its_numbers_of_trials(
+    tmp_path: Path,
+) -> None:
+    plan = make_plan(tasks=DIGIT_TASKS[:2], methods=("svm-t", "cdspp"))
+    paths = write_fit_records(tmp_path, plan)
+    for path, device in zip(paths, ["GPU 1", "cpu", "GPU 1", "cpu"], strict=True):
+        extra = {**read_json(path)["extra"], "device": device}
+        rewrite_record(path.with_suffix(".parquet"), extra=extra)
+    assert mixtures_note(paths) == ""  # each of one kind
+    more = write_block(paths[0], trials=2, device="cpu")
+    told = mixtures_note([*paths, more])
+    assert "digits/main/print_sketch/svm-t GPU 1 (5 trials), cpu (2 trials)." in told
+    assert "--forceall" in told
+    assert "sketch_photo" not in told
+    assert "cdspp" not in told
+    assert mixed_devices(read_fit_records([more, *paths]).jobs) == told
+    versions = {"versions": {"numpy": "2.3.1"}}
+    rewrite_record(
+        more.with_suffix(".parquet"), extra=read_json(more)["extra"] | versions
+    )
+    both = mixtures_note([*paths, more])
+    assert both.endswith(told)
+    assert "numpy 2.3.1 (1 fit)" in both
+
+
+def test_gpus_of_two_models_are_one_kind_and_four_rows_are_named() -> None:
+    place = {"benchmark": "digits", "setting": "main", "method": "stn"}
+
+    def job(task: int, device: str) -> dict[str, Any]:
+        return {**place, "task": f"a_{task}", "device": device, "trials": [{}]}
+
+    models = ("GPU 1", "GPU 2")
+    assert mixed_devices(job(1, device) for device in models) == ""
+    told = mixed_devices(job(t, d) for t in range(5) for d in (*models, "cpu"))
+    assert told.count("GPU 1 (1 trial), GPU 2 (1 trial), cpu (1 trial)") == 4
+    assert "a_3/stn" in told
+    assert "a_4" not in told
+    assert "..." in told
+
+
+def write_block(first: Path, *, trials: int, device: str) -> Path:
+    """Write the record of a second block of the row of the `first`."""
+    content = read_json(first)
+    path = first.with_name(f"6-{5 + trials}.parquet")
+    path.touch()
+    kept = content["extra"]["trials"][:trials]
+    write_record(path, "", {}, {**content["extra"], "trials": kept, "device": device})
+    return path.with_suffix(".json")

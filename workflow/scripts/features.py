@@ -3,13 +3,9 @@
 from cdspp.core.jobs import job
 from cdspp.stages.features import extract_view
 
-with job(
-    snakemake.log[0],
-    snakemake.input,
-    own=snakemake.params.own_files,
-    output=snakemake.output[0],
-    made_of=snakemake.params.made_of,
-):
+own, made_of = snakemake.params.own_files, snakemake.params.made_of
+output = snakemake.output[0]
+with job(snakemake.log[0], snakemake.input, own=own, output=output, made_of=made_of):
     extract_view(
         **snakemake.input,
         extractor=snakemake.params.extractor,
@@ -17,6 +13,7 @@ with job(
         scale=snakemake.params.scale,
         spec=snakemake.params.spec,
         domain=snakemake.wildcards.domain,
-        output=snakemake.output[0],
+        output=output,
         numeric_threads=snakemake.params.numeric_threads,
+        gpus=snakemake.resources.gpu,
     )

@@ -8,6 +8,7 @@ with job(snakemake.log[0], snakemake.input):
         files={**snakemake.input},
         benchmark=snakemake.params.benchmark,
         task=snakemake.wildcards.task,
+        gpus=snakemake.resources.gpu,
         **snakemake.params.study,
     )
     fits = zip(snakemake.output.predictions, snakemake.params.fits, strict=True)

@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from cdspp.analysis.summary import read_scores
+from cdspp.core.devices import PROCESSOR
 from cdspp.core.errors import DataError
+from cdspp.core.files import Record
 from cdspp.core.names import FitKey, PathLike, fit_key
 from cdspp.core.provenance import USAGE, numeric
 from cdspp.core.version import VERSION
@@ -27,13 +29,14 @@ from cdspp.study.stale import read_digests
 RESULT_COLUMNS = (*FitKey._fields, "trial", "status", "reason", *USAGE, "selected")
 # Software that every study uses and no record names.
 ALWAYS = ("cdspp", "snakemake")
+MOST_NAMED = 4  # packages or rows that a note names
 _ENTRY = re.compile(r"^@\w+\{([\w-]+),\n.*?^\}", re.DOTALL | re.MULTILINE)
 _FIELD = re.compile(r"^  (\w+) = \{(.*)\},$", re.MULTILINE)
 
 
 @dataclass(frozen=True, eq=False)
 class FitRecords:
-    """A study's fits: `results` by trial, and `jobs` with seed and versions.
+    """A study's fits: `results` by trial, and `jobs` with key, seed and versions.
 
     Seconds and memory are NaN where not measured; `selected` are options of the fit.
     """
@@ -62,9 +65,14 @@ def read_fit_records(paths: Iterable[PathLike]) -> FitRecords:
     for path in paths:
         record = read_fit_record(path)
         results += [{**fit_key(path)._asdict(), **t} for t in record.trials]
-        jobs.append(record.extra)
+        jobs.append(keyed(record))
     frame = pd.DataFrame(results, columns=list(RESULT_COLUMNS))
     return FitRecords(frame.astype(dict.fromkeys(USAGE, "float64")), jobs)
+
+
+def keyed(record: Record) -> Mapping[str, Any]:
+    """Return what the record of a fit says of its job, with the key of the fit."""
+    return {**fit_key(record.file)._asdict(), **record.extra}
 
 
 def record_files(folder: PathLike) -> list[Path]:
@@ -74,29 +82,52 @@ def record_files(folder: PathLike) -> list[Path]:
 
 def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
     """Name the versions of a numeric package where several made fits, and a remedy."""
-    seen: dict[str, Counter[str]] = {}
+    seen: dict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
         for name, version in numeric(record.get("versions", {})).items():
-            seen.setdefault(name, Counter())[version] += 1
+            seen[name][version] += 1
+    remedy = "makes those of other versions again, and what they rest on"
+    return _mixed_text("Fits were made by different versions", seen, "fit", remedy)
+
+
+def mixed_devices(records: Iterable[Mapping[str, Any]]) -> str:
+    """Name rows with trials of a processor and of a GPU, and a remedy."""
+    rows: dict[str, Counter[str]] = defaultdict(Counter)
+    for record in records:
+        row = "/".join(str(record.get(name)) for name in FitKey._fields[:-1])
+        rows[row][record.get("device", "")] += len(record.get("trials", ()))
+    both = {row: found for row, found in sorted(rows.items()) if PROCESSOR in found}
+    fault = "Trials of one row ran on a processor and on a GPU"
+    remedy = "makes those again that ran where its jobs do not (gpus of the study file)"
+    return _mixed_text(fault, both, "trial", remedy)
+
+
+def _mixed_text(
+    fault: str, seen: Mapping[str, Counter[str]], noun: str, remedy: str
+) -> str:
     parts = []
     for name, found in seen.items():
-        uses = (f"{each} ({counted(n, 'fit')})" for each, n in sorted(found.items()))
+        uses = (f"{each} ({counted(n, noun)})" for each, n in sorted(found.items()))
         if len(found) > 1:
             parts.append(f"{name} {', '.join(uses)}")
-    if not parts:
-        return ""
-    remedy = "makes those of other versions again, and what they rest on"
-    fault = f"Fits were made by different versions: {'; '.join(parts)}"
-    return f"{fault}. The study's run with -- --forceall {remedy}."
+    parts[MOST_NAMED:] = ["..."] if len(parts) > MOST_NAMED else []
+    again = f"The study's run with -- --forceall {remedy}."
+    return f"{fault}: {'; '.join(parts)}. {again}" if parts else ""
 
 
-def versions_note(paths: Iterable[PathLike]) -> str:
-    """Return `mixed_versions` of the records that exist and are intact."""
+def mixtures(records: Iterable[Mapping[str, Any]]) -> str:
+    """Say where fits of different versions or devices are mixed; empty where not."""
+    found = [*records]
+    return " ".join(filter(None, [mixed_versions(found), mixed_devices(found)]))
+
+
+def mixtures_note(paths: Iterable[PathLike]) -> str:
+    """Return `mixtures` of the records that exist and are intact."""
     found = []
     for path in paths:
         with suppress(DataError):
-            found.append(read_fit_record(path).extra)
-    return mixed_versions(found)
+            found.append(keyed(read_fit_record(path)))
+    return mixtures(found)
 
 
 def failure_text(results: pd.DataFrame) -> str:

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cdspp.analysis.fit_records import mixed_versions
+from cdspp.analysis.fit_records import keyed, mixtures
 from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core import names
 from cdspp.core.errors import DataError
@@ -63,7 +63,7 @@ def verify(
     since = {k: v for k, v in (stale or {}).items() if v not in NO_FAULT}
     first = [f"{path}: {text}. Run the study again." for path, text in since.items()]
     first += (f"{path}: {text}." for path, text in changed.items())
-    mixed = mixed_versions(record.extra for record in records)
+    mixed = mixtures(map(keyed, records))
     faults = [*filter(None, dict.fromkeys([*first, *faults, mixed]))]
     counts = {"fits": n_fits, "trials": n_trials, "score_files": len(files)}
     counts |= {"digests": len(stated), "unscored_fits": n_fits - len(records)}

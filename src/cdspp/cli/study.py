@@ -166,7 +166,7 @@ def files_ahead(study: Study) -> tuple[dict[str, Any], list[str]]:
 
 def _progress(study: Study, files: Sequence[str]) -> dict[str, Any]:
     """Return what the files and logs of a study say, as values of JSON."""
-    from cdspp.analysis.fit_records import versions_note
+    from cdspp.analysis.fit_records import mixtures_note
     from cdspp.report.registry import KINDS, names_of_kind
     from cdspp.study.files import FIT, files_after_fits, files_before_fits
     from cdspp.study.plan import plan_of
@@ -192,7 +192,7 @@ def _progress(study: Study, files: Sequence[str]) -> dict[str, Any]:
         "repeat": study_command(files, "--forcerun", *again) if again else "",
         "stopped": stopped,
         "logs_fault": writing_fault("logs") if stopped else "",
-        "mixed_versions": versions_note(filter(os.path.isfile, records)),
+        "mixed_versions": mixtures_note(filter(os.path.isfile, records)),
         "files": [
             {"stage": stage, "there": len(made) - len(lost), "missing": lost}
             for stage, made in stages.items()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from cdspp.core.devices import torch_device
 from cdspp.core.errors import DataError
 from cdspp.core.names import UNTRAINED
 from cdspp.core.provenance import file_digest
@@ -115,7 +116,9 @@ class Cnn(FileExtractor):
 
     def recorded_options(self) -> dict[str, Any]:
         """Return the options; a file of weights by its checksum, not its path."""
-        options = super().recorded_options() | {"device": str(self._device())}
+        options = super().recorded_options() | {
+            "device": str(torch_device(self.device))
+        }
         if self.weights != UNTRAINED:
             options["weights"] = f"sha256:{file_digest(self._existing())}"
         return options
@@ -124,7 +127,7 @@ class Cnn(FileExtractor):
         """Return the activations for `files`, one row an image, float32."""
         import torch
 
-        device = self._device()
+        device = torch_device(self.device)
         model = self._network().to(device).eval()
         rows = []
         deterministic = torch.backends.cudnn.flags(
@@ -141,18 +144,6 @@ class Cnn(FileExtractor):
                 if done % PROGRESS_EVERY == 0 or done == len(files):
                     logger.info("extracted %d of %d images", done, len(files))
         return np.concatenate(rows)
-
-    def _device(self) -> torch.device:
-        import torch
-
-        if self.device == "auto":
-            return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        try:
-            torch.empty(0, device=self.device)
-        except (RuntimeError, AssertionError) as error:
-            expected = "auto or a device that this torch has"
-            raise self.refuse("device", expected) from error
-        return torch.device(self.device)
 
     def _pixels(self, path: Path) -> np.ndarray:
         """Return a normalised image, channels first."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cdspp.core import jobs, linalg, provenance, scaling
+from cdspp.core.devices import AUTO, device_of_job
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.names import NO_SCALE, PCA, PathLike
 from cdspp.datasets.base import Index, read_fetched, read_index
@@ -55,6 +56,7 @@ def extract_view(
     domain: str,
     output: PathLike,
     numeric_threads: int,
+    gpus: int = 0,
     scale: str = NO_SCALE,
     index: PathLike | None = None,
     fetched: PathLike | None = None,
@@ -72,15 +74,14 @@ def extract_view(
     one of views `view`, features of the same domain. The `scale` is learnt from all
     rows of the domain (`cdspp.core.scaling.fit_scaling`).
 
-    ConfigError: there is no such extractor or option, or a file that it reads is not
-    given. DataError: a file is damaged or no longer that of the index, or the features
-    are not finite.
+    ConfigError: there is no such extractor or option, a file that it reads is not
+    given, or a network has none of the `gpus` that the job requests. DataError: a file
+    is damaged or no longer that of the index, or the features are not finite.
     """
     if weights is not None:
         (name,) = read_fetched(Path(weights))["files"]
         options = {**options, "weights": str(Path(weights).parent / str(name))}
-    tool, columns, more = make_extractor(extractor, **options), None, dict[str, Any]()
-    _load(tool)
+    tool, columns, more = _loaded(extractor, options, gpus), None, dict[str, Any]()
     with provenance.limit_threads(numeric_threads):
         if isinstance(tool, ViewExtractor):
             X, ids, record = _from_view(tool, view)
@@ -100,6 +101,15 @@ def extract_view(
             X = _scaled(X, scale, f"{extractor}, domain {domain}")
             record["scale"] = scale
     _write(output, X, ids, record, None if scale == PCA else columns)
+
+
+def _loaded(name: str, options: Mapping[str, Any], gpus: int) -> Extractor:
+    """Load an extractor, on the device that its job requests for ``auto``."""
+    tool = make_extractor(name, **options)
+    if tool.needs_torch and getattr(tool, "device", None) == AUTO:
+        tool = make_extractor(name, **{**options, "device": device_of_job(gpus)})
+    _load(tool)
+    return tool
 
 
 def _load(extractor: Extractor) -> None:

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 import cdspp.core.light_sklearn  # noqa: F401
-from cdspp.core import errors, jobs, memory, provenance, run_lock, seeding
+from cdspp.core import devices, errors, jobs, memory, provenance, run_lock, seeding
+from cdspp.core.discovery import defaults_of
 from cdspp.core.errors import CollapseWarning, DataError, MethodFailed
 from cdspp.core.files import Record, record_path, write_record
 from cdspp.core.labels import keep_labels
@@ -63,13 +64,14 @@ class Fit:
 
 @dataclass(frozen=True)
 class JobInputs:
-    """Files, task and seed that the fits of a job share."""
+    """Files, task and seed that the fits of a job share, and the GPUs it requests."""
 
     files: TaskFiles
     benchmark: str
     task: str
     seed: int
     numeric_threads: int
+    gpus: int = 0
 
 
 def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
@@ -79,7 +81,8 @@ def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
     kept, so that a job with one more method or setting computes only that one; so is a
     trial of another block. Each fit gives the bytes that it would give in a job of its
     own. A trial that the method cannot do has failed, one in which it stops with any
-    other error is marked, and is fitted again. DataError as of `read_trials`.
+    other error is marked, and is fitted again. DataError as of `read_trials`;
+    ConfigError: a network has no GPU, which the job requests.
     """
     # All of them before the limit, which only loaded libraries obey.
     methods = [method_class(fit.method) for fit in fits]
@@ -95,28 +98,43 @@ def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
             with memory.shared_results():
                 for fit in settings:
                     made_of = formats.fit_recipe(seed, threads, vars(fit))
-                    if _is_current(fit.predictions, made_of, inputs):
+                    placed = _on_device(fit, job_inputs.gpus)
+                    if _is_current(placed, made_of, inputs):
                         log.info("%s is there, made of the same", fit.predictions)
                         os.utime(fit.predictions)
                         os.utime(record_path(fit.predictions))
                     else:
                         log.info("%s", fit.predictions)
-                        _write_fit(job_inputs, fit, made_of, inputs)
+                        _write_fit(job_inputs, placed, made_of, inputs)
 
 
-def _is_current(path: PathLike, made_of: str, inputs: Mapping[str, str]) -> bool:
-    record = _current_record(path, made_of)
+def _on_device(fit: Fit, gpus: int) -> Fit:
+    """Return the fit with the device that its job requests in place of ``auto``."""
+    method = method_class(fit.method)
+    options = {**defaults_of(method), **fit.options}
+    if not method.needs_torch or options.get("device") != devices.AUTO:
+        return fit
+    return replace(fit, options={**fit.options, "device": devices.device_of_job(gpus)})
+
+
+def _is_current(fit: Fit, made_of: str, inputs: Mapping[str, str]) -> bool:
+    path = fit.predictions
+    record = _current_record(path, made_of, fit.options.get("device"))
     if record is None or record.inputs != inputs or not os.path.isfile(path):
         return False
     unexpected = any(trial["crashed"] for trial in record.trials)
     return not unexpected and record.sha256 == provenance.file_digest(path)
 
 
-def _current_record(path: PathLike, made_of: str) -> Record | None:
+def _current_record(path: PathLike, made_of: str, device: Any) -> Record | None:
+    """Return the record of a fit by these versions, on this `device` if it has one."""
     with suppress(DataError):
         record = formats.read_fit_record(path)
         numeric, here = provenance.numeric, provenance.versions()
         alike = numeric(record.extra["versions"]) == numeric(here)
+        if device is not None:
+            ran_here = record.extra.get("device") == devices.PROCESSOR
+            alike = alike and ran_here == (device == devices.PROCESSOR)
         if alike and record.made_of == made_of:
             return record
     return None
@@ -140,7 +158,7 @@ def _write_fit(
         bridge=fit.bridge,
         keep_sparse=bool(fit.bridge) and method_class(fit.method).accepts_sparse,
     )
-    done = DoneTrials(Path(fit.predictions), made_of, inputs)
+    done = DoneTrials(fit, made_of, inputs)
     rows: dict[str, list[Any]] = {name: [] for name in formats.FIT_COLUMNS}
     results = []
     for trial in trials:
@@ -182,11 +200,9 @@ def _new_trial(
 
 
 def _device(fit: Fit) -> str:
-    if method_class(fit.method).needs_torch:
-        torch = import_module("torch")
-        if torch.cuda.is_available():
-            return str(torch.cuda.get_device_name())
-    return "cpu"
+    if not method_class(fit.method).needs_torch:
+        return devices.PROCESSOR
+    return devices.device_name(str(fit.options.get("device", "")))
 
 
 class DoneTrials:
@@ -196,18 +212,20 @@ class DoneTrials:
     study, or blocks of another size, only new trials are fitted.
     """
 
-    def __init__(self, path: Path, made_of: str, inputs: Mapping[str, str]) -> None:
-        self._own, self._ours = path, {*trials_of_block(path.stem)}
+    def __init__(self, fit: Fit, made_of: str, inputs: Mapping[str, str]) -> None:
+        self._own, device = Path(fit.predictions), fit.options.get("device")
+        self._ours = {*trials_of_block(self._own.stem)}
         self._fits: dict[tuple[int, str], formats.FitFile] = {}
         for other, trials in sorted(self._blocks().items()):
-            record = _current_record(other, made_of) if trials & self._ours else None
+            ours = trials & self._ours
+            record = _current_record(other, made_of, device) if ours else None
             if not record or _shared_inputs(record.inputs) != _shared_inputs(inputs):
                 continue
             with suppress(DataError, OSError):  # damaged, or removed by another job
-                fit = formats.read_fit(other)
-                sound = (each for each in fit.record.trials if not each["crashed"])
+                found = formats.read_fit(other)
+                sound = (each for each in found.record.trials if not each["crashed"])
                 keys = ((each["trial"], each.get("read", "")) for each in sound)
-                self._fits |= dict.fromkeys(keys, fit)
+                self._fits |= dict.fromkeys(keys, found)
 
     def get(self, trial: int, read: str) -> tuple[Any, dict[str, list[Any]]] | None:
         """Return record and rows of a trial; `read` is the digest of all it reads."""

@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from torch import Tensor
 from torch.nn import functional
 
+from cdspp.core.devices import torch_device
 from cdspp.core.errors import MethodFailed
 from cdspp.core.provenance import hardware
 from cdspp.methods.base import Float, Problem
@@ -48,17 +49,7 @@ class TrainingContext:
             seed = check_random_state(seed).randint(2**31 - 1)
         self.generator = torch.Generator(device="cpu").manual_seed(int(seed))
         self.dtype = torch.float64 if double else torch.float32
-        if device == "auto":
-            device = "cuda" if torch.cuda.is_available() else "cpu"
-        else:
-            try:
-                torch.ones(1, device=device).item()
-            except (RuntimeError, AssertionError) as error:
-                raise ValueError(
-                    "device must be auto or a device that this torch has, got "
-                    f'{device!r}. Use device="auto".'
-                ) from error
-        self.device = torch.device(device)
+        self.device: torch.device = torch_device(device)
 
     @property
     def fused_steps(self) -> bool:

@@ -81,7 +81,7 @@ def read_headline(results_dir: PathLike) -> Headline:
         {name: each for name, each in openings.items() if each is not None},
         [f"{t}: {text}" for k, t in titles.items() for text in _notes(folder, k)],
         fit_records.failures_of_scores(scores),
-        fit_records.versions_note(folder.joinpath("fits").glob("*/*/*/*/[!.]*.json")),
+        fit_records.mixtures_note(folder.joinpath("fits").glob("*/*/*/*/[!.]*.json")),
         folder / "report" / "index.html",
     )
 

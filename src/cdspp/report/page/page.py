@@ -257,7 +257,7 @@ def describe_run(
     return {
         "description": _description(records, study),
         "failed": fit_records.failure_text(results),
-        "mixed": fit_records.mixed_versions(records.jobs),
+        "mixed": fit_records.mixtures(records.jobs),
         "names": names,
         "failures": list(records.failed.itertuples()),
         "time_table": Markup(table),

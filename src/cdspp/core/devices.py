@@ -1,0 +1,49 @@
+"""The devices of torch on which networks run."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from cdspp.core.errors import ConfigError
+
+AUTO, PROCESSOR = "auto", "cpu"
+
+
+def torch_device(name: str) -> Any:
+    """Return a device of torch; ``auto`` is CUDA where there is one.
+
+    ConfigError: this torch has no such device.
+    """
+    torch = import_module("torch")
+    if name == AUTO:
+        return torch.device("cuda" if torch.cuda.is_available() else PROCESSOR)
+    try:
+        torch.ones(1, device=name).item()
+    except (RuntimeError, AssertionError) as error:
+        fault = f"device must be auto or a device that this torch has, got {name!r}"
+        raise ConfigError(f'{fault}. Use device="auto".') from error
+    return torch.device(name)
+
+
+def device_of_job(gpus: int) -> str:
+    """Return what ``auto`` is in a job that requests so many GPUs.
+
+    ConfigError: it requests a GPU, but torch finds none.
+    """
+    if not gpus:
+        return PROCESSOR  # also where there is a GPU: it may be another job's
+    torch = import_module("torch")
+    if torch.cuda.is_available():
+        return "cuda"
+    fault = f"this job requests {gpus}, but torch {torch.__version__} finds none here"
+    remedy = "Run it on a machine with a GPU and a torch that is built for it"
+    raise ConfigError(f"gpus: {fault}. {remedy}, or set gpus: 0 in the study file.")
+
+
+def device_name(name: str) -> str:
+    """Return what a record calls a device, a GPU's model; without a name, by use."""
+    cuda = import_module("torch").cuda
+    if name.startswith("cuda") or (not name and cuda.is_initialized()):
+        return str(cuda.get_device_name(name or None))
+    return name or PROCESSOR
