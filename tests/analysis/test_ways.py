@@ -13,7 +13,7 @@ import pytest
 from support.report_data import draw_comparisons, make_plan, score_rows
 from support.score_data import Cells, TrialSets, as_frame
 
-from cdspp.analysis.pairs import compare_pairs
+from cdspp.analysis.pairwise import compare_pairwise
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.ways import (
     MOST_WORDS,
@@ -72,7 +72,7 @@ def opened(
         }
     assert {row.method for row in plan.rows} <= set(names)
     scores = as_frame(cells, collapsed)
-    return opening(compare_with_rivals(scores, plan), compare_pairs(scores, plan))
+    return opening(compare_with_rivals(scores, plan), compare_pairwise(scores, plan))
 
 
 def told(found: Opening) -> list[tuple[str, str, str, int]]:
@@ -158,7 +158,7 @@ def test_a_reference_from_outside_leads_with_a_line_of_its_own(outside: str) -> 
 def test_without_a_rival_there_is_no_gain() -> None:
     plan = make_plan(methods=("cdspp", "dama"), states=(), trials=3)
     scores = score_rows(plan)
-    found = opening(compare_with_rivals(scores, plan), compare_pairs(scores, plan))
+    found = opening(compare_with_rivals(scores, plan), compare_pairwise(scores, plan))
     assert told(found) == [("source labels alone", "CDSPP", "open", 1)]
     assert math.isnan(found.ways[0].gain)
     assert found.without == ""
@@ -170,7 +170,7 @@ def test_without_a_rival_there_is_no_gain() -> None:
 def test_a_study_without_the_reference_has_the_best_method() -> None:
     plan = make_plan(methods=("svm-t", "dama", "tit"), trials=5)
     scores = score_rows(plan)
-    found = opening(compare_with_rivals(scores, plan), compare_pairs(scores, plan))
+    found = opening(compare_with_rivals(scores, plan), compare_pairwise(scores, plan))
     assert [(way.method, way.best_of) for way in found.ways] == [("TIT", 2)]
 
 
@@ -234,7 +234,7 @@ def test_nothing_that_ran_is_told_apart_from_nothing_with_a_source() -> None:
     assert statement([]) == "Nothing was run yet."
     plan = make_plan(methods=("svm-t",), states=())
     scores = score_rows(plan)
-    found = opening(compare_with_rivals(scores, plan), compare_pairs(scores, plan))
+    found = opening(compare_with_rivals(scores, plan), compare_pairwise(scores, plan))
     assert found.ways == ()
     assert statement([found]) == "No method that ran uses a source."
 

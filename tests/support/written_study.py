@@ -22,13 +22,13 @@ from support.report_data import (
 )
 from support.result_files import CLASSES, write_domain, write_fit, write_splits
 
-from cdspp.analysis.pairs import compare_pairs
+from cdspp.analysis.pairwise import compare_pairwise
 from cdspp.analysis.summary import read_scores, summarise
 from cdspp.core.provenance import file_digest, ids_digest
 from cdspp.report.page.page import write_report
 from cdspp.report.registry import ItemJob, item_jobs, names_of_kind
 from cdspp.report.tables.benchmark import build_benchmark_tables, build_overview
-from cdspp.report.tables.source_help import build_pairs_table
+from cdspp.report.tables.source_help import build_pairwise_table
 from cdspp.report.tables.table import to_csv
 from cdspp.stages.formats import FIT_COLUMNS, SCORE_COLUMNS, write_rows
 from cdspp.stages.score import write_scores
@@ -82,14 +82,14 @@ class WrittenStudy:
         write_rows(path, SCORE_COLUMNS, scores)
         write_sample_scores(path.with_suffix(".npz"), drawn)
         write_comparisons(self._comparisons(plan), scores, plan)
-        pairs = build_pairs_table(compare_pairs(scores, plan), plan)
-        self._pairs(plan).write_text(to_csv(pairs), encoding="utf-8")
+        pairs = build_pairwise_table(compare_pairwise(scores, plan), plan)
+        self._pairwise(plan).write_text(to_csv(pairs), encoding="utf-8")
         return path
 
     def _comparisons(self, plan: BenchmarkPlan) -> Path:
         return self.folder / "compared" / f"{plan.benchmark}.csv"
 
-    def _pairs(self, plan: BenchmarkPlan) -> Path:
+    def _pairwise(self, plan: BenchmarkPlan) -> Path:
         return self.folder / "compared" / f"{plan.benchmark}-pairs.csv"
 
     def _write_domains(self, plan: BenchmarkPlan) -> None:
@@ -130,7 +130,7 @@ class WrittenStudy:
             "scores": [scores],
             "rows": [scores.with_suffix(".npz")],
             "comparisons": [self._comparisons(plan)],
-            "pairs": [self._pairs(plan)],
+            "pairwise": [self._pairwise(plan)],
             "selection": [self.folder / "tables" / "selection.csv"],
             **dict.fromkeys(("records", "selecting_records"), records),
             "labels": sorted(room.glob("*.parquet")),

@@ -66,16 +66,16 @@ class Opening:
     accuracy: float = math.nan
 
 
-def opening(comparisons: pd.DataFrame, pairs: pd.DataFrame) -> Opening:
+def opening(comparisons: pd.DataFrame, pairwise: pd.DataFrame) -> Opening:
     """Return the ways on a benchmark, that of a reference from outside first.
 
-    `comparisons` are of `cdspp.analysis.source_help.compare_with_rivals`, `pairs` of
-    `cdspp.analysis.pairs.compare_pairs`.
+    `comparisons` are of `cdspp.analysis.source_help.compare_with_rivals`, `pairwise` of
+    `cdspp.analysis.pairwise.compare_pairwise`.
     """
-    methods = pairs.drop_duplicates("row").set_index("row")
+    methods = pairwise.drop_duplicates("row").set_index("row")
     ranked = methods[(methods["rank"] > 0) & ~methods["collapsed"]].sort_values("rank")
     without = ranked[~ranked["uses_source"]].head(1)
-    gains = pairs[pairs["rival"].isin(without.index)].set_index("row")
+    gains = pairwise[pairwise["rival"].isin(without.index)].set_index("row")
     averages = source_help.matrix(comparisons, corrected=True)
     ways = []
     for title, row, best_of in _lines(methods, ranked):
@@ -91,7 +91,7 @@ def opening(comparisons: pd.DataFrame, pairs: pd.DataFrame) -> Opening:
         numbers = (float(accuracy), float(gain), float(low), float(high))
         ways.append(Way(title, _without_marks(name), *numbers, word, reason, best_of))
     ways.sort(key=lambda way: (not way.own, math.isnan(way.gain), -way.gain))
-    title = next(iter(pairs["title"]), "")
+    title = next(iter(pairwise["title"]), "")
     best = [
         (_without_marks(row.display_name).removesuffix(_NO_SOURCE), row.accuracy)
         for row in without.itertuples()

@@ -126,7 +126,7 @@ CHARTS = _maker("figures.benchmark:write_benchmark")
 BRIDGES = _maker("figures.benchmark:write_bridges")
 SHOWCASE = _maker("figures.samples:write_showcase", *_OF_SHOWCASE)
 OPENING = _maker("figures.source_help:write_opening", "scores", "comparisons")
-WAYS = _maker("figures.ways:write_ways", "comparisons", "pairs")
+WAYS = _maker("figures.ways:write_ways", "comparisons", "pairwise")
 SELECTED = _maker("figures.source_help:write_selection", "selection")
 
 EVERY_TASK = Fold(
@@ -251,7 +251,7 @@ _WAYS = (
     "without. ○ open. The reference stands for its way, for other ways the most "
     "accurate method, whose word is corrected for the number of methods. {protocol}"
 )
-_PAIRS = "Every method against the reference: rank, accuracy, and the paired gain."
+_PAIRWISE = "Every method against the reference: rank, accuracy, and the paired gain."
 _HELPED = (
     "Did the source help each method? The gain of each method by its real source over "
     "every other state of it, in points: where a number is negative, the method did "
@@ -282,7 +282,7 @@ _BENCHMARK = (
         shown=_never,
     ),
     Item(TABLE, "source-help_{benchmark}", TASKS, fold=BY_TASK, shown=_several_tasks),
-    Item(TABLE, "pairs_{benchmark}", TASKS, caption=_PAIRS),  # not folded: first
+    Item(TABLE, "pairwise_{benchmark}", TASKS, caption=_PAIRWISE),  # not folded: first
     Item(TABLE, "several-sources_{benchmark}", TASKS, _has(LEFT_OUT), SEVERAL),
     Item(FIGURE, "labels_{benchmark}", CHARTS, _varies(LABELS), CURVES, _LABELS),
     Item(

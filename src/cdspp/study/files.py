@@ -35,7 +35,7 @@ INPUTS = {
     "scores": SCORES,
     "rows": SAMPLE_SCORES,
     "comparisons": "results/{study}/tables/source-help_{benchmark}.csv",
-    "pairs": "results/{study}/tables/pairs_{benchmark}.csv",
+    "pairwise": "results/{study}/tables/pairwise_{benchmark}.csv",
     "selection": "results/{study}/tables/selection.csv",
     "records": f"{FIT}.json",
     "selecting_records": f"{FIT}.json",  # of settings that select hyper-parameters

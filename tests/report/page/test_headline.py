@@ -50,7 +50,7 @@ def test_a_study_that_does_not_ask_is_told_so(make_page: Callable[..., Path]) ->
 
 
 def test_results_of_the_last_release_have_an_answer(copied: Path) -> None:
-    for path in (copied / "tables").glob("pairs_*"):
+    for path in (copied / "tables").glob("pairwise_*"):
         path.unlink()
     text = headline(copied)
     assert text.startswith("accuracy, percent (sd)")

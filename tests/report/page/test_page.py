@@ -103,8 +103,8 @@ def test_what_is_not_folded_is_told_once(page: Path) -> None:
     assert shown == [
         "figure-ways",
         "figure-source-help",
-        "table-pairs_digits",
-        "table-pairs_docs-to-code",
+        "table-pairwise_digits",
+        "table-pairwise_docs-to-code",
         "figure-source-states",
         "table-claims-overview",
     ]
@@ -144,7 +144,9 @@ def test_every_benchmark_opens_with_the_method_that_leads(page: Path) -> None:
     section = section_of(read_page(page)[0], "benchmark-digits")
     first = section[section.index("<p>") : section.index("</p>")]
     assert first.startswith("<p>CDSPP is the most accurate of 5 methods: 82.4")
-    assert in_order(section, "in four styles", 'id="table-pairs_digits"', "<details>")
+    assert in_order(
+        section, "in four styles", 'id="table-pairwise_digits"', "<details>"
+    )
 
 
 def test_the_matrix_of_states_opens_with_the_number_of_methods(page: Path) -> None:
@@ -181,10 +183,10 @@ def test_tables_come_from_their_files_with_all_forms(make_page: MakePage) -> Non
 
 def test_the_menu_reads_the_file_that_its_table_offers(page: Path) -> None:
     text, _ = read_page(page)
-    place = text.index('id="table-pairs_digits"')
+    place = text.index('id="table-pairwise_digits"')
     table = text[place : text.index("</figure>", place)]
     address = re.search(
-        r'download="pairs_digits.csv" href="data:text/csv;base64,(.*?)"', table
+        r'download="pairwise_digits.csv" href="data:text/csv;base64,(.*?)"', table
     )
     assert address is not None
     pairs = pd.read_csv(BytesIO(base64.b64decode(address.group(1))))
@@ -193,7 +195,7 @@ def test_the_menu_reads_the_file_that_its_table_offers(page: Path) -> None:
     shown = [re.sub(r"<sub>(.*)</sub>", r"_\1", name) for name in names]
     assert shown == order["display_name"].tolist()
     assert {"row", "role", "rank", "rival", "gain", "low", "high"} <= set(pairs)
-    assert 'figure[id^="table-pairs_"]' in text
+    assert 'figure[id^="table-pairwise_"]' in text
 
 
 def test_what_needs_no_source_is_told_by_averages_of_enough_trials(

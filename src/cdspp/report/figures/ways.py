@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from cdspp.analysis import ways
-from cdspp.analysis.pairs import read_pairs
+from cdspp.analysis.pairwise import read_pairwise
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.analysis.ways import HELPS, HURTS, OPEN, Opening, Way
 from cdspp.core.names import Paths
@@ -27,11 +27,14 @@ _MUTED: Any = {"va": "center", "color": style.MUTED}
 _STRONG: Any = {"va": "center", "fontweight": "bold"}
 
 
-def write_ways(plans: Plans, comparisons: Paths, pairs: Paths, outputs: Paths) -> None:
+def write_ways(
+    plans: Plans, comparisons: Paths, pairwise: Paths, outputs: Paths
+) -> None:
     """Draw the ways of every benchmark, each on a line."""
-    files = zip(comparisons, pairs, strict=True)
+    files = zip(comparisons, pairwise, strict=True)
     openings = [
-        ways.opening(read_comparisons(gains), read_pairs(path)) for gains, path in files
+        ways.opening(read_comparisons(gains), read_pairwise(path))
+        for gains, path in files
     ]
     draw_ways(openings, outputs)
 

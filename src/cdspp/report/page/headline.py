@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from cdspp.analysis import answers, fit_records, ways
-from cdspp.analysis.pairs import read_pairs
+from cdspp.analysis.pairwise import read_pairwise
 from cdspp.analysis.source_help import read_comparisons
 from cdspp.core import wording
 from cdspp.core.errors import DataError
@@ -117,10 +117,10 @@ def headline(results_dir: PathLike) -> str:
 def _opening(folder: Path, benchmark: str) -> ways.Opening | None:
     """Return the ways of a benchmark; None where no table has them, as of 0.2.0."""
     gains = folder / "tables" / f"source-help_{benchmark}.csv"
-    pairs = folder / "tables" / f"pairs_{benchmark}.csv"
+    pairs = folder / "tables" / f"pairwise_{benchmark}.csv"
     if not (gains.is_file() and pairs.is_file()):
         return None
-    return ways.opening(read_comparisons(gains), read_pairs(pairs))
+    return ways.opening(read_comparisons(gains), read_pairwise(pairs))
 
 
 def _notes(folder: Path, benchmark: str) -> Iterator[str]:
@@ -128,7 +128,7 @@ def _notes(folder: Path, benchmark: str) -> Iterator[str]:
     if path.is_file() and (text := untrained_text(path)):
         yield text
     path = folder / "tables" / f"source-help_{benchmark}.csv"
-    if path.is_file() and not path.with_name(f"pairs_{benchmark}.csv").is_file():
+    if path.is_file() and not path.with_name(f"pairwise_{benchmark}.csv").is_file():
         yield answers.reference_answer(read_comparisons(path))
     predictions = folder / "predictions" / benchmark
     if predictions.is_dir():

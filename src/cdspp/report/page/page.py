@@ -22,7 +22,7 @@ from markupsafe import Markup, escape
 
 from cdspp.analysis import answers, fit_records, ways
 from cdspp.analysis.best_bet import TARGET_ONLY
-from cdspp.analysis.pairs import leader, no_pairs, read_pairs
+from cdspp.analysis.pairwise import leader, no_pairwise, read_pairwise
 from cdspp.analysis.source_help import (
     no_comparisons,
     of_reference,
@@ -108,13 +108,13 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
     for plan in plans:
         gains = files.get(f"source-help_{plan.benchmark}.csv")
         contents = files.get(f"contents_{plan.benchmark}.csv")
-        gains_of_pairs = files.get(f"pairs_{plan.benchmark}.csv")
+        pairwise_file = files.get(f"pairwise_{plan.benchmark}.csv")
         comparisons = read_comparisons(gains) if gains else no_comparisons()
-        pairs = read_pairs(gains_of_pairs) if gains_of_pairs else no_pairs()
-        if gains_of_pairs:
-            openings.append(ways.opening(comparisons, pairs))
+        pairwise = read_pairwise(pairwise_file) if pairwise_file else no_pairwise()
+        if pairwise_file:
+            openings.append(ways.opening(comparisons, pairwise))
         untrained = untrained_text(contents) if contents else ""
-        notes[plan.benchmark] = [leader(pairs), plan.summary, untrained]
+        notes[plan.benchmark] = [leader(pairwise), plan.summary, untrained]
         counts.append(ways.counted_words(plan.title, comparisons))
         average = on_average(of_reference(comparisons))
         average = average[average["trials"] >= MIN_TRIALS]

@@ -11,7 +11,7 @@ import pandas as pd
 
 from cdspp.analysis import source_help, verdicts
 from cdspp.analysis.answers import gain_without_source, tally, verdict_of
-from cdspp.analysis.pairs import compare_pairs
+from cdspp.analysis.pairwise import compare_pairwise
 from cdspp.analysis.summary import read_scores
 from cdspp.analysis.verdicts import interval_note
 from cdspp.core.names import REAL, REFERENCE, Paths
@@ -59,8 +59,8 @@ def write_tasks(plans: Plans, scores: Paths, rows: Paths, outputs: Paths) -> Non
     [plan], [path], [row_path] = plans, scores, rows
     frame, per_sample = read_scores(path), SampleScores(row_path)
     gains = source_help.compare_with_rivals(frame, plan, per_sample)
-    pairs = compare_pairs(frame, plan, per_sample)
-    tables = [build_task_table(gains, plan), build_pairs_table(pairs, plan)]
+    pairwise = compare_pairwise(frame, plan, per_sample)
+    tables = [build_task_table(gains, plan), build_pairwise_table(pairwise, plan)]
     if any(row.kind == LEFT_OUT for row in plan.rows):
         gains = source_help.compare_without_each(frame, plan, per_sample)
         tables.append(build_several_table(gains, plan))
@@ -122,12 +122,12 @@ def build_task_table(comparisons: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     )
 
 
-def build_pairs_table(pairs: pd.DataFrame, plan: BenchmarkPlan) -> Table:
-    """Build the table ``pairs_<benchmark>``: gains over one method; the CSV has all."""
-    methods = pairs.drop_duplicates("row")
+def build_pairwise_table(pairwise: pd.DataFrame, plan: BenchmarkPlan) -> Table:
+    """Build the table ``pairwise_<benchmark>``; its CSV has the gains over all."""
+    methods = pairwise.drop_duplicates("row")
     chosen = methods[methods["role"] == REFERENCE].head(1)
     rival = next(iter(chosen["row"]), next(iter(methods["row"]), ""))
-    over = pairs[pairs["rival"] == rival].set_index("row")
+    over = pairwise[pairwise["rival"] == rival].set_index("row")
     columns = {
         "Method": lambda entry: Cell(entry.display_name, name=True),
         "Rank": lambda entry: number_cell(entry.rank or math.nan),
@@ -139,15 +139,15 @@ def build_pairs_table(pairs: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         ),
     }
     return Table.of(
-        f"pairs_{plan.benchmark}",
+        f"pairwise_{plan.benchmark}",
         f"{plan.title}: every method against one",
         "Gain in accuracy over the method named in the last column, on equal splits, "
         "in points: mean over trials, with a 95 % t interval for other labelled "
         "samples and other rows of this kind, not corrected for the number of methods."
-        f"{interval_note(pairs['trials'])} {plan.protocol}",
+        f"{interval_note(pairwise['trials'])} {plan.protocol}",
         columns,
         methods.sort_values("rank", key=_unranked_last, kind="stable").itertuples(),
-        data=pairs,
+        data=pairwise,
     )
 
 

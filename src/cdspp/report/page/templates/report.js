@@ -66,7 +66,7 @@ const records = (text) => {
 };
 
 // Every method against the one that a reader chooses, by the file that the table offers.
-for (const figure of document.querySelectorAll('figure[id^="table-pairs_"]')) {
+for (const figure of document.querySelectorAll('figure[id^="table-pairwise_"]')) {
   const table = figure.querySelector("table");
   const link = figure.querySelector('a[download$=".csv"]');
   if (!table || !link) continue;

@@ -11,9 +11,9 @@ import pytest
 from support.report_data import make_plan, score_rows, write_sample_scores
 from support.score_data import as_frame
 
-from cdspp.analysis.pairs import compare_pairs, leader, no_pairs, read_pairs
+from cdspp.analysis.pairwise import compare_pairwise, leader, no_pairwise, read_pairwise
 from cdspp.analysis.source_help import compare_with_rivals, on_average
-from cdspp.report.tables.source_help import build_pairs_table
+from cdspp.report.tables.source_help import build_pairwise_table
 from cdspp.report.tables.table import to_csv, to_html
 from cdspp.stages.score import SampleScores
 
@@ -37,7 +37,7 @@ def accuracies(trials: int = 5, **means: Any) -> pd.DataFrame:
         for i, (name, mean) in enumerate(means.items())
     }
     plan = make_plan(**TWO | {"methods": tuple(names.values())}, trials=trials)
-    return compare_pairs(as_frame(cells), plan)
+    return compare_pairwise(as_frame(cells), plan)
 
 
 @pytest.mark.parametrize("by_sample", [False, True])
@@ -48,7 +48,7 @@ def test_pairs_are_antisymmetric_and_those_over_the_baseline(
     scores = score_rows(plan, failed=[("dama", "print_sketch", 2)])
     path = write_sample_scores(tmp_path / "rows.npz", scores)
     per_sample = SampleScores(path) if by_sample else None
-    pairs = compare_pairs(scores, plan, per_sample)
+    pairs = compare_pairwise(scores, plan, per_sample)
     assert len(pairs) == 4 * 3  # target-only too, and no other source state
     for own in pairs.itertuples():
         other = pair(pairs, own.rival, own.row)
@@ -80,16 +80,16 @@ def test_a_method_without_an_average_has_neither_rank_nor_gain() -> None:
 
 def test_a_table_of_pairs_is_read_as_it_was_written(tmp_path: Path) -> None:
     plan = make_plan(**TWO, trials=3)
-    pairs = compare_pairs(score_rows(plan), plan)
-    path = tmp_path / "pairs_digits.csv"
-    path.write_text(to_csv(build_pairs_table(pairs, plan)))
-    pd.testing.assert_frame_equal(read_pairs(path), pairs)
+    pairs = compare_pairwise(score_rows(plan), plan)
+    path = tmp_path / "pairwise_digits.csv"
+    path.write_text(to_csv(build_pairwise_table(pairs, plan)))
+    pd.testing.assert_frame_equal(read_pairwise(path), pairs)
 
 
 def test_the_table_has_the_gains_over_the_reference_by_rank() -> None:
     plan = make_plan(methods=("svm-t", "dama", "cdspp"), states=(), trials=3)
-    pairs = compare_pairs(score_rows(plan), plan)
-    table = build_pairs_table(pairs, plan)
+    pairs = compare_pairwise(score_rows(plan), plan)
+    table = build_pairwise_table(pairs, plan)
     assert table.columns == ("Method", "Rank", "Accuracy", "Gain over CDSPP")
     assert [line.cells[0].text for line in table.lines] == ["CDSPP", "DAMA", "SVM_t*"]
     assert [line.cells[1].text for line in table.lines] == ["1", "2", "3"]
@@ -98,7 +98,7 @@ def test_the_table_has_the_gains_over_the_reference_by_rank() -> None:
     assert table.lines[1].cells[-1].value == told["gain"]
     assert ' class="sortable"' in to_html(table)
     last = {"dama": 0, "cdspp": 1, "svm-t": 2}
-    table = build_pairs_table(pairs.assign(rank=pairs["row"].map(last)), plan)
+    table = build_pairwise_table(pairs.assign(rank=pairs["row"].map(last)), plan)
     assert [line.cells[1].text for line in table.lines] == ["1", "2", "–"]
 
 
@@ -124,7 +124,7 @@ def test_the_leader_is_told_with_its_gain(means: dict[str, float], told: str) ->
 
 
 def test_nothing_leads_where_nothing_ran_or_all_have_collapsed() -> None:
-    assert leader(no_pairs()) == ""
+    assert leader(no_pairwise()) == ""
     pairs = accuracies(svm_t=0.5, cdspp=0.7)
     assert leader(pairs.assign(collapsed=True)) == ""
     alone = leader(pairs.assign(collapsed=pairs["row"] == "cdspp"))

@@ -17,7 +17,7 @@ from cdspp.stages.formats import read_csv
 from cdspp.stages.score import SampleScores
 from cdspp.study.plan import INFORMED, BenchmarkPlan
 
-PAIR_COLUMNS = {
+PAIRWISE_COLUMNS = {
     **dict.fromkeys(("benchmark", "title", "row", "display_name"), "str"),
     **dict.fromkeys(("role", "bridge"), "str"),
     **dict.fromkeys(("uses_source", "external", "collapsed"), "bool"),
@@ -28,7 +28,7 @@ PAIR_COLUMNS = {
 }
 
 
-def compare_pairs(
+def compare_pairwise(
     scores: pd.DataFrame, plan: BenchmarkPlan, per_sample: SampleScores | None = None
 ) -> pd.DataFrame:
     """Return the gain of every method over every other, averaged over the tasks.
@@ -68,28 +68,28 @@ def compare_pairs(
         | {"gain": gain.gain, "low": gain.low, "high": gain.high, "trials": gain.trials}
         for (ours, theirs), gain in sorted(records.items())
     ]
-    return pd.DataFrame(found, columns=list(PAIR_COLUMNS)).astype(PAIR_COLUMNS)
+    return pd.DataFrame(found, columns=list(PAIRWISE_COLUMNS)).astype(PAIRWISE_COLUMNS)
 
 
 _OF_RIVAL = {"": "row", "_name": "display_name", "_accuracy": "accuracy"}
 
 
-def no_pairs() -> pd.DataFrame:
+def no_pairwise() -> pd.DataFrame:
     """Return gains of nothing."""
-    return pd.DataFrame(columns=list(PAIR_COLUMNS)).astype(PAIR_COLUMNS)
+    return pd.DataFrame(columns=list(PAIRWISE_COLUMNS)).astype(PAIRWISE_COLUMNS)
 
 
-def read_pairs(path: PathLike) -> pd.DataFrame:
-    """Read the gains of a ``pairs_<benchmark>.csv``."""
-    return read_csv(path, PAIR_COLUMNS)
+def read_pairwise(path: PathLike) -> pd.DataFrame:
+    """Read the gains of a ``pairwise_<benchmark>.csv``."""
+    return read_csv(path, PAIRWISE_COLUMNS)
 
 
-def leader(pairs: pd.DataFrame) -> str:
+def leader(pairwise: pd.DataFrame) -> str:
     """Say which method is the most accurate, and how far ahead of the reference it is.
 
     The reference is compared with the second.
     """
-    methods = pairs.drop_duplicates("row")
+    methods = pairwise.drop_duplicates("row")
     ranked = methods[(methods["rank"] > 0) & ~methods["collapsed"]]
     ranked = ranked.sort_values("rank", kind="stable")
     if ranked.empty:
@@ -100,7 +100,7 @@ def leader(pairs: pd.DataFrame) -> str:
         f"{counted(len(ranked), 'method')}: {in_points(first['accuracy'])} %"
     )
     rivals = pd.concat([others[others["role"] == REFERENCE], others])["row"].head(1)
-    found = pairs[(pairs["row"] == first["row"]) & pairs["rival"].isin(rivals)]
+    found = pairwise[(pairwise["row"] == first["row"]) & pairwise["rival"].isin(rivals)]
     for gain in found.dropna(subset="gain").itertuples():
         text += f", a gain of {interval_text(gain)} over {gain.rival_name}"
         text += f" on {counted(gain.trials, 'common trial')}"
