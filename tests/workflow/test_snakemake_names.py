@@ -18,7 +18,7 @@ EARLY = {
     "modifier.skip_configfile",
     "workflow_settings",  # and persistence_backend, which older releases lack
 }
-LATE = {"dag.forcefiles.update", "local_exec"}
+LATE = {"dag.forcefiles.update", "dag.needrun_jobs", "local_exec"}
 SNAKEFILE = f"""\
 from operator import attrgetter
 
