@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.measure import Rows, Work, described, measure
 from cdspp.methods import available, make, method_class
@@ -59,7 +59,7 @@ def step_products(
 def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
     """Return the measurement of the network `name`, in processor milliseconds."""
     options = {"max_iter": STEPS, "random_state": 0, "device": "cpu"}
-    network = cast(NetworkClassifier, make(name, **options))
+    network: Any = make(name, **options)
     k = network.n_components
 
     def work() -> Mapping[str, Any]:

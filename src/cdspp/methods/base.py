@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import validation
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -39,6 +38,22 @@ from cdspp.methods.problem import (
     find_collapse,
     number_errors,
 )
+
+if TYPE_CHECKING:
+    # Bases without types would let a type checker take any argument of a method.
+    class BaseEstimator:  # noqa: D101
+        n_features_in_: int
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...  # noqa: D102
+        def set_params(self, **params: Any) -> Self: ...  # noqa: D102
+        def _validate_params(self) -> None: ...
+        @classmethod
+        def _get_param_names(cls) -> list[str]: ...
+        def __sklearn_tags__(self) -> Any: ...
+
+    class ClassifierMixin: ...  # noqa: D101
+else:
+    from sklearn.base import BaseEstimator, ClassifierMixin
 
 __all__ = [
     "UNLABELLED",

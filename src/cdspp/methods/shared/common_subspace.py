@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,6 +20,14 @@ from cdspp.core.memory import computed_once
 from cdspp.core.scaling import PrincipalComponents, principal_components
 from cdspp.methods import base
 from cdspp.methods.base import Float, Int, Iteration, Problem
+
+if TYPE_CHECKING:
+    # Without types; see `base`.
+    class ClassNamePrefixFeaturesOutMixin: ...  # noqa: D101
+
+    class TransformerMixin: ...  # noqa: D101
+else:
+    from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 
 class CommonSpaceMethod(
