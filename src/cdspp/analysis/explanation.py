@@ -134,16 +134,11 @@ class HeldOut:
         means = {name: self.accuracy(right) for name, right in self.alone.items()}
         return max(means, key=means.__getitem__, default="")
 
-    def over(
-        self, method: str, others: Mapping[str, Floats]
-    ) -> dict[str, GainByMeasure]:
-        """Return the gains of a method with the source over others."""
-        ours = self.right[Fit(method)]
-        return {name: self.gains(ours, other) for name, other in others.items()}
-
     def over_no_source(self, method: str) -> dict[str, GainByMeasure]:
         """Return the gains of a method with the source over others without one."""
-        return self.over(method, {k: v for k, v in self.alone.items() if k != method})
+        ours = self.right[Fit(method)]
+        others = {name: right for name, right in self.alone.items() if name != method}
+        return {name: self.gains(ours, other) for name, other in others.items()}
 
     def unusable(self, fit: Fit) -> bool:
         """Return if too many fits are degenerate or failed for a statement."""
@@ -198,10 +193,10 @@ def explain(
 
     The first of `candidates` that is among them is the one that is tested by itself.
     """
-    own, over_no_source = {}, {}
+    own, over_no_source, right = {}, {}, held_out.right
     for name in held_out.with_source:
-        states = {fit.state: held_out.right[fit] for fit in held_out.states(name)[1:]}
-        own[name] = held_out.over(name, states)
+        real, *fits = held_out.states(name)
+        own[name] = {fit.state: held_out.gains(right[real], right[fit]) for fit in fits}
         over_no_source[name] = held_out.over_no_source(name)
     table = _verdicts(held_out, own, over_no_source, margin)
     gains = pd.DataFrame(_gains(own, over_no_source, margin))
@@ -210,8 +205,8 @@ def explain(
     if not winners.empty:
         decision = USE
         method = str(winners.loc[winners["accuracy"].idxmax(), "method"])
-        best = {held_out.best_no_source: held_out.alone[held_out.best_no_source]}
-        gain = shrunk(held_out.over(method, best)[held_out.best_no_source].plain)
+        best = held_out.alone[held_out.best_no_source]
+        gain = shrunk(held_out.gains(right[Fit(method)], best).plain)
     elif table["out"].all():
         decision = NO_SOURCE_BETTER
     usable = (k for k in candidates if k in own and not held_out.unusable(Fit(k)))
