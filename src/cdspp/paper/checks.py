@@ -209,12 +209,11 @@ def trend(
     course = _curve_means(evidence, parameter, method, rival)
     if len(course.values) < 2:
         raise NotTestable(f"the curve over {course.name} has fewer than two values")
-    first, last = course.averages[0], course.averages[-1]
+    first, last, values = course.averages[0], course.averages[-1], course.values
     change, sign = verdicts.paired_gain(last, first), 1 if rises else -1
     claimed = change if rises else verdicts.paired_gain(first, last)
     steps = sign * np.diff(course.averages.mean(axis=1))
     low, high = (f"{in_points(float(x.mean()))} {course.unit}" for x in (first, last))
-    values = course.values
     return Decision(
         decide_gain(claimed),
         f"{course.what}: {low} at {course.name} = {value_text(values[0])}, {high} at "

@@ -60,8 +60,8 @@ def write_effects(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) 
     choice_effects = measure_choices(frames, plans, read_printed(paper))
     path = Path(paper, "choices.yaml")
     choices = _read_entries(path, _CHOICE, ("options", "without"))
-    first = build_deviation_table(effects, deviations)
-    write_tables([first, build_choices_table(choice_effects, choices)], outputs)
+    tables = [build_deviation_table(effects, deviations)]
+    write_tables([*tables, build_choices_table(choice_effects, choices)], outputs)
 
 
 def read_deviations(path: PathLike) -> list[Variant]:
