@@ -6,6 +6,7 @@ import math
 import textwrap
 import warnings
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import pandas as pd
@@ -226,8 +227,6 @@ class Comparison:
         return "\n\n".join([*parts, "\n\n".join(steps), *why, *self.remarks])
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         heading, *lines = self.grid()
         frame = pd.DataFrame(lines, columns=heading)
         answer = "<br>".join(map(escape, self.lines))
@@ -242,7 +241,6 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as values of JSON, by `SCHEMA_VERSION`."""
-        low, high = self.interval
         test, unknown = self.test, math.isnan(self.disagreement)
         candidates = self.candidates.astype(object).where(self.candidates.notna(), None)
         return {
@@ -251,7 +249,7 @@ class Comparison:
             "uses_source": self.uses_source,
             "candidate": self.candidate,
             "expected_gain": self.expected_gain,
-            "interval": [low, high],
+            "interval": [*self.interval],
             "interval_level": bets.LEVEL,
             "probability": self.probability,
             "probability_of_loss": self.posterior.loss,
@@ -263,9 +261,8 @@ class Comparison:
             "repeats": self.repeats,
             "candidates": candidates.to_dict("records"),
             "rows_to_label": len(self.rows_to_label),
-            "test": None
-            if test is None
-            else {**test._asdict(), "p_value": test.p_value, "winner": test.winner},
+            "test": test
+            and {**test._asdict(), "p_value": test.p_value, "winner": test.winner},
             "finding": self.explanation.finding if self.explanation else None,
             "next_steps": list(self.next_steps),
             "remarks": self.remarks,

@@ -110,12 +110,6 @@ class HeldOut:
     bridge: Mapping[str, str]
 
     @cached_property
-    def with_source(self) -> list[str]:
-        """The methods that use a source."""
-        methods = dict.fromkeys(fit.method for fit in self.right)
-        return [name for name in methods if method_class(name).uses_source]
-
-    @cached_property
     def alone(self) -> dict[str, Floats]:
         """Rows of methods without a source that mostly run, and none with a bridge."""
         found = {}
@@ -134,16 +128,11 @@ class HeldOut:
         means = {name: self.accuracy(right) for name, right in self.alone.items()}
         return max(means, key=means.__getitem__, default="")
 
-    def over(
-        self, method: str, others: Mapping[str, Floats]
-    ) -> dict[str, GainByMeasure]:
-        """Return the gains of a method with the source over others."""
-        ours = self.right[Fit(method)]
-        return {name: self.gains(ours, other) for name, other in others.items()}
-
     def over_no_source(self, method: str) -> dict[str, GainByMeasure]:
         """Return the gains of a method with the source over others without one."""
-        return self.over(method, {k: v for k, v in self.alone.items() if k != method})
+        ours = self.right[Fit(method)]
+        others = {name: right for name, right in self.alone.items() if name != method}
+        return {name: self.gains(ours, other) for name, other in others.items()}
 
     def unusable(self, fit: Fit) -> bool:
         """Return if too many fits are degenerate or failed for a statement."""
@@ -198,10 +187,11 @@ def explain(
 
     The first of `candidates` that is among them is the one that is tested by itself.
     """
-    own, over_no_source = {}, {}
-    for name in held_out.with_source:
-        states = {fit.state: held_out.right[fit] for fit in held_out.states(name)[1:]}
-        own[name] = held_out.over(name, states)
+    own, over_no_source, right = {}, {}, held_out.right
+    methods = dict.fromkeys(fit.method for fit in right)
+    for name in [name for name in methods if method_class(name).uses_source]:
+        real, *fits = held_out.states(name)
+        own[name] = {fit.state: held_out.gains(right[real], right[fit]) for fit in fits}
         over_no_source[name] = held_out.over_no_source(name)
     table = _verdicts(held_out, own, over_no_source, margin)
     gains = pd.DataFrame(_gains(own, over_no_source, margin))
@@ -210,8 +200,8 @@ def explain(
     if not winners.empty:
         decision = USE
         method = str(winners.loc[winners["accuracy"].idxmax(), "method"])
-        best = {held_out.best_no_source: held_out.alone[held_out.best_no_source]}
-        gain = shrunk(held_out.over(method, best)[held_out.best_no_source].plain)
+        best = held_out.alone[held_out.best_no_source]
+        gain = shrunk(held_out.gains(right[Fit(method)], best).plain)
     elif table["out"].all():
         decision = NO_SOURCE_BETTER
     usable = (k for k in candidates if k in own and not held_out.unusable(Fit(k)))
@@ -317,8 +307,6 @@ def _decision_text(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
             return f"Cannot tell: label {verdicts.MIN_TRIALS} rows at least."
         return "Cannot tell: all fits without a source failed, collapsed or diverged."
     name = method_class(tests.method).display_name
-    many = len(tests.verdicts) > 1
-    every = counted(len(tests.verdicts), "method")
     if tests.gain is not None:
         best = method_class(held_out.best_no_source).display_name
         bridges = method_class(tests.method).bridges
@@ -330,14 +318,14 @@ def _decision_text(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
             "it is better than in every other source state. (The gain is shrunk, "
             "because the best of several estimates is biased upwards.)"
         )
-    only = str(tests.verdicts["display_name"].iloc[0])
+    judged = tests.verdicts["display_name"]
+    both = [f"{word} of {counted(len(judged), 'method')}" for word in ("each", "any")]
+    each, any_ = both if len(judged) > 1 else [judged.iloc[0]] * 2
     if tests.decision == NO_SOURCE_BETTER:
-        each = f"each of {every}" if many else only
         return (
             f"The source hurts {each}, makes no difference to it, or leaves it behind "
             f"another method without a source, for instance {name}."
         )
-    any_ = f"any of {every}" if many else only
     text = f"These rows do not show that the source helps {any_}"
     return f"{text}{_power(held_out, tests, wanted)}."
 

@@ -63,12 +63,11 @@ class Problem:
     @classmethod
     def of(cls, X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str) -> Self:
         """Validate rows and labels; DataError names what cannot be compared."""
-        with number_errors(X, "X"):
-            rows: Floats = check_array(X, dtype=np.float64, input_name="X")
-        with number_errors(source.X, "source.X"):
-            theirs: Floats = check_array(
-                source.X, dtype=np.float64, input_name="source.X"
-            )
+        checked: list[Floats] = []
+        for name, values in (("X", X), ("source.X", source.X)):
+            with number_errors(values, name):
+                checked.append(check_array(values, dtype=np.float64, input_name=name))
+        rows, theirs = checked
         codes, source_codes, classes = _class_codes(y, source.y, len(rows))
         scaling = fit_scaling(scale, theirs)
         coded = SourceDomain(scaling.apply(theirs), source_codes)

@@ -64,20 +64,17 @@ def draw_rows(problem: Problem, fits: Mapping[str, Int], seed: int) -> pd.DataFr
     first, second = fits.values()
     places = np.flatnonzero(first != second)
     places = generator("compare", seed, "rows to label").permutation(places)
-    labels = {}
-    for name, codes in fits.items():
-        labels[name] = problem.classes[codes[places]].astype(object)
-    source = problem.source
+    source, classes = problem.source, problem.classes
     bridge = repr(source.shared_columns), *(source.paired_rows or ())
     parts = {
         "source": (source.X, source.y, *bridge),
-        "target": (problem.X, problem.codes, str(problem.classes.tolist())),
+        "target": (problem.X, problem.codes, str(classes.tolist())),
         **{name: (codes,) for name, codes in fits.items()},
     }
     columns = {
         "order": np.arange(1, len(places) + 1),
         ROW: problem.unlabelled[places],
-        **labels,
+        **{name: classes[code[places]].astype(object) for name, code in fits.items()},
         LABEL: "",
         TESTED: "",
         MADE_OF: " ".join(f"{name}:{_digest(each)}" for name, each in parts.items()),
@@ -116,15 +113,10 @@ def read_labelled(
     run = tested if tested.any() else np.logical_and.accumulate(known)
     first, second = (
         rows[name].astype(str).map(by_name).to_numpy()[run] == codes[run]
-        for name in _fit_names(drawn)
+        for name in drawn.columns[2:4]  # one by fit
     )
     test = SignTest(int(run.sum()), int(sum(first > second)), int(sum(second > first)))
     return rows[ROW].to_numpy()[known], codes[known], test
-
-
-def _fit_names(drawn: pd.DataFrame) -> list[str]:
-    fixed = ("order", ROW, LABEL, TESTED, MADE_OF)
-    return [name for name in drawn.columns if name not in fixed]
 
 
 def _in_order(filled: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
@@ -141,7 +133,7 @@ def _in_order(filled: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
         remedy = f"Fill labels into the rows that compare drew, {rest}."
         raise DataError(f"rows to label: no column {lacking[0]!r}. {remedy}")
     rows = filled.sort_values("order", kind="stable").reset_index(drop=True)
-    fixed = ["order", ROW, *_fit_names(drawn)]
+    fixed = [*drawn.columns[:4]]  # the order, the row, and its label by each fit
     expected = drawn.head(len(rows))[fixed].astype(str)
     if not rows[fixed].astype(str).equals(expected):
         fault = "rows are missing, or cells other than labels have changed"

@@ -209,12 +209,11 @@ def trend(
     course = _curve_means(evidence, parameter, method, rival)
     if len(course.values) < 2:
         raise NotTestable(f"the curve over {course.name} has fewer than two values")
-    first, last = course.averages[0], course.averages[-1]
+    first, last, values = course.averages[0], course.averages[-1], course.values
     change, sign = verdicts.paired_gain(last, first), 1 if rises else -1
     claimed = change if rises else verdicts.paired_gain(first, last)
     steps = sign * np.diff(course.averages.mean(axis=1))
     low, high = (f"{in_points(float(x.mean()))} {course.unit}" for x in (first, last))
-    values = course.values
     return Decision(
         decide_gain(claimed),
         f"{course.what}: {low} at {course.name} = {value_text(values[0])}, {high} at "
@@ -266,15 +265,13 @@ def _averages(curve: CurveScores, method: str) -> tuple[Row, Floats]:
 
 def cheapest(evidence: Times, method: str, rivals: Sequence[str]) -> Decision:
     """Check that a method takes less processor time than each of its rivals."""
-    seconds, plan = evidence.seconds, evidence.plan
-    times = seconds[seconds["benchmark"] == plan.benchmark]
-    times = times.dropna(subset="seconds").set_index("row")
+    plan, seconds = evidence.plan, evidence.seconds.dropna(subset="seconds")
+    times = seconds[seconds["benchmark"] == plan.benchmark].set_index("row")
     if method not in times.index or times.loc[method, "shortened"]:
         raise NotTestable(f"{method} was not timed on all tasks")
     ours = times.loc[method]
-    methods = {row.key for row in plan.main_rows if row.kind == METHOD}
-    timed_keys = methods & set(times.index)
-    timed = times.loc[[key for key in rivals if key in timed_keys]]
+    known = {row.key for row in plan.main_rows if row.kind == METHOD} & {*times.index}
+    timed = times.loc[[key for key in rivals if key in known]]
     short = timed["shortened"].astype(bool)
     whole = timed[~short].sort_values("seconds", kind="stable")
     if whole.empty:
@@ -406,6 +403,11 @@ class Check(NamedTuple):
     of_time: bool = False
 
 
+_GAIN = (
+    "Supported where the 95 % interval of the paired gain{0}, averaged over tasks, for "
+    "other labelled samples and test rows lies above zero, contradicted where it lies "
+    f"below (at least {MIN_TRIALS} trials{{1}})."
+)
 _NO_BETTER = (
     "Contradicted where some method does better with the real source than {0} "
     "(one-sided t test on the average over tasks at 5 %, Holm's correction over "
@@ -416,18 +418,11 @@ _NO_BETTER = (
 # By name in the list of claims. With class noise every method does as well as with the
 # source; without a source the gain over the baseline is there, too.
 CHECKS = {
-    "superior": Check(
-        "Supported where the 95 % interval of the paired gain, averaged over tasks, "
-        "for other labelled samples and test rows lies above zero, contradicted where "
-        f"it lies below (at least {MIN_TRIALS} trials of both).",
-        superior,
-    ),
+    "superior": Check(_GAIN.format("", " of both"), superior),
     "best": Check(
-        "Supported where the 95 % interval of the paired gain over the best other "
-        "complete row, averaged over tasks, for other labelled samples and test rows "
-        f"lies above zero, contradicted where it lies below (at least {MIN_TRIALS} "
-        "trials). Rows that are shortened or have fewer trials are left out and named, "
-        "with the gain over them on shared trials.",
+        f"{_GAIN.format(' over the best other complete row', '')} Rows that are "
+        "shortened or have fewer trials are left out and named, with the gain over "
+        "them on shared trials.",
         best,
     ),
     "flat": Check(

@@ -30,16 +30,11 @@ from cdspp.study.plan import Plans
 BY_CONSTRUCTION = "by construction"
 UNTESTABLE = "cannot be tested here"  # in place of a verdict
 PAPER, OURS = "paper", "ours"
-_KIND_NOTES = {OURS: " (our question)"}
 CLAIM_COLUMNS = ("claim", "text", "kind", "benchmark", "verdict", "numbers", "rule")
 _TERMS = (
     "Supported: these data show what is claimed; contradicted: they show the opposite; "
     f"too few trials: fewer than {MIN_TRIALS}, or trials that do not settle it; by "
     "construction: it follows from the algorithm and cannot fail, so it is not counted."
-)
-_SCOPE = (
-    "These data are not the paper's, so a claim that they contradict is not refuted "
-    "there."
 )
 
 
@@ -157,7 +152,9 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
         "claims-overview",
         "What the paper claims, and what these data say",
         f"{_opening(findings)}. {_TERMS} A dash: no number of this study speaks to it. "
-        f"{_SCOPE} What the paper claims of time stands beside the measured seconds.",
+        "These data are not the paper's, so a claim that they contradict is not "
+        "refuted there. What the paper claims of time stands beside the measured "
+        "seconds.",
         columns=("Claim", *findings["benchmark"].unique()),
         lines=tuple(lines),
         data=findings[["claim", "text", "kind", "benchmark", "verdict"]],
@@ -166,7 +163,8 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
 
 
 def _claim_cell(finding: Any, note: str) -> Cell:
-    return Cell(finding.text + _KIND_NOTES.get(finding.kind, ""), note=note)
+    kind = " (our question)" if finding.kind == OURS else ""
+    return Cell(finding.text + kind, note=note)
 
 
 def _opening(findings: pd.DataFrame) -> str:
@@ -178,8 +176,7 @@ def _opening(findings: pd.DataFrame) -> str:
 
 def build_claims_table(findings: pd.DataFrame) -> Table:
     """Build the table ``claims``: a line a claim and benchmark."""
-    lines = []
-    told = findings["rule"].duplicated()
+    lines, told = [], findings["rule"].duplicated()
     for _, group in findings.groupby("claim", sort=False):
         # One line, where all benchmarks say the same.
         distinct = group.drop_duplicates(["verdict", "numbers"])
