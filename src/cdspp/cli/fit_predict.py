@@ -360,14 +360,9 @@ def _read_target(arguments: Namespace, kept: Mapping[str, Any]) -> DomainRows:
     except (AttributeError, TypeError, ValueError) as error:
         fault = f"a damaged model ({error})"
         raise DataError(f"{arguments.model}: {fault}. Fit again.") from error
-    columns = Columns(
-        arguments.label or label,
-        arguments.id or id_,
-        (*arguments.drop, *drop),
-        tuple(name for name in ("label", "id") if getattr(arguments, name)),
-        arguments.encoding,
-        arguments.decimal,
-    )
+    given = tuple(name for name in ("label", "id") if getattr(arguments, name))
+    names = arguments.label or label, arguments.id or id_, (*arguments.drop, *drop)
+    columns = Columns(*names, given, arguments.encoding, arguments.decimal)
     rows = read_domain(arguments.target, columns, encoder)
     require_dropped(arguments.drop, [rows])
     return rows

@@ -175,7 +175,7 @@ def _progress(study: Study, files: Sequence[str]) -> dict[str, Any]:
     plans = [plan_of(study, name) for name in study.benchmarks]
     names = (names_of_kind(kind, plans) for kind in KINDS)
     stages = files_before_fits(study) | files_after_fits(study, *names)
-    files_of_stages = []
+    files_of_stages: list[dict[str, Any]] = []
     for stage, made in stages.items():
         lost = [file for file in made if not os.path.isfile(file)]
         row = {"stage": stage, "there": len(made) - len(lost), "missing": lost}

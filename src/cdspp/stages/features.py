@@ -98,11 +98,8 @@ def extract_view(
             ids = content.ids(domain)
             record = _record(tool, dataset=content.dataset, domain=domain, **more)
         if scale != NO_SCALE:
+            X = _scaled(X, scale, f"{extractor}, domain {domain}")
             record["scale"] = scale
-            try:
-                X = scaling.fit_scaling(scale, X).apply(X)
-            except DataError as error:
-                raise DataError(f"{extractor}, domain {domain}: {error}") from error
     _write(output, X, ids, record, None if scale == PCA else columns)
 
 
@@ -118,6 +115,13 @@ def _loaded(name: str, options: Mapping[str, Any], gpus: int) -> Extractor:
 def _load(extractor: Extractor) -> None:
     extractor.load()  # only libraries that are loaded can be limited
     jobs.log_ready()
+
+
+def _scaled(X: Any, scale: str, what: str) -> Any:
+    try:
+        return scaling.fit_scaling(scale, X).apply(X)
+    except DataError as error:
+        raise DataError(f"{what}: {error}") from error
 
 
 def _files(index: Index, domain: str, fetched: PathLike | None) -> list[Path]:
