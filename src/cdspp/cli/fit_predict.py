@@ -105,9 +105,8 @@ def _fit(arguments: Namespace) -> str:
     if arguments.labelled:
         read = rows.join_labels(read, source_rows, arguments.labelled)
     reason["labelled"] = sum(map(bool, read.labels))
-    target, source_rows, source, scaling = rows.scaled_both(
-        arguments.scale, read, source_rows, bridge
-    )
+    both = rows.scaled_both(arguments.scale, read, source_rows, bridge)
+    target, source_rows, source, scaling = both
     texts.append(target.described("target"))
     if source_rows is not None:
         texts.append(source_rows.described("source", target))
