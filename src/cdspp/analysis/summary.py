@@ -14,7 +14,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.names import AVERAGE, LABELS, MAIN, PathLike, Paths
 from cdspp.methods.bridge import PAIRS
 from cdspp.stages.formats import SCORE_COLUMNS, read_frame
-from cdspp.study.plan import STATE, BenchmarkPlan, CurvePlan, Plans, Row
+from cdspp.study.plan import STATE, VARIANT, BenchmarkPlan, CurvePlan, Plans, Row
 from cdspp.study.settings import in_state
 
 Floats = NDArray[np.float64]
@@ -93,11 +93,8 @@ class Summary:
 
     def of_all_tasks(self) -> Summary:
         """Leave out settings that run some of the tasks only."""
-        return self.of_rows(
-            i
-            for i, row in enumerate(self.rows)
-            if row.kind != "variant" or not np.isnan(self.accuracy[i]).all(axis=1).any()
-        )
+        ran, rows = np.isfinite(self.accuracy).sum(axis=2), enumerate(self.rows)
+        return self.of_rows(i for i, r in rows if r.kind != VARIANT or ran[i].all())
 
     def of_rows(self, places: Iterable[int]) -> Summary:
         """Keep the rows at these places."""
@@ -238,14 +235,11 @@ class CurveScores:
 
 def arrange_curves(scores: pd.DataFrame, plan: BenchmarkPlan) -> list[CurveScores]:
     """Arrange a score file by the curves of a plan."""
-    return [
-        CurveScores(
-            curve,
-            _arrange(scores, curve, "accuracy"),
-            _arrange(scores, curve, "collapsed") == 1.0,  # NaN is not
-        )
-        for curve in plan.curves
-    ]
+    found = []
+    for curve in plan.curves:
+        collapsed = _arrange(scores, curve, "collapsed") == 1.0  # NaN is not
+        found.append(CurveScores(curve, _arrange(scores, curve, "accuracy"), collapsed))
+    return found
 
 
 def _arrange(scores: pd.DataFrame, curve: CurvePlan, column: str) -> Floats:

@@ -50,6 +50,7 @@ output file:
 """
 JSON_VERSION = 1  # raised where a key of --json goes, or means something else
 FLAG: dict[str, Any] = {"action": "store_true"}
+SCALES = (*names.SCALES, names.STANDARDISE_EACH)
 REPEATED: dict[str, Any] = {"action": "append", "default": []}
 # Text and settings of options of several commands, which fill in {part}.
 OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -119,10 +120,7 @@ OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "scale the features of each file: rows to unit length, columns to mean 0 and "
         "deviation 1 (shared columns by the source, or with standardise-each by each "
         "file), or to at most 50 principal components (%(default)s)",
-        {
-            "choices": (*names.SCALES, names.STANDARDISE_EACH),
-            "default": names.STANDARDISE,
-        },
+        {"choices": SCALES, "default": names.STANDARDISE},
     ),
 }
 for _role in ("source", "target"):
@@ -201,10 +199,9 @@ def warnings_as_notes(take: Callable[[list[str]], object]) -> Iterator[None]:
             yield
         finally:
             counts = Counter(" ".join(str(each.message).split()) for each in caught)
-            ends = {
-                text: f" ({n} times)" if n > 1 else "" for text, n in counts.items()
-            }
-            take([f"note: {text}{end}\n" for text, end in ends.items()])
+            for text, n in counts.items():
+                times = f" ({n} times)" if n > 1 else ""
+                take([f"note: {text}{times}\n"])
 
 
 def positive_integer(text: str) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 from cdspp.cli import command
 from cdspp.core.errors import ConfigError, CostWarning, DataError, UnitWarning
 from cdspp.core.names import PathLike
-from cdspp.core.wording import counted
+from cdspp.core.wording import aligned, counted
 
 if TYPE_CHECKING:
     from cdspp.datasets.table_rows import DomainRows
@@ -36,6 +36,11 @@ examples:
   cdspp fit --method svm-t --option strategy=ovo --option l2=true \\
       --target sketches.npz --output predictions.csv --model svm.npz
 """
+
+METHODS_NOTE = """\
+* supervised: learns from labelled rows alone
+Before the text, what a fit needs. labels: of both domains
+torch: pip install 'cdspp[networks]', POT: 'cdspp[transport]'"""
 
 PREDICT_EXAMPLES = """\
 examples:
@@ -65,21 +70,15 @@ def _methods(arguments: Namespace) -> str:
     for row in rows:
         shown = row["display_name"] + " *" * row["supervised"]
         grid.append([row["method"], shown, ", ".join(row["needs"]), row["summary"]])
-    widths = [max(map(len, column)) + 2 for column in zip(*grid, strict=True)]
-    lines = [f"{a:{widths[0]}}{b:{widths[1]}}{c:{widths[2]}}{d}" for a, b, c, d in grid]
-    lines += ["", "* supervised: learns from labelled rows alone"]
-    lines += ["Before the text, what a fit needs. labels: of both domains"]
-    lines += ["torch: pip install 'cdspp[networks]', POT: 'cdspp[transport]'"]
-    return "\n".join(lines)
+    return "\n".join([*aligned(grid, left=range(4)), "", METHODS_NOTE])
 
 
 def _option(text: str) -> tuple[str, Any]:
     """Parse ``name=value``; the value is a number, true, false, none or text."""
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise ArgumentTypeError(
-            f"expected NAME=VALUE, for instance alpha=10, got {text!r}"
-        )
+        expected = "expected NAME=VALUE, for instance alpha=10"
+        raise ArgumentTypeError(f"{expected}, got {text!r}")
     words = {"true": True, "false": False, "none": None}
     if value.lower() in words:
         return name, words[value.lower()]
@@ -106,9 +105,8 @@ def _fit(arguments: Namespace) -> str:
     if arguments.labelled:
         read = rows.join_labels(read, source_rows, arguments.labelled)
     reason["labelled"] = sum(map(bool, read.labels))
-    target, source_rows, source, scaling = rows.scaled_both(
-        arguments.scale, read, source_rows, bridge
-    )
+    both = rows.scaled_both(arguments.scale, read, source_rows, bridge)
+    target, source_rows, source, scaling = both
     texts.append(target.described("target"))
     if source_rows is not None:
         texts.append(source_rows.described("source", target))
@@ -269,11 +267,9 @@ def _choice_text(reason: Reason) -> str:
         return f"chosen {reason['choice']}"
     if reason["evidence"] == "settled":
         return "the best bet (settled by a test)"
-    share = f"{100 * float(reason['probability']):.0f} %"
-    return (
-        f"the best bet ({reason['candidate']} is better than target-only with a "
-        f"probability of {share}; evidence: {reason['evidence']})"
-    )
+    chance = f"a probability of {100 * float(reason['probability']):.0f} %"
+    better = f"{reason['candidate']} is better than target-only with {chance}"
+    return f"the best bet ({better}; evidence: {reason['evidence']})"
 
 
 def changes(
@@ -285,10 +281,9 @@ def changes(
     moved = sum(str(predictions[name]) != labels[name] for name in both)
     new = reason["method"]
     method = f"still {new}" if old["method"] == new else f"{old['method']} to {new}"
-    yield (
-        f"Since {old['date']}: {old['labelled']} to {reason['labelled']} labelled "
-        f"rows; {method}; {moved} of {counted(len(both), 'prediction')} changed."
-    )
+    labelled = f"{old['labelled']} to {reason['labelled']} labelled rows"
+    share = f"{moved} of {counted(len(both), 'prediction')} changed"
+    yield f"Since {old['date']}: {labelled}; {method}; {share}."
     if _choice_text(old) != _choice_text(reason):
         yield f"Then: {_choice_text(old)}. Now: {_choice_text(reason)}."
 
@@ -364,14 +359,9 @@ def _read_target(arguments: Namespace, kept: Mapping[str, Any]) -> DomainRows:
     except (AttributeError, TypeError, ValueError) as error:
         fault = f"a damaged model ({error})"
         raise DataError(f"{arguments.model}: {fault}. Fit again.") from error
-    columns = Columns(
-        arguments.label or label,
-        arguments.id or id_,
-        (*arguments.drop, *drop),
-        tuple(name for name in ("label", "id") if getattr(arguments, name)),
-        arguments.encoding,
-        arguments.decimal,
-    )
+    given = tuple(name for name in ("label", "id") if getattr(arguments, name))
+    names = arguments.label or label, arguments.id or id_, (*arguments.drop, *drop)
+    columns = Columns(*names, given, arguments.encoding, arguments.decimal)
     rows = read_domain(arguments.target, columns, encoder)
     require_dropped(arguments.drop, [rows])
     return rows
@@ -383,9 +373,8 @@ def add_commands(commands: Any) -> None:
     methods = command.add_command(commands, "methods", _methods, text)
     command.add_options(methods, "--json")
     text = "fit a method and predict the unlabelled target rows"
-    fit = command.add_command(
-        commands, "fit", _fit, text, f"{command.FILES}\n{FIT_EXAMPLES}"
-    )
+    epilog = f"{command.FILES}\n{FIT_EXAMPLES}"
+    fit = command.add_command(commands, "fit", _fit, text, epilog)
     add = fit.add_argument
     add("--method", help="see `cdspp methods` (the best bet of `cdspp compare`)")
     note = "an option of the method, for instance alpha=1; may be repeated"

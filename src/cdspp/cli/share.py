@@ -208,10 +208,9 @@ def _check_members(archive: Path, limit: int) -> tuple[set[str], list[str], str]
     with zipfile.ZipFile(archive) as opened:
         sizes = {each.filename: each.file_size for each in opened.infolist()}
         if (total := sum(sizes.values())) > limit:
-            raise DataError(
-                f"{archive}: its members take {total} bytes, and half of what is free "
-                f"is {limit}. Nothing was unpacked. Set TMPDIR to a larger disk."
-            )
+            why = f"its members take {total} bytes, and half of what is free is {limit}"
+            remedy = "Nothing was unpacked. Set TMPDIR to a larger disk."
+            raise DataError(f"{archive}: {why}. {remedy}")
         top = min(sizes, default="").partition("/")[0]
         if f"{top}/{SUMS}" not in sizes:
             note = f"No member was compared: {archive} has no {SUMS}, as of cdspp 0.2."

@@ -170,12 +170,17 @@ def _progress(study: Study, files: Sequence[str]) -> dict[str, Any]:
     from cdspp.report.registry import KINDS, names_of_kind
     from cdspp.study.files import FIT, files_after_fits, files_before_fits
     from cdspp.study.plan import plan_of
-    from cdspp.study.progress import STATES, missing_files, study_progress
+    from cdspp.study.progress import STATES, study_progress
 
     plans = [plan_of(study, name) for name in study.benchmarks]
     names = (names_of_kind(kind, plans) for kind in KINDS)
     stages = files_before_fits(study) | files_after_fits(study, *names)
-    progress, missing = study_progress(study), missing_files(stages)
+    files_of_stages: list[dict[str, Any]] = []
+    for stage, made in stages.items():
+        lost = [file for file in made if not os.path.isfile(file)]
+        row = {"stage": stage, "there": len(made) - len(lost), "missing": lost}
+        files_of_stages += [row] if made else []
+    progress = study_progress(study)
     fits = [
         {"benchmark": name, "method": method} | {state: n[state] for state in STATES}
         for (name, method), n in progress.fits.items()
@@ -183,7 +188,7 @@ def _progress(study: Study, files: Sequence[str]) -> dict[str, Any]:
     keys = (key for name in study.benchmarks for key in study.fits(name))
     records = (f"{FIT.format(study=study.name, **key._asdict())}.json" for key in keys)
     again, stopped = progress.to_repeat, progress.stopped
-    left = any(missing.values()) or any(row["missing"] for row in fits)
+    left = any(row["missing"] for row in (*files_of_stages, *fits))
     return {
         "study": study.name,
         "runs": [{"run": str(run), "lives": run.lives} for run in progress.runs],
@@ -193,12 +198,7 @@ def _progress(study: Study, files: Sequence[str]) -> dict[str, Any]:
         "stopped": stopped,
         "logs_fault": writing_fault("logs") if stopped else "",
         "mixed_versions": mixtures_note(filter(os.path.isfile, records)),
-        "files": [
-            {"stage": stage, "there": len(made) - len(lost), "missing": lost}
-            for stage, made in stages.items()
-            for lost in [missing[stage]]
-            if made
-        ],
+        "files": files_of_stages,
         "resume": study_command(files) if left and not progress.runs else "",
     }
 

@@ -153,10 +153,9 @@ def require_common(classes: Mapping[str, Iterable[Any]]) -> None:
 
 def one_class(target: str, label: Any, known: str) -> str:
     """Say that all labelled rows of a target are of one class, and what to do."""
-    return (
-        f"{target}: all labelled rows are of the class {str(label)!r}, {known}. With "
-        "one class every method is right; label rows of the others."
-    )
+    fault = f"all labelled rows are of the class {str(label)!r}, {known}"
+    remedy = "With one class every method is right; label rows of the others."
+    return f"{target}: {fault}. {remedy}"
 
 
 def listed(labels: Iterable[Any]) -> str:

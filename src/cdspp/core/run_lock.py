@@ -188,9 +188,8 @@ def check_run() -> None:
         return
     now = read_run_lock(_run.path)
     if now is None or now.lives is False:
-        raise StaleJobError(
-            "the run that started this job has ended, so the job ends without a result."
-        )
+        ended = "the run that started this job has ended"
+        raise StaleJobError(f"{ended}, so the job ends without a result.")
     for file in sorted(_loaded() & _run.code.keys()):
         place = _place(file)
         if place is None or place[:2] != _run.code[file]:

@@ -38,10 +38,8 @@ def counted(number: int, noun: str) -> str:
 
 def shortened(names: Sequence[str], most: int = 3) -> str:
     """Write the first names, and dots for others."""
-    shown = [*names[:most]]
-    if len(names) > most:
-        shown.append("...")
-    return ", ".join(shown)
+    more = ["..."] if len(names) > most else []
+    return ", ".join([*names[:most], *more])
 
 
 def duration(seconds: float) -> str:

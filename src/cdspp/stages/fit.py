@@ -152,12 +152,9 @@ def _write_fit(
         key = fit_key(fit.predictions)
         places = {"benchmark": job_inputs.benchmark, "task": job_inputs.task}
         run = external_reader(files["predictions"], setting=key.setting, **places)
-    trials = read_trials(
-        files,
-        overlap=fit.overlap,
-        bridge=fit.bridge,
-        keep_sparse=bool(fit.bridge) and method_class(fit.method).accepts_sparse,
-    )
+    sparse = bool(fit.bridge) and method_class(fit.method).accepts_sparse
+    how: dict[str, Any] = {"overlap": fit.overlap, "bridge": fit.bridge}
+    trials = read_trials(files, **how, keep_sparse=sparse)
     done = DoneTrials(fit, made_of, inputs)
     rows: dict[str, list[Any]] = {name: [] for name in formats.FIT_COLUMNS}
     results = []

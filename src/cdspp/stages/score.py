@@ -2,8 +2,7 @@
 
 Standard errors over rows rest on the scores of rows. One NPZ file per benchmark has,
 for the last iteration of every fit, a matrix of trials by rows of the target domain,
-and for every task the class of each row. Rows without a label get predictions, by a
-vote of the trials.
+and for every task the class of each row.
 """
 
 from __future__ import annotations

@@ -4,9 +4,7 @@ The same method is fitted on the same target rows with another source. Each *sta
 takes more information away: which class is which, that rows of a class belong together,
 that the rows are data, and the source itself. Without a source a method is also
 regularised otherwise and does not know the source's class sizes; the labelled target
-rows, repeated to *match* these sizes, keep both. For a method that uses a bridge, two
-more states keep the source and shuffle the bridge: the partners of shared columns, or
-of paired rows.
+rows, repeated to *match* these sizes, keep both. Two more states act on a bridge alone.
 """
 
 from __future__ import annotations

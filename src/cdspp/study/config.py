@@ -290,8 +290,7 @@ def _toy_problem_fault(name: str, entry: Config) -> str:
 def _datasets(
     config: Config, catalogue: str | Path, data: str | Path | None
 ) -> tuple[dict[str, StudyDataset], list[str], list[str]]:
-    faults: list[str] = []
-    notes: list[str] = []
+    faults, notes = list[str](), list[str]()
     datasets: dict[str, StudyDataset] = {}
     for name, entry in load_catalogue(catalogue).items():
         if (kind := entry["kind"]) in KINDS:

@@ -282,7 +282,7 @@ def problem_size(study: Study, key: FitKey) -> Size:
         n_labelled=n_labelled,
         n_unlabelled=n_rest + data.unlabelled.get(target, 0),
         d_target=d_target,
-        density=max(_density(study, data, *side) for side in sides),
+        density=max(_density(study, *side) for side in sides),
     )
 
 
@@ -331,12 +331,9 @@ def _extractor(study: Study, domain: str, view: str) -> Extractor:
     return make_extractor(chosen.extractor, **chosen.domain_options(domain))
 
 
-def _density(study: Study, data: StudyDataset, domain: str, name: str) -> float:
-    view = study.views[name]
-    if view.view or view.scale == names.PCA or data.spec(view, domain) is not None:
-        return 1.0
+def _density(study: Study, domain: str, name: str) -> float:
     texts = _extractor(study, domain, name).kind == "texts"
-    return WORDS_SHARE if texts else 1.0
+    return WORDS_SHARE if texts and study.views[name].scale != names.PCA else 1.0
 
 
 def _width(study: Study, data: StudyDataset, domain: str, name: str) -> int:

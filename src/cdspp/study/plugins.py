@@ -124,11 +124,10 @@ class ConfigNames:
                 place = f"in domain {domain}, class {', '.join(small)}"
                 yield f"{where}.target: {fault} {place}."
         wanted = asked.get("source", 0)
-        sources = (
-            (size, label, domain)
-            for domain in roles["source"]
-            for label, size in domains.get(domain, {}).items()
-        )
+        sources = []
+        for domain in roles["source"]:
+            sizes = domains.get(domain, {}).items()
+            sources += [(size, label, domain) for label, size in sizes]
         largest, label, domain = max(sources, default=(wanted, "", ""))
         if largest < wanted:
             most = f"the largest, {label} in {domain}, has {largest}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,14 +83,6 @@ def study_progress(study: Study) -> Progress:
                 found = read_log(log.as_posix())
                 _add_job(progress, found, "/".join(log.with_suffix("").parts[1:]))
     return progress
-
-
-def missing_files(stages: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Return which files of each stage are not there."""
-    missing = {}
-    for stage, files in stages.items():
-        missing[stage] = [file for file in files if not Path(file).is_file()]
-    return missing
 
 
 def _add_fits(progress: Progress, study: Study, fits: list[FitKey]) -> None:

@@ -383,9 +383,7 @@ def changed_files(root: Path, own: str = "") -> Iterator[tuple[Path, str]]:
         elif (found := file_digest(path)) != digest:
             # What lies elsewhere, predictions of another program, no run makes again.
             remedy = "Run" if name.startswith("..") else "Delete it and run"
-            yield (
-                path,
-                f"the report was made of another content (sha256 {digest[:12]}, now "
-                f"{found[:12]}): it was changed by hand, or by a run that did not end. "
-                f"{remedy} the study again",
-            )
+            content = f"another content (sha256 {digest[:12]}, now {found[:12]})"
+            cause = "it was changed by hand, or by a run that did not end"
+            why = f"the report was made of {content}: {cause}. {remedy} the study again"
+            yield path, why
