@@ -45,7 +45,6 @@ _SENTENCES = {
         "features"
     ),
 }
-_ORDER = (*STATEMENTS, TOO_FEW, COLLAPSED)
 
 
 def interval_text(gain: PairedGain) -> str:
@@ -66,11 +65,6 @@ def tally(comparisons: pd.DataFrame) -> Counter[str]:
     """Count the verdicts of one method over tasks, the average left out."""
     tasks = comparisons[comparisons["task"] != AVERAGE].drop_duplicates("task")
     return Counter(tasks["verdict"])
-
-
-def _of_tasks(verdict: str, counts: Counter[str]) -> str:
-    text = "collapsed or diverged fits" if verdict == COLLAPSED else verdict
-    return f"{text} on {counts[verdict]}"
 
 
 def reference_answer(comparisons: pd.DataFrame) -> str:
@@ -95,7 +89,9 @@ def _answer(ours: pd.DataFrame, default: pd.DataFrame) -> str:
     text = f"{text}{_numbers(average)}."
     if counts.total() < 2:
         return text
-    tasks = ", ".join(_of_tasks(name, counts) for name in _ORDER if counts[name])
+    titles = {COLLAPSED: "collapsed or diverged fits"}
+    found = [word for word in (*STATEMENTS, TOO_FEW, COLLAPSED) if counts[word]]
+    tasks = ", ".join(f"{titles.get(word, word)} on {counts[word]}" for word in found)
     return f"on average over {counts.total()} tasks {text} Task by task: {tasks}."
 
 

@@ -74,13 +74,10 @@ def compare_pairwise(
 _OF_RIVAL = {"": "row", "_name": "display_name", "_accuracy": "accuracy"}
 
 
-def no_pairwise() -> pd.DataFrame:
-    """Return gains of nothing."""
-    return pd.DataFrame(columns=list(PAIRWISE_COLUMNS)).astype(PAIRWISE_COLUMNS)
-
-
-def read_pairwise(path: PathLike) -> pd.DataFrame:
-    """Read the gains of a ``pairwise_<benchmark>.csv``."""
+def read_pairwise(path: PathLike | None) -> pd.DataFrame:
+    """Read the gains of a ``pairwise_<benchmark>.csv``; without one, none."""
+    if path is None:
+        return pd.DataFrame(columns=list(PAIRWISE_COLUMNS)).astype(PAIRWISE_COLUMNS)
     return read_csv(path, PAIRWISE_COLUMNS)
 
 

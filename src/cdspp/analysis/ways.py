@@ -163,10 +163,8 @@ def statement(openings: Sequence[Opening]) -> str:
         for own in (True, False)
         if (word, own) in subjects
     ]
-    nothing = (
-        "No method that ran uses a source." if openings else "Nothing was run yet."
-    )
-    text = f"{sentence('; '.join(parts))}." if parts else nothing
+    nothing = "no method that ran uses a source" if openings else "nothing was run yet"
+    text = f"{sentence('; '.join(parts) or nothing)}."
     if len(text.split()) <= MOST_WORDS:
         return text
     counts = {word: sum(len(w.get(word, [])) for w in words.values()) for word in SIGNS}

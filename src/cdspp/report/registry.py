@@ -104,7 +104,7 @@ def _never(plan: BenchmarkPlan) -> bool:
     return False
 
 
-def _several_tasks(plan: BenchmarkPlan) -> bool:
+def _several(plan: BenchmarkPlan) -> bool:
     return len(plan.tasks) > 1
 
 
@@ -259,29 +259,18 @@ _HELPED = (
 )
 _OVERVIEW = "Average accuracy of every method and control by benchmark."
 
-_PICTURE = (Item(FIGURE, "ways", WAYS, caption=_WAYS),)
 _CHART = (
     Item(FIGURE, "bridges", BRIDGES, _varies(PAIRS), caption=_BRIDGES),
     Item(FIGURE, "source-help", OPENING, caption="{opening}"),
 )
 # What a figure shows, or another table, the page does not tell again as a table.
 _BENCHMARK = (
-    Item(
-        TABLE,
-        "accuracy_{benchmark}",
-        SCORE_TABLES,
-        fold=EVERY_TASK,
-        shown=_several_tasks,
-    ),
+    Item(TABLE, "accuracy_{benchmark}", SCORE_TABLES, fold=EVERY_TASK, shown=_several),
     Item(FIGURE, "methods_{benchmark}", CHARTS, fold=EVERY_TASK, caption=_METHODS),
     Item(
-        TABLE,
-        "class-accuracy_{benchmark}",
-        SCORE_TABLES,
-        fold=EVERY_TASK,
-        shown=_never,
+        TABLE, "class-accuracy_{benchmark}", SCORE_TABLES, fold=EVERY_TASK, shown=_never
     ),
-    Item(TABLE, "source-help_{benchmark}", TASKS, fold=BY_TASK, shown=_several_tasks),
+    Item(TABLE, "source-help_{benchmark}", TASKS, fold=BY_TASK, shown=_several),
     Item(TABLE, "pairwise_{benchmark}", TASKS, caption=_PAIRWISE),  # not folded: first
     Item(TABLE, "several-sources_{benchmark}", TASKS, _has(LEFT_OUT), SEVERAL),
     Item(FIGURE, "labels_{benchmark}", CHARTS, _varies(LABELS), CURVES, _LABELS),
@@ -311,7 +300,7 @@ _MATRIX = (
     Item(FIGURE, "source-states", OPENING, caption=_STATES),
     Item(TABLE, "source-help", MATRIX, caption=_HELPED, shown=_never),
 )
-_AT_A_GLANCE = (Item(TABLE, "overview", OVERVIEW, caption=_OVERVIEW),)
+_AT_A_GLANCE = Item(TABLE, "overview", OVERVIEW, caption=_OVERVIEW)
 
 # What stands in the page before a part that is folded away, by its anchor.
 _SENTENCES = {
@@ -330,19 +319,17 @@ _SENTENCES = {
 }
 
 
-def _folded(
-    anchor: str, heading: str, group: str, items: tuple[Item, ...] = ()
-) -> Part:
+def _folded(anchor: str, heading: str, group: str, *items: Item) -> Part:
     return Part(anchor, heading, group, items, _SENTENCES[anchor])
 
 
 OWN: tuple[Part, ...] = (
-    Part("opening", "", items=_PICTURE),
+    Part("opening", "", items=(Item(FIGURE, "ways", WAYS, caption=_WAYS),)),
     Part("chart", "With the source, and without", items=_CHART),
     _folded("overview", "All methods at a glance", "", _AT_A_GLANCE),
     Part("benchmark-{benchmark}", "{title}", DETAILS, _BENCHMARK),
     Part("states", "Did the source help each method?", DETAILS, _MATRIX),
-    _folded("selection", "Are hyper-parameters the reason?", DETAILS, _SELECTIONS),
+    _folded("selection", "Are hyper-parameters the reason?", DETAILS, *_SELECTIONS),
     _folded("times", "What it costs", DETAILS),
     _folded("graph", "Where the test labels go", AUDIT),
     _folded("numbers", "How the numbers are made", AUDIT),
@@ -381,8 +368,7 @@ def item_jobs(plans: Plans) -> list[ItemJob]:
     jobs: dict[tuple[str, Maker, str], ItemJob] = {}
     pairs = [(part, item) for part in page_parts() for item in part.items]
     for part, item in pairs:
-        maker = item.maker
-        if maker is None:
+        if (maker := item.maker) is None:
             continue
         stem = re.sub(r"[-_]?{\w+}", "", item.name)
         of_data = set(maker.inputs) <= set(_OF_DATA)

@@ -170,9 +170,7 @@ def _draw_gains(
                     _gain(axes, comparison, y - 0.16, (_BASELINE, "s", "white"))
                 if (rival := _hardest(comparisons)) is not None:
                     _gain(axes, rival, y + 0.16, _look(verdict_of(comparisons)))
-            axes.set_yticks(
-                range(len(group)), [style.task_text(task) for task in group]
-            )
+            axes.set_yticks(range(len(group)), list(map(style.task_text, group)))
             axes.set_ylim(max(1, len(group)) - 0.5, -0.5)
             style.quiet(axes)
         figure.supxlabel("gain, points")

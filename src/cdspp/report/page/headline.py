@@ -73,12 +73,12 @@ def read_headline(results_dir: PathLike) -> Headline:
     overview = read_csv(path, _OVERVIEW)
     named = overview.drop_duplicates("benchmark")
     titles = dict(zip(named["benchmark"], named["title"], strict=True))
-    openings = {name: _opening(folder, name) for name in titles}
+    found = ((name, _opening(folder, name)) for name in titles)
     scores = [folder / "scores" / f"{name}.parquet" for name in titles]
     return Headline(
         overview,
         titles,
-        {name: each for name, each in openings.items() if each is not None},
+        {name: each for name, each in found if each is not None},
         [f"{t}: {text}" for k, t in titles.items() for text in _notes(folder, k)],
         fit_records.failures_of_scores(scores),
         fit_records.mixtures_note(folder.joinpath("fits").glob("*/*/*/*/[!.]*.json")),

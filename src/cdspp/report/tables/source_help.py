@@ -125,6 +125,8 @@ def build_task_table(comparisons: pd.DataFrame, plan: BenchmarkPlan) -> Table:
 def build_pairwise_table(pairwise: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     """Build the table ``pairwise_<benchmark>``; its CSV has the gains over all."""
     methods = pairwise.drop_duplicates("row")
+    # Methods without a rank come last.
+    order = methods["rank"].where(methods["rank"] > 0).sort_values(kind="stable").index
     chosen = methods[methods["role"] == REFERENCE].head(1)
     rival = next(iter(chosen["row"]), next(iter(methods["row"]), ""))
     over = pairwise[pairwise["rival"] == rival].set_index("row")
@@ -146,13 +148,9 @@ def build_pairwise_table(pairwise: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         "samples and other rows of this kind, not corrected for the number of methods."
         f"{interval_note(pairwise['trials'])} {plan.protocol}",
         columns,
-        methods.sort_values("rank", key=_unranked_last, kind="stable").itertuples(),
+        methods.loc[order].itertuples(),
         data=pairwise,
     )
-
-
-def _unranked_last(ranks: pd.Series) -> pd.Series:
-    return ranks.where(ranks > 0, math.inf)
 
 
 def _over(rivals: Mapping[str, str]) -> list[str]:
