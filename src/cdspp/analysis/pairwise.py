@@ -62,16 +62,14 @@ def compare_pairwise(
         gain = comparison.gain(rival, task)
         records[first, second] = gain
         records[second, first] = replace(gain, gain=-gain.gain)
+    of_rival = {"": "row", "_name": "display_name", "_accuracy": "accuracy"}
     found = [
         sides[ours]
-        | {f"rival{key}": sides[theirs][name] for key, name in _OF_RIVAL.items()}
+        | {f"rival{key}": sides[theirs][name] for key, name in of_rival.items()}
         | {"gain": gain.gain, "low": gain.low, "high": gain.high, "trials": gain.trials}
         for (ours, theirs), gain in sorted(records.items())
     ]
     return pd.DataFrame(found, columns=list(PAIRWISE_COLUMNS)).astype(PAIRWISE_COLUMNS)
-
-
-_OF_RIVAL = {"": "row", "_name": "display_name", "_accuracy": "accuracy"}
 
 
 def read_pairwise(path: PathLike | None) -> pd.DataFrame:

@@ -214,7 +214,6 @@ def way_lines(each: Opening) -> list[str]:
         grid.append([*cells, way.reason])
     lines = aligned(grid, left=(0, 1, 5, 6))
     if each.without:
-        lines.append(
-            f"  without a source: {in_points(each.accuracy)} % ({each.without})"
-        )
+        best = f"{in_points(each.accuracy)} % ({each.without})"
+        lines.append(f"  without a source: {best}")
     return lines

@@ -100,6 +100,10 @@ def _varies(parameter: str) -> Callable[[BenchmarkPlan], bool]:
     return lambda plan: parameter in plan.varied
 
 
+def _of_options(plan: BenchmarkPlan) -> bool:
+    return bool(plan.varied - {LABELS, PAIRS})
+
+
 def _never(plan: BenchmarkPlan) -> bool:
     return False
 
@@ -274,14 +278,7 @@ _BENCHMARK = (
     Item(TABLE, "pairwise_{benchmark}", TASKS, caption=_PAIRWISE),  # not folded: first
     Item(TABLE, "several-sources_{benchmark}", TASKS, _has(LEFT_OUT), SEVERAL),
     Item(FIGURE, "labels_{benchmark}", CHARTS, _varies(LABELS), CURVES, _LABELS),
-    Item(
-        FIGURE,
-        "sensitivity_{benchmark}",
-        CHARTS,
-        lambda plan: plan.varied - {LABELS, PAIRS},
-        CURVES,
-        _SENSITIVITY,
-    ),
+    Item(FIGURE, "sensitivity_{benchmark}", CHARTS, _of_options, CURVES, _SENSITIVITY),
     Item(TABLE, "curve-{curve}_{benchmark}", SCORE_TABLES, fold=CURVES, shown=_never),
     Item(
         FIGURE, "iterations_{benchmark}", CHARTS, fold=ITERATIONS, caption=_ITERATIONS

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cdspp.analysis import source_help, verdicts
-from cdspp.analysis.answers import gain_without_source, tally, verdict_of
+from cdspp.analysis.answers import WORDS, gain_without_source, tally, verdict_of
 from cdspp.analysis.pairwise import compare_pairwise
 from cdspp.analysis.summary import read_scores
 from cdspp.analysis.verdicts import interval_note
@@ -189,8 +189,7 @@ def _method_line(
 ) -> Line:
     counts = tally(comparisons)
     uncorrected = verdict_of(source_help.on_average(comparisons))
-    words = (*verdicts.STATEMENTS, verdicts.TOO_FEW, verdicts.COLLAPSED)
-    text = ", ".join(f"{counts[word]} {word}" for word in words if counts[word])
+    text = ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word])
     gain, whole = gain_without_source(average) or (math.nan, math.nan)
     n_tasks, title = counts.total(), comparisons["title"].iloc[0]
     cells = (
