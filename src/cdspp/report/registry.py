@@ -120,7 +120,7 @@ _showcase = attrgetter("showcase")
 _OF_DATA = ("labels", "features", "splits")
 _OF_SHOWCASE = ("fits", "subspace", "source_labels", "target_labels")
 _SELECTING = ("scores", "comparisons", "selecting_records")
-SCORE_TABLES = _maker("tables.benchmark:write_benchmark")
+SCORES = _maker("tables.benchmark:write_benchmark")
 OVERVIEW = _maker("tables.benchmark:write_overview")
 DATA = _maker("tables.contents:write_contents", *_OF_DATA)
 SELECTION = _maker("tables.selection:write_selection", *_SELECTING)
@@ -269,21 +269,19 @@ _CHART = (
 )
 # What a figure shows, or another table, the page does not tell again as a table.
 _BENCHMARK = (
-    Item(TABLE, "accuracy_{benchmark}", SCORE_TABLES, fold=EVERY_TASK, shown=_several),
+    Item(TABLE, "accuracy_{benchmark}", SCORES, fold=EVERY_TASK, shown=_several),
     Item(FIGURE, "methods_{benchmark}", CHARTS, fold=EVERY_TASK, caption=_METHODS),
-    Item(
-        TABLE, "class-accuracy_{benchmark}", SCORE_TABLES, fold=EVERY_TASK, shown=_never
-    ),
+    Item(TABLE, "class-accuracy_{benchmark}", SCORES, fold=EVERY_TASK, shown=_never),
     Item(TABLE, "source-help_{benchmark}", TASKS, fold=BY_TASK, shown=_several),
     Item(TABLE, "pairwise_{benchmark}", TASKS, caption=_PAIRWISE),  # not folded: first
     Item(TABLE, "several-sources_{benchmark}", TASKS, _has(LEFT_OUT), SEVERAL),
     Item(FIGURE, "labels_{benchmark}", CHARTS, _varies(LABELS), CURVES, _LABELS),
     Item(FIGURE, "sensitivity_{benchmark}", CHARTS, _of_options, CURVES, _SENSITIVITY),
-    Item(TABLE, "curve-{curve}_{benchmark}", SCORE_TABLES, fold=CURVES, shown=_never),
+    Item(TABLE, "curve-{curve}_{benchmark}", SCORES, fold=CURVES, shown=_never),
     Item(
         FIGURE, "iterations_{benchmark}", CHARTS, fold=ITERATIONS, caption=_ITERATIONS
     ),
-    Item(TABLE, "iterations_{benchmark}", SCORE_TABLES, fold=ITERATIONS, shown=_never),
+    Item(TABLE, "iterations_{benchmark}", SCORES, fold=ITERATIONS, shown=_never),
     Item(FIGURE, "subspace_{benchmark}", SHOWCASE, _showcase, ONE_TASK, _SUBSPACE),
     Item(FIGURE, "confusion_{benchmark}", SHOWCASE, _showcase, ONE_TASK, _CONFUSION),
     Item(TABLE, "contents_{benchmark}", DATA, fold=CONTENTS),

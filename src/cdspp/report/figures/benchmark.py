@@ -258,7 +258,7 @@ def _draw_sensitivity(curves: Sequence[CurveScores], outputs: Paths) -> None:
     blank, sizes["spare"] = [""] * len(curves), True
     with style.gridded(blank, n_columns, outputs, **sizes) as (figure, panels):
         for axes, curve in zip(panels, curves, strict=True):
-            _sensitivity_panel(axes, curve, looks)
+            _option_panel(axes, curve, looks)
             _name_axis(axes, parameter_title(curve.plan.parameter))
         low, high = figure.axes[0].get_ylim()
         # Curves that vary by less than ten points look flat.
@@ -278,9 +278,7 @@ def _draw_sensitivity(curves: Sequence[CurveScores], outputs: Paths) -> None:
         style.add_legend(figure, handles, "upper center")
 
 
-def _sensitivity_panel(
-    axes: Axes, curve: CurveScores, looks: Mapping[str, Any]
-) -> None:
+def _option_panel(axes: Axes, curve: CurveScores, looks: Mapping[str, Any]) -> None:
     if curve.main is not None:
         axes.axvline(curve.main, **_MAIN)
     by_task = _by_task(curve)
