@@ -11,7 +11,7 @@ import pytest
 from support.report_data import make_plan, score_rows, write_sample_scores
 from support.score_data import as_frame
 
-from cdspp.analysis.pairwise import compare_pairwise, leader, no_pairwise, read_pairwise
+from cdspp.analysis.pairwise import compare_pairwise, leader, read_pairwise
 from cdspp.analysis.source_help import compare_with_rivals, on_average
 from cdspp.report.tables.source_help import build_pairwise_table
 from cdspp.report.tables.table import to_csv, to_html
@@ -124,7 +124,7 @@ def test_the_leader_is_told_with_its_gain(means: dict[str, float], told: str) ->
 
 
 def test_nothing_leads_where_nothing_ran_or_all_have_collapsed() -> None:
-    assert leader(no_pairwise()) == ""
+    assert leader(read_pairwise(None)) == ""
     pairs = accuracies(svm_t=0.5, cdspp=0.7)
     assert leader(pairs.assign(collapsed=True)) == ""
     alone = leader(pairs.assign(collapsed=pairs["row"] == "cdspp"))

@@ -9,20 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from cdspp.analysis import source_help
-from cdspp.analysis.verdicts import (
-    COLLAPSED,
-    DEPENDS,
-    EQUAL,
-    HELPS,
-    HURTS,
-    MIN_TRIALS,
-    NOT_ASKED,
-    STATEMENTS,
-    TOO_FEW,
-    UNDECIDED,
-    PairedGain,
-)
+from cdspp.analysis import source_help, verdicts
 from cdspp.core.names import ALONE, AVERAGE, CLASS_NOISE, MATCHED
 from cdspp.core.wording import in_points, sentence
 
@@ -31,24 +18,25 @@ _OVER = {
     MATCHED: "over no source with matched class sizes",
 }
 _SENTENCES = {
-    HELPS: "the source helps {}",
-    HURTS: "the source hurts {}",
-    EQUAL: "the source makes no difference to {} beyond the margin",
-    UNDECIDED: "the trials leave open whether the source helps {}",
-    DEPENDS: "whether the source helps {} depends on the measure",
-    TOO_FEW: (
-        f"too few trials, of at least {MIN_TRIALS}, to say whether the source helps "
-        "{}"
+    verdicts.HELPS: "the source helps {}",
+    verdicts.HURTS: "the source hurts {}",
+    verdicts.EQUAL: "the source makes no difference to {} beyond the margin",
+    verdicts.UNDECIDED: "the trials leave open whether the source helps {}",
+    verdicts.DEPENDS: "whether the source helps {} depends on the measure",
+    verdicts.TOO_FEW: (
+        f"too few trials, of at least {verdicts.MIN_TRIALS}, to say whether the source "
+        "helps {}"
     ),
-    COLLAPSED: (
+    verdicts.COLLAPSED: (
         "no statement on {}, since fits have collapsed or diverged: centre or scale "
         "features"
     ),
 }
-_ORDER = (*STATEMENTS, TOO_FEW, COLLAPSED)
+# In the order of sentences and tables.
+WORDS = (*verdicts.STATEMENTS, verdicts.TOO_FEW, verdicts.COLLAPSED)
 
 
-def interval_text(gain: PairedGain) -> str:
+def interval_text(gain: verdicts.PairedGain) -> str:
     """Write a gain, or a row of comparisons, in points with its interval."""
     if math.isnan(gain.low):
         return f"{in_points(gain.gain)} points"
@@ -59,18 +47,13 @@ def interval_text(gain: PairedGain) -> str:
 def verdict_of(comparisons: pd.DataFrame) -> str:
     """Return the verdict on the average over tasks, or on the only one."""
     average = source_help.on_average(comparisons)
-    return NOT_ASKED if average.empty else str(average["verdict"].iloc[0])
+    return verdicts.NOT_ASKED if average.empty else str(average["verdict"].iloc[0])
 
 
 def tally(comparisons: pd.DataFrame) -> Counter[str]:
     """Count the verdicts of one method over tasks, the average left out."""
     tasks = comparisons[comparisons["task"] != AVERAGE].drop_duplicates("task")
     return Counter(tasks["verdict"])
-
-
-def _of_tasks(verdict: str, counts: Counter[str]) -> str:
-    text = "collapsed or diverged fits" if verdict == COLLAPSED else verdict
-    return f"{text} on {counts[verdict]}"
 
 
 def reference_answer(comparisons: pd.DataFrame) -> str:
@@ -95,7 +78,9 @@ def _answer(ours: pd.DataFrame, default: pd.DataFrame) -> str:
     text = f"{text}{_numbers(average)}."
     if counts.total() < 2:
         return text
-    tasks = ", ".join(_of_tasks(name, counts) for name in _ORDER if counts[name])
+    titles = {verdicts.COLLAPSED: "collapsed or diverged fits"}
+    found = [word for word in WORDS if counts[word]]
+    tasks = ", ".join(f"{titles.get(word, word)} on {counts[word]}" for word in found)
     return f"on average over {counts.total()} tasks {text} Task by task: {tasks}."
 
 
@@ -104,7 +89,7 @@ def without_source(comparisons: pd.DataFrame) -> list[str]:
     parts = []
     for group in source_help.by_default(comparisons):
         average = source_help.on_average(group)
-        found = gain_without_source(average[average["trials"] >= MIN_TRIALS])
+        found = gain_without_source(average[average["trials"] >= verdicts.MIN_TRIALS])
         if found is not None:
             alone, whole = (in_points(gain, sign=True) for gain in found)
             parts.append(f"{average['display_name'].iloc[0]} {alone} of {whole}")
@@ -119,7 +104,7 @@ def gain_without_source(comparisons: pd.DataFrame) -> tuple[float, float] | None
     others = ~comparisons["state"] & (comparisons["rival"] != source_help.ALL_COLUMNS)
     over_baseline = comparisons[others]["gain"].tolist()
     over_none = comparisons[comparisons["rival"] == ALONE]["gain"].tolist()
-    collapsed = (comparisons["verdict"] == COLLAPSED).any()
+    collapsed = (comparisons["verdict"] == verdicts.COLLAPSED).any()
     if collapsed or not over_baseline or not over_none:
         return None
     return over_baseline[0] - over_none[0], over_baseline[0]
@@ -128,11 +113,11 @@ def gain_without_source(comparisons: pd.DataFrame) -> tuple[float, float] | None
 def _numbers(average: pd.DataFrame) -> str:
     """Return the gains over no source, and over the strongest control."""
     verdict = verdict_of(average)
-    if verdict not in STATEMENTS:
+    if verdict not in verdicts.STATEMENTS:
         return ""
     rows: dict[Any, Any] = {row.rival: row for row in average.itertuples()}
     hardest = str(average["hardest"].iloc[0])
-    if verdict == DEPENDS:
+    if verdict == verdicts.DEPENDS:
         first, rival = average.iloc[0], rows.get(ALONE) or rows[hardest]
         over = "no source" if rival.rival == ALONE else rival.rival
         gains = (rival.gain, rival.balanced_gain)
@@ -147,7 +132,7 @@ def _numbers(average: pd.DataFrame) -> str:
         if state in rows
     ]
     text = f": {', '.join(parts)}" if parts else ""
-    if verdict == UNDECIDED:
+    if verdict == verdicts.UNDECIDED:
         detectable = float(average["detectable"].iloc[0])
         largest = 1 - float(average[average["state"]]["rival_accuracy"].max())
         if detectable > largest:
@@ -161,16 +146,16 @@ def _numbers(average: pd.DataFrame) -> str:
 def _remarks(rows: Mapping[Any, Any]) -> str:
     """Return a remark where the forms of no source disagree, or noise does as well."""
     alone, matched, noise = map(rows.get, (ALONE, MATCHED, CLASS_NOISE))
-    text = ""
+    text, helps = "", verdicts.HELPS
     pairs = {row.pair for row in (alone, matched) if row}
-    if len(pairs) == 2 and pairs & {HELPS, HURTS}:
+    if len(pairs) == 2 and pairs & {helps, verdicts.HURTS}:
         text = (
             ". The two forms of no source disagree: only matched class sizes leave the "
             "regularisation and the class shares as they are with the source"
         )
-    if alone and noise and alone.pair == HELPS and noise.pair != HELPS:
+    if alone and noise and alone.pair == helps and noise.pair != helps:
         other = "whether it is better than noise with classes is open"
-        if noise.pair in (EQUAL, HURTS):
+        if noise.pair in (verdicts.EQUAL, verdicts.HURTS):
             other = "noise with classes does as well"
         text += f". It is better than no source, but {other}"
     return text

@@ -62,25 +62,20 @@ def compare_pairwise(
         gain = comparison.gain(rival, task)
         records[first, second] = gain
         records[second, first] = replace(gain, gain=-gain.gain)
+    of_rival = {"": "row", "_name": "display_name", "_accuracy": "accuracy"}
     found = [
         sides[ours]
-        | {f"rival{key}": sides[theirs][name] for key, name in _OF_RIVAL.items()}
+        | {f"rival{key}": sides[theirs][name] for key, name in of_rival.items()}
         | {"gain": gain.gain, "low": gain.low, "high": gain.high, "trials": gain.trials}
         for (ours, theirs), gain in sorted(records.items())
     ]
     return pd.DataFrame(found, columns=list(PAIRWISE_COLUMNS)).astype(PAIRWISE_COLUMNS)
 
 
-_OF_RIVAL = {"": "row", "_name": "display_name", "_accuracy": "accuracy"}
-
-
-def no_pairwise() -> pd.DataFrame:
-    """Return gains of nothing."""
-    return pd.DataFrame(columns=list(PAIRWISE_COLUMNS)).astype(PAIRWISE_COLUMNS)
-
-
-def read_pairwise(path: PathLike) -> pd.DataFrame:
-    """Read the gains of a ``pairwise_<benchmark>.csv``."""
+def read_pairwise(path: PathLike | None) -> pd.DataFrame:
+    """Read the gains of a ``pairwise_<benchmark>.csv``; without one, none."""
+    if path is None:
+        return pd.DataFrame(columns=list(PAIRWISE_COLUMNS)).astype(PAIRWISE_COLUMNS)
     return read_csv(path, PAIRWISE_COLUMNS)
 
 

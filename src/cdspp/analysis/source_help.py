@@ -278,9 +278,9 @@ def no_comparisons() -> pd.DataFrame:
     return pd.DataFrame(columns=list(COMPARISON_COLUMNS)).astype(COMPARISON_COLUMNS)
 
 
-def read_comparisons(path: names.PathLike) -> pd.DataFrame:
-    """Read the comparisons of a ``source-help_<benchmark>.csv``."""
-    return read_csv(path, COMPARISON_COLUMNS)
+def read_comparisons(path: names.PathLike | None) -> pd.DataFrame:
+    """Read the comparisons of a ``source-help_<benchmark>.csv``; without one, none."""
+    return no_comparisons() if path is None else read_csv(path, COMPARISON_COLUMNS)
 
 
 def of_method(comparisons: pd.DataFrame, row: str) -> pd.DataFrame:

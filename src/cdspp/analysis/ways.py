@@ -76,6 +76,7 @@ def opening(comparisons: pd.DataFrame, pairwise: pd.DataFrame) -> Opening:
     ranked = methods[(methods["rank"] > 0) & ~methods["collapsed"]].sort_values("rank")
     without = ranked[~ranked["uses_source"]].head(1)
     gains = pairwise[pairwise["rival"].isin(without.index)].set_index("row")
+    gains = gains.reindex(methods.index)
     averages = source_help.matrix(comparisons, corrected=True)
     ways = []
     for title, row, best_of in _lines(methods, ranked):
@@ -85,9 +86,7 @@ def opening(comparisons: pd.DataFrame, pairwise: pd.DataFrame) -> Opening:
             ours = by_itself[by_itself["state"]]
         word, reason = _word(ours, by_itself)
         name, accuracy = methods.loc[row, ["display_name", "accuracy"]]
-        gain, low, high = [math.nan] * 3
-        if row in gains.index:
-            gain, low, high = gains.loc[row, ["gain", "low", "high"]]
+        gain, low, high = gains.loc[row, ["gain", "low", "high"]]
         numbers = (float(accuracy), float(gain), float(low), float(high))
         ways.append(Way(title, _without_marks(name), *numbers, word, reason, best_of))
     ways.sort(key=lambda way: (not way.own, math.isnan(way.gain), -way.gain))
@@ -145,7 +144,6 @@ def _word(ours: pd.DataFrame, by_itself: pd.DataFrame) -> tuple[str, str]:
 
 def statement(openings: Sequence[Opening]) -> str:
     """Answer for all benchmarks in a sentence of at most `MOST_WORDS` words."""
-    titles = [each.title for each in openings]
     words: dict[tuple[str, bool], dict[str, list[str]]] = {}
     lines = [(way, each.title) for each in openings for way in each.ways]
     lines.sort(key=lambda line: (math.isnan(line[0].gain), -line[0].gain))
@@ -163,17 +161,14 @@ def statement(openings: Sequence[Opening]) -> str:
         for own in (True, False)
         if (word, own) in subjects
     ]
-    nothing = (
-        "No method that ran uses a source." if openings else "Nothing was run yet."
-    )
-    text = f"{sentence('; '.join(parts))}." if parts else nothing
+    nothing = "no method that ran uses a source" if openings else "nothing was run yet"
+    text = f"{sentence('; '.join(parts) or nothing)}."
     if len(text.split()) <= MOST_WORDS:
         return text
     counts = {word: sum(len(w.get(word, [])) for w in words.values()) for word in SIGNS}
-    n_lines = sum(counts.values())
     return (
-        f"On {counted(len(titles), 'benchmark')}, of {n_lines} ways the source helps "
-        f"in {counts[HELPS]} and hurts in {counts[HURTS]}; the others are open: "
+        f"On {counted(len(openings), 'benchmark')}, of {len(lines)} ways the source "
+        f"helps in {counts[HELPS]} and hurts in {counts[HURTS]}; the others are open: "
         f"{counts[OPEN]}."
     )
 
@@ -219,7 +214,6 @@ def way_lines(each: Opening) -> list[str]:
         grid.append([*cells, way.reason])
     lines = aligned(grid, left=(0, 1, 5, 6))
     if each.without:
-        lines.append(
-            f"  without a source: {in_points(each.accuracy)} % ({each.without})"
-        )
+        best = f"{in_points(each.accuracy)} % ({each.without})"
+        lines.append(f"  without a source: {best}")
     return lines

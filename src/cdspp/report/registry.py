@@ -100,11 +100,15 @@ def _varies(parameter: str) -> Callable[[BenchmarkPlan], bool]:
     return lambda plan: parameter in plan.varied
 
 
+def _of_options(plan: BenchmarkPlan) -> bool:
+    return bool(plan.varied - {LABELS, PAIRS})
+
+
 def _never(plan: BenchmarkPlan) -> bool:
     return False
 
 
-def _several_tasks(plan: BenchmarkPlan) -> bool:
+def _several(plan: BenchmarkPlan) -> bool:
     return len(plan.tasks) > 1
 
 
@@ -116,7 +120,7 @@ _showcase = attrgetter("showcase")
 _OF_DATA = ("labels", "features", "splits")
 _OF_SHOWCASE = ("fits", "subspace", "source_labels", "target_labels")
 _SELECTING = ("scores", "comparisons", "selecting_records")
-SCORE_TABLES = _maker("tables.benchmark:write_benchmark")
+SCORES = _maker("tables.benchmark:write_benchmark")
 OVERVIEW = _maker("tables.benchmark:write_overview")
 DATA = _maker("tables.contents:write_contents", *_OF_DATA)
 SELECTION = _maker("tables.selection:write_selection", *_SELECTING)
@@ -259,45 +263,25 @@ _HELPED = (
 )
 _OVERVIEW = "Average accuracy of every method and control by benchmark."
 
-_PICTURE = (Item(FIGURE, "ways", WAYS, caption=_WAYS),)
 _CHART = (
     Item(FIGURE, "bridges", BRIDGES, _varies(PAIRS), caption=_BRIDGES),
     Item(FIGURE, "source-help", OPENING, caption="{opening}"),
 )
 # What a figure shows, or another table, the page does not tell again as a table.
 _BENCHMARK = (
-    Item(
-        TABLE,
-        "accuracy_{benchmark}",
-        SCORE_TABLES,
-        fold=EVERY_TASK,
-        shown=_several_tasks,
-    ),
+    Item(TABLE, "accuracy_{benchmark}", SCORES, fold=EVERY_TASK, shown=_several),
     Item(FIGURE, "methods_{benchmark}", CHARTS, fold=EVERY_TASK, caption=_METHODS),
-    Item(
-        TABLE,
-        "class-accuracy_{benchmark}",
-        SCORE_TABLES,
-        fold=EVERY_TASK,
-        shown=_never,
-    ),
-    Item(TABLE, "source-help_{benchmark}", TASKS, fold=BY_TASK, shown=_several_tasks),
+    Item(TABLE, "class-accuracy_{benchmark}", SCORES, fold=EVERY_TASK, shown=_never),
+    Item(TABLE, "source-help_{benchmark}", TASKS, fold=BY_TASK, shown=_several),
     Item(TABLE, "pairwise_{benchmark}", TASKS, caption=_PAIRWISE),  # not folded: first
     Item(TABLE, "several-sources_{benchmark}", TASKS, _has(LEFT_OUT), SEVERAL),
     Item(FIGURE, "labels_{benchmark}", CHARTS, _varies(LABELS), CURVES, _LABELS),
-    Item(
-        FIGURE,
-        "sensitivity_{benchmark}",
-        CHARTS,
-        lambda plan: plan.varied - {LABELS, PAIRS},
-        CURVES,
-        _SENSITIVITY,
-    ),
-    Item(TABLE, "curve-{curve}_{benchmark}", SCORE_TABLES, fold=CURVES, shown=_never),
+    Item(FIGURE, "sensitivity_{benchmark}", CHARTS, _of_options, CURVES, _SENSITIVITY),
+    Item(TABLE, "curve-{curve}_{benchmark}", SCORES, fold=CURVES, shown=_never),
     Item(
         FIGURE, "iterations_{benchmark}", CHARTS, fold=ITERATIONS, caption=_ITERATIONS
     ),
-    Item(TABLE, "iterations_{benchmark}", SCORE_TABLES, fold=ITERATIONS, shown=_never),
+    Item(TABLE, "iterations_{benchmark}", SCORES, fold=ITERATIONS, shown=_never),
     Item(FIGURE, "subspace_{benchmark}", SHOWCASE, _showcase, ONE_TASK, _SUBSPACE),
     Item(FIGURE, "confusion_{benchmark}", SHOWCASE, _showcase, ONE_TASK, _CONFUSION),
     Item(TABLE, "contents_{benchmark}", DATA, fold=CONTENTS),
@@ -311,7 +295,7 @@ _MATRIX = (
     Item(FIGURE, "source-states", OPENING, caption=_STATES),
     Item(TABLE, "source-help", MATRIX, caption=_HELPED, shown=_never),
 )
-_AT_A_GLANCE = (Item(TABLE, "overview", OVERVIEW, caption=_OVERVIEW),)
+_AT_A_GLANCE = Item(TABLE, "overview", OVERVIEW, caption=_OVERVIEW)
 
 # What stands in the page before a part that is folded away, by its anchor.
 _SENTENCES = {
@@ -330,19 +314,17 @@ _SENTENCES = {
 }
 
 
-def _folded(
-    anchor: str, heading: str, group: str, items: tuple[Item, ...] = ()
-) -> Part:
+def _folded(anchor: str, heading: str, group: str, *items: Item) -> Part:
     return Part(anchor, heading, group, items, _SENTENCES[anchor])
 
 
 OWN: tuple[Part, ...] = (
-    Part("opening", "", items=_PICTURE),
+    Part("opening", "", items=(Item(FIGURE, "ways", WAYS, caption=_WAYS),)),
     Part("chart", "With the source, and without", items=_CHART),
     _folded("overview", "All methods at a glance", "", _AT_A_GLANCE),
     Part("benchmark-{benchmark}", "{title}", DETAILS, _BENCHMARK),
     Part("states", "Did the source help each method?", DETAILS, _MATRIX),
-    _folded("selection", "Are hyper-parameters the reason?", DETAILS, _SELECTIONS),
+    _folded("selection", "Are hyper-parameters the reason?", DETAILS, *_SELECTIONS),
     _folded("times", "What it costs", DETAILS),
     _folded("graph", "Where the test labels go", AUDIT),
     _folded("numbers", "How the numbers are made", AUDIT),
@@ -381,8 +363,7 @@ def item_jobs(plans: Plans) -> list[ItemJob]:
     jobs: dict[tuple[str, Maker, str], ItemJob] = {}
     pairs = [(part, item) for part in page_parts() for item in part.items]
     for part, item in pairs:
-        maker = item.maker
-        if maker is None:
+        if (maker := item.maker) is None:
             continue
         stem = re.sub(r"[-_]?{\w+}", "", item.name)
         of_data = set(maker.inputs) <= set(_OF_DATA)

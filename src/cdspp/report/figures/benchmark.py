@@ -7,6 +7,7 @@ t intervals over trials; along pairs every method has bars, side by side.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -176,8 +177,7 @@ def _draw_labels(curves: Sequence[CurveScores], outputs: Paths) -> None:
         pairs = zip(drawn, panels, strict=True)
         far = [_label_panel(axes, *panel) for axes, panel in pairs]
         for axes in drawn[-n_columns:]:
-            title = style.axis_text("labelled samples per class", _inches(axes))
-            axes.set_xlabel(title)
+            _name_axis(axes, "labelled samples per class")
         style.equal_windows(drawn, side="y", within=(0.0, 100.0))
         for axes in drawn:  # lowered, so that names at the bottom cover no line
             low, high = axes.get_ylim()
@@ -258,8 +258,8 @@ def _draw_sensitivity(curves: Sequence[CurveScores], outputs: Paths) -> None:
     blank, sizes["spare"] = [""] * len(curves), True
     with style.gridded(blank, n_columns, outputs, **sizes) as (figure, panels):
         for axes, curve in zip(panels, curves, strict=True):
-            _sensitivity_panel(axes, curve, looks)
-            _name_axis(axes, curve)
+            _option_panel(axes, curve, looks)
+            _name_axis(axes, parameter_title(curve.plan.parameter))
         low, high = figure.axes[0].get_ylim()
         # Curves that vary by less than ten points look flat.
         flat = max(0.0, 10.0 - (high - low)) / 2
@@ -278,9 +278,7 @@ def _draw_sensitivity(curves: Sequence[CurveScores], outputs: Paths) -> None:
         style.add_legend(figure, handles, "upper center")
 
 
-def _sensitivity_panel(
-    axes: Axes, curve: CurveScores, looks: Mapping[str, Any]
-) -> None:
+def _option_panel(axes: Axes, curve: CurveScores, looks: Mapping[str, Any]) -> None:
     if curve.main is not None:
         axes.axvline(curve.main, **_MAIN)
     by_task = _by_task(curve)
@@ -339,9 +337,8 @@ def _tick(axes: Axes, values: Sequence[float], main: float | None = None) -> Non
     axes.minorticks_off()
 
 
-def _name_axis(axes: Axes, curve: CurveScores) -> None:
-    title = parameter_title(curve.plan.parameter)
-    axes.set_xlabel(style.axis_text(title, _inches(axes)))
+def _name_axis(axes: Axes, title: str) -> None:
+    axes.set_xlabel(textwrap.fill(title, int(_inches(axes) / style.letter())))
 
 
 def _inches(axes: Any) -> float:
@@ -414,5 +411,5 @@ def _beside_pairs(axes: Axes, curve: CurveScores, methods: Sequence[str]) -> Non
 
 def _bridge_axis(axes: Axes, values: Sequence[float], curve: CurveScores) -> None:
     _tick(axes, values)
-    _name_axis(axes, curve)
+    _name_axis(axes, parameter_title(curve.plan.parameter))
     style.quiet(axes, grid="y")

@@ -78,10 +78,10 @@ def draw_source_help(
     """Draw baseline, states and reference of every task, or of many their gains."""
     ours = map(source_help.of_reference, comparisons)
     groups = list(map(source_help.by_task, ours))
-    if not few_tasks([summary.plan for summary in summaries]):
-        _draw_gains(summaries, groups, outputs)
-        return
     titles = [summary.plan.title for summary in summaries]
+    if not few_tasks([summary.plan for summary in summaries]):
+        _draw_gains(titles, groups, outputs)
+        return
     lengths = [max(1, len(summary.tasks)) for summary in summaries]
     sizes = {"line": 0.88, "frame": 0.48, "rest": 0.85}
     with style.stacked(titles, lengths, outputs, **sizes) as (figure, panels):
@@ -153,11 +153,8 @@ def _hardest(comparisons: pd.DataFrame) -> Any | None:
 
 
 def _draw_gains(
-    summaries: Sequence[Summary],
-    groups: Sequence[Mapping[str, pd.DataFrame]],
-    outputs: Paths,
+    titles: Sequence[str], groups: Sequence[Mapping[str, pd.DataFrame]], outputs: Paths
 ) -> None:
-    titles = [summary.plan.title for summary in summaries]
     lengths = [max(1, len(group)) for group in groups]
     sizes: Any = {"line": 0.23, "frame": 0.5, "rest": 0.7, "sharex": True}
     with style.stacked(titles, lengths, outputs, **sizes) as (figure, panels):
@@ -170,9 +167,7 @@ def _draw_gains(
                     _gain(axes, comparison, y - 0.16, (_BASELINE, "s", "white"))
                 if (rival := _hardest(comparisons)) is not None:
                     _gain(axes, rival, y + 0.16, _look(verdict_of(comparisons)))
-            axes.set_yticks(
-                range(len(group)), [style.task_text(task) for task in group]
-            )
+            axes.set_yticks(range(len(group)), list(map(style.task_text, group)))
             axes.set_ylim(max(1, len(group)) - 0.5, -0.5)
             style.quiet(axes)
         figure.supxlabel("gain, points")

@@ -199,11 +199,6 @@ def task_text(task: str, letters: int = 0) -> str:
     return textwrap.fill(shown, letters) if letters else shown
 
 
-def axis_text(text: str, inches: float) -> str:
-    """Write the label of an axis in lines of a width."""
-    return textwrap.fill(text, int(inches / letter()))
-
-
 def letter() -> float:
     """Return the width of a letter in inches, on average."""
     return 0.0725 * scale()

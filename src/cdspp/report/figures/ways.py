@@ -31,12 +31,8 @@ def write_ways(
     plans: Plans, comparisons: Paths, pairwise: Paths, outputs: Paths
 ) -> None:
     """Draw the ways of every benchmark, each on a line."""
-    files = zip(comparisons, pairwise, strict=True)
-    openings = [
-        ways.opening(read_comparisons(gains), read_pairwise(path))
-        for gains, path in files
-    ]
-    draw_ways(openings, outputs)
+    tables = map(read_comparisons, comparisons), map(read_pairwise, pairwise)
+    draw_ways([ways.opening(*pair) for pair in zip(*tables, strict=True)], outputs)
 
 
 def draw_ways(openings: Sequence[Opening], outputs: Paths) -> None:

@@ -73,12 +73,17 @@ def read_headline(results_dir: PathLike) -> Headline:
     overview = read_csv(path, _OVERVIEW)
     named = overview.drop_duplicates("benchmark")
     titles = dict(zip(named["benchmark"], named["title"], strict=True))
-    openings = {name: _opening(folder, name) for name in titles}
+    openings = {}
+    for name in titles:
+        gains = folder / "tables" / f"source-help_{name}.csv"
+        pairs = folder / "tables" / f"pairwise_{name}.csv"
+        if gains.is_file() and pairs.is_file():  # results of 0.2.0 have no pairs
+            openings[name] = ways.opening(read_comparisons(gains), read_pairwise(pairs))
     scores = [folder / "scores" / f"{name}.parquet" for name in titles]
     return Headline(
         overview,
         titles,
-        {name: each for name, each in openings.items() if each is not None},
+        openings,
         [f"{t}: {text}" for k, t in titles.items() for text in _notes(folder, k)],
         fit_records.failures_of_scores(scores),
         fit_records.mixtures_note(folder.joinpath("fits").glob("*/*/*/*/[!.]*.json")),
@@ -112,15 +117,6 @@ def headline(results_dir: PathLike) -> str:
     written = found.report.is_file()
     page = f"Report: {found.report}" if written else "The report is not written yet."
     return "\n".join([*lines, "", page])
-
-
-def _opening(folder: Path, benchmark: str) -> ways.Opening | None:
-    """Return the ways of a benchmark; None where no table has them, as of 0.2.0."""
-    gains = folder / "tables" / f"source-help_{benchmark}.csv"
-    pairs = folder / "tables" / f"pairwise_{benchmark}.csv"
-    if not (gains.is_file() and pairs.is_file()):
-        return None
-    return ways.opening(read_comparisons(gains), read_pairwise(pairs))
 
 
 def _notes(folder: Path, benchmark: str) -> Iterator[str]:

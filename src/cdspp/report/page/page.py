@@ -22,13 +22,8 @@ from markupsafe import Markup, escape
 
 from cdspp.analysis import answers, fit_records, ways
 from cdspp.analysis.best_bet import TARGET_ONLY
-from cdspp.analysis.pairwise import leader, no_pairwise, read_pairwise
-from cdspp.analysis.source_help import (
-    no_comparisons,
-    of_reference,
-    on_average,
-    read_comparisons,
-)
+from cdspp.analysis.pairwise import leader, read_pairwise
+from cdspp.analysis.source_help import of_reference, on_average, read_comparisons
 from cdspp.analysis.verdicts import INTERVAL_TRIALS, MIN_TRIALS, RULE
 from cdspp.core import wording
 from cdspp.core.files import atomic
@@ -108,10 +103,9 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
     for plan in plans:
         gains = files.get(f"source-help_{plan.benchmark}.csv")
         contents = files.get(f"contents_{plan.benchmark}.csv")
-        pairwise_file = files.get(f"pairwise_{plan.benchmark}.csv")
-        comparisons = read_comparisons(gains) if gains else no_comparisons()
-        pairwise = read_pairwise(pairwise_file) if pairwise_file else no_pairwise()
-        if pairwise_file:
+        pairs = files.get(f"pairwise_{plan.benchmark}.csv")
+        comparisons, pairwise = read_comparisons(gains), read_pairwise(pairs)
+        if pairs:
             openings.append(ways.opening(comparisons, pairwise))
         untrained = untrained_text(contents) if contents else ""
         notes[plan.benchmark] = [leader(pairwise), plan.summary, untrained]
@@ -296,15 +290,13 @@ def _description(
     records: fit_records.FitRecords, study: RunDescription
 ) -> list[tuple[str, str]]:
     results = records.results
-    n_jobs, n_failed = len(records.jobs), len(records.failed)
-    fits = f"{len(results)} in {n_jobs} jobs, {n_failed} failed"
+    fits = f"{len(results)} in {len(records.jobs)} jobs, {len(records.failed)} failed"
     starting, total = processor_time(study.logs)
     start_up = ""
     if total:
         share = f"{100 * starting / total:.0f} % of the CPU time of all jobs"
-        start_up = (
-            f"{share} ({wording.duration(starting)} of {wording.duration(total)})"
-        )
+        times = f"{wording.duration(starting)} of {wording.duration(total)}"
+        start_up = f"{share} ({times})"
     pairs = [
         ("Study", study.name),
         ("Seed", study.config.get("seed")),
@@ -337,20 +329,10 @@ def write_comparison(comparison: Comparison, rows: list[str], output: PathLike) 
         shuffled = explanation.gains["state"].isin(BRIDGE_STATES).any()
     lines = comparison.candidates.rename(columns={"expected_gain": "gain"})
     candidates = list(lines.itertuples())
-    page = (
-        environment()
-        .get_template("comparison.html.j2")
-        .render(
-            comparison=comparison,
-            rows=rows,
-            axis=Axis.of(candidates),
-            candidates=candidates,
-            target_only=TARGET_ONLY,
-            table=table,
-            shuffled=shuffled,
-        )
-    )
-    write_page(page, output)
+    context: dict[str, Any] = {"axis": Axis.of(candidates), "candidates": candidates}
+    context |= {"target_only": TARGET_ONLY, "table": table, "shuffled": shuffled}
+    template = environment().get_template("comparison.html.j2")
+    write_page(template.render(context, comparison=comparison, rows=rows), output)
 
 
 class Axis(NamedTuple):

@@ -130,10 +130,8 @@ def _below_baseline(scores: Sequence[Score]) -> list[str]:
         for score in methods
         if (loss := score["mean"] - baseline["mean"]) < 0
     ]
-    if not worse:
-        return []
     text = f"{baseline['title']}, below {baseline['display_name']} by points: "
-    return [f"{text}{', '.join(worse)}."]
+    return [f"{text}{', '.join(worse)}."] if worse else []
 
 
 def _iteration_table(summary: Summary) -> Table:

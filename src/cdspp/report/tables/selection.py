@@ -113,9 +113,8 @@ def _record(
     default, chosen, *others = _shared_trials([*accuracy.mean(axis=1), *along.values()])
     means = {v: float(x.mean()) for v, x in zip(along, others, strict=True) if len(x)}
     best = max(means, key=means.__getitem__, default=None)
-    counts = Counter(
-        ", ".join(map(summary.value_text, each.values())) for each in options
-    )
+    texts = (", ".join(map(summary.value_text, each.values())) for each in options)
+    counts = Counter(texts)
     return own | {
         "title": plan.title,
         "display_name": row.method_name,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from cdspp.analysis import source_help, verdicts
-from cdspp.analysis.answers import gain_without_source, tally, verdict_of
+from cdspp.analysis.answers import WORDS, gain_without_source, tally, verdict_of
 from cdspp.analysis.pairwise import compare_pairwise
 from cdspp.analysis.summary import read_scores
 from cdspp.analysis.verdicts import interval_note
@@ -125,6 +125,8 @@ def build_task_table(comparisons: pd.DataFrame, plan: BenchmarkPlan) -> Table:
 def build_pairwise_table(pairwise: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     """Build the table ``pairwise_<benchmark>``; its CSV has the gains over all."""
     methods = pairwise.drop_duplicates("row")
+    # Methods without a rank come last.
+    order = methods["rank"].where(methods["rank"] > 0).sort_values(kind="stable").index
     chosen = methods[methods["role"] == REFERENCE].head(1)
     rival = next(iter(chosen["row"]), next(iter(methods["row"]), ""))
     over = pairwise[pairwise["rival"] == rival].set_index("row")
@@ -146,13 +148,9 @@ def build_pairwise_table(pairwise: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         "samples and other rows of this kind, not corrected for the number of methods."
         f"{interval_note(pairwise['trials'])} {plan.protocol}",
         columns,
-        methods.sort_values("rank", key=_unranked_last, kind="stable").itertuples(),
+        methods.loc[order].itertuples(),
         data=pairwise,
     )
-
-
-def _unranked_last(ranks: pd.Series) -> pd.Series:
-    return ranks.where(ranks > 0, math.inf)
 
 
 def _over(rivals: Mapping[str, str]) -> list[str]:
@@ -191,8 +189,7 @@ def _method_line(
 ) -> Line:
     counts = tally(comparisons)
     uncorrected = verdict_of(source_help.on_average(comparisons))
-    words = (*verdicts.STATEMENTS, verdicts.TOO_FEW, verdicts.COLLAPSED)
-    text = ", ".join(f"{counts[word]} {word}" for word in words if counts[word])
+    text = ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word])
     gain, whole = gain_without_source(average) or (math.nan, math.nan)
     n_tasks, title = counts.total(), comparisons["title"].iloc[0]
     cells = (
