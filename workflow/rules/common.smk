@@ -121,8 +121,13 @@ onstart:
     if own_lock.note and not workflow.local_exec:
         logger.warning(ORPHANED_JOBS_NOTE)
     # For the progress that `cdspp run` shows; it has no text to be printed.
-    ahead = ((j.jobid, j.rule.name, j.wildcards) for j in workflow.dag.needrun_jobs())
-    forecast = {"jobs": expected_seconds(study, ahead), "local": workflow.local_exec}
+    ahead = (
+        (j.jobid, j.rule.name, j.wildcards) for j in workflow.dag.needrun_jobs()
+    )
+    forecast = {
+        "jobs": expected_seconds(study, ahead),
+        "local": workflow.local_exec,
+    }
     logger.info(None, extra={"event": "forecast", **forecast})
 
 
