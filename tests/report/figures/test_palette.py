@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from support.colours import ciede2000, nearest
+from report.figures.colours import ciede2000, nearest
 from support.report_data import CONTROLS
 
 from cdspp.core.yaml_files import read_yaml
