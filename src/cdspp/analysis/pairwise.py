@@ -55,11 +55,14 @@ def compare_pairwise(
         }
         for place, row in enumerate(rows)
     ]
+    comparisons = [
+        SampleComparison(row, place, summary, per_sample)
+        for place, row in enumerate(rows)
+    ]
     records = {}
     for first, second in combinations(range(len(rows)), 2):
-        comparison = SampleComparison(rows[first], first, summary, per_sample)
         rival = Rival(rows[second].key, rows[second].display_name, False, second)
-        gain = comparison.gain(rival, task)
+        gain = comparisons[first].gain(rival, task)
         records[first, second] = gain
         records[second, first] = replace(gain, gain=-gain.gain)
     of_rival = {"": "row", "_name": "display_name", "_accuracy": "accuracy"}
@@ -79,14 +82,22 @@ def read_pairwise(path: PathLike | None) -> pd.DataFrame:
     return read_csv(path, PAIRWISE_COLUMNS)
 
 
+def ranked_methods(pairwise: pd.DataFrame) -> pd.DataFrame:
+    """Return a line for each method with an average, the most accurate first.
+
+    Methods whose fits have collapsed are left out.
+    """
+    methods = pairwise.drop_duplicates("row")
+    usable = methods[(methods["rank"] > 0) & ~methods["collapsed"]]
+    return usable.sort_values("rank", kind="stable")
+
+
 def leader(pairwise: pd.DataFrame) -> str:
     """Say which method is the most accurate, and how far ahead of the reference it is.
 
     The reference is compared with the second.
     """
-    methods = pairwise.drop_duplicates("row")
-    ranked = methods[(methods["rank"] > 0) & ~methods["collapsed"]]
-    ranked = ranked.sort_values("rank", kind="stable")
+    ranked = ranked_methods(pairwise)
     if ranked.empty:
         return ""
     first, others = ranked.iloc[0], ranked.iloc[1:]

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from cdspp.analysis import source_help, verdicts
+from cdspp.analysis.pairwise import ranked_methods
 from cdspp.core.names import REFERENCE
 from cdspp.core.wording import DASH, aligned, counted, in_points, listed, sentence
 
@@ -73,7 +74,7 @@ def opening(comparisons: pd.DataFrame, pairwise: pd.DataFrame) -> Opening:
     `cdspp.analysis.pairwise.compare_pairwise`.
     """
     methods = pairwise.drop_duplicates("row").set_index("row")
-    ranked = methods[(methods["rank"] > 0) & ~methods["collapsed"]].sort_values("rank")
+    ranked = ranked_methods(pairwise).set_index("row")
     without = ranked[~ranked["uses_source"]].head(1)
     gains = pairwise[pairwise["rival"].isin(without.index)].set_index("row")
     gains = gains.reindex(methods.index)

@@ -76,9 +76,10 @@ def read_headline(results_dir: PathLike) -> Headline:
     openings = {}
     for name in titles:
         gains = folder / "tables" / f"source-help_{name}.csv"
-        pairs = folder / "tables" / f"pairwise_{name}.csv"
-        if gains.is_file() and pairs.is_file():  # results of 0.2.0 have no pairs
-            openings[name] = ways.opening(read_comparisons(gains), read_pairwise(pairs))
+        pairwise = folder / "tables" / f"pairwise_{name}.csv"
+        if gains.is_file() and pairwise.is_file():  # of 0.2.0 there is none
+            frames = read_comparisons(gains), read_pairwise(pairwise)
+            openings[name] = ways.opening(*frames)
     scores = [folder / "scores" / f"{name}.parquet" for name in titles]
     return Headline(
         overview,
