@@ -85,8 +85,7 @@ SENTENCES = {
         OPEN,
         "The trials leave open whether the source helps CDSPP: "
         f"{ALONE} 0.1 points (95 % interval −4.4 to 4.6), over noise 0.0 points (95 % "
-        "interval −4.5 to 4.5); a gain of 5.4 points would be found in 4 of 5 such "
-        "studies.",
+        "interval −4.5 to 4.5); minimum detectable gain 5.4 (80 % power).",
     ),
     "too few trials": (
         FEW,

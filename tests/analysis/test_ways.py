@@ -118,8 +118,8 @@ def test_what_is_open_says_why() -> None:
     near = {"cdspp": 0.6, "none_cdspp": 0.6, "noise_cdspp": 0.6, "target_only": 0.6}
     assert reasons(**near) == "no difference beyond the margin"
     wide = reasons(**near, scatter=20)
-    assert wide.startswith("found from +")
-    assert wide.endswith(" on, in 4 of 5 studies")
+    assert wide.startswith("minimum detectable gain ")
+    assert wide.endswith(" (80 % power)")
     fell: TrialSets = {("main", "cdspp"): {"a_b": [1, 2, 3]}}
     assert reasons(collapsed=fell) == "fits have collapsed or diverged"
 

@@ -105,6 +105,17 @@ def bridges_help(n: Numbers) -> bool:
 
 OPENING = [
     Result(
+        HELP,
+        "On Digits CDSPP gains {} points over SVM_t and {} over `none`: the first gain "
+        "is the learner's, and whether the source adds to it is open.",
+        lambda n: [
+            n.accuracy(EMBEDDED, DIGITS, "cdspp")
+            - n.accuracy(EMBEDDED, DIGITS, "svm-t"),
+            gain(n, EMBEDDED, DIGITS, "cdspp"),
+        ],
+        lambda n: own(n, "cdspp", DIGITS) == OPEN,
+    ),
+    Result(
         README,
         "With source labels alone CDSPP reaches {} %, the best method without a source "
         "{} %: that is open, which does not mean that the source is useless.",

@@ -138,8 +138,7 @@ def _numbers(average: pd.DataFrame) -> str:
         if detectable > largest:
             text += "; there is no room for a gain that these trials would find"
         else:
-            least = in_points(detectable)
-            text += f"; a gain of {least} points would be found in 4 of 5 such studies"
+            text += f"; {verdicts.detectable_text(detectable)}"
     return text + _remarks(rows)
 
 

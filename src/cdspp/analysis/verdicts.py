@@ -53,6 +53,7 @@ from scipy.special import stdtr, stdtrit
 
 from cdspp.analysis.summary import Floats, mean_sd, present
 from cdspp.core.names import WITHOUT_SOURCE
+from cdspp.core.wording import in_points
 
 Gains: TypeAlias = Mapping[str, "PairedGain"]  # of the real source, over each state
 
@@ -183,6 +184,11 @@ class Stratum(NamedTuple):
 
     weight: float
     values: Floats
+
+
+def detectable_text(gain: float) -> str:
+    """Write the gain that would be called *helps* with `POWER`."""
+    return f"minimum detectable gain {in_points(gain)} ({100 * POWER:.0f} % power)"
 
 
 def by_class(stratum: Stratum, codes: NDArray[np.integer]) -> list[Stratum]:

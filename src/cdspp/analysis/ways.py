@@ -139,8 +139,7 @@ def _word(ours: pd.DataFrame, by_itself: pd.DataFrame) -> tuple[str, str]:
         return OPEN, _REASONS[verdict]
     if by_itself["verdict"].iloc[0] != verdict:
         return OPEN, f"{by_itself['verdict'].iloc[0]} before Holm's correction"
-    least = in_points(ours["detectable"].iloc[0], sign=True)
-    return OPEN, f"found from {least} on, in 4 of 5 studies"
+    return OPEN, verdicts.detectable_text(ours["detectable"].iloc[0])
 
 
 def statement(openings: Sequence[Opening]) -> str:

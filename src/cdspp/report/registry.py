@@ -17,7 +17,7 @@ from cdspp.analysis.verdicts import INTERVAL_TRIALS
 from cdspp.core.names import BASELINE, LABELS, REFERENCE
 from cdspp.core.wording import task_title
 from cdspp.methods.bridge import PAIRS
-from cdspp.study.plan import CHOOSING, LEFT_OUT, BenchmarkPlan, Plans, few_tasks
+from cdspp.study.plan import CHOOSING, LEFT_OUT, BenchmarkPlan, Plans
 from cdspp.study.plugins import plugin_classes
 
 DETAILS, AUDIT = "Details", "Audit"
@@ -129,7 +129,7 @@ TASKS = _maker("tables.source_help:write_tasks", "scores", "rows")
 CHARTS = _maker("figures.benchmark:write_benchmark")
 BRIDGES = _maker("figures.benchmark:write_bridges")
 SHOWCASE = _maker("figures.samples:write_showcase", *_OF_SHOWCASE)
-OPENING = _maker("figures.source_help:write_opening", "scores", "comparisons")
+OPENING = _maker("figures.source_help:write_opening", "comparisons")
 WAYS = _maker("figures.ways:write_ways", "comparisons", "pairwise")
 SELECTED = _maker("figures.source_help:write_selection", "selection")
 
@@ -168,22 +168,13 @@ CONTENTS = Fold(
     "sides of a task.",
 )
 
-# Captions, as the page shows them below a figure. That of the opening chart follows the
-# number of tasks: where they are many, the chart has gains only.
-_FEW_TASKS = (
-    "Accuracy of the baseline, of the method in every other source state and with its "
-    "real source, task by task: mean over trials and 95 % t interval (from "
-    "{interval_trials} trials on). Target-only is the state without a source. Right: "
-    "the verdict, and the paired gain over the state that is hardest to beat, in "
-    "points, with its interval. All panels have the same scale; none starts at zero. "
-    "{protocol}"
-)
-_MANY_TASKS = (
-    "The gain of the method by its real source, in points, task by task: paired gain "
+# Captions, as the page shows them below a figure.
+_GAINS = (
+    "The gain of {reference} by its real source, in points, task by task: paired gain "
     "over the baseline (hollow squares) and over the source state that is hardest to "
     "beat (blue where the source helps, red where it hurts, black where it makes no "
-    "difference, grey where it is undecided); mean over trials and 95 % t interval "
-    "(from {interval_trials} trials on). {protocol}"
+    "difference, grey where it is undecided), which the text at the right names; mean "
+    "over trials and 95 % t interval (from {interval_trials} trials on). {protocol}"
 )
 _BRIDGES = (
     "The gain from a bridge between the domains. Left: accuracy against the number of "
@@ -265,7 +256,7 @@ _OVERVIEW = "Average accuracy of every method and control by benchmark."
 
 _CHART = (
     Item(FIGURE, "bridges", BRIDGES, _varies(PAIRS), caption=_BRIDGES),
-    Item(FIGURE, "source-help", OPENING, caption="{opening}"),
+    Item(FIGURE, "source-help", OPENING, caption=_GAINS),
 )
 # What a figure shows, or another table, the page does not tell again as a table.
 _BENCHMARK = (
@@ -389,8 +380,6 @@ def caption_fields(plans: Plans) -> dict[str, str]:
     numbers = sorted({curve.n_trials for plan in plans for curve in plan.curves})
     ends = " to ".join(dict.fromkeys(map(str, (*numbers[:1], *numbers[-1:]))))
     fields["curve_trials"] = f"{ends} trials" if ends != "1" else "one trial"
-    opening = _FEW_TASKS if few_tasks(plans) else _MANY_TASKS
-    fields["opening"] = opening.format(**fields)
     for role in (REFERENCE, BASELINE):
         names = (plan.role_name(role) for plan in plans)
         fields[role] = next(filter(None, names), f"the {role}")

@@ -155,11 +155,6 @@ class BenchmarkPlan:
 Plans = Sequence[BenchmarkPlan]
 
 
-def few_tasks(plans: Plans) -> bool:
-    """Return if the opening chart shows every task, not only gains."""
-    return sum(len(plan.tasks) for plan in plans) <= 10
-
-
 def plan_of(study: Study, benchmark: str) -> BenchmarkPlan:
     """Return the plan of a study for a benchmark."""
     entry, shown = study.benchmarks[benchmark], study.shown_method()

@@ -207,7 +207,7 @@ VERDICTS = {
     "helps": ("helps [p 0.012]", True),
     "hurts": ("hurts [p 0.013]", True),
     "equal": ("equal", False),
-    "undecided": ("undecided [helps from +3.0 on in 4 of 5 such studies]", False),
+    "undecided": ("undecided [minimum detectable gain 3.0 (80 % power)]", False),
     "too few trials": ("too few trials", False),
     "collapsed": ("collapsed", False),
     "not asked": ("not asked", False),

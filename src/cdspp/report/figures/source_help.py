@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -15,14 +15,12 @@ from matplotlib.patches import Rectangle
 
 from cdspp.analysis import source_help, verdicts
 from cdspp.analysis.answers import verdict_of
-from cdspp.analysis.summary import Summary, read_summaries
 from cdspp.analysis.verdicts import DEPENDS, EQUAL, HELPS, HURTS, UNDECIDED, PairedGain
-from cdspp.core.names import AVERAGE, BASELINE, REAL, REFERENCE, Paths
+from cdspp.core.names import AVERAGE, REAL, Paths
 from cdspp.core.wording import DASH, STATE_TITLES, in_points
 from cdspp.report.figures import style
-from cdspp.study.plan import CONTROL, Plans, few_tasks
+from cdspp.study.plan import Plans
 
-_PITCH = 1.6
 VERDICT_COLOURS = {HELPS: "#0067a8", HURTS: "#c9431d", EQUAL: "#22262b"}
 _MARKERS = {HELPS: "o", HURTS: "D", EQUAL: "s"}
 _BASELINE = "#4b5563"
@@ -47,12 +45,10 @@ _FORMS = (
 )
 
 
-def write_opening(
-    plans: Plans, scores: Paths, comparisons: Paths, outputs: Paths
-) -> None:
+def write_opening(plans: Plans, comparisons: Paths, outputs: Paths) -> None:
     """Draw the opening chart, and the matrix of methods by source states below it."""
     gains = [source_help.read_comparisons(path) for path in comparisons]
-    opening = partial(draw_source_help, read_summaries(scores, plans), gains)
+    opening = partial(draw_source_help, plans, gains)
     states = partial(draw_source_states, gains, plans)
     style.draw_each(outputs, {"source-help": opening, "source-states": states})
 
@@ -73,117 +69,45 @@ def write_selection(plans: Plans, selection: Paths, outputs: Paths) -> None:
 
 
 def draw_source_help(
-    summaries: Sequence[Summary], comparisons: Sequence[pd.DataFrame], outputs: Paths
+    plans: Plans, comparisons: Sequence[pd.DataFrame], outputs: Paths
 ) -> None:
-    """Draw baseline, states and reference of every task, or of many their gains."""
-    ours = map(source_help.of_reference, comparisons)
-    groups = list(map(source_help.by_task, ours))
-    titles = [summary.plan.title for summary in summaries]
-    if not few_tasks([summary.plan for summary in summaries]):
-        _draw_gains(titles, groups, outputs)
-        return
-    lengths = [max(1, len(summary.tasks)) for summary in summaries]
-    sizes = {"line": 0.88, "frame": 0.48, "rest": 0.85}
+    """Draw two gains by task: over the baseline and over the hardest state."""
+    groups = [
+        source_help.by_task(source_help.of_reference(each)) for each in comparisons
+    ]
+    titles, lengths = [plan.title for plan in plans], [max(1, len(g)) for g in groups]
+    sizes: Any = {"line": 0.27, "frame": 0.5, "rest": 0.8, "sharex": True}
     with style.stacked(titles, lengths, outputs, **sizes) as (figure, panels):
-        for summary, group, axes in zip(summaries, groups, panels, strict=True):
-            _source_panel(axes, summary, group)
-        style.equal_windows(panels)
-        head = "verdict; least sure gain [95 %]"
-        units: Any = ("axes fraction", "offset points")
-        panels[0].annotate(head, (1.02, 1), (0, 6), *units, color=style.MUTED)
-        figure.supxlabel("accuracy, percent")
-        rows = {s.rows[i].key: s.rows[i] for s in summaries for i in _rows(s)}
-        handles = []
-        for key, row in rows.items():
-            look = style.style_of(key).look(5) | style.MARKER_ONLY
-            name = style.figure_name(row.display_name)
-            handles.append(Line2D([], [], label=name, **look))
-        style.add_legend(figure, handles, "upper center")
+        for axes, group in zip(panels, groups, strict=True):
+            axes.axvline(0, color=style.MUTED, lw=0.9)
+            for y, (task, of_task) in enumerate(group.items()):
+                if task == AVERAGE:
+                    axes.axhspan(y - 0.5, y + 0.5, color="#f5f6f7", lw=0, zorder=0)
+                _task_gains(axes, of_task, y)
+            axes.set_yticks(range(len(group)), list(map(style.task_text, group)))
+            axes.set_ylim(max(1, len(group)) - 0.5, -0.5)
+            style.quiet(axes)
+        figure.supxlabel("gain, points")
+        found = [each for group in groups for each in group.values()]
+        style.add_legend(figure, _gain_handles(found), "upper center")
 
 
-def _rows(summary: Summary) -> list[int]:
-    """Return the places of baseline, other source states and reference, in order."""
-    controls = [i for i, row in enumerate(summary.rows) if row.kind == CONTROL]
-    places = [summary.place(BASELINE), *controls, summary.place(REFERENCE)]
-    return list(dict.fromkeys(i for i in places if i is not None))
-
-
-def _source_panel(
-    axes: Axes, summary: Summary, groups: Mapping[str, pd.DataFrame]
-) -> None:
-    rows = _rows(summary)
-    pitch, margin = len(rows) + _PITCH, (1 + _PITCH) / 2
-    reference = summary.place(REFERENCE)
-    for place, task in enumerate(summary.tasks):
-        top = place * pitch
-        if place % 2 == 0:
-            edge = top - margin
-            axes.axhspan(edge, edge + pitch, color="#f5f6f7", lw=0, zorder=0)
-        for offset, i in enumerate(rows):
-            values = summary.accuracy[i, place]
-            mean = style.dots(axes, summary.rows[i].key, values, top + offset)
-            if i == reference and np.isfinite(mean):
-                ends = [top - 0.5, top + offset]
-                axes.plot([mean, mean], ends, color="#0067a8", lw=0.9, alpha=0.45)
-        _gain_text(axes, groups.get(task), top + (len(rows) - 1) / 2)
-    centres = [k * pitch + (len(rows) - 1) / 2 for k in range(len(summary.tasks))]
-    axes.set_yticks(centres, [style.task_text(task) for task in summary.tasks])
-    axes.set_ylim(max(1, len(summary.tasks)) * pitch - margin, -margin)
-    style.quiet(axes)
-
-
-def _gain_text(axes: Axes, comparisons: pd.DataFrame | None, y: float) -> None:
-    if comparisons is None:
-        return
-    word = verdict_of(comparisons)
-    where: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "va": "center"}
-    colour = VERDICT_COLOURS.get(word, style.MUTED)
-    axes.text(1.02, y - 1.4, word, color=colour, fontweight="bold", **where)
+def _task_gains(axes: Axes, comparisons: pd.DataFrame, y: float) -> None:
+    for comparison in comparisons[~comparisons["state"]].itertuples():
+        _gain(axes, comparison, y - 0.16, (_BASELINE, "s", "white"))
+    text = word = verdict_of(comparisons)
     if (rival := _hardest(comparisons)) is not None:
-        low, high = in_points(rival.low), in_points(rival.high)
-        text = f"{in_points(rival.gain, sign=True)}  [{low}, {high}]"
-        axes.text(1.02, y + 0.1, text, **where)
-        axes.text(1.02, y + 1.6, f"over {rival.rival}", **where)
+        _gain(axes, rival, y + 0.16, _look(word))
+        text = f"{word}, {in_points(rival.gain, sign=True)} over {rival.rival}"
+    colour = VERDICT_COLOURS.get(word, style.MUTED)
+    place: Any = {"transform": axes.get_yaxis_transform(), "va": "center"}
+    axes.text(1.02, y, text, color=colour, **place)
 
 
 def _hardest(comparisons: pd.DataFrame) -> Any | None:
     """Return the comparison with the state over which the gain is least sure."""
     hardest = comparisons["rival"] == comparisons["hardest"]
     return next(comparisons[comparisons["state"] & hardest].itertuples(), None)
-
-
-def _draw_gains(
-    titles: Sequence[str], groups: Sequence[Mapping[str, pd.DataFrame]], outputs: Paths
-) -> None:
-    lengths = [max(1, len(group)) for group in groups]
-    sizes: Any = {"line": 0.23, "frame": 0.5, "rest": 0.7, "sharex": True}
-    with style.stacked(titles, lengths, outputs, **sizes) as (figure, panels):
-        for axes, group in zip(panels, groups, strict=True):
-            axes.axvline(0, color=style.MUTED, lw=0.9)
-            for y, (task, comparisons) in enumerate(group.items()):
-                if task == AVERAGE:
-                    axes.axhspan(y - 0.5, y + 0.5, color="#f5f6f7", lw=0, zorder=0)
-                for comparison in comparisons[~comparisons["state"]].itertuples():
-                    _gain(axes, comparison, y - 0.16, (_BASELINE, "s", "white"))
-                if (rival := _hardest(comparisons)) is not None:
-                    _gain(axes, rival, y + 0.16, _look(verdict_of(comparisons)))
-            axes.set_yticks(range(len(group)), list(map(style.task_text, group)))
-            axes.set_ylim(max(1, len(group)) - 0.5, -0.5)
-            style.quiet(axes)
-        figure.supxlabel("gain, points")
-        found = [each for group in groups for each in group.values()]
-        names = [name for each in found for name in each[~each["state"]]["rival_name"]]
-        over = [f"over {style.figure_name(name)}" for name in names[:1]]
-        kinds = [
-            *((text, _BASELINE, "s", "white") for text in over),
-            ("over the hardest state: helps", *_look(HELPS)),
-            *((word, *_look(word)) for word in (EQUAL, UNDECIDED, HURTS)),
-        ]
-        handles = [
-            Line2D([], [], label=label, color=colour, marker=marker, mfc=face, ls="")
-            for label, colour, marker, face in kinds
-        ]
-        style.add_legend(figure, handles, "upper center")
 
 
 def _gain(axes: Axes, gain: PairedGain, y: float, look: tuple[str, str, str]) -> None:
@@ -196,6 +120,19 @@ def _gain(axes: Axes, gain: PairedGain, y: float, look: tuple[str, str, str]) ->
 def _look(verdict: str) -> tuple[str, str, str]:
     colour = VERDICT_COLOURS.get(verdict, style.MUTED)
     return colour, _MARKERS.get(verdict, "v"), colour
+
+
+def _gain_handles(found: Sequence[pd.DataFrame]) -> list[Line2D]:
+    """Return two entries of a legend; the text at the right has the verdicts."""
+    names = [name for each in found for name in each[~each["state"]]["rival_name"]]
+    looks = dict.fromkeys(names[:1], (_BASELINE, "s", "white"))
+    looks["the source state that is hardest to beat"] = _look(UNDECIDED)
+    handles = []
+    for name, (colour, marker, face) in looks.items():
+        label = f"over {style.figure_name(name)}"
+        look: Any = {"color": colour, "marker": marker, "mfc": face, "ls": ""}
+        handles.append(Line2D([], [], label=label, **look))
+    return handles
 
 
 def draw_source_states(

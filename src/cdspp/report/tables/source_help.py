@@ -239,8 +239,7 @@ def _verdict(comparisons: pd.DataFrame, uncorrected: str = "") -> Cell:
         words = first["accuracy_verdict"], first["balanced_verdict"]
         note = "by accuracy {}, by balanced accuracy {}".format(*words)
     elif word == verdicts.UNDECIDED:
-        detectable = in_points(first["detectable"], sign=True)
-        note = f"helps from {detectable} on in 4 of 5 such studies"
+        note = verdicts.detectable_text(first["detectable"])
     return Cell(word, bold=word in _BOLD, note=note)
 
 
