@@ -180,6 +180,7 @@ def test_the_forms_for_notebooks_and_programs_hold_the_answer(
     html = bridged._repr_html_()
     assert "Best bet" in html
     assert "<table" in html
+    assert "<p>To deploy it:</p><pre><code>import cdspp\n" in html
     frame = bridged.to_frame()
     assert frame.loc[frame["best_bet"], "method"].tolist() == [bridged.best_bet]
     axes = bridged.plot()

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from cdspp import read_table
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.datasets import TablesDataset, open_dataset, own_dataset, read_index
 from cdspp.stages.data import prepare_dataset, write_labels
@@ -42,6 +43,14 @@ def test_tables_hold_classes_by_domain_and_rows_without_a_label(
     first, second = found.notes()
     assert first.endswith("2 of 5 rows have no label; as a target they are predicted.")
     assert second == "plants: not in all domains: c (lab)."
+
+
+def test_a_table_shows_how_it_was_read_and_its_first_rows(
+    tables: dict[str, str],
+) -> None:
+    shown = repr(read_table(tables["lab"], label="kind", drop=["day"]))
+    assert "lab.csv: 5 rows, 5 labelled in 3 classes" in shown.splitlines()[0]
+    assert len(shown.splitlines()) == 7  # notes, heading, five rows
 
 
 def test_a_prepared_table_gives_rows_by_id_with_labels_or_none(

@@ -230,7 +230,11 @@ class Comparison:
         heading, *lines = self.grid()
         frame = pd.DataFrame(lines, columns=heading)
         answer = "<br>".join(map(escape, self.lines))
-        steps = "".join(f"<pre>{escape(step)}</pre>" for step in self.next_steps)
+        leads = zip(("To deploy it:", "To settle it:"), self.next_steps, strict=False)
+        steps = "".join(
+            f"<p>{lead}</p><pre><code>{escape(step)}</code></pre>"
+            for lead, step in leads
+        )
         remarks = "".join(f"<p>{escape(text)}</p>" for text in self.remarks)
         return f"<p>{answer}</p>{frame.to_html(index=False)}{steps}{remarks}"
 
@@ -324,7 +328,8 @@ def python_lines(method: str, scale: str) -> str:
     cls = method_class(method)
     made, uses = f"cdspp.make({method!r})", cls.uses_source
     if scale == names.NO_SCALE:
-        return f"model = {made}.fit(X, y{', source=source' if uses else ''})"
+        given = ", source=source" if uses else ""
+        return f"import cdspp\nmodel = {made}.fit(X, y{given})"
     module, _, scaler = SCALERS[scale].partition(".")
     theirs = f"{scaler.format('source.X')}.fit_transform(source.X)"
     learn = f"scaled = cdspp.SourceDomain({theirs}, source.y)"
@@ -334,7 +339,7 @@ def python_lines(method: str, scale: str) -> str:
         module = "preprocessing"
         scaler = "FunctionTransformer(scaling.apply, validate=True)"
     routed = f", {cls.__name__.lower()}__source=scaled" if uses else ""
-    lines = ["from sklearn.pipeline import make_pipeline"]
+    lines = ["import cdspp", "from sklearn.pipeline import make_pipeline"]
     lines.append(f"from sklearn.{module} import {scaler.partition('(')[0]}")
     if uses:
         lines.append(learn)

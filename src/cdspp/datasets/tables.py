@@ -232,7 +232,7 @@ def _in_a_study(message: str) -> str:
     return message.replace("--label", "columns.label").replace("--id", "columns.id")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LabelledTable:
     """Rows of a file, as `fit` and `SourceDomain` take them.
 
@@ -247,6 +247,10 @@ class LabelledTable:
     ids: list[str]
     notes: str
     encoder: TableEncoder | None
+
+    def __repr__(self) -> str:
+        """Show how the file was read, and its first rows."""
+        return f"{self.notes}\n{self.X.head()}"
 
 
 def read_table(
