@@ -130,10 +130,15 @@ def build_pairwise_table(pairwise: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     chosen = methods[methods["role"] == REFERENCE].head(1)
     rival = next(iter(chosen["row"]), next(iter(methods["row"]), ""))
     over = pairwise[pairwise["rival"] == rival].set_index("row")
+    ran = pairwise.groupby("row")["trials"].max()
+    most = ran.max()
     columns = {
         "Method": lambda entry: Cell(entry.display_name, name=True),
         "Rank": lambda entry: number_cell(entry.rank or math.nan),
-        "Accuracy": lambda entry: fraction_cell(entry.accuracy),
+        "Accuracy": lambda entry: replace(
+            fraction_cell(entry.accuracy),
+            note=counted(ran[entry.row], "trial") if ran[entry.row] < most else "",
+        ),
         f"Gain over {next(iter(over['rival_name']), 'it')}": lambda entry: (
             effect_cell(*over.loc[entry.row, ["gain", "low", "high"]])
             if entry.row in over.index
