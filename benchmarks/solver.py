@@ -40,7 +40,7 @@ def sides(rows: Rows, n_classes: int) -> tuple[Side, Side]:
 
 def _side(X: Float, codes: Any, n_classes: int) -> Side:
     counts = np.bincount(codes, minlength=n_classes)
-    return Side(X, codes, np.eye(n_classes)[codes], counts, ALPHA)
+    return Side(X, codes, counts, ALPHA)
 
 
 def dense_projection(

@@ -67,8 +67,10 @@ def counts(codes: Int, n_classes: int) -> Float:
 
 
 def class_sums(X: Float, codes: Int, n_classes: int) -> Float:
-    """Return the sum of the rows of each class, (n_classes, d), by one product."""
-    return np.asarray(np.eye(n_classes)[codes].T @ X)
+    """Return the sum of the rows of each class, (n_classes, d), in O(n d)."""
+    n = len(codes)  # a class indicator matrix with one number per row
+    indicator = np.ones(n), codes, np.arange(n + 1)
+    return np.asarray(sparse.csc_array(indicator, (n_classes, n)) @ X)
 
 
 def column_signs(P: Float) -> Float:
@@ -81,8 +83,10 @@ def column_signs(P: Float) -> Float:
 
 def softmax(scores: Float) -> Float:
     """Return the softmax of each row."""
-    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(exponentials / exponentials.sum(axis=1, keepdims=True))
+    exponentials = scores - scores.max(axis=1, keepdims=True)
+    np.exp(exponentials, out=exponentials)
+    exponentials /= exponentials.sum(axis=1, keepdims=True)
+    return np.asarray(exponentials)
 
 
 def symmetric_product(X: Float, *, of_rows: bool) -> Float:
@@ -105,8 +109,11 @@ def scaled_on_both_sides(S: Float, scale: Float) -> Float:
 
 def squared_distances(A: Float, B: Float) -> Float:
     """Return the squared distances of the rows of `A` to those of `B`."""
-    norms = np.einsum("ij,ij->i", A, A)[:, None] + np.einsum("ij,ij->i", B, B)
-    return np.asarray(np.maximum(norms - 2.0 * (A @ B.T), 0.0))
+    squared = np.einsum("ij,ij->i", A, A)[:, None] + np.einsum("ij,ij->i", B, B)
+    product = A @ B.T
+    product *= 2.0
+    squared -= product
+    return np.asarray(np.maximum(squared, 0.0, out=squared))
 
 
 def principal_axes(X: Float, n_components: int) -> Float:

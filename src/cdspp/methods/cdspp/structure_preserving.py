@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import linalg
 
 from cdspp.core import file_rows
 from cdspp.core.file_rows import FileRows, mapped
 from cdspp.core.linalg import (
+    class_sums,
     column_signs,
     psd_factor,
     scaled_on_both_sides,
@@ -34,9 +35,12 @@ Factor = tuple[Float, bool]
 
 
 class ClosedForm(NamedTuple):
-    """``M^T Q``, ``Q U`` and ``X Q U`` (None by chunks) of ``Q = K^{-1} M``."""
+    """``F`` of ``M^T Q = F F^T``, ``Q U`` and ``X Q U`` (None by chunks).
 
-    overlap: Float
+    ``Q = K^{-1} M`` has a column a class, and `F` a row.
+    """
+
+    factor: Float
     expand: Callable[[Float], Float]
     rows: Callable[[Float], Float | None]
 
@@ -55,6 +59,34 @@ class Inverse(NamedTuple):
         inner = linalg.cho_solve(self.factor, self.rows @ B, check_finite=False)
         return np.asarray((B - self.rows.T @ inner) / self.alpha)
 
+    def closed_form(self, M: Float, X: Float | None = None) -> ClosedForm:
+        """Return the closed form of class sums `M` (d, C) of rows `X`.
+
+        With more classes than features, one triangular system has a factor of rank d.
+        """
+        d, n_classes = M.shape
+        if self.rows is None and n_classes > d:
+            half = self._half(M)
+            c, lower = self.factor
+            Q = linalg.solve_triangular(
+                c, half, trans=int(lower), lower=lower, check_finite=False
+            )
+            factor = half.T
+        else:
+            Q = self.apply(M)
+            factor = psd_factor(M.T @ Q)
+        return ClosedForm(
+            factor, lambda U: Q @ U, lambda U: None if X is None else X @ (Q @ U)
+        )
+
+    def _half(self, B: Float) -> Float:
+        """Return ``T^{-1} B`` for the factor ``T T^T`` of the matrix behind it."""
+        c, lower = self.factor
+        half = linalg.solve_triangular(
+            c, B, trans=0 if lower else 1, lower=lower, check_finite=False
+        )
+        return np.asarray(half)
+
     def spread(self, columns: Int, B: Float) -> Float:
         """Return ``K^{-1} E B`` for a row of `B` for each of some features."""
         d = len(self.factor[0]) if self.rows is None else self.rows.shape[1]
@@ -64,15 +96,12 @@ class Inverse(NamedTuple):
 
     def block(self, columns: Int) -> Float:
         """Return the rows and columns of ``K^{-1}`` at some features."""
-        c, lower = self.factor
         if self.rows is None:
-            unit = np.zeros((len(c), len(columns)))
+            unit = np.zeros((len(self.factor[0]), len(columns)))
             unit[columns, np.arange(len(columns))] = 1.0
         else:
             unit = self.rows[:, columns]
-        half = linalg.solve_triangular(
-            c, unit, trans=0 if lower else 1, lower=lower, check_finite=False
-        )
+        half = self._half(unit)
         inner = half.T @ half
         if self.rows is None:
             return np.asarray(inner)
@@ -90,9 +119,13 @@ class Side:
 
     X: Float
     codes: Int
-    indicator: Float
     class_counts: Int
     alpha: float
+
+    @cached_property
+    def indicator(self) -> Float:
+        """Class indicators ``Y``, (n, n_classes), for fewer rows than features."""
+        return np.eye(len(self.class_counts))[self.codes]
 
     @cached_property
     def gram(self) -> Float:
@@ -107,7 +140,7 @@ class Side:
     @cached_property
     def sums(self) -> Float:
         """Class sums ``M`` of shape (d, n_classes)."""
-        return np.asarray(self.X.T @ self.indicator)
+        return self._class_sums(self.X).T
 
     def solve(self, other: Int, shared: NDArray[np.bool_]) -> ClosedForm:
         """Solve ``Q = K^{-1} M`` for the classes `shared` by both domains.
@@ -117,16 +150,19 @@ class Side:
         class: ``Y = F Y / sqrt(extra)`` for shared classes, hence
         ``K^{-1} M = X^T F (F X X^T F + alpha I)^{-1} Y`` scaled.
         """
-        (n, d), extra, Y = self.X.shape, other / 2.0, self.indicator[:, shared]
+        n, d = self.X.shape
         if n >= d:
-            Q = self.inverse(other).apply(self.sums[:, shared])
-            Z = self.X @ Q
-            return ClosedForm(Y.T @ Z, lambda U: Q @ U, lambda U: Z @ U)
+            return self.inverse(other).closed_form(self.sums[:, shared], self.X)
+        extra, Y = other / 2.0, self.indicator[:, shared]
         factor, scale, shift = self._factor_of_rows(extra)
         B = linalg.cho_solve(factor, Y, check_finite=False) / np.sqrt(extra[shared])
         B = self._root(scale, shift, B)
         Z = linalg.blas.dsymm(1.0, self.gram, B)
-        return ClosedForm(Y.T @ Z, lambda U: self.X.T @ (B @ U), lambda U: Z @ U)
+        overlap = psd_factor(self._class_sums(Z)[shared])
+        return ClosedForm(overlap, lambda U: self.X.T @ (B @ U), lambda U: Z @ U)
+
+    def _class_sums(self, B: Float) -> Float:
+        return class_sums(B, self.codes, len(self.class_counts))
 
     def inverse(self, other: Int) -> Inverse:
         """Return ``K^{-1}``, factorised by the smaller side."""
@@ -140,7 +176,7 @@ class Side:
 
     def _root(self, scale: Float, shift: Float, B: Float) -> Float:
         """Return ``F B``."""
-        between = shift[:, None] * (self.indicator.T @ B)
+        between = shift[:, None] * self._class_sums(B)
         return scale[:, None] * B + between[self.codes]
 
     def _factor_of_rows(self, extra: Float) -> tuple[Factor, Float, Float]:
@@ -148,7 +184,7 @@ class Side:
         root = np.sqrt(self.class_counts + extra)
         shift = (np.sqrt(extra) - root) / np.maximum(self.class_counts, 1.0)
         scale = root[self.codes]
-        between = self.indicator.T @ self.gram_sums
+        between = self._class_sums(self.gram_sums)
         coupling = scale[:, None] * self.gram_sums * shift
         coupling += (0.5 * shift[:, None] * between * shift)[self.codes]
         S = scaled_on_both_sides(self.gram, scale)
@@ -210,10 +246,7 @@ class ChunkedSide:
 
     def solve(self, other: Int, shared: NDArray[np.bool_]) -> ClosedForm:
         """Solve ``Q = K^{-1} M`` for the `shared` classes, see `Side.solve`."""
-        inverse = self.inverse(other)
-        M = self.sums[:, shared]
-        Q = inverse.apply(M)
-        return ClosedForm(M.T @ Q, lambda U: Q @ U, lambda U: None)
+        return self.inverse(other).closed_form(self.sums[:, shared])
 
     def inverse(self, other: Int) -> Inverse:
         """Return ``K^{-1}``, factorised, in one pass over the rows."""
@@ -222,9 +255,7 @@ class ChunkedSide:
         K, sums = np.zeros((d, d), order="F"), np.zeros((n_classes, d))
         for part in self.parts:
             for rows, codes in part.chunks():
-                n = len(codes)  # a class indicator matrix with one number per row
-                stored = np.ones(n), codes, np.arange(n + 1)
-                sums += sparse.csc_array(stored, (n_classes, n)) @ rows
+                sums += class_sums(rows, codes, n_classes)
                 weighted = (rows * roots[codes][:, None]).T
                 K = linalg.blas.dsyrk(1.0, weighted, beta=1.0, c=K, overwrite_c=True)
         self.sums = sums.T
@@ -251,7 +282,7 @@ def side_of(parts: list[RowsInUse], n_classes: int, alpha: float) -> AnySide:
             for chunk, _ in part.chunks():
                 rows[start : start + len(chunk)] = chunk
                 start += len(chunk)
-    return Side(rows, codes, np.eye(n_classes)[codes], class_counts, alpha)
+    return Side(rows, codes, class_counts, alpha)
 
 
 def require_memory_for(rows: FileRows) -> None:
@@ -313,7 +344,7 @@ def solve_projection(
     shared = (source.class_counts > 0) & (target.class_counts > 0)
     solved_source = source.solve(target.class_counts, shared)
     solved_target = target.solve(source.class_counts, shared)
-    A, B = psd_factor(solved_source.overlap), psd_factor(solved_target.overlap)
+    A, B = solved_source.factor, solved_target.factor
     W, sigma, Zt = linalg.svd(A.T @ B, full_matrices=False, check_finite=False)
     rank = effective_rank(n_components, sigma)
     sigma = sigma[:rank]
@@ -342,7 +373,7 @@ def solve_several(
         other = total - side.class_counts
         coupled.append((side.class_counts > 0) & (other > 0))
         solved.append(side.solve(other, coupled[-1]))
-        factor = psd_factor(solved[-1].overlap)
+        factor = solved[-1].factor
         wide = np.zeros((len(total), factor.shape[1]))
         wide[coupled[-1]] = factor
         factors.append(wide)

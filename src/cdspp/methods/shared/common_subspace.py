@@ -165,8 +165,10 @@ class NearestMean:
 
     def probabilities(self, Z: Float) -> Float:
         """Return class probabilities, zero for a class without a mean."""
-        distances = np.sqrt(linalg.squared_distances(Z, self.means))
-        return expand_classes(linalg.softmax(-distances), self.present, self.n_classes)
+        distances = linalg.squared_distances(Z, self.means)
+        np.negative(np.sqrt(distances, out=distances), out=distances)
+        scores = linalg.softmax(distances)
+        return expand_classes(scores, self.present, self.n_classes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +190,8 @@ class _WrappedClassifier:
 
 def expand_classes(probabilities: Float, present: Int, n_classes: int) -> Float:
     """Return the columns of some classes among those of all, the others zero."""
+    if len(present) == n_classes:
+        return probabilities
     expanded = np.zeros((len(probabilities), n_classes))
     expanded[:, present] = probabilities
     return expanded
@@ -218,7 +222,7 @@ class SubspaceClassifier:
             return cls(mean, _WrappedClassifier(fitted, n_classes))
         sums, sizes = np.zeros((n_classes, len(mean))), np.zeros(n_classes)
         for Z, codes in parts:
-            sums += np.eye(n_classes)[codes].T @ linalg.row_normalise(Z - mean)
+            sums += linalg.class_sums(linalg.row_normalise(Z - mean), codes, n_classes)
             sizes += np.bincount(codes, minlength=n_classes)
         present = np.flatnonzero(sizes)
         means = sums[present] / sizes[present, None]
