@@ -18,6 +18,7 @@ from cdspp.core.run_lock import (
     export_run_lock,
     code_state,
     lock_run,
+    require_posix,
 )
 from cdspp.methods import method_module
 from cdspp.report.registry import KINDS, names_of_kind
@@ -67,6 +68,7 @@ is_module = workflow.modifier.skip_configfile
 COMMAND = "snakemake --cores 8" if is_module else study_command(study_files)
 
 try:
+    require_posix()
     if is_module:
         own = config
     else:  # read again: Snakemake accepts a key that is there twice

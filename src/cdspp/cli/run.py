@@ -20,7 +20,7 @@ from typing import Any
 from cdspp.cli import command
 from cdspp.cli.study import files_ahead, read_config, read_study
 from cdspp.core.errors import writing_fault
-from cdspp.core.run_lock import KEEP_FITS
+from cdspp.core.run_lock import KEEP_FITS, require_posix
 from cdspp.core.wording import duration
 from cdspp.study.files import study_file_path, workflow_folder
 from cdspp.study.time_left import TimeLeft
@@ -49,7 +49,7 @@ examples:
 TRIGGERS = ("mtime", "params", "input", "software-env")
 EVENTS = "SNAKEMAKE_LOGGER_CDSPP_EVENTS"  # the file that the logger writes to
 IDLE = "Nothing to be done"
-FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP")
 TRACEBACK = '  File "'  # a place in the workflow, which the first line names
 FIRST_LEFT = 10.0  # seconds after which the line has the time left
 PAUSE = 0.2  # seconds between updates of the line
@@ -144,6 +144,7 @@ def _plan(arguments: Namespace) -> str:
 
 
 def _run(arguments: Namespace) -> str:
+    require_posix()
     command.need_package("snakemake", "cdspp run", command.STUDY_EXTRA)
     given = [word for word in arguments.snakemake if word.startswith("study=")]
     study = given[-1].removeprefix("study=") if given else ""  # of Snakemake's --config
@@ -233,7 +234,8 @@ def _follow(
             pass_fds=[writing],
         )
         os.close(writing)
-        before = {number: signal.getsignal(number) for number in FORWARDED}
+        numbers = [getattr(signal, name) for name in FORWARDED]
+        before = {number: signal.getsignal(number) for number in numbers}
         for number, handler in before.items():
             if handler is not signal.SIG_IGN:  # as nohup asks
                 signal.signal(number, forward)

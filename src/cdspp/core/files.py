@@ -5,7 +5,6 @@ Objects of a model are kept as JSON and arrays, and come back without running co
 
 from __future__ import annotations
 
-import fcntl
 import glob
 import hashlib
 import json
@@ -28,7 +27,7 @@ from numpy.lib import format as npy
 from cdspp.core.errors import DataError, out_of_memory, short_message, write_errors
 from cdspp.core.names import FitKey, PathLike
 from cdspp.core.provenance import file_digest
-from cdspp.core.run_lock import check_run
+from cdspp.core.run_lock import check_run, lock_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,14 +62,17 @@ def atomic(file: PathLike) -> Iterator[Path]:
             # Locks of another machine may be unseen here, so that a day has to pass.
             least = A_MOMENT if f".cdspp-{HOST}-" in path.name else A_DAY
             with suppress(OSError), path.open("r+b") as stream:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock_file(stream, wait=False)
                 if time.time() - path.stat().st_mtime > least:
                     path.unlink()
         prefix, suffix = f".{target.name}.cdspp-{HOST}-", target.suffix
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=suffix)
         temporary = Path(name)
-        with suppress(OSError):  # not every file system has such locks
-            fcntl.flock(handle, fcntl.LOCK_EX)
+        held = [handle]
+        try:
+            lock_file(handle)
+        except OSError:  # no lock to keep, and Windows renames no open file
+            os.close(held.pop())
         try:
             yield temporary
             check_run()
@@ -78,7 +80,8 @@ def atomic(file: PathLike) -> Iterator[Path]:
             temporary.replace(target)
         finally:
             temporary.unlink(missing_ok=True)
-            os.close(handle)
+            for handle in held:
+                os.close(handle)
 
 
 def same_file(path: PathLike, other: PathLike) -> bool:
@@ -89,8 +92,9 @@ def same_file(path: PathLike, other: PathLike) -> bool:
 
 def write_json(path: PathLike, value: Any) -> None:
     """Write a JSON file, keys sorted, for people to read."""
+    text = json.dumps(value, indent=2, sort_keys=True) + "\n"
     with atomic(path) as temporary:
-        temporary.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n")
+        temporary.write_bytes(text.encode())
 
 
 def write_csv(path: PathLike, table: pd.DataFrame) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import math
 import os
 import platform
-import resource
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +29,14 @@ USAGE = ("seconds", "cpu_seconds", "peak_memory_mb")
 
 
 def peak_memory_mb() -> float:
-    """Return the largest resident memory of this process so far, in MB."""
+    """Return the largest resident memory of this process so far, in MB.
+
+    NaN where the system does not count it.
+    """
+    try:
+        import resource
+    except ImportError:
+        return math.nan
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1e6 if sys.platform == "darwin" else 1e3)
 
@@ -173,7 +180,7 @@ def _distributions(name: str) -> str:
 def _parsed(file: Path, changed: int, *, local: bool) -> tuple[frozenset[str], str]:
     """Parse a file once for every state of it, since most digests share most files."""
     imported: set[str] = set()
-    code = _dumped(ast.parse(file.read_text()), imported)
+    code = _dumped(ast.parse(file.read_text(encoding="utf-8")), imported)
     own = {each for each in imported if (local or _is_own(each)) and _source_file(each)}
     return frozenset(own), code
 

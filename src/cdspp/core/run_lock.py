@@ -10,7 +10,7 @@ the code, and a job reads it, and its inputs again, before it writes a file.
 from __future__ import annotations
 
 import atexit
-import fcntl
+import errno
 import json
 import logging
 import os
@@ -21,9 +21,9 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import IO, Any, NamedTuple, TextIO
 
-from cdspp.core.errors import StaleJobError
+from cdspp.core.errors import ConfigError, StaleJobError
 from cdspp.core.names import PathLike
 from cdspp.core.provenance import INSTALLED, file_digest
 
@@ -75,6 +75,32 @@ _run: RunLock | None = None  # whose job this process is
 _inputs: dict[str, tuple[tuple[int, ...] | None, str]] = {}
 
 
+def require_posix() -> None:
+    """Raise ConfigError where a study cannot run, although fits can."""
+    if sys.platform == "win32":
+        raise ConfigError(
+            "a study needs processes, signals and file locks of Linux or macOS, and "
+            "this is Windows. Run it in the Windows Subsystem for Linux; cdspp "
+            "compare, fit and predict run here."
+        )
+
+
+def lock_file(
+    stream: IO[Any] | int, *, wait: bool = True, shared: bool = False
+) -> None:
+    """Lock an open file for this process until it is closed.
+
+    Raises OSError where the system or the file system has no such locks, and
+    BlockingIOError where another process holds one, unless it may `wait`.
+    """
+    try:
+        import fcntl
+    except ImportError as error:
+        raise OSError(errno.ENOLCK, f"{sys.platform} has no such locks") from error
+    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    fcntl.flock(stream, kind if wait else kind | fcntl.LOCK_NB)
+
+
 def lock_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnRunLock:
     """Lock Snakemake's folder for this process; remove locks of killed runs."""
     folder = Path(folder).absolute()
@@ -83,11 +109,11 @@ def lock_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnRunLock
         run_locks.mkdir(parents=True, exist_ok=True)
         with (run_locks / "guard").open("a") as guard:
             # Of two runs that start at a time, the second finds the lock of the first.
-            fcntl.flock(guard, fcntl.LOCK_EX)
+            lock_file(guard)
             note = _remove_stale(folder)
             handle, name = tempfile.mkstemp(dir=run_locks, suffix=".json")
             stream = os.fdopen(handle, "w", encoding="utf-8")
-            fcntl.flock(stream, fcntl.LOCK_EX)
+            lock_file(stream)
             content = {"host": socket.gethostname(), "process": os.getpid()}
             json.dump({**content, "code": code or {}}, stream)
             stream.flush()
@@ -114,7 +140,7 @@ def read_run_lock(path: Path) -> RunLock | None:
     with stream:
         free = False
         with suppress(BlockingIOError):
-            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            lock_file(stream, wait=False, shared=True)
             free = True
         try:
             content = json.load(stream)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import glob
 import hashlib
 import logging
@@ -21,6 +20,7 @@ from urllib.parse import quote, unquote, urlsplit
 from cdspp.core.errors import ChecksumError, DataError, raise_write_error, write_errors
 from cdspp.core.files import atomic
 from cdspp.core.provenance import versions
+from cdspp.core.run_lock import lock_file
 from cdspp.datasets.catalogue import refuse_unknown_keys
 
 Check = Callable[[Path], object]
@@ -247,10 +247,10 @@ def _acquire_lock(lock: Path, what: str) -> int:
         handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock_file(handle, wait=False)
             except BlockingIOError:
                 log.info("%s: another run fetches it; waiting for its end.", what)
-                fcntl.flock(handle, fcntl.LOCK_EX)
+                lock_file(handle)
             # A lock on a file that its last holder removed keeps nobody out.
             if os.fstat(handle).st_nlink:
                 return handle

@@ -1,0 +1,61 @@
+"""What only POSIX has: the library does without, and a study says so."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cdspp.cli.main import main
+
+# Stands in for a system that lacks the modules and signals of POSIX.
+WITHOUT = """
+import signal, sys
+for name in ("fcntl", "resource", "pwd", "grp", "termios"):
+    sys.modules[name] = None
+del signal.SIGHUP, signal.SIGKILL
+from cdspp.cli.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def write_rows(path: Path, n_labelled: int) -> None:
+    """Write rows of two classes, the first ones labelled."""
+    lines = ["id,width,height,label"]
+    for i in range(40):
+        label = "ab"[i % 2] if i < n_labelled else ""
+        lines.append(f"r{i},{i % 2 + 0.01 * i},{i % 3},{label}")
+    path.write_text("\n".join(lines) + "\n")
+
+
+def test_tables_are_compared_fitted_and_predicted_without_posix(
+    tmp_path: Path,
+) -> None:
+    write_rows(tmp_path / "old.csv", 40)
+    write_rows(tmp_path / "new.csv", 12)
+    both = ["--source", "old.csv", "--target", "new.csv"]
+    fit = ["fit", *both, "--output", "out.csv", "--model", "model.npz"]
+    predict = ["predict", "--model", "model.npz", "--target", "new.csv"]
+    for words in (
+        ["compare", *both, "--repeats", "5", "--json", "answer.json"],
+        [*fit, "--method", "cdspp"],
+        [*predict, "--output", "more.csv"],
+    ):
+        command = [sys.executable, "-c", WITHOUT, *words]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+    for name in ("answer.json", "out.csv", "more.csv"):
+        assert (tmp_path / name).stat().st_size
+    assert not [*tmp_path.glob(".*.cdspp-*")]
+
+
+def test_a_study_on_windows_says_where_it_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert main(["run"]) == 2
+    said = capsys.readouterr().err
+    assert "this is Windows" in said
+    assert "Windows Subsystem for Linux" in said
