@@ -23,6 +23,7 @@ COLOURS = {HELPS: "#12703f", HURTS: "#b3370f", OPEN: style.MUTED}
 _LINE, _WAY, _TOP, _BOTTOM = 0.2, 0.46, 0.95, 0.5
 # Where the columns begin, in shares of the width; the axis lies between the last two.
 _NAME, _ACCURACY, _FIRST, _LAST, _WORD = 0.01, 0.37, 0.39, 0.78, 0.83
+_BAND = "#f3f5f7"
 _MUTED: Any = {"va": "center", "color": style.MUTED}
 _STRONG: Any = {"va": "center", "fontweight": "bold"}
 
@@ -67,7 +68,7 @@ def _title(axes: Axes, statement: str) -> None:
     heads = "gain" if style.narrow() else "gain over the best without a source"
     axes.text(_ACCURACY, 4 * _LINE, "accuracy", ha="right", **_MUTED)
     axes.text(_FIRST + 0.02, 4 * _LINE, heads, **_MUTED)
-    axes.text(_WORD, 4 * _LINE, "the source", **_MUTED)
+    axes.text(_WORD, 4 * _LINE, "verdict", **_MUTED)
 
 
 def _heading(axes: Axes, opening: Opening, y: float) -> None:
@@ -80,7 +81,7 @@ def _heading(axes: Axes, opening: Opening, y: float) -> None:
 
 def _way(whole: Axes, gains: Axes, way: Way, y: float) -> None:
     """Draw a way on two lines: what it is, and by which method; why it is open."""
-    whole.axhspan(y - 0.95 * _LINE, y + 0.95 * _LINE, color="#f3f5f7", lw=0, zorder=0)
+    whole.axhspan(y - 0.95 * _LINE, y + 0.95 * _LINE, color=_BAND, lw=0, zorder=0)
     colour, above, below = COLOURS[way.word], y - _LINE / 2, y + _LINE / 2
     whole.text(_NAME, above, style.plain_text(sentence(way.title)), va="center")
     if not way.own:
@@ -93,7 +94,8 @@ def _way(whole: Axes, gains: Axes, way: Way, y: float) -> None:
         whole.text(_ACCURACY, line, text, ha="right", va="center")
     text = f"{ways.SIGNS[way.word]} {way.word}"
     whole.text(_WORD, above, text, **{**_STRONG, "color": colour})
-    whole.text(0.99, below, way.reason, ha="right", **_MUTED)
+    box = style.ON_LINES | {"facecolor": _BAND}
+    whole.text(0.99, below, way.reason, ha="right", bbox=box, **_MUTED)
     if np.isfinite(way.low):
         ends = [100 * way.low, 100 * way.high]
         gains.plot(ends, [above, above], color=colour, lw=2.6)
@@ -117,4 +119,4 @@ def _scale(gains: Axes) -> None:
         gains.set_xlim(min(low, -1.0) - 0.04 * span, max(high, 1.0) + beyond * span)
     style.quiet(gains)
     gains.spines["left"].set_visible(False)
-    gains.set_xlabel("points, with 95 % interval; each number is rounded")
+    gains.set_xlabel("points, with 95 % interval; rounded after subtraction")
