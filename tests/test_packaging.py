@@ -13,7 +13,7 @@ from pathlib import Path
 import yaml
 
 import cdspp
-from cdspp.cli.command import EXTRAS
+from cdspp.core.errors import EXTRAS
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -65,7 +65,10 @@ def test_a_missing_package_is_had_by_the_smallest_extra_that_lists_it() -> None:
         listed = {requirement.split(">=")[0].lower() for requirement in extras[extra]}
         assert named.get(package, package) in listed
     assert "cdspp[" not in str(extras["report"] + extras["networks"])
-    assert extras["workflow"][0] == "cdspp[report,networks]"
+    assert extras["workflow"][0] == "cdspp[report]"
+    heavy = {"torch", "torchvision", "opencv-python-headless"}
+    light = {r.split(">=")[0] for name in ("report", "workflow") for r in extras[name]}
+    assert not heavy & light
 
 
 def test_every_import_is_of_a_package_that_a_dependency_or_an_extra_brings() -> None:

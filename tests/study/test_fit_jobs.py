@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -23,9 +24,11 @@ from cdspp.study.fit_jobs import (
     forecast_text,
     is_quick,
     job_cost,
+    missing_packages,
 )
 from cdspp.study.model import Study
 
+LACKING = "needs {}, which is not installed: pip install 'cdspp[{}]'."
 SHIPPED = ("embedded", "office-caltech", "paper", "printed")
 STATES = (
     *("none", "none-matched", "swapped-classes"),
@@ -192,3 +195,22 @@ def test_no_two_rules_have_one_name() -> None:
     )
     rules = [group.name for group in fit_rules(study)]
     assert rules == ["fit_a_b_c", "fit_a_b_b_c", "fit_a_c", "fit_a_b_c__2"]
+
+
+def test_what_a_study_lacks_is_named_with_the_rows_that_need_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    study = load(yaml.safe_load((ROOT / "config.yaml").read_text()))
+    assert missing_packages(study) == []
+    for package in ("torch", "cv2"):
+        monkeypatch.setitem(sys.modules, package, None)
+    words, networks = missing_packages(study)
+    assert words == "sift-words " + LACKING.format("cv2", "images")
+    assert networks.endswith(LACKING.format("torch", "networks"))
+    rows = networks.partition(" needs ")[0]
+    assert {"ssan", "stn", "alexnet-fc6"} <= {*rows.replace(" and ", ", ").split(", ")}
+    made = ["results/embedded/fits/digits/main/print_sketch/stn/1-5.parquet"]
+    assert missing_packages(study, made) == [
+        "stn " + LACKING.format("torch", "networks")
+    ]
+    assert missing_packages(study, ["results/embedded/scores/digits.parquet"]) == []

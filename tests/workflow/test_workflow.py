@@ -21,6 +21,12 @@ from cdspp.study.fit_jobs import START_SECONDS
 
 SCORES = "results/toy/scores/words.parquet"
 EVENTS = "first-run.jsonl"
+WITHOUT_TORCH = """
+from importlib import util
+
+found = util.find_spec
+util.find_spec = lambda name, *rest: None if name == "torch" else found(name, *rest)
+"""
 # What follows from any change of a fit.
 FOLLOWERS = {
     "score",
@@ -64,6 +70,23 @@ def test_a_run_ends_with_a_report_and_tables(project: Project) -> None:
     with (results / "tables" / "accuracy_words.csv").open() as stream:
         rows = list(csv.DictReader(stream))
     assert rows
+
+
+@pytest.mark.slow
+def test_a_run_stops_before_its_first_job_where_a_package_lacks(
+    finished: Project, tmp_path: Path
+) -> None:
+    project = finished.copied(tmp_path / "project")
+    network = {"id": "stn", "options": {"max_iter": 5}}
+    project.write_config(methods=[*CONFIG["methods"], network])
+    (project.folder / "src" / "sitecustomize.py").write_text(WITHOUT_TORCH)
+    with project.start("--cores", "1") as run:
+        said = run.communicate()[0]
+    assert run.returncode == 1
+    wanted = "stn needs torch, which is not installed: pip install 'cdspp[networks]'."
+    assert wanted in said
+    assert "Finished job" not in said
+    assert not (project.folder / "results/toy/fits/words/main/left_right/stn").exists()
 
 
 def test_a_run_tells_how_long_each_of_its_jobs_is_expected_to_take(

@@ -42,7 +42,7 @@ from cdspp.study.files import (
     study_command,
     portable_study_path,
 )
-from cdspp.study.fit_jobs import expected_seconds
+from cdspp.study.fit_jobs import expected_seconds, missing_packages
 from cdspp.study.plan import plan_of
 from cdspp.study.plugins import plugin_classes
 from cdspp.study.stale import (
@@ -120,6 +120,9 @@ onstart:
     # No dry run comes here.
     if keep_fits and (question := remake_question(fits_ahead)):
         raise WorkflowError(question)
+    to_make = [file for job in workflow.dag.needrun_jobs() for file in job.output]
+    if lacking := missing_packages(study, to_make):
+        raise WorkflowError(*lacking)
     if own_lock.note and not workflow.local_exec:
         logger.warning(ORPHANED_JOBS_NOTE)
     # For the progress that `cdspp run` shows; it has no text to be printed.

@@ -15,18 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from cdspp.core import names
-from cdspp.core.errors import ConfigError
+from cdspp.core.errors import EXTRAS, ConfigError, to_install
 from cdspp.core.files import same_file
 
-# The smallest extra that brings a package which only some commands and methods use.
-EXTRAS = {
-    **dict.fromkeys(("jinja2", "markupsafe", "matplotlib"), "report"),
-    **dict.fromkeys(("pyarrow", "yaml"), "report"),
-    **dict.fromkeys(("torch", "torchvision", "PIL"), "networks"),
-    "ot": "transport",
-    "skrub": "tables",
-    **dict.fromkeys(("cv2", "jsonschema", "requests", "urllib3"), "workflow"),
-}
 STUDY_EXTRA = "workflow"
 # How a table is read, in addition to its columns of labels and identifiers.
 FORMATS = ("encoding", "decimal", "categories", "dates", "date_format", "vectorise")
@@ -214,15 +205,10 @@ def positive_integer(text: str) -> int:
 def need_package(package: str, what: str, extra: str = "") -> None:
     """Raise ConfigError, with the extra to install, where a package lacks."""
     if importlib.util.find_spec(package) is None:
-        raise ConfigError(_install(package, what, extra))
+        raise ConfigError(to_install(package, what, extra))
 
 
 def missing_package(error: ModuleNotFoundError, extra: str) -> str | None:
     """Return how to install the optional package that an import lacked, if it did."""
     package = (error.name or "").partition(".")[0]
-    return _install(package, "this", extra) if package in EXTRAS else None
-
-
-def _install(package: str, what: str, extra: str) -> str:
-    extra = f"cdspp[{extra or EXTRAS[package]}]"
-    return f"{what} needs {package}, which is not installed: pip install '{extra}'"
+    return to_install(package, "this", extra) if package in EXTRAS else None

@@ -31,7 +31,7 @@ MODULES = {
     "init": ("fetch", "init"),
     "run": ("plan", "run"),
     "study": ("status", "summary", "verify", "export-splits"),
-    "share": ("cite", "bundle"),
+    "share": ("cite", "bundle", "constraints"),
 }
 
 

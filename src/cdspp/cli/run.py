@@ -132,15 +132,17 @@ class ProgressLine:
 
 
 def _plan(arguments: Namespace) -> str:
-    from cdspp.study.fit_jobs import forecast, forecast_text
+    from cdspp.study.fit_jobs import forecast, forecast_text, missing_packages
 
     study = read_study(arguments.file)
+    lacking = missing_packages(study)
     (methods, total), (ahead, notes) = forecast(study), files_ahead(study)
     if arguments.json:
         content = {"study": study.name, "methods": [m._asdict() for m in methods]}
         rest = {k: v for k, v in total._asdict().items() if k != "method"}
-        return command.json_text({**content, "total": rest, **ahead})
-    return "\n".join([forecast_text([*methods, total]), "", *notes])
+        more = {"missing_packages": lacking}
+        return command.json_text({**content, "total": rest, **ahead, **more})
+    return "\n".join([forecast_text([*methods, total]), "", *notes, *lacking])
 
 
 def _run(arguments: Namespace) -> str:

@@ -27,6 +27,7 @@ from cdspp.study.files import workflow_folder
 if TYPE_CHECKING:
     from cdspp.analysis.fit_records import FitRecords
 
+PINS = "envs/requirements.txt"
 CITE_HELP = """\
 Prints the publication of each method, data set and package behind the fits. For your
 own method, give its references by the key `cites` of its entry in the study file.
@@ -234,8 +235,13 @@ def _check_members(archive: Path, limit: int) -> tuple[set[str], list[str], str]
     return {*stated}, faults, text
 
 
+def _constraints(arguments: Namespace) -> str:
+    listed = (workflow_folder() / PINS).read_text(encoding="utf-8").splitlines()
+    return "\n".join(line.split()[0] for line in listed if "==" in line)
+
+
 def add_commands(commands: Any) -> None:
-    """Add the commands on a finished study."""
+    """Add the commands on a finished study, and on what it rests."""
     text = "print the publications of a study's methods, data and packages as BibTeX"
     cite = add_command(commands, "cite", _cite, text, CITE_HELP)
     text = "pack a finished study into one archive that others can check"
@@ -248,3 +254,5 @@ def add_commands(commands: Any) -> None:
     note = "pack your tables, folders, weights and modules, too, with all columns"
     bundle.add_argument("--with-inputs", action="store_true", help=note)
     add_options(bundle, "--force")
+    text = "print the versions that the project is tested with, for pip install -c"
+    add_command(commands, "constraints", _constraints, text)

@@ -55,6 +55,16 @@ class StaleJobError(Exception):
     """A job gives no result: its run has ended, or its code has changed."""
 
 
+# The smallest extra that brings a package which only some commands and methods use.
+EXTRAS = {
+    **dict.fromkeys(("jinja2", "markupsafe", "matplotlib"), "report"),
+    **dict.fromkeys(("PIL", "pyarrow", "yaml"), "report"),
+    **dict.fromkeys(("torch", "torchvision"), "networks"),
+    "cv2": "images",
+    "ot": "transport",
+    "skrub": "tables",
+    **dict.fromkeys(("jsonschema", "requests", "urllib3"), "workflow"),
+}
 # Each says on one line what is wrong, where, and what to do.
 USER_ERRORS = (ConfigError, DataError, DiskFullError, NotWritableError, StaleJobError)
 
@@ -103,6 +113,12 @@ _MORE_MEMORY = (
     "Give the job more (its resource mem_mb, or fewer jobs at a time), or take fewer "
     "rows or features, or another method. The log has the details."
 )
+
+
+def to_install(package: str, what: str, extra: str = "") -> str:
+    """Write which extra to install where a package lacks that `what` needs."""
+    extra = f"cdspp[{extra or EXTRAS[package]}]"
+    return f"{what} needs {package}, which is not installed: pip install '{extra}'"
 
 
 @contextmanager

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
+import os
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from itertools import count, groupby, product
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from cdspp.core import names
-from cdspp.core.names import FitKey, trials_of_block
+from cdspp.core.errors import EXTRAS, to_install
+from cdspp.core.names import FitKey, PathLike, trials_of_block
 from cdspp.core.provenance import code_digest
-from cdspp.features import Extractor, make_extractor
+from cdspp.core.wording import listed
+from cdspp.features import Extractor, extractor_class, make_extractor
 from cdspp.methods import cost, external_identity, method_class, method_module
 from cdspp.methods.cost import Cost, Size
 from cdspp.stages.formats import ExpectedFits, fit_recipe
@@ -90,6 +95,32 @@ class FitRule:
     def needs_torch(self) -> bool:
         """True where one of its methods is a network."""
         return any(method_class(method).needs_torch for method in self.methods)
+
+
+def missing_packages(
+    study: Study, files: Iterable[PathLike] | None = None
+) -> list[str]:
+    """Say what to install for methods and views, or for those that make `files`.
+
+    Both stand in the paths of what they make.
+    """
+    needed: dict[str, list[str]] = defaultdict(list)
+    for name in study.methods:
+        cls = method_class(name)
+        for package, needs in {"torch": cls.needs_torch, "ot": cls.needs_pot}.items():
+            needed[package] += [name] if needs else []
+    for name, view in study.views.items():
+        modules = extractor_class(view.extractor).modules
+        for package in dict.fromkeys(m.partition(".")[0] for m in modules):
+            needed[package] += [name]
+    if files is not None:
+        made = {part for file in files for part in re.split(r"[/.]", os.fspath(file))}
+        needed = {key: [n for n in rows if n in made] for key, rows in needed.items()}
+    return [
+        f"{to_install(package, listed(rows))}."
+        for package, rows in sorted(needed.items())
+        if rows and package in EXTRAS and find_spec(package) is None
+    ]
 
 
 def fit_jobs(study: Study) -> Iterator[list[FitKey]]:
