@@ -6,9 +6,11 @@ CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
-# The list has every package that Linux with Python 3.11 and torch for processors needs, so
-# that some pips can work side by side: each takes one core. Where another system needs more,
-# as CUDA's libraries, the last pip adds it. Bytecode comes afterwards and on all cores. Half
+LISTS := envs/requirements.txt envs/requirements-dev.txt
+# The lists have every package that Linux with Python 3.11 and torch for processors needs, so
+# that some pips can work side by side: each takes one core, and only files of the listed
+# digests, but for torch, whose build the machine chooses. Where another system needs more, as
+# CUDA's libraries, the last pip adds it. Bytecode comes afterwards and on all cores. Half
 # of the code is left out, tests of packages and what neither study nor tests import.
 PIP := --quiet --disable-pip-version-check --no-compile
 UNUSED := /(_inductor|_vendor|babel|black|codegen|fsspec|fx_passes|git|mypyc?|physics|pip|snowballstemmer|sphinx|testing|tests?|torchgen)/
@@ -48,12 +50,15 @@ docs: $(READY)
 
 setup: $(READY)
 
-$(READY): envs/requirements.txt pyproject.toml
+$(READY): $(LISTS) pyproject.toml
 	@echo "[1/2] installing into $(VENV), once: a minute, 2 GB, or 6 where torch comes with CUDA"
 	@$(PYTHON) -m venv $(VENV)
-	@sed '/^#/d' envs/requirements.txt | xargs -n 34 -P $(CORES) $(BIN)/python -m pip install $(PIP) --no-deps
+	@sed -n 's/^\(torch==[^ ]*\).*/\1/p' $(LISTS) > $(VENV)/pins.0
+	@grep -hv '^#\|^torch==' $(LISTS) | split -l 34 - $(VENV)/pins.
+	@ls $(VENV)/pins.* | xargs -n 1 -P $(CORES) $(BIN)/python -m pip install $(PIP) --no-deps -r
 	@$(BIN)/python -m pip install $(PIP) --no-deps --no-build-isolation --editable .
-	@$(BIN)/python -m pip check > /dev/null || $(BIN)/python -m pip install $(PIP) -r envs/requirements.txt
+	@$(BIN)/python -m pip check > /dev/null || { $(BIN)/cdspp constraints > $(VENV)/constraints && \
+		$(BIN)/python -m pip install $(PIP) -c $(VENV)/constraints --editable '.[dev,docs]'; }
 	@$(BIN)/python -m compileall -q -j 0 -x '$(UNUSED)' $(VENV)/lib src > /dev/null 2>&1 || true
 	@touch $(READY)
 

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import importlib
+import json
+import re
 import runpy
 import sys
 import tomllib
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from support.downloads import Server
 
 import cdspp
 from cdspp.core.errors import EXTRAS
 
 ROOT = Path(__file__).parents[1]
+generate = runpy.run_path(str(ROOT / "envs" / "generate.py"))
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
@@ -24,11 +32,52 @@ def python_files() -> Iterator[Path]:
         yield from (ROOT / folder).rglob("*.py")
 
 
-def test_the_conda_environment_is_generated_from_the_pins() -> None:
-    generate = runpy.run_path(str(ROOT / "envs" / "generate.py"))
-    requirements = (ROOT / "envs" / "requirements.txt").read_text()
-    environment = (ROOT / "envs" / "environment.yaml").read_text()
-    assert environment == generate["environment"](requirements)
+def test_the_conda_environment_is_generated_from_metadata_pins_and_the_map() -> None:
+    texts = {path.name: path.read_text() for path in (ROOT / "envs").iterdir()}
+    written = generate["environment"](
+        PYPROJECT["project"], texts["requirements.txt"], texts["conda.yaml"]
+    )
+    assert written == texts["environment.yaml"]
+    mapped = yaml.safe_load(texts["conda.yaml"])
+    assert [*mapped] == generate["runtime"](PYPROJECT["project"])
+
+
+def test_pins_have_digests_and_those_of_a_study_stand_in_one_list() -> None:
+    runtime, development = (path.read_text() for path in generate["LISTS"])
+    lines = [*runtime.splitlines(), *development.splitlines()]
+    pinned = [line for line in lines if not line.startswith("#")]
+    digests = re.compile(r"[\w.-]+==\S+(?: --hash=sha256:[0-9a-f]{64})+")
+    assert [line for line in pinned if not digests.fullmatch(line)] == []
+    assert not generate["pins"](runtime).keys() & generate["pins"](development).keys()
+    # What the installed packages of a study require is in its list.
+    waiting = [*generate["runtime"](PYPROJECT["project"])]
+    for name in waiting:
+        for line in metadata.requires(name) or ():
+            wanted = Requirement(line)
+            if wanted.marker is None or wanted.marker.evaluate({"extra": ""}):
+                found = canonicalize_name(wanted.name)
+                waiting += [found] if found not in waiting else []
+    assert {*waiting} <= generate["pins"](runtime).keys()
+
+
+def test_a_list_gets_the_digests_that_an_index_has_for_its_releases(
+    server: Server, tmp_path: Path
+) -> None:
+    names = {
+        "some_thing-1.0-py3-none-any.whl": "a",
+        "some_thing-1.0.tar.gz": "b",
+        "some_thing-1.0-cp39-cp39-win32.whl": "c",  # no Python of the project
+        "some_thing-1.0.1-py3-none-any.whl": "d",
+    }
+    files = [{"filename": n, "hashes": {"sha256": d}} for n, d in names.items()]
+    server.offer("simple/some-thing/", json.dumps({"files": files}).encode())
+    wheel = tmp_path / "some_thing-1.0+cpu-py3-none-any.whl"
+    wheel.write_bytes(b"")
+    index, old = f"{server.address}/simple", "# list\nSome.Thing==1.0 --hash=old\n"
+    text = generate["with_hashes"](old, index, [wheel])
+    digests = sorted(["a", "b", hashlib.sha256(b"").hexdigest()])
+    hashes = " ".join(f"--hash=sha256:{d}" for d in digests)
+    assert text == f"# list\nSome.Thing==1.0 {hashes}\n"
 
 
 def test_nothing_is_claimed_that_does_not_work_yet() -> None:
@@ -42,10 +91,8 @@ def test_nothing_is_claimed_that_does_not_work_yet() -> None:
 
 
 def test_every_package_is_pinned_and_every_dependency_is_among_them() -> None:
-    lines = (ROOT / "envs" / "requirements.txt").read_text().splitlines()
-    pins = [line for line in lines if line and not line.startswith("#")]
-    assert all("==" in pin for pin in pins)
-    pinned = {pin.split("==")[0].lower() for pin in pins}
+    text = "".join(path.read_text() for path in generate["LISTS"])
+    pinned = generate["pins"](text).keys()
     project = PYPROJECT["project"]
     extras = project["optional-dependencies"].values()
     named = {
