@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 import shutil
 import zipfile
@@ -87,6 +88,24 @@ def test_a_run_stops_before_its_first_job_where_a_package_lacks(
     assert wanted in said
     assert "Finished job" not in said
     assert not (project.folder / "results/toy/fits/words/main/left_right/stn").exists()
+
+
+@pytest.mark.slow
+def test_jobs_run_in_the_image_that_a_study_names(
+    finished: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = finished.copied(tmp_path / "project")
+    project.write_config(container="docker://an/image")
+    program = tmp_path / "apptainer"
+    program.write_text("#!/bin/sh\necho apptainer version 1.3.0\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    words = ("--cores", "1", "-n", "--forceall")
+    for more, image in (((), 0), (("--software-deployment-method", "apptainer"), 1)):
+        with project.start(*words, *more) as run:
+            said = run.communicate()[0]
+        assert run.returncode == 0, said
+        assert said.count("image docker://an/image will be pulled") == image
 
 
 def test_a_run_tells_how_long_each_of_its_jobs_is_expected_to_take(

@@ -86,6 +86,11 @@ except ConfigError as error:
 
 config = dict(layers.config)  # a caller keeps its own
 
+if config.get("container"):
+
+    container: config["container"]
+
+
 recipe_of = cache(partial(file_recipe, study))
 to_remake = set()  # files that are there, and made again where a run reaches them
 

@@ -374,7 +374,8 @@ class Study:
         texts = ("title", "content", "source", "licence", "cite")
         entries = filter(None, (self.datasets[n].entry for n in self.used_datasets))
         data = tuple({k: entry[k] for k in texts if k in entry} for entry in entries)
-        config = {key: value for key, value in self.config.items() if key != "mirror"}
+        places = ("mirror", "container")  # no part of any result
+        config = {k: value for k, value in self.config.items() if k not in places}
         return RunDescription(self.name, config, data, (command,), tuple(self.logs()))
 
     def shown_method(self) -> str:
