@@ -41,6 +41,7 @@ from cdspp.study.files import (
     prediction_files,
     study_command,
     portable_study_path,
+    workflow_folder,
 )
 from cdspp.study.fit_jobs import expected_seconds, missing_packages
 from cdspp.study.plan import plan_of
@@ -55,8 +56,10 @@ from cdspp.study.stale import (
     unrecorded_files,
 )
 
-# No parameter holds a path of these, so that moving the folder is no change: scripts
-# find them beside themselves, and digests tell what they hold.
+# What comes with the library, wherever the rules lie: a module's may lie in a repository.
+# No parameter holds a path of these, so that moving the folder is no change: scripts ask
+# the library, too, and digests tell what they hold.
+TOP = workflow_folder()
 RESOURCES = TOP / "resources"
 CATALOGUE = RESOURCES / "datasets.yaml"
 

@@ -4,12 +4,6 @@
 from cdspp.datasets.catalogue import checks_of
 
 
-localrules:
-    fetch,
-    prepare_dataset,
-    labels,
-
-
 def resource_checks(wildcards):
     return checks_of(CATALOGUE, wildcards.dataset, wildcards.resource)
 
@@ -22,6 +16,7 @@ rule fetch:
     log:
         "logs/fetch/{dataset}/{resource}.log",
     retries: 1
+    localrule: True
     conda:
         "../../envs/environment.yaml"
     resources:
@@ -44,6 +39,7 @@ rule prepare_dataset:
         f"{INDEX}.json",
     log:
         "logs/data/{dataset}.log",
+    localrule: True
     conda:
         "../../envs/environment.yaml"
     resources:
@@ -64,6 +60,7 @@ rule labels:
         f"{LABELS}.json",
     log:
         "logs/labels/{dataset}/{domain}.log",
+    localrule: True
     conda:
         "../../envs/environment.yaml"
     params:

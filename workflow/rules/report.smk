@@ -7,10 +7,6 @@ from cdspp.study.stale import DIGESTS
 PLUGIN_MODULES = [plugin.__module__ for plugin in plugin_classes()]
 
 
-localrules:
-    report_page,
-
-
 def feature_files(wildcards):
     return [
         FEATURES.format(dataset=dataset, domain=domain, view=view)
@@ -59,6 +55,7 @@ rule report_page:
         f"results/{{study}}/report/{DIGESTS}",
     log:
         "logs/{study}/report.log",
+    localrule: True
     conda:
         "../../envs/environment.yaml"
     params:

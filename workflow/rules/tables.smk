@@ -15,8 +15,14 @@ STYLES = data_digest("report/styles")
 IN_STYLE = "cdspp.report.figures.style:in_style"  # which tables need not import
 
 
+# Of rules in a repository, Snakemake would look for a caption in that repository.
+HAS_CAPTIONS = Path(str(workflow.current_basedir)).is_dir()
+
+
 def caption_file(kind, name, text):
     # Snakemake takes captions from files alone, as reStructuredText.
+    if not HAS_CAPTIONS:
+        return None
     file = CAPTIONS / kind / f"{name}.rst"
     escaped = re.sub(r"([\\*`|_])", r"\\\1", text)
     if workflow.is_main_process and not (file.exists() and file.read_text() == escaped):

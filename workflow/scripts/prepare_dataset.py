@@ -1,9 +1,8 @@
 """Put the files of a data set in place."""
 
-from pathlib import Path
-
 from cdspp.core.jobs import job
 from cdspp.stages.data import prepare_dataset
+from cdspp.study.files import workflow_folder
 
 own = snakemake.params.own or {}
 with job(
@@ -15,6 +14,6 @@ with job(
     prepare_dataset(
         name=snakemake.wildcards.dataset,
         own=snakemake.params.own,
-        catalogue=Path(snakemake.scriptdir, "../../resources/datasets.yaml"),
+        catalogue=workflow_folder() / "resources/datasets.yaml",
         output=snakemake.output[0],
     )

@@ -1,13 +1,12 @@
 """Write the tables or figures of one maker."""
 
-from pathlib import Path
-
 from cdspp.core.discovery import load_function
 from cdspp.core.jobs import job
+from cdspp.study.files import workflow_folder
 from cdspp.study.plan import BenchmarkPlan
 
 write = load_function(snakemake.params.maker)
-resources = Path(snakemake.scriptdir, "../../resources")
+resources = workflow_folder() / "resources"
 in_style = load_function(snakemake.params.in_style)
 
 with job(snakemake.log[0], snakemake.input), in_style(snakemake.params.style):

@@ -134,7 +134,8 @@ def _word(ours: pd.DataFrame, by_itself: pd.DataFrame) -> tuple[str, str]:
         return verdict, ""
     if verdict == verdicts.DEPENDS:
         words = ours.iloc[0][["accuracy_verdict", "balanced_verdict"]]
-        return OPEN, "by accuracy {}, by balanced accuracy {}".format(*words)
+        words = words.replace(verdicts.UNDECIDED, OPEN)
+        return OPEN, "{} by accuracy, {} by balanced accuracy".format(*words)
     if verdict != verdicts.UNDECIDED:
         return OPEN, _REASONS[verdict]
     if by_itself["verdict"].iloc[0] != verdict:
