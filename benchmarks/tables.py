@@ -1,0 +1,126 @@
+"""Readers of tables against files as people have them, each with its expected answer.
+
+`table_files.yaml` has the files, of spreadsheets, surveys and instruments. A reader is
+*right* where labels and numbers are those expected; it *refuses* a file by an error, by
+a missing column, or by text in place of numbers, which whoever goes on will notice; it
+is *wrong* where numbers, rows or labels are others, and nobody is told.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from cdspp.core.wording import aligned
+from cdspp.core.yaml_files import read_yaml
+from cdspp.datasets.tables import read_table
+
+__all__ = ["READERS", "bench_tables", "judge", "tables_table"]
+
+FILES = Path(__file__).with_name("table_files.yaml")
+LABEL = "kind"
+RIGHT, REFUSED, WRONG = "right", "refused", "WRONG"
+Case = Mapping[str, Any]
+
+
+def _ours(path: Path, case: Case) -> pd.DataFrame:
+    found = read_table(path, label=LABEL, drop=case.get("drop", ()))
+    labels = [label or None for label in found.y]
+    return pd.DataFrame(found.X).assign(**{LABEL: labels})
+
+
+def _pandas(path: Path, case: Case) -> pd.DataFrame:
+    return pd.read_csv(path, encoding=case.get("encoding"))
+
+
+def _pandas_sniffing(path: Path, case: Case) -> pd.DataFrame:
+    encoding = case.get("encoding")
+    return pd.read_csv(path, sep=None, engine="python", encoding=encoding)
+
+
+def _duckdb(path: Path, case: Case) -> pd.DataFrame:
+    import duckdb
+
+    return duckdb.read_csv(_in_utf8(path, case)).df()
+
+
+def _clevercsv(path: Path, case: Case) -> pd.DataFrame:
+    import clevercsv
+
+    return clevercsv.read_dataframe(_in_utf8(path, case))
+
+
+def _in_utf8(path: Path, case: Case) -> str:
+    """Return a file for readers that know no other encoding."""
+    text = path.read_bytes().decode(case.get("encoding", "utf-8"))
+    place = path.with_name(f"utf8-{path.name}")
+    place.write_bytes(text.encode())
+    return str(place)
+
+
+# Other readers than ours are told the encoding; DuckDB and clevercsv run if installed.
+READERS: dict[str, tuple[str, Callable[[Path, Case], pd.DataFrame]]] = {
+    "cdspp": ("cdspp", _ours),
+    "pandas": ("pandas", _pandas),
+    "pandas, sep=None": ("pandas", _pandas_sniffing),
+    "DuckDB": ("duckdb", _duckdb),
+    "clevercsv": ("clevercsv", _clevercsv),
+}
+
+
+def bench_tables(cases: Sequence[Case] | None = None) -> pd.DataFrame:
+    """Return what each installed reader makes of each file, and why."""
+    usable = {name: r for name, (package, r) in READERS.items() if find_spec(package)}
+    records = []
+    with tempfile.TemporaryDirectory() as folder:
+        for case in cases or read_yaml(FILES):
+            path = Path(folder, case["id"] + case.get("name", ".csv"))
+            path.write_bytes(case["text"].encode(case.get("encoding", "utf-8")))
+            for name, reader in usable.items():
+                try:
+                    verdict, why = judge(reader(path, case), case)
+                except Exception as error:  # whatever a reader raises is a refusal
+                    verdict, why = REFUSED, str(error).replace(folder, "")
+                records.append((case["id"], name, verdict, why))
+    return pd.DataFrame(records, columns=["file", "reader", "verdict", "reason"])
+
+
+def judge(found: pd.DataFrame, case: Case) -> tuple[str, str]:
+    """Return the verdict on a table and the reason of it."""
+    wanted = {name: np.array(v, dtype=np.float64) for name, v in case["X"].items()}
+    for name in (LABEL, *wanted):
+        if name not in found:
+            return REFUSED, f"no column {name}"
+    read = {}
+    for name in wanted:
+        try:
+            read[name] = found[name].to_numpy(np.float64, na_value=np.nan)
+        except (TypeError, ValueError):
+            return REFUSED, f"text in {name}"
+    labels = [None if pd.isna(v) or v == "" else v for v in found[LABEL]]
+    if labels != case["y"]:
+        return WRONG, f"labels {labels}"
+    for name, values in wanted.items():
+        if not np.array_equal(read[name], values, equal_nan=True):
+            return WRONG, f"{name} {read[name].tolist()}"
+    return RIGHT, ""
+
+
+def tables_table(found: pd.DataFrame) -> str:
+    """Write the verdicts file by file, and their numbers."""
+    readers = list(dict.fromkeys(found["reader"]))
+    grid = [["file", *readers]]
+    for file, verdicts in found.groupby("file", sort=False)["verdict"]:
+        grid.append([file, *verdicts])
+    counts = {name: Counter(of["verdict"]) for name, of in found.groupby("reader")}
+    for verdict in (RIGHT, REFUSED, WRONG):
+        grid.append([verdict, *(str(counts[name][verdict]) for name in readers)])
+    lines = aligned(grid, left=range(len(readers) + 1))
+    return "\n".join([*lines[:-3], "", *lines[-3:]])
