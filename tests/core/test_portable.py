@@ -12,13 +12,18 @@ from cdspp.cli.main import main
 
 # Stands in for a system that lacks the modules and signals of POSIX.
 WITHOUT = """
-import signal, sys
+import os, signal, sys
+os.linesep = "\\r\\n"
 for name in ("fcntl", "resource", "pwd", "grp", "termios"):
     sys.modules[name] = None
 del signal.SIGHUP, signal.SIGKILL
 from cdspp.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """
+
+# No file is read or written in the encoding that a system happens to have.
+STRICT = ("-X", "warn_default_encoding", "-W", "error::EncodingWarning")
+LABELS = ("out.csv", "more.csv")
 
 
 def write_rows(path: Path, n_labelled: int) -> None:
@@ -36,18 +41,21 @@ def test_tables_are_compared_fitted_and_predicted_without_posix(
     write_rows(tmp_path / "old.csv", 40)
     write_rows(tmp_path / "new.csv", 12)
     both = ["--source", "old.csv", "--target", "new.csv"]
+    pages = ["--csv", "answer.csv", "--page", "answer.html"]
     fit = ["fit", *both, "--output", "out.csv", "--model", "model.npz"]
     predict = ["predict", "--model", "model.npz", "--target", "new.csv"]
     for words in (
-        ["compare", *both, "--repeats", "5", "--json", "answer.json"],
+        ["compare", *both, "--repeats", "5", "--json", "answer.json", *pages],
         [*fit, "--method", "cdspp"],
         [*predict, "--output", "more.csv"],
     ):
-        command = [sys.executable, "-c", WITHOUT, *words]
+        command = [sys.executable, *STRICT, "-c", WITHOUT, *words]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-    for name in ("answer.json", "out.csv", "more.csv"):
-        assert (tmp_path / name).stat().st_size
+    for name in (*(f"answer.{end}" for end in ("json", "csv", "html")), *LABELS):
+        content = (tmp_path / name).read_bytes()
+        assert b"\n" in content, name
+        assert b"\r" not in content, name
     assert not [*tmp_path.glob(".*.cdspp-*")]
 
 
