@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 from support.written_study import VerifiedStudy, write_page
 
 from cdspp.__main__ import main
 from cdspp.core.errors import DataError
 from cdspp.core.files import read_parts, write_parts
+from cdspp.features.cnn import Cnn
 from cdspp.methods.model_file import load_model
 
 ROOT = Path(__file__).parents[1]
@@ -154,12 +156,21 @@ def test_a_table_that_is_a_pickle_is_refused(name: str, folder: Path) -> None:
     assert not (folder / "ran").exists()
 
 
+def test_weights_that_would_run_code_are_refused(folder: Path) -> None:
+    torch = pytest.importorskip("torch")
+    torch.save({"features.0.weight": Trap()}, "weights.pth")
+    Image.fromarray(np.zeros((64, 64, 3), np.uint8)).save("photo.png")
+    with pytest.raises(DataError, match="cannot load weights"):
+        Cnn(weights="weights.pth").extract([Path("photo.png")])
+    assert not (folder / "ran").exists()
+
+
 def test_no_module_of_the_folder_stands_in_for_a_library(folder: Path) -> None:
     for name in ("numpy", "pandas", "yaml", "snakemake", "cdspp", "ast"):
         Path(f"{name}.py").write_text("open('ran', 'w').write('imported')")
     without = {**STUDY, "methods": [{"id": "svm-t"}]}
     Path("study.json").write_text(json.dumps(without))
-    for reader in ("plan", "status", "run"):
+    for reader in ("plan", "run"):
         code, said = command(reader, "study.json", *READING[reader])
         assert code == 0, said
     assert not (folder / "ran").exists()
