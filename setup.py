@@ -1,8 +1,9 @@
-"""What pyproject.toml cannot say: the study, and links of README, go into a wheel.
+"""What pyproject.toml cannot say: the study, links and addresses go into a wheel.
 
 The study lies on top of the repository. Links of README are relative; on the page of a
 package they need the address of the files of a release, CDSPP_FILES_URL. Without it a
-link is its text, and a picture is left out.
+link is its text, and a picture is left out. CDSPP_PROJECT_URLS adds addresses of the
+project, as `Source=https://... Issues=https://...`.
 """
 
 import os
@@ -15,6 +16,7 @@ from setuptools.command.build_py import build_py
 
 # As cdspp.study.files looks for it; MANIFEST.in brings them into an sdist.
 PLACE = "cdspp/_study"
+PAPER = "Paper=https://doi.org/10.1016/j.patcog.2021.108362"
 STUDY = ("Snakefile", "config.yaml", "envs", "profiles", "resources", "workflow")
 
 
@@ -45,7 +47,16 @@ def readme(address):
     return link.sub(lambda match: "" if match[1] else match[2], text)
 
 
+def project_urls(given):
+    """Return the addresses of the project by their names, the paper's first."""
+    named = [text.partition("=") for text in (PAPER, *given.split())]
+    if wrong := [name for name, _, address in named if "://" not in address]:
+        raise SystemExit(f"CDSPP_PROJECT_URLS: expected NAME=ADDRESS, got {wrong[0]!r}")
+    return {name: address for name, _, address in named}
+
+
 setup(
+    project_urls=project_urls(os.environ.get("CDSPP_PROJECT_URLS", "")),
     long_description=readme(os.environ.get("CDSPP_FILES_URL", "")),
     long_description_content_type="text/markdown",
     cmdclass={"build_py": BuildWithStudy},

@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import yaml
 from packaging.requirements import Requirement
@@ -30,6 +31,12 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 def python_files() -> Iterator[Path]:
     for folder in ("src", "workflow", "benchmarks", "tests", "envs", "docs"):
         yield from (ROOT / folder).rglob("*.py")
+
+
+def workflow(name: str) -> Any:
+    """Return the jobs of a workflow of the forge."""
+    path = ROOT / ".github/workflows" / f"{name}.yml"
+    return yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]
 
 
 def test_the_conda_environment_is_generated_from_metadata_pins_and_the_map() -> None:
@@ -84,10 +91,23 @@ def test_nothing_is_claimed_that_does_not_work_yet() -> None:
     catalogue = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())
     # Reading the Snakefile imports the library, which no environment of a job brings.
     assert not any(catalogue["usage"]["software-stack-deployment"].values())
-    tests = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text())
-    systems = tests["jobs"]["versions"]["strategy"]["matrix"]["os"]
-    assert not [name for name in systems if name.startswith("windows")]  # no fcntl
-    assert "Operating System :: POSIX" in PYPROJECT["project"]["classifiers"]
+    systems = [c for c in PYPROJECT["project"]["classifiers"] if "System ::" in c]
+    assert systems == ["Operating System :: POSIX :: Linux"]
+    jobs = workflow("tests")
+    required = [job for job in jobs.values() if not job.get("continue-on-error")]
+    assert {job["runs-on"] for job in required} == {"ubuntu-latest"}
+    others = jobs["systems"]["strategy"]["matrix"]["os"]
+    assert {name.partition("-")[0] for name in others} == {"windows", "macos"}
+
+
+def test_a_release_is_built_after_the_tests_and_published_after_the_build() -> None:
+    jobs = workflow("release")
+    assert jobs["tests"]["uses"] == "./.github/workflows/tests.yml"
+    assert ".ci/run" in str(jobs["everything"]["steps"])
+    assert {*jobs["build"]["needs"]} == {"tests", "everything"}
+    assert jobs["publish"]["needs"] == "build"
+    given = set(re.findall(r'environ\.get\("(\w+)"', (ROOT / "setup.py").read_text()))
+    assert given == jobs["build"]["env"].keys()
 
 
 def test_every_package_is_pinned_and_every_dependency_is_among_them() -> None:

@@ -23,6 +23,7 @@ OTHERS = (
     *("snakemake", "torch", "torchvision", "yaml"),
 )
 
+PAPER = "Paper, https://doi.org/10.1016/j.patcog.2021.108362"
 PLUGIN = "snakemake_logger_plugin_cdspp"
 STUDY = {"Snakefile", "config.yaml", "envs", "profiles", "resources", "workflow"}
 # What git does not know either.
@@ -150,7 +151,13 @@ def test_the_wheel_has_every_file_of_package_and_study_and_no_other(
     assert {path.name for path in installed.iterdir()} == {"cdspp", PLUGIN, facts.name}
 
 
-def test_links_of_the_readme_are_absolute_where_a_release_has_an_address(
+def addresses(facts: Path) -> list[str]:
+    """Return the addresses of the project that a package states."""
+    text = facts.read_text(encoding="utf-8")
+    return re.findall(r"^Project-URL: (.+)$", text, re.M)
+
+
+def test_links_and_addresses_are_those_that_a_release_is_given(
     source: Path,
     installed: Path,
     tmp_path: Path,
@@ -159,10 +166,13 @@ def test_links_of_the_readme_are_absolute_where_a_release_has_an_address(
     [without] = installed.glob("*.dist-info/METADATA")
     assert "## Ten lines" in without.read_text(encoding="utf-8")
     assert "](docs/" not in without.read_text(encoding="utf-8")
+    assert addresses(without) == [PAPER]
+    monkeypatch.setenv("CDSPP_PROJECT_URLS", "Source=https://example.org/cdspp")
     monkeypatch.setenv("CDSPP_FILES_URL", "https://example.org/files/")
     facts = f"build_meta.prepare_metadata_for_build_wheel({str(tmp_path)!r})"
     run([sys.executable, "-c", f"from setuptools import build_meta; {facts}"], source)
     [path] = tmp_path.glob("*.dist-info/METADATA")
+    assert addresses(path) == [PAPER, "Source, https://example.org/cdspp"]
     text = path.read_text(encoding="utf-8")
     assert "](https://example.org/files/docs/ways.png)" in text
     assert "](docs/" not in text

@@ -10,15 +10,36 @@ import pytest
 
 from cdspp.cli.main import main
 
-# Stands in for a system that lacks the modules and signals of POSIX.
+# Stands in for a system that lacks the modules and signals of POSIX, ends lines by two
+# characters, and neither renames nor removes a file that is open.
 WITHOUT = """
-import signal, sys
+import os, signal, sys
+os.linesep = "\\r\\n"
 for name in ("fcntl", "resource", "pwd", "grp", "termios"):
     sys.modules[name] = None
 del signal.SIGHUP, signal.SIGKILL
+
+def closed_only(action):
+    def checked(*paths, **options):
+        numbers = os.listdir("/proc/self/fd")
+        held = {os.path.realpath(f"/proc/self/fd/{number}") for number in numbers}
+        for path in paths:
+            if os.path.realpath(path) in held:
+                raise PermissionError(13, "the file is open", path)
+        return action(*paths, **options)
+    return checked
+
+for name in ("replace", "rename", "unlink", "remove"):
+    setattr(os, name, closed_only(getattr(os, name)))
 from cdspp.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """
+
+# Elsewhere the system itself is what is tried.
+CDSPP = ("-c", WITHOUT) if sys.platform == "linux" else ("-m", "cdspp")
+# No file is read or written in the encoding that a system happens to have.
+STRICT = ("-X", "warn_default_encoding", "-W", "error::EncodingWarning")
+LABELS = ("out.csv", "more.csv")
 
 
 def write_rows(path: Path, n_labelled: int) -> None:
@@ -36,18 +57,22 @@ def test_tables_are_compared_fitted_and_predicted_without_posix(
     write_rows(tmp_path / "old.csv", 40)
     write_rows(tmp_path / "new.csv", 12)
     both = ["--source", "old.csv", "--target", "new.csv"]
+    pages = ["--csv", "answer.csv", "--page", "answer.html"]
     fit = ["fit", *both, "--output", "out.csv", "--model", "model.npz"]
     predict = ["predict", "--model", "model.npz", "--target", "new.csv"]
     for words in (
-        ["compare", *both, "--repeats", "5", "--json", "answer.json"],
+        ["compare", *both, "--repeats", "5", "--json", "answer.json", *pages],
         [*fit, "--method", "cdspp"],
+        [*fit, "--method", "cdspp", "--force"],
         [*predict, "--output", "more.csv"],
     ):
-        command = [sys.executable, "-c", WITHOUT, *words]
+        command = [sys.executable, *STRICT, *CDSPP, *words]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-    for name in ("answer.json", "out.csv", "more.csv"):
-        assert (tmp_path / name).stat().st_size
+    for name in (*(f"answer.{end}" for end in ("json", "csv", "html")), *LABELS):
+        content = (tmp_path / name).read_bytes()
+        assert b"\n" in content, name
+        assert b"\r" not in content, name
     assert not [*tmp_path.glob(".*.cdspp-*")]
 
 

@@ -133,7 +133,7 @@ def _write_files(
         why = result.explanation
         with atomic(arguments.csv) as temporary:
             table = result.to_frame() if why is None else why.gains
-            table.to_csv(temporary, index=False)
+            table.to_csv(temporary, index=False, lineterminator="\n")
     if arguments.json:
         write_json(arguments.json, result.to_dict())
     if arguments.rows_to_label:

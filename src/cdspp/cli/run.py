@@ -216,8 +216,9 @@ def _follow(
 
     def forward(number: int, _: object) -> None:
         progress.interrupted = True
-        with suppress(ProcessLookupError):
-            os.killpg(running.pid, number)
+        if sys.platform != "win32":  # which runs no study
+            with suppress(ProcessLookupError):
+                os.killpg(running.pid, number)
 
     # Names are UTF-8 whatever LC_ALL makes of them; and no module of this folder stands
     # in for one that Snakemake imports, here or in a job on a cluster.
@@ -254,7 +255,8 @@ def _read_events(running: Popen[bytes], reading: int, progress: ProgressLine) ->
     """Pass the events of a process to its progress line until it ends."""
     rest, ended = b"", False
     with open(reading, "rb", buffering=0) as events:
-        os.set_blocking(reading, False)
+        if sys.platform != "win32":
+            os.set_blocking(reading, False)
         while not ended:
             ended = running.poll() is not None  # what it wrote before is read then
             *lines, rest = (rest + (events.read() or b"")).split(b"\n")

@@ -63,7 +63,7 @@ EXTRAS = {
     "cv2": "images",
     "ot": "transport",
     "skrub": "tables",
-    **dict.fromkeys(("jsonschema", "requests", "urllib3"), "workflow"),
+    **dict.fromkeys(("filelock", "jsonschema", "requests", "urllib3"), "workflow"),
 }
 # Each says on one line what is wrong, where, and what to do.
 USER_ERRORS = (ConfigError, DataError, DiskFullError, NotWritableError, StaleJobError)

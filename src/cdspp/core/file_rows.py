@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -97,7 +98,8 @@ class _Map:
             # Pages read would count as memory of the process. Those of a copy on write
             # hold what was written and must stay.
             pages: Any = getattr(self._array, "_mmap", None)
-            if self._array.mode != "c" and hasattr(pages, "madvise"):
+            freed = self._array.mode != "c" and hasattr(pages, "madvise")
+            if freed and sys.platform != "win32":
                 pages.madvise(mmap.MADV_DONTNEED)
 
 

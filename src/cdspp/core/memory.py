@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -52,8 +53,8 @@ def available_megabytes() -> float | None:
                 found.append((int(limit) - int(used) + idle) / 2**20)
     if free := re.search(r"^MemAvailable: +(\d+)", _text(MACHINE), re.M):
         found.append(int(free[1]) / 2**10)
-    else:  # only Linux has the file; all memory is better than no number
-        with suppress(OSError, ValueError, AttributeError):
+    elif sys.platform != "win32":  # as macOS; all memory is better than no number
+        with suppress(OSError, ValueError):
             pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
             found.append(pages / 2**20)
     return min(found, default=None)

@@ -37,7 +37,7 @@ def peak_memory_mb() -> float:
         import resource
     except ImportError:
         return math.nan
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak: int = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1e6 if sys.platform == "darwin" else 1e3)
 
 
@@ -92,7 +92,7 @@ def _version(name: str) -> str:
 def hardware() -> dict[str, Any]:
     """Return system and processor of this machine."""
     info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
+    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
     return {
         "system": platform.system(),

@@ -15,12 +15,11 @@ from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, urlsplit
 
 from cdspp.core.errors import ChecksumError, DataError, raise_write_error, write_errors
 from cdspp.core.files import atomic
 from cdspp.core.provenance import versions
-from cdspp.core.run_lock import lock_file
 from cdspp.datasets.catalogue import refuse_unknown_keys
 
 Check = Callable[[Path], object]
@@ -216,8 +215,11 @@ def _place(root: str, path: str = "") -> Path | str:
     parts = urlsplit(root)
     if parts.scheme in ("http", "https"):
         return f"{root.rstrip('/')}/{quote(path)}" if path else root
-    folder = unquote(parts.path) if parts.scheme == "file" else root
-    return Path(folder).expanduser() / path
+    if parts.scheme == "file":
+        from urllib.request import url2pathname  # what it imports takes long
+
+        root = url2pathname(parts.path)
+    return Path(root).expanduser() / path
 
 
 def in_mirror(file: RemoteFile, mirror: str | None) -> bool:
@@ -229,35 +231,23 @@ def in_mirror(file: RemoteFile, mirror: str | None) -> bool:
 @contextmanager
 def file_lock(path: Path) -> Iterator[bool]:
     """Lock `path` by a file next to it; yield False where the disk allows no lock."""
-    lock = path.with_name(f".lock.{path.name}")
-    handle = None
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path.with_name(f".lock.{path.name}"), fallback_to_soft=False)
     with suppress(OSError):
-        lock.parent.mkdir(parents=True, exist_ok=True)
-        handle = _acquire_lock(lock, path.name)
-    try:
-        yield handle is not None
-    finally:
-        if handle is not None:
-            lock.unlink(missing_ok=True)
-            os.close(handle)
-
-
-def _acquire_lock(lock: Path, what: str) -> int:
-    while True:
-        handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            try:
-                lock_file(handle, wait=False)
-            except BlockingIOError:
-                log.info("%s: another run fetches it; waiting for its end.", what)
-                lock_file(handle)
-            # A lock on a file that its last holder removed keeps nobody out.
-            if os.fstat(handle).st_nlink:
-                return handle
-        except OSError:
-            os.close(handle)
-            raise
-        os.close(handle)
+            lock.acquire(blocking=False)
+        except Timeout:
+            log.info("%s: another run fetches it; waiting for its end.", path.name)
+            lock.acquire()
+    try:
+        yield lock.is_locked
+    finally:
+        if lock.is_locked:
+            with suppress(OSError):  # Windows removes no open file
+                os.unlink(lock.lock_file)
+            lock.release()
 
 
 class _NotThereError(DataError):

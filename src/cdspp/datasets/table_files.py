@@ -268,7 +268,7 @@ def _read_mat(path: Path) -> Arrays:
     done = subprocess.run(command, capture_output=True, env=env, check=False)
     if done.returncode == 0:
         return pickle.loads(done.stdout)  # type: ignore[no-any-return]
-    if done.returncode == -signal.SIGKILL:
+    if sys.platform != "win32" and done.returncode == -signal.SIGKILL:
         raise MemoryError(f"{path}: the system ended the process that read it")
     last = done.stderr.decode(errors="replace").strip().rpartition("\n")[-1]
     kind, _, reason = last.partition(": ")

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from cdspp.core.errors import DataError
-from cdspp.core.files import atomic
+from cdspp.core.files import atomic, write_csv
 from cdspp.core.names import MAIN, PathLike, task_domains
 from cdspp.core.wording import counted
 from cdspp.methods.base import UNLABELLED, Iteration
@@ -60,8 +60,7 @@ def export_benchmark(
                 rows.to_parquet(temporary, index=False)
         for trial in read_trials(files, overlap=overlap):
             tables.append(_split(trial, task))
-    with atomic(folder / "splits.csv") as temporary:
-        pd.concat(tables).to_csv(temporary, index=False)
+    write_csv(folder / "splits.csv", pd.concat(tables))
     names = {role: Path(view).stem.partition(".")[2] for role, view in views.items()}
     with atomic(folder / "README.txt") as temporary:
         text = README.format(columns=", ".join(COLUMNS), **names)

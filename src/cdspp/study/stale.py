@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -282,7 +283,7 @@ def unrecorded_files(study: Study) -> list[str]:
 
 def _is_recorded(file: str) -> bool:
     place = Path(FOLDER, "metadata")
-    if not place.is_dir():
+    if sys.platform == "win32" or not place.is_dir():  # no study runs there
         return False
     longest = os.pathconf(place, "PC_NAME_MAX") - 1
     name = urlsafe_b64encode(file.encode()).decode()
@@ -341,7 +342,7 @@ def read_digests(root: PathLike) -> ReportDigests:
     configuration = json.loads(unescape(found[1])) if found else {}
     digests = re.findall(r"<dt>([^<]+\.\w+)</dt><dd>([0-9a-f]{64})</dd>", text)
     files = {unescape(name): value for name, value in digests}
-    page_digest = older.read_text().partition(" ")[0]
+    page_digest = older.read_text(encoding="utf-8").partition(" ")[0]
     return ReportDigests(page_digest, configuration, files, OLDER)
 
 
