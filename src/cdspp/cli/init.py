@@ -29,26 +29,6 @@ if TYPE_CHECKING:
     from cdspp.datasets.table_files import Columns
     from cdspp.datasets.table_rows import DomainRows
 
-FETCH_HELP = """\
-Downloads and verifies the files of a published data set, for instance on a login node;
-a study that runs later finds them in place. Without a name it lists all data sets. It
-keeps complete files. It looks first in a mirror, a folder or address named here or in
-the environment variable CDSPP_MIRROR, then at the published addresses.
-
-examples:
-  cdspp fetch
-  cdspp fetch office-caltech-10 surf googlenet-webcam
-  cdspp fetch mrc --mirror /media/datasets
-"""
-INIT_HELP = """\
-Reads the data, writes NAME.yaml with comments, and checks it as `cdspp plan` does.
-If anything is wrong, it writes no file.
-
-examples:
-  cdspp init mine --folder path/to/photos
-  cdspp init plants --table lab.csv --table field.parquet --label species
-  cdspp init mine --folder path/to/photos --method mine:MyMethod
-"""
 
 NEEDED = "expected small letters and digits, joined by single hyphens"
 # Labelled samples per class, where there are as many.
@@ -397,7 +377,7 @@ def add_commands(commands: Any) -> None:
     """Add the commands that come before a study."""
     extra = command.STUDY_EXTRA
     text = "download published data"
-    fetch = command.add_command(commands, "fetch", _fetch, text, FETCH_HELP, extra)
+    fetch = command.add_command(commands, "fetch", _fetch, text, extra=extra)
     add = fetch.add_argument
     add("dataset", nargs="?", metavar="DATASET", help="a name from the list")
     add("resource", nargs="*", metavar="RESOURCE", help="parts of it; by default all")
@@ -406,7 +386,7 @@ def add_commands(commands: Any) -> None:
     add("--mirror", metavar="PLACE", help="folder or address to look in first")
     add("--catalogue", metavar="FILE", help="a catalogue of your own")
     text = "write a study file for your own data"
-    init = command.add_command(commands, "init", _init, text, INIT_HELP, extra)
+    init = command.add_command(commands, "init", _init, text, extra=extra)
     add = init.add_argument
     add("name", metavar="NAME", help="name of the study: the file is NAME.yaml")
     what = init.add_mutually_exclusive_group(required=True)
