@@ -28,18 +28,6 @@ if TYPE_CHECKING:
     from cdspp.analysis.fit_records import FitRecords
 
 PINS = "envs/requirements.txt"
-README = """\
-The study {name}, packed by cdspp {version}.
-
-study.json        the configuration
-requirements.txt  the versions of the packages that made the fits
-references.bib    publications of its methods, data sets and packages
-results/          features, labels, splits, fits, scores, tables, figures, report
-SHA256SUMS        the digests of all members (sha256sum --check SHA256SUMS)
-
-cdspp verify {archive}          checks every member, and all that the report rests on
-cdspp run study.json --cores 8  runs the study again, in this folder
-{needs}"""
 Check = Callable[[Path], dict[str, Any]]
 SUMS = "SHA256SUMS"
 TEXTS = ("README.txt", "study.json", "requirements.txt", "references.bib")
@@ -93,8 +81,9 @@ def _bundle(arguments: Namespace) -> str:
     lacking = [f"{digest}  {path}" for path, digest in inputs.items()]
     records, names = _records(folder), {"name": folder.name, "version": VERSION}
     needs = "\n".join([README_LACKING, *lacking, ""]) if lacking else ""
+    readme = (workflow_folder() / "resources/bundle/README.txt").read_text("utf-8")
     texts = (
-        README.format(**names, archive=output.name, needs=needs),
+        readme.format(**names, archive=output.name, needs=needs),
         json.dumps(stated.configuration, indent=2) + "\n",
         _requirements(records),
         _references(folder, records) + "\n",
