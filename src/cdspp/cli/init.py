@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-import textwrap
 from argparse import ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -238,8 +237,6 @@ def study_text(
     )
     templates.filters["flow"] = _flow
     source, target, *_ = data.sizes
-    pairs = ", ".join("_".join(pair) for pair in permutations(data.sizes, 2))
-    pairs = textwrap.fill(pairs, 82, break_long_words=False, break_on_hyphens=False)
     return templates.get_template("study.yaml.j2").render(
         name=name,
         data=data,
@@ -247,7 +244,7 @@ def study_text(
         reference=reference or default,
         source=source,
         task=f"{source}_{target}",
-        pairs=textwrap.indent(pairs, "    # "),
+        pairs=["_".join(pair) for pair in permutations(data.sizes, 2)],
     )
 
 
