@@ -24,6 +24,7 @@ from cdspp.analysis.fit_records import read_fit_records
 from cdspp.analysis.summary import read_scores
 from cdspp.analysis.verdicts import TOO_FEW
 from cdspp.core.errors import DataError
+from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import available
 from cdspp.paper.checks import CHECKS, CONTRARY, SUPPORTED, Times, decide_gain
 from cdspp.paper.claims import (
@@ -210,7 +211,9 @@ def test_without_a_benchmark_there_is_nothing_to_say() -> None:
 
 
 def test_every_kind_of_check_has_a_rule() -> None:
-    assert all(check.rule.endswith(".") for check in CHECKS.values())
+    rules = read_yaml(RESOURCES / "paper/rules.yaml")
+    assert rules.keys() == CHECKS.keys()
+    assert all(claim.rule.endswith(".") and "{" not in claim.rule for claim in EVERY)
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 # Pages that describe the past, or define words.
 APART = {"history.md", "vocabulary.md"}
-CAPTIONS = "registry.py"  # of the report's tables and figures
+HEADINGS = "registry.py"  # of the report's parts
 _NUMBER = re.compile(
     r"\d+\.\d|\d %|\d of (the )?\d|\bpoints?\b|\bpercent\b"
     r"|\b(one|two|three|four|five|six|seven|eight|nine|ten|fifteen) (points|times)\b"
@@ -36,14 +38,17 @@ def result_pages() -> list[Path]:
     guides = [*ROOT.glob("docs/*.md"), *ROOT.glob("docs/guide/*.md")]
     pages = [ROOT / "README.md", *(p for p in guides if p.name not in APART)]
     report = ROOT / "src/cdspp/report"
-    texts = [*(report / "page/templates").rglob("*.html.j2"), report / CAPTIONS]
+    templates = report / "page/templates"
+    texts = [*templates.rglob("*.html.j2"), templates / "prose.toml", report / HEADINGS]
     return sorted([*pages, *ROOT.glob("docs/gallery/*.py"), *texts])
 
 
 def sentences(page: Path) -> Iterator[str]:
     """Yield sentences, lines of tables and lines of printed blocks of a page."""
     text = page.read_text(encoding="utf-8")
-    if page.name == CAPTIONS:
+    if page.suffix == ".toml":
+        text = "\n\n".join(_values(tomllib.loads(text)))
+    elif page.name == HEADINGS:
         parts = (
             p.value for p in ast.walk(ast.parse(text)) if isinstance(p, ast.Constant)
         )
@@ -62,6 +67,13 @@ def sentences(page: Path) -> Iterator[str]:
             if page.name == "README.md":  # tests/test_readme.py prints them again
                 continue
             yield from (one_line(line) for line in part.splitlines() if line.strip())
+
+
+def _values(part: dict[str, Any] | str) -> Iterator[str]:
+    for value in part.values() if isinstance(part, dict) else ():
+        yield from _values(value)
+    if isinstance(part, str):
+        yield part
 
 
 def _of_prose(text: str) -> Iterator[str]:

@@ -21,7 +21,7 @@ from cdspp.core.labels import require_common
 from cdspp.core.names import PCA, REAL, STANDARDISE_EACH
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.seeding import generator, integer_seed
-from cdspp.core.wording import counted, shortened
+from cdspp.core.wording import counted, listed, shortened
 from cdspp.methods import make_seeded, method_class
 from cdspp.methods.base import UNLABELLED, Int, SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED, column_names, read_bridge
@@ -211,8 +211,7 @@ class HoldOuts:
         }
         cut = [f"{n} {what}" for what, n in sizes.items() if n > self.max_rows]
         if cut:
-            rows = f"{', '.join(cut[:-1])} and {cut[-1]}" if cut[1:] else cut[0]
-            yield f"of {rows} at most about {self.max_rows} are in each fit"
+            yield f"of {listed(cut)} at most about {self.max_rows} are in each fit"
         for method, reason in self.failures.items():
             yield f"{method_class(method).display_name} failed: {reason}"
         if self.problem.note:

@@ -21,24 +21,6 @@ from cdspp.core.files import same_file
 STUDY_EXTRA = "workflow"
 # How a table is read, in addition to its columns of labels and identifiers.
 FORMATS = ("encoding", "decimal", "categories", "dates", "date_format", "vectorise")
-FILES = """\
-input files:
-  A table with a header: .csv, .tsv, .txt (also with semicolons or tabs, which the
-  header shows; also with .gz), .parquet, .xlsx (its first sheet). It has the
-  column `label` (empty, -1, ?, NA, null and the like where a row is unlabelled) and may
-  have `id` (a first column without a name is one); every other column is a feature.
-  --label and --id name these two columns where they have other names, --source-label
-  and the like in one file alone; --drop leaves columns out; --categories and --dates
-  encode text and dates; --keep-label NA makes NA a class.
-  Or arrays: .npz with a matrix X, optionally y (-1 where unlabelled), ids, and features
-  (the names of the columns of X); .mat (saved with -v7 or older) alike, where the only
-  matrix may have any name and labels may be `label` or `labels`.
-  The features of source and target may differ in number and meaning; equal labels mean
-  equal classes.
-
-output file:
-  CSV with the columns id, predicted, confidence (empty where the method has none).
-"""
 JSON_VERSION = 1  # raised where a key of --json goes, or means something else
 FLAG: dict[str, Any] = {"action": "store_true"}
 SCALES = (*names.SCALES, names.STANDARDISE_EACH)
@@ -132,11 +114,23 @@ Run = Callable[[argparse.Namespace], str]
 Given = Iterable[names.PathLike | None]  # files of options, None of those left out
 
 
+def help_text(*names: str) -> str:
+    """Return the files ``help/<name>.txt`` that there are, a blank line between two."""
+    files = (Path(__file__).with_name("help") / f"{name}.txt" for name in names)
+    return "\n".join(
+        file.read_text(encoding="utf-8") for file in files if file.is_file()
+    )
+
+
 def add_command(
     commands: Any, name: str, run: Run, text: str, epilog: str = "", extra: str = ""
 ) -> argparse.ArgumentParser:
-    """Add a command; a package that lacks is in `extra`, or the smallest with it."""
-    shown = {"description": text, "epilog": epilog, "formatter_class": AS_WRITTEN}
+    """Add a command, by default with the help text of its name.
+
+    A package that lacks is in `extra`, or the smallest with it.
+    """
+    shown = {"description": text, "formatter_class": AS_WRITTEN}
+    shown["epilog"] = epilog or help_text(name)
     parser: argparse.ArgumentParser = commands.add_parser(name, help=text, **shown)
     parser.set_defaults(run=run, extra=extra)
     return parser

@@ -33,23 +33,6 @@ OF_SOURCE = ("source", "source-label", "source-id", "shared", "paired")
 DEFAULTS = {"scale": STANDARDISE, "repeats": 15, "seed": 0}
 ROWS_FILE = "rows-to-label.csv"
 
-COMPARE_HELP = """\
-Bets on the method to deploy: one that uses the source, or target-only. Candidates are
-CDSPP, methods that use columns of equal names or paired objects, and those named by
---method. Each is fitted on four fifths of the labelled target rows of each class and
-labels the others, 10 to 15 times; a prior by the kind of information that a method uses
-joins these counts. No fit sees held-out rows. Standardises columns unless --scale says
-otherwise. The command cannot know whether other target rows resemble the labelled ones.
-
-To settle the bet, write rows on which it and target-only disagree, fill labels in from
-the top, and run the test:
-  cdspp compare --source photos.csv --target sketches.csv --rows-to-label rows.csv
-  cdspp compare --source photos.csv --target sketches.csv --labelled rows.csv
-
---why adds tests of every method against every method without a source, and against
-itself with a corrupted source: swapped classes, permuted labels, or noise.
-"""
-
 
 def _compare(arguments: Namespace) -> str:
     from cdspp.analysis.summary import MOST_COLLAPSED
@@ -194,7 +177,7 @@ def _option_words(options: Mapping[str, Any], *names: str) -> Iterator[str]:
 def add_commands(commands: Any) -> None:
     """Add ``cdspp compare``."""
     text = "bet on the method to deploy for a target with few labels and a source"
-    compare = command.add_command(commands, "compare", _compare, text, COMPARE_HELP)
+    compare = command.add_command(commands, "compare", _compare, text)
     add = compare.add_argument
     add("--source", required=True, metavar="FILE", help="labelled source rows")
     add("--target", required=True, metavar="FILE", help="target rows, some labelled")

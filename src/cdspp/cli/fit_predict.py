@@ -25,29 +25,11 @@ if TYPE_CHECKING:
 Reason = Mapping[str, Any]  # method, choice and labelled rows of a model, as it keeps
 LastFit = tuple[Reason, Mapping[str, str]]  # with predictions by identifier
 
-FIT_EXAMPLES = """\
-Without --method the best bet of `cdspp compare` is fitted; without a source,
-target-only.
-
-examples:
-  cdspp fit --source photos.csv --target sketches.csv --output predictions.csv
-  cdspp fit --source genes.tsv.gz --target scans.xlsx --label tissue --id patient \\
-      --drop age --drop site --impute --scale standardise --output predictions.csv
-  cdspp fit --method svm-t --option strategy=ovo --option l2=true \\
-      --target sketches.npz --output predictions.csv --model svm.npz
-"""
 
 METHODS_NOTE = """\
 * supervised: learns from labelled rows alone
 Before the text, what a fit needs. labels: of both domains
 torch: pip install 'cdspp[networks]', POT: 'cdspp[transport]'"""
-
-PREDICT_EXAMPLES = """\
-examples:
-  cdspp predict --model cdspp.npz --target more-sketches.csv --output predictions.csv
-
-A model file holds arrays and JSON and runs no code. In Python: cdspp.load_model.
-"""
 
 
 def _methods(arguments: Namespace) -> str:
@@ -373,7 +355,7 @@ def add_commands(commands: Any) -> None:
     methods = command.add_command(commands, "methods", _methods, text)
     command.add_options(methods, "--json")
     text = "fit a method and predict the unlabelled target rows"
-    epilog = f"{command.FILES}\n{FIT_EXAMPLES}"
+    epilog = command.help_text("files", "fit")
     fit = command.add_command(commands, "fit", _fit, text, epilog)
     add = fit.add_argument
     add("--method", help="see `cdspp methods` (the best bet of `cdspp compare`)")
@@ -393,7 +375,7 @@ def add_commands(commands: Any) -> None:
     anyway = "fit even where the forecast exceeds the free memory"
     add("--anyway", action="store_true", help=anyway)
     text = "label target rows with a model that `cdspp fit --model` saved"
-    epilog = f"{command.FILES}\n{PREDICT_EXAMPLES}"
+    epilog = command.help_text("files", "predict")
     predict = command.add_command(commands, "predict", _predict, text, epilog)
     add = predict.add_argument
     add("--model", required=True, metavar="FILE", help="the model")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-import textwrap
 from argparse import ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,26 +28,6 @@ if TYPE_CHECKING:
     from cdspp.datasets.table_files import Columns
     from cdspp.datasets.table_rows import DomainRows
 
-FETCH_HELP = """\
-Downloads and verifies the files of a published data set, for instance on a login node;
-a study that runs later finds them in place. Without a name it lists all data sets. It
-keeps complete files. It looks first in a mirror, a folder or address named here or in
-the environment variable CDSPP_MIRROR, then at the published addresses.
-
-examples:
-  cdspp fetch
-  cdspp fetch office-caltech-10 surf googlenet-webcam
-  cdspp fetch mrc --mirror /media/datasets
-"""
-INIT_HELP = """\
-Reads the data, writes NAME.yaml with comments, and checks it as `cdspp plan` does.
-If anything is wrong, it writes no file.
-
-examples:
-  cdspp init mine --folder path/to/photos
-  cdspp init plants --table lab.csv --table field.parquet --label species
-  cdspp init mine --folder path/to/photos --method mine:MyMethod
-"""
 
 NEEDED = "expected small letters and digits, joined by single hyphens"
 # Labelled samples per class, where there are as many.
@@ -258,8 +237,6 @@ def study_text(
     )
     templates.filters["flow"] = _flow
     source, target, *_ = data.sizes
-    pairs = ", ".join("_".join(pair) for pair in permutations(data.sizes, 2))
-    pairs = textwrap.fill(pairs, 82, break_long_words=False, break_on_hyphens=False)
     return templates.get_template("study.yaml.j2").render(
         name=name,
         data=data,
@@ -267,7 +244,7 @@ def study_text(
         reference=reference or default,
         source=source,
         task=f"{source}_{target}",
-        pairs=textwrap.indent(pairs, "    # "),
+        pairs=["_".join(pair) for pair in permutations(data.sizes, 2)],
     )
 
 
@@ -397,7 +374,7 @@ def add_commands(commands: Any) -> None:
     """Add the commands that come before a study."""
     extra = command.STUDY_EXTRA
     text = "download published data"
-    fetch = command.add_command(commands, "fetch", _fetch, text, FETCH_HELP, extra)
+    fetch = command.add_command(commands, "fetch", _fetch, text, extra=extra)
     add = fetch.add_argument
     add("dataset", nargs="?", metavar="DATASET", help="a name from the list")
     add("resource", nargs="*", metavar="RESOURCE", help="parts of it; by default all")
@@ -406,7 +383,7 @@ def add_commands(commands: Any) -> None:
     add("--mirror", metavar="PLACE", help="folder or address to look in first")
     add("--catalogue", metavar="FILE", help="a catalogue of your own")
     text = "write a study file for your own data"
-    init = command.add_command(commands, "init", _init, text, INIT_HELP, extra)
+    init = command.add_command(commands, "init", _init, text, extra=extra)
     add = init.add_argument
     add("name", metavar="NAME", help="name of the study: the file is NAME.yaml")
     what = init.add_mutually_exclusive_group(required=True)

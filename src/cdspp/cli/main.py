@@ -11,7 +11,12 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from cdspp.cli.command import AS_WRITTEN, FILES, missing_package, warnings_as_notes
+from cdspp.cli.command import (
+    AS_WRITTEN,
+    help_text,
+    missing_package,
+    warnings_as_notes,
+)
 from cdspp.core import errors
 from cdspp.core.labels import keep_labels
 from cdspp.core.version import VERSION
@@ -41,7 +46,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if words[:1] == ["run"] and "--" in words:  # what follows is for Snakemake
         place = words.index("--")
         words, rest = words[:place], words[place + 1 :]
-    shown: dict[str, Any] = {"epilog": FILES, "formatter_class": AS_WRITTEN}
+    shown: dict[str, Any] = {
+        "epilog": help_text("files"),
+        "formatter_class": AS_WRITTEN,
+    }
     parser = ArgumentParser(prog="cdspp", description=DESCRIPTION, **shown)
     parser.add_argument("--version", action="version", version=f"cdspp {VERSION}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)

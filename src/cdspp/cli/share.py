@@ -28,37 +28,6 @@ if TYPE_CHECKING:
     from cdspp.analysis.fit_records import FitRecords
 
 PINS = "envs/requirements.txt"
-CITE_HELP = """\
-Prints the publication of each method, data set and package behind the fits. For your
-own method, give its references by the key `cites` of its entry in the study file.
-
-example:
-  cdspp cite results/embedded > references.bib
-"""
-BUNDLE_HELP = """\
-Packs configuration, package versions, features, labels, splits, fits, scores, tables,
-figures, report and references of a study into one archive. Its recipient checks every
-member with `cdspp verify mine.zip`. Your tables, folders, weights and modules are not
-in it, as columns that a study drops may be confidential: the end of its README.txt
-lists them with their sha256. With --with-inputs they are, and the recipient can repeat
-the study from its study.json. Of published data it holds the features and labels in
-use: check their licences before you pass it on.
-
-example:
-  cdspp bundle results/mine
-"""
-README = """\
-The study {name}, packed by cdspp {version}.
-
-study.json        the configuration
-requirements.txt  the versions of the packages that made the fits
-references.bib    publications of its methods, data sets and packages
-results/          features, labels, splits, fits, scores, tables, figures, report
-SHA256SUMS        the digests of all members (sha256sum --check SHA256SUMS)
-
-cdspp verify {archive}          checks every member, and all that the report rests on
-cdspp run study.json --cores 8  runs the study again, in this folder
-{needs}"""
 Check = Callable[[Path], dict[str, Any]]
 SUMS = "SHA256SUMS"
 TEXTS = ("README.txt", "study.json", "requirements.txt", "references.bib")
@@ -112,8 +81,9 @@ def _bundle(arguments: Namespace) -> str:
     lacking = [f"{digest}  {path}" for path, digest in inputs.items()]
     records, names = _records(folder), {"name": folder.name, "version": VERSION}
     needs = "\n".join([README_LACKING, *lacking, ""]) if lacking else ""
+    readme = (workflow_folder() / "resources/bundle/README.txt").read_text("utf-8")
     texts = (
-        README.format(**names, archive=output.name, needs=needs),
+        readme.format(**names, archive=output.name, needs=needs),
         json.dumps(stated.configuration, indent=2) + "\n",
         _requirements(records),
         _references(folder, records) + "\n",
@@ -243,9 +213,9 @@ def _constraints(arguments: Namespace) -> str:
 def add_commands(commands: Any) -> None:
     """Add the commands on a finished study, and on what it rests."""
     text = "print the publications of a study's methods, data and packages as BibTeX"
-    cite = add_command(commands, "cite", _cite, text, CITE_HELP)
+    cite = add_command(commands, "cite", _cite, text)
     text = "pack a finished study into one archive that others can check"
-    bundle = add_command(commands, "bundle", _bundle, text, BUNDLE_HELP)
+    bundle = add_command(commands, "bundle", _bundle, text)
     for parser in (cite, bundle):
         note = "for instance results/embedded"
         parser.add_argument("folder", type=Path, metavar="RESULTS_FOLDER", help=note)

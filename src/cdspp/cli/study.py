@@ -24,42 +24,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-STATUS_HELP = """\
-Prints the fits done, failed, running and missing by benchmark and method; why they
-failed; the command that repeats fits after unexpected errors; files that are not what
-the study asks for now, and why; how many trials would run; and missing files. Call it
-in the folder of the run, with its study files. `cdspp run ... -- --dry-run` prints all
-jobs.
-
-example:
-  cdspp status resources/studies/printed.yaml
-"""
-VERIFY_HELP = """\
-Compares every fit with its record, its path, features and splits; recomputes scores
-from fits and labels; and compares every file behind the report, from labels to figures,
-with the digest that the report states. Prints a line for each difference, and exits
-with 1 if there is one, else with 0. It does not recompute tables, nor check the text of
-the report.
-
-example:
-  cdspp verify results/embedded
-
-Given a study file instead, in the folder of the run, it also compares all files with
-what the study asks for now: its tables and folders, options, seed and code.
-
-  cdspp verify mine.yaml
-
-Given an archive of `cdspp bundle`, it checks every member, then the study inside.
-"""
-EXPORT_HELP = """\
-Writes, for each trial of a task, the samples to learn from, with their labels, and the
-samples to label, without; and the features of all samples. The files are CSV and
-Parquet, for programs in any language. An entry of `methods` with the key `predictions:
-theirs.csv` makes the predictions of such a program a row of the study.
-
-example:
-  cdspp export-splits mine.yaml --to splits
-"""
 NAMED = 3  # missing files of a stage, and failures of a kind, that are named
 STUDY_FILES = (".yaml", ".yml", ".json")
 
@@ -318,7 +282,7 @@ def add_commands(commands: Any) -> None:
     """Add the commands on a study that has begun."""
     extra = command.STUDY_EXTRA
     text = "print the progress of a study, and its failures"
-    status = add_command(commands, "status", _status, text, STATUS_HELP, extra)
+    status = add_command(commands, "status", _status, text, extra=extra)
     add_options(status, "file")
     add_options(status, "--json")
     add_options(status, "--strict", part="fits failed")
@@ -329,13 +293,13 @@ def add_commands(commands: Any) -> None:
     summary.add_argument("study", metavar=places, help=f"{note}, or mine.yaml")
     add_options(summary, "--json")
     text = "check the fits, scores and report of a study"
-    verify = add_command(commands, "verify", _verify, text, VERIFY_HELP)
+    verify = add_command(commands, "verify", _verify, text)
     places = "RESULTS_FOLDER|STUDY_FILE|ARCHIVE"
     verify.add_argument("study", metavar=places, help=f"{note}, mine.yaml or mine.zip")
     add_options(verify, "--json")
     add_options(verify, "--strict", part="fits failed")
     text = "write splits and features of a study for other programs"
-    export = add_command(commands, "export-splits", _export, text, EXPORT_HELP, extra)
+    export = add_command(commands, "export-splits", _export, text, extra=extra)
     add_options(export, "file")
     folder = Path("exported")
     export.add_argument("--to", type=Path, default=folder, help="folder (%(default)s)")

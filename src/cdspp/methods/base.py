@@ -20,6 +20,7 @@ from cdspp.core.errors import CollapseWarning, LabelWarning
 from cdspp.core.file_rows import FileRows, in_file, in_memory, rowwise
 from cdspp.core.files import storable
 from cdspp.core.labels import UNLABELLED
+from cdspp.core.linalg import Float, Int
 from cdspp.core.memory import require_memory
 from cdspp.methods.bridge import Bridge, read_bridge, row_keys
 from cdspp.methods.cost import warn_of_cost
@@ -31,8 +32,6 @@ from cdspp.methods.labels import (
 )
 from cdspp.methods.problem import (
     Collapse,
-    Float,
-    Int,
     Problem,
     SourceDomain,
     find_collapse,

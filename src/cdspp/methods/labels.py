@@ -25,7 +25,7 @@ from cdspp.core.labels import (
     no_common_class,
     one_class,
 )
-from cdspp.methods.problem import Int
+from cdspp.core.linalg import Int
 
 
 def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:

@@ -15,14 +15,11 @@ from sklearn.utils.validation import check_array
 
 from cdspp.core.errors import MethodFailed
 from cdspp.core.file_rows import FileRows, mapped
-from cdspp.core.linalg import counts, n_rows
+from cdspp.core.linalg import Float, Int, counts, n_rows
 from cdspp.core.names import PCA
 from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.wording import counted, shortened
 from cdspp.methods.bridge import Bridge, check_bridge, read_bridge
-
-Float = NDArray[np.float64]
-Int = NDArray[np.intp]
 
 # From this share of one class, or above this mean cosine, a fit counts as degenerate.
 LARGEST_SHARE, LARGEST_COSINE = 0.95, 0.99

@@ -396,65 +396,23 @@ def _trials(pairs: Sequence[Any]) -> str:
 
 
 class Check(NamedTuple):
-    """A rule for verdicts, for readers, and the function that applies it."""
+    """The function that puts a claim to scores and curves, or to times."""
 
-    rule: str
     apply: Callable[..., Decision]
     of_time: bool = False
 
 
-_GAIN = (
-    "Supported where the 95 % interval of the paired gain{0}, averaged over tasks, for "
-    "other labelled samples and test rows lies above zero, contradicted where it lies "
-    f"below (at least {MIN_TRIALS} trials{{1}})."
-)
-_NO_BETTER = (
-    "Contradicted where some method does better with the real source than {0} "
-    "(one-sided t test on the average over tasks at 5 %, Holm's correction over "
-    "methods); supported where none does, and most are equal within the margin or do "
-    "better {0}. "
-    f"Methods with at least {MIN_TRIALS} trials."
-)
-# By name in the list of claims. With class noise every method does as well as with the
-# source; without a source the gain over the baseline is there, too.
+# By name in the list of claims. What fills in their rules, for readers, is below.
 CHECKS = {
-    "superior": Check(_GAIN.format("", " of both"), superior),
-    "best": Check(
-        f"{_GAIN.format(' over the best other complete row', '')} Rows that are "
-        "shortened or have fewer trials are left out and named, with the gain over "
-        "them on shared trials.",
-        best,
-    ),
-    "flat": Check(
-        "Supported where the means within the range, over trials and tasks, differ by "
-        f"at most {in_points(_TOLERANCE)} points, contradicted where by more (at least "
-        f"{MIN_TRIALS} trials).",
-        flat,
-    ),
-    "trend": Check(
-        "Supported where the 95 % t interval over trials of the paired "
-        "difference between the two ends of the curve, averaged over tasks, lies above "
-        f"zero, contradicted where it lies below (at least {MIN_TRIALS} trials).",
-        trend,
-    ),
-    "transfer": Check(
-        f"{verdicts.RULE} Here it is applied to the average over tasks: supported "
-        "where the source helps, contradicted where it hurts or the two are equal.",
-        transfer,
-    ),
-    "class-noise": Check(
-        _NO_BETTER.format("with class noise"), partial(no_better, state=CLASS_NOISE)
-    ),
-    "without-source": Check(
-        _NO_BETTER.format("without one"), partial(no_better, state=ALONE)
-    ),
-    "cheapest": Check(
-        "Supported where its processor time over all tasks is below that of every "
-        "rival that was measured, otherwise contradicted (at least "
-        f"{MIN_TRIALS} trials of it and of a rival that decides); shortened rivals are "
-        "left out and named.",
-        cheapest,
-        of_time=True,
-    ),
-    "elsewhere": Check("Not decided by the numbers of a study.", elsewhere),
+    "superior": Check(superior),
+    "best": Check(best),
+    "flat": Check(flat),
+    "trend": Check(trend),
+    "transfer": Check(transfer),
+    "class-noise": Check(partial(no_better, state=CLASS_NOISE)),
+    "without-source": Check(partial(no_better, state=ALONE)),
+    "cheapest": Check(cheapest, of_time=True),
+    "elsewhere": Check(elsewhere),
 }
+RULE_FIELDS = {"min_trials": str(MIN_TRIALS), "tolerance": in_points(_TOLERANCE)}
+RULE_FIELDS["source_rule"] = verdicts.RULE

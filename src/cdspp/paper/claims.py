@@ -43,6 +43,7 @@ class Claim:
     """A claim in our words, and its check; `kind` is the paper's, others' or ours.
 
     `construction` says why it cannot fail on this implementation; empty where it can.
+    The `rule` of its check is for readers.
     """
 
     id: str
@@ -51,6 +52,7 @@ class Claim:
     kind: str = PAPER
     construction: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
+    rule: str = ""
 
 
 def write_claims(
@@ -95,7 +97,10 @@ def read_evidence(
 
 
 def read_claims(path: PathLike) -> list[Claim]:
-    """Read the list of claims; DataError where a check or key is unknown or missing."""
+    """Read the list of claims, with the rules beside it.
+
+    DataError: a check or key is unknown or missing.
+    """
     claims = []
     for entry in read_yaml(path):
         try:
@@ -108,7 +113,8 @@ def read_claims(path: PathLike) -> list[Claim]:
                 f"{', '.join(CHECKS)} and its own options."
             ) from error
         claims.append(claim)
-    return claims
+    rules, fields = read_yaml(Path(path).with_name("rules.yaml")), checks.RULE_FIELDS
+    return [replace(c, rule=rules[c.check].format(**fields)) for c in claims]
 
 
 def check_claims(
@@ -121,7 +127,7 @@ def check_claims(
     """
     records = []
     for claim, each in product(claims, evidence):
-        rule, apply, of_time = CHECKS[claim.check]
+        (apply, of_time), rule = CHECKS[claim.check], claim.rule
         if of_time != isinstance(each, Times):
             continue
         try:

@@ -10,12 +10,10 @@ from typing import Any, Self
 from cdspp.core.yaml_files import read_yaml
 from cdspp.report.registry import DETAILS, TABLE, TIME_TABLE, Fold, Item, Maker, Part
 from cdspp.study.checks import run_faults
-from cdspp.study.model import Benchmark, Setting, Study
+from cdspp.study.model import Benchmark, Config, Setting, Study
 from cdspp.study.plan import BenchmarkPlan
 from cdspp.study.plugins import ConfigNames, ReportPlugin, unknown
 from cdspp.study.settings import chosen_tasks
-
-Config = Mapping[str, Any]
 
 NAME = "paper"
 # Keys of a configuration that name variants, and what opens their settings.

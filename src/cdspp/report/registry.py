@@ -8,10 +8,13 @@ equal runs.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from cdspp.analysis.verdicts import INTERVAL_TRIALS
 from cdspp.core.names import BASELINE, LABELS, REFERENCE
@@ -116,6 +119,25 @@ def _maker(function: str, *inputs: str) -> Maker:
     return Maker(f"cdspp.report.{function}", inputs or ("scores",))
 
 
+def _prose(section: str, name: str) -> str:
+    return " ".join(_PROSE[section][name].split())
+
+
+def _fold(name: str) -> Fold:
+    texts = _PROSE["folds"][name]
+    return Fold(texts["heading"], " ".join(texts["sentence"].split()))
+
+
+def _captioned(kind: str, name: str, maker: Maker, *needs: Any, **more: Any) -> Item:
+    more["caption"] = _prose(f"{kind}s", name.removesuffix("_{benchmark}"))
+    return Item(kind, name, maker, *needs, **more)
+
+
+# Captions, folds, and what stands before a part that the page folds away.
+_PROSE = tomllib.loads(
+    Path(__file__).with_name("page").joinpath("templates/prose.toml").read_text("utf-8")
+)
+_figure, _table = (partial(_captioned, kind) for kind in (FIGURE, TABLE))
 _showcase = attrgetter("showcase")
 _OF_DATA = ("labels", "features", "splits")
 _OF_SHOWCASE = ("fits", "subspace", "source_labels", "target_labels")
@@ -133,184 +155,53 @@ OPENING = _maker("figures.source_help:write_opening", "comparisons")
 WAYS = _maker("figures.ways:write_ways", "comparisons", "pairwise")
 SELECTED = _maker("figures.source_help:write_selection", "selection")
 
-EVERY_TASK = Fold(
-    "Accuracy on every task",
-    "Compare within a column: all methods of a task saw the same labelled samples.",
-)
-BY_TASK = Fold(
-    "Did the source help, task by task",
-    "The gain of {reference} by its real source over every other state, on the same "
-    "trials; the source helps where it is better than all of them.",
-)
-SEVERAL = Fold(
-    "Which of several sources helps",
-    "The gain of each method with all sources of a task over the same method without "
-    "one of them.",
-)
-CURVES = Fold(
-    "Accuracy against labels and parameters",
-    "How much a further labelled sample is worth, and how far a result depends on a "
-    "value that somebody chose.",
-)
-ITERATIONS = Fold(
-    "Accuracy by iteration",
-    "Whether further iterations still change anything, and whether they ever make a "
-    "method worse.",
-)
-ONE_TASK = Fold(
-    "One task in detail",
-    "The samples of one trial in the common subspace by iteration, and which "
-    "classes are taken for which.",
-)
-CONTENTS = Fold(
-    "What the data hold",
-    "Samples, features and classes of each domain, and how many samples stand on both "
-    "sides of a task.",
-)
-
-# Captions, as the page shows them below a figure.
-_GAINS = (
-    "The gain of {reference} by its real source, in points, task by task: paired gain "
-    "over the baseline (hollow squares) and over the source state that is hardest to "
-    "beat (blue where the source helps, red where it hurts, black where it makes no "
-    "difference, grey where it is undecided), which the text at the right names; mean "
-    "over trials and 95 % t interval (from {interval_trials} trials on). {protocol}"
-)
-_BRIDGES = (
-    "The gain from a bridge between the domains. Left: accuracy against the number of "
-    "paired rows, objects that both views describe, without a label and outside both "
-    "domains; lines across: methods without pairs, which use labels alone, the target "
-    "alone, or shared columns. Right: the same methods against labelled samples per "
-    "class. Mean over {curve_trials}; bars: 95 % t interval (from {interval_trials} "
-    "trials on), side by side. Main run of {protocol}"
-)
-_STATES = (
-    "The gain in accuracy of each method by its real source over each other state of "
-    "the source, averaged over tasks. Signs and fills follow accuracy and balanced "
-    "accuracy: ▲ dark: the real source is better by both; ▼: worse by both; =: equal "
-    "within the margin by both; ◐ yellow: it depends on the measure, here or in the "
-    "verdict over all states; white: the trials leave it open; in brackets: too few "
-    "trials, or fits that collapsed or diverged. Each pair by a test at 5 %, after "
-    "Holm's correction over the methods of a column unless the study says otherwise. "
-    "{protocol}"
-)
-_METHODS = (
-    "Accuracy of every method on every task: mean over trials and 95 % t interval "
-    "(from {interval_trials} trials on). Hollow markers and stars: supervised methods. "
-    "Every panel has the same scale, none starts at zero; arrows mark means far to its "
-    "left, brackets fits that collapsed or diverged. † shortened runs. {protocol} The "
-    "table names methods of fewer trials."
-)
-_LABELS = (
-    "Accuracy against the number of labelled target samples per class, drawn nested "
-    "from the seed: mean over {curve_trials}; band: 95 % t interval of {reference} "
-    "(from {interval_trials} trials on); dashed: the baseline. Panels span equally "
-    "many points, each around its own data; arrows name methods far below. All other "
-    "samples are test samples, so the right has fewer of them. Main run of {protocol}"
-)
-_SENSITIVITY = (
-    "Accuracy of {reference} against one parameter at a time, with one fit for each "
-    "value. Thick: average over tasks; thin: single tasks; mean over {curve_trials}; "
-    "band: 95 % t interval (from {interval_trials} trials on); grey bar: the value of "
-    "the main run. One scale for all panels. Beyond the number of classes the closed "
-    "form has no further direction, so the curve is flat. Main run of {protocol}"
-)
-_ITERATIONS = (
-    "Accuracy by iteration: mean over trials, band: 95 % t interval of {reference} "
-    "(from {interval_trials} trials on). Dashed: the baseline, which does not iterate. "
-    "Arrows mark methods that end far below, brackets fits that collapsed or diverged. "
-    "{protocol} The table names methods of fewer trials."
-)
-_SUBSPACE = (
-    "The common subspace of {reference} on {task}, trial {trial}, iteration by "
-    "iteration, and after one more fit on all pseudo-labels, which the paper's text "
-    "describes and its released code omits; one fixed two-dimensional view. Squares: "
-    "source; stars: labelled target samples; circles: unlabelled ones. Titles: "
-    "accuracy on these. Colour: true class; only the picture uses it. {protocol}"
-)
-_CONFUSION = (
-    "Which class is mistaken for which: {reference} on {task}, last iteration, summed "
-    "over trials. Colour: share of the true class; numbers: samples. {protocol}"
-)
-_SELECTION = (
-    "Accuracy with the default, with what each trial selected by cross-validation on "
-    "its labelled rows, and with the value that is best in hindsight, on the test "
-    "rows: averaged over tasks. Only the first two can be reached in practice; the "
-    "third bounds the gain of any tuning. {protocol}"
-)
-_WAYS = (
-    "The ways in which a source comes in: accuracy, and the gain over the most "
-    "accurate method without a source, paired by trial, with its 95 % t interval. "
-    "▲ helps: better than the same method without a source and with every other one, "
-    "and through a bridge than all methods without a source. ▼ hurts: worse than "
-    "without. ○ open. The reference stands for its way, for other ways the most "
-    "accurate method, whose word is corrected for the number of methods. {protocol}"
-)
-_PAIRWISE = "Every method against the reference: rank, accuracy, and the paired gain."
-_HELPED = (
-    "Did the source help each method? The gain of each method by its real source over "
-    "every other state of it, in points: where a number is negative, the method did "
-    "better without."
-)
-_OVERVIEW = "Average accuracy of every method and control by benchmark."
+EVERY_TASK = _fold("every-task")
+BY_TASK = _fold("by-task")
+SEVERAL = _fold("several")
+CURVES = _fold("curves")
+ITERATIONS = _fold("iterations")
+ONE_TASK = _fold("one-task")
+CONTENTS = _fold("contents")
 
 _CHART = (
-    Item(FIGURE, "bridges", BRIDGES, _varies(PAIRS), caption=_BRIDGES),
-    Item(FIGURE, "source-help", OPENING, caption=_GAINS),
+    _figure("bridges", BRIDGES, _varies(PAIRS)),
+    _figure("source-help", OPENING),
 )
 # What a figure shows, or another table, the page does not tell again as a table.
 _BENCHMARK = (
     Item(TABLE, "accuracy_{benchmark}", SCORES, fold=EVERY_TASK, shown=_several),
-    Item(FIGURE, "methods_{benchmark}", CHARTS, fold=EVERY_TASK, caption=_METHODS),
+    _figure("methods_{benchmark}", CHARTS, fold=EVERY_TASK),
     Item(TABLE, "class-accuracy_{benchmark}", SCORES, fold=EVERY_TASK, shown=_never),
     Item(TABLE, "source-help_{benchmark}", TASKS, fold=BY_TASK, shown=_several),
-    Item(TABLE, "pairwise_{benchmark}", TASKS, caption=_PAIRWISE),  # not folded: first
+    _table("pairwise_{benchmark}", TASKS),  # not folded: first
     Item(TABLE, "several-sources_{benchmark}", TASKS, _has(LEFT_OUT), SEVERAL),
-    Item(FIGURE, "labels_{benchmark}", CHARTS, _varies(LABELS), CURVES, _LABELS),
-    Item(FIGURE, "sensitivity_{benchmark}", CHARTS, _of_options, CURVES, _SENSITIVITY),
+    _figure("labels_{benchmark}", CHARTS, _varies(LABELS), CURVES),
+    _figure("sensitivity_{benchmark}", CHARTS, _of_options, CURVES),
     Item(TABLE, "curve-{curve}_{benchmark}", SCORES, fold=CURVES, shown=_never),
-    Item(
-        FIGURE, "iterations_{benchmark}", CHARTS, fold=ITERATIONS, caption=_ITERATIONS
-    ),
+    _figure("iterations_{benchmark}", CHARTS, fold=ITERATIONS),
     Item(TABLE, "iterations_{benchmark}", SCORES, fold=ITERATIONS, shown=_never),
-    Item(FIGURE, "subspace_{benchmark}", SHOWCASE, _showcase, ONE_TASK, _SUBSPACE),
-    Item(FIGURE, "confusion_{benchmark}", SHOWCASE, _showcase, ONE_TASK, _CONFUSION),
+    _figure("subspace_{benchmark}", SHOWCASE, _showcase, ONE_TASK),
+    _figure("confusion_{benchmark}", SHOWCASE, _showcase, ONE_TASK),
     Item(TABLE, "contents_{benchmark}", DATA, fold=CONTENTS),
     Item(TABLE, "overlap_{benchmark}", DATA, fold=CONTENTS),
 )
 _SELECTIONS = (
-    Item(FIGURE, "selection", SELECTED, _has(CHOOSING), caption=_SELECTION),
+    _figure("selection", SELECTED, _has(CHOOSING)),
     Item(TABLE, "selection", SELECTION, _has(CHOOSING)),
 )
 _MATRIX = (
-    Item(FIGURE, "source-states", OPENING, caption=_STATES),
-    Item(TABLE, "source-help", MATRIX, caption=_HELPED, shown=_never),
+    _figure("source-states", OPENING),
+    replace(_table("source-help", MATRIX), shown=_never),
 )
-_AT_A_GLANCE = Item(TABLE, "overview", OVERVIEW, caption=_OVERVIEW)
-
-# What stands in the page before a part that is folded away, by its anchor.
-_SENTENCES = {
-    "overview": _OVERVIEW,
-    "selection": "Whether a verdict turns on a hyper-parameter: accuracy with the "
-    "default, with the value selected on the labelled target rows of each trial, and "
-    "with the best in hindsight.",
-    "times": "Processor time of three trials over all tasks, as a multiple of that of "
-    "{reference}.",
-    "graph": "The labels of the test samples meet the predictions after every fit, at "
-    "the scores; no fit has them among its inputs.",
-    "numbers": "The meaning of a trial, an average, an interval and a dash.",
-    "data": "Sources and licences of the data, and the works to cite.",
-    "run": "Versions, seeds, hardware, time by stage and method, digests, and the "
-    "configuration.",
-}
+_AT_A_GLANCE = _table("overview", OVERVIEW)
 
 
 def _folded(anchor: str, heading: str, group: str, *items: Item) -> Part:
-    return Part(anchor, heading, group, items, _SENTENCES[anchor])
+    return Part(anchor, heading, group, items, _prose("parts", anchor))
 
 
 OWN: tuple[Part, ...] = (
-    Part("opening", "", items=(Item(FIGURE, "ways", WAYS, caption=_WAYS),)),
+    Part("opening", "", items=(_figure("ways", WAYS),)),
     Part("chart", "With the source, and without", items=_CHART),
     _folded("overview", "All methods at a glance", "", _AT_A_GLANCE),
     Part("benchmark-{benchmark}", "{title}", DETAILS, _BENCHMARK),

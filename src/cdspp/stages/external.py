@@ -22,17 +22,6 @@ from cdspp.stages.trials import TaskFiles, Trial, read_trials, source_features
 COLUMNS = ("task", "trial", "id", "predicted")
 # Those of one benchmark, or of the main run, need not say so.
 NARROWER = ("benchmark", "setting")
-README = """\
-splits.csv has what each trial of a task may use: the role of a sample (source,
-labelled, unlabelled), its id, its domain, and its label unless it is unlabelled.
-features/DOMAIN.VIEW.parquet has the rows of a domain by id, in columns x0, x1 and so
-on: source rows come from the view {source}, target rows from {target}.
-Read ids and labels as texts, as pandas does with dtype="str".
-
-Predict every unlabelled sample of every task and trial, and write a Parquet or CSV file
-with the columns {columns} (and confidence, if there is one). It
-becomes a row of the study as a method: {{id: theirs, predictions: theirs.csv}}.
-"""
 
 
 def export_benchmark(
@@ -62,9 +51,9 @@ def export_benchmark(
             tables.append(_split(trial, task))
     write_csv(folder / "splits.csv", pd.concat(tables))
     names = {role: Path(view).stem.partition(".")[2] for role, view in views.items()}
+    text = Path(__file__).with_name("export-readme.txt").read_text("utf-8")
     with atomic(folder / "README.txt") as temporary:
-        text = README.format(columns=", ".join(COLUMNS), **names)
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(text.format(columns=", ".join(COLUMNS), **names), "utf-8")
     return len(tables)
 
 

@@ -32,6 +32,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.files import atomic
 from cdspp.core.names import AVERAGE, PathLike, Paths, several_sources
 from cdspp.core.wording import split_name, task_title, visible
+from cdspp.core.yaml_files import read_yaml
 from cdspp.study.plan import Row
 
 INK = "#22262b"
@@ -64,47 +65,8 @@ class Style:
         return {**look, "markersize": size, "markerfacecolor": fill}
 
 
-# Those that share a panel differ in marker and in colour, for readers with deuteranopia
-# or protanopia, too; others of a family share a colour.
-STYLES = {
-    "svm-t": Style("#4b5563", "s", False),
-    "cdspp": Style("#0067a8", "o"),
-    "cdspp-sup": Style("#4a90d9", "o", False),
-    "cdspp-pca": Style("#8db8ed", "s"),
-    "cdspp-bridge": Style("#2e9fb5", "*"),
-    "target-only": Style("#d98a00", "D"),
-    "shared-columns": Style("#7cc0a0", ">", False),
-    "shared-columns-plus": Style("#19805d", ">"),
-    "easy-adapt": Style("#19805d", "<", False),
-    "paired-map": Style("#792c13", "v", False),
-    "paired-map-plus": Style("#ca4e29", "^"),
-    "procrustes": Style("#792c13", "^", False),
-    "none": Style("#d98a00", "d"),
-    "none-matched": Style("#9f6707", "p"),
-    "swapped-classes": Style("#12805c", "P"),
-    "permuted-labels": Style("#972d0b", "^"),
-    "class-noise": Style("#342288", "X"),
-    "noise": Style("#c66ca1", "v"),
-    "hfa": Style("#866c89", "p", False),
-    "shfa": Style("#866c89", "p"),
-    "cdls": Style("#084609", "v"),
-    "cdls-sup": Style("#91bf54", "v", False),
-    "dama": Style("#7b7715", "<"),
-    "dama-sup": Style("#665639", "<", False),
-    "dama-plus": Style("#9f9669", "X"),
-    "pa": Style("#40ab9b", "P"),
-    "tit": Style("#85094a", "h"),
-    "stn": Style("#865a40", ">"),
-    "ddacl": Style("#332387", "d"),
-    "ssan": Style("#111111", "8"),
-    "kpg-rl": Style("#c9431d", "o"),
-    "kpg-rl-gw": Style("#c9431d", "D"),
-    "kpg-rl-kp": Style("#c9431d", "s"),
-    "coot": Style("#2f6f73", "h"),
-    "semi-relaxed-fgw": Style("#2f6f73", "H"),
-    "jmea": Style("#8c5b3c", "P"),
-    "pca-coral": Style("#9aa0a8", "d"),
-}
+FOLDER = Path(__file__).parents[1] / "styles"
+STYLES = {k: Style(**look) for k, look in read_yaml(FOLDER / "methods.yaml").items()}
 
 _style = ContextVar("style", default=TWO_COLUMNS)  # in force
 _PIXELS = 945  # of a PNG of the full width
@@ -144,7 +106,7 @@ def class_colours() -> list[str]:
 
 
 def _style_file(name: str) -> Path:
-    return Path(__file__).parents[1] / "styles" / f"{name}.mplstyle"
+    return FOLDER / f"{name}.mplstyle"
 
 
 @cache
