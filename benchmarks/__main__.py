@@ -27,6 +27,7 @@ from benchmarks.results import write_numbers
 from benchmarks.scale import bench_scale, scale_table
 from benchmarks.scale_figure import draw_scale
 from benchmarks.solver import bench_solver, solver_table
+from benchmarks.tables import bench_tables, tables_table
 from benchmarks.walk import bench_walk, walk_table
 from cdspp.cli.command import add_command, positive_integer
 from cdspp.cli.main import run_command
@@ -141,6 +142,13 @@ example:
   python -m benchmarks scale --largest 30000
 """
 
+TABLES_HELP = """\
+Gives each reader of tables 68 files of spreadsheets, surveys and instruments, whose
+right answer was written down beforehand. Prints, file by file, whether it is right,
+refuses the file, or is wrong without a word. DuckDB and clevercsv take part where they
+are installed.
+"""
+
 WALK_HELP = """\
 How much is there to read? Counts the lines of the repository, the modules and functions
 of the library, and the words of the vocabulary; and for some commands on two small
@@ -240,6 +248,10 @@ def _walk(arguments: argparse.Namespace) -> str:
     return _kept(arguments, results, walk_table(results))
 
 
+def _tables(arguments: argparse.Namespace) -> str:
+    return tables_table(bench_tables())
+
+
 def _results(arguments: argparse.Namespace) -> str:
     written = [write_numbers(each, arguments.output) for each in arguments.study]
     return "".join(f"wrote {path}\n" for path in written)
@@ -290,6 +302,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_bridges(what)
     _add_results(what)
     _add_scale(what)
+    text = "readers of tables, on files as people have them"
+    add_command(what, "tables", _tables, text, TABLES_HELP)
     return parser
 
 

@@ -3,7 +3,7 @@
 `table_files.yaml` has the files, of spreadsheets, surveys and instruments. A reader is
 *right* where labels and numbers are those expected; it *refuses* a file by an error, by
 a missing column, or by text in place of numbers, which whoever goes on will notice; it
-is *wrong* where numbers, rows or labels are others, and nobody is told.
+is *wrong* where numbers, rows or labels are others, and no error or note says so.
 """
 
 from __future__ import annotations
@@ -18,22 +18,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from cdspp.core.errors import DataError
 from cdspp.core.wording import aligned
 from cdspp.core.yaml_files import read_yaml
-from cdspp.datasets.tables import read_table
+from cdspp.datasets.table_files import Columns
+from cdspp.datasets.table_rows import read_domain
 
 __all__ = ["READERS", "bench_tables", "judge", "tables_table"]
 
 FILES = Path(__file__).with_name("table_files.yaml")
 LABEL = "kind"
+# Encodings that bytes do not show: these our reader gets, too.
+UNKNOWN_ENCODINGS = ("shift_jis", "gb18030")
 RIGHT, REFUSED, WRONG = "right", "refused", "WRONG"
 Case = Mapping[str, Any]
 
 
 def _ours(path: Path, case: Case) -> pd.DataFrame:
-    found = read_table(path, label=LABEL, drop=case.get("drop", ()))
-    labels = [label or None for label in found.y]
-    return pd.DataFrame(found.X).assign(**{LABEL: labels})
+    encoding = case.get("encoding")
+    encoding = encoding if encoding in UNKNOWN_ENCODINGS else None
+    drop = tuple(case.get("drop", ()))
+    found = read_domain(path, Columns(label=LABEL, drop=drop, encoding=encoding))
+    if noted := [note for note in found.notes if "missing" in note]:
+        raise DataError(noted[0])
+    table = pd.DataFrame(found.X, columns=list(found.features))
+    return table.assign(**{LABEL: list(found.labels)})
 
 
 def _pandas(path: Path, case: Case) -> pd.DataFrame:
@@ -65,7 +74,7 @@ def _in_utf8(path: Path, case: Case) -> str:
     return str(place)
 
 
-# Other readers than ours are told the encoding; DuckDB and clevercsv run if installed.
+# Other readers than ours get the encoding; DuckDB and clevercsv run if installed.
 READERS: dict[str, tuple[str, Callable[[Path, Case], pd.DataFrame]]] = {
     "cdspp": ("cdspp", _ours),
     "pandas": ("pandas", _pandas),

@@ -14,10 +14,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 import scipy.io
 import scipy.sparse
+from pyarrow import parquet as parquet_file
 from pyarrow import parquet as pyarrow_parquet
+from safetensors.numpy import save_file
 
 from cdspp.core.errors import DataError
 from cdspp.datasets.table_files import Columns
@@ -58,7 +61,10 @@ TABLES: dict[str, Callable[[Path], None]] = {
     "semicolon.csv.gz": text(sep=";"),
     "tab.tsv.gz": text(sep="\t"),
     "tab.txt.gz": text(sep="\t"),
+    "bars.txt": text(sep="|"),
     "plain.parquet": parquet(TABLE),
+    "plain.arrow": TABLE.to_feather,
+    "plain.feather": TABLE.to_feather,
     "named-index.parquet": parquet(TABLE.set_index("id")[["a", "b", "label"]]),
     "unnamed-index.parquet": parquet(TABLE.set_index("id").rename_axis(None)),
     "part.parquet": parquet(TABLE.set_axis(pd.RangeIndex(5, 9))),
@@ -77,12 +83,14 @@ def test_every_kind_of_table_gives_the_same_rows(name: str, tmp_path: Path) -> N
     assert found.X.tobytes() == X.tobytes()
     assert (found.features, list(found.ids)) == (("a", "b"), list("pqrs"))
     assert found.labels == LABELS
-    first = {"parquet": 1, "xlsx": 4}.get(name.split(".")[-1], 2)
+    kind = name.split(".")[-1]
+    first = 1 if kind in ("parquet", "arrow", "feather") else 4 if kind == "xlsx" else 2
     assert found.records == [first, first + 1, first + 2, first + 3]
 
 
 CELLS = np.array(["ant", "", "7", "NaCl"], dtype=object)
 CODES = np.array([[1.0], [-1.0], [7.0], [np.nan]])
+CODED = ["1", "", "7", ""]
 ARRAYS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("column.mat", {"X": X, "y": CODES}, ["1", "", "7", ""]),
     ("row.mat", {"X": X, "label": CODES.T}, ["1", "", "7", ""]),
@@ -92,6 +100,9 @@ ARRAYS: list[tuple[str, dict[str, Any], list[str]]] = [
     ("others.mat", {"X": X, "Z": X.T, "y": CELLS, "n": 4}, LABELS),
     ("bare.mat", {"anything": X, "n": 4}, [""] * 4),
     ("plain.npz", {"X": X, "y": np.array(LABELS)}, LABELS),
+    ("matrix.npy", {"X": X}, [""] * 4),
+    ("named.safetensors", {"embeddings": X}, [""] * 4),
+    ("coded.safetensors", {"X": X, "y": CODES[:3].ravel()[[0, 1, 2, 1]]}, CODED),
     ("labels.npz", {"X": X, "labels": np.array(LABELS)}, LABELS),
 ]
 
@@ -100,6 +111,10 @@ def write_arrays(path: Path, arrays: dict[str, Any]) -> Path:
     """Write arrays as MATLAB or NumPy do."""
     if path.suffix == ".mat":
         scipy.io.savemat(path, arrays)
+    elif path.suffix == ".npy":
+        np.save(path, arrays["X"])
+    elif path.suffix == ".safetensors":
+        save_file({name: np.ascontiguousarray(a) for name, a in arrays.items()}, path)
     else:
         np.savez(path, **arrays)
     return path
@@ -168,6 +183,90 @@ def test_a_first_column_without_a_name_holds_ids_or_is_left_out(
     assert found.notes == ("the column without a name left out",)
     with pytest.raises(DataError, match="no column 'ids' for --id"):
         read_domain(tmp_path / "a.csv", Columns(id="ids", required=("id",)))
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_lists_of_one_length_in_a_column_are_features(
+    tmp_path: Path, fixed: bool
+) -> None:
+    kind = pa.list_(pa.float64(), 2 if fixed else -1)
+    table = {"label": list("abca"), "vector": pa.array(X.tolist(), kind)}
+    parquet_file.write_table(pa.table(table), tmp_path / "a.parquet")
+    found = read_domain(tmp_path / "a.parquet")
+    assert found.features == ("vector_0", "vector_1")
+    assert found.X.tobytes() == X.tobytes()
+
+
+ABOVE = {
+    "comments": "# spectrometer\n% of 2024\n",
+    "a separator of Excel": "sep=,\n",
+    "what an instrument says": "Instrument,7\n\nOperator,X\n",
+}
+
+
+@pytest.mark.parametrize("above", ABOVE.values(), ids=ABOVE)
+def test_lines_above_the_header_are_left_out_with_a_note(
+    above: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"{above}kind,a,b\nant,1,2\nbee,3,x\n")
+    with pytest.raises(DataError, match="column 'b' holds text|'x' is not a number"):
+        read_domain(path, Columns(label="kind"))
+    path.write_text(f"{above}kind,a,b\nant,1,2\nbee,3,4\n")
+    found = read_domain(path, Columns(label="kind"))
+    assert (found.labels, found.X.tolist()) == (["ant", "bee"], [[1, 2], [3, 4]])
+    n_lines = sum(1 for line in above.splitlines() if line)
+    words = "1 line" if n_lines == 1 else f"{n_lines} lines"
+    assert found.notes[0] == f"left out above the header: {words}"
+
+
+def test_a_cell_that_is_called_as_the_label_begins_no_table(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,b,note\n1,2,kind\n3,4,kind\n")
+    found = read_domain(tmp_path / "a.csv", Columns(label="kind", drop=("note",)))
+    assert found.X.tolist() == [[1, 2], [3, 4]]
+
+
+NUMBERS = {
+    "1\u202f234,50": 1234.5,
+    "12\u00a0000,25": 12000.25,
+    "1 234.5": 1234.5,
+    "1'234.5": 1234.5,
+    "1’234’567.5": 1234567.5,
+    "１．５": 1.5,
+    "1,25,000": 125000.0,
+    "12,25,000.5": 1225000.5,
+}
+
+
+@pytest.mark.parametrize("written", NUMBERS)
+def test_a_number_is_read_as_its_country_writes_it(
+    written: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_text(f"a;b\n{written};1\n2;3\n", encoding="utf-8")
+    assert read_domain(tmp_path / "a.csv").X.tolist() == [[NUMBERS[written], 1], [2, 3]]
+
+
+@pytest.mark.parametrize("written", ["1 2", "12 34", "1'2", "1 2345", "1,2,345"])
+def test_blanks_and_apostrophes_elsewhere_make_no_number(
+    written: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_text(f"a;b\n{written};1\n2;3\n")
+    with pytest.raises(DataError, match="a number|holds text"):
+        read_domain(tmp_path / "a.csv")
+
+
+def test_a_row_of_totals_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("label,a\nant,1\nbee,2\nTotal,3\n")
+    with pytest.raises(DataError, match="the last row has the label 'Total'"):
+        read_domain(tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_text("label,a\ntotal,1\npart,2\ntotal,3\n")
+    assert read_domain(tmp_path / "b.csv").labels == ["total", "part", "total"]
+
+
+def test_numbers_that_may_stand_for_missing_ones_are_noted(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,b,c\n-999,-9999,-99\n1,-8000,2\n2,-9000,3\n")
+    [note] = read_domain(tmp_path / "a.csv").notes
+    assert note == "-999, -99 in a, c may stand for numbers that are missing"
 
 
 def test_separators_at_the_end_of_lines_make_no_feature(tmp_path: Path) -> None:

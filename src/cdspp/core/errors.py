@@ -62,7 +62,7 @@ EXTRAS = {
     **dict.fromkeys(("torch", "torchvision"), "networks"),
     "cv2": "images",
     "ot": "transport",
-    "skrub": "tables",
+    **dict.fromkeys(("safetensors", "skrub"), "tables"),
     **dict.fromkeys(("filelock", "jsonschema", "requests", "urllib3"), "workflow"),
 }
 # Each says on one line what is wrong, where, and what to do.

@@ -19,6 +19,7 @@ UNLABELLED = -1
 # What pandas reads as missing, NaT and the question mark; in small letters.
 MISSING_MARKERS = frozenset(
     ("", "?", "na", "<na>", "n/a", "#na", "#n/a", "#n/a n/a", "none", "null", "nat")
+    + ("#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!")
     + ("nan", "-nan", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan")
 )
 ALIKE = "Classes differ in capitals, blanks or the form of letters alone"

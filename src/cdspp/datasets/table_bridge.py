@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import BridgeWarning, DataError
 from cdspp.core.wording import counted, shortened
-from cdspp.datasets.table_files import Columns, number
+from cdspp.datasets.table_cells import number
+from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import TABLE_SPECIFIC, DomainRows, complete, read_domain
 
 SAME_NAMES, NONE = "same-names", "none"

@@ -20,6 +20,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.labels import nearest
 from cdspp.core.names import CATEGORIES, DATES, ERROR, ONE_HOT, PARTS, SKRUB
 from cdspp.core.wording import counted, shortened
+from cdspp.datasets import table_cells as kinds
 from cdspp.datasets import table_files as files
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class EncodedColumn:
         import pandas as pd
 
         values: NDArray[Any] = cells.to_numpy(dtype=object)
-        if self.kind == files.NUMBER:
+        if self.kind == kinds.NUMBER:
             # As Python's `float` reads them, to the last bit.
             if pd.api.types.is_numeric_dtype(cells.dtype):
                 floats = cells.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -63,20 +64,20 @@ class EncodedColumn:
             with suppress(TypeError, ValueError):
                 if self.sign == ".":
                     return values.astype(np.float64)[:, None]
-            return np.array([files.number(k, self.sign) for k in values])[:, None]
-        if self.kind == files.BOOLEAN:
+            return np.array([kinds.number(k, self.sign) for k in values])[:, None]
+        if self.kind == kinds.BOOLEAN:
             words = (str(cell).strip().lower() for cell in values)
-            numbers = [files.BOOLEANS.get(word, math.nan) for word in words]
+            numbers = [kinds.BOOLEANS.get(word, math.nan) for word in words]
             return np.array(numbers)[:, None]
-        if self.kind == files.DATE:
-            days = files.days_of(cells, self.sign)
+        if self.kind == kinds.DATE:
+            days = kinds.days_of(cells, self.sign)
             if self.form == PARTS:
                 parts = [getattr(days.dt, name) for name in DATE_PARTS.values()]
                 return np.column_stack([part.to_numpy(dtype=float) for part in parts])
             whole = days.to_numpy().astype("datetime64[D]")
             counts = whole.astype(np.int64).astype(float)
             return np.where(np.isnat(whole), np.nan, counts)[:, None]
-        categories = np.array(files.texts(cells), dtype=object)
+        categories = np.array(kinds.texts(cells), dtype=object)
         if self.form == ONE_HOT:
             values = np.array(self.values, dtype=object)
             return np.asarray(categories[:, None] == values, dtype=np.float64)
@@ -91,31 +92,31 @@ def column_faults(
     for column in columns:
         cells, what = table[column.name], f"column {column.name!r}"
         if column.form == ERROR:
-            distinct = dict.fromkeys(text for text in files.texts(cells) if text)
+            distinct = dict.fromkeys(text for text in kinds.texts(cells) if text)
             shown = shortened([*map(repr, distinct)])
             yield column, f"{what} holds {REFUSED[column.kind]} ({shown})"
         elif column.form == TOO_MANY:
             many = f"{len(column.values)} different values in {len(cells)} rows"
             yield column, f"{what} holds {many}, too many for one-hot"
-        elif column.sign == files.AMBIGUOUS:
-            first = next(text for text in files.texts(cells) if text)
+        elif column.sign == kinds.AMBIGUOUS:
+            first = next(text for text in kinds.texts(cells) if text)
             year = re.search(r"\d{4}", first)
             parts = "day or the month" if year else "day, the month or the year"
             yield column, f"{what}: {first!r} may begin with the {parts}"
         elif column.sign == EITHER:
-            unclear = files.AMBIGUOUS_NUMBER
-            first = next(t for t in files.texts(cells) if t and unclear.fullmatch(t))
-            both = f"{files.number(first):g} or {files.number(first, ','):g}"
+            unclear = kinds.AMBIGUOUS_NUMBER
+            first = next(t for t in kinds.texts(cells) if t and unclear.fullmatch(t))
+            both = f"{kinds.number(first):g} or {kinds.number(first, ','):g}"
             how = "name the decimal sign by --decimal"
             yield column, f"{what}: {first!r} may be {both} ({how})"
-        elif column.kind != files.TEXT:
+        elif column.kind != kinds.TEXT:
             gaps = np.flatnonzero(np.isnan(column.encode(cells)[:, 0]))
-            odd = [int(k) for k in gaps if not files.is_null(cells.iloc[k])]
+            odd = [int(k) for k in gaps if not kinds.is_null(cells.iloc[k])]
             if not odd:
                 continue
-            of_words = column.kind == files.BOOLEAN
+            of_words = column.kind == kinds.BOOLEAN
             kind = "true or false" if of_words else f"a {column.kind}"
-            kind += f" of the form {column.sign}" if column.kind == files.DATE else ""
+            kind += f" of the form {column.sign}" if column.kind == kinds.DATE else ""
             more = f" (of {len(odd)} such)" if len(odd) > 1 else ""
             shown = textwrap.shorten(repr(cells.iloc[odd[0]]), 40, placeholder="...")
             record = int(cells.index[odd[0]]) + 1
@@ -131,8 +132,8 @@ def with_signs(
     decides, else the clear columns, semicolons between cells, or commas at the fit of
     `columns`. Where these stand against decimals, or nothing for a comma, it is EITHER.
     """
-    numbers = [column for column in columns if column.kind == files.NUMBER]
-    shown = {c.name: files.decimal_sign(table[c.name]) for c in numbers}
+    numbers = [column for column in columns if column.kind == kinds.NUMBER]
+    shown = {c.name: kinds.decimal_sign(table[c.name]) for c in numbers}
     clear = {sign for sign in shown.values() if sign in (".", ",")}
     commas = any(column.sign == "," for column in columns)
     commas |= table.attrs.get(files.SEPARATOR) == ";"
@@ -254,26 +255,26 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         import pandas as pd
 
         columns = {
-            c.name: files.days_of(X[c.name], c.sign)
-            if c.kind == files.DATE
-            else pd.Series(files.texts(X[c.name]), index=X.index)
+            c.name: kinds.days_of(X[c.name], c.sign)
+            if c.kind == kinds.DATE
+            else pd.Series(kinds.texts(X[c.name]), index=X.index)
             for c in self.columns_
             if c.form == SKRUB
         }
         return pd.DataFrame(columns)
 
     def _encoding_of(self, name: str, cells: pd.Series) -> EncodedColumn:
-        kind = files.column_kind(cells)
-        if kind in (files.NUMBER, files.BOOLEAN, files.NESTED):
-            return EncodedColumn(name, kind, ERROR if kind == files.NESTED else "")
-        if kind == files.DATE:
+        kind = kinds.column_kind(cells)
+        if kind in (kinds.NUMBER, kinds.BOOLEAN, kinds.NESTED):
+            return EncodedColumn(name, kind, ERROR if kind == kinds.NESTED else "")
+        if kind == kinds.DATE:
             form = self.date_format or ""
-            if not form or files.days_of(cells, form).isna().all():
-                form = files.date_form(cells)
+            if not form or kinds.days_of(cells, form).isna().all():
+                form = kinds.date_form(cells)
             return EncodedColumn(name, kind, self.vectorise or self.dates, form)
         if self.vectorise:
             return EncodedColumn(name, kind, self.vectorise)
-        counts = Counter(text for text in files.texts(cells) if text is not None)
+        counts = Counter(text for text in kinds.texts(cells) if text is not None)
         values = tuple(sorted(counts))
         shares = tuple(counts[value] / len(cells) for value in values)
         form = self.categories
@@ -355,7 +356,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def table_specific(self) -> frozenset[str]:
         """Return features of the fitted table only: shares of rows, parts of texts."""
-        text = [c for c in self.columns_ if c.kind == files.TEXT]
+        text = [c for c in self.columns_ if c.kind == kinds.TEXT]
         names = {column.name for column in text if column.form not in (ONE_HOT, SKRUB)}
         if self._vectoriser is not None:
             for column in self._vectoriser.kind_to_columns_["high_cardinality"]:
@@ -368,14 +369,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         for column in self.columns_ if columns is None else columns:
             if column.form == SKRUB:
                 groups["text and dates by skrub"].append(column.name)
-            elif column.kind == files.TEXT:
+            elif column.kind == kinds.TEXT:
                 shown = f"{column.name} ({counted(len(column.values), 'value')})"
                 groups[f"text as {column.form}"].append(shown)
-            elif column.kind == files.DATE:
+            elif column.kind == kinds.DATE:
                 form = "days since 1970" if column.form != PARTS else "year to weekday"
-                how = "" if column.sign == files.ISO else f" ({column.sign})"
+                how = "" if column.sign == kinds.ISO else f" ({column.sign})"
                 groups[f"dates as {form}"].append(column.name + how)
-            elif column.kind == files.BOOLEAN:
+            elif column.kind == kinds.BOOLEAN:
                 groups["true and false as 1 and 0"].append(column.name)
             elif column.sign == ",":
                 groups["decimal commas"].append(column.name)
@@ -385,8 +386,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Count, by column, cells with a category that `fit` did not see."""
         counts = Counter[str]()
         for column in self.columns_:
-            if column.kind == files.TEXT and column.form != SKRUB:
-                seen, cells = {*column.values, None}, files.texts(X[column.name])
+            if column.kind == kinds.TEXT and column.form != SKRUB:
+                seen, cells = {*column.values, None}, kinds.texts(X[column.name])
                 counts[column.name] = sum(text not in seen for text in cells)
         return +counts
 

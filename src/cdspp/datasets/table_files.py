@@ -1,4 +1,4 @@
-"""The user's files, tables of named columns or arrays, and what their cells are."""
+"""The user's files: tables of named columns, or arrays."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import difflib
 import gzip
 import importlib.util
 import io
-import math
 import os
 import pickle
 import re
@@ -19,6 +18,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -26,9 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError, short_message
-from cdspp.core.labels import MISSING_MARKERS
 from cdspp.core.names import ERROR
-from cdspp.core.wording import shortened
+from cdspp.core.wording import counted, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,21 +35,16 @@ if TYPE_CHECKING:
 Arrays = dict[str, NDArray[Any]]
 
 UTF8, WINDOWS = "utf-8-sig", "cp1252"
-SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
-KNOWN = ".csv, .tsv, .txt (or these with .gz), .parquet, .xlsx, .npz or .mat"
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+KNOWN = (
+    ".csv, .tsv, .txt (or these with .gz), .parquet, .arrow, .feather, .xlsx, .npz, "
+    ".npy, .safetensors or .mat"
+)
+PREAMBLE = "#", "%", "sep="  # how lines above a header begin
+MOST_PREAMBLE = 100  # lines
 # No cell stands for a missing value: a class may be called NA.
 RAW: dict[str, Any] = {"header": None, "keep_default_na": False}
-NUMBER, BOOLEAN, TEXT, DATE, NESTED = "number", "boolean", "text", "date", "nested"
-ISO, AMBIGUOUS = "ISO8601", "ambiguous order"
 SEPARATOR = "separator"  # of cells in a text file, among the `attrs` of its table
-BOOLEANS = {"true": 1.0, "false": 0.0}
-CONTAINERS = (list, tuple, dict, set, np.ndarray)
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?([eE][+-]?\d+)?")
-AMBIGUOUS_NUMBER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")  # decimals, or a thousand
-_EXCHANGED = str.maketrans(".,", ",.")
-# The highest first, second and third part of a date.
-_ORDERS = {"dmy": (31, 12, 9999), "mdy": (12, 31, 9999), "ymd": (99, 12, 31)}
-_DATE = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})([ T]\d{1,2}:\d{2}\S*)?")
 _CHILD = "import sys; from cdspp.datasets.table_files import _send; _send(sys.argv[1])"
 
 
@@ -130,9 +124,10 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
             except UnicodeDecodeError:
                 text = content[: 2**20].decode(WINDOWS, "surrogateescape")
                 # Bytes that are no letters there, and those of control: no text at all.
-                odd = sum(not (c.isprintable() or c in "\t\r\n") for c in text)
+                odd = sum(not (c.isprintable() or c in "\t\r\n\xa0") for c in text)
                 encoding = UTF8 if odd else WINDOWS
-        stream = io.TextIOWrapper(io.BytesIO(content), encoding, newline="")
+        text, above = _without_preamble(content.decode(encoding), columns.label)
+        stream = io.StringIO(text, newline="")
         separator = "\t" if suffix == ".tsv" else ""
         table = _with_header(_text_cells(stream, separator, columns.named["label"]))
     except LookupError as error:
@@ -144,9 +139,29 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
         raise DataError(f"{fault}. {remedy}") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"not a whole gzip file ({error}).") from error
+    notes = [f"left out above the header: {counted(above, 'line')}"] if above else []
     if not columns.encoding and encoding != UTF8:
-        table.attrs["note"] = f"read as {encoding} (not UTF-8)"
+        notes.insert(0, f"read as {encoding} (not UTF-8)")
+    if notes:
+        table.attrs["note"] = ", ".join(notes)
     return table
+
+
+def _without_preamble(text: str, label: str | None) -> tuple[str, int]:
+    """Return a text with empty lines in place of those above its header, their number.
+
+    Of lines that differ in their number of cells, the header has the label's name;
+    otherwise it is the first that is no comment.
+    """
+    lines = [*islice(io.StringIO(text, newline=""), MOST_PREAMBLE)]
+    filled = [k for k, line in enumerate(lines) if line.strip()]
+    cells = {k: re.split(r"[,;\t|]", lines[k]) for k in filled}
+    named = [k for k in filled if label in (c.strip(' "\r\n') for c in cells[k])]
+    first = next((k for k in filled if not lines[k].startswith(PREAMBLE)), 0)
+    if named and len(cells[named[0]]) != len(cells[filled[0]]):
+        first = named[0]
+    above = sum(k < first for k in filled)
+    return "\n" * first + text[sum(map(len, lines[:first])) :], above
 
 
 def _text_cells(stream: TextIO, separator: str, label: str) -> pd.DataFrame:
@@ -207,19 +222,36 @@ def _check_records(stream: TextIO, separator: str, open_quote: bool = False) -> 
 
 
 def _with_header(cells: pd.DataFrame) -> pd.DataFrame:
-    """Name the columns by the first row; leave out those without a name and cells."""
+    """Name the columns by the first row; leave out what has neither name nor cells."""
     header, rows = cells.iloc[0].map(str).str.strip(), cells.iloc[1:]
+    rows = rows[rows.ne("").any(axis="columns")]
     used = header.ne("") | rows.ne("").any() | rows.empty
     return rows.loc[:, used].set_axis(header[used].tolist(), axis="columns")
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
-    import pandas as pd
     from pyarrow import parquet
 
-    content = parquet.read_table(path)
+    return _from_arrow(parquet.read_table(path))
+
+
+def _read_arrow(path: Path) -> pd.DataFrame:
+    from pyarrow import feather
+
+    return _from_arrow(feather.read_table(path))
+
+
+def _from_arrow(content: Any) -> pd.DataFrame:
+    """Return a table; lists of numbers, all of one length, become columns."""
+    import pandas as pd
+
     content.validate(full=True)  # text that is no UTF-8 would be met much later
     table = content.to_pandas()
+    for name in [f.name for f in content.schema if hasattr(f.type, "value_type")]:
+        with suppress(TypeError, ValueError):  # lists of words or of several lengths
+            values = np.array(table[name].tolist(), dtype=np.float64)
+            wide = pd.DataFrame(values, index=table.index).add_prefix(f"{name}_")
+            table = pd.concat([table.drop(columns=name), wide], axis="columns")
     counts = isinstance(table.index, pd.RangeIndex) and table.index.name is None
     names = None if counts else [name or "" for name in table.index.names]
     table = table.reset_index(drop=counts, names=names)
@@ -247,8 +279,17 @@ def _read_xlsx(path: Path) -> pd.DataFrame:
     return table
 
 
+def _read_safetensors(path: Path) -> Arrays:
+    from safetensors.numpy import load_file
+
+    return dict(load_file(path))
+
+
 def _read_npz(path: Path) -> Arrays:
-    with np.load(path, allow_pickle=False) as archive:
+    loaded = np.load(path, allow_pickle=False)
+    if isinstance(loaded, np.ndarray):  # of a file .npy
+        return {"X": loaded}
+    with loaded as archive:
         arrays = dict(archive)
     for name, value in arrays.items():
         sound = isinstance(value, np.ndarray)
@@ -304,130 +345,14 @@ def _as_numpy(value: Any, name: str) -> NDArray[Any]:
     return np.array(values, dtype=object)
 
 
-def is_null(cell: Any) -> bool:
-    """Return whether a cell of a feature is empty or a missing-value marker."""
-    return cell is None or str(cell).strip().lower() in MISSING_MARKERS
-
-
-def column_kind(cells: pd.Series) -> str:
-    """Return the kind of a column.
-
-    Half of the cells make a column of numbers, where a stray word is a fault.
-    """
-    import pandas as pd
-
-    if pd.api.types.is_bool_dtype(cells.dtype):
-        return BOOLEAN
-    if pd.api.types.is_numeric_dtype(cells.dtype):
-        return NUMBER
-    if pd.api.types.is_datetime64_any_dtype(cells.dtype):
-        return DATE
-    values = cells.to_numpy(dtype=object)
-    if isinstance(next((c for c in values if c is not None), None), CONTAINERS):
-        return NESTED
-    with suppress(TypeError, ValueError):  # nearly all columns, at once
-        values.astype(np.float64)
-        words = all(isinstance(cell, (bool, np.bool_)) for cell in values)
-        return BOOLEAN if words and len(values) else NUMBER
-    present = [cell for cell in values if not is_null(cell)]
-    if present and all(str(cell).strip().lower() in BOOLEANS for cell in present):
-        return BOOLEAN
-    unread = (c for c in present if math.isnan(number(c)))
-    if 2 * sum(math.isnan(number(c, ",")) for c in unread) <= len(present):
-        return NUMBER
-    dated = (
-        _DATE.fullmatch(c.strip()) if isinstance(c, str) else hasattr(c, "year")
-        for c in present
-    )
-    return DATE if all(dated) else TEXT
-
-
-def decimal_sign(cells: pd.Series) -> str:
-    """Return the decimal sign of a column; ``?`` follows where thousands have it."""
-    signs = set[str]()
-    for cell in cells.to_numpy(dtype=object):
-        if isinstance(cell, str) and ("." in cell or "," in cell and "," not in signs):
-            text = cell.strip()
-            if AMBIGUOUS_NUMBER.fullmatch(text):
-                signs.add(".?" if "." in text else ",?")
-            elif not math.isnan(number(text)):
-                return "."  # a comma elsewhere is a fault
-            elif not math.isnan(number(text, ",")):
-                signs.add(",")
-    return "," if "," in signs else "".join(sorted(signs))
-
-
-def number(cell: Any, decimal: str = ".") -> float:
-    """Return a cell as Python's `float` reads it, NaN where it is no number.
-
-    The other sign than `decimal` may part thousands.
-    """
-    if isinstance(cell, str):
-        text = cell.strip() if decimal == "." else cell.strip().translate(_EXCHANGED)
-        grouped = "," in text and _THOUSANDS.fullmatch(text)
-        cell = text.replace(",", "") if grouped else text
-    try:
-        return float(cell)
-    except (TypeError, ValueError):
-        return math.nan
-
-
-def texts(cells: pd.Series) -> list[str | None]:
-    """Return the text of each cell without blanks around it, None where it is empty."""
-    values = cells.to_numpy(dtype=object)
-    try:
-        text_of = {c: None if is_null(c) else str(c).strip() for c in {*values}}
-    except TypeError:  # lists and dictionaries
-        return [None if is_null(cell) else str(cell).strip() for cell in values]
-    return [text_of[cell] for cell in values]
-
-
-def date_form(cells: pd.Series) -> str:
-    """Return the format of dates as text: the only possible, or points after the day.
-
-    Only four digits are surely a year.
-    """
-    matches = [_DATE.fullmatch(text) for text in texts(cells) if text]
-    parts = [match.group(1, 3, 4) for match in matches if match]
-    if not parts or any(len(first) == 4 for first, *_ in parts):
-        return ISO
-    highest = np.array(parts, dtype=int).max(axis=0)
-    mark = next(match[2] for match in matches if match)
-    possible = [order for order, most in _ORDERS.items() if (highest <= most).all()]
-    if mark == "." or not possible:
-        possible = ["dmy"]
-    if len(possible) > 1:
-        return AMBIGUOUS
-    year = "Y" if len(parts[0][2]) == 4 else "y"
-    return mark.join(f"%{part}" for part in possible[0].replace("y", year))
-
-
-def days_of(cells: pd.Series, form: str) -> pd.Series:
-    """Return cells as days without a time zone, NaT where one is missing or no date."""
-    import pandas as pd
-
-    if isinstance(cells.dtype, pd.PeriodDtype):
-        cells = cells.dt.to_timestamp()
-    if cells.dtype != object and not pd.api.types.is_string_dtype(cells.dtype):
-        return cells.dt.tz_localize(None)
-    days = pd.Series([*map(_day, cells)], index=cells.index, dtype=object)
-    written = any(isinstance(day, str) for day in days)
-    return pd.to_datetime(days, errors="coerce", format=form if written else ISO)
-
-
-def _day(cell: Any) -> Any:
-    """Return a cell without its time of day, as text in which pandas finds the date."""
-    if is_null(cell):
-        return None
-    if isinstance(cell, str):
-        return re.split("[ T]", cell.strip())[0]
-    return cell.strftime("%Y-%m-%d")
-
-
 TEXT_FILES = (".csv", ".tsv", ".txt")
 READERS: dict[str, tuple[str, str, Callable[[Path], pd.DataFrame | Arrays]]] = {
     ".parquet": ("Parquet", "pyarrow", _read_parquet),
     ".xlsx": ("XLSX", "openpyxl", _read_xlsx),
+    ".arrow": ("Arrow", "pyarrow", _read_arrow),
+    ".feather": ("Arrow", "pyarrow", _read_arrow),
     ".npz": ("NPZ", "numpy", _read_npz),
+    ".npy": ("NPY", "numpy", _read_npz),
+    ".safetensors": ("safetensors", "safetensors", _read_safetensors),
     ".mat": ("MATLAB", "scipy", _read_mat),
 }

@@ -7,7 +7,7 @@ import math
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from pathlib import Path
@@ -21,7 +21,7 @@ from cdspp.core.files import same_file
 from cdspp.core.labels import UNLABELLED, as_text, is_missing, missing_markers
 from cdspp.core.names import ERROR, PathLike
 from cdspp.core.wording import counted, shortened
-from cdspp.datasets import table_files as files
+from cdspp.datasets import table_cells as kinds
 from cdspp.datasets.table_files import Arrays, Columns, no_column, read_file
 
 if TYPE_CHECKING:
@@ -34,16 +34,20 @@ ARRAYS = {"label": ("y", "label", "labels"), "id": ("ids", "id")}
 FEATURES = "features"  # the array with the names of the columns
 # Kinds of columns that may be left out.
 CONSTANT = "constant"
-KINDS = {"text": files.TEXT, "dates": files.DATE, CONSTANT: ""}
+KINDS = {"text": kinds.TEXT, "dates": kinds.DATE, CONSTANT: ""}
 REMEDIES = {
-    files.TEXT: "encode text by --categories one-hot or frequency, ",
-    files.DATE: "encode dates by --dates number or parts, ",
-    files.AMBIGUOUS: "say how dates are written by --date-format (as %d/%m/%Y), ",
+    kinds.TEXT: "encode text by --categories one-hot or frequency, ",
+    kinds.DATE: "encode dates by --dates number or parts, ",
+    kinds.AMBIGUOUS: "say how dates are written by --date-format (as %d/%m/%Y), ",
 }
 TABLE_SPECIFIC = (
     "shares of rows (frequency) and decompositions of text (skrub) hold for one table "
     "only. Columns of --categories one-hot can be shared."
 )
+# Labels of a row below all others, which sums them up; and numbers for missing ones.
+TOTALS = {"total", "totals", "sum", "mean", "average", "gesamt", "summe", "mittelwert"}
+TOTALS |= {"somme", "moyenne", "suma", "media", "soma", "合計", "合计", "总计"}
+MISSING_CODES = (-99.0, -999.0, -9999.0, -99999.0)
 _WHOLE = re.compile(r"\A([+-]?[0-9]+)\.0*\Z")
 
 
@@ -148,8 +152,8 @@ class DomainRows:
         """Raise DataError where names are numbers, other than a count of columns."""
         names, n = list(self.features), len(self.features)
         counts = [[str(k + first) for k in range(n)] for first in (0, 1)]
-        words = (k for k in names if not files.is_null(k))
-        is_word = any(math.isnan(files.number(k)) for k in words)
+        words = (k for k in names if not kinds.is_null(k))
+        is_word = any(math.isnan(kinds.number(k)) for k in words)
         if names and names not in counts and not is_word:
             fault = f"the first row holds numbers ({names[0]}, ...), expected the names"
             remedy = "of the columns. Put a row of names above it."
@@ -190,7 +194,7 @@ def read_domain(
             raise DataError("expected rows of features, found none.")
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
-    return rows
+    return replace(rows, notes=(*rows.notes, *_code_notes(rows.X, rows.features)))
 
 
 def gather_rows(
@@ -229,7 +233,7 @@ def _from_table(
     notes += encoder.notes(read)
     for name, n in unseen.items():
         notes.append(f"{name}: {n} of a value that the fit did not see")
-    labels = rows[label].tolist() if label in rows else [""] * len(rows)
+    labels = _label_cells(rows, label)
     has_ids = id_ in rows
     return DomainRows(
         path=path,
@@ -246,6 +250,31 @@ def _from_table(
         missing_markers=missing_markers(labels),
         encoder=encoder,
     )
+
+
+def _label_cells(rows: pd.DataFrame, name: str) -> list[Any]:
+    """Return the labels; refuse a last row that sums all others up, by its own."""
+    if name not in rows:
+        return [""] * len(rows)
+    labels: list[Any] = rows[name].tolist()
+    last = str(labels[-1]).strip() if labels else ""
+    if last.casefold() in TOTALS and len(labels) > labels.count(labels[-1]) == 1:
+        fault = f"the last row has the label {last!r}, which no other row has"
+        raise DataError(f"{fault}. Leave the row out, or give its class another name.")
+    return labels
+
+
+def _code_notes(X: NDArray[np.float64], names: Sequence[str]) -> Iterator[str]:
+    """Yield a note on numbers such as -999, far below all others of a column."""
+    if not names:
+        return
+    with np.errstate(invalid="ignore"):
+        lowest = np.nanmin(X, axis=0, initial=np.inf)
+        others = np.nanmin(np.where(lowest == X, np.nan, X), axis=0, initial=np.inf)
+    apart = np.isin(lowest, MISSING_CODES) & (others > lowest / 10)
+    if named := [name for name, is_apart in zip(names, apart, strict=True) if is_apart]:
+        codes = ", ".join(f"{code:g}" for code in np.unique(lowest[apart]))
+        yield f"{codes} in {shortened(named)} may stand for numbers that are missing"
 
 
 def _features_of(
@@ -266,7 +295,7 @@ def _features_of(
     rows = table.set_axis(header, axis="columns")
     for name in columns.named.values():
         first = next((cell for cell in rows.get(name, ()) if cell is not None), None)
-        if isinstance(first, files.CONTAINERS):
+        if isinstance(first, kinds.CONTAINERS):
             fault = f"column {name!r} holds lists or dictionaries"
             raise DataError(f"{fault}, expected a label or identifier in each cell.")
     dropped, matched = _to_drop(rows, columns) if columns.drop else (set[str](), ())
@@ -295,10 +324,10 @@ def _to_drop(rows: pd.DataFrame, columns: Columns) -> tuple[set[str], tuple[str,
         if text in rows:
             matches[text] = {text}
         elif text == CONSTANT:
-            matches[text] = {n for n in header if len({*files.texts(rows[n])}) <= 1}
+            matches[text] = {n for n in header if len({*kinds.texts(rows[n])}) <= 1}
         elif text in KINDS:
             kind = KINDS[text]
-            matches[text] = {n for n in header if files.column_kind(rows[n]) == kind}
+            matches[text] = {n for n in header if kinds.column_kind(rows[n]) == kind}
         else:
             matches[text] = set(fnmatch.filter(header, text))
     used = tuple(text for text, names in matches.items() if names or text in KINDS)
@@ -310,13 +339,13 @@ def _faults_text(
 ) -> str:
     """Name the columns that cannot be encoded, and the options for them."""
     refused = {column.kind for column, _ in faults if column.form == ERROR}
-    refused |= {column.sign for column, _ in faults} & {files.AMBIGUOUS}
+    refused |= {column.sign for column, _ in faults} & {kinds.AMBIGUOUS}
     remedies = "".join(REMEDIES[kind] for kind in REMEDIES if kind in refused)
     names = " ".join(f"--drop {shlex.quote(column.name)}" for column, _ in faults[:5])
     text = "; ".join(fault for _, fault in faults[:5])
     more = f"; and {len(faults) - 5} columns more" if len(faults) > 5 else ""
-    numbers = (c.name for c in encoder.columns_ if c.kind == files.NUMBER)
-    gaps = [repr(name) for name in numbers if any(map(files.is_null, cells[name]))]
+    numbers = (c.name for c in encoder.columns_ if c.kind == kinds.NUMBER)
+    gaps = [repr(name) for name in numbers if any(map(kinds.is_null, cells[name]))]
     also = f" Numbers are missing in {shortened(gaps)}: --impute." if gaps else ""
     return (
         f"{text}{more}. Every column but those of labels and ids is a feature: name "
@@ -367,7 +396,7 @@ def _array_name(arrays: Arrays, columns: Columns, option: str) -> str | None:
 
 
 def _matrix(arrays: Arrays, path: str, others: Sequence[str | None]) -> NDArray[Any]:
-    """Return X, or the only other matrix of numbers in a MATLAB file."""
+    """Return X, or the only other matrix of numbers in MATLAB's files and the like."""
     matrices = {
         name: array
         for name, array in arrays.items()
@@ -375,7 +404,8 @@ def _matrix(arrays: Arrays, path: str, others: Sequence[str | None]) -> NDArray[
     }
     if "X" in matrices:
         return matrices["X"]
-    if Path(path).suffix.lower() == ".mat" and "X" not in arrays and len(matrices) == 1:
+    other = Path(path).suffix.lower() in (".mat", ".safetensors")
+    if other and "X" not in arrays and len(matrices) == 1:
         return next(iter(matrices.values()))
     found = ", ".join(f"{k} {v.shape}" for k, v in arrays.items()) or "nothing"
     raise DataError(f"expected a matrix X of numbers, found {found}.")

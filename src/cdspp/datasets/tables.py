@@ -273,7 +273,7 @@ def read_table(
     Parameters
     ----------
     path : path
-        CSV, TSV, Parquet, XLSX, NPZ or .mat.
+        CSV, TSV, Parquet, Arrow, XLSX, NPZ, NPY, safetensors or .mat.
     label, id : str, optional
         Columns of labels and identifiers, `label` and `id` by default.
     drop : sequence of str, default=()

@@ -1,0 +1,160 @@
+"""What the cells of a table are: numbers, days, booleans or text, and how written."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cdspp.core.labels import MISSING_MARKERS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NUMBER, BOOLEAN, TEXT, DATE, NESTED = "number", "boolean", "text", "date", "nested"
+ISO, AMBIGUOUS = "ISO8601", "ambiguous order"
+BOOLEANS = {"true": 1.0, "false": 0.0}
+CONTAINERS = (list, tuple, dict, set, np.ndarray)
+# Groups of three, or as in India of two before the last three.
+_THOUSANDS = re.compile(
+    r"[+-]?[1-9](\d{0,2}(,\d{3})+|\d?(,\d{2})+,\d{3})(\.\d*)?([eE][+-]?\d+)?"
+)
+AMBIGUOUS_NUMBER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")  # decimals, or a thousand
+_EXCHANGED = str.maketrans(".,", ",.")
+# Thousands that blanks or apostrophes part, before either decimal sign.
+_SPACED = re.compile(r"[+-]?\d{1,3}(?:[ '’]\d{3})+(?:[.,]\d*)?")
+# The highest first, second and third part of a date.
+_ORDERS = {"dmy": (31, 12, 9999), "mdy": (12, 31, 9999), "ymd": (99, 12, 31)}
+_DATE = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})([ T]\d{1,2}:\d{2}\S*)?")
+
+
+def is_null(cell: Any) -> bool:
+    """Return whether a cell of a feature is empty or a missing-value marker."""
+    return cell is None or str(cell).strip().lower() in MISSING_MARKERS
+
+
+def column_kind(cells: pd.Series) -> str:
+    """Return the kind of a column.
+
+    Half of the cells make a column of numbers, where a stray word is a fault.
+    """
+    import pandas as pd
+
+    if pd.api.types.is_bool_dtype(cells.dtype):
+        return BOOLEAN
+    if pd.api.types.is_numeric_dtype(cells.dtype):
+        return NUMBER
+    if pd.api.types.is_datetime64_any_dtype(cells.dtype):
+        return DATE
+    values = cells.to_numpy(dtype=object)
+    if isinstance(next((c for c in values if c is not None), None), CONTAINERS):
+        return NESTED
+    with suppress(TypeError, ValueError):  # nearly all columns, at once
+        values.astype(np.float64)
+        words = all(isinstance(cell, (bool, np.bool_)) for cell in values)
+        return BOOLEAN if words and len(values) else NUMBER
+    present = [cell for cell in values if not is_null(cell)]
+    if present and all(str(cell).strip().lower() in BOOLEANS for cell in present):
+        return BOOLEAN
+    unread = (c for c in present if math.isnan(number(c)))
+    if 2 * sum(math.isnan(number(c, ",")) for c in unread) <= len(present):
+        return NUMBER
+    dated = (
+        _DATE.fullmatch(c.strip()) if isinstance(c, str) else hasattr(c, "year")
+        for c in present
+    )
+    return DATE if all(dated) else TEXT
+
+
+def decimal_sign(cells: pd.Series) -> str:
+    """Return the decimal sign of a column; ``?`` follows where thousands have it."""
+    signs = set[str]()
+    for cell in cells.to_numpy(dtype=object):
+        if isinstance(cell, str) and ("." in cell or "," in cell and "," not in signs):
+            text = plain(cell)
+            if AMBIGUOUS_NUMBER.fullmatch(text):
+                signs.add(".?" if "." in text else ",?")
+            elif not math.isnan(number(text)):
+                return "."  # a comma elsewhere is a fault
+            elif not math.isnan(number(text, ",")):
+                signs.add(",")
+    return "," if "," in signs else "".join(sorted(signs))
+
+
+def plain(cell: str) -> str:
+    """Return a number without blanks or apostrophes in it, with the usual digits."""
+    text = cell if cell.isascii() else unicodedata.normalize("NFKC", cell)
+    text = text.strip()
+    return re.sub("[ '’]", "", text) if _SPACED.fullmatch(text) else text
+
+
+def number(cell: Any, decimal: str = ".") -> float:
+    """Return a cell as Python's `float` reads it, NaN where it is no number.
+
+    The other sign than `decimal` may part thousands.
+    """
+    if isinstance(cell, str):
+        text = plain(cell)
+        text = text if decimal == "." else text.translate(_EXCHANGED)
+        grouped = "," in text and _THOUSANDS.fullmatch(text)
+        cell = text.replace(",", "") if grouped else text
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def texts(cells: pd.Series) -> list[str | None]:
+    """Return the text of each cell without blanks around it, None where it is empty."""
+    values = cells.to_numpy(dtype=object)
+    try:
+        text_of = {c: None if is_null(c) else str(c).strip() for c in {*values}}
+    except TypeError:  # lists and dictionaries
+        return [None if is_null(cell) else str(cell).strip() for cell in values]
+    return [text_of[cell] for cell in values]
+
+
+def date_form(cells: pd.Series) -> str:
+    """Return the format of dates as text: the only possible, or points after the day.
+
+    Only four digits are surely a year.
+    """
+    matches = [_DATE.fullmatch(text) for text in texts(cells) if text]
+    parts = [match.group(1, 3, 4) for match in matches if match]
+    if not parts or any(len(first) == 4 for first, *_ in parts):
+        return ISO
+    highest = np.array(parts, dtype=int).max(axis=0)
+    mark = next(match[2] for match in matches if match)
+    possible = [order for order, most in _ORDERS.items() if (highest <= most).all()]
+    if mark == "." or not possible:
+        possible = ["dmy"]
+    if len(possible) > 1:
+        return AMBIGUOUS
+    year = "Y" if len(parts[0][2]) == 4 else "y"
+    return mark.join(f"%{part}" for part in possible[0].replace("y", year))
+
+
+def days_of(cells: pd.Series, form: str) -> pd.Series:
+    """Return cells as days without a time zone, NaT where one is missing or no date."""
+    import pandas as pd
+
+    if isinstance(cells.dtype, pd.PeriodDtype):
+        cells = cells.dt.to_timestamp()
+    if cells.dtype != object and not pd.api.types.is_string_dtype(cells.dtype):
+        return cells.dt.tz_localize(None)
+    days = pd.Series([*map(_day, cells)], index=cells.index, dtype=object)
+    written = any(isinstance(day, str) for day in days)
+    return pd.to_datetime(days, errors="coerce", format=form if written else ISO)
+
+
+def _day(cell: Any) -> Any:
+    """Return a cell without its time of day, as text in which pandas finds the date."""
+    if is_null(cell):
+        return None
+    if isinstance(cell, str):
+        return re.split("[ T]", cell.strip())[0]
+    return cell.strftime("%Y-%m-%d")

@@ -1,0 +1,41 @@
+"""The files that readers of tables are measured by, and the verdicts on them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks.tables import FILES, bench_tables, judge, tables_table
+from cdspp.core.yaml_files import read_yaml
+
+CASE = {"y": ["a", None], "X": {"width": [1.5, None]}}
+VERDICTS = [
+    ({"kind": ["a", ""], "width": [1.5, np.nan]}, "right"),
+    ({"kind": ["a", np.nan], "width": [1.5, np.nan]}, "right"),
+    ({"kind": ["a", ""], "width": ["1,5", ""]}, "refused"),
+    ({"kind": ["a", ""]}, "refused"),
+    ({"kind": ["a", ""], "width": [15.0, np.nan]}, "WRONG"),
+    ({"kind": ["a", "b"], "width": [1.5, np.nan]}, "WRONG"),
+    ({"kind": ["a", "", "n = 2"], "width": [1.5, np.nan, 2]}, "WRONG"),
+]
+
+
+@pytest.mark.parametrize(("found", "verdict"), VERDICTS)
+def test_a_table_is_right_refused_or_wrong(
+    found: dict[str, object], verdict: str
+) -> None:
+    assert judge(pd.DataFrame(found), CASE)[0] == verdict
+
+
+def test_our_reader_is_never_wrong_and_right_more_often_than_pandas() -> None:
+    found = bench_tables()
+    counts = found.groupby("reader")["verdict"].value_counts().unstack(fill_value=0)
+    assert len(read_yaml(FILES)) == counts.loc["cdspp"].sum() >= 60
+    assert counts.loc["cdspp", "WRONG"] == 0
+    assert counts.loc["cdspp", "right"] == 45
+    assert counts["right"].idxmax() == "cdspp"
+    assert counts.loc["pandas", "WRONG"] > 0
+    lines = tables_table(found).splitlines()
+    assert lines[0].split()[:2] == ["file", "cdspp"]
+    assert [line.split()[1] for line in lines if "de-euro" in line] == ["refused"]
