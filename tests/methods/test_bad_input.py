@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from support.toy_problem import (
     variant,
 )
 
-from cdspp import SourceDomain, make
+from cdspp import CDSPP, SourceDomain, make
 from cdspp.core.errors import MethodFailed
 from cdspp.methods.problem import scale_domains
 
@@ -278,3 +279,33 @@ def test_masked_values_are_no_numbers() -> None:
     source = SourceDomain(np.ma.masked_greater(X_SOURCE, 1), Y_SOURCE)
     with pytest.raises(ValueError, match=r"^source.X: \d+ .*masked array"):
         scale_domains("standardise", X, source)
+
+
+@dataclass
+class Annotated:
+    """Stands in for an AnnData object."""
+
+    X: np.ndarray
+    obs: pd.DataFrame
+
+    def to_df(self) -> pd.DataFrame:
+        return pd.DataFrame(self.X)
+
+
+def test_annotated_data_is_refused_and_the_recipe_for_it_runs() -> None:
+    rng, codes = np.random.default_rng(0), np.repeat([0, 1, 2], 8)
+    kinds = pd.Series(list("abc")).iloc[codes].reset_index(drop=True)
+    atlas, cells = (
+        Annotated(rng.random((24, d)) + np.eye(3, d)[codes], pd.DataFrame({"kind": k}))
+        for d, k in ((5, kinds), (4, kinds.where(np.arange(24) % 8 < 2)))
+    )
+    source = SourceDomain(atlas.to_df(), kinds)
+    for X, given in ((cells, source), (cells.to_df(), SourceDomain(atlas, kinds))):
+        with pytest.raises(TypeError, match=r"an Annotated object.* to_df\(\)"):
+            CDSPP().fit(X, cells.obs["kind"], source=given)
+    page = Path(__file__).parents[2] / "docs/guide/labels.md"
+    recipe = page.read_text().partition("## AnnData")[2].partition("(data-frames)")[0]
+    lines = [line.strip() for line in recipe.splitlines() if line.startswith("    ")]
+    found = {"atlas": atlas, "cells": cells, "SourceDomain": SourceDomain}
+    exec("\n".join(lines), found | {"CDSPP": CDSPP}, found)
+    assert set(found["model"].transduction_) == {"a", "b", "c"}

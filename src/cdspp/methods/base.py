@@ -258,6 +258,11 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         self, X: Any, what: str = "X", *, of_source: bool = False, reset: bool = False
     ) -> Any:
         """Return rows validated, or left in their file, checked as they are read."""
+        if hasattr(X, "obs") and hasattr(X, "X"):
+            raise TypeError(
+                f"{what} is an {type(X).__name__} object, expected rows of numbers. "
+                "Pass its to_df(), or its X, and labels such as obs['kind']."
+            )
         # An array is in memory.
         if type(X) is not np.ndarray and (rows := in_file(X)) is not None:
             if self.reads_files:
