@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from bundles import pack_fetched
 from cdspp.core.jobs import job
 from cdspp.datasets.resources import fetch_resource
 
@@ -13,3 +14,4 @@ with job(snakemake.log[0], echo=True):
         mirror=snakemake.config.get("mirror"),
         output=snakemake.output[0],
     )
+    pack_fetched(snakemake.output[0], snakemake.output[1:])

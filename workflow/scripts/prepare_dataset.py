@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from bundles import pack_index
 from cdspp.core.jobs import job
 from cdspp.stages.data import prepare_dataset
 
@@ -18,3 +19,4 @@ with job(
         catalogue=Path(snakemake.scriptdir, "../../resources/datasets.yaml"),
         output=snakemake.output[0],
     )
+    pack_index(snakemake.output[0], snakemake.output[2:])
