@@ -1,6 +1,7 @@
 # Data: from a data set's name to its files in data/, and to the labels of a domain.
 # Labels go to splits, scores and figures; no fit reads them.
 
+from functools import cache
 from itertools import chain
 
 from cdspp.datasets.catalogue import checks_of
@@ -33,7 +34,8 @@ def data_files(own):
 
 
 def own_sources():
-    paths = [p for data in study.datasets.values() for p in data_files(data.own)]
+    paths = [TOP / "config.yaml", RESOURCES, TOP / "workflow/schemas"]
+    paths += [p for data in study.datasets.values() for p in data_files(data.own)]
     for dataset, domain, name in study.feature_names():
         view = study.views[name]
         paths += own_files(view.extractor, view.domain_options(domain))
@@ -44,7 +46,8 @@ def own_sources():
         yield from path.rglob("*.*") if path.is_dir() else [path]
 
 
-if HAS_STORAGE and workflow.is_main_process and not workflow.local_exec:
+@cache
+def send_own_sources():
     # Snakemake sends configuration files to nodes with the workflow: what is the user's
     # has to go along, since each job reads the study, and the study its tables.
     workflow.configfiles += [str(path) for path in own_sources()]
@@ -84,6 +87,8 @@ def own_data(wildcards):
 
 
 def own_data_files(wildcards):
+    if HAS_STORAGE and not workflow.local_exec:
+        send_own_sources()
     return no_input(wildcards) + own_input(*data_files(own_data(wildcards)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import AsyncGenerator
 from typing import Any
@@ -30,6 +31,7 @@ class Executor(RemoteExecutor):
     def run_job(self, job: Any) -> None:
         node = tempfile.mkdtemp(prefix=f"node-{job.jobid}-")
         known = {k: v for k, v in os.environ.items() if not k.startswith("CDSPP_")}
+        known["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), known["PATH"]])
         command = self.format_job_exec(job)
         process = subprocess.Popen(command, shell=True, cwd=node, env=known)
         self.report_job_submission(
