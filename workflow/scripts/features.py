@@ -1,6 +1,7 @@
 """Compute a view of a domain."""
 
 from bundles import unpack
+
 from cdspp.core.jobs import job
 from cdspp.stages.features import extract_view
 

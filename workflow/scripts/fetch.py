@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from bundles import pack_fetched
+
 from cdspp.core.jobs import job
 from cdspp.datasets.resources import fetch_resource
 

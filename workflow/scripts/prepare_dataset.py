@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from bundles import pack_index
+
 from cdspp.core.jobs import job
 from cdspp.stages.data import prepare_dataset
 

@@ -1,4 +1,4 @@
-"""An executor that gives each job an empty folder, as a node without a shared disk has."""
+"""An executor that gives each job an empty folder, as a node without a disk has."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Executor(RemoteExecutor):
     def run_job(self, job: Any) -> None:
         node = tempfile.mkdtemp(prefix=f"node-{job.jobid}-")
         known = {k: v for k, v in os.environ.items() if not k.startswith("CDSPP_")}
-        known["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), known["PATH"]])
+        known["PATH"] = f"{os.path.dirname(sys.executable)}{os.pathsep}{known['PATH']}"
         command = self.format_job_exec(job)
         process = subprocess.Popen(command, shell=True, cwd=node, env=known)
         self.report_job_submission(
