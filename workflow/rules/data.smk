@@ -1,7 +1,56 @@
 # Data: from a data set's name to its files in data/, and to the labels of a domain.
 # Labels go to splits, scores and figures; no fit reads them.
 
+from functools import cache
+from itertools import chain
+
 from cdspp.datasets.catalogue import checks_of
+from cdspp.features import own_files
+
+# With a shared disk an index, a record of fetched files or a fit stands for what lies
+# beside it: digests tell whether that is as it was, and a job may look. With storage a
+# job sees nothing but what its rule declares, so that all of it is declared then.
+HAS_STORAGE = workflow.storage_settings.default_storage_provider is not None
+
+
+def with_storage(*files):
+    return list(files) if HAS_STORAGE else []
+
+
+def own_input(*paths):
+    # Content counts, not the date; and no job loads what the user keeps.
+    return [local(ancient(path)) for path in with_storage(*paths)]
+
+
+def bundle_of(record):
+    # Snakemake has no outputs that depend on the data set: one file has them all.
+    return f"{record}.tar"
+
+
+def data_files(own):
+    places = own or {}
+    folder = [places["folder"]] if "folder" in places else []
+    return [*places.get("tables", {}).values(), *folder]
+
+
+def own_sources():
+    paths = [TOP / "config.yaml", RESOURCES, TOP / "workflow/schemas"]
+    paths += [p for data in study.datasets.values() for p in data_files(data.own)]
+    for dataset, domain, name in study.feature_names():
+        view = study.views[name]
+        paths += own_files(view.extractor, view.domain_options(domain))
+    for key in chain.from_iterable(map(study.fits, study.benchmarks)):
+        files = files_of_fit(study, key)
+        paths += [files["predictions"]] if "predictions" in files else []
+    for path in map(Path, dict.fromkeys(paths)):
+        yield from path.rglob("*.*") if path.is_dir() else [path]
+
+
+@cache
+def send_own_sources():
+    # Snakemake sends configuration files to nodes with the workflow: what is the user's
+    # has to go along, since each job reads the study, and the study its tables.
+    workflow.configfiles += [str(path) for path in own_sources()]
 
 
 def resource_checks(wildcards):
@@ -13,6 +62,7 @@ rule fetch:
         no_input,
     output:
         FETCHED,
+        *with_storage(bundle_of(FETCHED)),
     log:
         "logs/fetch/{dataset}/{resource}.log",
     retries: 1
@@ -31,12 +81,19 @@ def own_data(wildcards):
     return study.datasets[wildcards.dataset].own
 
 
+def own_data_files(wildcards):
+    if HAS_STORAGE and not workflow.local_exec:
+        send_own_sources()
+    return no_input(wildcards) + own_input(*data_files(own_data(wildcards)))
+
+
 rule prepare_dataset:
     input:
-        no_input,
+        own_data_files,
     output:
         INDEX,
         f"{INDEX}.json",
+        *with_storage(bundle_of(INDEX)),
     log:
         "logs/data/{dataset}.log",
     localrule: True

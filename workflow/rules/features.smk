@@ -21,6 +21,12 @@ def view_files(wildcards, domain=None):
     network = pretrained_network(view.extractor, view.options)
     if network is not None:
         files["weights"] = FETCHED.format(dataset="backbones", resource=network)
+    if HAS_STORAGE:
+        options = view.domain_options(domain or view.options["codebook_domain"])
+        files["bundles"] = [*map(bundle_of, files.values())]
+        kept = own_data(wildcards) or {}
+        folder = [kept["folder"]] if "folder" in kept else []
+        files["own"] = own_input(*folder, *own_files(view.extractor, options))
     return files
 
 

@@ -41,9 +41,15 @@ rule test_shares:
 # so that an added method or setting, or one edited, costs no more than itself.
 
 
+def with_own_predictions(files):
+    # Made elsewhere, by the user: they are in no storage.
+    own = {"predictions"} & files.keys() if HAS_STORAGE else ()
+    return files | {name: local(files[name]) for name in own}
+
+
 def fit_input(group, wildcards):
     known = {"task": wildcards.task, "block": wildcards.block}
-    return files_of_fit(study, group.fits[0]._replace(**known))
+    return with_own_predictions(files_of_fit(study, group.fits[0]._replace(**known)))
 
 
 def fit_output(group, extension):

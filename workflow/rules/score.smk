@@ -24,9 +24,14 @@ def expected(wildcards):
     return expected_fits(study, wildcards.benchmark)
 
 
+def records_of_fits(wildcards):
+    return with_storage(*(f"{file}.json" for file in fits_of(wildcards.benchmark)))
+
+
 rule score:
     input:
         fits=predictions,
+        records=records_of_fits,
         labels=target_labels,
     output:
         scores=SCORES,
@@ -61,6 +66,7 @@ for name in filter(partial(prediction_files, study), study.benchmarks):
             f"predictions_{name.replace('-', '_')}"
         input:
             fits=[f"{file}.parquet" for file in main_predictions(name)],
+            records=with_storage(*(f"{file}.json" for file in main_predictions(name))),
             labels=benchmark_labels(name),
         output:
             prediction_files(study, name),

@@ -1,16 +1,21 @@
 """Learn visual words from one domain."""
 
+from bundles import unpack
+
 from cdspp.core.jobs import job
 from cdspp.stages.features import build_codebook
 
+files = {**snakemake.input}
+bundles, _ = files.pop("bundles", ()), files.pop("own", ())
 with job(
     snakemake.log[0],
-    snakemake.input,
+    files.values(),
     output=snakemake.output[0],
     made_of=snakemake.params.made_of,
 ):
+    unpack(bundles)
     build_codebook(
-        **snakemake.input,
+        **files,
         extractor=snakemake.params.extractor,
         options=snakemake.params.options,
         output=snakemake.output[0],

@@ -1,13 +1,19 @@
 """Compute a view of a domain."""
 
+from bundles import unpack
+
 from cdspp.core.jobs import job
 from cdspp.stages.features import extract_view
 
 own, made_of = snakemake.params.own_files, snakemake.params.made_of
 output = snakemake.output[0]
-with job(snakemake.log[0], snakemake.input, own=own, output=output, made_of=made_of):
+files = {**snakemake.input}
+bundles, _ = files.pop("bundles", ()), files.pop("own", ())
+inputs = files.values()
+with job(snakemake.log[0], inputs, own=own, output=output, made_of=made_of):
+    unpack(bundles)
     extract_view(
-        **snakemake.input,
+        **files,
         extractor=snakemake.params.extractor,
         options=snakemake.params.options,
         scale=snakemake.params.scale,

@@ -1,5 +1,7 @@
 """Fetch a resource of a data set from where it is published."""
 
+from bundles import pack_fetched
+
 from cdspp.core.jobs import job
 from cdspp.datasets.resources import fetch_resource
 from cdspp.study.files import workflow_folder
@@ -12,3 +14,4 @@ with job(snakemake.log[0], echo=True):
         mirror=snakemake.config.get("mirror"),
         output=snakemake.output[0],
     )
+    pack_fetched(snakemake.output[0], snakemake.output[1:])

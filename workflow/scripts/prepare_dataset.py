@@ -1,5 +1,7 @@
 """Put the files of a data set in place."""
 
+from bundles import pack_index
+
 from cdspp.core.jobs import job
 from cdspp.stages.data import prepare_dataset
 from cdspp.study.files import workflow_folder
@@ -17,3 +19,4 @@ with job(
         catalogue=workflow_folder() / "resources/datasets.yaml",
         output=snakemake.output[0],
     )
+    pack_index(snakemake.output[0], snakemake.output[2:])

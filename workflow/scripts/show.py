@@ -8,11 +8,13 @@ from cdspp.study.plan import BenchmarkPlan
 write = load_function(snakemake.params.maker)
 resources = workflow_folder() / "resources"
 in_style = load_function(snakemake.params.in_style)
+inputs = {**snakemake.input}
+inputs.pop("beside", None)
 
 with job(snakemake.log[0], snakemake.input), in_style(snakemake.params.style):
     write(
         plans=[BenchmarkPlan.from_dict(plan) for plan in snakemake.params.plans],
         outputs=list(snakemake.output),
-        **{name: list(paths) for name, paths in snakemake.input.items()},
+        **{name: list(paths) for name, paths in inputs.items()},
         **{name: resources / name for name in snakemake.params.resources},
     )
