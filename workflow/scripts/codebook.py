@@ -1,8 +1,7 @@
 """Learn visual words from one domain."""
 
-from bundles import unpack
-
 from cdspp.core.jobs import job
+from cdspp.stages.bundles import unpack
 from cdspp.stages.features import build_codebook
 
 files = {**snakemake.input}

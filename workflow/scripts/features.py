@@ -1,8 +1,7 @@
 """Compute a view of a domain."""
 
-from bundles import unpack
-
 from cdspp.core.jobs import job
+from cdspp.stages.bundles import unpack
 from cdspp.stages.features import extract_view
 
 own, made_of = snakemake.params.own_files, snakemake.params.made_of

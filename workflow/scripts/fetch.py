@@ -1,9 +1,8 @@
 """Fetch a resource of a data set from where it is published."""
 
-from bundles import pack_fetched
-
 from cdspp.core.jobs import job
 from cdspp.datasets.resources import fetch_resource
+from cdspp.stages.bundles import pack_fetched
 from cdspp.study.files import workflow_folder
 
 with job(snakemake.log[0], echo=True):

@@ -1,8 +1,7 @@
 """Put the files of a data set in place."""
 
-from bundles import pack_index
-
 from cdspp.core.jobs import job
+from cdspp.stages.bundles import pack_index
 from cdspp.stages.data import prepare_dataset
 from cdspp.study.files import workflow_folder
 

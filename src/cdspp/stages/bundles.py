@@ -1,0 +1,46 @@
+"""The files that an index or a record of fetched files names, as one file next to it.
+
+Storage has them for jobs that share no disk. They are unpacked next to the index again.
+"""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from cdspp.core.files import atomic, read_json
+from cdspp.core.names import PathLike, Paths
+from cdspp.datasets.base import ROWS_NAME, read_index
+
+
+def pack_index(index: PathLike, bundles: Paths) -> None:
+    """Pack what was made next to an index; files of the user are not there."""
+    content = read_index(Path(index))
+    rows = [f"{domain}/{ROWS_NAME}" for domain in content.domains]
+    names = [sample.path for d in content.domains for sample in content.samples(d)]
+    _pack(Path(index).parent, [*filter(None, names), *rows], bundles)
+
+
+def pack_fetched(record: PathLike, bundles: Paths) -> None:
+    """Pack what a record of fetched files names."""
+    _pack(Path(record).parent, read_json(record)["files"], bundles)
+
+
+def _pack(folder: Path, names: Iterable[str], bundles: Paths) -> None:
+    for bundle in bundles:  # one, or none where a disk is shared
+        with atomic(bundle) as part, tarfile.open(part, "w") as archive:
+            for name in sorted({*names}):
+                if (folder / name).is_file():
+                    archive.add(folder / name, name)
+
+
+def unpack(bundles: Paths) -> None:
+    """Put the content of each bundle next to it; jobs may do so at a time."""
+    for bundle in map(Path, bundles):
+        with tarfile.open(bundle) as archive:
+            for member in archive.getmembers():
+                content = archive.extractfile(member)
+                if content is not None:
+                    with atomic(bundle.parent / member.name) as part:
+                        part.write_bytes(content.read())
