@@ -15,12 +15,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from support.downloads import Server
 
 import cdspp
+from cdspp.__main__ import main
 from cdspp.core.errors import EXTRAS
 
 ROOT = Path(__file__).parents[1]
@@ -122,6 +124,16 @@ def test_every_package_is_pinned_and_every_dependency_is_among_them() -> None:
         if not requirement.startswith("cdspp[")
     }
     assert named <= pinned
+
+
+def test_the_constraints_that_a_user_gets_are_the_pins_without_digests(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["constraints"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert [line for line in printed if not re.fullmatch(r"[\w.-]+==\S+", line)] == []
+    runtime = generate["pins"](generate["LISTS"][0].read_text())
+    assert generate["pins"]("\n".join(printed)) == runtime
 
 
 def test_a_missing_package_is_had_by_the_smallest_extra_that_lists_it() -> None:

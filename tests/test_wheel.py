@@ -251,7 +251,8 @@ def test_a_study_runs_from_the_wheel_in_any_folder_and_the_package_may_move(
     assert "missing is made by" not in said
     assert "office-caltech-10   " in said
     assert "all as computed" in said
-    said = looks(["cite", "results/toy"], ["bundle", "results/toy"])
+    said = looks(["constraints"], ["cite", "results/toy"], ["bundle", "results/toy"])
+    assert re.search(r"^snakemake==\d[\d.]*$", said, re.M)
     assert "% my-mean: this program knows no publication" in said
     assert "@article{chang2011libsvm," in said
     (tables / "elsewhere").mkdir()
