@@ -1,23 +1,17 @@
 """Learn visual words from one domain."""
 
-from bundles import unpack
+from unpack import unpack
 
 from cdspp.core.jobs import job
 from cdspp.stages.features import build_codebook
 
-files = {**snakemake.input}
-bundles, _ = files.pop("bundles", ()), files.pop("own", ())
-with job(
-    snakemake.log[0],
-    files.values(),
-    output=snakemake.output[0],
-    made_of=snakemake.params.made_of,
-):
-    unpack(bundles)
+files, made_of = unpack(snakemake.input), snakemake.params.made_of
+output = snakemake.output[0]
+with job(snakemake.log[0], files.values(), output=output, made_of=made_of):
     build_codebook(
         **files,
         extractor=snakemake.params.extractor,
         options=snakemake.params.options,
-        output=snakemake.output[0],
+        output=output,
         numeric_threads=snakemake.params.numeric_threads,
     )

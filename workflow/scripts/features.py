@@ -1,25 +1,22 @@
 """Compute a view of a domain."""
 
-from bundles import unpack
+from unpack import unpack
 
 from cdspp.core.jobs import job
 from cdspp.stages.features import extract_view
 
-own, made_of = snakemake.params.own_files, snakemake.params.made_of
-output = snakemake.output[0]
-files = {**snakemake.input}
-bundles, _ = files.pop("bundles", ()), files.pop("own", ())
+own, params, output = snakemake.params.own_files, snakemake.params, snakemake.output[0]
+files, made_of = unpack(snakemake.input), params.made_of
 inputs = files.values()
 with job(snakemake.log[0], inputs, own=own, output=output, made_of=made_of):
-    unpack(bundles)
     extract_view(
         **files,
-        extractor=snakemake.params.extractor,
-        options=snakemake.params.options,
-        scale=snakemake.params.scale,
-        spec=snakemake.params.spec,
+        extractor=params.extractor,
+        options=params.options,
+        scale=params.scale,
+        spec=params.spec,
         domain=snakemake.wildcards.domain,
         output=output,
-        numeric_threads=snakemake.params.numeric_threads,
+        numeric_threads=params.numeric_threads,
         gpus=snakemake.resources.gpu,
     )

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bundles import pack_fetched
+from pack import pack
 
 from cdspp.core.jobs import job
 from cdspp.datasets.resources import fetch_resource
@@ -15,4 +15,4 @@ with job(snakemake.log[0], echo=True):
         mirror=snakemake.config.get("mirror"),
         output=snakemake.output[0],
     )
-    pack_fetched(snakemake.output[0], snakemake.output[1:])
+    pack(snakemake.output[0], snakemake.output[1:])

@@ -2,22 +2,18 @@
 
 from pathlib import Path
 
-from bundles import pack_index
+from pack import pack
 
 from cdspp.core.jobs import job
 from cdspp.stages.data import prepare_dataset
 
-own = snakemake.params.own or {}
-with job(
-    snakemake.log[0],
-    own=own.get("tables", {}).values(),
-    output=snakemake.output[0],
-    made_of=snakemake.params.made_of,
-):
+own, made_of = snakemake.params.own, snakemake.params.made_of
+tables, output = (own or {}).get("tables", {}).values(), snakemake.output[0]
+with job(snakemake.log[0], own=tables, output=output, made_of=made_of):
     prepare_dataset(
         name=snakemake.wildcards.dataset,
-        own=snakemake.params.own,
+        own=own,
         catalogue=Path(snakemake.scriptdir, "../../resources/datasets.yaml"),
-        output=snakemake.output[0],
+        output=output,
     )
-    pack_index(snakemake.output[0], snakemake.output[2:])
+    pack(output, snakemake.output[2:])
