@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 FOLDERS = ("src", "workflow", "resources", "benchmarks")
 # Matplotlib calls the arrangement of a figure its layout and has outlines, Python calls
 # what a package offers its entry points, and a pipe has an end for reading. An alias
-# of the last release has its name.
+# of the last release has its name. Snakemake has storage.
 FOREIGN = {
     "guest": ("study/guest_sections.py",),
     "layout": ("style.py", "figures/ways.py"),
@@ -24,6 +24,7 @@ FOREIGN = {
     "points": ("core/discovery.py",),
     "reading": ("cli/run.py",),
     "round": ("methods/base.py",),
+    "storage": ("rules/data.smk",),
 }
 # Names of Python, and the key of a study file.
 KEPT = ("round", "display_name", "DISPLAY_NAMES")

@@ -16,9 +16,10 @@ EARLY = {
     "default_target",
     "is_main_process",
     "modifier.skip_configfile",
+    "storage_settings.default_storage_provider",
     "workflow_settings",  # and persistence_backend, which older releases lack
 }
-LATE = {"dag.forcefiles.update", "dag.needrun_jobs", "local_exec"}
+LATE = {"configfiles", "dag.forcefiles.update", "dag.needrun_jobs", "local_exec"}
 SNAKEFILE = f"""\
 from operator import attrgetter
 

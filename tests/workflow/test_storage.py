@@ -27,6 +27,7 @@ pytestmark = [
 ]
 
 EXECUTOR = "snakemake_executor_plugin_empty_folders"
+POLLS = ("--seconds-between-status-checks=1",)
 BENCHMARK = CONFIG["benchmarks"][0]
 STUDY: dict[str, Any] = {
     "trials": 2,
@@ -102,7 +103,7 @@ def stored(folder: Path) -> tuple[str, ...]:
 
 def on_nodes(folder: Path) -> tuple[str, ...]:
     groups = ("--groups", "split=splits", "--group-components", "splits=50")
-    return (*stored(folder), "--executor=empty-folders", "--jobs=2", *groups)
+    return (*stored(folder), "--executor=empty-folders", "--jobs=2", *POLLS, *groups)
 
 
 def snakemake(project: Project, *options: str) -> str:

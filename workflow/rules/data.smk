@@ -10,16 +10,16 @@ from cdspp.features import own_files
 # With a shared disk an index, a record of fetched files or a fit stands for what lies
 # beside it: digests tell whether that is as it was, and a job may look. With storage a
 # job sees nothing but what its rule declares, so that all of it is declared then.
-HAS_STORAGE = workflow.storage_settings.default_storage_provider is not None
+NO_SHARED_DISK = workflow.storage_settings.default_storage_provider is not None
 
 
-def with_storage(*files):
-    return list(files) if HAS_STORAGE else []
+def unshared(*files):
+    return list(files) if NO_SHARED_DISK else []
 
 
 def own_input(*paths):
     # Content counts, not the date; and no job loads what the user keeps.
-    return [local(ancient(path)) for path in with_storage(*paths)]
+    return [local(ancient(path)) for path in unshared(*paths)]
 
 
 def bundle_of(record):
@@ -62,7 +62,7 @@ rule fetch:
         no_input,
     output:
         FETCHED,
-        *with_storage(bundle_of(FETCHED)),
+        *unshared(bundle_of(FETCHED)),
     log:
         "logs/fetch/{dataset}/{resource}.log",
     retries: 1
@@ -82,7 +82,7 @@ def own_data(wildcards):
 
 
 def own_data_files(wildcards):
-    if HAS_STORAGE and not workflow.local_exec:
+    if NO_SHARED_DISK and not workflow.local_exec:
         send_own_sources()
     return no_input(wildcards) + own_input(*data_files(own_data(wildcards)))
 
@@ -93,7 +93,7 @@ rule prepare_dataset:
     output:
         INDEX,
         f"{INDEX}.json",
-        *with_storage(bundle_of(INDEX)),
+        *unshared(bundle_of(INDEX)),
     log:
         "logs/data/{dataset}.log",
     localrule: True

@@ -21,7 +21,7 @@ def view_files(wildcards, domain=None):
     network = pretrained_network(view.extractor, view.options)
     if network is not None:
         files["weights"] = FETCHED.format(dataset="backbones", resource=network)
-    if HAS_STORAGE:
+    if NO_SHARED_DISK:
         options = view.domain_options(domain or view.options["codebook_domain"])
         files["bundles"] = [*map(bundle_of, files.values())]
         kept = own_data(wildcards) or {}

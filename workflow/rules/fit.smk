@@ -43,7 +43,7 @@ rule test_shares:
 
 def with_own_predictions(files):
     # Made elsewhere, by the user: they are in no storage.
-    own = {"predictions"} & files.keys() if HAS_STORAGE else ()
+    own = {"predictions"} & files.keys() if NO_SHARED_DISK else ()
     return files | {name: local(files[name]) for name in own}
 
 

@@ -25,7 +25,7 @@ def expected(wildcards):
 
 
 def records_of_fits(wildcards):
-    return with_storage(*(f"{file}.json" for file in fits_of(wildcards.benchmark)))
+    return unshared(*(f"{file}.json" for file in fits_of(wildcards.benchmark)))
 
 
 rule score:
@@ -66,7 +66,7 @@ for name in filter(partial(prediction_files, study), study.benchmarks):
             f"predictions_{name.replace('-', '_')}"
         input:
             fits=[f"{file}.parquet" for file in main_predictions(name)],
-            records=with_storage(*(f"{file}.json" for file in main_predictions(name))),
+            records=unshared(*(f"{file}.json" for file in main_predictions(name))),
             labels=benchmark_labels(name),
         output:
             prediction_files(study, name),

@@ -46,7 +46,7 @@ def item_files(job, name):
 def item_input(job, wildcards):
     benchmarks = [plan.benchmark for plan in job.plans]
     files = item_inputs(study, job.maker.inputs, benchmarks)
-    if HAS_STORAGE:  # what a fit was made of and how, too
+    if NO_SHARED_DISK:  # what a fit was made of and how, too
         fits = files.get("fits", [])
         files["beside"] = [file.replace(".parquet", ".json") for file in fits]
     return files
