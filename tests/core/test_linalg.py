@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cdspp.core.linalg import (
+    MANY_CLASSES,
     class_sums,
     counts,
     principal_axes,
@@ -34,10 +35,11 @@ def test_counts_include_classes_without_samples() -> None:
     assert counts(CODES, 4).tolist() == [2.0, 0.0, 3.0, 0.0]
 
 
-def test_class_sums_add_the_rows_of_each_class() -> None:
+@pytest.mark.parametrize("n_classes", [3, MANY_CLASSES + 1])
+def test_class_sums_add_the_rows_of_each_class(n_classes: int) -> None:
     X = rng.standard_normal((5, 3))
-    expected = [X[c == CODES].sum(axis=0) for c in range(3)]
-    np.testing.assert_allclose(class_sums(X, CODES, 3), expected, atol=1e-15)
+    expected = [X[c == CODES].sum(axis=0) for c in range(n_classes)]
+    np.testing.assert_allclose(class_sums(X, CODES, n_classes), expected, atol=1e-15)
 
 
 def test_softmax_is_the_normalised_exponential_and_does_not_overflow() -> None:
