@@ -85,7 +85,8 @@ try:
         logger.warning(note)
     study = load_study(layers.config, TOP, data="data")
 except ConfigError as error:
-    raise WorkflowError(str(error))
+    where = "config: of the module statement: " if is_module else ""
+    raise WorkflowError(f"{where}{error}")
 
 config = dict(layers.config)  # a caller keeps its own
 
