@@ -1,18 +1,16 @@
 """Learn visual words from one domain."""
 
 from cdspp.core.jobs import job
-from cdspp.stages.bundles import unpack
+from cdspp.stages.bundles import unpacked
 from cdspp.stages.features import build_codebook
 
-files = {**snakemake.input}
-bundles, _ = files.pop("bundles", ()), files.pop("own", ())
+files = unpacked(snakemake.input)
 with job(
     snakemake.log[0],
     files.values(),
     output=snakemake.output[0],
     made_of=snakemake.params.made_of,
 ):
-    unpack(bundles)
     build_codebook(
         **files,
         extractor=snakemake.params.extractor,

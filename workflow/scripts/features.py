@@ -1,16 +1,14 @@
 """Compute a view of a domain."""
 
 from cdspp.core.jobs import job
-from cdspp.stages.bundles import unpack
+from cdspp.stages.bundles import unpacked
 from cdspp.stages.features import extract_view
 
 own, made_of = snakemake.params.own_files, snakemake.params.made_of
 output = snakemake.output[0]
-files = {**snakemake.input}
-bundles, _ = files.pop("bundles", ()), files.pop("own", ())
+files = unpacked(snakemake.input)
 inputs = files.values()
 with job(snakemake.log[0], inputs, own=own, output=output, made_of=made_of):
-    unpack(bundles)
     extract_view(
         **files,
         extractor=snakemake.params.extractor,

@@ -6,8 +6,9 @@ Storage has them for jobs that share no disk. They are unpacked next to the inde
 from __future__ import annotations
 
 import tarfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from cdspp.core.files import atomic, read_json
 from cdspp.core.names import PathLike, Paths
@@ -35,12 +36,17 @@ def _pack(folder: Path, names: Iterable[str], bundles: Paths) -> None:
                     archive.add(folder / name, name)
 
 
-def unpack(bundles: Paths) -> None:
-    """Put the content of each bundle next to it; jobs may do so at a time."""
-    for bundle in map(Path, bundles):
+def unpacked(files: Mapping[str, Any]) -> dict[str, Any]:
+    """Put what is in bundles next to them; return the files that a function takes.
+
+    Several jobs may do so at a time. `files` are the input of a job by name.
+    """
+    kept = {name: files[name] for name in files if name not in ("bundles", "own")}
+    for bundle in map(Path, files.get("bundles", ())):
         with tarfile.open(bundle) as archive:
             for member in archive.getmembers():
                 content = archive.extractfile(member)
                 if content is not None:
                     with atomic(bundle.parent / member.name) as part:
                         part.write_bytes(content.read())
+    return kept
