@@ -41,8 +41,9 @@ def unpacked(files: Mapping[str, Any]) -> dict[str, Any]:
 
     Several jobs may do so at a time. `files` are the input of a job by name.
     """
-    kept = {name: files[name] for name in files if name not in ("bundles", "own")}
-    for bundle in map(Path, files.get("bundles", ())):
+    kept = {**files}
+    kept.pop("own", None)  # read by their paths
+    for bundle in map(Path, kept.pop("bundles", ())):
         with tarfile.open(bundle) as archive:
             for member in archive.getmembers():
                 content = archive.extractfile(member)
