@@ -25,25 +25,6 @@ from cdspp.core.wording import duration
 from cdspp.study.files import study_file_path, workflow_folder
 from cdspp.study.time_left import TimeLeft
 
-PLAN_HELP = """\
-Prints the jobs, fits, core-hours and memory of each method, as the cost model forecasts
-them, and how many trials are there and stay, how many would run, and why. It needs no
-data: a study can be planned before its data are downloaded.
-
-example:
-  cdspp plan resources/studies/paper.yaml
-"""
-RUN_HELP = """\
-Calls Snakemake, which writes data, results and logs here. Without a study file it runs
-the embedded study. After an interruption the same command resumes it; after a change it
-repeats only the jobs that the change affects, fits for a change of code alone only with
---remake. Words after -- go to Snakemake.
-
-examples:
-  cdspp run mine.yaml --cores 8
-  cdspp run mine.yaml -- --dry-run
-  cdspp run mine.yaml -- --config trials=2 --workflow-profile my-cluster
-"""
 # pip dates files by the installation, and digests of the code are among the parameters,
 # so that the age of a script does not matter.
 TRIGGERS = ("mtime", "params", "input", "software-env")
@@ -292,10 +273,10 @@ def add_commands(commands: Any) -> None:
     """Add the commands on a study that may not have begun."""
     extra = command.STUDY_EXTRA
     text = "estimate the cost of a study"
-    plan = command.add_command(commands, "plan", _plan, text, PLAN_HELP, extra)
+    plan = command.add_command(commands, "plan", _plan, text, extra=extra)
     command.add_options(plan, "file", "--json")
     text = "run a study, from its file to the report"
-    run = command.add_command(commands, "run", _run, text, RUN_HELP, extra)
+    run = command.add_command(commands, "run", _run, text, extra=extra)
     words = "[-h] [--cores N] [--remake] [--strict] [STUDY_FILE ...] [-- SNAKEMAKE ...]"
     run.usage = f"cdspp run {words}"
     command.add_options(run, "file")
