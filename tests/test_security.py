@@ -22,6 +22,8 @@ from cdspp.core.files import read_parts, write_parts
 from cdspp.features.cnn import Cnn
 from cdspp.methods.model_file import load_model
 
+
+pytestmark = pytest.mark.slow  # commands start afresh
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
 OWN = """\
@@ -60,6 +62,7 @@ READING = {
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the current folder, with a study file and a module of its own."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "mine", raising=False)  # of another test
     Path("mine.py").write_text(OWN)
     Path("study.json").write_text(json.dumps(STUDY))
     return tmp_path

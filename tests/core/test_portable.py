@@ -51,6 +51,7 @@ def write_rows(path: Path, n_labelled: int) -> None:
     path.write_text("\n".join(lines) + "\n")
 
 
+@pytest.mark.slow
 def test_tables_are_compared_fitted_and_predicted_without_posix(
     tmp_path: Path,
 ) -> None:

@@ -139,6 +139,7 @@ def test_the_configuration_of_a_module_is_a_study(repository: Path) -> None:
     assert read_study([repository / "config/config.yaml"]).name == "mine"
 
 
+@pytest.mark.slow
 def test_a_wrong_key_of_a_module_is_an_error_of_the_study(
     repository: Path, tmp_path: Path
 ) -> None:
