@@ -22,7 +22,6 @@ from cdspp.core.files import read_parts, write_parts
 from cdspp.features.cnn import Cnn
 from cdspp.methods.model_file import load_model
 
-
 pytestmark = pytest.mark.slow  # commands start afresh
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
