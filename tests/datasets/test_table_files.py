@@ -220,6 +220,12 @@ def test_lines_above_the_header_are_left_out_with_a_note(
     assert found.notes[0] == f"left out above the header: {words}"
 
 
+def test_a_header_that_looks_like_a_comment_is_a_header(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("# of 2024\n#a,b,label\n1,2,ant\n3,4,bee\n")
+    found = read_domain(tmp_path / "a.csv")
+    assert (found.features, found.labels) == (("#a", "b"), ["ant", "bee"])
+
+
 def test_a_cell_that_is_called_as_the_label_begins_no_table(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a,b,note\n1,2,kind\n3,4,kind\n")
     found = read_domain(tmp_path / "a.csv", Columns(label="kind", drop=("note",)))
@@ -233,6 +239,7 @@ NUMBERS = {
     "1'234.5": 1234.5,
     "1’234’567.5": 1234567.5,
     "１．５": 1.5,
+    "−1.5": -1.5,
     "1,25,000": 125000.0,
     "12,25,000.5": 1225000.5,
 }
@@ -246,7 +253,9 @@ def test_a_number_is_read_as_its_country_writes_it(
     assert read_domain(tmp_path / "a.csv").X.tolist() == [[NUMBERS[written], 1], [2, 3]]
 
 
-@pytest.mark.parametrize("written", ["1 2", "12 34", "1'2", "1 2345", "1,2,345"])
+@pytest.mark.parametrize(
+    "written", ["1 2", "12 34", "1'2", "1 2345", "1,2,345", "075 123", "5²", "½"]
+)
 def test_blanks_and_apostrophes_elsewhere_make_no_number(
     written: str, tmp_path: Path
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +24,12 @@ _THOUSANDS = re.compile(
 )
 AMBIGUOUS_NUMBER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")  # decimals, or a thousand
 _EXCHANGED = str.maketrans(".,", ",.")
+# Full-width signs, the sign of minus, and blanks that keep a number on one line.
+_USUAL = str.maketrans(
+    "０１２３４５６７８９．，＋－−\u00a0\u2009\u202f\u3000", "0123456789.,+--    "
+)
 # Thousands that blanks or apostrophes part, before either decimal sign.
-_SPACED = re.compile(r"[+-]?\d{1,3}(?:[ '’]\d{3})+(?:[.,]\d*)?")
+_SPACED = re.compile(r"[+-]?[1-9]\d{0,2}(?:[ '’]\d{3})+(?:[.,]\d*)?")
 # The highest first, second and third part of a date.
 _ORDERS = {"dmy": (31, 12, 9999), "mdy": (12, 31, 9999), "ymd": (99, 12, 31)}
 _DATE = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})([ T]\d{1,2}:\d{2}\S*)?")
@@ -87,8 +90,7 @@ def decimal_sign(cells: pd.Series) -> str:
 
 def plain(cell: str) -> str:
     """Return a number without blanks or apostrophes in it, with the usual digits."""
-    text = cell if cell.isascii() else unicodedata.normalize("NFKC", cell)
-    text = text.strip()
+    text = (cell if cell.isascii() else cell.translate(_USUAL)).strip()
     return re.sub("[ '’]", "", text) if _SPACED.fullmatch(text) else text
 
 

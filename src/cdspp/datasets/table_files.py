@@ -151,13 +151,17 @@ def _without_preamble(text: str, label: str | None) -> tuple[str, int]:
     """Return a text with empty lines in place of those above its header, their number.
 
     Of lines that differ in their number of cells, the header has the label's name;
-    otherwise it is the first that is no comment.
+    otherwise it is the first that is no comment. A comment above with as many cells as
+    a row is the header.
     """
     lines = [*islice(io.StringIO(text, newline=""), MOST_PREAMBLE)]
     filled = [k for k, line in enumerate(lines) if line.strip()]
     cells = {k: re.split(r"[,;\t|]", lines[k]) for k in filled}
     named = [k for k in filled if label in (c.strip(' "\r\n') for c in cells[k])]
     first = next((k for k in filled if not lines[k].startswith(PREAMBLE)), 0)
+    last = max((k for k in filled if k < first), default=first)  # of the comments
+    if 1 < len(cells.get(last, ())) == len(cells.get(first, ())):
+        first = last
     if named and len(cells[named[0]]) != len(cells[filled[0]]):
         first = named[0]
     above = sum(k < first for k in filled)
