@@ -56,6 +56,7 @@ def test_a_return_is_a_step_into_a_package_that_was_left() -> None:
     assert table.splitlines()[-1].split() == ["5", "3", "1", "fit"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*walk.COMMANDS, walk.FIT_BLOCK])
 def test_a_walk_names_the_functions_that_a_command_enters(
     name: str, tmp_path: Path

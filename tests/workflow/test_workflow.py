@@ -448,6 +448,7 @@ def test_labels_of_the_tests_are_read_from_the_folders(project: Project) -> None
     assert sorted(set(labels["label"])) == ["fruit", "metal", "river"]
 
 
+@pytest.mark.slow
 def test_a_table_of_an_installed_package_is_one_module_and_one_line(
     project: Project, repository: Path
 ) -> None:
