@@ -78,7 +78,7 @@ def decimal_sign(cells: pd.Series) -> str:
     signs = set[str]()
     for cell in cells.to_numpy(dtype=object):
         if isinstance(cell, str) and ("." in cell or "," in cell and "," not in signs):
-            text = plain(cell)
+            text = number_text(cell)
             if AMBIGUOUS_NUMBER.fullmatch(text):
                 signs.add(".?" if "." in text else ",?")
             elif not math.isnan(number(text)):
@@ -88,7 +88,7 @@ def decimal_sign(cells: pd.Series) -> str:
     return "," if "," in signs else "".join(sorted(signs))
 
 
-def plain(cell: str) -> str:
+def number_text(cell: str) -> str:
     """Return a number without blanks or apostrophes in it, with the usual digits."""
     text = (cell if cell.isascii() else cell.translate(_USUAL)).strip()
     return re.sub("[ '’]", "", text) if _SPACED.fullmatch(text) else text
@@ -100,7 +100,7 @@ def number(cell: Any, decimal: str = ".") -> float:
     The other sign than `decimal` may part thousands.
     """
     if isinstance(cell, str):
-        text = plain(cell)
+        text = number_text(cell)
         text = text if decimal == "." else text.translate(_EXCHANGED)
         grouped = "," in text and _THOUSANDS.fullmatch(text)
         cell = text.replace(",", "") if grouped else text

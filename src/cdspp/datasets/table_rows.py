@@ -268,13 +268,16 @@ def _code_notes(X: NDArray[np.float64], names: Sequence[str]) -> Iterator[str]:
     """Yield a note on numbers such as -999, far below all others of a column."""
     if not names:
         return
-    with np.errstate(invalid="ignore"):
-        lowest = np.nanmin(X, axis=0, initial=np.inf)
-        others = np.nanmin(np.where(lowest == X, np.nan, X), axis=0, initial=np.inf)
-    apart = np.isin(lowest, MISSING_CODES) & (others > lowest / 10)
-    if named := [name for name, is_apart in zip(names, apart, strict=True) if is_apart]:
+    lowest = np.nanmin(X, axis=0, initial=np.inf)
+    apart = [
+        place
+        for place in np.flatnonzero(np.isin(lowest, MISSING_CODES)).tolist()
+        if not (X[:, place] <= lowest[place] / 10)[X[:, place] != lowest[place]].any()
+    ]
+    if apart:
         codes = ", ".join(f"{code:g}" for code in np.unique(lowest[apart]))
-        yield f"{codes} in {shortened(named)} may stand for numbers that are missing"
+        named = shortened([names[place] for place in apart])
+        yield f"{codes} in {named} may stand for numbers that are missing"
 
 
 def _features_of(

@@ -66,7 +66,7 @@ class Inverse(NamedTuple):
         """
         d, n_classes = M.shape
         if self.rows is None and n_classes > d:
-            half = self._half(M)
+            half = self._solve_lower(M)
             c, lower = self.factor
             Q = linalg.solve_triangular(
                 c, half, trans=int(lower), lower=lower, check_finite=False
@@ -79,7 +79,7 @@ class Inverse(NamedTuple):
             factor, lambda U: Q @ U, lambda U: None if X is None else X @ (Q @ U)
         )
 
-    def _half(self, B: Float) -> Float:
+    def _solve_lower(self, B: Float) -> Float:
         """Return ``T^{-1} B`` for the factor ``T T^T`` of the matrix behind it."""
         c, lower = self.factor
         half = linalg.solve_triangular(
@@ -101,7 +101,7 @@ class Inverse(NamedTuple):
             unit[columns, np.arange(len(columns))] = 1.0
         else:
             unit = self.rows[:, columns]
-        half = self._half(unit)
+        half = self._solve_lower(unit)
         inner = half.T @ half
         if self.rows is None:
             return np.asarray(inner)
