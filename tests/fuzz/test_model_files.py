@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import random
 import resource
@@ -73,6 +74,15 @@ def test_a_model_whose_values_were_changed_is_refused_or_predicts(
         text = np.asarray(json.dumps(found))
         np.savez(tmp_path / "b.npz", tree=text, **changed)
         check(tmp_path / "b.npz", seed)
+
+
+def test_an_array_in_the_place_of_another_is_refused_or_predicts(tmp_path: Path) -> None:
+    tree, arrays = read_parts(kept("cdspp", tmp_path / "a.npz"), "")
+    text = np.asarray(json.dumps(tree))
+    for one, other in itertools.permutations(arrays, 2):
+        changed = {**arrays, one: arrays[other].astype(arrays[one].dtype)}
+        np.savez(tmp_path / "b.npz", tree=text, **changed)
+        check(tmp_path / "b.npz", (one, other))
 
 
 @attacks(300, 20_000)

@@ -410,7 +410,8 @@ def read_parts(path: PathLike, what: str) -> tuple[Any, dict[str, np.ndarray]]:
             text = str(_array(archive, _TREE))
             tree = json.loads(text, object_hook=note)
             known = {info.filename.removesuffix(".npy") for info in archive.filelist}
-            return tree, {name: _array(archive, name) for name in names & known}
+            found = sorted(names & known)
+            return tree, {name: _array(archive, name) for name in found}
     except Exception as error:  # of NumPy, zipfile, JSON
         if out_of_memory(error):
             raise

@@ -163,6 +163,10 @@ class NearestMean:
     present: Int
     n_classes: int
 
+    def __post_init__(self) -> None:
+        if len(self.means) != len(self.present):  # of a damaged model file
+            raise ValueError(f"{len(self.means)} means of {len(self.present)} classes")
+
     def probabilities(self, Z: Float) -> Float:
         """Return class probabilities, zero for a class without a mean."""
         distances = linalg.squared_distances(Z, self.means)
