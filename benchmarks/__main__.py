@@ -23,6 +23,7 @@ from benchmarks.geometry import bench_geometry, geometry_table
 from benchmarks.geometry_figure import draw_geometry
 from benchmarks.methods import bench_methods, methods_table
 from benchmarks.networks import bench_networks, networks_table
+from benchmarks.precision import bench_precision, precision_table
 from benchmarks.results import write_numbers
 from benchmarks.scale import bench_scale, scale_table
 from benchmarks.scale_figure import draw_scale
@@ -158,6 +159,15 @@ example:
   python -m benchmarks walk --json walk.json
 """
 
+PRECISION_HELP = """\
+Fits CDSPP, CDSPP_sup and target-only on all tasks and trials of study files in double
+and single precision, and counts the labels that differ. Run the studies first; the
+command reads their features, splits and labels.
+
+example:
+  python -m benchmarks precision config.yaml
+"""
+
 
 def _solver(arguments: argparse.Namespace) -> str:
     sizes = _sizes(arguments.size)
@@ -252,6 +262,10 @@ def _tables(arguments: argparse.Namespace) -> str:
     return tables_table(bench_tables())
 
 
+def _precision(arguments: argparse.Namespace) -> str:
+    return precision_table(bench_precision(arguments.study, progress))
+
+
 def _results(arguments: argparse.Namespace) -> str:
     written = [write_numbers(each, arguments.output) for each in arguments.study]
     return "".join(f"wrote {path}\n" for path in written)
@@ -304,6 +318,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_scale(what)
     text = "readers of tables, on files as people have them"
     add_command(what, "tables", _tables, text, TABLES_HELP)
+    text = "labels and time of CDSPP in single precision"
+    precision = add_command(what, "precision", _precision, text, PRECISION_HELP)
+    precision.add_argument("study", nargs="+", metavar="FILE", help="study file")
     return parser
 
 

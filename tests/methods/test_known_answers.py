@@ -32,6 +32,8 @@ EXACT = [
     Answer("cdspp", {}),
     Answer("cdspp", UNIT, "unit_two_norm"),
     Answer("cdspp-sup", {}),
+    Answer("cdspp", {"dtype": "float32"}),
+    Answer("cdspp-sup", {"dtype": "float32"}),
     Answer("cdspp-sup", UNIT, "unit_two_norm"),
     Answer("svm-t", {"strategy": "platt", "l2": False}),
     Answer("svm-t", {"l2": False}, "one_vs_one_raw"),
@@ -67,6 +69,8 @@ BANDS = [
 REFERENCE = [
     Answer("cdspp", {}, "accuracy"),
     Answer("cdspp-sup", {}, "accuracy"),
+    Answer("cdspp", {"dtype": "float32"}, "accuracy"),
+    Answer("cdspp-sup", {"dtype": "float32"}, "accuracy"),
     Answer("svm-t", {"strategy": "platt", "l2": False}, "accuracy"),
     Answer("svm-t", {"strategy": "platt"}, "platt_l2"),
     Answer("svm-t", {}, "one_vs_one_l2"),

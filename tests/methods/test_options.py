@@ -41,6 +41,7 @@ OUT_OF_RANGE: Values = {
     "n_components": [0],
     "n_line_searches": [0],
     "target_axes": ["some"],
+    "dtype": ["float16"],
     "n_neighbors": [0],
     "n_steps": [0],
     "normalize_means": [1.5],

@@ -242,7 +242,7 @@ def _export(arguments: Namespace) -> str:
     from cdspp.stages.external import export_benchmark
 
     study = read_study(arguments.file)
-    blocks = {name: list(_blocks(study, name)) for name in study.benchmarks}
+    blocks = {name: list(task_blocks(study, name)) for name in study.benchmarks}
     files = [files for each in blocks.values() for _, files in each]
     paths = (path for each in files for path in each.values())
     read = dict.fromkeys(map(str, paths))
@@ -261,7 +261,8 @@ def _export(arguments: Namespace) -> str:
     return "\n".join(lines)
 
 
-def _blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
+def task_blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]:
+    """Yield each task of a benchmark with the files of its fits, block by block."""
     from cdspp.study.files import files_of_fit
 
     usual = (

@@ -15,7 +15,7 @@ Float = NDArray[np.float64]
 Int = NDArray[np.intp]
 
 SHOWN = 5  # rows that an error names
-MANY_CLASSES = 100  # with fewer a dense product is the quickest sum
+MANY_CLASSES = 50  # with fewer a dense product is the quickest sum
 
 
 def n_rows(values: Any) -> int | None:
@@ -56,7 +56,8 @@ def row_normalise(X: Any, *, overwrite: bool = False) -> Float:
     with np.errstate(over="ignore", under="ignore"):
         norms = np.sqrt(np.einsum("ij,ij->i", X, X))
     # Squares of very large or small numbers are infinite or zero.
-    extreme = ~((norms > 1e-140) & (norms < 1e140))
+    smallest = 1e-15 if X.dtype == np.float32 else 1e-140
+    extreme = ~((norms > smallest) & (norms < 1.0 / smallest))
     if extreme.any():
         largest = np.abs(X).max(axis=1, initial=0.0)
         extreme &= largest > 0
@@ -78,9 +79,9 @@ def class_sums(X: Float, codes: Int, n_classes: int) -> Float:
     By one product, O(n d n_classes), or of many classes by one pass, O(n d).
     """
     if n_classes <= MANY_CLASSES:
-        return np.asarray(np.eye(n_classes)[codes].T @ X)
+        return np.asarray(np.eye(n_classes, dtype=X.dtype)[codes].T @ X)
     n = len(codes)  # a class indicator matrix with one number per row
-    indicator = np.ones(n), codes, np.arange(n + 1)
+    indicator = np.ones(n, X.dtype), codes, np.arange(n + 1)
     return dense(sparse.csc_array(indicator, (n_classes, n)) @ X)
 
 
@@ -98,10 +99,11 @@ def scaled_rows(X: Any, scale: Float) -> Any:
 
 def column_signs(P: Float) -> Float:
     """Return the signs that make the largest entry of each column positive."""
-    if not P.size:
-        return np.ones(P.shape[1])
-    largest = np.abs(P).argmax(axis=0)
-    return np.where(P[largest, np.arange(P.shape[1])] < 0, -1.0, 1.0)
+    signs = np.ones(P.shape[1], P.dtype)
+    if P.size:
+        largest = np.abs(P).argmax(axis=0)
+        signs[P[largest, np.arange(P.shape[1])] < 0] = -1.0
+    return signs
 
 
 def softmax(scores: Float) -> Float:
@@ -117,19 +119,24 @@ def symmetric_product(X: Any, *, of_rows: bool) -> Float:
     if sparse.issparse(X):
         rows = sparse.csr_array(X if of_rows else X.T)
         n = rows.shape[0]
-        product = np.zeros((n, n), order="F")
+        product = np.zeros((n, n), X.dtype, "F")
         for start in range(0, n, 256):  # whole it would be a sparse matrix of n^2
             end = start + 256
             product[:end, start:end] = dense(rows[:end] @ rows[start:end].T)
         return product
     # One symmetric rank-k update: half the work of a general product, no copy of X.
     transposed = np.ascontiguousarray(X).T
-    return np.asarray(linalg.blas.dsyrk(1.0, transposed, trans=int(of_rows)))
+    return np.asarray(blas("syrk", X)(1.0, transposed, trans=int(of_rows)))
+
+
+def blas(name: str, X: Float) -> Any:
+    """Return a routine of BLAS for the precision of `X`, single or double."""
+    return linalg.get_blas_funcs(name, (X,))
 
 
 def scaled_on_both_sides(S: Float, scale: Float) -> Float:
     """Return ``diag(scale) S diag(scale)`` of a Fortran-ordered `S`, upper triangle."""
-    scaled = np.empty_like(S)
+    scaled, scale = np.empty_like(S), scale.astype(S.dtype, copy=False)
     for start in range(0, len(S), 128):  # columns that stay near the processor
         end = min(start + 128, len(S))
         columns = scaled[:end, start:end]
@@ -170,7 +177,8 @@ def principal_axes(X: Float, n_components: int) -> Float:
 
 def psd_factor(A: Float) -> Float:
     """Return `F`, (n, rank), with ``F @ F.T = A`` for a positive semidefinite `A`."""
-    values, vectors = linalg.eigh(A, check_finite=False)
+    values, vectors = linalg.eigh(A.astype(np.float64), check_finite=False)
     # Others are rounding errors of zeros, with large roots: that of 1e-16 is 1e-8.
-    kept = values > 1e-13 * values.max(initial=0.0)
-    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
+    smallest = 5e-5 if A.dtype == np.float32 else 1e-13
+    kept = values > smallest * values.max(initial=0.0)
+    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]), A.dtype)

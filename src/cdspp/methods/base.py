@@ -136,6 +136,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     needs_bridge: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {}
+    _row_type: Any = np.float64  # to which rows are converted
 
     classes_: NDArray[Any]
     collapsed_: str
@@ -280,7 +281,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
                 "chunks.",
             )
         form = "csr" if self.accepts_sparse else False
-        checks: dict[str, Any] = {"dtype": np.float64, "accept_sparse": form}
+        checks: dict[str, Any] = {"dtype": self._row_type, "accept_sparse": form}
         with number_errors(X, what):
             if of_source:
                 loaded = X.load() if isinstance(X, FileRows) else X

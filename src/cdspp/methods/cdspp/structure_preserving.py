@@ -16,6 +16,7 @@ from scipy.sparse import issparse
 from cdspp.core import file_rows
 from cdspp.core.file_rows import FileRows, mapped
 from cdspp.core.linalg import (
+    blas,
     class_sums,
     column_signs,
     psd_factor,
@@ -130,7 +131,7 @@ class Side:
     @cached_property
     def indicator(self) -> Float:
         """Class indicators ``Y``, (n, n_classes), for fewer rows than features."""
-        return np.eye(len(self.class_counts))[self.codes]
+        return np.eye(len(self.class_counts), dtype=self.X.dtype)[self.codes]
 
     @cached_property
     def gram(self) -> Float:
@@ -140,7 +141,7 @@ class Side:
     @cached_property
     def gram_sums(self) -> Float:
         """``X M = X X^T Y`` of shape (n, n_classes)."""
-        return np.asarray(linalg.blas.dsymm(1.0, self.gram, self.indicator))
+        return np.asarray(blas("symm", self.gram)(1.0, self.gram, self.indicator))
 
     @cached_property
     def sums(self) -> Float:
@@ -160,9 +161,10 @@ class Side:
             return self.inverse(other).closed_form(self.sums[:, shared], self.X)
         extra, Y = other / 2.0, self.indicator[:, shared]
         factor, scale, shift = self._factor_of_rows(extra)
-        B = linalg.cho_solve(factor, Y, check_finite=False) / np.sqrt(extra[shared])
+        B = linalg.cho_solve(factor, Y, check_finite=False)
+        B /= np.sqrt(extra[shared])
         B = self._root(scale, shift, B)
-        Z = linalg.blas.dsymm(1.0, self.gram, B)
+        Z = blas("symm", self.gram)(1.0, self.gram, B)
         overlap = psd_factor(self._class_sums(Z)[shared])
         return ClosedForm(overlap, lambda U: self.X.T @ (B @ U), lambda U: Z @ U)
 
@@ -175,8 +177,8 @@ class Side:
         if n < d:
             factor, scale, shift = self._factor_of_rows(other / 2.0)
             return Inverse(factor, self.alpha, self._root(scale, shift, self.X))
-        weights = np.sqrt(self.class_counts + other / 2.0)[self.codes]
-        K = symmetric_product(scaled_rows(self.X, weights), of_rows=False)
+        roots = np.sqrt(self.class_counts + other / 2.0).astype(self.X.dtype)
+        K = symmetric_product(scaled_rows(self.X, roots[self.codes]), of_rows=False)
         return Inverse(_regularised_factor(K, self.sums, self.alpha), self.alpha)
 
     def _root(self, scale: Float, shift: Float, B: Float) -> Float:
@@ -188,12 +190,13 @@ class Side:
         """Factorise ``F X X^T F + alpha I``; return what makes up `F`, too."""
         root = np.sqrt(self.class_counts + extra)
         shift = (np.sqrt(extra) - root) / np.maximum(self.class_counts, 1.0)
+        root, shift = root.astype(self.X.dtype), shift.astype(self.X.dtype)
         scale = root[self.codes]
         between = self._class_sums(self.gram_sums)
         coupling = scale[:, None] * self.gram_sums * shift
         coupling += (0.5 * shift[:, None] * between * shift)[self.codes]
         S = scaled_on_both_sides(self.gram, scale)
-        S = linalg.blas.dsyr2k(
+        S = blas("syr2k", S)(
             1.0, coupling.T, self.indicator.T, trans=1, beta=1.0, c=S, overwrite_c=True
         )
         S[np.diag_indices_from(S)] += self.alpha
@@ -202,7 +205,7 @@ class Side:
 
 def _regularised_factor(K: Float, M: Float, alpha: float) -> Factor:
     """Return the Cholesky factor of ``K - M M^T + alpha I``; `K` is overwritten."""
-    K = linalg.blas.dsyrk(-1.0, M, beta=1.0, c=K, overwrite_c=True)
+    K = blas("syrk", K)(-1.0, M, beta=1.0, c=K, overwrite_c=True)
     K[np.diag_indices_from(K)] += alpha
     c, lower = linalg.cho_factor(K, overwrite_a=True, check_finite=False)
     return c, lower
@@ -258,12 +261,14 @@ class ChunkedSide:
         """Return ``K^{-1}``, factorised, in one pass over the rows."""
         n_classes, d = len(self.class_counts), self.parts[0].X.shape[1]
         roots = np.sqrt(self.class_counts + other / 2.0)
-        K, sums = np.zeros((d, d), order="F"), np.zeros((n_classes, d))
+        dtype = _precision(self.parts)
+        K, sums = np.zeros((d, d), dtype, "F"), np.zeros((n_classes, d), dtype)
+        roots = roots.astype(dtype)
         for part in self.parts:
             for rows, codes in part.chunks():
                 sums += class_sums(rows, codes, n_classes)
                 weighted = (rows * roots[codes][:, None]).T
-                K = linalg.blas.dsyrk(1.0, weighted, beta=1.0, c=K, overwrite_c=True)
+                K = blas("syrk", K)(1.0, weighted, beta=1.0, c=K, overwrite_c=True)
         self.sums = sums.T
         return Inverse(_regularised_factor(K, self.sums, self.alpha), self.alpha)
 
@@ -285,12 +290,17 @@ def side_of(parts: list[RowsInUse], n_classes: int, alpha: float) -> AnySide:
     elif n >= NEARLY_ALL * d:
         return ChunkedSide(parts, codes, class_counts, alpha)
     else:
-        rows, start = np.empty((n, d)), 0
+        rows, start = np.empty((n, d), _precision(some)), 0
         for part in some:
             for chunk, _ in part.chunks():
                 rows[start : start + len(chunk)] = chunk
                 start += len(chunk)
     return Side(rows, codes, class_counts, alpha)
+
+
+def _precision(parts: list[RowsInUse]) -> Any:
+    """Return the type of the rows of a domain; rows of files are read as float64."""
+    return np.result_type(*(getattr(part.X, "dtype", np.float64) for part in parts))
 
 
 def require_memory_for(rows: Any) -> None:
@@ -354,7 +364,8 @@ def solve_projection(
     solved_source = source.solve(target.class_counts, shared)
     solved_target = target.solve(source.class_counts, shared)
     A, B = solved_source.factor, solved_target.factor
-    W, sigma, Zt = linalg.svd(A.T @ B, full_matrices=False, check_finite=False)
+    overlap = (A.T @ B).astype(np.float64)
+    W, sigma, Zt = linalg.svd(overlap, full_matrices=False, check_finite=False)
     rank = effective_rank(n_components, sigma)
     sigma = sigma[:rank]
     norms = np.sqrt(2.0) * sigma
@@ -405,7 +416,8 @@ def _scaled(
     solved: list[ClosedForm], weights: list[Float], eigenvalues: Float, scaling: str
 ) -> Projection:
     """Return the directions ``Q U`` of all domains, the target last, scaled."""
-    *sources, (target, V) = zip(solved, weights, strict=True)
+    pairs = zip(solved, weights, strict=True)
+    *sources, (target, V) = [(side, U.astype(side.factor.dtype)) for side, U in pairs]
     P_target = target.expand(V)
     factors = column_signs(P_target)
     if scaling == "unit":
