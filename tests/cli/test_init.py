@@ -60,7 +60,7 @@ def test_a_folder_of_images_becomes_a_study_that_is_checked(
         "  web: 60 images, 30 a class",
         "Source: phone, target: web. Others: --source, --target",
         "Reference: cdspp. Others: --reference",
-        "Written: mine.yaml. What it costs: cdspp plan mine.yaml",
+        "Written: mine.yaml. Forecast of its cost: cdspp plan mine.yaml",
         "Next: cdspp run mine.yaml --cores 8",
     ]
     text = Path("mine.yaml").read_text()
@@ -99,7 +99,7 @@ def test_a_file_that_is_there_is_replaced_by_force_alone(
     Path("notes.yaml").write_text("kept\n")
     arguments = ["init", "notes", "--folder", "notes"]
     assert main(arguments) == 2
-    assert "notes.yaml is there already" in capsys.readouterr().err
+    assert "notes.yaml already exists" in capsys.readouterr().err
     assert Path("notes.yaml").read_text() == "kept\n"
     assert main([*arguments, "--force"]) == 0
     assert "study: notes" in Path("notes.yaml").read_text()

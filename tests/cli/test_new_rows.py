@@ -115,7 +115,7 @@ def test_one_class_for_all_new_rows_is_told_and_with_strict_an_error(
     with pytest.raises(SystemExit, match="1"):
         main(["predict", *files, "--strict"])
     said = capsys.readouterr()
-    assert "the answer is of no use (one class), no file is written" in said.out
+    assert "the answer is degenerate (one class), no file is written" in said.out
     assert "outside the range of the fit" in said.out
     assert not Path("p.csv").exists()
 

@@ -136,7 +136,7 @@ def test_a_file_of_another_configuration_is_named_and_made_again(
     monkeypatch.chdir(tmp_path)
     reason = "other options, another seed or other code made it"
     status = status_text(["toy.yaml"])
-    assert f"1 file to make again: {reason}\n  {file}\n" in status
+    assert f"1 file to remake: {reason}\n  {file}\n" in status
     assert f"such as {file}: {reason}" in run(project, small())
     assert {path: (tmp_path / path).read_bytes() for path in kept} == kept
 

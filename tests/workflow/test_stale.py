@@ -172,7 +172,7 @@ def test_status_verify_plan_and_a_dry_run_see_an_edit(
     assert re.search(expected, said), said
     assert "all as computed" not in said
     file, _, reason = expected.partition(": ")
-    shown = re.compile(f"to make again: {reason}.*\n(  .*\n)*  .*{file}")
+    shown = re.compile(f"to remake: {reason}.*\n(  .*\n)*  .*{file}")
     status = status_text(["toy.yaml"])
     assert shown.search(status), status
     assert main(["plan", "toy.yaml"]) == 0
@@ -196,7 +196,7 @@ def test_without_an_edit_all_is_as_computed(
     code, said = verified(capsys)
     assert (code, said.count("all as computed")) == (0, 1), said
     status = status_text(["toy.yaml"])
-    assert "to make again" not in status
+    assert "to remake" not in status
     assert trials(status) == "Fits: all 4 trials are there and stay."
     assert "Not compared with a study file" not in said
     assert main(["verify", "results/toy"]) == 0
