@@ -21,7 +21,7 @@ from cdspp.paper.printed import EXACT, Printed, cell_verdict, read_printed
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell, write_tables
 from cdspp.study.plan import BenchmarkPlan, Plans, Row
 
-Variant = dict[str, Any]  # a deviation or a choice, as it stands in its list
+Variant = dict[str, Any]  # an entry of a list of deviations or choices
 
 _DEVIATION = ("id", "method", "topic", "paper", "code", "default", "options")
 _DEFAULTS = ("code", "paper", "neither")
@@ -53,7 +53,7 @@ _CHOICES = (
 
 
 def write_effects(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) -> None:
-    """Write where paper and released code differ, and what printed numbers rest on."""
+    """Write where paper and code differ, and the choices behind printed numbers."""
     frames = [read_scores(path) for path in scores]
     effects = [measure_effects(*pair) for pair in zip(frames, plans, strict=True)]
     deviations = read_deviations(Path(paper, "deviations.yaml"))
@@ -65,7 +65,7 @@ def write_effects(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) 
 
 
 def read_deviations(path: PathLike) -> list[Variant]:
-    """Read the list of deviations; DataError where a key, default or name is wrong."""
+    """Read the list of deviations; DataError if a key, default or name is wrong."""
     return _read_entries(path, _DEVIATION, ("unchecked",))
 
 
@@ -88,14 +88,14 @@ def _read_entries(
 
 
 def _paired_accuracies(scores: pd.DataFrame, entry: VariantPlan) -> Floats:
-    """Return accuracies by setting (the other way, then main), task and trial."""
+    """Return accuracies by setting (the variant, then main), task and trial."""
     trials, names = entry.n_trials, (entry.setting, MAIN)
     rows = [Row(name, name, name, entry.method, trials) for name in names]
     return last_scores(scores, rows, entry.tasks, trials)
 
 
 def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Variant]:
-    """Measure what each deviation changes, by name: its setting minus the main run."""
+    """Measure the effect of each deviation, by name: its setting minus the main run."""
     effects = {}
     for entry in PaperPlan.of(plan).deviations:
         otherwise, main = _paired_accuracies(scores, entry).mean(axis=1)
@@ -112,7 +112,7 @@ def _effect(plan: BenchmarkPlan, entry: VariantPlan, gain: PairedGain) -> Varian
 def measure_choices(
     scores: Sequence[pd.DataFrame], plans: Plans, printed: Printed
 ) -> pd.DataFrame:
-    """Measure what each choice changes: the main run minus the one without it.
+    """Measure the effect of each choice: the main run minus the one without it.
 
     Further columns count the printed `cells`, and those that are `exact` with the
     choice and without it (`exact_otherwise`).
@@ -141,7 +141,7 @@ def measure_choices(
 def build_deviation_table(
     effects: Sequence[Mapping[str, Variant]], deviations: Sequence[Variant]
 ) -> Table:
-    """Build the table of deviations: a line for each and every benchmark measured."""
+    """Build the table of deviations: one line for each, per measured benchmark."""
     unmeasured = {"tasks": 0, "losses": 0, "trials": 0, "benchmark": "", "title": ""}
     records = []
     for entry in deviations:
@@ -190,7 +190,7 @@ def _sample_size(measured: Any) -> str:
 
 
 def build_choices_table(effects: pd.DataFrame, choices: Sequence[Variant]) -> Table:
-    """Build the table ``printed-choices``: a line a choice and method measured."""
+    """Build the table ``printed-choices``: one line per choice and measured method."""
     lines = []
     for choice in choices:
         texts = [Cell(choice[key]) for key in ("topic", "printed", "otherwise")]

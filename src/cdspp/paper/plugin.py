@@ -1,4 +1,4 @@
-"""Additions of the paper to a study: runs in another variant, sections of the page."""
+"""The paper's plug-in of a study: runs in variants, and sections of the page."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from cdspp.study.plugins import ConfigNames, ReportPlugin, unknown
 from cdspp.study.settings import chosen_tasks
 
 NAME = "paper"
-# Keys of a configuration that name variants, and what opens their settings.
+# Keys of a configuration that name variants, and the prefix of their settings.
 VARIANTS = {"deviations": "deviation", "choices": "choice"}
 
 
 @dataclass(frozen=True)
 class VariantPlan:
-    """A deviation or choice on one benchmark: what runs another way, and where."""
+    """A deviation or choice on one benchmark: the methods and tasks that it affects."""
 
     identifier: str
     setting: str
@@ -104,13 +104,13 @@ TIMES = (
 
 
 class Paper(ReportPlugin):
-    """The plug-in of the paper, whose numbers and readings are resources."""
+    """The plug-in of the paper, whose numbers and variants are resources."""
 
     name = NAME
 
     def __init__(self, resources: Path) -> None:
         self.folder = resources / "paper"
-        # By section and name, the deviations and choices that have a switch.
+        # By section and name, the deviations and choices that can be switched.
         self.variants: dict[str, dict[str, Mapping[str, Any]]] = {
             section: {
                 entry["id"]: {"methods": [entry.get("method")], **entry}
@@ -143,7 +143,7 @@ class Paper(ReportPlugin):
     def settings(
         self, config: Config, benchmarks: Mapping[str, Benchmark]
     ) -> Iterator[Setting]:
-        """Yield the settings that run methods of deviations and choices otherwise."""
+        """Yield the settings that run methods in variants: deviations and choices."""
         for section, variants in self.variants.items():
             for entry in config.get(section, []):
                 variant = variants[entry["id"]]

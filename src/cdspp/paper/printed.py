@@ -1,4 +1,4 @@
-"""Printed accuracies next to ours, each cell with a verdict or a reason."""
+"""Printed accuracies compared with ours, each cell with a verdict or a reason."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ _ROUNDING = 1e-9
 class Printed:
     """Benchmarks of the paper by name, and all its printed cells in order.
 
-    Tasks have our names, ``average`` for that over all. The accuracies `printed_mean`
-    and `printed_sd` of cells are fractions, NaN where none is printed.
+    Tasks have our names, ``average`` for the average over all. The accuracies
+    `printed_mean` and `printed_sd` of cells are fractions, NaN if none is printed.
     """
 
     benchmarks: Mapping[str, Mapping[str, Any]]
@@ -59,14 +59,14 @@ class Printed:
 
 
 def write_printed(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) -> None:
-    """Write the printed numbers next to the reproduced ones, and how many are met."""
+    """Write the printed numbers next to the reproduced ones, and how many agree."""
     summaries = read_summaries(scores, plans)
     cells = compare_printed(read_printed(paper), summaries)
     write_tables([build_printed_counts(cells), build_printed_table(cells)], outputs)
 
 
 def read_printed(folder: PathLike) -> Printed:
-    """Read the printed cells of a folder; DataError where its benchmarks lack one."""
+    """Read the printed cells of a folder; DataError if its benchmarks lack one."""
     benchmarks = read_yaml(Path(folder, "benchmarks.yaml"))
     path = Path(folder, "accuracy.csv")
     types = dict.fromkeys(("method", "setting", "benchmark", "task"), "str")
@@ -95,7 +95,7 @@ def read_printed(folder: PathLike) -> Printed:
 def printed_verdict(
     mean: float, sd: float, ours: float, our_sd: float, our_trials: int
 ) -> str:
-    """Compare a printed mean with ours by `RULE`: fractions, NaN where none is."""
+    """Compare a printed mean with ours by `RULE`: fractions, NaN without a number."""
     if math.isnan(ours):
         return NOT_RUN
     border = _PRINTED_TO + _ROUNDING
@@ -112,10 +112,10 @@ def printed_verdict(
 
 
 def compare_printed(printed: Printed, summaries: Sequence[Summary]) -> pd.DataFrame:
-    """Put our numbers next to the printed ones, with a verdict or a reason.
+    """Compare our numbers with the printed ones, with a verdict or a reason.
 
-    They are those of the main run; settings that change `random_state` alone are its
-    other seeds. DataError where plans name no printed benchmark, or one twice.
+    Ours are those of the main run; settings that change only `random_state` are its
+    other seeds. DataError if plans name no printed benchmark, or one twice.
     """
     reproduced: dict[str, Summary] = {}
     for summary in summaries:
@@ -152,7 +152,7 @@ def _ours(
         values = summary.accuracy[:, summary.tasks.index(cell.task)]
     elif cell.task != AVERAGE:
         return _beside(cell, "task is not in this study")
-    # An average over other tasks would be another quantity.
+    # An average over other tasks would be a different quantity.
     elif {*summary.tasks, AVERAGE} != {*benchmark["tasks"].values(), AVERAGE}:
         return _beside(cell, "some of its tasks are not in this study")
     else:
@@ -196,7 +196,7 @@ def cell_verdict(cell: Any, values: Values) -> str:
 
 
 def build_printed_counts(cells: pd.DataFrame) -> Table:
-    """Build the table ``printed-methods``: how many of its numbers each method met."""
+    """Build the table ``printed-methods``: the numbers that each method reproduces."""
     compared = cells[cells["verdict"] != NOT_RUN]
     keys = ["benchmark", "title", "method", "display_name", "supervised", "shortened"]
     counts = compared.groupby(keys, sort=False)["verdict"].value_counts()
