@@ -143,8 +143,7 @@ def fit_rules(study: Study) -> Iterator[FitRule]:
                 name = f"{name}_{setting}"
             rule = f"fit_{benchmark}_{name}".replace("-", "_")
             rules[rule] += 1
-            # Separates method `c` on benchmark `a-b` from `b-c` on `a`; no other name
-            # has `__`.
+            # Distinguishes method `c` on benchmark `a-b` from `b-c` on `a`.
             same = f"__{rules[rule]}" if rules[rule] > 1 else ""
             yield replace(group, name=rule + same)
 

@@ -1,4 +1,4 @@
-"""The charts of gains: by task, by method and source state, and of selected options."""
+"""Charts of gains: by task, by method and source state, and of selected options."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from cdspp.study.plan import Plans
 VERDICT_COLOURS = {HELPS: "#0067a8", HURTS: "#c9431d", EQUAL: "#22262b"}
 _MARKERS = {HELPS: "o", HURTS: "D", EQUAL: "s"}
 _BASELINE = "#4b5563"
-# Fill and ink by the verdict on a pair, of both measures; in grey the signs tell the
-# light ones apart.
+# Fill and ink by the verdict on a pair, of both measures; in greyscale, the signs
+# distinguish the light ones.
 _CELLS = {
     HELPS: ("#0b5394", "white"),
     HURTS: ("#f4b183", style.INK),
@@ -54,7 +54,7 @@ def write_opening(plans: Plans, comparisons: Paths, outputs: Paths) -> None:
 
 
 def write_selection(plans: Plans, selection: Paths, outputs: Paths) -> None:
-    """Draw the table of selected hyper-parameters; what it shows needs no plan."""
+    """Draw the table of selected hyper-parameters; it needs no plan."""
     [path] = selection
     groups = dict(iter(pd.read_csv(path).groupby("title", sort=False)))
     lengths = [len(group) for group in groups.values()]
@@ -71,7 +71,7 @@ def write_selection(plans: Plans, selection: Paths, outputs: Paths) -> None:
 def draw_source_help(
     plans: Plans, comparisons: Sequence[pd.DataFrame], outputs: Paths
 ) -> None:
-    """Draw two gains by task: over the baseline and over the hardest state."""
+    """Draw two gains by task: over the baseline and over the strongest control."""
     groups = [
         source_help.by_task(source_help.of_reference(each)) for each in comparisons
     ]
@@ -105,7 +105,7 @@ def _task_gains(axes: Axes, comparisons: pd.DataFrame, y: float) -> None:
 
 
 def _hardest(comparisons: pd.DataFrame) -> Any | None:
-    """Return the comparison with the state over which the gain is least sure."""
+    """Return the comparison with the state over which the gain is least certain."""
     hardest = comparisons["rival"] == comparisons["hardest"]
     return next(comparisons[comparisons["state"] & hardest].itertuples(), None)
 
@@ -148,7 +148,7 @@ def draw_source_states(
     widest = max((len(source_help.rivals_of([group])) for group in groups), default=0)
     # Narrow, so that a telephone shows it without shrinking the numbers.
     wanted = 1.6 + 0.62 * widest
-    tight = style.width() < wanted * style.scale()  # signs stand above their numbers
+    tight = style.width() < wanted * style.scale()  # signs are above their numbers
     sizes: Any = {"line": 0.245, "frame": 0.75, "most": max(5.0, wanted), "rest": 0.3}
     sizes |= {"line": 0.34, "frame": 1.3} if tight else {}
     sizes |= {"height_ratios": [length + 1 for length in lengths]}

@@ -1,4 +1,4 @@
-"""Hyper-parameters by default, as they are selected, and the best in hindsight."""
+"""Hyper-parameters: default, selected, and best in hindsight."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def compare_selections(
     comparisons: pd.DataFrame,
     results: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Compare defaults with what was selected, and with the best in hindsight.
+    """Compare default, selected and best options in hindsight.
 
     Accuracies are averaged over tasks and the trials that all three forms have.
     *Hindsight* is the value of the curve with the highest test accuracy, which nobody
-    can know; no verdict reads it.
+    can know in advance; no verdict uses it.
     """
     curves = summary.arrange_curves(scores, plan)
     runs = {(row.setting, row.method) for row in plan.rows}

@@ -1,4 +1,4 @@
-"""Did the source help: methods by source state, by task, and by source."""
+"""Tables on the source: methods by source state, by task, and by source."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def write_tasks(plans: Plans, scores: Paths, rows: Paths, outputs: Paths) -> Non
 
 
 def build_matrix_table(groups: Sequence[pd.DataFrame], plans: Plans) -> Table:
-    """Build the table ``source-help``: methods by states, a block a benchmark."""
+    """Build the table ``source-help``: methods by states, one block per benchmark."""
     corrected, margin = plans[0].holm_over_methods, plans[0].margin
     rivals = source_help.rivals_of(groups)
     matrices = [source_help.matrix(group, corrected=corrected) for group in groups]
@@ -232,7 +232,7 @@ def _gain(comparison: Any | None) -> Cell:
 
 
 def _verdict(comparisons: pd.DataFrame, uncorrected: str = "") -> Cell:
-    """Return the verdict; its note has the uncorrected one where that differs."""
+    """Return the verdict, with a note if the uncorrected one differs."""
     word, first, note = verdict_of(comparisons), comparisons.iloc[0], ""
     p_values = {verdicts.HELPS: first["p_helps"], verdicts.HURTS: first["p_hurts"]}
     if uncorrected not in ("", word):
@@ -249,7 +249,7 @@ def _verdict(comparisons: pd.DataFrame, uncorrected: str = "") -> Cell:
 
 
 def comparison_table(explanation: Explanation, accuracies: pd.DataFrame) -> Table:
-    """Build the table of an explanation: a line a method, a column a source state."""
+    """Build the table of an explanation: lines are methods, columns source states."""
     states = list(dict.fromkeys(explanation.gains["state"]))
     gains = {(gain.method, gain.state): gain for gain in explanation.gains.itertuples()}
     words = dict(explanation.verdicts[["method", "verdict"]].itertuples(index=False))
@@ -265,7 +265,7 @@ def comparison_table(explanation: Explanation, accuracies: pd.DataFrame) -> Tabl
             if gain is None:
                 cells.append(Cell(DASH))
                 continue
-            # An interval of too few repeats is none.
+            # With too few repeats there is no interval.
             low = math.nan if gain.pair == verdicts.TOO_FEW else gain.low
             bold = gain.pair in _BOLD
             cells.append(effect_cell(gain.gain, low, gain.high, bold=bold))
