@@ -231,7 +231,9 @@ def test_compare_proposes_a_bridge_and_takes_none_in_silence(capsys: Any) -> Non
     assert length.startswith(
         f"suggestion: {option}: similarity of names 1.00, distance"
     )
-    assert ids.startswith("suggestion: 25 ids are in both files, of 85 and 85 rows. If")
+    assert ids.startswith(
+        "suggestion: 25 ids occur in both files, of 85 and 85 rows. If"
+    )
     assert ids.endswith("add --paired pairs-a.csv pairs-b.csv")
     assert main(["compare", *FILES, *chosen, *shlex.split(option)]) == 0
     said = capsys.readouterr().out

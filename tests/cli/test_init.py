@@ -111,7 +111,7 @@ def test_problems_of_a_folder_are_one_error(away: Path, capsys: Any) -> None:
     error = capsys.readouterr().err
     assert "notes: 3 problems:" in error
     assert "Rename the folder, for instance old-ones." in error
-    assert "new_ones: a target needs two labelled samples of every class" in error
+    assert "new_ones: a target needs two labelled samples per class" in error
     assert not Path("notes.yaml").exists()
 
 
@@ -156,7 +156,7 @@ def test_what_the_check_refuses_is_not_written(away: Path, capsys: Any) -> None:
     ("arguments", "said"),
     [
         (["My Study", "--folder", "notes"], "as the study's name, got 'My Study'"),
-        (["notes", "--folder", "notes", "--drop", "x"], "leave them out with --folder"),
+        (["notes", "--folder", "notes", "--drop", "x"], "omit them with --folder"),
         (["notes", "--folder", "nowhere"], "nowhere: no such folder"),
     ],
 )

@@ -122,7 +122,7 @@ def _choose(arguments: Namespace) -> tuple[list[str], dict[str, Any]]:
     if not arguments.source:
         arguments.method = TARGET_ONLY
         how = "Method: target-only, because there is no source; --scale"
-        choice = {"method": TARGET_ONLY, "choice": "no source was given"}
+        choice = {"method": TARGET_ONLY, "choice": "because no source was given"}
         return [f"{how} {arguments.scale} {earlier}."], choice
     options = DEFAULTS | vars(arguments) | {"method": []}
     options |= {"why": False, "rows_to_label": ""}

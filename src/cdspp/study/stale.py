@@ -59,7 +59,7 @@ REPORT_PAGE, DIGESTS = "report/index.html", "digests.json"  # of a study
 # Files next to an output that no rule declares (one by the older release).
 BESIDE = ("contents.json", "digests.json", "index.sha256")
 CODE_ONLY = (OTHER_CODE, MADE_BY_OLDER)
-MISSING, FOLLOWS = "does not exist yet", "one of its inputs is remade"
+MISSING, FOLLOWS = "not computed yet", "one of its inputs is remade"
 NAMED = 3  # number of changed files in a note
 
 
