@@ -196,8 +196,8 @@ WORKED_VERDICT = [
     ),
     Result(
         HELP,
-        "The state that is hardest to beat is `{}`, and the real source beats it by "
-        "{} points, surely and by both measures: it *helps*.",
+        "The strongest control is `{}`, and the real source beats it by {} points, "
+        "certainly and by both measures: it *helps*.",
         lambda n: (
             smallest(gains_over(n, DOCS)),
             min(gains_over(n, DOCS).values()),

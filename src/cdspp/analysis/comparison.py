@@ -32,8 +32,8 @@ SCALERS = {
 _NO_BRIDGE = (
     "With two classes and no bridge, labels by themselves transfer almost nothing. "
     "Look for columns that both tables measure, or for objects that both describe. "
-    "Another classifier of the target alone, svm-t for instance, may gain more than "
-    "any source, but few labels do not show it."
+    "Another classifier of only the target, such as svm-t, may gain more than any "
+    "source, but few labels do not show it."
 )
 
 
@@ -139,10 +139,10 @@ class Comparison:
         how = "with the source" if self.uses_source else "without the source"
         bet = f"Best bet: {name}, {how}"
         if self.test is not None and self.evidence == SETTLED:
-            before = f"the expected gain of {other} over the target alone was {numbers}"
+            before = f"the expected gain of {other} over target-only was {numbers}"
             return f"{bet}: your labels say so. Before them, {before}."
         if self.best_bet == self.candidate:
-            gain = f"Its expected gain over the target alone is {numbers}"
+            gain = f"Its expected gain over target-only is {numbers}"
             return f"{bet}. {gain}; it is {better}."
         return f"{bet}. The best candidate with it is {other}: {numbers}, {better}."
 
@@ -286,7 +286,7 @@ class Comparison:
         ends = 100 * drawn[["low", "high"]].to_numpy().T
         axes.errorbar(mean, drawn["display_name"], xerr=abs(ends - mean), fmt="o")
         axes.axvline(0.0, color="grey", linewidth=0.8)
-        axes.set_xlabel("expected gain over the target alone, points (80 % interval)")
+        axes.set_xlabel("expected gain over target-only, points (80 % interval)")
         axes.margins(y=0.2)
         return axes
 

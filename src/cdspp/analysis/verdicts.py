@@ -69,17 +69,17 @@ OUTLIER, OUTLIER_TRIALS = 5.0, 5
 # Differences of equal fractions may leave rounding errors.
 ZERO = 1e-12
 RULE = (
-    "The source helps where the method does better with it than in every other source "
+    "The source helps if the method does better with it than in every other source "
     "state: the largest one-sided p value of Student's t is below 5 % after Holm's "
-    "correction over the tasks of the benchmark. It hurts where the method does worse "
-    "than without a source, whether the labelled target rows serve as they are or "
-    "repeated to the source's class sizes. The two are equal where the 90 % intervals "
-    "of the gain over both lie within the margin; otherwise the trials leave it "
-    "undecided. Standard errors are for other labelled samples and other rows of this "
-    "kind. Each word is asked of accuracy and of balanced accuracy; where the two "
-    "differ, it depends on the measure. Through a bridge, shared columns or paired "
-    "rows, it helps where the method also does better than the baseline and than the "
-    "target alone, on all columns of the target."
+    "correction over the tasks of the benchmark. It hurts if the method does worse "
+    "than without a source, whether the labelled target rows replace it as they are or "
+    "repeated to the source's class sizes. The two are equal if the 90 % intervals of "
+    "the gain over both are within the margin; otherwise the trials leave it "
+    "undecided. Standard errors cover other labelled samples and other rows of this "
+    "kind. If accuracy and balanced accuracy lead to different verdicts, the verdict "
+    "depends on the measure. Through a bridge, shared columns or paired rows, the "
+    "source helps if the method also does better than the baseline and than "
+    "target-only, on all columns of the target."
 )
 
 

@@ -76,7 +76,7 @@ def own_dataset(name: str, own: Mapping[str, Any], memory: Memory = None) -> Dat
     if "tables" in how:
         return TablesDataset(name, **how, memory=memory)
     if more := [key for key in how if key not in FolderDataset.keys]:
-        raise ConfigError(f"data set {name}: {', '.join(more)} is for tables alone.")
+        raise ConfigError(f"data set {name}: {', '.join(more)} is only for tables.")
     if not isinstance(how.get("paired", ""), str):
         expected = "the name of the folder in each domain that holds the pairs"
         fault = f"paired must be {expected}, got {how['paired']}"

@@ -146,7 +146,7 @@ def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Decision
         else:
             complete.append((row, average))
     if not complete:
-        raise NotTestable(f"no other complete row beside {ours.display_name}")
+        raise NotTestable(f"no other complete row next to {ours.display_name}")
     leader, rival = max(complete, key=lambda other: float(np.nanmean(other[1])))
     lead = evidence.gain(ours, leader)
     return Decision(
@@ -280,7 +280,7 @@ def cheapest(evidence: Times, method: str, rivals: Sequence[str]) -> Decision:
     shown = whole.iloc[[0, -1]] if cheaper.empty else cheaper
     deciding = whole.head(1) if cheaper.empty else cheaper
     trials = int(min(ours.trials, deciding["trials"].max()))
-    opening = "cheapest and dearest rival" if cheaper.empty else "cheaper are"
+    opening = "cheapest and most expensive rival" if cheaper.empty else "cheaper are"
     return Decision(
         decide(trials, holds=cheaper.empty, opposite=not cheaper.empty),
         f"{ours.display_name} {ours.seconds:.3g} s; {opening} "

@@ -33,7 +33,7 @@ PAPER, OURS = "paper", "ours"
 CLAIM_COLUMNS = ("claim", "text", "kind", "benchmark", "verdict", "numbers", "rule")
 _TERMS = (
     "Supported: these data show what is claimed; contradicted: they show the opposite; "
-    f"too few trials: fewer than {MIN_TRIALS}, or trials that do not settle it; by "
+    f"too few trials: fewer than {MIN_TRIALS}, or trials that do not decide; by "
     "construction: it follows from the algorithm and cannot fail, so it is not counted."
 )
 
@@ -156,10 +156,10 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
         lines.append(Line((claim, *verdicts)))
     return Table(
         "claims-overview",
-        "What the paper claims, and what these data say",
-        f"{_opening(findings)}. {_TERMS} A dash: no number of this study speaks to it. "
+        "Claims of the paper, and verdicts on these data",
+        f"{_opening(findings)}. {_TERMS} A dash: not testable in this study. "
         "These data are not the paper's, so a claim that they contradict is not "
-        "refuted there. What the paper claims of time stands beside the measured "
+        "refuted there. The paper's claims about time are next to the measured "
         "seconds.",
         columns=("Claim", *findings["benchmark"].unique()),
         lines=tuple(lines),
@@ -176,7 +176,7 @@ def _claim_cell(finding: Any, note: str) -> Cell:
 def _opening(findings: pd.DataFrame) -> str:
     tally, words = Counter(findings["verdict"]), (SUPPORTED, CONTRARY, TOO_FEW)
     counts = ", ".join(f"{tally[word]} {word}" for word in words)
-    rule = "Each claim, in our words, is put to every benchmark by a fixed rule"
+    rule = "Each claim, in our words, is tested on every benchmark by a fixed rule"
     return f"In all, {counts}. {rule}"
 
 
@@ -198,7 +198,7 @@ def build_claims_table(findings: pd.DataFrame) -> Table:
     return Table(
         "claims",
         "The numbers behind each verdict",
-        f"{_opening(findings)}, told in small print where it is first used. {_TERMS}",
+        f"{_opening(findings)}, given in small print at its first use. {_TERMS}",
         columns=("Claim", "Benchmark", "Verdict", "Numbers"),
         lines=tuple(lines),
         data=findings,
@@ -212,9 +212,9 @@ def build_time_claims_table(findings: pd.DataFrame) -> Table:
     return replace(
         build_claims_table(findings),
         name="time-claims",
-        title="What the paper claims of computation time",
+        title="The paper's claims about computation time",
         caption=(
             "By a fixed rule (in small print), from the seconds of this run: another "
-            "run, or another machine, has others. That is why this claim stands apart."
+            "run, or another machine, gives others, so this claim is shown separately."
         ),
     )

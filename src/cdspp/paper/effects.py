@@ -33,22 +33,22 @@ _CHOICE_KEYS = ("choice", "benchmark", "title", "method", "display_name")
 _COUNTS = ("tasks", "trials", "cells", "exact", "exact_otherwise")
 _CHOICE_COLUMNS = (*_CHOICE_KEYS, "effect", "low", "high", *_COUNTS)
 _DEVIATIONS = (
-    "What the text of a paper says and what the code that its authors released does. "
+    "The text of a paper, and the behaviour of the code that its authors released. "
     "The paper is the method's own; the comparison is the paper of CDSPP, which "
-    "describes its rivals too. In small print: the options that give the other "
-    "variant, where there are any, and which of the two the class here follows by "
+    "also describes its rivals. In small print: the options that give the other "
+    "variant, if there are any, and which of the two the class here follows by "
     "default. Effect: accuracy with these options minus accuracy without them, in "
     "points, on the same trials and tasks: mean over trials of the average over the "
-    "tasks counted here, with its 95 % t interval over trials, which speaks of "
-    "other labelled samples, not of other tasks. Bold: the interval excludes zero."
+    "tasks counted here, with its 95 % t interval over trials, which covers "
+    "other labelled samples, but not other tasks. Bold: the interval excludes zero."
 )
 _CHOICES = (
-    "Choices that the text of the paper leaves open or does not tell, found by running "
-    "the methods on its inputs, and what each is worth: accuracy with the choice minus "
+    "Choices that the paper's text leaves open or does not mention, found by running "
+    "the methods on its inputs, and their effect: accuracy with the choice minus "
     "accuracy without it, in points, on the same trials; mean over trials of the "
     "average over tasks, with its 95 % t interval over trials. Exact: how many "
-    "printed cells are met to the digit with the choice, and without it. A choice that "
-    "is worth much is part of the printed result, whatever the method."
+    "printed cells agree to the digit with the choice, and without it. A choice "
+    "with a large effect is part of the printed result, whatever the method."
 )
 
 
@@ -205,7 +205,7 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Variant]) -> Ta
             texts = [Cell("")] * len(texts)
     return Table(
         name="printed-choices",
-        title="What the printed numbers rest on",
+        title="Choices behind the printed numbers",
         caption=_CHOICES + interval_note(effects["trials"]),
         columns=("Topic", "Printed", "Otherwise", "Method", "Worth", "Exact"),
         lines=tuple(lines),

@@ -62,14 +62,14 @@ _CLAIMS = _maker("claims:write_claims", "scores", "comparisons", "rows")
 _PRINTED = _maker("printed:write_printed")
 _EFFECTS = _maker("effects:write_effects")
 _TIME_CLAIMS = _maker("claims:write_time_claims", "records")
-_OF_TIME = "What the paper claims of time, by the seconds of this run."
+_OF_TIME = "The paper's claims about time, tested by the seconds of this run."
 _NUMBERS = Fold(
     "The numbers behind each verdict",
-    "What was compared, by which rule, and how large the difference is.",
+    "The comparison behind each verdict, its rule, and the size of the difference.",
 )
 _CELLS = Fold(
     "Every printed cell",
-    "Each printed accuracy beside ours, task by task, or the reason why there is none.",
+    "Each printed accuracy next to ours, task by task, or the reason for its absence.",
 )
 CLAIMS = Part(
     "claims",
@@ -94,8 +94,8 @@ DEVIATIONS = Part(
     "Where paper and released code differ",
     DETAILS,
     (Item(TABLE, "deviations", _EFFECTS, _has("claims")),),
-    "Where the text of a paper and its authors' program say different things, and how "
-    "many points the other variant changes.",
+    "Differences between the text of a paper and its authors' program, and by how many "
+    "points the other variant changes the accuracy.",
 )
 TIMES = (
     Item(TIME_TABLE, "times", _maker("times:write_times", "records")),

@@ -28,12 +28,12 @@ Values = Sequence[float] | Floats  # by trial
 
 PRINTED_TRIALS = 10
 RULE = (
-    "A cell is exact where our ten trials have the printed mean and standard deviation "
-    "after rounding. It agrees where both means lie within one point or within two "
+    "A cell is exact if our ten trials have the printed mean and standard deviation "
+    "after rounding. It agrees if the means differ by at most one point or two "
     "standard errors of their difference, whichever is more; it is close within three "
-    "points, and differs otherwise, these before rounding. The standard error needs "
-    "both deviations: for averages, which are printed without one, the point alone "
-    "counts. A method that draws random numbers differs only where three seeds do, "
+    "points, and differs otherwise, all before rounding. The standard error needs "
+    "both deviations: for averages, which are printed without one, only the point "
+    "counts. A method that draws random numbers differs only if three seeds do, "
     "each over five trials or more; until then there are too few trials."
 )
 _MIN_SEEDS = 3
@@ -213,7 +213,7 @@ def build_printed_counts(cells: pd.DataFrame) -> Table:
 
     return Table.of(
         "printed-methods",
-        "How many printed numbers are met",
+        "Number of printed numbers reproduced",
         f"{RULE} Shares of the printed cells that this study has, by method. "
         "* supervised; † shortened run.",
         columns | {word.capitalize(): partial(share, word) for word in _VERDICTS},
@@ -249,7 +249,7 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
         f"The paper's accuracies, over {PRINTED_TRIALS} trials, and ours: percent, "
         "mean (standard deviation, n − 1) over trials. Difference: ours minus the "
         f"printed mean, in points. {counts} The CSV has every printed cell, with ours "
-        "or the reason why there is none. * supervised; † shortened run.",
+        "or the reason for its absence. * supervised; † shortened run.",
         columns=("Benchmark", "Method", "Task", "Verdict", *numbers),
         lines=tuple(_lines(cells)),
         data=cells,

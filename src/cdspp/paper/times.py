@@ -26,13 +26,13 @@ _TIMES = ("benchmark", "title", "row", *_OF_ROW, *_MEASURED, *_PAPER)
 _CAPTION = (
     f"Processor seconds of {TIMED_TRIALS} trials, summed over the tasks of a "
     f"benchmark: for each task {TIMED_TRIALS} times the mean of the trials that "
-    "ran. Fits alone, without start-up and features; nothing is kept from one job to "
+    "ran. Fits only, without start-up and features; nothing is kept from one job to "
     "the next. Small: multiples of the reference method's time. Bold: the least of its "
-    "block, shortened runs apart. * supervised; † shortened run."
+    "block, except shortened runs. * supervised; † shortened run."
 )
 _PRINTED = (
     " Paper: the seconds that the paper prints, for its authors' code on their "
-    "machine; a number that it prints for two benchmarks together stands at both."
+    "machine; a number that it prints for two benchmarks together is shown at both."
 )
 
 

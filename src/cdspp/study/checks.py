@@ -346,7 +346,7 @@ def run_faults(
     for name in methods:
         runs_on = known.methods.get(name, {}).get("benchmarks", chosen)
         if not {*runs_on} & {*chosen}:
-            text = f"runs on {', '.join(runs_on)} alone, the setting on"
+            text = f"runs only on {', '.join(runs_on)}, the setting on"
             yield f"{where}.methods: {name} {text} {', '.join(chosen)}."
     there = known.tasks(chosen)
     if there is not None and not isinstance(tasks, int):

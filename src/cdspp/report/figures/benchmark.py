@@ -393,7 +393,7 @@ def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:
 
 
 def _across_look(row: Row) -> dict[str, Any]:
-    used = "labels alone" if row.role == REFERENCE else "no source"
+    used = "labels only" if row.role == REFERENCE else "no source"
     name = style.figure_name(row.display_name)
     label = name if row.bridge else f"{name}: {used}"
     dashes = style.DASHES if row.role == BASELINE else "-"

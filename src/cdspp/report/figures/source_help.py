@@ -126,7 +126,7 @@ def _gain_handles(found: Sequence[pd.DataFrame]) -> list[Line2D]:
     """Return two entries of a legend; the text at the right has the verdicts."""
     names = [name for each in found for name in each[~each["state"]]["rival_name"]]
     looks = dict.fromkeys(names[:1], (_BASELINE, "s", "white"))
-    looks["the source state that is hardest to beat"] = _look(UNDECIDED)
+    looks["the strongest control"] = _look(UNDECIDED)
     handles = []
     for name, (colour, marker, face) in looks.items():
         label = f"over {style.figure_name(name)}"

@@ -23,8 +23,8 @@ _OVERVIEW = {
     **{"shortened": "bool", "mean": "float64", "sd": "float64"},
 }
 _WHY = (
-    "Tables show a dash, or fewer trials; why is in the report under What was run, and "
-    "cdspp status names the log and how to try again."
+    "Tables show a dash or fewer trials; the report gives the reasons under What was "
+    "run, and cdspp status names the log and the command that tries again."
 )
 
 

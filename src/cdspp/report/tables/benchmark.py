@@ -52,7 +52,7 @@ _CURVES = (
 _BLOCKS = {
     "supervised": "Supervised",
     "method": "Semi-supervised",
-    "informed": "Told of the test samples",
+    "informed": "With information on the test samples",
     "bridge": "With a bridge",
     "control": "Controls",
     "variant": "Other settings",
@@ -225,7 +225,7 @@ def _curve_caption(curve: CurveScores) -> str:
             texts.append(f"{value_text(value)} ({tasks})")
         if len(curve.plan.tasks) > 1:
             texts.append("there is no average there")
-        reason = "Left out, as a class of the target would have no test sample"
+        reason = "Left out, because a class of the target would have no test sample"
         parts.append(f"{reason}: {'; '.join(texts)}.")
     return " ".join(filter(None, parts))
 

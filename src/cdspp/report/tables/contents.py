@@ -105,7 +105,7 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         "classes differ. Every unlabelled target sample is a test sample"
     )
     if any(map(within_domain, plan.tasks)) and plan.overlap == "exclude":
-        caption += ", save those that the task has labelled in its source"
+        caption += ", except those that the task has labelled in its source"
     caption += "."
     if paired:
         caption += " Paired rows are in every domain, and none of these."
@@ -124,7 +124,7 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     }
     return Table.of(
         f"contents_{plan.benchmark}",
-        f"{plan.title}: what it holds",
+        f"{plan.title}: contents",
         caption,
         columns,
         contents.itertuples(),
@@ -162,8 +162,8 @@ def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     """Build the table ``overlap_<benchmark>``: a line per task that shares samples."""
     shared = overlap[overlap["shared_samples"] > 0]
     caption = (
-        "Test samples of a trial, those of them that are labelled source samples as "
-        "well, and their share in percent: mean, lowest and highest over trials. "
+        "Test samples of a trial, those that are also labelled source samples, "
+        "and their share in percent: mean, lowest and highest over trials. "
         f"{_TREATMENT[plan.overlap]}"
     )
     if shared.empty:

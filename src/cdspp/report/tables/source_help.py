@@ -41,8 +41,8 @@ _GAIN = (
 )
 _COMPARISON = (
     "Accuracy on held-out labelled target rows, percent; then the gain of the real "
-    "source over each state, and over the method without a source that is hardest to "
-    "beat, in points with a 95 % interval of Student's t over rows. Bold: better or "
+    "source over each state, and over the strongest method without a "
+    "source, in points with a 95 % interval of Student's t over rows. Bold: better or "
     "worse by a one-sided test at 5 %. The verdict, on the method's own states, is "
     "corrected for the number of methods (Holm)."
 )
@@ -77,12 +77,12 @@ def build_matrix_table(groups: Sequence[pd.DataFrame], plans: Plans) -> Table:
     others = (name for key, name in rivals.items() if key not in STATE_TITLES)
     baseline = next(others, "the baseline")
     caption = (
-        f"{_GAIN}{family}. Averages over tasks. In small print below, from four target "
-        "domains on: the interval over their means. Without: how much of the gain over "
-        f"{baseline} is there without any source. Verdict on the average, by accuracy "
-        "and by balanced accuracy, and on how many tasks it is helps, hurts, equal "
-        f"(gains over both forms of none within ±{margin:g}) or undecided. Every state "
-        "but none knows the class shares of the source. A dash: not run in this state."
+        f"{_GAIN}{family}. Averages over tasks. Small print, with four target domains "
+        "or more: the interval over their means. Without: the part of the gain over "
+        f"{baseline} that needs no source. Verdict on the average, by accuracy and "
+        "balanced accuracy, and the numbers of tasks by verdict: helps, hurts, equal "
+        f"(gains over both forms of none within ±{margin:g}) or undecided. All states "
+        "but none reveal the class shares of the source. A dash: not run in this state."
         + interval_note(averages["trials"])
     )
     return Table(
@@ -178,7 +178,7 @@ def build_several_table(gains: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         "Accuracy in percent with all sources of a task, and without one of them; the "
         "gain in points, paired by trial, with its 95 % interval. A source helps or "
         "hurts by a one-sided test at 5 % after Holm's correction over the sources of "
-        f"the task, and is equal where the gain is surely within ±{plan.margin:g}. "
+        f"the task, and is equal if the gain is certainly within ±{plan.margin:g}. "
         f"{plan.protocol}",
         columns,
         gains.sort_values("task", kind="stable").itertuples(),
@@ -227,7 +227,7 @@ def _gain(comparison: Any | None) -> Cell:
     notes.append(remarks.get(word, ""))
     if comparison.one_decides:
         least = in_points(comparison.least, sign=True)
-        notes.append(f"one trial decides, the least is {least}")
+        notes.append(f"sensitive to one trial (minimum {least})")
     return replace(cell, note=", ".join(filter(None, notes)))
 
 
