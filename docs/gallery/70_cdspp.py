@@ -36,7 +36,7 @@ print("eigenvalues:", model.eigenvalues_.round(2))
 figure, axes = plt.subplots(1, 3, figsize=(8, 3))
 together = axes[2]
 common = np.vstack([model.transform_source(X_source), model.transform(X)])
-flat = PCA(2).fit_transform(common)  # three dimensions, projected to the two of largest variance
+flat = PCA(2).fit_transform(common)  # 3 dimensions to the 2 of largest variance
 views = (
     (X_source, flat[:90], "o", np.ones(90, dtype=bool)),
     (X, flat[90:], "s", y != -1),

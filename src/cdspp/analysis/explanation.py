@@ -201,7 +201,7 @@ def explain(
         decision = USE
         method = str(winners.loc[winners["accuracy"].idxmax(), "method"])
         best = held_out.alone[held_out.best_no_source]
-        gain = shrunk(held_out.gains(right[Fit(method)], best).plain)
+        gain = shrunken_gain(held_out.gains(right[Fit(method)], best).plain)
     elif table["out"].all():
         decision = NO_SOURCE_BETTER
     usable = (k for k in candidates if k in own and not held_out.unusable(Fit(k)))
@@ -219,7 +219,7 @@ def explain(
     return replace(tests, finding=finding)
 
 
-def shrunk(gain: PairedGain) -> PairedGain:
+def shrunken_gain(gain: PairedGain) -> PairedGain:
     """Return the shrunken estimate of a gain chosen as the best of several.
 
     Examples
@@ -248,7 +248,7 @@ def _verdicts(
     records = []
     rows = zip(own, unusable, *judged, verdicts.holm(p_worse), strict=True)
     for name, degenerate, over_own, use, p_lost in rows:
-        verdict = verdicts.agreed(*(each.name for each in over_own))
+        verdict = verdicts.joint_verdict(*(each.name for each in over_own))
         if degenerate:
             verdict = verdicts.COLLAPSED
         lost_to_one = verdict != verdicts.COLLAPSED and p_lost < verdicts.ALPHA
@@ -277,7 +277,7 @@ def _by_measure(
     judged = []
     for at in (0, 1):
         own = [{key: both[at] for key, both in each.items()} for each in gains.values()]
-        judged.append(verdicts.judge_tasks(own, margin=margin, collapsed=unusable))
+        judged.append(verdicts.decide_all(own, margin=margin, collapsed=unusable))
     return list(zip(*judged, strict=True))
 
 
@@ -297,7 +297,7 @@ def _gains(
                 "state": state,
                 "rival": rival,
                 **{name: getattr(gain, name) for name in _GAIN_COLUMNS},
-                "pair": verdicts.judge_pair(gain, margin),
+                "pair": verdicts.decide_pair(gain, margin),
             }
 
 

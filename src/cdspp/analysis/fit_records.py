@@ -65,12 +65,12 @@ def read_fit_records(paths: Iterable[PathLike]) -> FitRecords:
     for path in paths:
         record = read_fit_record(path)
         results += [{**fit_key(path)._asdict(), **t} for t in record.trials]
-        jobs.append(keyed(record))
+        jobs.append(job_data(record))
     frame = pd.DataFrame(results, columns=list(RESULT_COLUMNS))
     return FitRecords(frame.astype(dict.fromkeys(USAGE, "float64")), jobs)
 
 
-def keyed(record: Record) -> Mapping[str, Any]:
+def job_data(record: Record) -> Mapping[str, Any]:
     """Return the job data in the record of a fit, with the key of the fit."""
     return {**fit_key(record.file)._asdict(), **record.extra}
 
@@ -115,19 +115,19 @@ def _mixed_text(
     return f"{fault}: {'; '.join(parts)}. {again}" if parts else ""
 
 
-def mixtures(records: Iterable[Mapping[str, Any]]) -> str:
+def mixed_fits_text(records: Iterable[Mapping[str, Any]]) -> str:
     """Return where fits of different versions or devices are mixed; empty if none."""
     found = [*records]
     return " ".join(filter(None, [mixed_versions(found), mixed_devices(found)]))
 
 
-def mixtures_note(paths: Iterable[PathLike]) -> str:
-    """Return `mixtures` of the records that exist and are intact."""
+def mixed_fits_note(paths: Iterable[PathLike]) -> str:
+    """Return `mixed_fits_text` of the records that exist and are intact."""
     found = []
     for path in paths:
         with suppress(DataError):
-            found.append(keyed(read_fit_record(path)))
-    return mixtures(found)
+            found.append(job_data(read_fit_record(path)))
+    return mixed_fits_text(found)
 
 
 def failure_text(results: pd.DataFrame) -> str:

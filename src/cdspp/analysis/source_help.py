@@ -113,13 +113,13 @@ class SampleComparison:
             for prefix, (gains, judged) in measured.items():
                 gain = gains[at][rival.key]
                 record |= _columns(gain, judged[at], prefix)
-                pair = verdicts.judge_pair(gain, margin)
+                pair = verdicts.decide_pair(gain, margin)
                 pair = verdicts.COLLAPSED if rival.key in collapsed[at] else pair
                 record[f"{prefix}pair"] = pair
                 found.append(judged[at].name)
             if task == names.AVERAGE and record["trials"] >= verdicts.INTERVAL_TRIALS:
                 record |= self._over_domains(rival)
-            yield record | {"verdict": verdicts.agreed(*found)}
+            yield record | {"verdict": verdicts.joint_verdict(*found)}
 
     @cached_property
     def _rivals(self) -> list[Rival]:
@@ -196,7 +196,7 @@ class SampleComparison:
         found, n_tasks = [], len(self.summary.tasks)
         for part in (slice(n_tasks), slice(n_tasks, None)):
             unusable = excluded[part]
-            found += verdicts.judge_tasks(ours[part], margin=margin, collapsed=unusable)
+            found += verdicts.decide_all(ours[part], margin=margin, collapsed=unusable)
         return found
 
     def _over_domains(self, rival: Rival) -> dict[str, float]:
@@ -232,7 +232,7 @@ def compare_without_each(
             and (key := (without(name), row.method)) in places
         ]
         gains = [comparison.gain(rival, task) for rival in rivals]
-        judged = verdicts.judge_tasks(
+        judged = verdicts.decide_all(
             [{names.ALONE: gain} for gain in gains],
             margin=plan.margin / 100,
             collapsed=[comparison.collapsed(rival, task) for rival in rivals],
@@ -331,7 +331,7 @@ def pair_verdict(comparison: Any) -> str:
 
     If the verdict over all states depends on the measure, no single state is certain.
     """
-    verdict = verdicts.agreed(comparison.pair, comparison.balanced_pair)
+    verdict = verdicts.joint_verdict(comparison.pair, comparison.balanced_pair)
     open_over_all = comparison.state and comparison.verdict == verdicts.DEPENDS
     sure = verdict in (verdicts.HELPS, verdicts.HURTS)
     return verdicts.DEPENDS if open_over_all and sure else verdict
@@ -360,7 +360,7 @@ def _over_methods(averages: pd.DataFrame) -> pd.DataFrame:
         pairs = zip(found["row"], averages[column], strict=True)
         found[column] = [of_row.get(row, verdict) for row, verdict in pairs]
     both = zip(found["accuracy_verdict"], found["balanced_verdict"], strict=True)
-    return found.assign(verdict=[verdicts.agreed(*pair) for pair in both])
+    return found.assign(verdict=[verdicts.joint_verdict(*pair) for pair in both])
 
 
 def _corrected(rows: pd.DataFrame, column: str, p_values: tuple[str, str]) -> pd.Series:

@@ -252,7 +252,7 @@ class Verdict:
     detectable: float = math.nan
 
 
-def judge_tasks(
+def decide_all(
     tasks: Sequence[Gains], *, margin: float, collapsed: Sequence[bool] = ()
 ) -> list[Verdict]:
     """Return the verdicts on a benchmark's tasks together; the margin is a fraction."""
@@ -271,7 +271,7 @@ def judge_tasks(
             (gain.quantile(1 - ALPHA / len(places)) + gain.quantile(POWER)) * gain.error
             for gain in task.values()
         )
-        equal = bool(without) and all(_within(gain, margin) for gain in without)
+        equal = bool(without) and all(_is_equivalent(gain, margin) for gain in without)
         name = _verdict_name(p_helps, p_hurts, equal)
         verdicts[place] = Verdict(name, p_helps, p_hurts, hardest, detectable)
     return verdicts
@@ -286,11 +286,11 @@ def _no_verdict(task: Gains, collapsed: bool) -> str:
     return COLLAPSED if collapsed else ""
 
 
-def judge_pair(gain: PairedGain, margin: float) -> str:
+def decide_pair(gain: PairedGain, margin: float) -> str:
     """Return the verdict on one gain: `HELPS` if better than this state."""
     if gain.trials < MIN_TRIALS:
         return TOO_FEW
-    return _verdict_name(gain.p_above, gain.p_below, _within(gain, margin))
+    return _verdict_name(gain.p_above, gain.p_below, _is_equivalent(gain, margin))
 
 
 def _verdict_name(p_helps: float, p_hurts: float, equal: bool = False) -> str:
@@ -301,7 +301,7 @@ def _verdict_name(p_helps: float, p_hurts: float, equal: bool = False) -> str:
     return EQUAL if equal else UNDECIDED
 
 
-def _within(gain: PairedGain, margin: float) -> bool:
+def _is_equivalent(gain: PairedGain, margin: float) -> bool:
     """Test equivalence: two one-sided tests at 5 % keep the gain within the margin.
 
     Rows that differ may be so rare that the test has none: if n rows include none,
@@ -312,7 +312,7 @@ def _within(gain: PairedGain, margin: float) -> bool:
     return -margin - ZERO < low and high < margin + ZERO
 
 
-def agreed(plain: str, balanced: str) -> str:
+def joint_verdict(plain: str, balanced: str) -> str:
     """Return the verdict from those by accuracy and by balanced accuracy."""
     return plain if plain == balanced else DEPENDS
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cdspp.analysis.fit_records import keyed, mixtures
+from cdspp.analysis.fit_records import job_data, mixed_fits_text
 from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core import names
 from cdspp.core.errors import DataError
@@ -63,7 +63,7 @@ def verify(
     since = {k: v for k, v in (stale or {}).items() if v not in NO_FAULT}
     first = [f"{path}: {text}. Run the study again." for path, text in since.items()]
     first += (f"{path}: {text}." for path, text in changed.items())
-    mixed = mixtures(map(keyed, records))
+    mixed = mixed_fits_text(map(job_data, records))
     faults = [*filter(None, dict.fromkeys([*first, *faults, mixed]))]
     counts = {"fits": n_fits, "trials": n_trials, "score_files": len(files)}
     counts |= {"digests": len(stated), "unscored_fits": n_fits - len(records)}
@@ -143,13 +143,13 @@ class _CheckedFits:
         for name, digest in inputs.items():
             if digest in self._stated or name == "predictions":
                 continue  # the report states digests of external files
-            place = self._places.get(formats.unnumbered(name))
+            place = self._places.get(formats.input_kind(name))
             if digest not in (place or self._features(fit.record.extra["dataset"])):
                 what = f"its {name} (sha256 {digest[:12]})"
                 why = "they were changed, or the fit used other data"
                 fault = f"is not among the present files: {why}"
                 raise DataError(f"{fit.path}: {what} {fault}. {AGAIN}")
-        sources = (n for n in inputs if formats.unnumbered(n) == "source_split")
+        sources = (n for n in inputs if formats.input_kind(n) == "source_split")
         splits = inputs["target_split"], *(inputs[name] for name in sources)
         if not {*splits} <= self._splits.keys():
             return

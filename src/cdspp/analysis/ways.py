@@ -174,7 +174,7 @@ def statement(openings: Sequence[Opening]) -> str:
     )
 
 
-def counted_words(title: str, comparisons: pd.DataFrame) -> str:
+def count_helped(title: str, comparisons: pd.DataFrame) -> str:
     """Count the methods that the source helps on a benchmark, corrected for all."""
     averages = source_help.matrix(comparisons, corrected=True)
     verdict_of = averages[averages["state"]].drop_duplicates("row")["verdict"]

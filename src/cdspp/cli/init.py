@@ -69,7 +69,7 @@ class StudyData:
         }
 
 
-def as_name(text: str) -> str:
+def valid_id(text: str) -> str:
     """Return the valid domain name nearest to a text: lab-a for "Lab A"."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
@@ -81,8 +81,8 @@ def read_folder(name: str, folder: str, direction: Direction) -> StudyData:
     data = FolderDataset(name, folder)
     sizes, lines, faults = data.contents(), [], list[str]()
     for domain in sizes:
-        if as_name(domain) != domain:
-            hint = f", for instance {as_name(domain)}" if as_name(domain) else ""
+        if valid_id(domain) != domain:
+            hint = f", for instance {valid_id(domain)}" if valid_id(domain) else ""
             path = Path(folder) / domain
             faults.append(f"{path}: {NEEDED}. Rename the folder{hint}.")
     _refuse(folder, [*faults, *_size_faults(sizes, direction)])
@@ -104,7 +104,7 @@ def read_tables(
     """Read tables, each with its domain and format; DataError lists all faults."""
     from cdspp.datasets.table_rows import gather_rows, read_domain, require_dropped
 
-    names = [as_name(title) for title, _ in tables]
+    names = [valid_id(title) for title, _ in tables]
     paths = [path for _, path in tables]
     read, faults = gather_rows(read_domain, zip(paths, columns, strict=True))
     faults = [*_table_faults(tables, names), *faults]
@@ -235,7 +235,7 @@ def study_text(
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    templates.filters["flow"] = _flow
+    templates.filters["flow"] = _yaml_value
     source, target, *_ = data.sizes
     return templates.get_template("study.yaml.j2").render(
         name=name,
@@ -248,7 +248,7 @@ def study_text(
     )
 
 
-def _flow(value: object) -> str:
+def _yaml_value(value: object) -> str:
     """Return a value in one line of YAML, quoted if needed."""
     import yaml
 
@@ -262,7 +262,7 @@ def _init(arguments: Namespace) -> str:
 
     command.need_package("jinja2", "cdspp init", command.STUDY_EXTRA)
     name, path = arguments.name, Path(f"{arguments.name}.yaml")
-    if not name or as_name(name) != name:
+    if not name or valid_id(name) != name:
         raise ConfigError(f"cdspp init: {NEEDED} as the study's name, got {name!r}.")
     tables = [Path(file) for _, file in arguments.table or ()]
     command.check_outputs([path], tables, force=arguments.force)
@@ -299,7 +299,7 @@ def _read_data(arguments: Namespace) -> StudyData:
 
     direction = arguments.source, arguments.target
     if arguments.table:
-        domains = [as_name(title) for title, _ in arguments.table]
+        domains = [valid_id(title) for title, _ in arguments.table]
         order = _ordered(domains, direction)
         roles = dict(zip(order, ("source", "target"), strict=False))
         columns = [columns_of(arguments, roles.get(name, "")) for name in domains]
@@ -336,7 +336,7 @@ def _method(text: str) -> str | dict[str, str]:
     if ":" not in place:
         return text
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", place.rpartition(":")[2])
-    return {"id": as_name(name or words), "class": place}
+    return {"id": valid_id(name or words), "class": place}
 
 
 def _fetch(arguments: Namespace) -> str:

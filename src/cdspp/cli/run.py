@@ -18,7 +18,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from cdspp.cli import command
-from cdspp.cli.study import files_ahead, read_config, read_study
+from cdspp.cli.study import files_to_remake, read_config, read_study
 from cdspp.core.errors import writing_fault
 from cdspp.core.run_lock import KEEP_FITS, require_posix
 from cdspp.core.wording import duration
@@ -117,7 +117,7 @@ def _plan(arguments: Namespace) -> str:
 
     study = read_study(arguments.file)
     lacking = missing_packages(study)
-    (methods, total), (ahead, notes) = forecast(study), files_ahead(study)
+    (methods, total), (ahead, notes) = forecast(study), files_to_remake(study)
     if arguments.json:
         content = {"study": study.name, "methods": [m._asdict() for m in methods]}
         rest = {k: v for k, v in total._asdict().items() if k != "method"}

@@ -21,7 +21,7 @@ from cdspp.core.files import atomic, record_path
 from cdspp.core.provenance import file_digest, own_modules
 from cdspp.core.wording import counted
 from cdspp.datasets.archives import DAMAGE, damaged, extract
-from cdspp.datasets.base import read_kept
+from cdspp.datasets.base import read_cache
 from cdspp.study.files import workflow_folder
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _inputs(configuration: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
     keys = "datasets", "methods", "views"
     datasets, methods, views = (configuration.get(key, []) for key in keys)
-    kept = (read_kept(record_path(INDEX.format(dataset=d["id"]))) for d in datasets)
+    kept = (read_cache(record_path(INDEX.format(dataset=d["id"]))) for d in datasets)
     known = {k: v for record in kept for k, v in record.get("inputs", {}).items()}
     folders = (Path(d["folder"]).rglob("[!.]*") for d in datasets if "folder" in d)
     every = (*datasets, *methods, *views)

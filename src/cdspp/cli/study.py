@@ -104,7 +104,7 @@ def status_text(
     If `strict`, print it and exit with code 1 if fits or other jobs failed.
     """
     study = read_study(files)
-    ahead, notes = files_ahead(study)
+    ahead, notes = files_to_remake(study)
     content = {**_progress(study, files), **ahead}
     if as_json:
         text = command.json_text(content)
@@ -113,7 +113,7 @@ def status_text(
     return command.answer(text, failed=strict and content["failures"])
 
 
-def files_ahead(study: Study) -> tuple[dict[str, Any], list[str]]:
+def files_to_remake(study: Study) -> tuple[dict[str, Any], list[str]]:
     """Return what a run would remake, as values for JSON and as sentences."""
     from cdspp.study.stale import notes, run_forecast, stale, unrecorded_files
 
@@ -130,7 +130,7 @@ def files_ahead(study: Study) -> tuple[dict[str, Any], list[str]]:
 
 def _progress(study: Study, files: Sequence[str]) -> dict[str, Any]:
     """Return the state in the files and logs of a study, as values for JSON."""
-    from cdspp.analysis.fit_records import mixtures_note
+    from cdspp.analysis.fit_records import mixed_fits_note
     from cdspp.report.registry import KINDS, names_of_kind
     from cdspp.study.files import FIT, files_after_fits, files_before_fits
     from cdspp.study.plan import plan_of
@@ -161,7 +161,7 @@ def _progress(study: Study, files: Sequence[str]) -> dict[str, Any]:
         "repeat": study_command(files, "--forcerun", *again) if again else "",
         "stopped": stopped,
         "logs_fault": writing_fault("logs") if stopped else "",
-        "mixed_versions": mixtures_note(filter(os.path.isfile, records)),
+        "mixed_versions": mixed_fits_note(filter(os.path.isfile, records)),
         "files": files_of_stages,
         "resume": study_command(files) if left and not progress.runs else "",
     }

@@ -273,18 +273,18 @@ def file_digests(files: Sequence[Path], memory: Memory = None) -> dict[str, str]
     unless its size, times and location on the disk are unchanged. The modification time
     alone could be forged, and the location alone could be reused.
     """
-    kept, entries = read_kept(memory), dict[str, list[Any]]()
+    kept, entries = read_cache(memory), dict[str, list[Any]]()
     for path in files:
         status, entry = path.stat(), kept.get(str(path), [])
         state = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
         same = isinstance(entry, list) and entry[:-1] == state
         entries[str(path)] = entry if same else [*state, file_digest(path)]
     if entries != kept:
-        write_kept(memory, entries)
+        write_cache(memory, entries)
     return {path: digest for path, (*_, digest) in entries.items()}
 
 
-def read_kept(path: Memory) -> dict[str, Any]:
+def read_cache(path: Memory) -> dict[str, Any]:
     """Return the content of a JSON file, or an empty one if it is damaged."""
     with suppress(OSError, ValueError):
         if path is not None and isinstance(kept := read_json(path), dict):
@@ -292,8 +292,8 @@ def read_kept(path: Memory) -> dict[str, Any]:
     return {}
 
 
-def write_kept(path: Memory, content: Mapping[str, Any]) -> None:
-    """Write content for `read_kept`, if the folder is writable."""
+def write_cache(path: Memory, content: Mapping[str, Any]) -> None:
+    """Write content for `read_cache`, if the folder is writable."""
     with suppress(NotWritableError, DiskFullError):
         if path is not None:
             write_json(path, content)

@@ -162,7 +162,7 @@ class TablesDataset(Dataset):
     def _summary(self) -> dict[str, Any]:
         """Numbers of rows by class, and of shared ids; cached in `memory`, if given."""
         kept = self.memory and Path(self.memory).with_name("contents.json")
-        stamp, summary = self.fingerprint(), base.read_kept(kept)
+        stamp, summary = self.fingerprint(), base.read_cache(kept)
         if summary.get("fingerprint") == stamp and {*summary} >= _SUMMARY:
             return summary
         rows, pairs = self._rows, self._pairs
@@ -189,7 +189,7 @@ class TablesDataset(Dataset):
             "notes": [*filter(None, notes)],
             "features": {name: list(part.features) for name, part in rows.items()},
         }
-        base.write_kept(kept or None, summary)
+        base.write_cache(kept or None, summary)
         return summary
 
     @cached_property
@@ -204,7 +204,7 @@ class TablesDataset(Dataset):
                 require_distinct({name: part.labels for name, part in rows.items()})
             table_rows.require_dropped(self.drop, read)
         except DataError as error:
-            raise DataError(_in_a_study(str(error))) from error
+            raise DataError(_with_study_keys(str(error))) from error
         return rows
 
     def _read(self, domain: str) -> DomainRows:
@@ -222,7 +222,7 @@ class TablesDataset(Dataset):
         return rows
 
 
-def _in_a_study(message: str) -> str:
+def _with_study_keys(message: str) -> str:
     """Return a message on tables with keys of a study file instead of options."""
     message = re.sub(r"--(categories|dates|decimal)", r"columns.\1", message)
     message = message.replace("--date-format", "columns.date_format")

@@ -143,18 +143,18 @@ def _ours(
 ) -> dict[str, object]:
     if summary is None:
         reason = f"inputs not available to this study: {benchmark['needs']}"
-        return _beside(cell, reason)
+        return _our_columns(cell, reason)
     shown = [row for row in summary.rows if row.kind in ("method", "informed")]
     main = {row.method_name: row for row in shown}.get(cell.method)
     if main is None:
-        return _beside(cell, "method is not in this study")
+        return _our_columns(cell, "method is not in this study")
     if cell.task in summary.tasks:
         values = summary.accuracy[:, summary.tasks.index(cell.task)]
     elif cell.task != AVERAGE:
-        return _beside(cell, "task is not in this study")
+        return _our_columns(cell, "task is not in this study")
     # An average over other tasks would be a different quantity.
     elif {*summary.tasks, AVERAGE} != {*benchmark["tasks"].values(), AVERAGE}:
-        return _beside(cell, "some of its tasks are not in this study")
+        return _our_columns(cell, "some of its tasks are not in this study")
     else:
         values = summary.accuracy.mean(axis=1)
     seeds = [
@@ -163,10 +163,10 @@ def _ours(
         if row == main or (row.reseeded and row.method == main.method)
     ]
     reason = "" if n_present(seeds[0]) else "no trial that counts"
-    return _beside(cell, reason, seeds, main)
+    return _our_columns(cell, reason, seeds, main)
 
 
-def _beside(
+def _our_columns(
     cell: Any, reason: str, seeds: Sequence[Values] = ((),), row: Row | None = None
 ) -> dict[str, object]:
     """Return our columns of a printed cell; the first of `seeds` is the main run."""
@@ -205,7 +205,7 @@ def build_printed_counts(cells: pd.DataFrame) -> Table:
     counts["cells"] = counts[list(_VERDICTS)].sum(axis=1)
     counts["trials"] = compared.groupby(keys, sort=False)["trials"].min().to_numpy()
     data = counts.rename(columns={TOO_FEW: TOO_FEW.replace(" ", "_")})
-    columns = {"Method": lambda method: _name(method, _fewer(method.trials))}
+    columns = {"Method": lambda method: _name(method, _trial_note(method.trials))}
 
     def share(verdict: str, method: Any) -> Cell:
         number = getattr(method, verdict.replace(" ", "_"))
@@ -230,7 +230,7 @@ def _name(cell: Any, note: str = "") -> Cell:
     return Cell(cell.display_name + signs, note=note, name=True)
 
 
-def _fewer(trials: int) -> str:
+def _trial_note(trials: int) -> str:
     return counted(trials, "trial") if 0 < trials < PRINTED_TRIALS else ""
 
 
@@ -276,6 +276,6 @@ def _cells(cell: Any) -> tuple[Cell, ...]:
         Cell(task_title(cell.task)),
         Cell(cell.verdict),
         Cell(percent(cell.printed_mean, cell.printed_sd)),
-        Cell(percent(cell.mean, cell.sd), note=_fewer(cell.trials)),
+        Cell(percent(cell.mean, cell.sd), note=_trial_note(cell.trials)),
         Cell(in_points(cell.difference, sign=True) if known else DASH),
     )

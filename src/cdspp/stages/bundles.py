@@ -36,7 +36,7 @@ def _pack(folder: Path, names: Iterable[str], bundles: Paths) -> None:
                     archive.add(folder / name, name)
 
 
-def unpacked(files: Mapping[str, Any]) -> dict[str, Any]:
+def unpack_bundles(files: Mapping[str, Any]) -> dict[str, Any]:
     """Unpack bundles next to them; return the files that a function takes.
 
     Several jobs may do so concurrently. `files` are the inputs of a job by name.

@@ -251,7 +251,7 @@ class DoneTrials:
 
 
 def _shared_inputs(inputs: Mapping[str, str]) -> dict[str, str]:
-    return {k: v for k, v in inputs.items() if formats.unnumbered(k) not in OF_BLOCKS}
+    return {k: v for k, v in inputs.items() if formats.input_kind(k) not in OF_BLOCKS}
 
 
 def _run_trial(job_inputs: JobInputs, fit: Fit, trial: Trial) -> TrialResult:

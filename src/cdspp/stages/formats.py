@@ -248,7 +248,7 @@ def input_files(patterns: Mapping[str, str], key: FitKey) -> dict[str, str]:
     return found
 
 
-def unnumbered(name: str) -> str:
+def input_kind(name: str) -> str:
     """Return the name of an input without the number of its source, if any."""
     return name.rstrip("_0123456789")
 

@@ -41,7 +41,7 @@ from cdspp.study.model import (
     Study,
     StudyDataset,
     View,
-    of_entry,
+    from_fields,
 )
 from cdspp.study.plugins import ConfigNames, ReportPlugin, plugin_classes
 
@@ -306,14 +306,14 @@ def _datasets(
             continue
         try:
             found = own_dataset(name, entry, digests_path(data, name))
-            datasets[name] = _of_user(found, entry)
+            datasets[name] = _user_dataset(found, entry)
             notes += [f"{place}: {note}" for note in found.notes()]
         except (ConfigError, DataError) as error:
             faults.append(f"{place}: {error}")
     return datasets, faults, notes
 
 
-def _of_user(found: Dataset, entry: Config) -> StudyDataset:
+def _user_dataset(found: Dataset, entry: Config) -> StudyDataset:
     contents = found.contents()
     unlabelled = {name: n[""] for name, n in contents.items() if "" in n}
     sizes = {}
@@ -332,7 +332,7 @@ def _build(known: ConfigNames, plugins: list[ReportPlugin], notes: list[str]) ->
         tasks = tuple(settings.task_names(entry, sizes))
         shown = next(task for task in tasks if not several_sources(task))
         filled = {"title": entry["id"], "showcase": shown, **entry}
-        benchmarks[entry["id"]] = of_entry(Benchmark, filled, tasks=tasks)
+        benchmarks[entry["id"]] = from_fields(Benchmark, filled, tasks=tasks)
     methods = {e["id"]: _method(e, config, benchmarks) for e in config["methods"]}
     roles, role_notes = _roles(config, methods)
     numbers = ("seed", "trials", "block_size", "numeric_threads", "partial", "gpus")
@@ -343,7 +343,7 @@ def _build(known: ConfigNames, plugins: list[ReportPlugin], notes: list[str]) ->
     study = Study(
         name=config["study"],
         datasets=known.datasets,
-        views={entry["id"]: of_entry(View, entry) for entry in config["views"]},
+        views={entry["id"]: from_fields(View, entry) for entry in config["views"]},
         benchmarks=benchmarks,
         methods=methods,
         settings={},
@@ -407,7 +407,7 @@ def _method(entry: Config, config: Config, benchmarks: settings.Benchmarks) -> M
         kept = tuple(t for t in names if not (bridges and several_sources(t)))
         if kept and place not in left:
             tasks[place] = kept
-    return of_entry(
+    return from_fields(
         Method,
         entry,
         trials=min(entry.get("trials", config["trials"]), config["trials"]),

@@ -21,7 +21,7 @@ SEEDED, PUBLISHED = "seeded", "published"
 COUNTS = {"source": {"source"}, "target": {"target", "unlabelled"}}
 
 
-def of_entry(kind: type[Made], entry: Mapping[str, Any], **made: Any) -> Made:
+def from_fields(kind: type[Made], entry: Mapping[str, Any], **made: Any) -> Made:
     """Return an object of the kind that an entry describes, with some fields given."""
     names = {each.name for each in fields(kind)}
     given = {key: value for key, value in entry.items() if key in names}

@@ -21,7 +21,7 @@ from cdspp.study.model import (
     Method,
     Setting,
     Study,
-    of_entry,
+    from_fields,
 )
 
 Benchmarks = Mapping[str, Benchmark]
@@ -77,7 +77,7 @@ def _setting_of(entry: Config, benchmarks: Benchmarks) -> Setting:
     if domain := source.get("domain"):
         tasks = _tasks_with(domain, tasks)
     methods = tuple(entry["methods"])
-    return of_entry(Setting, entry, tasks=tasks, methods=methods, source=source)
+    return from_fields(Setting, entry, tasks=tasks, methods=methods, source=source)
 
 
 def _tasks_with(domain: str, tasks: Tasks) -> Tasks:

@@ -78,13 +78,13 @@ def file_recipe(study: Study, file: str) -> str:
         case _, "labels", _, _:
             code = code_digest("cdspp.stages.data")
         case _, "codebooks", _, name:
-            choices, code = _of_view(study, name.partition(".")[0])
+            choices, code = _view_recipe(study, name.partition(".")[0])
         case _, "features", dataset, name:
             domain, view, _ = name.split(".")
             entry = study.views[view]
             own = own_digests(entry.extractor, entry.domain_options(domain))
             stored = study.datasets[dataset].spec(entry, domain)
-            choices, code = _of_view(study, view, domain)
+            choices, code = _view_recipe(study, view, domain)
             choices += [entry.scale, own, stored]
         case _, _, "splits" | "test-shares" as kind, benchmark, *names, _:
             code = code_digest("cdspp.stages.splits")
@@ -104,7 +104,7 @@ def file_recipe(study: Study, file: str) -> str:
     return recipe(choices, code)
 
 
-def _of_view(study: Study, name: str, domain: str = "") -> tuple[list[Any], str]:
+def _view_recipe(study: Study, name: str, domain: str = "") -> tuple[list[Any], str]:
     view = study.views[name]
     options = view.domain_options(domain or view.options["codebook_domain"])
     module = extractor_class(view.extractor).__module__
@@ -182,7 +182,7 @@ class _Comparison:
         fits = []
         for key in study.fits(benchmark):
             file = _fit_file(study, key)
-            if study.methods[key.method].predictions or _written(file) > scored:
+            if study.methods[key.method].predictions or _last_write(file) > scored:
                 fits.append(file)
         self.check(fits, expected_fits(study, benchmark).of)
         if len(self.found) == n_before:
@@ -193,7 +193,7 @@ def _fit_file(study: Study, key: FitKey) -> str:
     return f"{FIT.format(study=study.name, **key._asdict())}.parquet"
 
 
-def _written(file: str) -> int:
+def _last_write(file: str) -> int:
     """Return the last write of a fit or its record, in ns; 0 if one is missing."""
     try:
         return max(os.stat(p).st_mtime_ns for p in (file, record_path(file)))
@@ -230,7 +230,7 @@ def run_forecast(study: Study, stale_files: Mapping[str, str]) -> RunForecast:
         file, trials = _fit_file(study, key), {*trials_of_block(key.block)}
         reason = stale_files.get(file, "")
         left = len(trials) if reason else 0
-        if not reason and not _written(file):
+        if not reason and not _last_write(file):
             reason, blocks = MISSING, Path(file).parent.glob("[0-9]*-*[0-9].parquet")
             # Trials in blocks of another size are kept.
             left = len(trials.difference(*(trials_of_block(b.stem) for b in blocks)))

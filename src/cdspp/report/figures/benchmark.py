@@ -110,7 +110,7 @@ def _method_panel(axes: Axes, summary: Summary, task: str, values: Floats) -> No
         if kind != before:
             axes.axhline(place + 0.5, color=style.MUTED, lw=0.8, ls=(0, (2, 2)))
     axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10]))
-    style.quiet(axes)
+    style.hide_spines(axes)
 
 
 def _iteration_panel(axes: Axes, summary: Summary, task: int) -> None:
@@ -124,7 +124,7 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int) -> None:
     unusable = np.array([summary.unusable(i, name) for i in places], bool)
     for height, i in enumerate(np.flatnonzero(far | unusable).tolist()):
         where: Any = {"transform": axes.transAxes, "collapsed": bool(unusable[i])}
-        style.note_far(axes, rows[i], last[[i]], height, **where)
+        style.name_far_row(axes, rows[i], last[[i]], height, **where)
     for i in np.flatnonzero(~(far | unusable)).tolist():
         leading = places[i] == reference
         values = summary.by_iteration[places[i], task].T
@@ -141,7 +141,7 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int) -> None:
         axes.set_xscale("log")
     else:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
-    style.quiet(axes, grid="y")
+    style.hide_spines(axes, grid="y")
 
 
 def write_bridges(plans: Plans, scores: Paths, outputs: Paths) -> None:
@@ -229,10 +229,10 @@ def _label_panel(
         look = {"x": x, "ha": side, "transform": axes.get_xaxis_transform()}
         for height, i in enumerate(np.flatnonzero(far[:, place] & ~apart).tolist()):
             look["collapsed"], mean = bool(unusable[i, place]), means[i, [place]]
-            style.note_far(axes, curve.plan.rows[i], mean, height, **look)
+            style.name_far_row(axes, curve.plan.rows[i], mean, height, **look)
     for height, i in enumerate(np.flatnonzero(apart).tolist()):
         look = {"transform": axes.transAxes, "collapsed": bool(unusable[i].any())}
-        style.note_far(axes, curve.plan.rows[i], means[i], height, **look)
+        style.name_far_row(axes, curve.plan.rows[i], means[i], height, **look)
     for value in {v for v, name in curve.plan.dropped if task in (name, AVERAGE)}:
         if value in curve.values:
             reason = "not for every task" if task == AVERAGE else "no test sample left"
@@ -241,7 +241,7 @@ def _label_panel(
             where = axes.get_xaxis_transform()
             axes.text(value, 0.03, reason, transform=where, **upright)
     _scale(axes, curve)
-    style.quiet(axes, grid="y")
+    style.hide_spines(axes, grid="y")
     return max(int(apart.sum()), int(far[~apart].sum(axis=0).max(initial=0)))
 
 
@@ -294,7 +294,7 @@ def _option_panel(axes: Axes, curve: CurveScores, looks: Mapping[str, Any]) -> N
             leading = thick and row.role == REFERENCE and row.state == REAL
             style.draw_line(axes, row, curve.values, trials, band=leading, **look)
     _scale(axes, curve)
-    style.quiet(axes, grid="y")
+    style.hide_spines(axes, grid="y")
 
 
 def _by_name(panels: Sequence[Axes]) -> dict[str, Line2D]:
@@ -412,4 +412,4 @@ def _beside_pairs(axes: Axes, curve: CurveScores, methods: Sequence[str]) -> Non
 def _bridge_axis(axes: Axes, values: Sequence[float], curve: CurveScores) -> None:
     _tick(axes, values)
     _name_axis(axes, parameter_title(curve.plan.parameter))
-    style.quiet(axes, grid="y")
+    style.hide_spines(axes, grid="y")

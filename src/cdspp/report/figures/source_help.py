@@ -86,7 +86,7 @@ def draw_source_help(
                 _task_gains(axes, of_task, y)
             axes.set_yticks(range(len(group)), list(map(style.task_text, group)))
             axes.set_ylim(max(1, len(group)) - 0.5, -0.5)
-            style.quiet(axes)
+            style.hide_spines(axes)
         figure.supxlabel("gain, points")
         found = [each for group in groups for each in group.values()]
         style.add_legend(figure, _gain_handles(found), "upper center")
@@ -206,4 +206,4 @@ def _selection_panel(axes: Axes, group: pd.DataFrame) -> None:
     for text, state in zip(axes.get_yticklabels(), group["state"], strict=True):
         text.set_color(style.INK if state == REAL else style.MUTED)
     axes.set_ylim(len(group) - 0.4, -0.6)
-    style.quiet(axes)
+    style.hide_spines(axes)

@@ -166,7 +166,7 @@ def letter() -> float:
     return 0.0725 * scale()
 
 
-def quiet(axes: Axes, *, grid: str = "x") -> None:
+def hide_spines(axes: Axes, *, grid: str = "x") -> None:
     """Keep only a light grid along one axis and the spine that carries it."""
     axes.grid(axis=grid)  # type: ignore[arg-type]
     for side in ("left", "bottom"):
@@ -215,7 +215,7 @@ def draw_line(
             axes.fill_between(places, low, high, color=style.colour, alpha=0.13, lw=0)
 
 
-def note_far(
+def name_far_row(
     axes: Axes,
     row: Row,
     means: Floats,

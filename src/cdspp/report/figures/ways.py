@@ -117,6 +117,6 @@ def _scale(gains: Axes) -> None:
         span = max(high, 1.0) - min(low, -1.0)
         beyond = 0.3 if style.narrow() else 0.17
         gains.set_xlim(min(low, -1.0) - 0.04 * span, max(high, 1.0) + beyond * span)
-    style.quiet(gains)
+    style.hide_spines(gains)
     gains.spines["left"].set_visible(False)
     gains.set_xlabel("points, with 95 % interval; rounded after subtraction")

@@ -87,7 +87,7 @@ def read_headline(results_dir: PathLike) -> Headline:
         openings,
         [f"{t}: {text}" for k, t in titles.items() for text in _notes(folder, k)],
         fit_records.failures_of_scores(scores),
-        fit_records.mixtures_note(folder.joinpath("fits").glob("*/*/*/*/[!.]*.json")),
+        fit_records.mixed_fits_note(folder.joinpath("fits").glob("*/*/*/*/[!.]*.json")),
         folder / "report" / "index.html",
     )
 

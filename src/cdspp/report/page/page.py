@@ -109,7 +109,7 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
             openings.append(ways.opening(comparisons, pairwise))
         untrained = untrained_text(contents) if contents else ""
         notes[plan.benchmark] = [leader(pairwise), plan.summary, untrained]
-        counts.append(ways.counted_words(plan.title, comparisons))
+        counts.append(ways.count_helped(plan.title, comparisons))
         average = on_average(of_reference(comparisons))
         average = average[average["trials"] >= MIN_TRIALS]
         if found := answers.gain_without_source(average):
@@ -251,7 +251,7 @@ def describe_run(
     return {
         "description": _description(records, study),
         "failed": fit_records.failure_text(results),
-        "mixed": fit_records.mixtures(records.jobs),
+        "mixed": fit_records.mixed_fits_text(records.jobs),
         "names": names,
         "failures": list(records.failed.itertuples()),
         "time_table": Markup(table),

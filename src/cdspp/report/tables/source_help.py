@@ -89,7 +89,7 @@ def build_matrix_table(groups: Sequence[pd.DataFrame], plans: Plans) -> Table:
         "source-help",
         "Did the source help each method?",
         " ".join([caption, *(plan.protocol for plan in plans)]),
-        columns=("Method", "Accuracy", *_over(rivals), "Without", "Verdict", "Tasks"),
+        columns=("Method", "Accuracy", *_titles(rivals), "Without", "Verdict", "Tasks"),
         lines=tuple(
             _method_line(average, group[group["row"] == row], rivals)
             for group, matrix in zip(groups, matrices, strict=True)
@@ -116,7 +116,7 @@ def build_task_table(comparisons: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         "the largest one over all source states (helps) or that of the loss against "
         "no source (hurts), after Holm's correction over tasks."
         f"{interval_note(ours['trials'])} {plan.protocol}",
-        columns=("Task", "Accuracy", *_over(rivals), "Verdict"),
+        columns=("Task", "Accuracy", *_titles(rivals), "Verdict"),
         lines=tuple(lines),
         data=comparisons,
     )
@@ -158,7 +158,7 @@ def build_pairwise_table(pairwise: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     )
 
 
-def _over(rivals: Mapping[str, str]) -> list[str]:
+def _titles(rivals: Mapping[str, str]) -> list[str]:
     return [f"Over {name}" for name in rivals.values()]
 
 
