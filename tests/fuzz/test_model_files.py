@@ -76,7 +76,7 @@ def test_a_model_whose_values_were_changed_is_refused_or_predicts(
         check(tmp_path / "b.npz", seed)
 
 
-def test_an_array_in_the_place_of_another_is_refused_or_predicts(tmp_path: Path) -> None:
+def test_an_array_in_anothers_place_is_refused_or_predicts(tmp_path: Path) -> None:
     tree, arrays = read_parts(kept("cdspp", tmp_path / "a.npz"), "")
     text = np.asarray(json.dumps(tree))
     for one, other in itertools.permutations(arrays, 2):

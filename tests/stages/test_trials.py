@@ -123,8 +123,8 @@ def test_sparse_rows_stay_sparse_where_a_method_takes_them(files: TaskFiles) -> 
     for path in (files["source_features"], files["target_features"]):
         known = read_features(path)
         write_features(path, replace(known, X=sparse.csr_array(known.X)))
-    for keep in (True, False):
-        trial = first(files, bridge={"paired_rows": 2}, keep_sparse=keep)
+    for keep, most in ((True, 0), (True, 9), (False, 10**6)):
+        trial = first(files, bridge={"paired_rows": 2}, max_dense=most)
         parts = (trial.X, trial.source.X, *trial.source.paired_rows)
         assert {sparse.issparse(part) for part in parts} == {keep}
 

@@ -46,8 +46,13 @@ def require_finite(
     raise DataError(f"{message}: {shown}{more}. {remedy}")
 
 
-def row_normalise(X: Float, *, overwrite: bool = False) -> Float:
-    """Return `X`, or itself overwritten, with rows of unit 2-norm; zero rows remain."""
+def row_normalise(X: Any, *, overwrite: bool = False) -> Float:
+    """Return dense or CSR rows of unit 2-norm, maybe overwritten; zero rows remain."""
+    if sparse.issparse(X):
+        from sklearn.preprocessing import normalize  # slow to import
+
+        unit: Float = normalize(X) if X.shape[0] else X
+        return unit
     with np.errstate(over="ignore", under="ignore"):
         norms = np.sqrt(np.einsum("ij,ij->i", X, X))
     # Squares of very large or small numbers overflow to infinity or underflow to zero.
@@ -76,7 +81,19 @@ def class_sums(X: Float, codes: Int, n_classes: int) -> Float:
         return np.asarray(np.eye(n_classes)[codes].T @ X)
     n = len(codes)  # a class indicator matrix with one number per row
     indicator = np.ones(n), codes, np.arange(n + 1)
-    return np.asarray(sparse.csc_array(indicator, (n_classes, n)) @ X)
+    return dense(sparse.csc_array(indicator, (n_classes, n)) @ X)
+
+
+def dense(X: Any) -> Float:
+    """Return a dense or sparse matrix as an array."""
+    return np.asarray(X.toarray() if sparse.issparse(X) else X)
+
+
+def scaled_rows(X: Any, scale: Float) -> Any:
+    """Return the rows of a dense or CSR matrix, times one number each."""
+    if not sparse.issparse(X):
+        return X * scale[:, None]
+    return sparse.csr_array(X.multiply(scale[:, None]))
 
 
 def column_signs(P: Float) -> Float:
@@ -95,8 +112,16 @@ def softmax(scores: Float) -> Float:
     return np.asarray(exponentials)
 
 
-def symmetric_product(X: Float, *, of_rows: bool) -> Float:
+def symmetric_product(X: Any, *, of_rows: bool) -> Float:
     """Return the upper triangle of ``X @ X.T`` (`of_rows`) or ``X.T @ X``."""
+    if sparse.issparse(X):
+        rows = sparse.csr_array(X if of_rows else X.T)
+        n = rows.shape[0]
+        product = np.zeros((n, n), order="F")
+        for start in range(0, n, 256):  # whole it would be a sparse matrix of n^2
+            end = start + 256
+            product[:end, start:end] = dense(rows[:end] @ rows[start:end].T)
+        return product
     # One symmetric rank-k update: half the work of a general product, no copy of X.
     transposed = np.ascontiguousarray(X).T
     return np.asarray(linalg.blas.dsyrk(1.0, transposed, trans=int(of_rows)))

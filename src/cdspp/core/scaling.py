@@ -13,6 +13,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from cdspp.core import linalg, names
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.files import storable
+from cdspp.core.linalg import dense
 from cdspp.core.wording import counted
 
 __all__ = ["Scaling", "fit_scaling"]
@@ -113,8 +114,7 @@ class _Centred:
     def gram(self) -> np.ndarray:
         """Return the Gram matrix of the smaller side, dense."""
         X, mean = self.X, self.mean
-        product = X @ X.T if self.wide else X.T @ X
-        product = product.toarray() if issparse(product) else product
+        product = dense(X @ X.T if self.wide else X.T @ X)
         if not self.wide:
             return np.asarray(product - X.shape[0] * np.outer(mean, mean))
         along = np.asarray(X @ mean)

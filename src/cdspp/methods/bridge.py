@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import BridgeWarning, UnitWarning
 from cdspp.core.file_rows import FileRows, mapped
-from cdspp.core.linalg import n_rows
+from cdspp.core.linalg import dense, n_rows
 from cdspp.core.wording import counted
 
 SAME_NAMES = "same-names"
@@ -256,7 +256,7 @@ def spread_text(
     def described(side: int, k: int) -> str:
         column, columns = places[side][k], names[side]
         values = domains[side][:, [column]]
-        median = np.median(values.toarray() if issparse(values) else values)
+        median = np.median(dense(values))
         return (
             f"{SIDES[side]} column {columns[column] if columns else column}: median "
             f"{median:.3g}, spread {spreads[side][k]:.3g}"

@@ -24,6 +24,9 @@ ALWAYS_FREE = 64.0  # megabytes: fewer than importing this package takes
 MIB = 2.0**20
 # Resident memory of a job that has imported the library, and with torch.
 START_UP_MB, TORCH_MB = 250.0, 350.0
+# Sparse rows of a study with more values stay sparse, where the method takes them; its
+# other ones are made dense, but for a bridge.
+MAX_DENSE = 2**27
 # The rows as read (float32), as float64, their subsets and a normalised copy.
 COPIES = 4
 
@@ -75,7 +78,7 @@ def fit_cost(
     if not with_data:
         return Cost(share * seconds, megabytes)
     values: float = size.n_source * size.d_source + size.n_target * size.d_target
-    if method.accepts_sparse and method.bridges:  # of others rows are made dense
+    if method.accepts_sparse and (method.bridges or values > MAX_DENSE):
         values *= size.density
     start = START_UP_MB + (TORCH_MB if method.needs_torch else 0.0)
     return Cost(share * seconds, start + COPIES * 8 * values / MIB + megabytes)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse import issparse
 
-from cdspp.core.linalg import row_normalise
+from cdspp.core.linalg import dense, row_normalise
 from cdspp.core.scaling import PrincipalComponents
 from cdspp.methods import base
 from cdspp.methods.base import COUNT, POSITIVE, Float, Int, Iteration, Problem
@@ -20,7 +20,7 @@ from cdspp.methods.shared.common_subspace import (
     components_of,
     selective_pseudo_labelling,
 )
-from cdspp.methods.shared.machines import LinearMachine, stacked, unit_rows
+from cdspp.methods.shared.machines import LinearMachine, stacked
 
 
 @dataclass(eq=False, repr=False)
@@ -154,7 +154,9 @@ class SharedColumns(JointMachine):
         empty = _zeros(shared, shared.shape[1])
         parts = {"shared": shared, "source": empty, "target": empty, "own": own}
         parts[domain] = shared
-        return unit_rows(stacked([parts[name] for name in self._parts], columns=True))
+        return row_normalise(
+            stacked([parts[name] for name in self._parts], columns=True)
+        )
 
 
 @dataclass(eq=False, repr=False)
@@ -329,15 +331,15 @@ class PairedMap(JointMachine):
         """Return the principal components of a domain that is wide, else None."""
         if parts[0].shape[1] <= self.n_components:
             return None
-        X = unit_rows(stacked(parts))
+        X = row_normalise(stacked(parts))
         return components_of(self, domain, X, self.n_components, center=False)
 
     @staticmethod
     def _reduced(axes: PrincipalComponents | None, X: Any) -> Float:
-        rows = unit_rows(X)
+        rows = row_normalise(X)
         if axes is not None:
             return row_normalise(axes.transform(rows))
-        return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows)
+        return dense(rows)
 
     def _prepare_source(self, X: Any) -> Any:
         return row_normalise(self._reduced(self._axes_source, X) @ self.map_)

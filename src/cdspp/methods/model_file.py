@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import check_is_fitted
 
 from cdspp.core.errors import DataError, out_of_memory, short_message
@@ -22,7 +23,7 @@ from cdspp.methods.external import class_path
 
 FORMAT, SCHEMA = "cdspp model", 1
 WHAT = "a model that `cdspp fit --model` wrote"
-_ESTIMATOR = "method"
+_ESTIMATOR, _SPARSE = "method", "csr"
 
 
 class UnnamedClass(DataError):
@@ -131,7 +132,10 @@ def read_model(
     try:
         # Importing its module registers the classes of its parts.
         _class_of(path, class_, tree["content"]["dict"]["model"][_ESTIMATOR])
-        builders = {_ESTIMATOR: partial(_rebuild, path, class_)}
+        builders: dict[str, Any] = {
+            _ESTIMATOR: partial(_rebuild, path, class_),
+            _SPARSE: _sparse_rows,
+        }
         content = unpack(tree["content"], arrays, builders)
         model, extras = content["model"], content["extras"]
         _check_model(model, extras, os.path.getsize(path))
@@ -162,7 +166,11 @@ def _check_model(
 
 
 def _take_apart(value: Any) -> tuple[str, dict[str, Any]] | None:
-    """Take an estimator apart: options, and what the fit has set."""
+    """Take sparse rows apart, or an estimator: options, and what the fit has set."""
+    if issparse(value):
+        names = ("data", "indices", "indptr")
+        arrays = {name: getattr(value, name) for name in names}
+        return _SPARSE, {**arrays, "shape": list(value.shape)}
     if not isinstance(value, HeterogeneousClassifier):
         return None
     options = value.get_params(deep=False)
@@ -187,6 +195,13 @@ def _class_of(
             "class_=...)."
         )
     return class_
+
+
+def _sparse_rows(parts: Mapping[str, Any]) -> csr_array:
+    arrays = parts["data"], parts["indices"], parts["indptr"]
+    rows = csr_array(arrays, shape=tuple(parts["shape"]))
+    rows.check_format(full_check=True)  # damaged indices would leave their arrays
+    return rows
 
 
 def _rebuild(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import StrOptions
 
 from cdspp.core.errors import MethodFailed
-from cdspp.core.linalg import row_normalise
+from cdspp.core.linalg import dense, row_normalise
 from cdspp.methods import base
 from cdspp.methods.base import Float, Int, Iteration, Problem
 from cdspp.methods.shared.machines import OneVersusOne
@@ -70,6 +70,7 @@ class SVMT(base.HeterogeneousClassifier):
     display_name = "SVM_t"
     supervised = True
     uses_source = False
+    accepts_sparse = True
 
     _parameter_constraints = {
         "strategy": [StrOptions({"platt", "decision", "ovo"})],
@@ -83,7 +84,7 @@ class SVMT(base.HeterogeneousClassifier):
         kernel = float(size.n_labelled * size.n_target)
         n_pairs = size.n_classes**2 / 2
         decisions = n_pairs * size.n_unlabelled
-        seconds = 0.004 + 1e-10 * kernel * size.d_target
+        seconds = 0.004 + 1e-10 * kernel * size.d_target * size.density
         seconds += 5e-6 * n_pairs + 7e-8 * decisions
         return seconds, 8e-6 * kernel + 24e-6 * decisions
 
@@ -94,7 +95,7 @@ class SVMT(base.HeterogeneousClassifier):
         codes = problem.y_labelled
         self._rows, self._present = self._prepare(problem.X_labelled), np.unique(codes)
         with np.errstate(over="ignore", invalid="ignore"):
-            gram: Float = self._rows @ self._rows.T
+            gram = dense(self._rows @ self._rows.T)
         if not np.isfinite(gram).all():
             raise MethodFailed("inner products overflow: scale the features or set l2")
         self._machines: list[OneVersusOne] = []
@@ -130,8 +131,8 @@ class SVMT(base.HeterogeneousClassifier):
 
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
         if not self._machines:
-            return np.repeat(self._present, len(X)), None
-        kernel = self._prepare(X) @ self._rows.T
+            return np.repeat(self._present, X.shape[0]), None
+        kernel = dense(self._prepare(X) @ self._rows.T)
         if self.strategy == "ovo":
             return self._machines[0].predict(kernel), None
         scores = np.column_stack([m.decision_values(kernel) for m in self._machines])

@@ -26,6 +26,7 @@ from cdspp.core.labels import keep_labels
 from cdspp.core.names import PathLike, fit_key, trials_of_block
 from cdspp.methods import make_seeded, method_class
 from cdspp.methods.base import HeterogeneousClassifier, Iteration, SourceDomain
+from cdspp.methods.cost import MAX_DENSE
 from cdspp.methods.source_vote import SourceVote
 from cdspp.stages import formats
 from cdspp.stages.source_states import SourceState
@@ -152,9 +153,10 @@ def _write_fit(
         key = fit_key(fit.predictions)
         places = {"benchmark": job_inputs.benchmark, "task": job_inputs.task}
         run = external_reader(files["predictions"], setting=key.setting, **places)
-    sparse = bool(fit.bridge) and method_class(fit.method).accepts_sparse
     how: dict[str, Any] = {"overlap": fit.overlap, "bridge": fit.bridge}
-    trials = read_trials(files, **how, keep_sparse=sparse)
+    if method_class(fit.method).accepts_sparse:
+        how["max_dense"] = 0 if fit.bridge else MAX_DENSE
+    trials = read_trials(files, **how)
     done = DoneTrials(fit, made_of, inputs)
     rows: dict[str, list[Any]] = {name: [] for name in formats.FIT_COLUMNS}
     results = []

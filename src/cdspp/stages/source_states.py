@@ -20,7 +20,7 @@ from scipy.sparse import issparse
 
 from cdspp.core import names
 from cdspp.core.errors import DataError
-from cdspp.core.linalg import n_rows
+from cdspp.core.linalg import dense, n_rows
 from cdspp.core.seeding import generator
 from cdspp.methods.base import SourceDomain
 from cdspp.methods.bridge import PAIRS, SHARED
@@ -191,7 +191,7 @@ class SourceState:
             case "permuted-labels":
                 return SourceDomain(X, rng.permutation(y))
             case names.CLASS_NOISE:
-                rows = X.toarray() if issparse(X) else np.asarray(X)
+                rows = dense(X)
                 classes, codes = np.unique(y, return_inverse=True)
                 means = rng.standard_normal((len(classes), rows.shape[1]))
                 drawn = means[codes] + self.spread * rng.standard_normal(rows.shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from cdspp.core.errors import DataError
 from cdspp.core.files import content_digest
+from cdspp.core.linalg import dense
 from cdspp.core.names import LABELLED, PathLike
 from cdspp.methods.base import UNLABELLED, SourceDomain
 from cdspp.methods.bridge import PAIRS, SAME_NAMES, SHARED
@@ -84,19 +86,20 @@ def read_trials(
     *,
     overlap: str = "exclude",
     bridge: Mapping[str, Any] = {},
-    keep_sparse: bool = False,
+    max_dense: float = math.inf,
 ) -> Iterator[Trial]:
     """Yield the trials of a block.
 
     If `overlap` is "exclude", unlabelled target samples that are also labelled source
-    samples of the same trial, by id, are left out. `bridge`, to the first source, may
-    have `shared_columns`, "same-names" or pairs of names, and `paired_rows`, a number.
+    samples of the same trial, by id, are left out. Sparse rows with more than
+    `max_dense` values stay sparse. `bridge`, to the first source, may have
+    `shared_columns`, "same-names" or pairs of names, and `paired_rows`, a number.
     DataError: a file is damaged, features and splits have different samples, columns
     have no names, or there are too few paired rows.
     """
-    read = [_read_domain(files, name, keep_sparse) for name in source_features(files)]
+    read = [_read_domain(files, name, max_dense) for name in source_features(files)]
     source = read[0][0]
-    target, split = _read_domain(files, "target_features", keep_sparse)
+    target, split = _read_domain(files, "target_features", max_dense)
     shared = _shared_columns(files, source, target, bridge.get(SHARED))
     pairs = _pair_reader(files, source, target, bridge.get(PAIRS, 0))
     prior = files.get("prior")
@@ -134,7 +137,7 @@ def source_features(files: TaskFiles) -> list[str]:
 
 
 def _read_domain(
-    files: TaskFiles, name: str, keep_sparse: bool
+    files: TaskFiles, name: str, max_dense: float
 ) -> tuple[Features, dict[str, NDArray[Any]]]:
     features = formats.read_features(files[name])
     split_file = files[name.replace("features", "split")]
@@ -144,8 +147,8 @@ def _read_domain(
         fault = "its rows are not those that the splits were drawn from"
         remedy = "Delete the features of this domain and run again."
         raise DataError(f"{files[name]}: {fault}. {remedy}")
-    if not keep_sparse and not isinstance(features.X, np.ndarray):
-        features = replace(features, X=features.X.toarray())
+    if math.prod(features.X.shape) <= max_dense:
+        features = replace(features, X=dense(features.X))
     return features, split
 
 

@@ -92,6 +92,7 @@ class CDSPPBridge(CDSPP):
     identifier = "cdspp-bridge"
     display_name = "CDSPP+bridge"
     bridges = frozenset({SHARED, PAIRS})
+    accepts_sparse = False
     several_sources = False
 
     _parameter_constraints = CDSPP._parameter_constraints | {

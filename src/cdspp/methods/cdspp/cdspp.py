@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
 
@@ -78,8 +79,9 @@ class CDSPPSup(SubspaceRecogniser):
     -----
     Cost O(n d min(n, d) + min(n, d)^3) a domain and O(C^3) for the eigenproblem. The
     paper's text mentions neither the centring nor the scaled means; the released code
-    does both, and so do the defaults. Rows that stay in their file take memory for the
-    matrices, the results and a chunk.
+    does both, and so do the defaults. For sparse rows, read n d as the number of values
+    stored. Rows that stay in their file take memory for the matrices, the results and a
+    chunk.
 
     References
     ----------
@@ -111,6 +113,7 @@ class CDSPPSup(SubspaceRecogniser):
     identifier = "cdspp-sup"
     display_name = "CDSPP_sup"
     supervised = True
+    accepts_sparse = True
     reads_files = True
     several_sources = True
     option_notes = {
@@ -146,7 +149,10 @@ class CDSPPSup(SubspaceRecogniser):
         # Five iterations on a growing share of rows cost as much as three.
         fits = 1 if cls.supervised else 3
         sides = [(size.n_source, size.d_source, 1), (n_target, size.d_target, fits)]
-        products = sum(k * min(n, d) ** 2 * (n + d) for n, d, k in sides)
+        products = sum(
+            k * min(n, d) ** 2 * (min(n, d) + size.density * max(n, d))
+            for n, d, k in sides
+        )
         squares = sum(min(n, d) ** 2 for n, d, _ in sides)
         C, per_row = size.n_classes, (n_target + size.n_source) * size.n_classes
         by_class = (1 if cls.supervised else 5) * (4e-10 * C**3 + 2e-8 * per_row)
@@ -158,7 +164,7 @@ class CDSPPSup(SubspaceRecogniser):
         X_unlabelled = prepared.X_unlabelled
         domains = [RowsInUse(X, y) for X, y in prepared.sources]
         for rows in (X_unlabelled, prepared.X_labelled, *(part.X for part in domains)):
-            if isinstance(rows, FileRows):
+            if isinstance(rows, FileRows) or issparse(rows):
                 require_memory_for(rows)
         labelled = RowsInUse(prepared.X_labelled, prepared.y_labelled)
         pairs_source, pairs_target = self._pairs(prepared)
@@ -318,7 +324,6 @@ class CDSPPPCA(CDSPP):
     identifier = "cdspp-pca"
     display_name = "CDSPP+PCA"
     centres_rows = True
-    accepts_sparse = True  # principal components leave sparse rows so
     reads_files = False  # principal components are of rows in memory
     several_sources = False
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
+from scipy.sparse import issparse
 
 from cdspp.core import file_rows
 from cdspp.core.file_rows import FileRows, mapped
@@ -19,10 +20,12 @@ from cdspp.core.linalg import (
     column_signs,
     psd_factor,
     scaled_on_both_sides,
+    scaled_rows,
     symmetric_product,
 )
 from cdspp.core.memory import require_memory
 from cdspp.methods.base import Float, Int
+from cdspp.methods.shared.machines import stacked
 
 # From this share of d on, rows in use are not solved for by rows: that reads their
 # Gram matrix in three more products, and needs them copied into one piece.
@@ -112,12 +115,14 @@ class Inverse(NamedTuple):
 class Side:
     """Rows (n, d) of one domain, of unit length, and all that depends only on it.
 
+    They are dense or CSR, which no step makes dense.
+
     Answers ``K^{-1} M`` for ``K = X^T L X + alpha I`` and the class sums
     ``M = X^T Y``, where ``L = diag(own + other / 2) - Y Y^T`` and `own`, `other` are
     the class sizes of this domain and of the other one.
     """
 
-    X: Float
+    X: Any
     codes: Int
     class_counts: Int
     alpha: float
@@ -171,7 +176,7 @@ class Side:
             factor, scale, shift = self._factor_of_rows(other / 2.0)
             return Inverse(factor, self.alpha, self._root(scale, shift, self.X))
         weights = np.sqrt(self.class_counts + other / 2.0)[self.codes]
-        K = symmetric_product(self.X * weights[:, None], of_rows=False)
+        K = symmetric_product(scaled_rows(self.X, weights), of_rows=False)
         return Inverse(_regularised_factor(K, self.sums, self.alpha), self.alpha)
 
     def _root(self, scale: Float, shift: Float, B: Float) -> Float:
@@ -220,7 +225,8 @@ class RowsInUse(NamedTuple):
         elif used is None:
             yield X, codes
         else:
-            step = max(1, file_rows.CHUNK_VALUES // max(1, X.shape[1]))
+            width = X.nnz // X.shape[0] if issparse(X) else X.shape[1]
+            step = max(1, file_rows.CHUNK_VALUES // max(1, width))
             for start in range(0, len(used), step):
                 chosen = slice(start, start + step)
                 yield X[used[chosen]], codes[chosen]
@@ -274,6 +280,8 @@ def side_of(parts: list[RowsInUse], n_classes: int, alpha: float) -> AnySide:
     some = [part for part in parts if len(part.codes)]
     if len(some) == 1 and some[0].used is None and isinstance(some[0].X, np.ndarray):
         rows = some[0].X
+    elif some and issparse(some[0].X):
+        rows = stacked([rows for part in some for rows, _ in part.chunks()])
     elif n >= NEARLY_ALL * d:
         return ChunkedSide(parts, codes, class_counts, alpha)
     else:
@@ -285,12 +293,13 @@ def side_of(parts: list[RowsInUse], n_classes: int, alpha: float) -> AnySide:
     return Side(rows, codes, class_counts, alpha)
 
 
-def require_memory_for(rows: FileRows) -> None:
-    """Refuse rows of a file, all that may be in use, whose matrices exceed memory."""
+def require_memory_for(rows: Any) -> None:
+    """Refuse rows, all that may be in use, whose square matrices exceed memory."""
     n, d = rows.shape
     side = min(n, d)
+    copied = 0 if issparse(rows) else side * d
     require_memory(
-        3 * side**2 + side * d,  # three square matrices are held at once
+        3 * side**2 + copied,  # three square matrices are held at once
         f"CDSPP on {n} rows of {d} features, with square matrices of the smaller "
         "number,",
         "Leave rows or features out.",

@@ -164,7 +164,8 @@ class NearestMean:
     n_classes: int
 
     def __post_init__(self) -> None:
-        if len(self.means) != len(self.present):  # of a damaged model file
+        """Refuse means that are not one per class, those of a damaged model file."""
+        if len(self.means) != len(self.present):
             raise ValueError(f"{len(self.means)} means of {len(self.present)} classes")
 
     def probabilities(self, Z: Float) -> Float:

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.sparse import issparse
-from sklearn.preprocessing import normalize
 from sklearn.svm import SVC, LinearSVC
 
 from cdspp.core.files import storable
-from cdspp.core.linalg import row_normalise, softmax, squared_distances
+from cdspp.core.linalg import softmax, squared_distances
 from cdspp.methods.base import Float, Int
 from cdspp.methods.labels import ignore_few_rows
 from cdspp.methods.shared.common_subspace import expand_classes
@@ -141,13 +140,6 @@ def _votes(values: Float, n_classes: int) -> Int:
         votes[a] += wins
         votes[b] += ~wins
     return votes
-
-
-def unit_rows(X: Any) -> Any:
-    """Return rows of unit length, sparse ones as CSR; a zero row stays zero."""
-    if not issparse(X):
-        return row_normalise(X)
-    return normalize(X) if X.shape[0] else X
 
 
 def stacked(parts: list[Any], *, columns: bool = False) -> Any:
