@@ -20,7 +20,7 @@ import pandas as pd
 
 from benchmarks.planted import Planted, PlantedProblem
 from cdspp.analysis.summary import mean_sd
-from cdspp.analysis.verdicts import ALPHA, HELPS, judge_pair, paired_gain
+from cdspp.analysis.verdicts import ALPHA, HELPS, decide_pair, paired_gain
 from cdspp.core.errors import CollapseWarning, MethodFailed
 from cdspp.core.provenance import limit_threads
 from cdspp.core.seeding import integer_seed
@@ -134,7 +134,7 @@ def bench_geometry(
                 "gain": gain.gain,
                 "low": gain.low,
                 "high": gain.high,
-                "pair": judge_pair(gain, MARGIN),
+                "pair": decide_pair(gain, MARGIN),
                 "problems": gain.trials,
             }
         )

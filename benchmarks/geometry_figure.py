@@ -12,7 +12,7 @@ from cdspp.report.figures.style import (
     MUTED,
     canvas,
     figure_name,
-    quiet,
+    hide_spines,
     style_of,
     width,
 )
@@ -75,4 +75,4 @@ def _panel(axes: Axes, gains: pd.DataFrame) -> None:
             label=figure_name(group["display_name"].iloc[0]),
         )
     axes.set_xticks(sorted(gains["shared"].unique()))
-    quiet(axes, grid="y")
+    hide_spines(axes, grid="y")

@@ -19,10 +19,10 @@ from cdspp.analysis.verdicts import (
     HURTS,
     PairedGain,
     Stratum,
-    agreed,
     by_class,
+    decide_all,
     gain_of,
-    judge_tasks,
+    joint_verdict,
     two_way_gain,
 )
 from cdspp.core.names import ALONE, REAL, SWAPPED, WITHOUT_SOURCE
@@ -183,7 +183,7 @@ def _case(pool: Gains, truth: Float, error: Float, n_pools: int) -> dict[str, An
     states = list(pool[ACCURACY])
     for measure, true in zip(MEASURES, truth, strict=True):
         gains = {state: crossed for state, (_, crossed) in pool[measure].items()}
-        verdict = judge_tasks([gains], margin=MARGIN)[0]
+        verdict = decide_all([gains], margin=MARGIN)[0]
         words.append(verdict.name)
         for over, state in ((ALONE, ALONE), (HARDEST, verdict.hardest)):
             plain, crossed = pool[measure][state]
@@ -193,7 +193,7 @@ def _case(pool: Gains, truth: Float, error: Float, n_pools: int) -> dict[str, An
             halves = [each.high - each.gain for each in (plain, crossed)]
             intervals[f"{measure} {over}"] = [off, *halves, plain.error, crossed.error]
     return {
-        "word": agreed(*words),
+        "word": joint_verdict(*words),
         "true": _true_words(states, truth, 0 * error),
         "surely": _true_words(states, truth, 2 * error),
         "intervals": intervals,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from cdspp.report.figures.style import MUTED, canvas, quiet, style_of, width
+from cdspp.report.figures.style import MUTED, canvas, hide_spines, style_of, width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,4 +61,4 @@ def _panel(axes: Axes, measured: pd.DataFrame, column: str, title: str) -> None:
         )
     axes.set(xscale="log", yscale="log", xlabel="target rows", ylabel=title)
     axes.yaxis.set_minor_formatter("")
-    quiet(axes, grid="y")
+    hide_spines(axes, grid="y")

@@ -20,7 +20,7 @@ from scipy.special import ndtri
 from benchmarks.planted import Planted
 from benchmarks.populations import MARGIN, judge_population
 from cdspp.analysis.compare import compare
-from cdspp.analysis.verdicts import PairedGain, Stratum, judge_tasks, two_way_gain
+from cdspp.analysis.verdicts import PairedGain, Stratum, decide_all, two_way_gain
 from cdspp.core.names import ALONE, REAL
 from cdspp.core.seeding import generator
 from cdspp.methods.base import Float
@@ -170,7 +170,7 @@ def judge_scores(
     tasks, benchmarks = Counter[str](), Counter[str]()
     for _ in range(n_draws):
         benchmark = simulate(SCENARIOS[scenario], (n_tasks, n_trials), rng)
-        judged = judge_tasks([_gains(task) for task in benchmark], margin=MARGIN)
+        judged = decide_all([_gains(task) for task in benchmark], margin=MARGIN)
         words = [verdict.name for verdict in judged]
         tasks.update(words)
         benchmarks.update(set(words))

@@ -248,7 +248,7 @@ def test_a_study_runs_from_the_wheel_in_any_folder_and_the_package_may_move(
     others = [["plan", "toy.yaml"], ["status", "toy.yaml"], ["verify", "results/toy"]]
     said = looks(["fetch"], *others)
     assert "my-mean   " in said
-    assert "missing is made by" not in said
+    assert "To make the missing" not in said
     assert "office-caltech-10   " in said
     assert "all as computed" in said
     said = looks(["constraints"], ["cite", "results/toy"], ["bundle", "results/toy"])

@@ -1,15 +1,15 @@
 """Two tables that share some columns.
 
-Two laboratories measured different things, and a few of the same.
+Two laboratories measured mostly different properties, and two in common.
 
 The first laboratory measured eight properties of its wines and knows every cultivar.
-The second measured six of other wines and knows the cultivar of a few; two columns are
-in both tables. The script labels the other wines of the second laboratory in four ways,
-with one to eight labelled wines of each cultivar, and prints the share of right labels.
-The fewer labels there are, the more the shared columns add here. With one label, 88.4 %
-are right by them, against 73.3 % of an SVM without a source. Most of that gain comes
-from the wines without a label, which alone give 86.5 %: the source adds 1.9 points to
-it. With four labels it adds nothing.
+The second measured six properties of other wines and knows the cultivar of a few; two
+columns are in both tables. The script labels the other wines of the second laboratory
+in four ways, with one to eight labelled wines per cultivar, and prints the share of
+correct labels. The fewer labels there are, the more the shared columns add here. With
+one label per cultivar, they label 88.4 % correctly, against 73.3 % for an SVM without a
+source. Most of that gain comes from the unlabelled wines, which reach 86.5 % without
+the source: the source adds 1.9 points. With four labels it adds nothing.
 
 Picture: Accuracy by the number of labelled wines, over five draws of them.
 """
@@ -34,7 +34,7 @@ field = field[[*wines.data.columns[1:5], "flavanoids", "color_intensity"]]
 shared = [name for name in lab if name in field]
 print("shared columns:", ", ".join(shared))
 
-# A column that both have is on the scale of the source, any other on its own.
+# # A shared column is on the scale of the source, any other column on its own.
 scaler = StandardScaler().set_output(transform="pandas")
 X = scaler.fit_transform(field)
 X[shared] = (field[shared] - lab[shared].mean()) / lab[shared].std(ddof=0)

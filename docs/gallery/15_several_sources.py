@@ -1,17 +1,17 @@
 """Several sources.
 
-Three archives with labels, two of which resemble the new data.
+Three labelled archives, two of which resemble the new data.
 
-The classes of the new data lie in a space of five dimensions that nobody measures. Two
-archives measure it in ways of their own, with 20 and 40 features. The third archive
-has the same classes, arranged otherwise. CDSPP takes all archives in one problem, and
-leaving one out shows its worth: with all three, 80.5 % are right, and 93.0 % without
-the third one. A vote of one fit per source (`SourceVote`, for any method) reaches
-93.8 %. Before you trust either, look at the fit without a source: 92.4 % here.
+The classes of the new data lie in an unobserved space of five dimensions. Two archives
+measure it in their own ways, with 20 and 40 features. The third archive has the same
+classes in a different arrangement. CDSPP uses all archives in one problem, and leaving
+one out shows its value: with all three, 80.5 % of the labels are correct, without the
+third, 93.0 %. A vote of one fit per source (`SourceVote`, for any method) reaches 93.8
+%. Before you trust either, compare it with the fit without a source: 92.4 % here.
 
 All numbers are means over ten draws of classes, rows and labels.
 
-Picture: Accuracy with one labelled row of each class; the bars are standard errors.
+Picture: Accuracy with one labelled row per class; the bars are standard errors.
 """
 
 import matplotlib.pyplot as plt

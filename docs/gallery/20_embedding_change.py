@@ -1,19 +1,19 @@
 """The embedding model has changed.
 
-Old and new embeddings of the same texts, labels on the old ones: which method to use?
+Old and new embeddings of the same texts, with labels on the old ones.
 
 The labelled archive is embedded by the old model, the new documents by the new one, and
-nobody wants to label again or to embed the whole archive again. A few documents that
-both models have embedded are the bridge, and need no label. The script gives `compare`
-10, 30 and 80 of them, in three draws, and counts the right labels of its best bet: with
-30, they are 89.6 % on average, and 77.9 % without the archive. The documents are
-docstrings of SciPy, the classes five of its modules; two new documents of each have a
-label. The old model knows words, the new one runs of letters. All columns of an
-embedding have one unit, so that `scale="none"` leaves them as they are.
-`cdspp run resources/studies/embedding-change.yaml` fetches CLINC150 and measures the
-same change in trials, by every method for paired documents.
+labelling or embedding the whole archive again would be too expensive. A few documents
+that both models have embedded form the bridge, and need no label. The script gives
+`compare` 10, 30 and 80 of these documents, in three draws, and counts the correct
+labels of its best bet: with 30 documents 89.6 % on average, without the archive 77.9 %.
+The documents are docstrings of SciPy, and the classes are five of its modules; two new
+documents per class have a label. The old model counts words, the new one runs of
+letters. All columns of an embedding have one unit, so `scale="none"` leaves them
+unscaled. `cdspp run resources/studies/embedding-change.yaml` fetches CLINC150 and
+measures the same change over trials, with every method for paired documents.
 
-Picture: Right labels by the number of paired documents, over three draws.
+Picture: Correct labels by the number of paired documents, over three draws.
 """
 
 import inspect
@@ -50,7 +50,7 @@ for pairs, draw in [(pairs, draw) for pairs in (10, 30, 80) for draw in range(3)
     order = np.random.default_rng(draw).permutation(len(old))
     both, archive, X = order[:pairs], order[80:160], new[order[160:]]
     truth = pd.Series(labels[order[160:]])
-    y = truth.where(truth.groupby(truth).cumcount() < 2)  # two labels of each class
+    y = truth.where(truth.groupby(truth).cumcount() < 2)  # two labels per class
     bridge = (old[both], new[both])
     source = SourceDomain(old[archive], labels[archive], paired_rows=bridge)
     found = compare(X, y, source=source, scale="none")

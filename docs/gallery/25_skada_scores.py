@@ -1,17 +1,17 @@
-"""Scores of skada, without a target label.
+"""Selecting an option by skada's scores, without target labels.
 
 CDSPP brings both domains into one subspace, where the scores of skada apply.
 
-skada adapts domains with equal features, and its scores choose options without a label
-of the target. Here they choose the `alpha` of CDSPP, in twenty draws of digits: pixels
-in the source, Fourier magnitudes in the target, three labels of each digit. Scores of
-how sure the answers are choose well: by entropy, 51.8 % are right, 2.7 points more than
-by default, with a standard error of 0.8. Scores that estimate the accuracy from the
-source choose badly: the weighted one expects 0.979 at the default, where 49.1 % are
-right; CDSPP has seen those labels. No score asks whether the source helps: without it,
-54.7 % are right.
+skada adapts domains with equal features, and its scores select options without target
+labels. Here they select the `alpha` of CDSPP, in twenty draws of digits: pixels in the
+source, Fourier magnitudes in the target, three labels per digit. Scores of the
+certainty of predictions select well: by entropy, 51.8 % of the labels are correct, 2.7
+points more than by default, with a standard error of 0.8. Scores that estimate the
+accuracy from the source select badly: the weighted one expects 0.979 at the default,
+where 49.1 % are correct; CDSPP has already seen those labels. No score tests whether
+the source helps: without it, 54.7 % are correct.
 
-Picture: Right labels, and two scores that estimate them from the source, by alpha.
+Picture: Correct labels, and two scores that estimate them from the source, by alpha.
 """
 
 import matplotlib.pyplot as plt

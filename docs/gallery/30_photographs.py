@@ -1,16 +1,16 @@
-"""Pictures of a catalogue, and photographs.
+"""Catalogue pictures and photographs.
 
-The pictures of a catalogue all have a label, and so have a few photographs.
+Every picture of a catalogue has a label, but only a few photographs do.
 
 Digits stand in for both, so that nothing is downloaded: bright on black in the
-catalogue, where visual words describe them, and dark on a noisy ground in the
-photographs, where principal components of the pixels do. One photograph of each class
-has a label. Beside an SVM, 56.7 % right, the 64.0 % of CDSPP look as if the catalogue
-helped. Yet it reaches 66.7 % without a source, and 63.7 % with one whose labels are
-permuted: the gain is that of the photographs without a label.
+catalogue, described by visual words, and dark on a noisy background in the photographs,
+described by principal components of the pixels. One photograph per class has a label.
+Compared with an SVM, which labels 56.7 % correctly, the 64.0 % of CDSPP suggest that
+the catalogue helped. Yet CDSPP reaches 66.7 % without a source, and 63.7 % with a
+source whose labels are permuted: the gain comes from the unlabelled photographs.
 
-Picture: Five images of either kind; share of right labels, with deviations over four
-draws.
+Picture: Five images of either kind; share of correct labels, with standard deviations
+over four draws.
 """
 
 from pathlib import Path

@@ -1,16 +1,15 @@
-"""What a study asks of a cluster.
+"""The resources that a study requests from a cluster.
 
-Each job asks the scheduler for the memory and the minutes that it will need.
+Each job requests the memory and the minutes that it will need.
 
-The cost model knows what a fit needs before it runs, so that nobody has to guess. The
-script shows the profile that submits the jobs, where partition and account are named as
-well, and the most that one job with a method asks for in the study of the paper; quick
-methods share a job. With the plugin `snakemake-executor-plugin-slurm` installed, the
-line `snakemake --workflow-profile workflow/profiles/slurm --configfile mine.yaml`
-submits all jobs of a study. A job that fails is repeated once and asks for twice as
-much.
+The cost model forecasts the resources of a fit before it runs, so that nobody has to
+guess. The script shows the profile that submits the jobs, which also names partition
+and account, and the largest request of a job with each method in the study of the
+paper; quick methods share a job. With the plug-in `snakemake-executor-plugin-slurm`
+installed, `snakemake --workflow-profile workflow/profiles/slurm --configfile mine.yaml`
+submits all jobs of a study. A failed job is repeated once with twice the resources.
 
-Picture: The most that one job with a method asks for: minutes, and megabytes of memory.
+Picture: Largest request of one job with a method: minutes, and megabytes of memory.
 """
 
 import matplotlib.pyplot as plt

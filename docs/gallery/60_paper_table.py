@@ -1,11 +1,11 @@
-"""From a study to the table of a paper.
+"""From a study to a table in a paper.
 
-A finished study holds its tables in LaTeX, and its results as data frames.
+A finished study provides its tables in LaTeX, and its results as data frames.
 
 The script writes a study of two tables of wines, runs it with `cdspp run` up to the
 tables that it needs, prints the table as LaTeX, and loads the results to draw what a
-table cannot show: the trials one by one. Given the folder of a study that has run, it
-takes that.
+table cannot show: the individual trials. Given the folder of a finished study, it uses
+that instead.
 
 Picture: Accuracy over the trials, by method: median, quartiles and extremes.
 """

@@ -1,15 +1,16 @@
 """The idea of CDSPP.
 
-One projection for each domain brings rows of one class together, whatever their domain.
+One projection per domain brings rows of one class together, whatever their domain.
 
-The source has three features, the target has six others; nothing tells which of them
-mean the same. Three labelled rows of each class in the target are enough to find
-projections after which a class of either domain lies in one place, so that the rows of
-the source count as examples for the target. The other target rows then label each
-other, the surest first, and the projections are fitted again: five iterations by
+The source has three features and the target six others; nothing indicates which of them
+have the same meaning. Three labelled target rows per class are enough to find
+projections that map each class of both domains to one place, so that the source rows
+serve as examples for the target. The remaining target rows then label each other, the
+most certain first, and the projections are fitted again, for five iterations by
 default.
 
-Picture: Both domains as they are, and in the common subspace; filled: a label is known.
+Picture: Both domains as measured, and in the common subspace; filled markers have a
+known label.
 """
 
 from itertools import product
@@ -24,7 +25,7 @@ rng = np.random.default_rng(0)
 truth = np.arange(90) % 3
 X_source = np.eye(3)[truth] + 0.25 * rng.standard_normal((90, 3))
 X = np.eye(3, 6)[(truth + 1) % 3] + 0.3 * rng.standard_normal((90, 6))
-y = np.where(np.arange(90) < 9, truth, -1)  # three of each class are labelled
+y = np.where(np.arange(90) < 9, truth, -1)  # three per class are labelled
 
 model = CDSPP().fit(X, y, source=SourceDomain(X_source, truth))
 for number, each in enumerate(model.history_, 1):
@@ -35,7 +36,7 @@ print("eigenvalues:", model.eigenvalues_.round(2))
 figure, axes = plt.subplots(1, 3, figsize=(8, 3))
 together = axes[2]
 common = np.vstack([model.transform_source(X_source), model.transform(X)])
-flat = PCA(2).fit_transform(common)  # three dimensions, seen from where most is seen
+flat = PCA(2).fit_transform(common)  # 3 dimensions to the 2 of largest variance
 views = (
     (X_source, flat[:90], "o", np.ones(90, dtype=bool)),
     (X, flat[90:], "s", y != -1),

@@ -11,9 +11,9 @@ from typing import Any
 from cdspp.core.version import VERSION
 
 __version__ = VERSION
-# What modules log reaches the handlers of a program, and no screen without them.
+# Messages logged here reach handlers of the program, and no screen without handlers.
 logging.getLogger(__name__).addHandler(logging.NullHandler())
-# The module of each public name, as `__init__.pyi` lists them for type checkers, too.
+# The module of each public name; `__init__.pyi` lists the same for type checkers.
 _NAMED = re.compile(r"^from (\S+) import \(?\s*(\w+) as", flags=re.MULTILINE)
 _LIST = Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")
 _PLACES = {name: module for module, name in _NAMED.findall(_LIST)}
@@ -21,7 +21,7 @@ __all__ = ["__version__", *_PLACES]
 
 
 def __getattr__(name: str) -> Any:
-    """Import names on first use: most jobs of a study need no estimator."""
+    """Import names on first use, because most jobs of a study need no estimator."""
     if name not in _PLACES:
         raise AttributeError(f"module 'cdspp' has no attribute {name!r}")
     return getattr(import_module(_PLACES[name]), name)

@@ -1,4 +1,4 @@
-"""A logger of Snakemake that writes events as lines of JSON, for ``cdspp run``."""
+"""A logger for Snakemake that writes events as lines of JSON, for ``cdspp run``."""
 
 import json
 from dataclasses import dataclass, field
@@ -33,11 +33,11 @@ class LogHandler(LogHandlerBase, FileHandler):
         FileHandler.__init__(self, self.settings.events, encoding="utf-8")
 
     def format(self, record: LogRecord) -> str:
-        """Return a record as JSON; what JSON lacks becomes text."""
+        """Return a record as JSON; values without a JSON form become text."""
         fields = {k: v for k, v in vars(record).items() if k not in OF_PYTHON}
         fields |= {"level": record.levelname, "message": record.getMessage()}
         fields["dryrun"] = self.common_settings.dryrun
         return json.dumps(fields, default=str, skipkeys=True)
 
     def handleError(self, record: LogRecord) -> None:
-        """Let the workflow go on where the reader is gone."""
+        """Let the workflow continue if the reader is gone."""

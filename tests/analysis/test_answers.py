@@ -21,7 +21,7 @@ from cdspp.analysis.source_help import (
     compare_with_rivals,
     no_comparisons,
 )
-from cdspp.analysis.verdicts import agreed, gain_of
+from cdspp.analysis.verdicts import gain_of, joint_verdict
 
 Gains = dict[str, Any]
 SURE = 0.001  # a standard error, in fractions; one of SHAKY leaves all open
@@ -190,7 +190,7 @@ def with_measures(**words: str) -> pd.DataFrame:
     """Return comparisons whose verdict was made from other words of both measures."""
     found = told(a_b=HELPED)
     return found.assign(
-        verdict=agreed(words["accuracy"], words["balanced"]),
+        verdict=joint_verdict(words["accuracy"], words["balanced"]),
         accuracy_verdict=words["accuracy"],
         balanced_verdict=words["balanced"],
         balanced_gain=-0.065,

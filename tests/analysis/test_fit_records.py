@@ -10,8 +10,8 @@ from support.result_files import rewrite_record
 
 from cdspp.analysis.fit_records import (
     mixed_devices,
+    mixed_fits_note,
     mixed_versions,
-    mixtures_note,
     read_fit_records,
 )
 from cdspp.core.files import read_json, write_record
@@ -83,9 +83,9 @@ def test_a_row_of_a_processor_and_a_gpu_is_told_with_its_numbers_of_trials(
     for path, device in zip(paths, ["GPU 1", "cpu", "GPU 1", "cpu"], strict=True):
         extra = {**read_json(path)["extra"], "device": device}
         rewrite_record(path.with_suffix(".parquet"), extra=extra)
-    assert mixtures_note(paths) == ""  # each of one kind
+    assert mixed_fits_note(paths) == ""  # each of one kind
     more = write_block(paths[0], trials=2, device="cpu")
-    told = mixtures_note([*paths, more])
+    told = mixed_fits_note([*paths, more])
     assert "digits/main/print_sketch/svm-t GPU 1 (5 trials), cpu (2 trials)." in told
     assert "--forceall" in told
     assert "sketch_photo" not in told
@@ -95,7 +95,7 @@ def test_a_row_of_a_processor_and_a_gpu_is_told_with_its_numbers_of_trials(
     rewrite_record(
         more.with_suffix(".parquet"), extra=read_json(more)["extra"] | versions
     )
-    both = mixtures_note([*paths, more])
+    both = mixed_fits_note([*paths, more])
     assert both.endswith(told)
     assert "numpy 2.3.1 (1 fit)" in both
 

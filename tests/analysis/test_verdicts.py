@@ -22,11 +22,11 @@ from cdspp.analysis.verdicts import (
     UNDECIDED,
     PairedGain,
     Verdict,
-    agreed,
+    decide_all,
+    decide_pair,
     gain_of,
     holm,
-    judge_pair,
-    judge_tasks,
+    joint_verdict,
 )
 from cdspp.core.names import ALONE, MATCHED
 
@@ -49,11 +49,11 @@ def task(none: float, other: float, error: float = 0.001, trials: int = 10) -> T
 
 
 def judge(gains: Task, margin: float = MARGIN) -> Verdict:
-    return judge_tasks([gains], margin=margin)[0]
+    return decide_all([gains], margin=margin)[0]
 
 
 def words(tasks: Sequence[Task], collapsed: Sequence[bool] = ()) -> list[str]:
-    judged = judge_tasks(tasks, margin=MARGIN, collapsed=collapsed)
+    judged = decide_all(tasks, margin=MARGIN, collapsed=collapsed)
     return [verdict.name for verdict in judged]
 
 
@@ -132,7 +132,7 @@ def test_fewer_than_five_trials_give_no_verdict(trials: int) -> None:
     assert trials < MIN_TRIALS == 5
     assert words([few]) == [TOO_FEW]
     assert words([{**many, "noise": few["noise"]}]) == [TOO_FEW]
-    assert judge_pair(few[ALONE], MARGIN) == TOO_FEW
+    assert decide_pair(few[ALONE], MARGIN) == TOO_FEW
     assert math.isnan(judge(few).p_helps)
 
 
@@ -147,7 +147,7 @@ def test_a_task_without_states_is_not_asked() -> None:
 
 
 def test_nothing_is_said_of_a_collapsed_task() -> None:
-    verdict = judge_tasks([task(0.02, 0.02)], margin=MARGIN, collapsed=[True])[0]
+    verdict = decide_all([task(0.02, 0.02)], margin=MARGIN, collapsed=[True])[0]
     assert verdict.name == COLLAPSED
     assert math.isnan(verdict.p_helps)
     assert verdict.hardest == ""
@@ -182,7 +182,7 @@ def test_collapsed_tasks_are_not_counted() -> None:
 
 def test_collapsed_flags_must_match_the_tasks() -> None:
     with pytest.raises(ValueError, match="zip"):
-        judge_tasks([task(0.0, 0.0)], margin=MARGIN, collapsed=[True, False])
+        decide_all([task(0.0, 0.0)], margin=MARGIN, collapsed=[True, False])
 
 
 def test_without_the_state_of_no_source_only_help_can_be_told() -> None:
@@ -208,7 +208,7 @@ def test_equal_is_two_one_sided_tests(side: int, trials: int) -> None:
         assert equal == (inside > 0)
         gains = {ALONE: gain_of(found), "noise": around(0.0)}
         assert judge(gains).name == (EQUAL if equal else UNDECIDED)
-        assert judge_pair(gains[ALONE], MARGIN) == (EQUAL if equal else UNDECIDED)
+        assert decide_pair(gains[ALONE], MARGIN) == (EQUAL if equal else UNDECIDED)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -239,8 +239,8 @@ def test_rows_that_no_trial_shows_widen_the_interval_of_equal(n_rows: int) -> No
     gain = replace(around(0.0), row=1 / n_rows)
     error = math.hypot(0.001, math.sqrt(3) / n_rows)
     border = float(stats.t(9).ppf(0.95)) * error
-    assert judge_pair(gain, border * 1.001) == EQUAL
-    assert judge_pair(gain, border * 0.999) == UNDECIDED
+    assert decide_pair(gain, border * 1.001) == EQUAL
+    assert decide_pair(gain, border * 0.999) == UNDECIDED
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_rows_that_no_trial_shows_widen_the_interval_of_equal(n_rows: int) -> No
     ],
 )
 def test_a_pair_is_judged_alone(mean: float, error: float, word: str) -> None:
-    assert judge_pair(around(mean, error), MARGIN) == word
+    assert decide_pair(around(mean, error), MARGIN) == word
 
 
 @pytest.mark.parametrize("n_others", [0, 3])
@@ -266,7 +266,7 @@ def test_the_detectable_gain_is_found_in_four_of_five_studies(n_others: int) -> 
     found = []
     for values in rng.normal(expected, error, (400, trials)):
         gains = {ALONE: gain_of(values), "noise": around(1.0)}
-        verdict = judge_tasks([gains, *chance], margin=0.0)[0]
+        verdict = decide_all([gains, *chance], margin=0.0)[0]
         spread = values.std(ddof=1) / error
         assert verdict.detectable == pytest.approx(expected * spread)
         found.append(verdict.name == HELPS)
@@ -290,8 +290,8 @@ def test_both_forms_of_no_source_must_say_so(word: str) -> None:
 
 
 def test_words_of_two_measures_agree_or_depend_on_the_measure() -> None:
-    assert agreed(HELPS, HELPS) == HELPS
-    assert agreed(HELPS, UNDECIDED) == agreed(HELPS, HURTS) == DEPENDS
+    assert joint_verdict(HELPS, HELPS) == HELPS
+    assert joint_verdict(HELPS, UNDECIDED) == joint_verdict(HELPS, HURTS) == DEPENDS
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -302,6 +302,6 @@ def test_the_order_of_tasks_and_states_does_not_matter(seed: int) -> None:
         {name: gain_of(rng.normal(mean, 0.02, 10)) for name in names}
         for mean in (-0.03, 0.0, 0.02, 0.05)
     ]
-    judged = judge_tasks(tasks, margin=MARGIN)
+    judged = decide_all(tasks, margin=MARGIN)
     turned = [dict(reversed(gains.items())) for gains in reversed(tasks)]
-    assert judge_tasks(turned, margin=MARGIN)[::-1] == judged
+    assert decide_all(turned, margin=MARGIN)[::-1] == judged

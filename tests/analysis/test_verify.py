@@ -55,7 +55,7 @@ def test_a_study_as_it_was_computed_has_no_fault(study: VerifiedStudy) -> None:
     # Two methods, without a source and with noise, on two tasks.
     assert told == (
         "Checked 8 fits (16 trials), 1 file of scores, 0 digests in the report: all as "
-        "computed. Not checked, since the report does not name them: 4 files of tables."
+        "computed. Not checked, as the report does not name them: 4 files of tables."
     )
 
 
@@ -114,7 +114,7 @@ def test_predictions_without_a_record_and_the_other_way_are_named(
     study.fit("svm-t").unlink()
     study.fit("cdspp").with_suffix(".json").unlink()
     gone = "No such file or directory. Run the study again"
-    record = "the record beside it, of what made it, is missing"
+    record = "the record next to it, of its origin, is missing"
     named(study, rf"cdspp/1-2\.parquet: {record}", rf"svm-t/1-2\.parquet: .*{gone}")
 
 
@@ -178,7 +178,7 @@ def test_what_a_report_names_is_compared_with_its_digests(study: VerifiedStudy) 
     figure.write_text("<svg>other</svg>")
     named(study, r"methods_goods\.svg: the report was made of another content .* by h")
     figure.unlink()
-    named(study, r"methods_goods\.svg: the report was made of it, but it is gone. Run")
+    named(study, r"methods_goods\.svg: an input of the report that is gone. Run")
     study.table("other").write_text("a\n1\n")
     assert verify(study.root, {})[1].endswith("name them: 1 file of tables.")
 
@@ -234,7 +234,10 @@ def test_a_number_that_was_changed_on_the_page_is_named(study: VerifiedStudy) ->
 def test_a_digit_that_was_changed_in_a_record_is_named(study: VerifiedStudy) -> None:
     record = study.fit().with_suffix(".json")
     record.write_text(record.read_text().replace('"dataset": "g', '"dataset": "b'))
-    named(study, r"1-2\.parquet: the record beside it was changed: its digest is not")
+    named(
+        study,
+        r"1-2\.parquet: the record next to it was changed: its own digest does not",
+    )
 
 
 def test_what_a_study_has_otherwise_comes_first(study: VerifiedStudy) -> None:
@@ -250,7 +253,7 @@ def test_fits_are_compared_with_a_configuration(study: VerifiedStudy) -> None:
     for recipe, path, expected in (
         (made_of, split, ""),
         ("other", split, "other options, another seed or other code"),
-        (made_of, drawn, f"it was made of another {drawn} than"),
+        (made_of, drawn, f"it was made from another {drawn} than"),
     ):
         wrong = fault(study.fit(), Expected(recipe, {"target_split": str(path)}))
         assert wrong.startswith(expected)
@@ -287,7 +290,7 @@ def test_what_fits_rest_on_is_named_once_and_sound_fits_are_not(
     write_rows(labels, LABEL_COLUMNS, rows.assign(label="pen"))
     split.unlink()
     other = r"photo\.parquet: the report was made of another content"
-    gone = r"1-2\.parquet: the report was made of it, but it is gone"
+    gone = r"1-2\.parquet: an input of the report that is gone"
     named(study, "web", other, gone)
 
 

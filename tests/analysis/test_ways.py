@@ -19,7 +19,7 @@ from cdspp.analysis.ways import (
     MOST_WORDS,
     Opening,
     Way,
-    counted_words,
+    count_helped,
     opening,
     statement,
     way_lines,
@@ -251,8 +251,8 @@ def test_lines_of_a_terminal_are_aligned_and_end_in_the_word() -> None:
 def test_methods_are_counted_by_word() -> None:
     plan = make_plan(methods=("svm-t", "cdspp", "dama"))
     found = draw_comparisons(plan, source_helps=0.06)
-    assert counted_words("Digits", found) == (
+    assert count_helped("Digits", found) == (
         "On Digits the source helps 1 of 2 methods and hurts none; 1 is open."
     )
     unasked = draw_comparisons(make_plan(states=()))
-    assert counted_words("Digits", unasked) == ""
+    assert count_helped("Digits", unasked) == ""

@@ -231,7 +231,9 @@ def test_compare_proposes_a_bridge_and_takes_none_in_silence(capsys: Any) -> Non
     assert length.startswith(
         f"suggestion: {option}: similarity of names 1.00, distance"
     )
-    assert ids.startswith("suggestion: 25 ids are in both files, of 85 and 85 rows. If")
+    assert ids.startswith(
+        "suggestion: 25 ids occur in both files, of 85 and 85 rows. If"
+    )
     assert ids.endswith("add --paired pairs-a.csv pairs-b.csv")
     assert main(["compare", *FILES, *chosen, *shlex.split(option)]) == 0
     said = capsys.readouterr().out
@@ -277,7 +279,7 @@ def test_an_answer_of_no_use_is_an_error_where_that_is_asked_for(capsys: Any) ->
     with pytest.raises(SystemExit, match="1"):
         main([*fit, "--model", "m.npz"])
     said = capsys.readouterr()
-    assert "--strict: the fit is of no use (one class), no file is" in said.out
+    assert "--strict: the fit is degenerate (one class), no file is" in said.out
     assert "target: 48 rows" in said.out
     assert not [*Path().glob("o.csv"), *Path().glob("m.npz")]
     chosen = ["--method", "svm-t", "--method", "shared-columns", "--repeats", "5"]

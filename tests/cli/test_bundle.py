@@ -205,7 +205,7 @@ def test_a_bundle_of_version_0_2_is_checked_without_a_list(
     _, said = verified(capsys)
     assert "No member was compared: shop.zip has no SHA256SUMS" in said
     # That version packed no predictions of other programs, which the report names.
-    assert "theirs.csv: the report was made of it, but it is gone" in said
+    assert "theirs.csv: an input of the report that is gone" in said
     assert "1 difference" in said
 
 

@@ -145,7 +145,7 @@ def test_labels_of_rows_settle_the_bet_and_join_the_fit(
     kept.loc[0, "label"] = "cat"
     kept.to_csv("rows.csv", index=False)
     assert main([*shlex.split(fit)[1:], "--force"]) == 2
-    assert "rows.csv: 'cat' is no class of the tables" in capsys.readouterr().err
+    assert "rows.csv: 'cat' is not a class of the tables" in capsys.readouterr().err
 
 
 def test_one_label_of_a_class_is_an_open_bet(

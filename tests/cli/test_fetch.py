@@ -40,4 +40,4 @@ def test_fetch_goes_on_after_a_resource_that_cannot_be_had(
     assert (tmp_path / "data/x/b.txt").read_text() == "content"
     assert main(["fetch", "x", "b", *places, *catalogue]) == 0
     assert main(["fetch", "y", *catalogue]) == 2
-    assert "nothing is published as 'y'" in capsys.readouterr().err
+    assert "no published data set 'y'" in capsys.readouterr().err

@@ -97,7 +97,7 @@ def test_a_fit_with_more_labels_says_what_changed(folder: Path, capsys: Any) -> 
         f"{n_labelled} to {n_labelled + 9} labelled rows; still target-only; " in said
     )
     assert f"{moved} of {len(new)} predictions changed." in said
-    assert "Then: chosen for want of a source. Now: the best bet" in said
+    assert "Then: chosen because no source was given. Now: the best bet" in said
 
 
 def test_a_fit_without_a_source_is_of_the_target_alone(
@@ -105,7 +105,7 @@ def test_a_fit_without_a_source_is_of_the_target_alone(
 ) -> None:
     target, output = f"--target={folder}/target.csv", f"--output={folder}/out.csv"
     assert main(["fit", target, output]) == 0
-    assert "Method: target-only, for there is no source" in capsys.readouterr().out
+    assert "Method: target-only, because there is no source" in capsys.readouterr().out
     assert main(["fit", target, output, "--force", "--option", "alpha=1"]) == 2
     assert "--option needs --method" in capsys.readouterr().err
 

@@ -384,7 +384,7 @@ def test_columns_are_found_by_the_names_given(folder: Path) -> None:
         ),
         (
             ["--drop", "Id"],
-            "name them by --label and --id (in one file alone by --target-label and",
+            "name them by --label and --id (in only one file: --target-label and",
         ),
     ],
 )

@@ -45,7 +45,7 @@ def test_a_fit_that_needs_more_memory_than_is_free_is_refused_with_both_numbers(
     monkeypatch.setattr(own_rows, "available_megabytes", lambda: 2048.0)
     with pytest.raises(DataError) as caught:
         expected_cost("shfa", *both, remedy="wait")
-    message = "shfa would need about 18.6 GB of memory for so many rows, and 2.0 GB are"
+    message = "shfa would need about 18.6 GB of memory for these rows, and 2.0 GB are"
     assert str(caught.value).startswith(message)
     assert str(caught.value).endswith("choose another method, or wait.")
     assert expected_cost("shfa", *both) == large

@@ -60,7 +60,7 @@ def test_a_folder_of_images_becomes_a_study_that_is_checked(
         "  web: 60 images, 30 a class",
         "Source: phone, target: web. Others: --source, --target",
         "Reference: cdspp. Others: --reference",
-        "Written: mine.yaml. What it costs: cdspp plan mine.yaml",
+        "Written: mine.yaml. Forecast of its cost: cdspp plan mine.yaml",
         "Next: cdspp run mine.yaml --cores 8",
     ]
     text = Path("mine.yaml").read_text()
@@ -99,7 +99,7 @@ def test_a_file_that_is_there_is_replaced_by_force_alone(
     Path("notes.yaml").write_text("kept\n")
     arguments = ["init", "notes", "--folder", "notes"]
     assert main(arguments) == 2
-    assert "notes.yaml is there already" in capsys.readouterr().err
+    assert "notes.yaml already exists" in capsys.readouterr().err
     assert Path("notes.yaml").read_text() == "kept\n"
     assert main([*arguments, "--force"]) == 0
     assert "study: notes" in Path("notes.yaml").read_text()
@@ -111,7 +111,7 @@ def test_problems_of_a_folder_are_one_error(away: Path, capsys: Any) -> None:
     error = capsys.readouterr().err
     assert "notes: 3 problems:" in error
     assert "Rename the folder, for instance old-ones." in error
-    assert "new_ones: a target needs two labelled samples of every class" in error
+    assert "new_ones: a target needs two labelled samples per class" in error
     assert not Path("notes.yaml").exists()
 
 
@@ -156,7 +156,7 @@ def test_what_the_check_refuses_is_not_written(away: Path, capsys: Any) -> None:
     ("arguments", "said"),
     [
         (["My Study", "--folder", "notes"], "as the study's name, got 'My Study'"),
-        (["notes", "--folder", "notes", "--drop", "x"], "leave them out with --folder"),
+        (["notes", "--folder", "notes", "--drop", "x"], "omit them with --folder"),
         (["notes", "--folder", "nowhere"], "nowhere: no such folder"),
     ],
 )

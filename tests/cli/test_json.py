@@ -101,7 +101,7 @@ def test_the_plan_of_a_study(printed, begun: None) -> None:
     assert content["trials"]["stay"] == 0
     counts = {each["reason"]: each["trials"] for each in content["trials"]["run"]}
     assert sum(counts.values()) == 24
-    assert counts["not there yet"] == 18
+    assert counts["not computed yet"] == 18
     assert len(content["to_make_again"]) == 3
 
 

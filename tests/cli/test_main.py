@@ -129,7 +129,9 @@ def test_splits_that_are_not_made_yet_are_answered_with_one_command(
     monkeypatch.chdir(tmp_path)
     assert main(["export-splits", "resources/studies/office-caltech.yaml"]) == 2
     said = capsys.readouterr().err
-    assert re.search(r"not made yet \(\d+ files, results/features/\S+ first\)", said)
+    assert re.search(
+        r"do not exist yet \(\d+ files, results/features/\S+ first\)", said
+    )
     assert "office-caltech.yaml --cores 8 -- --until split results/features/" in said
     assert not list(tmp_path.iterdir())
 
@@ -200,6 +202,6 @@ def test_names_of_domains_and_files_fail_together() -> None:
         read_tables("plants", tables, [Columns()] * len(tables))
     text = str(refused.value)
     assert "plants: 5 problems:" in text
-    assert "2 domains would be called lab-1" in text
+    assert "2 domains would be named lab-1" in text
     assert "--table ?=c.csv: expected small letters" in text
     assert text.count("no such file") == 3

@@ -58,7 +58,7 @@ def test_columns_of_arrays_are_found_by_name_in_any_order(capsys: Any) -> None:
     assert "position" not in capsys.readouterr().out
     assert predict("new.npz") == expected
     said = capsys.readouterr().out
-    assert "note: new.npz has no names of columns: they are taken by their pos" in said
+    assert "note: new.npz has no column names: columns are matched by pos" in said
     other = NAMES.copy()
     other[0] = "taste"
     np.savez("other.npz", X=X[NEW], features=other)
@@ -76,9 +76,7 @@ def test_a_model_of_arrays_without_names_says_that_columns_are_by_position(
     fit("bare.npz")
     capsys.readouterr()
     assert predict("new.csv") > 0.85
-    assert (
-        "note: the model has no names of columns: they are" in capsys.readouterr().out
-    )
+    assert "note: the model has no column names: columns are" in capsys.readouterr().out
     assert predict("reversed.npz") < 0.6
     said = capsys.readouterr().out
     assert "are outside the range of the fit (proline: 100 % outside" in said
@@ -115,7 +113,7 @@ def test_one_class_for_all_new_rows_is_told_and_with_strict_an_error(
     with pytest.raises(SystemExit, match="1"):
         main(["predict", *files, "--strict"])
     said = capsys.readouterr()
-    assert "the answer is of no use (one class), no file is written" in said.out
+    assert "the answer is degenerate (one class), no file is written" in said.out
     assert "outside the range of the fit" in said.out
     assert not Path("p.csv").exists()
 

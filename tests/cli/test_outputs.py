@@ -96,7 +96,7 @@ def test_a_file_that_is_there_is_replaced_by_force_alone(
 ) -> None:
     Path(name).write_text("kept")
     assert run(line) == 2
-    said = f"{name} is there already. Choose another name, or replace it by --force."
+    said = f"{name} already exists. Choose another name, or replace it by --force."
     assert said in capsys.readouterr().err
     assert Path(name).read_text() == "kept"
     assert not Path("new.csv").exists()

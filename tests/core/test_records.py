@@ -64,7 +64,9 @@ def test_a_job_refuses_a_file_in_the_place_of_another(made: str) -> None:
     with pytest.raises(SystemExit, match=r"view\.npz: .*file"):
         make("fit.json", [made])
     record_path("other.npz").replace(record_path(made))
-    with pytest.raises(SystemExit, match=r"beside it is of other\.npz\. Delete it and"):
+    with pytest.raises(
+        SystemExit, match=r"next to it describes other\.npz\. Delete it and"
+    ):
         make("fit.json", [made])
     assert not Path("fit.json").exists()
 
@@ -77,7 +79,7 @@ def test_a_damaged_record_is_said_to_be_damaged(made: str) -> None:
         with pytest.raises(SystemExit, match=r"view\.npz: the record .*missing"):
             make("fit.json", [made])
     record_path(made).write_text(kept.replace('"recipe"', '"another"'))
-    assert "record beside it was changed" in fault(made)
+    assert "record next to it was changed" in fault(made)
     record_path(made).unlink()
     assert "is missing or damaged" in fault(made)
 
@@ -86,7 +88,7 @@ def test_a_file_is_at_fault_where_its_input_is_another(made: str) -> None:
     make("reduced.npz", [made])
     Path("index.json").write_text("2")
     known: dict[str, str] = {}
-    assert "made of another index.json than" in fault(made, RECIPE, known)
+    assert "made from another index.json than" in fault(made, RECIPE, known)
     known[made] = ""  # the view is named, and not what rests on it
     assert not fault("reduced.npz", RECIPE, known)
 
@@ -95,8 +97,8 @@ def test_a_file_of_other_code_alone_is_said_to_be_such(made: str) -> None:
     write_record(made, recipe(["seed", 1], "code"), {})
     for choices, code, expected in (
         (1, "code", ""),
-        (1, "edited", "other code made it"),
-        (2, "edited", "other options, another seed or other code made it"),
+        (1, "edited", "it was made by other code"),
+        (2, "edited", "it was made with other options, another seed or other code"),
     ):
         assert fault(made, Expected(recipe(["seed", choices], code))) == expected
 

@@ -59,7 +59,7 @@ def project(
     assert "exported/toy/words: 4 trials" in said
     again = run_warm(["cdspp", "export-splits", "toy.yaml"], project.folder)
     assert again[0] == 2
-    assert "exported/toy/words is there already" in again[1]
+    assert "exported/toy/words already exists" in again[1]
     with chdir(project.folder / "exported/toy/words"):
         program = blocks("python")[1].replace("alexnet-pca", "tfidf-pca")
         exec(compile(program, str(PAGE), "exec"), {})

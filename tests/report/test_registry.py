@@ -112,7 +112,7 @@ def test_captions_are_those_of_the_page_or_what_opens_a_part_of_it() -> None:
         for job in item_jobs([make_plan()])
         for name, text in job.captions.items()
     }
-    assert captions["table", "contents_digits"].startswith("What the data hold. ")
+    assert captions["table", "contents_digits"].startswith("Contents of the data. ")
     assert captions["table", "source-help"].startswith("Did the source help each")
     confusion = captions["figure", "confusion_digits"]
     assert "mistaken for which: CDSPP on print → sketch, last" in confusion

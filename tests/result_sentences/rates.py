@@ -148,7 +148,7 @@ ERROR_RATES = [
     ),
     Result(
         APPENDIX,
-        "The word depends on the measure in {:.0f} %, with unequal shares in up to "
+        "The verdict depends on the measure in {:.0f} %, with unequal shares in up to "
         "{:.0f} %.",
         lambda n: (
             np.mean([v[1][-1] for k, v in n.rates.items() if k.startswith("all")]),
@@ -273,7 +273,7 @@ NEWER_METHODS = [
     ),
     Result(
         HELP,
-        "The rule says *helps* of none of these methods.",
+        "The rule returns *helps* for none of these methods.",
         holds=nothing_helps,
         rests_on=NEWER_TABLES,
     ),
@@ -324,7 +324,7 @@ NEWER_METHODS = [
     ),
     Result(
         HELP,
-        "To reduce both domains to equal width and align them by CORAL, as some "
+        "Reducing both domains to equal width and aligning them by CORAL, as some "
         "advise for different features, costs {:.0f} to {:.0f} points against SVM_t.",
         coral_costs,
         rests_on=NEWER_TABLES,

@@ -117,22 +117,23 @@ OPENING = [
     ),
     Result(
         README,
-        "With source labels alone CDSPP reaches {} %, the best method without a source "
-        "{} %: that is open, which does not mean that the source is useless.",
+        "With source labels only, CDSPP reaches {} % and the best method without a "
+        "source {} %: the result is open, which does not mean that the source is "
+        "useless.",
         headline,
         lambda n: own(n, "cdspp") in (DEPENDS, OPEN),
     ),
     Result(
         README,
-        "Two ways help: the words that docstrings and code share ({} %), and 100 "
-        "functions of which both are known ({} %).",
+        "The source helps in two ways: through the words that docstrings and code "
+        "share ({} %), and through 100 functions of which both are known ({} %).",
         lambda n: bridged(n, "shared-columns-plus", "paired-map-plus"),
         bridges_help,
     ),
     Result(
         INDEX,
         "On Docs to code, the words that docstrings and code share give {} %, 100 "
-        "functions of which both are known {} %; with source labels alone CDSPP "
+        "functions of which both are known {} %; with source labels only, CDSPP "
         "reaches {} %, the best method without a source {} %, and whether the source "
         "helps it is open.",
         lambda n: [*bridged(n, "shared-columns-plus", "paired-map-plus"), *headline(n)],
@@ -195,8 +196,8 @@ WORKED_VERDICT = [
     ),
     Result(
         HELP,
-        "The state that is hardest to beat is `{}`, and the real source beats it by "
-        "{} points, surely and by both measures: it *helps*.",
+        "The strongest control is `{}`, and the real source beats it by {} points, "
+        "certainly and by both measures: it *helps*.",
         lambda n: (
             smallest(gains_over(n, DOCS)),
             min(gains_over(n, DOCS).values()),

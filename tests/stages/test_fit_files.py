@@ -23,7 +23,7 @@ from cdspp.stages.formats import (
 from cdspp.stages.score import write_predictions, write_scores
 
 IDS = [f"sample-{i}" for i in range(12)]
-AGAIN = r"Delete it and 1-2\.\w+ beside it, and run the study again"
+AGAIN = r"Delete it and 1-2\.\w+ next to it, and run the study again"
 
 
 class Fits:
@@ -130,7 +130,7 @@ def test_two_swapped_fits_are_named(fits: Fits) -> None:
     with pytest.raises(DataError, match=r"cdspp/1-2\.parquet: it is not the file that"):
         fits.score()
     swap(fits.record("cdspp"), fits.record("svm-t"))
-    told = r"cdspp/1-2\.parquet: the record beside it is of "
+    told = r"cdspp/1-2\.parquet: the record next to it describes "
     with pytest.raises(DataError, match=rf"{told}.*goods/main/web_photo/svm-t/1-2"):
         fits.score()
 
@@ -140,7 +140,7 @@ def test_a_record_of_another_fit_is_named(fits: Fits, part: int) -> None:
     parts = [*fits.path().parts]
     parts[-part] = "3-4.parquet"
     rewrite_record(fits.path(), file="/".join(parts))
-    with pytest.raises(DataError, match="the record beside it is of .*3-4"):
+    with pytest.raises(DataError, match="the record next to it describes .*3-4"):
         fits.score()
 
 

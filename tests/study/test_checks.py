@@ -102,7 +102,7 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         ("methods.cdspp.id", "cdsp", "'cdsp': did you mean 'cdspp"),
         ("benchmarks.digits.bridge", {"view": "tfidf"}, "is shared; give shared"),
         ("benchmarks.digits.bridge", {"paired_rows": 0}, "0 is less than the minimum"),
-        ("benchmarks.digits.bridge.paired_rows", 101, "101 are asked for, digits has"),
+        ("benchmarks.digits.bridge.paired_rows", 101, "101 are requested, digits has"),
         (
             "benchmarks.digits.bridge.shared_columns",
             "same-names",
@@ -163,7 +163,7 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         ("curves.labels.benchmarks", ["digit"], "did you mean 'digits'"),
         ("curves.labels.tasks", ["print_photo"], "unknown name 'print_photo'"),
         ("curves.labels.id", "alpha", "the id 'alpha' is there more than once"),
-        ("settings.hiss.id", "alpha-5", "two runs would be called alpha-5"),
+        ("settings.hiss.id", "alpha-5", "two runs would be named alpha-5"),
         ("deviations", [{"id": "no-centering"}], "'no-centring'"),
         ("deviations", [{"id": "no-centring", "tasks": "x"}], "a number or a"),
         ("choices", [{"id": "unit-row"}], "'unit-row': did you mean 'unit-rows'"),

@@ -101,7 +101,7 @@ def test_predictions_made_elsewhere_are_a_method(folder: Path) -> None:
     assert not faults(entry | {"states": ["none"]})
     assert method_class("theirs").uses_source
     (told,) = faults(entry | {"options": {"alpha": 1}})
-    assert "methods[0].options: predictions made elsewhere are not fitted" in told
+    assert "methods[0].options: external predictions are not fitted" in told
     (told,) = faults(entry | {"id": "cdspp"})
     assert "choose another id" in told
 
@@ -150,10 +150,10 @@ def test_predictions_of_what_the_study_does_not_have_are_a_fault(
         ({"id": "svm-t", "class": "own_first:First"}, "choose another id"),
         ({"id": "first", "class": "own_first:Frist"}, "did you mean 'First'"),
         ({"id": "first", "class": "own_second:First"}, "cannot import own_second"),
-        ({"id": "cdspp", "seconds": 3}, "seconds: stands beside a class"),
+        ({"id": "cdspp", "seconds": 3}, "seconds: is given together with a class"),
         (
             {"id": "cdspp", "preprocessing": ["sklearn.preprocessing:Normalizer"]},
-            "preprocessing: stands beside a class",
+            "preprocessing: is given together with a class",
         ),
         (
             {"id": "first", "class": "own_first:First", "preprocessing": ["no:No"]},

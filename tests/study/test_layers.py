@@ -169,7 +169,7 @@ def test_the_first_class_of_a_study_that_uses_the_source_leads_where_none_is_nam
     ):
         config, notes = layers(study | own)
         assert config.get("reference") == leading
-        note = "reference: the study names none; it is m3, its own class."
+        note = "reference: not given, so it is the study's own class m3."
         assert (note in notes) == (leading == "m3")
 
 

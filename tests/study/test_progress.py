@@ -128,7 +128,7 @@ def test_the_text_names_what_failed_and_what_is_missing(
     entry, *_ = fit_jobs(study)
     write_log(entry, DataError("a.npz: damaged"))
     lines = status_text(["own study.yaml"]).splitlines()
-    assert lines[0] == "toy: no run is at work in this folder"
+    assert lines[0] == "toy: no run is active in this folder"
     assert "failed: a.npz: damaged" in lines
     assert (
         f"  words left_right 1-2, svm-t, cdspp, target-only: {log_of(entry)}" in lines

@@ -180,8 +180,8 @@ def test_what_was_deleted_comes_back_with_the_same_bytes_and_so_does_all_after_i
     assert after_fits(project) == known
     assert (project.folder / RECORD).is_file()
     told = status_text(["toy.yaml"]).splitlines()
-    assert told[0] == "toy: no run is at work in this folder"
-    assert not any("missing is made by" in line for line in told)
+    assert told[0] == "toy: no run is active in this folder"
+    assert not any("To make the missing" in line for line in told)
 
 
 def test_what_crashed_is_made_again_by_the_command_that_the_status_names(

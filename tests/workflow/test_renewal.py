@@ -91,7 +91,7 @@ def test_a_fit_that_an_earlier_job_wrote_late_is_made_again(
             path.write_bytes(content)
         if not scored:
             (tmp_path / SCORES).unlink()
-        assert "1 file not as the study asks for" in run(project, OTHER)
+        assert "1 file outdated" in run(project, OTHER)
         assert (tmp_path / SCORES).read_bytes() == scores
 
 
@@ -116,7 +116,7 @@ def test_a_file_in_the_place_of_another_is_named_and_made_again(
         shutil.copy(tmp_path / f"{foreign}{suffix}", tmp_path / f"{own}{suffix}")
     said = run(project, small())
     assert re.search(
-        rf"1 file not as the study asks for, such as {own}: .* A run makes them again",
+        rf"1 file outdated, such as {own}: .* A run remakes them",
         said,
     ), said
     assert {path: (tmp_path / path).read_bytes() for path in kept} == kept
@@ -134,9 +134,9 @@ def test_a_file_of_another_configuration_is_named_and_made_again(
     for name in (file, f"{file}.json"):
         shutil.copy2(other.folder / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
-    reason = "other options, another seed or other code made it"
+    reason = "it was made with other options, another seed or other code"
     status = status_text(["toy.yaml"])
-    assert f"1 file to make again: {reason}\n  {file}\n" in status
+    assert f"1 file to remake: {reason}\n  {file}\n" in status
     assert f"such as {file}: {reason}" in run(project, small())
     assert {path: (tmp_path / path).read_bytes() for path in kept} == kept
 
@@ -163,4 +163,4 @@ def test_the_status_names_mixed_versions_and_changed_records(
     rewrite_record(Path(f"{FIT}.parquet"), extra=extra | {"versions": versions})
     assert "numpy" in status_text(["toy.yaml"]).partition("different versions:")[2]
     record.write_text(record.read_text().replace('"seed": 0', '"seed": 8'))
-    assert "the record beside it was changed" in status_text(["toy.yaml"])
+    assert "the record next to it was changed" in status_text(["toy.yaml"])

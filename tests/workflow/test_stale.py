@@ -172,12 +172,12 @@ def test_status_verify_plan_and_a_dry_run_see_an_edit(
     assert re.search(expected, said), said
     assert "all as computed" not in said
     file, _, reason = expected.partition(": ")
-    shown = re.compile(f"to make again: {reason}.*\n(  .*\n)*  .*{file}")
+    shown = re.compile(f"to remake: {reason}.*\n(  .*\n)*  .*{file}")
     status = status_text(["toy.yaml"])
     assert shown.search(status), status
     assert main(["plan", "toy.yaml"]) == 0
     plan = capsys.readouterr().out
-    assert "not as the study asks for, such as " in plan
+    assert "outdated, such as " in plan
     # One of two methods has other options, or both are made of other files.
     stay = 2 if edit == "alpha" else 0
     assert trials(plan).startswith(f"Fits: {stay} trials stay, {4 - stay} run (")
@@ -196,8 +196,8 @@ def test_without_an_edit_all_is_as_computed(
     code, said = verified(capsys)
     assert (code, said.count("all as computed")) == (0, 1), said
     status = status_text(["toy.yaml"])
-    assert "to make again" not in status
-    assert trials(status) == "Fits: all 4 trials are there and stay."
+    assert "to remake" not in status
+    assert trials(status) == "Fits: all 4 trials exist and stay."
     assert "Not compared with a study file" not in said
     assert main(["verify", "results/toy"]) == 0
     assert "Not compared with a study file" in capsys.readouterr().out
@@ -247,7 +247,7 @@ def test_trials_that_are_not_there_are_counted_apart_from_those_that_stay(
     scores = "results/toy/scores/wines.parquet"
     ask(trials=3, block_size=3)  # the two trials that are there, in another block
     found = trials(status_text(["toy.yaml"]))
-    assert found == "Fits: 4 trials stay, 2 run (2: not there yet)."
+    assert found == "Fits: 4 trials stay, 2 run (2: not computed yet)."
     assert trials(project.snakemake("-n", "--", scores)) == found
     project.snakemake("--cores", "1", "--", scores)
     assert "all 6 trials" in trials(status_text(["toy.yaml"]))

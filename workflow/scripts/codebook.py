@@ -1,10 +1,10 @@
 """Learn visual words from one domain."""
 
 from cdspp.core.jobs import job
-from cdspp.stages.bundles import unpacked
+from cdspp.stages.bundles import unpack_bundles
 from cdspp.stages.features import build_codebook
 
-files = unpacked(snakemake.input)
+files = unpack_bundles(snakemake.input)
 with job(
     snakemake.log[0],
     files.values(),

@@ -1,1 +1,1 @@
-"""From scores to numbers: means, intervals, gains, and what they say."""
+"""From scores to numbers: means, intervals, gains, and verdicts."""

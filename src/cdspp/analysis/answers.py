@@ -37,7 +37,7 @@ WORDS = (*verdicts.STATEMENTS, verdicts.TOO_FEW, verdicts.COLLAPSED)
 
 
 def interval_text(gain: verdicts.PairedGain) -> str:
-    """Write a gain, or a row of comparisons, in points with its interval."""
+    """Return a gain, or a row of comparisons, in points with its interval."""
     if math.isnan(gain.low):
         return f"{in_points(gain.gain)} points"
     low, high = (in_points(value) for value in (gain.low, gain.high))
@@ -51,13 +51,13 @@ def verdict_of(comparisons: pd.DataFrame) -> str:
 
 
 def tally(comparisons: pd.DataFrame) -> Counter[str]:
-    """Count the verdicts of one method over tasks, the average left out."""
+    """Count the verdicts of one method over tasks, without the average."""
     tasks = comparisons[comparisons["task"] != AVERAGE].drop_duplicates("task")
     return Counter(tasks["verdict"])
 
 
 def reference_answer(comparisons: pd.DataFrame) -> str:
-    """Answer for the reference by its defaults; then what selection changes."""
+    """Return the answer for the reference by default, and the effect of selection."""
     default = source_help.of_reference(comparisons)
     selected = source_help.of_reference(comparisons, selected=True)
     if not comparisons["state"].any():
@@ -99,7 +99,7 @@ def without_source(comparisons: pd.DataFrame) -> list[str]:
 def gain_without_source(comparisons: pd.DataFrame) -> tuple[float, float] | None:
     """Return the gain over the baseline without a source and with it, if known.
 
-    Where fits have collapsed or diverged it is not known.
+    It is unknown if fits have collapsed or diverged.
     """
     others = ~comparisons["state"] & (comparisons["rival"] != source_help.ALL_COLUMNS)
     over_baseline = comparisons[others]["gain"].tolist()
@@ -143,7 +143,7 @@ def _numbers(average: pd.DataFrame) -> str:
 
 
 def _remarks(rows: Mapping[Any, Any]) -> str:
-    """Return a remark where the forms of no source disagree, or noise does as well."""
+    """Return a remark if the forms of no source disagree, or if noise does as well."""
     alone, matched, noise = map(rows.get, (ALONE, MATCHED, CLASS_NOISE))
     text, helps = "", verdicts.HELPS
     pairs = {row.pair for row in (alone, matched) if row}

@@ -1,21 +1,21 @@
 r"""The best bet: the method to deploy while few labelled rows cannot settle it.
 
-Candidates are chosen before any row is looked at. On the same hold-outs, let d_i be the
-mean correctness of row i with a candidate less that with `target-only`, over n labelled
-rows, and g their mean. Few rows say little of their own variance, so that `PSEUDO_ROWS`
-rows of variance `PSEUDO_VARIANCE` join them,
+Candidates are fixed before any row is read. On the same hold-outs, let d_i be the mean
+correctness of row i with a candidate minus that with `target-only`, over n labelled
+rows, and g their mean. Few rows do not reveal their own variance, so `PSEUDO_ROWS`
+rows of variance `PSEUDO_VARIANCE` are added,
 
 .. math:: v = \frac{n \operatorname{var}(d) + 10 \cdot 0.2}{n + 10}, \qquad
     e^2 = \frac{2 v}{n},
 
-where 2 stands for the scatter of training sets. With a prior N(\mu, \tau^2) of the true
-gain, by the kind of information that a method uses, the posterior of the gain is normal
-with
+where 2 accounts for the variation of training sets. With a prior N(\mu, \tau^2) of the
+true gain, by the kind of information that a method uses, the posterior of the gain is
+normal with
 
 .. math:: s^2 = \frac{1}{1 / e^2 + 1 / \tau^2}, \qquad
     m = s^2 \left(\frac{g}{e^2} + \frac{\mu}{\tau^2}\right).
 
-The bet is the candidate with the largest m, if m is a point or more, else
+The bet is the candidate with the largest m if m is a point or more, and otherwise
 `target-only`. `python -m benchmarks decisions` measures its regret, its false bets and
 the coverage of its intervals.
 """
@@ -33,8 +33,8 @@ from scipy.special import ndtr, ndtri
 from cdspp.methods import method_class
 from cdspp.methods.bridge import PAIRS, SHARED
 
-TARGET_ONLY = "target-only"  # what every candidate is compared with
-# Candidates with the source: one for labels only, others by kind of bridge, or all.
+TARGET_ONLY = "target-only"  # the reference of every candidate
+# Candidates with the source: one for labels only, one per kind of bridge, one for all.
 LABELS_CANDIDATE = "cdspp"
 BRIDGE_CANDIDATES = {SHARED: "shared-columns-plus", PAIRS: "paired-map-plus"}
 EVERY_BRIDGE = "cdspp-bridge"
@@ -42,9 +42,9 @@ BRIDGE, LABELS, NO_SOURCE = "bridge", "labels only", "no source"
 OPEN, LIKELY, SETTLED = "open", "likely", "settled"
 PSEUDO_ROWS, PSEUDO_VARIANCE = 10, 0.2
 TRAINING_SCATTER = 2.0
-LEAST_GAIN = 0.01  # of a bet on another method than the reference
+LEAST_GAIN = 0.01  # for a bet on another method than the reference
 LIKELY_FROM = 0.65
-LEVEL = 0.8  # of intervals; nominal 95 % would cover less
+LEVEL = 0.8  # of intervals; nominal 95 % would not cover 95 %
 
 
 class Posterior(NamedTuple):
@@ -74,7 +74,7 @@ class Posterior(NamedTuple):
         return 1.0 - self.above(-LEAST_GAIN)
 
 
-# Of the true gain, by kind of information, before any row is looked at.
+# Priors of the true gain, by kind of information, before any row is read.
 PRIORS = {
     BRIDGE: Posterior(0.0, 0.10),
     LABELS: Posterior(-0.01, 0.04),
@@ -83,7 +83,7 @@ PRIORS = {
 
 
 def default_candidates(bridge: Collection[str]) -> list[str]:
-    """Return the candidates for the kinds of bridge at hand, the likeliest first."""
+    """Return the candidates for the available kinds of bridge, the likeliest first."""
     bridged = [BRIDGE_CANDIDATES[kind] for kind in bridge]
     bridged += [EVERY_BRIDGE] if bridged else []
     return [*bridged, LABELS_CANDIDATE, TARGET_ONLY]
@@ -103,8 +103,8 @@ def posterior(differences: ArrayLike, prior: Posterior) -> Posterior:
     Parameters
     ----------
     differences : array-like of shape (n_labelled,)
-        By row, correctness with the candidate less that with the reference, averaged
-        over the hold-outs that test the row; NaN where none does.
+        By row, correctness with the candidate minus that with the reference, averaged
+        over the hold-outs that test the row; NaN if none does.
     prior : Posterior
         One of `PRIORS`.
 
@@ -128,7 +128,7 @@ def posterior(differences: ArrayLike, prior: Posterior) -> Posterior:
 def best_bet(posteriors: Mapping[str, Posterior]) -> str:
     """Return the method with the largest mean gain if that is `LEAST_GAIN` or more.
 
-    Else, or where no method has a posterior, it is the reference.
+    Otherwise, or if no method has a posterior, it is the reference.
     """
     first = max(posteriors, key=lambda name: posteriors[name].mean, default=TARGET_ONLY)
     enough = first != TARGET_ONLY and posteriors[first].mean >= LEAST_GAIN
@@ -136,6 +136,6 @@ def best_bet(posteriors: Mapping[str, Posterior]) -> str:
 
 
 def evidence(bet: str, gain: Posterior) -> str:
-    """Return how far a gain is from zero, on the side of the bet: open or likely."""
+    """Return the evidence for a bet, from the distance of its gain to zero."""
     sure = gain.probability if bet != TARGET_ONLY else 1 - gain.probability
     return LIKELY if sure >= LIKELY_FROM else OPEN

@@ -1,4 +1,4 @@
-"""The choice of the method to deploy on a target with few labels, perhaps a source."""
+"""The choice of the method to deploy on a target with few labels and a source."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from cdspp.stages.source_states import STATES, bridge_states
 
 __all__ = ["compare", "scale_to_try", "usual_methods"]
 
-# What ``why=True`` tests by default where the source has a bridge.
+# Methods that ``why=True`` tests by default if the source has a bridge.
 BRIDGE_METHODS = {
     SHARED: ("shared-columns", "shared-columns-plus"),
     PAIRS: ("paired-map-plus",),
 }
-# Hold-outs end once no posterior mean has moved by more over the last five.
+# Hold-outs end once no posterior mean has changed by more over the last five.
 SETTLED_MEAN, LAST_REPEATS = 0.002, 5
 _TO_SETTLE = """\
 rows = found.rows_to_label.head(20)  # found = cdspp.compare(...)
@@ -62,45 +62,45 @@ def compare(
     seed: int = 0,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Comparison:
-    """Bet on the method to deploy for a target with few labels and a source.
+    """Name the best method to deploy for a target with few labels and a source.
 
     Parameters
     ----------
     X : array-like of shape (n_target, n_features)
         Target rows.
     y : array-like of shape (n_target,)
-        Their labels, as `fit` takes them. If a class has one labelled row, nothing is
-        cross-validated, and the answer rests on the prior.
+        Their labels, as in `fit`. If a class has one labelled row, nothing is
+        cross-validated, and the answer is based on the prior.
     source : SourceDomain
-        Labelled source rows, perhaps with shared columns or paired rows; candidates
-        that use these then take part.
+        Labelled source rows, optionally with shared columns or paired rows, which add
+        candidates that use them.
     methods : sequence, optional
         Further candidates: identifiers, class paths such as ``"mine:MyMethod"``,
         classes or instances. With ``why=True`` only these are tested, by default the
-        candidates and `usual_methods`. Transductive ones cannot predict rows that are
-        held out.
+        candidates and `usual_methods`. Transductive methods cannot predict held-out
+        rows.
     labelled : DataFrame or sequence of DataFrame, optional
         `rows_to_label` of an earlier answer on the same tables, with labels filled in
-        from the top; of several, each answer's after another. The last is tested, once;
-        all labels join the fits on all labelled rows, and are never held out.
+        from the top; several are given in their order. The last is tested, once; all
+        labels are added to the fits on all labelled rows, but never held out.
     why : bool, default=False
         Also test the candidates and other methods against every control: themselves in
         other source states, and every method without a source. Takes ten times as long.
     repeats : int, default=15
-        Stratified hold-outs at most; `MIN_TRIALS` at least. Fewer run where the
-        expected gains no longer move.
+        Maximum number of stratified hold-outs; at least `MIN_TRIALS`. Fewer run if the
+        expected gains no longer change.
     test_share : float, default=1/5
-        Share of the labelled rows of each class to hold out, at least one row; the rows
-        of a class take equal turns.
+        Share of the labelled rows of each class to hold out, at least one row; all rows
+        of a class are held out equally often.
     scale : {"none", "unit", "standardise", "standardise-each", "pca"}, \
 default="standardise"
-        How features are scaled (`cdspp.core.scaling.fit_scaling`): those of the source
-        once, those of the target by the rows of each fit, shared columns as in the
-        source, or with "standardise-each" by each domain's own rows. Columns
-        of tables have units of their own; unscaled, fits may collapse.
+        Scaling of the features (`cdspp.core.scaling.fit_scaling`): of the source once,
+        of the target by the rows of each fit, of shared columns as in the source, or
+        with "standardise-each" by each domain's own rows. Columns of tables have
+        different units, and unscaled fits may collapse.
     max_rows : int, default=2000
-        Most unlabelled target rows of a fit, and about as many labelled ones and source
-        rows; each repeat subsamples anew.
+        Maximum number of unlabelled target rows in a fit, and roughly of labelled ones
+        and source rows; each repeat draws its own subsample.
     margin, wanted : float, default=1.0, 5.0
         In points, for ``why=True``. Gains within the margin count as equal. The
         explanation estimates how many labelled rows would detect a gain of `wanted`, or
@@ -118,7 +118,7 @@ default="standardise"
     Raises
     ------
     ConfigError
-        A method or a scale is not known.
+        A method or a scale is unknown.
     DataError
         A method is transductive or needs a bridge that the source lacks, `repeats` is
         too small, or `labelled` belongs to other tables or fits.
@@ -153,10 +153,10 @@ default="standardise"
 
 
 def _gains(runs: HoldOuts, names: Sequence[str]) -> tuple[dict[str, Posterior], int]:
-    """Return the posterior gain of each candidate, and the hold-outs that ran.
+    """Return the posterior gain of each candidate, and the number of hold-outs.
 
-    They end once no mean has moved by more than `SETTLED_MEAN` over the last five, of
-    which each row is held out in one at least.
+    They end once no mean has changed by more than `SETTLED_MEAN` over the last five,
+    and each row was held out at least once.
     """
     bridge = runs.problem.bridge
     others = (name for name in names if name != TARGET_ONLY)
@@ -177,7 +177,7 @@ def _gains(runs: HoldOuts, names: Sequence[str]) -> tuple[dict[str, Posterior], 
 
 
 def differences(ours: Floats, theirs: Floats) -> Floats:
-    """Return by labelled row the mean difference over repeats; NaN if untested."""
+    """Return, by labelled row, the mean difference over repeats; NaN if untested."""
     both = ours - theirs
     tested = np.isfinite(both).sum(axis=0)
     total: Floats = np.nansum(both, axis=0)
@@ -224,9 +224,9 @@ def _bet(
 def _rows_to_label(
     runs: HoldOuts, candidate: str, labelled: Labelled
 ) -> tuple[pd.DataFrame, SignTest | None, float]:
-    """Return rows to label, the test on the last that were, and their share.
+    """Return rows to label, the test on the last labelled ones, and their share.
 
-    Where a method fails there are none, and the share is NaN.
+    If a method fails there are none, and the share is NaN.
     """
     problem, test = runs.problem, None
     given = [labelled] if isinstance(labelled, pd.DataFrame) else [*(labelled or ())]
@@ -286,13 +286,13 @@ def _with_explanation(
     goals: tuple[float, float],
     progress: Callable[[str], None],
 ) -> Comparison:
-    """Add the tests in every source state; they may settle the bet."""
+    """Add the tests in every source state, which may settle the bet."""
     fits: list[Fit] = []
     for name in methods:
         cls = method_class(name)
         bridged = runs.problem.source.with_bridges(cls.bridges)
         states = [*STATES, *bridge_states(bridged)] if cls.uses_source else [names.REAL]
-        if runs.problem.two_classes:  # swapped, they are the mirrored problem
+        if runs.problem.two_classes:  # swapping gives the mirrored problem
             states = [state for state in states if state != names.SWAPPED]
         fits += (Fit(name, state) for state in states)
         progress(_forecast(runs, name, len(runs.folds) * len(states)))
@@ -320,7 +320,7 @@ def _degenerate_note(runs: HoldOuts, comparison: Comparison) -> Iterator[str]:
     texts = (f"{name} {100 * s:.0f} %" for name, s in shares[shares > 0].items())
     text = f"fits that failed, collapsed or diverged: {', '.join(texts)}"
     other = scale_to_try(runs.scale) if shares.max() > MOST_COLLAPSED else runs.scale
-    if other == names.PCA and SHARED in runs.problem.bridge:  # it leaves none to share
+    if other == names.PCA and SHARED in runs.problem.bridge:  # no columns left to share
         other = names.STANDARDISE_EACH
     yield text if other == runs.scale else f"{text}; try the scale {other}"
 
@@ -339,7 +339,7 @@ def _scale_note(runs: HoldOuts, done: int) -> Iterator[str]:
 
 
 def scale_to_try(scale: str) -> str:
-    """Return another scaling to try where fits are degenerate."""
+    """Return another scaling to try if fits are degenerate."""
     standard = (names.STANDARDISE, names.STANDARDISE_EACH)
     return names.PCA if scale in (*standard, names.PCA) else names.STANDARDISE
 
@@ -347,16 +347,16 @@ def scale_to_try(scale: str) -> str:
 def usual_methods(problem: Problem) -> list[str]:
     """Return the methods that ``why=True`` tests by default.
 
-    They are few, since each one more asks the others for larger gains: baselines, the
-    method with a form for the target alone, the cheapest methods of two other families,
-    those that make most of a bridge, and that form.
+    They are few, because each additional method requires larger gains of the others:
+    baselines, the method with a target-only form, the cheapest methods of two other
+    families, those that make most of a bridge, and that form.
     """
     size = problem.size()
     known = {name: method_class(name) for name in available()}
     alone = [name for name, cls in known.items() if cls.without_source_of]
     whole = [known[name].without_source_of for name in alone]
     baselines = [n for n, c in known.items() if c.supervised and not c.uses_source]
-    family = {  # a module or a package of `cdspp.methods`
+    family = {  # module or package of `cdspp.methods`
         name: cls.__module__.removeprefix("cdspp.methods.").partition(".")[0]
         for name, cls in known.items()
     }

@@ -1,4 +1,4 @@
-"""The answer of `compare`: a bet, its evidence, and what to do next."""
+"""The result of `compare`: a best bet, its evidence, and the next steps."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from cdspp.core import names
 from cdspp.core.wording import aligned, counted, in_points
 from cdspp.methods import method_class
 
-FEWEST_ROWS = 5  # with which a sign test can reach 5 %
+FEWEST_ROWS = 5  # fewest with which a sign test can reach 5 %
 SCHEMA_VERSION = 1  # of `Comparison.to_dict`
-# How scikit-learn scales rows as each scale does.
+# The scikit-learn equivalent of each scale.
 SCALERS = {
     names.UNIT: "preprocessing.Normalizer()",
     names.STANDARDISE: "preprocessing.StandardScaler()",
@@ -32,29 +32,29 @@ SCALERS = {
 _NO_BRIDGE = (
     "With two classes and no bridge, labels by themselves transfer almost nothing. "
     "Look for columns that both tables measure, or for objects that both describe. "
-    "Another classifier of the target alone, svm-t for instance, may gain more than "
-    "any source, but few labels do not show it."
+    "Another classifier of only the target, such as svm-t, may gain more than any "
+    "source, but few labels do not show it."
 )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """The answer of `compare`; gains are fractions over `target-only`.
+    """The result of `compare`; gains are fractions over `target-only`.
 
     Attributes
     ----------
     best_bet : str
         The method to deploy: one that uses the source, or `target-only`.
     candidate : str
-        The method that `expected_gain`, `interval`, `probability` and `disagreement`
-        belong to: the bet, or the best candidate with the source where the bet is
-        `target-only`.
+        The method to which `expected_gain`, `interval`, `probability` and
+        `disagreement` belong: the bet, or the best candidate with the source if the bet
+        is `target-only`.
     posterior : Posterior
         Of the candidate's gain (`cdspp.analysis.best_bet`).
     evidence : str
         "open"; "likely": the bet is the better side with a probability of 0.65 or more;
-        "settled": a test on rows labelled on purpose, or one asked for by `why`, says
-        so at 5 %.
+        "settled": decided at 5 % by a test on rows that were labelled for it, or by one
+        requested by `why`.
     disagreement : float
         The share of unlabelled rows that the candidate and `target-only` label
         differently; the gain cannot be larger.
@@ -68,7 +68,7 @@ class Comparison:
     n_labelled, n_unlabelled, fewest, repeats : int
         Labelled and unlabelled rows, labelled rows of the smallest class, and hold-outs
         that were run; none if a class has one labelled row.
-    test : SignTest or None
+    The test on rows labelled for it, with the bet's count first.
         The test on rows labelled on purpose, the bet's count first.
     explanation : Explanation or None
         Tests against every control, with ``why=True``.
@@ -76,9 +76,9 @@ class Comparison:
         By method and source state, mean accuracy on held-out rows; of all states with
         ``why=True``.
     next_steps : tuple of str
-        What to type to deploy the bet, and to settle it.
+        Code or commands that deploy the bet, and that settle it.
     note : str
-        Remarks on rows and fits; often empty.
+        Notes on rows and fits; often empty.
     """
 
     best_bet: str
@@ -121,12 +121,12 @@ class Comparison:
 
     @property
     def can_be_settled(self) -> bool:
-        """True if the bet is open to a test, and enough rows exist for one."""
+        """True if a test could decide the bet, and enough rows exist for one."""
         return self.evidence != SETTLED and len(self.rows_to_label) >= FEWEST_ROWS
 
     @property
     def lines(self) -> list[str]:
-        """The bet, its evidence, and what would settle it: a sentence or two each."""
+        """The bet, its evidence, and how to settle it, in one or two sentences each."""
         return [self._bet_line(), self._evidence_line(), self._settle_line()]
 
     def _bet_line(self) -> str:
@@ -139,10 +139,10 @@ class Comparison:
         how = "with the source" if self.uses_source else "without the source"
         bet = f"Best bet: {name}, {how}"
         if self.test is not None and self.evidence == SETTLED:
-            before = f"the expected gain of {other} over the target alone was {numbers}"
+            before = f"the expected gain of {other} over target-only was {numbers}"
             return f"{bet}: your labels say so. Before them, {before}."
         if self.best_bet == self.candidate:
-            gain = f"Its expected gain over the target alone is {numbers}"
+            gain = f"Its expected gain over target-only is {numbers}"
             return f"{bet}. {gain}; it is {better}."
         return f"{bet}. The best candidate with it is {other}: {numbers}, {better}."
 
@@ -196,7 +196,7 @@ class Comparison:
         )
 
     def grid(self) -> list[list[str]]:
-        """Return the table of candidates as text, a heading first."""
+        """Return the table of candidates as text, with a heading."""
         heading = ["Method", "Uses", "Accuracy, %", "Gain", "80 % interval"]
         cells = [[*heading, "P(better)", "P(loss)", ""]]
         for row in self.candidates.itertuples():
@@ -214,13 +214,13 @@ class Comparison:
 
     @property
     def remarks(self) -> list[str]:
-        """Sentences beyond the answer: a missing bridge, rows and fits."""
+        """Notes beyond the answer: a missing bridge, rows and fits."""
         bridged = (self.candidates["information"] == bets.BRIDGE).any()
         texts = [_NO_BRIDGE] if self.two_classes and not bridged else []
         return [*texts, *filter(None, [self.note])]
 
     def __repr__(self) -> str:
-        """Show the answer, the candidates and what to type; it fills one screen."""
+        """Show the answer, the candidates and the next steps on one screen."""
         steps = [textwrap.indent(step, "    ") for step in self.next_steps]
         parts = ["\n".join(self.lines), "\n".join(aligned(self.grid()))]
         why = [self.explanation.finding] if self.explanation else []
@@ -286,7 +286,7 @@ class Comparison:
         ends = 100 * drawn[["low", "high"]].to_numpy().T
         axes.errorbar(mean, drawn["display_name"], xerr=abs(ends - mean), fmt="o")
         axes.axvline(0.0, color="grey", linewidth=0.8)
-        axes.set_xlabel("expected gain over the target alone, points (80 % interval)")
+        axes.set_xlabel("expected gain over target-only, points (80 % interval)")
         axes.margins(y=0.2)
         return axes
 
@@ -318,13 +318,13 @@ class Comparison:
 
     @property
     def sentence(self) -> str:
-        """Deprecated: the answer, and what to type next."""
+        """Deprecated: the answer and the next steps."""
         self._deprecated("sentence", "lines and next_steps")
         return " ".join([*self.lines[:2], "Next:", self.next_steps[0]])
 
 
 def python_lines(method: str, scale: str) -> str:
-    """Return Python that fits a method, and scales new rows as those of the fit."""
+    """Return Python that fits a method and scales new rows like the fitted ones."""
     cls = method_class(method)
     made, uses = f"cdspp.make({method!r})", cls.uses_source
     if scale == names.NO_SCALE:
@@ -333,7 +333,7 @@ def python_lines(method: str, scale: str) -> str:
     module, _, scaler = SCALERS[scale].partition(".")
     theirs = f"{scaler.format('source.X')}.fit_transform(source.X)"
     learn = f"scaled = cdspp.SourceDomain({theirs}, source.y)"
-    if uses and cls.bridges:  # shared columns may be scaled as in the source
+    if uses and cls.bridges:  # shared columns may use the source's scale
         function = f"cdspp.methods.problem.scale_domains({scale!r}, X, source)"
         learn = f"scaling, scaled = {function}"
         module = "preprocessing"

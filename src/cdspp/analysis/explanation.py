@@ -1,8 +1,8 @@
 r"""Tests of a source on held-out rows: gains over every control.
 
 Each labelled row is held out several times, its differences between two methods are
-averaged, and Student's t judges the means of the rows: more repeats are no new data. A
-method *wins* if it is better with the source than in every other source state **and**
+averaged, and Student's t tests the means of the rows, because repeats are not new data.
+A method *wins* if it is better with the source than in every other source state **and**
 than every method without a source: the largest one-sided p value counts, after Holm's
 correction over the methods with a source.
 
@@ -50,12 +50,12 @@ class Explanation:
     gains : DataFrame
         By method and state: the gain of the real source, with its 95 % interval. The
         state `BEST_NO_SOURCE` is the method without a source, named by `rival`, over
-        which the gain is least sure.
+        which the gain is least certain.
     verdicts : DataFrame
-        By method: accuracy with the source and alone, the verdict over its own states
+        By method: accuracy with the source and without, the verdict over its own states
         after Holm's correction over methods, whether it `wins` over every method
-        without a source as well (with `p_use`), whether it is `out`, and the
-        `detectable` gain, which would be found with a power of 80 %.
+        without a source as well (with `p_use`), whether it is `out`, and the minimum
+        `detectable` gain at 80 % power.
     decision : str
         `USE`, `NO_SOURCE_BETTER` or `CANNOT_TELL`.
     method : str
@@ -87,7 +87,7 @@ class Explanation:
 
 
 class GainByMeasure(NamedTuple):
-    """A gain by both measures; equal where all classes have as many rows."""
+    """A gain by both measures; they are equal if all classes have as many rows."""
 
     plain: PairedGain
     balanced: PairedGain
@@ -100,7 +100,7 @@ Gains: TypeAlias = Mapping[str, Mapping[str, GainByMeasure]]
 class HeldOut:
     """Predictions of held-out rows; `classes` are those of all labelled rows.
 
-    `right` is by repeat and row: 1, 0, or NaN where a row is not held out or the method
+    `right` is by repeat and row: 1, 0, or NaN if a row is not held out or the method
     failed. `collapsed` is the share of fits that collapsed, diverged or failed.
     """
 
@@ -111,12 +111,12 @@ class HeldOut:
 
     @cached_property
     def alone(self) -> dict[str, Floats]:
-        """Rows of methods without a source that mostly run, and none with a bridge."""
+        """Rows of methods without source or bridge that run in most repeats."""
         found = {}
         for fit, right in self.right.items():
             cls = method_class(fit.method)
             alone = fit.state == (ALONE if cls.uses_source else REAL)
-            # Without a source a bridge joins the target to itself.
+            # Without a source, a bridge joins the target to itself.
             usable = alone and not (cls.bridges or self.unusable(fit))
             if usable and self.by_row(right)[0].size >= verdicts.MIN_TRIALS:
                 found[fit.method] = right
@@ -124,7 +124,7 @@ class HeldOut:
 
     @cached_property
     def best_no_source(self) -> str:
-        """The most accurate method without a source; empty where all are unusable."""
+        """The most accurate method without a source; empty if all are unusable."""
         means = {name: self.accuracy(right) for name, right in self.alone.items()}
         return max(means, key=means.__getitem__, default="")
 
@@ -135,7 +135,7 @@ class HeldOut:
         return {name: self.gains(ours, other) for name, other in others.items()}
 
     def unusable(self, fit: Fit) -> bool:
-        """Return if too many fits are degenerate or failed for a statement."""
+        """Return whether too many fits are degenerate or failed."""
         return self.collapsed[fit] > MOST_COLLAPSED
 
     def states(self, method: str) -> list[Fit]:
@@ -153,7 +153,7 @@ class HeldOut:
         return GainByMeasure(plain, balanced)
 
     def accuracy(self, right: Floats) -> float:
-        """Return the mean over rows; NaN where a method has failed throughout."""
+        """Return the mean over rows; NaN if a method failed throughout."""
         by_row, _ = self.by_row(right)
         return float(by_row.mean()) if by_row.size else math.nan
 
@@ -183,9 +183,9 @@ class HeldOut:
 def explain(
     held_out: HeldOut, candidates: Sequence[str], margin: float, wanted: float
 ) -> Explanation:
-    """Judge held-out rows; gains within the margin, a share, count as equal.
+    """Test held-out rows; gains within the margin, a fraction, count as equal.
 
-    The first of `candidates` that is among them is the one that is tested by itself.
+    The first available of `candidates` is tested separately.
     """
     own, over_no_source, right = {}, {}, held_out.right
     methods = dict.fromkeys(fit.method for fit in right)
@@ -201,7 +201,7 @@ def explain(
         decision = USE
         method = str(winners.loc[winners["accuracy"].idxmax(), "method"])
         best = held_out.alone[held_out.best_no_source]
-        gain = shrunk(held_out.gains(right[Fit(method)], best).plain)
+        gain = shrunken_gain(held_out.gains(right[Fit(method)], best).plain)
     elif table["out"].all():
         decision = NO_SOURCE_BETTER
     usable = (k for k in candidates if k in own and not held_out.unusable(Fit(k)))
@@ -219,8 +219,8 @@ def explain(
     return replace(tests, finding=finding)
 
 
-def shrunk(gain: PairedGain) -> PairedGain:
-    """Return a gain that was chosen as the best of several, as it is on average.
+def shrunken_gain(gain: PairedGain) -> PairedGain:
+    """Return the shrunken estimate of a gain chosen as the best of several.
 
     Examples
     --------
@@ -235,11 +235,11 @@ def shrunk(gain: PairedGain) -> PairedGain:
 def _verdicts(
     held_out: HeldOut, own: Gains, over_no_source: Gains, margin: float
 ) -> pd.DataFrame:
-    """Judge the methods together: Holm's correction covers all that were tried."""
+    """Return verdicts of all methods together: Holm's correction covers all of them."""
     unusable = [any(map(held_out.unusable, held_out.states(name))) for name in own]
     every = {name: {**own[name], **over_no_source[name]} for name in own}
     judged = [_by_measure(gains, margin, unusable) for gains in (own, every)]
-    p_worse = []  # than some method without a source, whichever it is
+    p_worse = []  # than any one method without a source
     for name in own:
         gains = over_no_source[name].values()
         worst = [max(g.p_below for g in both) for both in gains]
@@ -248,7 +248,7 @@ def _verdicts(
     records = []
     rows = zip(own, unusable, *judged, verdicts.holm(p_worse), strict=True)
     for name, degenerate, over_own, use, p_lost in rows:
-        verdict = verdicts.agreed(*(each.name for each in over_own))
+        verdict = verdicts.joint_verdict(*(each.name for each in over_own))
         if degenerate:
             verdict = verdicts.COLLAPSED
         lost_to_one = verdict != verdicts.COLLAPSED and p_lost < verdicts.ALPHA
@@ -277,7 +277,7 @@ def _by_measure(
     judged = []
     for at in (0, 1):
         own = [{key: both[at] for key, both in each.items()} for each in gains.values()]
-        judged.append(verdicts.judge_tasks(own, margin=margin, collapsed=unusable))
+        judged.append(verdicts.decide_all(own, margin=margin, collapsed=unusable))
     return list(zip(*judged, strict=True))
 
 
@@ -297,7 +297,7 @@ def _gains(
                 "state": state,
                 "rival": rival,
                 **{name: getattr(gain, name) for name in _GAIN_COLUMNS},
-                "pair": verdicts.judge_pair(gain, margin),
+                "pair": verdicts.decide_pair(gain, margin),
             }
 
 

@@ -38,7 +38,7 @@ _FIELD = re.compile(r"^  (\w+) = \{(.*)\},$", re.MULTILINE)
 class FitRecords:
     """A study's fits: `results` by trial, and `jobs` with key, seed and versions.
 
-    Seconds and memory are NaN where not measured; `selected` are options of the fit.
+    Seconds and memory are NaN if not measured; `selected` are options of the fit.
     """
 
     results: pd.DataFrame
@@ -50,7 +50,7 @@ class FitRecords:
         return self.results[self.results["status"] != "ok"]
 
     def common(self, name: str) -> Any:
-        """Return the value of `name` in all jobs, a list where they differ."""
+        """Return the value of `name` in all jobs; a list if they differ."""
         values: list[Any] = []
         for job in self.jobs:
             if (value := job.get(name)) is not None and value not in values:
@@ -59,46 +59,46 @@ class FitRecords:
 
 
 def read_fit_records(paths: Iterable[PathLike]) -> FitRecords:
-    """Read fit records; DataError where one is damaged, outdated or of another fit."""
+    """Read fit records; DataError if one is damaged, outdated or of another fit."""
     jobs: list[Mapping[str, Any]] = []
     results: list[Mapping[str, Any]] = []
     for path in paths:
         record = read_fit_record(path)
         results += [{**fit_key(path)._asdict(), **t} for t in record.trials]
-        jobs.append(keyed(record))
+        jobs.append(job_data(record))
     frame = pd.DataFrame(results, columns=list(RESULT_COLUMNS))
     return FitRecords(frame.astype(dict.fromkeys(USAGE, "float64")), jobs)
 
 
-def keyed(record: Record) -> Mapping[str, Any]:
-    """Return what the record of a fit says of its job, with the key of the fit."""
+def job_data(record: Record) -> Mapping[str, Any]:
+    """Return the job data in the record of a fit, with the key of the fit."""
     return {**fit_key(record.file)._asdict(), **record.extra}
 
 
 def record_files(folder: PathLike) -> list[Path]:
-    """Return the records of ``results/<study>``, without those left half-written."""
+    """Return the records of ``results/<study>``, without unfinished ones."""
     return sorted(Path(folder).glob("fits/**/[!.]*.json"))
 
 
 def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
-    """Name the versions of a numeric package where several made fits, and a remedy."""
+    """Return a message if several versions of a numeric package made fits, or ''."""
     seen: dict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
         for name, version in numeric(record.get("versions", {})).items():
             seen[name][version] += 1
-    remedy = "makes those of other versions again, and what they rest on"
+    remedy = "repeats those of other versions, and the files they are based on"
     return _mixed_text("Fits were made by different versions", seen, "fit", remedy)
 
 
 def mixed_devices(records: Iterable[Mapping[str, Any]]) -> str:
-    """Name rows with trials of a processor and of a GPU, and a remedy."""
+    """Name rows with trials from a processor and from a GPU, and a remedy."""
     rows: dict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
         row = "/".join(str(record.get(name)) for name in FitKey._fields[:-1])
         rows[row][record.get("device", "")] += len(record.get("trials", ()))
     both = {row: found for row, found in sorted(rows.items()) if PROCESSOR in found}
     fault = "Trials of one row ran on a processor and on a GPU"
-    remedy = "makes those again that ran where its jobs do not (gpus of the study file)"
+    remedy = "repeats those that ran on another device than gpus in the study file says"
     return _mixed_text(fault, both, "trial", remedy)
 
 
@@ -115,23 +115,23 @@ def _mixed_text(
     return f"{fault}: {'; '.join(parts)}. {again}" if parts else ""
 
 
-def mixtures(records: Iterable[Mapping[str, Any]]) -> str:
-    """Say where fits of different versions or devices are mixed; empty where not."""
+def mixed_fits_text(records: Iterable[Mapping[str, Any]]) -> str:
+    """Return where fits of different versions or devices are mixed; empty if none."""
     found = [*records]
     return " ".join(filter(None, [mixed_versions(found), mixed_devices(found)]))
 
 
-def mixtures_note(paths: Iterable[PathLike]) -> str:
-    """Return `mixtures` of the records that exist and are intact."""
+def mixed_fits_note(paths: Iterable[PathLike]) -> str:
+    """Return `mixed_fits_text` of the records that exist and are intact."""
     found = []
     for path in paths:
         with suppress(DataError):
-            found.append(keyed(read_fit_record(path)))
-    return mixtures(found)
+            found.append(job_data(read_fit_record(path)))
+    return mixed_fits_text(found)
 
 
 def failure_text(results: pd.DataFrame) -> str:
-    """Count the failed fits of each method; empty where none failed."""
+    """Count the failed fits of each method; empty if none failed."""
     fits = results.drop_duplicates(["benchmark", "setting", "task", "method", "trial"])
     failed = fits[fits["status"] != "ok"].groupby("method", sort=False).size()
     if failed.empty:
@@ -141,10 +141,10 @@ def failure_text(results: pd.DataFrame) -> str:
 
 
 def failures_of_scores(paths: Iterable[PathLike]) -> str:
-    """Return `failure_text` of the score files of a study that exist."""
+    """Return `failure_text` of the existing score files of a study."""
     scores = []
     for path in filter(Path.is_file, map(Path, paths)):
-        with suppress(DataError):  # damaged, as `cdspp verify` says
+        with suppress(DataError):  # damaged, as `cdspp verify` reports
             scores.append(read_scores(path).assign(benchmark=path.stem))
     return failure_text(pd.concat(scores)) if scores else ""
 
@@ -159,7 +159,7 @@ class Entry(NamedTuple):
 
 
 def read_bibliography(path: PathLike) -> list[Entry]:
-    """Read a BibTeX file that has one field a line."""
+    """Read a BibTeX file with one field per line."""
     entries = []
     for found in _ENTRY.finditer(Path(path).read_text(encoding="utf-8")):
         fields = defaultdict(str, _FIELD.findall(found[0]))
@@ -188,7 +188,7 @@ def references_of(
         else:
             reference = own.get(name) or "this program knows no publication"
             comments.append(f"% {name}: {reference}")
-    head = f"% What the study {root.resolve().name} rests on, by cdspp {VERSION}."
+    head = f"% Publications behind the study {root.resolve().name}, by cdspp {VERSION}."
     found = [e.text for e in entries if e.package in packages or e.key in cited]
     return "\n\n".join(["\n".join([head, *comments]), *found])
 
@@ -198,13 +198,13 @@ def cited_keys(text: str, entries: Iterable[Entry]) -> set[str]:
     rest, keys = f" {_normalised(text)} ", set()
     for entry in sorted(entries, key=lambda entry: -len(entry.title)):
         if (title := f" {entry.title} ") in rest:
-            rest = rest.replace(title, " | ")  # a shorter title may be part of it
+            rest = rest.replace(title, " | ")  # it may contain a shorter title
             keys.add(entry.key)
     return keys
 
 
 def docstrings_of(method: str) -> str:
-    """Return the docstrings of a method's class and of those that it derives from."""
+    """Return the docstrings of a method's class and of its base classes."""
     if method not in available():
         return ""
     own = (c for c in method_class(method).__mro__ if c.__module__.startswith("cdspp."))
@@ -212,5 +212,5 @@ def docstrings_of(method: str) -> str:
 
 
 def _normalised(text: str) -> str:
-    """Return a text without capitals, braces and marks, to find titles in."""
+    """Return a text without capitals, braces and punctuation, to search titles in."""
     return " ".join(re.findall(r"\w+", text.replace("{", "").replace("}", "").lower()))

@@ -1,6 +1,6 @@
 """Repeated hold-outs of labelled target rows, and the fits behind `compare`.
 
-No fit sees held-out rows, not even without their labels.
+No fit sees held-out rows, not even without labels.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ IGNORED_WARNINGS = (
     errors.LabelWarning,
 )
 
-# One repeat: labelled rows to fit on, by class and in random order, and rows to test.
+# One repeat: labelled rows to fit, by class and in random order, and rows to test.
 Fold: TypeAlias = tuple[list[Int], Int]
 
 
@@ -62,7 +62,7 @@ class Problem:
 
     @classmethod
     def of(cls, X: ArrayLike, y: ArrayLike, source: SourceDomain, scale: str) -> Self:
-        """Validate rows and labels; DataError names what cannot be compared."""
+        """Validate rows and labels; DataError names data that cannot be compared."""
         checked: list[Floats] = []
         for name, values in (("X", X), ("source.X", source.X)):
             with number_errors(values, name):
@@ -72,7 +72,7 @@ class Problem:
         scaling = fit_scaling(scale, theirs)
         coded = SourceDomain(scaling.apply(theirs), source_codes)
         with warnings.catch_warnings():
-            if scale == STANDARDISE_EACH:  # which units do not matter to
+            if scale == STANDARDISE_EACH:  # units do not affect it
                 warnings.simplefilter("ignore", errors.UnitWarning)
             bridge = read_bridge(source, (theirs, rows), (source.X, X), check_array)
         shared = list(zip(bridge.source.tolist(), bridge.target.tolist(), strict=True))
@@ -86,17 +86,17 @@ class Problem:
 
     @property
     def labelled(self) -> Int:
-        """Places of the labelled rows."""
+        """Positions of the labelled rows."""
         return np.flatnonzero(self.codes != UNLABELLED)
 
     @property
     def unlabelled(self) -> Int:
-        """Places of the unlabelled rows."""
+        """Positions of the unlabelled rows."""
         return np.flatnonzero(self.codes == UNLABELLED)
 
     @property
     def two_classes(self) -> bool:
-        """True if the source has two classes, whose swap mirrors them."""
+        """True if the source has two classes, so that swapping mirrors them."""
         return len(np.unique(np.asarray(self.source.y))) == 2
 
     @property
@@ -116,7 +116,7 @@ class Problem:
         return phrases
 
     def size(self, max_rows: int | None = None) -> Size:
-        """Return the size of a fit, with `max_rows` of each kind at most."""
+        """Return the size of a fit, with at most `max_rows` of each kind."""
         n_source, d_source = np.shape(self.source.X)
         n_labelled, n_unlabelled = len(self.labelled), len(self.unlabelled)
         most = max_rows or max(n_source, n_unlabelled)
@@ -169,7 +169,7 @@ def _unused_columns(source: SourceDomain, X: Any, lost: bool) -> str:
 def make_folds(
     problem: Problem, repeats: int, share: float, max_rows: int, seed: int
 ) -> list[Fold]:
-    """Hold a share of the labelled rows of each class out, all of them in turn."""
+    """Hold out a share of the labelled rows of each class, all of them in turn."""
     rng = generator("compare", seed)
     n_labelled = len(problem.labelled)
     train: list[list[Int]] = [[] for _ in range(repeats)]
@@ -189,7 +189,7 @@ def make_folds(
 
 @dataclass(frozen=True, eq=False)
 class HoldOuts:
-    """Fits on the rows that a fold leaves, scaled by these rows only; each runs once.
+    """Fits on the training rows of a fold, scaled by these rows only; each runs once.
 
     `failures` has the first reason for which a method failed.
     """
@@ -203,7 +203,7 @@ class HoldOuts:
     _correct: dict[tuple[Fit, int], tuple[Floats, bool]] = field(default_factory=dict)
 
     def notes(self) -> Iterator[str]:
-        """Yield remarks on the rows of the fits, and on methods that failed."""
+        """Yield notes on the rows of the fits, and on methods that failed."""
         sizes = {
             "labelled target rows": len(self.problem.labelled),
             "unlabelled target rows": len(self.problem.unlabelled),
@@ -218,9 +218,9 @@ class HoldOuts:
             yield self.problem.note
 
     def correct(self, fit: Fit, repeats: int) -> Floats:
-        """Return which labelled rows are predicted rightly, by repeat and row.
+        """Return whether labelled rows are predicted correctly, by repeat and row.
 
-        NaN where a row is not held out, or the method failed.
+        NaN if a row is not held out, or the method failed.
         """
         return np.array([self._repeat(fit, number)[0] for number in range(repeats)])
 
@@ -246,7 +246,7 @@ class HoldOuts:
     def label_all(self, problem: Problem, method: str) -> Int | None:
         """Return the codes of all unlabelled rows by a fit on all labelled ones.
 
-        Where rows are many, a sample takes part in the fit. None: the method failed.
+        If there are many rows, a sample is fitted. None: the method failed.
         """
         used = problem.labelled
         if len(used) > self.max_rows:
@@ -265,7 +265,7 @@ class HoldOuts:
     def _fit_model(
         self, problem: Problem, fit: Fit, used: Int, number: int
     ) -> tuple[Any, Scaling]:
-        """Return a model fitted on labelled rows `used`; None where it failed."""
+        """Return a model fitted on labelled rows `used`; None if it failed."""
         rng = generator("compare", self.seed, number, "unlabelled")
         others = np.sort(rng.permutation(problem.unlabelled)[: self.max_rows])
         rows = np.concatenate([used, others])
@@ -293,7 +293,7 @@ class HoldOuts:
                 return None, scaling
 
     def _source(self, number: int) -> SourceDomain:
-        """Return the source of a repeat: where it is large, a share of each class."""
+        """Return the source of a repeat; of a large source, a share of each class."""
         source = self.problem.source
         X, y = np.asarray(source.X), np.asarray(source.y)
         if len(y) <= self.max_rows:

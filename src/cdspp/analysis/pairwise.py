@@ -1,4 +1,4 @@
-"""Every method of a benchmark against every other, on the same trials."""
+"""Comparison of every pair of methods of a benchmark, on the same trials."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def compare_pairwise(
 ) -> pd.DataFrame:
     """Return the gain of every method over every other, averaged over the tasks.
 
-    Gains are paired by trial, with 95 % intervals as those over source states. Methods
-    have ranks by accuracy, from 1; those without an average have 0, and no gain. Pairs
+    Gains are paired by trial, with 95 % intervals like those over source states. Ranks
+    are by accuracy, from 1; methods without an average have rank 0 and no gain. Pairs
     of n methods cost n (n - 1) / 2 comparisons.
     """
     rows = [row for row in plan.rows if row.setting == MAIN and row.kind != INFORMED]
@@ -76,14 +76,14 @@ def compare_pairwise(
 
 
 def read_pairwise(path: PathLike | None) -> pd.DataFrame:
-    """Read the gains of a ``pairwise_<benchmark>.csv``; without one, none."""
+    """Read the gains of a ``pairwise_<benchmark>.csv``; empty without one."""
     if path is None:
         return pd.DataFrame(columns=list(PAIRWISE_COLUMNS)).astype(PAIRWISE_COLUMNS)
     return read_csv(path, PAIRWISE_COLUMNS)
 
 
 def ranked_methods(pairwise: pd.DataFrame) -> pd.DataFrame:
-    """Return a line for each method with an average, the most accurate first.
+    """Return one line per method with an average, the most accurate first.
 
     Methods whose fits have collapsed are left out.
     """
@@ -93,9 +93,9 @@ def ranked_methods(pairwise: pd.DataFrame) -> pd.DataFrame:
 
 
 def leader(pairwise: pd.DataFrame) -> str:
-    """Say which method is the most accurate, and how far ahead of the reference it is.
+    """Return a sentence on the most accurate method and its lead over the reference.
 
-    The reference is compared with the second.
+    If the reference leads, it is compared with the second.
     """
     ranked = ranked_methods(pairwise)
     if ranked.empty:

@@ -1,9 +1,9 @@
 """Rows to label next, and the test of two fits on their labels.
 
-A label tells two fits apart only where they disagree. Rows to label are therefore
-drawn from those where the bet and `target-only` disagree, in random order, so
-that any first part of them is a random sample of these rows: a sign test on it holds.
-They are no random sample of the target, and are never held out.
+A label can tell two fits apart only if they disagree. Rows to label are therefore drawn
+from those on which the bet and `target-only` disagree, in random order, so that a sign
+test holds for any first part of them, which is a random sample of these rows. They are
+not a random sample of the target, and are never held out.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class OtherTables(DataError):
 
 
 class SignTest(NamedTuple):
-    """The labels of `n_rows` rows on which two fits disagree, and what they settle.
+    """The labels of `n_rows` rows on which two fits disagree, and their result.
 
-    `first` and `second` count the rows that only that fit labels rightly. `winner` is
-    the place of the fit that is right more often than chance explains: 0, 1, or None.
+    `first` and `second` count the rows that only that fit labels correctly. `winner` is
+    the index of the fit that is right more often than chance explains: 0, 1, or None.
     """
 
     n_rows: int
@@ -43,13 +43,13 @@ class SignTest(NamedTuple):
 
     @property
     def p_value(self) -> float:
-        """The chance of such a lead, or a larger one, between equally good fits."""
+        """The probability of this lead, or a larger one, between equally good fits."""
         most, n = max(self.first, self.second), self.first + self.second
         return float(bdtrc(most - 1, n, 0.5)) if most else 1.0
 
     @property
     def winner(self) -> int | None:
-        """The place of the fit that wins the exact one-sided test at 5 %."""
+        """The index of the fit that wins the exact one-sided test at 5 %."""
         if self.p_value > ALPHA:
             return None
         return 0 if self.first > self.second else 1
@@ -93,11 +93,11 @@ def _digest(parts: Sequence[Any]) -> str:
 def read_labelled(
     filled: pd.DataFrame, drawn: pd.DataFrame, problem: Problem
 ) -> tuple[Int, Int, SignTest]:
-    """Return places and class codes of the labels that a user filled in, and the test.
+    """Return positions and class codes of the labels that a user filled in, and a test.
 
-    The test counts the unbroken run of labels from the top; rows that a test has
-    counted before are the only ones that it ever counts. DataError: the rows were
-    drawn from other tables or fits, were changed, or have a label that is no class.
+    The test counts the unbroken run of labels from the top; once a test has counted
+    rows, it never counts others. DataError: the rows were drawn from other tables or
+    fits, were changed, or have a label that is not a class.
     """
     rows = _in_order(filled, drawn)
     labels, known = read_labels(rows[LABEL].tolist())
@@ -105,7 +105,7 @@ def read_labelled(
     unknown = [str(label) for label in labels if str(label) not in by_name]
     if unknown:
         fault = f"{unknown[0]!r} is not one of the classes {', '.join(by_name)}"
-        remedy = "Write a class as it is in the tables."
+        remedy = "Write a class as the tables spell it."
         raise DataError(f"rows to label: {fault}. {remedy}")
     codes = np.full(len(rows), -1)
     codes[known] = [by_name[str(label)] for label in labels]
@@ -113,7 +113,7 @@ def read_labelled(
     run = tested if tested.any() else np.logical_and.accumulate(known)
     first, second = (
         rows[name].astype(str).map(by_name).to_numpy()[run] == codes[run]
-        for name in drawn.columns[2:4]  # one by fit
+        for name in drawn.columns[2:4]  # one per fit
     )
     test = SignTest(int(run.sum()), int(sum(first > second)), int(sum(second > first)))
     return rows[ROW].to_numpy()[known], codes[known], test
@@ -133,10 +133,10 @@ def _in_order(filled: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
         remedy = f"Fill labels into the rows that compare drew, {rest}."
         raise DataError(f"rows to label: no column {lacking[0]!r}. {remedy}")
     rows = filled.sort_values("order", kind="stable").reset_index(drop=True)
-    fixed = [*drawn.columns[:4]]  # the order, the row, and its label by each fit
+    fixed = [*drawn.columns[:4]]  # order, row, and its label by each fit
     expected = drawn.head(len(rows))[fixed].astype(str)
     if not rows[fixed].astype(str).equals(expected):
         fault = "rows are missing, or cells other than labels have changed"
-        remedy = "Take the rows as compare drew them, and fill in labels only."
+        remedy = "Use the rows as compare drew them, and fill in only labels."
         raise DataError(f"rows to label: {fault}. {remedy}")
     return rows

@@ -23,7 +23,7 @@ from cdspp.stages.score import SampleScores
 from cdspp.study.plan import CHOOSING, METHOD, WITH_BRIDGE, BenchmarkPlan, Row
 from cdspp.study.settings import in_state, without
 
-# What methods with a bridge must beat, too: the target only, on all its columns.
+# Methods with a bridge must also beat the target-only method on all its columns.
 ALL_COLUMNS = "all-columns"
 COMPARISON_COLUMNS = {
     name: kind
@@ -54,8 +54,8 @@ _SIDES = ("benchmark", "task", "row", "display_name", "rival", "accuracy")
 _RESULT = ("gain", "low", "high", "trials", "p_helps", "p_hurts", "accuracy_verdict")
 _SOURCE_COLUMNS = (*_SIDES, "rival_accuracy", *_RESULT)
 _SOURCE_TITLES = {"rival": "source", "rival_accuracy": "accuracy_without"}
-_MEASURES = ("", "balanced_")  # before the names of columns
-_FEWEST_DOMAINS = 4  # fewer target domains do not speak for others
+_MEASURES = ("", "balanced_")  # prefixes of column names
+_FEWEST_DOMAINS = 4  # fewer target domains say little about others
 
 
 def compare_with_rivals(
@@ -63,11 +63,11 @@ def compare_with_rivals(
 ) -> pd.DataFrame:
     """Compare every method with the baseline and with itself in other source states.
 
-    Rows are by method, task and rival, the average over several tasks last: the paired
-    gain with its 95 % interval, one-sided p values, the `least` gain of a trial, and
-    if `one_decides`; the same of balanced accuracy; the verdict. `domain_low` and
-    `domain_high` are of an average over the means of four target domains or more.
-    Without scores by test row errors hold for other labels of the same rows.
+    Rows are by method, task and rival, with the average over several tasks last: the
+    paired gain with its 95 % interval, one-sided p values, the `least` gain of a trial,
+    and `one_decides`; the same for balanced accuracy; the verdict. `domain_low` and
+    `domain_high` bound an average over the means of at least four target domains.
+    Without scores by test row, errors cover only other labels of the same rows.
     """
     summary = summarise(scores, plan, plan.rows)
     records = (
@@ -92,7 +92,7 @@ class Rival(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SampleComparison:
-    """A row of a summary against its rivals, on each task and on their average."""
+    """A row of a summary against its comparators, on each task and on their average."""
 
     row: Row
     place: int
@@ -113,20 +113,20 @@ class SampleComparison:
             for prefix, (gains, judged) in measured.items():
                 gain = gains[at][rival.key]
                 record |= _columns(gain, judged[at], prefix)
-                pair = verdicts.judge_pair(gain, margin)
+                pair = verdicts.decide_pair(gain, margin)
                 pair = verdicts.COLLAPSED if rival.key in collapsed[at] else pair
                 record[f"{prefix}pair"] = pair
                 found.append(judged[at].name)
             if task == names.AVERAGE and record["trials"] >= verdicts.INTERVAL_TRIALS:
                 record |= self._over_domains(rival)
-            yield record | {"verdict": verdicts.agreed(*found)}
+            yield record | {"verdict": verdicts.joint_verdict(*found)}
 
     @cached_property
     def _rivals(self) -> list[Rival]:
         summary, row, found = self.summary, self.row, []
         places = {(r.setting, r.method): i for i, r in enumerate(summary.rows)}
         for at, other in enumerate(summary.rows):
-            if row.method == other.stands_for:  # one fit, under another name
+            if row.method == other.stands_for:  # the same fit under another name
                 twin = places.get((row.setting, other.method), at)
                 places[in_state(row.setting, names.ALONE), row.method] = twin
         if (own := summary.place(names.BASELINE)) is not None:
@@ -153,7 +153,7 @@ class SampleComparison:
         return found
 
     def names_and_means(self, rival: Rival, task: str) -> dict[str, Any]:
-        """Return the columns that say what is compared, and mean scores of both."""
+        """Return the names of the compared sides, and mean scores of both."""
         row, plan = self.row, self.summary.plan
         record = {
             **{"benchmark": plan.benchmark, "title": plan.title, "row": row.key},
@@ -178,7 +178,7 @@ class SampleComparison:
         return verdicts.two_way_gain(strata)
 
     def collapsed(self, rival: Rival, task: str) -> bool:
-        """Return if too many fits of the rival or of the method are degenerate."""
+        """Return whether too many fits of the rival or of the method are degenerate."""
         summary, places = self.summary, [self.place, rival.place]
         tasks = [task in (each, names.AVERAGE) for each in summary.tasks]
         both = np.isfinite(summary.accuracy[places][:, tasks]).all(axis=0)
@@ -188,7 +188,7 @@ class SampleComparison:
     def _verdicts(
         self, gains: Sequence[Gains], collapsed: Sequence[set[str]]
     ) -> list[Verdict]:
-        """Judge the tasks together, and the average over them alone."""
+        """Return the verdicts on all tasks together, and one on their average."""
         bridged, margin = bool(self.row.bridge), self.summary.plan.margin / 100
         states = [rival.key for rival in self._rivals if rival.state or bridged]
         ours = [{state: gain[state] for state in states} for gain in gains]
@@ -196,7 +196,7 @@ class SampleComparison:
         found, n_tasks = [], len(self.summary.tasks)
         for part in (slice(n_tasks), slice(n_tasks, None)):
             unusable = excluded[part]
-            found += verdicts.judge_tasks(ours[part], margin=margin, collapsed=unusable)
+            found += verdicts.decide_all(ours[part], margin=margin, collapsed=unusable)
         return found
 
     def _over_domains(self, rival: Rival) -> dict[str, float]:
@@ -216,7 +216,7 @@ class SampleComparison:
 def compare_without_each(
     scores: pd.DataFrame, plan: BenchmarkPlan, per_sample: SampleScores | None = None
 ) -> pd.DataFrame:
-    """Return gains by task and source; p values are Holm's over a task's sources."""
+    """Return gains by task and source; Holm's p values cover a task's sources."""
     summary = summarise(scores, plan, plan.rows)
     places = {(row.setting, row.method): i for i, row in enumerate(plan.rows)}
     tasks = list(filter(names.several_sources, plan.tasks))
@@ -232,7 +232,7 @@ def compare_without_each(
             and (key := (without(name), row.method)) in places
         ]
         gains = [comparison.gain(rival, task) for rival in rivals]
-        judged = verdicts.judge_tasks(
+        judged = verdicts.decide_all(
             [{names.ALONE: gain} for gain in gains],
             margin=plan.margin / 100,
             collapsed=[comparison.collapsed(rival, task) for rival in rivals],
@@ -256,7 +256,7 @@ def row_strata(
     tasks: Sequence[str],
     balanced: bool,
 ) -> list[Stratum]:
-    """Return gains by row over tasks, a stratum a target domain, or class of it."""
+    """Return gains by row over tasks, one stratum per target domain, or class of it."""
     right = {t: [per_sample.right(r.setting, t, r.method) for r in pair] for t in tasks}
     n_trials = min(len(trials) for both in right.values() for trials in both)
     sums: dict[str, Floats] = {}
@@ -274,12 +274,12 @@ def row_strata(
 
 
 def no_comparisons() -> pd.DataFrame:
-    """Return comparisons of nothing."""
+    """Return an empty table of comparisons."""
     return pd.DataFrame(columns=list(COMPARISON_COLUMNS)).astype(COMPARISON_COLUMNS)
 
 
 def read_comparisons(path: names.PathLike | None) -> pd.DataFrame:
-    """Read the comparisons of a ``source-help_<benchmark>.csv``; without one, none."""
+    """Read the comparisons of a ``source-help_<benchmark>.csv``; empty without one."""
     return no_comparisons() if path is None else read_csv(path, COMPARISON_COLUMNS)
 
 
@@ -295,23 +295,23 @@ def of_reference(comparisons: pd.DataFrame, *, selected: bool = False) -> pd.Dat
 
 
 def by_default(comparisons: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """Yield the comparisons of each method with its own options, selected ones out."""
+    """Yield the comparisons of each method with its own, not selected, options."""
     for _, found in comparisons[~_selects(comparisons)].groupby("row", sort=False):
         yield found
 
 
 def _selects(comparisons: pd.DataFrame) -> pd.Series:
-    """Return which rows select their options on the labelled rows of each trial."""
+    """Return the rows that select their options on the labelled rows of each trial."""
     return comparisons["row"].str.endswith(f", {names.SELECTED}").astype(bool)
 
 
 def by_task(comparisons: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Group comparisons by task, order kept."""
+    """Group comparisons by task, in their order."""
     return dict(iter(comparisons.groupby("task", sort=False)))
 
 
 def rivals_of(groups: Iterable[pd.DataFrame]) -> dict[str, str]:
-    """Return the titles of the rivals that occur, but for `ALL_COLUMNS`."""
+    """Return the titles of the rivals that occur, except `ALL_COLUMNS`."""
     found: dict[str, str] = {}
     for group in groups:
         found |= dict(zip(group["rival"], group["rival_name"], strict=True))
@@ -329,9 +329,9 @@ def on_average(comparisons: pd.DataFrame) -> pd.DataFrame:
 def pair_verdict(comparison: Any) -> str:
     """Return the verdict on one comparison, by accuracy and balanced accuracy.
 
-    No state alone is sure where the verdict over all of them depends on the measure.
+    If the verdict over all states depends on the measure, no single state is certain.
     """
-    verdict = verdicts.agreed(comparison.pair, comparison.balanced_pair)
+    verdict = verdicts.joint_verdict(comparison.pair, comparison.balanced_pair)
     open_over_all = comparison.state and comparison.verdict == verdicts.DEPENDS
     sure = verdict in (verdicts.HELPS, verdicts.HURTS)
     return verdicts.DEPENDS if open_over_all and sure else verdict
@@ -360,7 +360,7 @@ def _over_methods(averages: pd.DataFrame) -> pd.DataFrame:
         pairs = zip(found["row"], averages[column], strict=True)
         found[column] = [of_row.get(row, verdict) for row, verdict in pairs]
     both = zip(found["accuracy_verdict"], found["balanced_verdict"], strict=True)
-    return found.assign(verdict=[verdicts.agreed(*pair) for pair in both])
+    return found.assign(verdict=[verdicts.joint_verdict(*pair) for pair in both])
 
 
 def _corrected(rows: pd.DataFrame, column: str, p_values: tuple[str, str]) -> pd.Series:

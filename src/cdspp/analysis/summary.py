@@ -19,7 +19,7 @@ from cdspp.study.settings import in_state
 
 Floats = NDArray[np.float64]
 Tasks = tuple[str, ...]
-# Where more than this share of trials has collapsed, a row is no result.
+# If a larger share of trials has collapsed, a row has no result.
 MOST_COLLAPSED = 0.1
 _TITLES = {
     LABELS: "labelled target samples per class",
@@ -32,7 +32,7 @@ _ARRAYS = ("accuracy", "class_accuracy", "macro_f1", "by_iteration", "collapsed"
 
 
 def mean_sd(values: ArrayLike) -> tuple[float, float]:
-    """Return mean and deviation (by n - 1, as the paper) of trials; NaN of too few."""
+    """Return mean and deviation (n - 1, as in the paper) of trials; NaN if too few."""
     numbers = present(values)
     mean = float(numbers.mean()) if numbers.size else float("nan")
     sd = float(numbers.std(ddof=1)) if numbers.size > 1 else float("nan")
@@ -46,7 +46,7 @@ def present(values: ArrayLike) -> Floats:
 
 
 def n_present(values: ArrayLike) -> int:
-    """Count the finite numbers: in scores by trial, the trials that ran."""
+    """Count the finite numbers; for scores by trial, the trials that ran."""
     return int(present(values).size)
 
 
@@ -60,7 +60,7 @@ def with_average(tasks: Tasks, values: Floats) -> tuple[Tasks, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """Last scores, by row, task and trial; NaN (not collapsed) if missing or failed.
+    """Final scores, by row, task and trial; NaN (not collapsed) if missing or failed.
 
     `class_accuracy` is the balanced accuracy; `by_iteration` has all `iterations`.
     """
@@ -76,35 +76,35 @@ class Summary:
     collapsed: NDArray[np.bool_]
 
     def place(self, role: str) -> int | None:
-        """Return the place of the main run's method of a role, None without one."""
+        """Return the position of the main run's method of a role, or None."""
         roles = [(row.role, row.setting) for row in self.rows]
         return roles.index((role, MAIN)) if (role, MAIN) in roles else None
 
     def with_average(self, values: Floats) -> tuple[Tasks, Floats]:
-        """Return tasks and `values` of rows by tasks, the average appended."""
+        """Return tasks and `values` of rows by tasks, with the average appended."""
         return with_average(self.tasks, values)
 
     def unusable(self, row: int, task: str) -> bool:
-        """Return if too many trials of a row collapsed, on a task or on all tasks."""
+        """Return whether too many trials of a row collapsed, on one or all tasks."""
         chosen = [task not in self.tasks or task == other for other in self.tasks]
         ran = np.isfinite(self.accuracy[row, chosen])
         collapsed = self.collapsed[row, chosen][ran]
         return bool(collapsed.size and collapsed.mean() > MOST_COLLAPSED)
 
     def of_all_tasks(self) -> Summary:
-        """Leave out settings that run some of the tasks only."""
+        """Leave out settings that run only some of the tasks."""
         ran, rows = np.isfinite(self.accuracy).sum(axis=2), enumerate(self.rows)
         return self.of_rows(i for i, r in rows if r.kind != VARIANT or ran[i].all())
 
     def of_rows(self, places: Iterable[int]) -> Summary:
-        """Keep the rows at these places."""
+        """Keep the rows at these positions."""
         kept = list(places)
         rows = tuple(self.rows[i] for i in kept)
         arrays = {name: getattr(self, name)[kept] for name in _ARRAYS}
         return replace(self, rows=rows, **arrays)
 
     def iterative(self) -> list[int]:
-        """Return the places of the rows with more than one iteration somewhere."""
+        """Return the positions of rows with more than one iteration on some task."""
         seen = np.isfinite(self.by_iteration).sum(axis=3)
         return [row for row in range(len(self.rows)) if (seen[row] > 1).any()]
 
@@ -120,7 +120,7 @@ def score_files(folder: Path) -> list[Path]:
 
 
 def read_scores(path: PathLike) -> pd.DataFrame:
-    """Read a score file: a row a setting, task, method, trial and iteration."""
+    """Read a score file: one row per setting, task, method, trial and iteration."""
     return read_frame(path, SCORE_COLUMNS)
 
 
@@ -133,7 +133,7 @@ def read_summaries(scores: Paths, plans: Plans) -> list[Summary]:
 def summarise(
     scores: pd.DataFrame, plan: BenchmarkPlan, rows: Sequence[Row] | None = None
 ) -> Summary:
-    """Arrange a score file by the rows that a plan shows, or by other ones."""
+    """Arrange a score file by the rows that a plan shows, or by given ones."""
     chosen = plan.shown_rows if rows is None else tuple(rows)
     good = _usable_scores(scores, chosen, plan.tasks)
     iterations, step = np.unique(good["iteration"], return_inverse=True)
@@ -162,7 +162,7 @@ def last_scores(
     *,
     column: str = "accuracy",
 ) -> Floats:
-    """Return last scores, by row, task and trial, NaN where missing or failed."""
+    """Return final scores, by row, task and trial, NaN if missing or failed."""
     good = _usable_scores(scores, rows, tasks)
     shape = (len(rows), len(tasks), n_trials)
     return _last_iteration(good[good["trial"] <= n_trials], column, shape)
@@ -191,14 +191,14 @@ def _indices(good: pd.DataFrame) -> tuple[NDArray[np.int64], ...]:
 
 def _last_iteration(good: pd.DataFrame, column: str, shape: tuple[int, ...]) -> Floats:
     values = np.full(shape, np.nan)
-    # Sorted by iteration: the last assignment to a cell is its last iteration.
+    # Sorted by iteration, so the last assignment to a cell is its last iteration.
     values[_indices(good)] = good[column]
     return values
 
 
 @dataclass(frozen=True, eq=False)
 class CurveScores:
-    """Last accuracies by row, task, value and trial; NaN if missing or failed."""
+    """Final accuracies by row, task, value and trial; NaN if missing or failed."""
 
     plan: CurvePlan
     accuracy: Floats
@@ -211,21 +211,21 @@ class CurveScores:
 
     @property
     def in_states(self) -> bool:
-        """True where methods run along it in other source states, too."""
+        """True if methods also run along it in other source states."""
         return any(row.kind == STATE for row in self.plan.rows)
 
     @property
     def main(self) -> float | None:
-        """The value of the main run, where it is one of the values."""
+        """The value of the main run, if it is one of the values."""
         main = [float(e.value) for e in self.plan.values if e.setting == MAIN]
         return main[0] if main else None
 
     def with_average(self) -> tuple[Tasks, Floats]:
-        """Return tasks and accuracy, the average appended where there are several."""
+        """Return tasks and accuracy, with the average appended if there are several."""
         return with_average(self.plan.tasks, self.accuracy)
 
     def unusable(self) -> NDArray[np.bool_]:
-        """Return by row, task or average, and value if too many fits are degenerate."""
+        """Return by row, task and value whether too many fits are degenerate."""
         fell, ran = self.collapsed.sum(axis=3), np.isfinite(self.accuracy).sum(axis=3)
         if len(self.plan.tasks) > 1:
             sums = (counts.sum(axis=1, keepdims=True) for counts in (fell, ran))
@@ -257,10 +257,10 @@ def _arrange(scores: pd.DataFrame, curve: CurvePlan, column: str) -> Floats:
 
 
 def parameter_title(parameter: str) -> str:
-    """Return the title of the value that varies along a curve."""
+    """Return the title of the parameter that varies along a curve."""
     return _TITLES.get(parameter, parameter.replace("_", " "))
 
 
 def value_text(value: float) -> str:
-    """Write a value as short as it goes."""
+    """Return a value in its shortest form."""
     return f"{value:g}"

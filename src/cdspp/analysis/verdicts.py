@@ -1,14 +1,14 @@
-r"""Verdicts on the source, and the standard errors of the gains that they rest on.
+r"""Verdicts on the source, and the standard errors of the gains behind them.
 
-**How sure a gain is.** A gain is a mean difference over paired trials, judged by
-Student's t: a percentile bootstrap of ten trials is too narrow. With two trials t is
-12.7, so that fewer than `INTERVAL_TRIALS` have no interval. Trials share their test
-rows: their scatter covers only other labelled samples of the same rows.
+**The precision of a gain.** A gain is a mean difference over paired trials, tested by
+Student's t, because a percentile bootstrap of ten trials is too narrow. With two trials
+t is 12.7, so fewer than `INTERVAL_TRIALS` have no interval. Trials share their test
+rows, so their variation covers only other labelled samples of the same rows.
 
-For other target rows, too, let ``D[t, i]`` be the difference of two fits on row i in
-trial t, 1, 0 or -1, and missing where the row is labelled. With trial means `c`, row
-means `r` and residuals `e` of the two-way layout, the variance of the mean is by
-moments
+To cover other target rows as well, let ``D[t, i]`` be the difference of two fits on row
+i in trial t, 1, 0 or -1, and missing if the row is labelled. With trial means `c`, row
+means `r` and residuals `e` of the two-way layout, the variance of the mean is, by
+moments,
 
 .. math::
 
@@ -16,22 +16,22 @@ moments
     v_t = \frac{s^2(c)}{T}, \quad v_r = \frac{s^2(r)}{n}, \quad
     v_e = \frac{s^2(e)}{\text{cells}}
 
-with Satterthwaite's degrees of freedom, T - 1 at least. Rows come in *strata* whose
+with Satterthwaite's degrees of freedom, at least T - 1. Rows come in *strata* whose
 means add up: target domains of several tasks, and for balanced accuracy their classes.
 
-**The verdict.** A method is run with the real source and with others in its place: its
-*source states*. The gains of the real one over each are judged with these errors:
+**The verdict.** A method runs with the real source and with others in its place, its
+*source states*. The gains of the real source over each are tested with these errors:
 
 * *helps*: better than every state, by the largest one-sided p value (5 %, Holm). A
-  method that uses a bridge must beat the baseline and target-only as well.
-* *hurts*: worse than both states without a source, likewise.
-* *equal*: the 90 % intervals of the gains over both lie within the margin (two
+  method that uses a bridge must also beat the baseline and target-only.
+* *hurts*: worse than both states without a source, by the same test.
+* *equal*: the 90 % intervals of the gains over both are within the margin (two
   one-sided tests at 5 %), widened by what three test rows may hide.
-* *undecided*: anything else, with the gain that a power of 80 % would have shown.
+* *undecided*: anything else, with the minimum detectable gain at 80 % power.
 
-Holm's correction covers the tasks of a benchmark, and in a matrix the methods. Where
-accuracy and balanced accuracy have different words, the verdict *depends on the
-measure*. Too few trials have none, and neither have collapsed or diverged fits.
+Holm's correction covers the tasks of a benchmark, and in a matrix the methods. If
+accuracy and balanced accuracy lead to different verdicts, the verdict *depends on the
+measure*. Too few trials have no verdict, nor have collapsed or diverged fits.
 
 References
 ----------
@@ -55,31 +55,31 @@ from cdspp.analysis.summary import Floats, mean_sd, present
 from cdspp.core.names import WITHOUT_SOURCE
 from cdspp.core.wording import in_points
 
-Gains: TypeAlias = Mapping[str, "PairedGain"]  # of the real source, over each state
+Gains: TypeAlias = Mapping[str, "PairedGain"]  # of the real source over each state
 
 HELPS, HURTS, EQUAL, UNDECIDED = "helps", "hurts", "equal", "undecided"
 DEPENDS = "depends on the measure"
 STATEMENTS = (HELPS, HURTS, EQUAL, UNDECIDED, DEPENDS)
 TOO_FEW, COLLAPSED, NOT_ASKED = "too few trials", "collapsed", "not asked"
 ALPHA, LEVEL = 0.05, 0.95
-POWER = 0.8  # with which a detectable gain would be called *helps*
-MIN_TRIALS, INTERVAL_TRIALS = 5, 3  # the fewest that have a verdict, and an interval
+POWER = 0.8  # of detecting a gain as *helps*
+MIN_TRIALS, INTERVAL_TRIALS = 5, 3  # fewest for a verdict, and for an interval
 # Standard deviations from the median, estimated by the median absolute deviation.
 OUTLIER, OUTLIER_TRIALS = 5.0, 5
-# Differences of equal fractions may leave a trace of rounding.
+# Differences of equal fractions may leave rounding errors.
 ZERO = 1e-12
 RULE = (
-    "The source helps where the method does better with it than in every other source "
+    "The source helps if the method does better with it than in every other source "
     "state: the largest one-sided p value of Student's t is below 5 % after Holm's "
-    "correction over the tasks of the benchmark. It hurts where the method does worse "
-    "than without a source, whether the labelled target rows serve as they are or "
-    "repeated to the source's class sizes. The two are equal where the 90 % intervals "
-    "of the gain over both lie within the margin; otherwise the trials leave it "
-    "undecided. Standard errors are for other labelled samples and other rows of this "
-    "kind. Each word is asked of accuracy and of balanced accuracy; where the two "
-    "differ, it depends on the measure. Through a bridge, shared columns or paired "
-    "rows, it helps where the method also does better than the baseline and than the "
-    "target alone, on all columns of the target."
+    "correction over the tasks of the benchmark. It hurts if the method does worse "
+    "than without a source, whether the labelled target rows replace it as they are or "
+    "repeated to the source's class sizes. The two are equal if the 90 % intervals of "
+    "the gain over both are within the margin; otherwise the trials leave it "
+    "undecided. Standard errors cover other labelled samples and other rows of this "
+    "kind. If accuracy and balanced accuracy lead to different verdicts, the verdict "
+    "depends on the measure. Through a bridge, shared columns or paired rows, the "
+    "source helps if the method also does better than the baseline and than "
+    "target-only, on all columns of the target."
 )
 
 
@@ -88,9 +88,9 @@ class PairedGain:
     """The gain of one row over another on the same trials, as a fraction.
 
     `gain` is the mean difference, `error` its standard error with `df` degrees of
-    freedom, `losses` counts negative differences. `one_decides` where a one-sided test
-    at 5 % changes without the trial farthest from the median, if that is an outlier.
-    `row` is the weight of one test row in a trial, 0 where rows are not known.
+    freedom, `losses` counts negative differences. `one_decides` if a one-sided test at
+    5 % changes without the trial farthest from the median, if that is an outlier.
+    `row` is the weight of one test row in a trial, 0 if rows are unknown.
     """
 
     gain: float
@@ -103,14 +103,14 @@ class PairedGain:
     row: float = 0.0
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Return the t interval of the gain; NaN from too few trials."""
+        """Return the t interval of the gain; NaN if there are too few trials."""
         if self.trials < INTERVAL_TRIALS:
             return math.nan, math.nan
         half = self.quantile((1 + level) / 2) * self.error
         return self.gain - half, self.gain + half
 
     def quantile(self, probability: float) -> float:
-        """Return a quantile of the t distribution that belongs to the error."""
+        """Return a quantile of the t distribution of the error."""
         return float(stdtrit(self.df, probability))
 
     @property
@@ -142,10 +142,10 @@ def paired_gain(values: ArrayLike, rival: ArrayLike) -> PairedGain:
 
 
 def gain_of(differences: ArrayLike, *, resolution: float = 0.0) -> PairedGain:
-    """Return the gain of the differences of trials; missing ones are left out.
+    """Return the gain from the differences of trials; missing ones are left out.
 
-    The standard error is `resolution` at least, as 1 / n of n rows: that no trial tells
-    two rivals apart does not say that they are equal to the last row.
+    The standard error is at least `resolution`, such as 1 / n for n rows: if no trial
+    tells two rivals apart, they may still differ on a row that was not drawn.
     """
     values = present(differences)
     gain = _gain_of_all(values, resolution)
@@ -168,7 +168,7 @@ def _gain_of_all(values: Floats, resolution: float) -> PairedGain:
 
 
 def mean_interval(values: ArrayLike, level: float = LEVEL) -> tuple[float, float]:
-    """Return the t interval of a mean accuracy, cut at 0 and 1; NaN from few trials."""
+    """Return the t interval of a mean accuracy, cut at 0 and 1; NaN for few trials."""
     low, high = np.clip(gain_of(values).interval(level), 0.0, 1.0)
     return float(low), float(high)
 
@@ -187,7 +187,7 @@ class Stratum(NamedTuple):
 
 
 def detectable_text(gain: float) -> str:
-    """Write the gain that would be called *helps* with `POWER`."""
+    """Return the minimum detectable gain at the power `POWER` in words."""
     return f"minimum detectable gain {in_points(gain)} ({100 * POWER:.0f} % power)"
 
 
@@ -205,7 +205,7 @@ def two_way_gain(strata: Sequence[Stratum]) -> PairedGain:
     parts = [Stratum(w, v[shared]) for w, v in strata]
     parts = [Stratum(w, v[:, np.isfinite(v).any(axis=0)]) for w, v in parts]
     by_trial = np.sum([w * np.nanmean(v, axis=1) for w, v in parts], axis=0)
-    # What a test row weighs in a trial bounds the error; the heaviest counts.
+    # The weight of a test row in a trial bounds the error; the heaviest counts.
     weights = [w / np.isfinite(v).sum(axis=1).mean() for w, v in parts if v.size]
     row = max(weights, default=math.inf)
     plain = gain_of(by_trial, resolution=row / max(len(by_trial), 1) ** 0.5)
@@ -214,7 +214,7 @@ def two_way_gain(strata: Sequence[Stratum]) -> PairedGain:
     of_trials = float(by_trial.var(ddof=1)) / plain.trials
     whole, residuals = zip(*map(_variance_parts, parts), strict=True)
     most = max((part for part, _ in whole if not math.isnan(part)), default=0.0)
-    # A stratum of a single row gets the largest row part of the others.
+    # A stratum of a single row receives the largest row part of the others.
     rows = [(most, 1.0) if math.isnan(part) else (part, df) for part, df in whole]
     of_rows, residual = (sum(part for part, _ in each) for each in (rows, residuals))
     variance = max(of_trials + of_rows - residual, of_trials, of_rows)
@@ -225,7 +225,7 @@ def two_way_gain(strata: Sequence[Stratum]) -> PairedGain:
 
 
 def _variance_parts(part: Stratum) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return variance and df that rows, and residuals, add; NaN of a single row."""
+    """Return variance and df of rows, and of residuals; NaN for a single row."""
     values = part.weight * part.values
     n_trials, n_rows = values.shape
     of_trial, of_row = np.nanmean(values, axis=1), np.nanmean(values, axis=0)
@@ -241,8 +241,8 @@ def _variance_parts(part: Stratum) -> tuple[tuple[float, float], tuple[float, fl
 class Verdict:
     """The verdict on a task or an average, and its numbers; p values are Holm's.
 
-    The gain over the state `hardest` is least sure; `detectable` is the gain over every
-    state that would be called *helps* with `POWER`.
+    The gain over the state `hardest` is least certain; `detectable` is the minimum
+    detectable gain over every state at the power `POWER`.
     """
 
     name: str
@@ -252,10 +252,10 @@ class Verdict:
     detectable: float = math.nan
 
 
-def judge_tasks(
+def decide_all(
     tasks: Sequence[Gains], *, margin: float, collapsed: Sequence[bool] = ()
 ) -> list[Verdict]:
-    """Judge the tasks of a benchmark together; the margin is a fraction."""
+    """Return the verdicts on a benchmark's tasks together; the margin is a fraction."""
     unusable = collapsed or [False] * len(tasks)
     pairs = zip(tasks, unusable, strict=True)
     verdicts = [Verdict(_no_verdict(*pair)) for pair in pairs]
@@ -271,14 +271,14 @@ def judge_tasks(
             (gain.quantile(1 - ALPHA / len(places)) + gain.quantile(POWER)) * gain.error
             for gain in task.values()
         )
-        equal = bool(without) and all(_within(gain, margin) for gain in without)
+        equal = bool(without) and all(_is_equivalent(gain, margin) for gain in without)
         name = _verdict_name(p_helps, p_hurts, equal)
         verdicts[place] = Verdict(name, p_helps, p_hurts, hardest, detectable)
     return verdicts
 
 
 def _no_verdict(task: Gains, collapsed: bool) -> str:
-    """Return why a task has no verdict; empty where it has one."""
+    """Return why a task has no verdict; empty if it has one."""
     if not task:
         return NOT_ASKED
     if min(gain.trials for gain in task.values()) < MIN_TRIALS:
@@ -286,11 +286,11 @@ def _no_verdict(task: Gains, collapsed: bool) -> str:
     return COLLAPSED if collapsed else ""
 
 
-def judge_pair(gain: PairedGain, margin: float) -> str:
-    """Judge one gain alone: `HELPS` is better than this state, `HURTS` worse."""
+def decide_pair(gain: PairedGain, margin: float) -> str:
+    """Return the verdict on one gain: `HELPS` if better than this state."""
     if gain.trials < MIN_TRIALS:
         return TOO_FEW
-    return _verdict_name(gain.p_above, gain.p_below, _within(gain, margin))
+    return _verdict_name(gain.p_above, gain.p_below, _is_equivalent(gain, margin))
 
 
 def _verdict_name(p_helps: float, p_hurts: float, equal: bool = False) -> str:
@@ -301,18 +301,18 @@ def _verdict_name(p_helps: float, p_hurts: float, equal: bool = False) -> str:
     return EQUAL if equal else UNDECIDED
 
 
-def _within(gain: PairedGain, margin: float) -> bool:
+def _is_equivalent(gain: PairedGain, margin: float) -> bool:
     """Test equivalence: two one-sided tests at 5 % keep the gain within the margin.
 
-    Rows that differ may be so rare that the test has none: of n rows without one, three
-    in n may still be such rows (the rule of three), with a variance of 3 / n^2.
+    Rows that differ may be so rare that the test has none: if n rows include none,
+    three in n may still differ (the rule of three), with a variance of 3 / n^2.
     """
     widened = replace(gain, error=math.hypot(gain.error, 3**0.5 * gain.row))
     low, high = widened.interval(1 - 2 * ALPHA)
     return -margin - ZERO < low and high < margin + ZERO
 
 
-def agreed(plain: str, balanced: str) -> str:
+def joint_verdict(plain: str, balanced: str) -> str:
     """Return the verdict from those by accuracy and by balanced accuracy."""
     return plain if plain == balanced else DEPENDS
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cdspp.analysis.fit_records import keyed, mixtures
+from cdspp.analysis.fit_records import job_data, mixed_fits_text
 from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core import names
 from cdspp.core.errors import DataError
@@ -23,13 +23,13 @@ from cdspp.study.stale import FOLLOWS, changed_files, read_digests
 Trial = tuple[str, str, str, int]  # setting, task, method, trial
 Rows = list[tuple[Any, ...]]
 
-# Reasons to make a file again that are no faults of the file.
+# Reasons to remake a file that are not faults of the file.
 NO_FAULT = (FOLLOWS, MADE_BY_OLDER)
 FIT_INPUTS = ("source_features", "target_features", "source_split", "target_split")
 # Files that a report names, as patterns in the folder of the study.
 REPORT_FILES = {name: f"{name}/[!.]*" for name in ("tables", "figures", "timings")}
 REPORT_FILES["predictions"] = "predictions/*/*/[!.]*"
-AGAIN = "Delete it and its record and run the study again."
+AGAIN = "Delete it and its record, and run the study again."
 NO_STUDY = (
     " Not compared with a study file, or with tables and code as they are now: cdspp "
     "verify STUDY_FILE does that, in the folder of the run."
@@ -43,14 +43,14 @@ def verify(
 
     Fits are checked against records, paths, features and splits; scores against fits
     and labels; all files of the report against the digests next to it. `stale` has the
-    files that are not what a study asks for now (`cdspp.study.stale`).
+    outdated files of a study (`cdspp.study.stale`).
     """
-    root = Path(folder)  # ``.``, for instance, is not the folder's name
+    root = Path(folder)  # ``.``, for instance, has no name
     root = root.resolve() if root.name in ("", "..") else root
     files = score_files(root)
     changed = dict(changed_files(root))
     stated: Mapping[str, str] = {}
-    with suppress(DataError):  # none, or damaged, which is among the changes
+    with suppress(DataError):  # missing or damaged: reported as a change
         stated = read_digests(root).files
     faults, records = list[str](), list[Record]()
     n_fits = n_trials = 0
@@ -63,7 +63,7 @@ def verify(
     since = {k: v for k, v in (stale or {}).items() if v not in NO_FAULT}
     first = [f"{path}: {text}. Run the study again." for path, text in since.items()]
     first += (f"{path}: {text}." for path, text in changed.items())
-    mixed = mixtures(map(keyed, records))
+    mixed = mixed_fits_text(map(job_data, records))
     faults = [*filter(None, dict.fromkeys([*first, *faults, mixed]))]
     counts = {"fits": n_fits, "trials": n_trials, "score_files": len(files)}
     counts |= {"digests": len(stated), "unscored_fits": n_fits - len(records)}
@@ -91,14 +91,14 @@ def _unchecked(root: Path, stated: Iterable[str]) -> str:
         for kind, pattern in REPORT_FILES.items()
     }
     text = ", ".join(f"{counted(n, 'file')} of {kind}" for kind, n in left.items() if n)
-    return f" Not checked, since the report does not name them: {text}." if text else ""
+    return f" Not checked, as the report does not name them: {text}." if text else ""
 
 
 class _CheckedFits:
     """Records and scores by trial of `sound` fits; `doubtful` are trials of others.
 
-    A fit made of files as they were at the report, whose digests are `stated`, is
-    sound, and labels that changed since score none.
+    A fit is sound if its inputs have the digests `stated` in the report; labels that
+    changed since then give no scores.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class _CheckedFits:
         self._labels = cache(formats.labels_by_id)
         self._tested = cache(self._test_ids)
         fits = (root / "fits" / name).glob("*/*/*/[!.]*.*")
-        # A record without predictions is a fault of its own.
+        # A record without predictions is a separate fault.
         for file in sorted({path.with_suffix(".parquet") for path in fits}):
             self._read(file, changed)
 
@@ -134,7 +134,7 @@ class _CheckedFits:
                 return
         except DataError as error:
             self.faults.append(str(error))
-        with suppress(ValueError):  # no block has such a name
+        with suppress(ValueError):  # not the name of a block
             trials = names.trials_of_block(key.block)
             self.doubtful |= {(*key[1:4], trial) for trial in trials}
 
@@ -142,14 +142,14 @@ class _CheckedFits:
         inputs = {**dict.fromkeys(FIT_INPUTS, "none"), **fit.record.inputs}
         for name, digest in inputs.items():
             if digest in self._stated or name == "predictions":
-                continue  # the report states the digests of files made elsewhere
-            place = self._places.get(formats.unnumbered(name))
+                continue  # the report states digests of external files
+            place = self._places.get(formats.input_kind(name))
             if digest not in (place or self._features(fit.record.extra["dataset"])):
                 what = f"its {name} (sha256 {digest[:12]})"
-                why = "they were changed, or it is a fit of other data"
-                fault = f"is not among the files that lie there: {why}"
+                why = "they were changed, or the fit used other data"
+                fault = f"is not among the present files: {why}"
                 raise DataError(f"{fit.path}: {what} {fault}. {AGAIN}")
-        sources = (n for n in inputs if formats.unnumbered(n) == "source_split")
+        sources = (n for n in inputs if formats.input_kind(n) == "source_split")
         splits = inputs["target_split"], *(inputs[name] for name in sources)
         if not {*splits} <= self._splits.keys():
             return
@@ -173,7 +173,7 @@ class _CheckedFits:
         return found
 
     def check_scores(self, file: Path) -> list[Record]:
-        """Return the records of the fits that scores are of; add faults of scores."""
+        """Return the records of the fits behind scores; add faults of the scores."""
         try:
             scores = read_scores(file)
         except DataError as error:
@@ -186,7 +186,7 @@ class _CheckedFits:
         expected: dict[Trial, list[Rows]] = defaultdict(list)
         for record, rows in self.sound:
             scored = rows.keys() & found.keys()
-            # Blocks of another size are scored in part.
+            # Blocks of another size are only partly scored.
             if scored and (len(scored) == len(rows) or scored - covered):
                 records.append(record)
                 for trial, of_trial in rows.items():
@@ -209,7 +209,7 @@ def _by_digest(files: Iterable[Path]) -> dict[str, Path]:
 
 
 def _by_trial(rows: Iterable[tuple[Any, ...]]) -> dict[Trial, Rows]:
-    """Return rows of scores by trial; numbers that are missing are None."""
+    """Return rows of scores by trial, with None for missing numbers."""
     found: dict[Trial, Rows] = defaultdict(list)
     for row in rows:
         found[row[:4]].append(tuple(None if x != x else x for x in row))

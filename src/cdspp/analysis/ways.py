@@ -1,9 +1,9 @@
-"""The ways in which a source comes in, and whether each of them helps: the opening.
+"""The opening of the report: the ways of using a source, and whether each helps.
 
-A *way* is what source and target share: classes alone, paired rows, shared columns. The
-reference stands for its way; for every other way the most accurate of its methods does.
-The gain is over the most accurate method without a source. The word is the verdict on
-the method, which asks more: to beat every other state of the source as well.
+A *way* is what source and target share: only classes, paired rows, or shared columns.
+The reference represents its way; every other way is represented by its most accurate
+method. The gain is over the most accurate method without a source. The verdict on the
+method is stricter: it must also beat every other state of the source.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ QUESTION = "Did the source help?"
 HELPS, HURTS, OPEN = verdicts.HELPS, verdicts.HURTS, "open"
 SIGNS = {HELPS: "▲", HURTS: "▼", OPEN: "○"}
 LABELS_ALONE = "source labels alone"
-_NO_SOURCE = ", no source"  # how the names of some methods end
-MOST_WORDS = 20  # of the sentence below the question
+_NO_SOURCE = ", no source"  # end of the names of some methods
+MOST_WORDS = 20  # in the sentence below the question
 _REASONS = {
     verdicts.EQUAL: "no difference beyond the margin",
     verdicts.TOO_FEW: "too few trials",
@@ -35,10 +35,10 @@ _REASONS = {
 
 @dataclass(frozen=True)
 class Way:
-    """A way on a benchmark: the method that stands for it, and its word.
+    """A way on a benchmark: the method that represents it, and its verdict.
 
-    `accuracy`, `gain` and its 95 % interval are fractions, NaN where they are not
-    known. `reason` says why the word is open; the method is the `best_of` so many.
+    `accuracy`, `gain` and its 95 % interval are fractions, NaN if unknown. `reason`
+    explains why the verdict is open; the method is the best of `best_of` methods.
     """
 
     title: str
@@ -53,7 +53,7 @@ class Way:
 
     @property
     def own(self) -> bool:
-        """Return whether it is the line of a method from outside."""
+        """Return whether it is the line of an external method."""
         return self.title == self.method
 
 
@@ -68,7 +68,7 @@ class Opening:
 
 
 def opening(comparisons: pd.DataFrame, pairwise: pd.DataFrame) -> Opening:
-    """Return the ways on a benchmark, that of a reference from outside first.
+    """Return the ways on a benchmark, first that of an external reference.
 
     `comparisons` are of `cdspp.analysis.source_help.compare_with_rivals`, `pairwise` of
     `cdspp.analysis.pairwise.compare_pairwise`.
@@ -83,7 +83,7 @@ def opening(comparisons: pd.DataFrame, pairwise: pd.DataFrame) -> Opening:
     for title, row, best_of in _lines(methods, ranked):
         ours = averages[(averages["row"] == row) & averages["state"]]
         by_itself = source_help.on_average(source_help.of_method(comparisons, row))
-        if methods.loc[row, "role"] == REFERENCE:  # asked of it alone
+        if methods.loc[row, "role"] == REFERENCE:  # only for the reference
             ours = by_itself[by_itself["state"]]
         word, reason = _word(ours, by_itself)
         name, accuracy = methods.loc[row, ["display_name", "accuracy"]]
@@ -100,16 +100,16 @@ def opening(comparisons: pd.DataFrame, pairwise: pd.DataFrame) -> Opening:
 
 
 def _without_marks(name: str) -> str:
-    """Leave out the signs that tables explain."""
+    """Remove the marks that tables explain."""
     return name.rstrip("*†")
 
 
 def _lines(
     methods: pd.DataFrame, ranked: pd.DataFrame
 ) -> Iterator[tuple[str, str, int]]:
-    """Yield the title of each way, the row that stands for it, and of how many.
+    """Yield the title of each way, its representative row, and its number of methods.
 
-    A reference from outside has a way of its own, and leaves its way to the others.
+    An external reference has a way of its own, and leaves its way to the others.
     """
     using = methods[methods["uses_source"]]
     for bridge, group in using.groupby("bridge", sort=False):
@@ -126,7 +126,7 @@ def _lines(
 
 
 def _word(ours: pd.DataFrame, by_itself: pd.DataFrame) -> tuple[str, str]:
-    """Return the word on a method from its comparisons, and why it is open."""
+    """Return the verdict on a method from its comparisons, and why it is open."""
     if ours.empty:
         return OPEN, _REASONS[verdicts.NOT_ASKED]
     verdict = str(ours["verdict"].iloc[0])
@@ -144,7 +144,7 @@ def _word(ours: pd.DataFrame, by_itself: pd.DataFrame) -> tuple[str, str]:
 
 
 def statement(openings: Sequence[Opening]) -> str:
-    """Answer for all benchmarks in a sentence of at most `MOST_WORDS` words."""
+    """Return the answer for all benchmarks in at most `MOST_WORDS` words."""
     words: dict[tuple[str, bool], dict[str, list[str]]] = {}
     lines = [(way, each.title) for each in openings for way in each.ways]
     lines.sort(key=lambda line: (math.isnan(line[0].gain), -line[0].gain))
@@ -174,8 +174,8 @@ def statement(openings: Sequence[Opening]) -> str:
     )
 
 
-def counted_words(title: str, comparisons: pd.DataFrame) -> str:
-    """Say how many methods the source helps on a benchmark, corrected for all."""
+def count_helped(title: str, comparisons: pd.DataFrame) -> str:
+    """Count the methods that the source helps on a benchmark, corrected for all."""
     averages = source_help.matrix(comparisons, corrected=True)
     verdict_of = averages[averages["state"]].drop_duplicates("row")["verdict"]
     if verdict_of.empty:
@@ -201,7 +201,7 @@ def _part(word: str, own: bool, subjects: dict[tuple[str, bool], list[str]]) -> 
 
 
 def way_lines(each: Opening) -> list[str]:
-    """Write the ways of a benchmark for a terminal: a heading, a line a way."""
+    """Return the ways of a benchmark for a terminal: a heading, one line per way."""
     heading = [each.title, "", "accuracy", "gain", "95 %", "", ""]
     grid = [heading]
     for way in each.ways:

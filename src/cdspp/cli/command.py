@@ -1,4 +1,4 @@
-"""The parts of the commands of `cdspp`: shared options, outputs, optional packages."""
+"""Shared parts of the commands: options, outputs, optional packages."""
 
 from __future__ import annotations
 
@@ -19,45 +19,45 @@ from cdspp.core.errors import EXTRAS, ConfigError, to_install
 from cdspp.core.files import same_file
 
 STUDY_EXTRA = "workflow"
-# How a table is read, in addition to its columns of labels and identifiers.
+# Format options of a table, in addition to its columns of labels and identifiers.
 FORMATS = ("encoding", "decimal", "categories", "dates", "date_format", "vectorise")
-JSON_VERSION = 1  # raised where a key of --json goes, or means something else
+JSON_VERSION = 1  # raised if a key of --json disappears or changes meaning
 FLAG: dict[str, Any] = {"action": "store_true"}
 SCALES = (*names.SCALES, names.STANDARDISE_EACH)
 REPEATED: dict[str, Any] = {"action": "append", "default": []}
-# Text and settings of options of several commands, which fill in {part}.
+# Help text and settings of options of several commands, which fill in {part}.
 OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "file": (
-        "by default the embedded study; a later file overrides earlier ones",
+        "study files (the embedded study); later files override earlier ones",
         {"nargs": "*", "metavar": "STUDY_FILE"},
     ),
     "--force": ("overwrite an existing file", FLAG),
-    "--json": ("print the same for a program, as JSON", FLAG),
-    "--strict": ("exit with code 1 where {part}", FLAG),
+    "--json": ("print the result as JSON", FLAG),
+    "--strict": ("exit with code 1 if {part}", FLAG),
     "--labelled": (
-        "{part}these labels join the fit; of several files, the oldest first",
+        "{part}adds these labels to the fit; may be repeated, oldest first",
         {**REPEATED, "metavar": "FILE"},
     ),
     "--shared": (
         "columns with the same meaning and unit in both files: none, or same-names and "
-        "pairs a=b,c=d*10 of a source column and a target column, perhaps times the "
-        "number that brings it to the source's unit (same-names where there are any)",
+        "pairs a=b,c=d*10 of a source and a target column, optionally times a factor "
+        "that converts to the source's unit (same-names, if there are any)",
         {"metavar": "HOW"},
     ),
     "--paired": (
         "two files of objects described in both ways, one with the columns of each "
-        "domain; identifiers join them, or else the order of rows; they need no labels",
+        "domain, matched by identifiers or else by row order; they need no labels",
         {"nargs": 2, "metavar": ("SOURCE_FILE", "TARGET_FILE")},
     ),
-    "--label": ("the column of the labels (label{part})", {"metavar": "NAME"}),
-    "--id": ("the column of the identifiers (id{part})", {"metavar": "NAME"}),
+    "--label": ("the label column (label{part})", {"metavar": "NAME"}),
+    "--id": ("the identifier column (id{part})", {"metavar": "NAME"}),
     "--drop": (
-        "a column to leave out: its name, a pattern (site*), or a kind: text, dates or "
+        "a column to leave out: a name, a pattern (site*), or a kind: text, dates or "
         "constant; may be repeated",
         {**REPEATED, "metavar": "NAME"},
     ),
     "--categories": (
-        "encode text: a column for each value, or the share of rows that have it",
+        "encode text: one column per value, or the share of rows that have the value",
         {"choices": names.CATEGORIES[1:]},
     ),
     "--dates": (
@@ -65,15 +65,15 @@ OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
         {"choices": names.DATES[1:]},
     ),
     "--vectorise": (
-        "a library that encodes text and dates: skrub's TableVectorizer",
+        "encode text and dates by a library: skrub's TableVectorizer",
         {"choices": names.VECTORISERS},
     ),
     "--date-format": (
-        "format of ambiguous dates, for instance %%d/%%m/%%Y",
+        "format of ambiguous dates, such as %%d/%%m/%%Y",
         {"metavar": "FORMAT"},
     ),
     "--decimal": (
-        "decimal sign of numbers that may be thousands, such as 1.234",
+        "decimal sign of ambiguous numbers, such as 1.234",
         {"choices": (".", ",")},
     ),
     "--encoding": (
@@ -82,7 +82,7 @@ OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "--keep-label": (
         "read LABEL as a class, although it looks like a missing label (NA) or "
-        "differs from another class in capitals alone; may be repeated",
+        "differs from another class only in capitals; may be repeated",
         {**REPEATED, "metavar": "LABEL"},
     ),
     "--impute": (
@@ -98,9 +98,9 @@ OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 for _role in ("source", "target"):
     for _name, _what in (("label", "labels"), ("id", "identifiers")):
-        _text = f"the column of the {_what} in the {_role} alone"
+        _text = f"the column of the {_what} in the {_role} only"
         OPTIONS[f"--{_role}-{_name}"] = (_text, {"metavar": "NAME"})
-# Columns and labels of one file, and how those of the two of a fit are read.
+# Columns and labels of one file, and reading options for the two files of a fit.
 COLUMNS = ("--label", "--id", "--drop")
 TEXTS = ("--decimal", "--encoding", "--keep-label")
 OF_FIT = (
@@ -111,11 +111,11 @@ JOINING = ("--shared", "--paired", *COLUMNS, *OF_FIT, "--impute", "--scale")
 ARRAYS = "; among arrays see below"  # after the default names of columns
 AS_WRITTEN = argparse.RawDescriptionHelpFormatter
 Run = Callable[[argparse.Namespace], str]
-Given = Iterable[names.PathLike | None]  # files of options, None of those left out
+Given = Iterable[names.PathLike | None]  # files of options, None for omitted options
 
 
 def help_text(*names: str) -> str:
-    """Return the files ``help/<name>.txt`` that there are, a blank line between two."""
+    """Return the existing files ``help/<name>.txt``, separated by blank lines."""
     files = (Path(__file__).with_name("help") / f"{name}.txt" for name in names)
     return "\n".join(
         file.read_text(encoding="utf-8") for file in files if file.is_file()
@@ -127,7 +127,7 @@ def add_command(
 ) -> argparse.ArgumentParser:
     """Add a command, by default with the help text of its name.
 
-    A package that lacks is in `extra`, or the smallest with it.
+    A missing package is in `extra`, or else in the smallest extra that has it.
     """
     shown = {"description": text, "formatter_class": AS_WRITTEN}
     shown["epilog"] = epilog or help_text(name)
@@ -139,14 +139,14 @@ def add_command(
 def add_options(
     parser: argparse.ArgumentParser, *options: str, part: str = "", **settings: Any
 ) -> None:
-    """Add `OPTIONS`; `part` is of their texts, and `settings` replace theirs."""
+    """Add `OPTIONS`; `part` completes their texts, `settings` override theirs."""
     for option in options:
         text, known = OPTIONS[option]
         parser.add_argument(option, help=text.format(part=part), **known | settings)
 
 
 def answer(text: str, *, failed: object) -> str:
-    """Return what a command answers; print it and exit with code 1 where it failed."""
+    """Return the answer of a command; if it failed, print it and exit with code 1."""
     if failed:
         sys.stdout.write(f"{text}\n")
         sys.exit(1)
@@ -154,7 +154,7 @@ def answer(text: str, *, failed: object) -> str:
 
 
 def json_text(content: Mapping[str, Any]) -> str:
-    """Return what a command prints with --json."""
+    """Return the text that a command prints with --json."""
     versioned = {"schema_version": JSON_VERSION, **content}
     return json.dumps(versioned, indent=2, sort_keys=True, allow_nan=False)
 
@@ -171,13 +171,13 @@ def check_outputs(writes: Given, reads: Given, *, force: bool) -> None:
                 raise ConfigError(f"{path} would replace {other}, {fault}")
         if os.path.lexists(path) and not force:
             remedy = "Choose another name, or replace it by --force."
-            raise ConfigError(f"{path} is there already. {remedy}")
+            raise ConfigError(f"{path} already exists. {remedy}")
         taken.append(path)
 
 
 @contextmanager
 def warnings_as_notes(take: Callable[[list[str]], object]) -> Iterator[None]:
-    """Pass on each warning of the block as a line, once, with its count if repeated."""
+    """Pass on each warning of the block as one line, with its count if repeated."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         try:
@@ -190,19 +190,19 @@ def warnings_as_notes(take: Callable[[list[str]], object]) -> Iterator[None]:
 
 
 def positive_integer(text: str) -> int:
-    """Return the value of an argument that must be an integer above zero."""
+    """Return an argument that must be a positive integer."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"expected a positive integer, got {text!r}")
     return int(text)
 
 
 def need_package(package: str, what: str, extra: str = "") -> None:
-    """Raise ConfigError, with the extra to install, where a package lacks."""
+    """Raise ConfigError, naming the extra to install, if a package is missing."""
     if importlib.util.find_spec(package) is None:
         raise ConfigError(to_install(package, what, extra))
 
 
 def missing_package(error: ModuleNotFoundError, extra: str) -> str | None:
-    """Return how to install the optional package that an import lacked, if it did."""
+    """Return how to install the optional package that an import lacked, if any."""
     package = (error.name or "").partition(".")[0]
     return to_install(package, "this", extra) if package in EXTRAS else None

@@ -1,4 +1,4 @@
-"""The command `cdspp compare`: which method to deploy, from two files of the user."""
+"""The command `cdspp compare`: the best method to deploy, from two files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cdspp.datasets.table_rows import DomainRows
 
 BRIDGES = ("shared_columns", "paired_rows")
-# Options on the files, which hold for the next command, too.
+# Options for the files, which also apply to the next command.
 FILE_OPTIONS = (
     *("source", "target", "label", "id"),
     *("source-label", "source-id", "target-label", "target-id"),
@@ -42,7 +42,7 @@ def _compare(arguments: Namespace) -> str:
     inputs = [arguments.source, arguments.target, *arguments.labelled]
     inputs += arguments.paired or []
     command.check_outputs(outputs, inputs, force=arguments.force)
-    if page:  # before the fits, not after
+    if page:  # before the fits
         command.need_package("jinja2", "--page")
     result, target, head = compare_files(arguments)
     lines = [textwrap.fill(line, 88, subsequent_indent="  ") for line in result.lines]
@@ -73,7 +73,7 @@ def _compare(arguments: Namespace) -> str:
 
 
 def compare_files(arguments: Namespace) -> tuple[Comparison, DomainRows, list[str]]:
-    """Return the answer for two files, the target, and lines that describe both."""
+    """Return the result for two files, the target, and lines that describe both."""
     from cdspp.analysis.compare import compare
     from cdspp.cli import rows
     from cdspp.core.scaling import Scaling
@@ -100,7 +100,7 @@ def compare_files(arguments: Namespace) -> tuple[Comparison, DomainRows, list[st
     if result.test is not None:
         rows.mark_tested(arguments.labelled[-1], result.test.n_rows)
     result = replace(result, next_steps=tuple(_next_steps(arguments, result, target)))
-    # Each fit learns its own scaling, so that the line has no numbers of it.
+    # Each fit learns its own scaling, so the line gives no numbers.
     kind = arguments.scale
     text = "PCA in each fit" if kind == PCA else str(Scaling(kind, target.X.shape[1]))
     ours, theirs = replace(target, scaling=text), replace(source, scaling=text)
@@ -111,7 +111,7 @@ def compare_files(arguments: Namespace) -> tuple[Comparison, DomainRows, list[st
 def _write_files(
     arguments: Namespace, result: Comparison, target: DomainRows, head: list[str]
 ) -> Iterator[str]:
-    """Write what the options ask for, and yield a line on some of it."""
+    """Write the requested files, and yield a line on some of them."""
     if arguments.csv:
         why = result.explanation
         with atomic(arguments.csv) as temporary:
@@ -139,13 +139,13 @@ def _next_steps(
     names, options = list(FILE_OPTIONS), vars(arguments)
     if not result.uses_source:
         names = [name for name in names if name not in OF_SOURCE]
-        # Other columns to leave out would be errors.
+        # For the next command, other columns to leave out would be errors.
         drop = [name for name in arguments.drop if name in target.dropped]
         options = options | {"drop": drop}
     words = ["cdspp", "fit", "--method", result.best_bet, "--scale", arguments.scale]
     words += _option_words(options, *names, "labelled")
     words += ["--output", "predictions.csv"]
-    # A model file names no class from outside.
+    # A model file never names an external class.
     if not arguments.vectorise and ":" not in result.best_bet:
         words += ["--model", "model.npz"]
     yield shlex.join(words)
@@ -160,7 +160,7 @@ def _next_steps(
 
 
 def _option_words(options: Mapping[str, Any], *names: str) -> Iterator[str]:
-    """Yield the words of options, unless they have their defaults."""
+    """Yield the words of options that differ from their defaults."""
     for name in names:
         value = options[name.replace("-", "_")]
         if not value or value == DEFAULTS.get(name):
@@ -176,30 +176,30 @@ def _option_words(options: Mapping[str, Any], *names: str) -> Iterator[str]:
 
 def add_commands(commands: Any) -> None:
     """Add ``cdspp compare``."""
-    text = "bet on the method to deploy for a target with few labels and a source"
+    text = "name the best method to deploy for a target with few labels and a source"
     compare = command.add_command(commands, "compare", _compare, text)
     add = compare.add_argument
     add("--source", required=True, metavar="FILE", help="labelled source rows")
     add("--target", required=True, metavar="FILE", help="target rows, some labelled")
-    note = "a further candidate, see `cdspp methods`; may be repeated"
+    note = "an additional candidate, see `cdspp methods`; may be repeated"
     add("--method", action="append", default=[], help=note)
-    note = "write rows to label, on which the bet and target-only disagree"
+    note = "write rows on which the bet and target-only disagree, to label them"
     add("--rows-to-label", metavar="FILE", help=note)
     number: dict[str, Any] = {"type": command.positive_integer, "metavar": "N"}
     note = "number of rows to label (%(default)s)"
     add("--rows", default=20, help=note, **number)
-    note = "test the bet by rows that you labelled, once; "
+    note = "tests the bet once on rows that you labelled, and "
     command.add_options(compare, "--labelled", part=note)
     note = "test every method against every control; takes ten times as long"
     add("--why", action="store_true", help=note)
-    note = "most hold-outs (%(default)s)"
+    note = "maximum number of hold-outs (%(default)s)"
     add("--repeats", default=DEFAULTS["repeats"], help=note, **number)
-    note = "seed of all draws (%(default)s)"
+    note = "random seed (%(default)s)"
     add("--seed", type=int, default=DEFAULTS["seed"], metavar="N", help=note)
     command.add_options(compare, *command.JOINING, part=command.ARRAYS)
     command.add_options(compare, "--force")
     command.add_options(compare, "--strict", part="fits fail, collapse or diverge")
     add("--page", metavar="FILE", help="also write the answer as a web page")
     add("--json", metavar="FILE", help="also write the answer as JSON")
-    note = "also write the candidates, or with --why all gains, as a table"
+    note = "also write the candidates, or with --why all gains, as CSV"
     add("--csv", metavar="FILE", help=note)

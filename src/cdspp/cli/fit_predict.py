@@ -1,4 +1,4 @@
-"""The methods: their list, and `cdspp fit` and `cdspp predict` on the user's files."""
+"""The list of methods, and `cdspp fit` and `cdspp predict` on the user's files."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from cdspp.core.wording import aligned, counted
 if TYPE_CHECKING:
     from cdspp.datasets.table_rows import DomainRows
 
-Reason = Mapping[str, Any]  # method, choice and labelled rows of a model, as it keeps
-LastFit = tuple[Reason, Mapping[str, str]]  # with predictions by identifier
+Reason = Mapping[str, Any]  # method, choice and labelled rows, stored in a model
+LastFit = tuple[Reason, Mapping[str, str]]  # and its predictions by identifier
 
 
 METHODS_NOTE = """\
-* supervised: learns from labelled rows alone
-Before the text, what a fit needs. labels: of both domains
+* supervised: learns only from labelled rows
+Needs of a fit come before the text. labels: of both domains
 torch: pip install 'cdspp[networks]', POT: 'cdspp[transport]'"""
 
 
@@ -66,7 +66,7 @@ def _option(text: str) -> tuple[str, Any]:
         return name, words[value.lower()]
     try:
         return name, ast.literal_eval(value)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # no value
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # not a literal
         return name, value
 
 
@@ -94,7 +94,7 @@ def _fit(arguments: Namespace) -> str:
         texts.append(source_rows.described("source", target))
     texts += [*notes, *_fit_model(arguments, model, target, source_rows, source)]
     if arguments.strict and model.collapsed_:
-        fault = f"the fit is of no use ({model.collapsed_}), no file is written"
+        fault = f"the fit is degenerate ({model.collapsed_}), no file is written"
         return command.answer("\n".join([*texts, f"--strict: {fault}"]), failed=True)
     last = model.history_[-1]
     ids = [k for k, label in zip(target.ids, target.labels, strict=True) if not label]
@@ -111,25 +111,25 @@ def _fit(arguments: Namespace) -> str:
 
 
 def _choose(arguments: Namespace) -> tuple[list[str], dict[str, Any]]:
-    """Set the method to the best bet; return lines on it, and the reason."""
+    """Set the method to the best bet; return lines about it, and the reason."""
     from cdspp.analysis.best_bet import TARGET_ONLY
     from cdspp.analysis.rows_to_label import OtherTables
     from cdspp.cli.compare import DEFAULTS, compare_files
 
     if arguments.option:
         raise ConfigError("--option needs --method: options belong to one method.")
-    earlier = "(0.2.0 took --method cdspp --scale none)"
+    earlier = "(0.2.0 used --method cdspp --scale none)"
     if not arguments.source:
         arguments.method = TARGET_ONLY
-        how = "Method: target-only, for there is no source; --scale"
-        choice = {"method": TARGET_ONLY, "choice": "for want of a source"}
+        how = "Method: target-only, because there is no source; --scale"
+        choice = {"method": TARGET_ONLY, "choice": "because no source was given"}
         return [f"{how} {arguments.scale} {earlier}."], choice
     options = DEFAULTS | vars(arguments) | {"method": []}
     options |= {"why": False, "rows_to_label": ""}
     notes = []
     try:
         result, *_ = compare_files(Namespace(**options))
-    except OtherTables:  # since when the tables have more labels
+    except OtherTables:  # the tables have more labels by now
         result, *_ = compare_files(Namespace(**options | {"labelled": []}))
         notes = ["note: --labelled: of other tables, so its labels join without a test"]
     arguments.method = result.best_bet
@@ -171,7 +171,7 @@ def _fit_model(
     notes = list[str]()
     with command.warnings_as_notes(notes.extend):
         warnings.simplefilter("always")
-        for category in (CostWarning, UnitWarning):  # said here
+        for category in (CostWarning, UnitWarning):  # reported here
             warnings.simplefilter("ignore", category)
         with rows.log_progress(method, cost.seconds):
             model.fit(target.X, target.labels, source=source)
@@ -179,12 +179,12 @@ def _fit_model(
 
 
 def _next_step(arguments: Namespace, model: Any) -> list[str]:
-    """Return the command that predicts rows to come, if the method can."""
+    """Return the command that predicts new rows, if the method can."""
     if model.transductive or arguments.vectorise:
         return []
     if not arguments.model:
         return ["To label new rows later, fit again with --model FILE --force"]
-    again = "When more rows have labels, fit again with --force: it says what changed"
+    again = "When more rows have labels, fit again with --force to see the change"
     files = ["--model", arguments.model, "--target", "new.csv", "--output", "more.csv"]
     if arguments.impute:
         files.append("--impute")
@@ -213,7 +213,7 @@ def _save_model(
 
 
 def last_fit(model: PathLike, output: PathLike) -> LastFit | None:
-    """Return the fit that the same command made before, if there was one."""
+    """Return the previous fit of the same command, if there was one."""
     import pandas as pd
 
     from cdspp.methods.model_file import read_model
@@ -222,13 +222,13 @@ def last_fit(model: PathLike, output: PathLike) -> LastFit | None:
         table = pd.read_csv(output, dtype=str, keep_default_na=False)
         predictions = dict(zip(table["id"], table["predicted"], strict=True))
         reason, _ = read_reason(model, read_model(model)[1])
-    except (DataError, KeyError, OSError, ValueError):  # none, or other files
+    except (DataError, KeyError, OSError, ValueError):  # no fit, or other files
         return None
     return (reason, predictions) if reason else None
 
 
 def read_reason(path: PathLike, kept: Mapping[str, Any]) -> tuple[Reason, str]:
-    """Return the reason of a model's method, and a line on it; none in those of 0.2.0.
+    """Return the reason for a model's method, and a line on it; none before 0.3.
 
     DataError: it is damaged.
     """
@@ -257,7 +257,7 @@ def _choice_text(reason: Reason) -> str:
 def changes(
     before: LastFit, reason: Reason, predictions: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Yield a line on what changed since the last fit: labels, method, predictions."""
+    """Yield lines on changes since the last fit: labels, method, predictions."""
     old, labels = before
     both = [name for name in predictions if name in labels]
     moved = sum(str(predictions[name]) != labels[name] for name in both)
@@ -284,7 +284,7 @@ def _predict(arguments: Namespace) -> str:
     options = {"impute": arguments.impute, "means": kept.get("means")}
     target = complete(read, **options, fitted=True)
     notes += drift_notes(target, kept.get("ranges"), np.size(model.transduction_))
-    if "scaling" in kept:  # not in models that the library kept
+    if "scaling" in kept:  # missing if the library saved the model
         target = scaled(target, kept["scaling"])
     predicted = model.predict(target.X)
     confidence = None
@@ -295,7 +295,7 @@ def _predict(arguments: Namespace) -> str:
     if collapse := find_collapse(predicted, len(model.classes_), {}).sentence:
         texts.append(f"note: the model {collapse}")
         if arguments.strict:
-            fault = "--strict: the answer is of no use (one class), no file is written"
+            fault = "--strict: the answer is degenerate (one class), no file is written"
             return command.answer("\n".join([*texts, fault]), failed=True)
     write_predictions(arguments.output, target.ids, predicted, confidence)
     predictions = counted(len(predicted), "prediction")
@@ -305,7 +305,7 @@ def _predict(arguments: Namespace) -> str:
 def _with_columns_of_fit(
     target: DomainRows, model: Any, kept: Mapping[str, Any]
 ) -> tuple[DomainRows, list[str]]:
-    """Return rows with the columns of the fit, by name where both have names."""
+    """Return rows with the columns of the fit, by name if both have names."""
     from cdspp.datasets.table_bridge import in_order
 
     if target.records and not kept.get("encoder"):
@@ -314,16 +314,16 @@ def _with_columns_of_fit(
     if names and target.features:
         return in_order(target, names, "the model"), []
     lacks = "the model" if target.features else target.path
-    note = f"note: {lacks} has no names of columns: they are taken by their position."
+    note = f"note: {lacks} has no column names: columns are matched by position."
     if len(names) == target.X.shape[1]:
         target = replace(target, features=tuple(names))
     return target, [note]
 
 
 def _read_target(arguments: Namespace, kept: Mapping[str, Any]) -> DomainRows:
-    """Return rows to predict; names of columns given at the fit hold by default.
+    """Return rows to predict; column names given at the fit are the default.
 
-    DataError: what the model keeps is damaged.
+    DataError: the contents of the model are damaged.
     """
     from cdspp.datasets.table_encoder import TableEncoder
     from cdspp.datasets.table_files import Columns
@@ -359,10 +359,10 @@ def add_commands(commands: Any) -> None:
     fit = command.add_command(commands, "fit", _fit, text, epilog)
     add = fit.add_argument
     add("--method", help="see `cdspp methods` (the best bet of `cdspp compare`)")
-    note = "an option of the method, for instance alpha=1; may be repeated"
+    note = "an option of the method, such as alpha=1; may be repeated"
     form: dict[str, Any] = {"type": _option, "metavar": "NAME=VALUE"}
     add("--option", action="append", default=[], help=note, **form)
-    without = "labelled source rows; without them the method learns from the target"
+    without = "labelled source rows; without them, the method learns from the target"
     add("--source", metavar="FILE", help=without)
     add("--target", required=True, metavar="FILE", help="target rows")
     add("--output", required=True, metavar="FILE", help="CSV to write")
@@ -372,7 +372,7 @@ def add_commands(commands: Any) -> None:
     command.add_options(fit, "--strict", part=strict)
     command.add_options(fit, "--labelled")
     command.add_options(fit, *command.JOINING, part=command.ARRAYS)
-    anyway = "fit even where the forecast exceeds the free memory"
+    anyway = "fit even if the forecast exceeds the free memory"
     add("--anyway", action="store_true", help=anyway)
     text = "label target rows with a model that `cdspp fit --model` saved"
     epilog = command.help_text("files", "predict")

@@ -1,4 +1,4 @@
-"""Before a study: published data to fetch, and a study file for one's own data."""
+"""Commands before a study: fetch published data, write a study file for own data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 NEEDED = "expected small letters and digits, joined by single hyphens"
-# Labelled samples per class, where there are as many.
+# Labelled samples per class, if there are enough.
 MOST_SOURCE, MOST_TARGET = 20, 3
 Sizes = Mapping[str, Mapping[str, int]]
 Direction = tuple[str | None, str | None]  # source and target, None by default
@@ -40,8 +40,8 @@ Direction = tuple[str | None, str | None]  # source and target, None by default
 class StudyData:
     """Images, texts or tables for a new study; `sizes` has source and target first.
 
-    `bridge` has methods that use columns of one name, the `equal` ones, if the tables
-    share any. Others are `similar`, and `n_paired` unlabelled ids are in all tables.
+    `bridge` lists methods for the `equal` columns, those with the same name, if the
+    tables share any. Others are `similar`; `n_paired` unlabelled ids are in all tables.
     """
 
     kind: str
@@ -61,7 +61,7 @@ class StudyData:
         return "\n".join([head, *(f"  {line}" for line in self.remarks)])
 
     def labels(self) -> dict[str, int]:
-        """Return labelled samples per class; half of the target's are left to test."""
+        """Return labelled samples per class; half of the target's are for testing."""
         source, target, *_ = self.sizes.values()
         return {
             "source": min(MOST_SOURCE, max(source.values())),
@@ -69,8 +69,8 @@ class StudyData:
         }
 
 
-def as_name(text: str) -> str:
-    """Return the name of a domain nearest to a text: lab-a for "Lab A"."""
+def valid_id(text: str) -> str:
+    """Return the valid domain name nearest to a text: lab-a for "Lab A"."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
@@ -81,8 +81,8 @@ def read_folder(name: str, folder: str, direction: Direction) -> StudyData:
     data = FolderDataset(name, folder)
     sizes, lines, faults = data.contents(), [], list[str]()
     for domain in sizes:
-        if as_name(domain) != domain:
-            hint = f", for instance {as_name(domain)}" if as_name(domain) else ""
+        if valid_id(domain) != domain:
+            hint = f", for instance {valid_id(domain)}" if valid_id(domain) else ""
             path = Path(folder) / domain
             faults.append(f"{path}: {NEEDED}. Rename the folder{hint}.")
     _refuse(folder, [*faults, *_size_faults(sizes, direction)])
@@ -104,7 +104,7 @@ def read_tables(
     """Read tables, each with its domain and format; DataError lists all faults."""
     from cdspp.datasets.table_rows import gather_rows, read_domain, require_dropped
 
-    names = [as_name(title) for title, _ in tables]
+    names = [valid_id(title) for title, _ in tables]
     paths = [path for _, path in tables]
     read, faults = gather_rows(read_domain, zip(paths, columns, strict=True))
     faults = [*_table_faults(tables, names), *faults]
@@ -118,7 +118,7 @@ def read_tables(
     require_distinct(sizes)
     faults = [*_size_faults(sizes, direction)]
     if all(sizes.values()) and not _common(sizes):
-        faults += no_common_class(sizes) or ["no class is in all of the tables"]
+        faults += no_common_class(sizes) or ["no class occurs in all tables"]
     _refuse(name, faults)
     lines = map(_table_text, tables, names, read)
     keys = ("label", "id", *command.FORMATS)
@@ -144,7 +144,7 @@ def _table_text(table: tuple[str, str], domain: str, rows: DomainRows) -> str:
 
 
 def _bridge(tables: Sequence[DomainRows]) -> tuple[list[str], dict[str, Any]]:
-    """Return what all tables share, in notes, and what the first two may share."""
+    """Return what all tables share, as notes, and what the first two may share."""
     from cdspp.analysis.compare import BRIDGE_METHODS
     from cdspp.datasets import table_bridge
     from cdspp.methods.bridge import SHARED
@@ -169,7 +169,7 @@ def _set(entry: Mapping[str, Any]) -> dict[str, Any]:
 def _by_domain(
     key: str, names: Sequence[str], columns: Sequence[Columns]
 ) -> str | dict[str, str]:
-    """Return a format of all domains, or by domain; empty where it is the default."""
+    """Return the format common to all domains, or one per domain; empty by default."""
     usual = getattr(type(columns[0]), key)
     values = [getattr(how, key) for how in columns]
     if len({*values}) == 1:
@@ -186,7 +186,7 @@ def _table_faults(
             yield f"--table {title}={path}: {NEEDED}, got {title!r}. Choose a name."
     for domain, count in Counter(filter(None, names)).items():
         if count > 1:
-            yield f"--table: {count} domains would be called {domain}. Name them apart."
+            yield f"--table: {count} domains would be named {domain}. Rename one."
 
 
 def _size_faults(sizes: Sizes, direction: Direction) -> Iterator[str]:
@@ -201,7 +201,7 @@ def _size_faults(sizes: Sizes, direction: Direction) -> Iterator[str]:
     for target in _ordered(sizes, direction)[1:2]:
         small = [label for label, size in sizes.get(target, {}).items() if size < 2]
         if small:
-            needs = "two labelled samples of every class, one of them to test"
+            needs = "two labelled samples per class, one of them for testing"
             yield f"{target}: a target needs {needs}; {', '.join(small)} has one."
 
 
@@ -212,7 +212,7 @@ def _common(sizes: Sizes) -> set[str]:
 def _refuse(what: str, faults: Sequence[str]) -> None:
     if faults:
         lines = "\n".join(f"  - {fault}" for fault in faults)
-        lines = lines.replace(": --impute", ", to be imputed")  # which init asks for
+        lines = lines.replace(": --impute", ", to be imputed")  # by init itself
         raise DataError(f"{what}: {counted(len(faults), 'problem')}:\n{lines}")
 
 
@@ -222,7 +222,7 @@ def study_text(
     methods: Sequence[Any] = (),
     reference: str | None = None,
 ) -> str:
-    """Write the study file of some data; its benchmark has the study's name."""
+    """Return the study file for some data; its benchmark has the study's name."""
     import jinja2
 
     from cdspp.study.config import merge_presets
@@ -235,7 +235,7 @@ def study_text(
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    templates.filters["flow"] = _flow
+    templates.filters["flow"] = _yaml_value
     source, target, *_ = data.sizes
     return templates.get_template("study.yaml.j2").render(
         name=name,
@@ -248,8 +248,8 @@ def study_text(
     )
 
 
-def _flow(value: object) -> str:
-    """Write a value in one line of YAML, in quotes where it needs them."""
+def _yaml_value(value: object) -> str:
+    """Return a value in one line of YAML, quoted if needed."""
     import yaml
 
     how: dict[str, Any] = {"default_flow_style": True, "width": float("inf")}
@@ -262,7 +262,7 @@ def _init(arguments: Namespace) -> str:
 
     command.need_package("jinja2", "cdspp init", command.STUDY_EXTRA)
     name, path = arguments.name, Path(f"{arguments.name}.yaml")
-    if not name or as_name(name) != name:
+    if not name or valid_id(name) != name:
         raise ConfigError(f"cdspp init: {NEEDED} as the study's name, got {name!r}.")
     tables = [Path(file) for _, file in arguments.table or ()]
     command.check_outputs([path], tables, force=arguments.force)
@@ -289,7 +289,7 @@ def _init(arguments: Namespace) -> str:
         f"{data}\n"
         f"Source: {source}, target: {target}. Others: --source, --target\n"
         f"Reference: {study.reference}. Others: --reference\n"
-        f"Written: {path}. What it costs: cdspp plan {path}\n"
+        f"Written: {path}. Forecast of its cost: cdspp plan {path}\n"
         f"Next: {study_command([path])}"
     )
 
@@ -299,14 +299,14 @@ def _read_data(arguments: Namespace) -> StudyData:
 
     direction = arguments.source, arguments.target
     if arguments.table:
-        domains = [as_name(title) for title, _ in arguments.table]
+        domains = [valid_id(title) for title, _ in arguments.table]
         order = _ordered(domains, direction)
         roles = dict(zip(order, ("source", "target"), strict=False))
         columns = [columns_of(arguments, roles.get(name, "")) for name in domains]
         data = read_tables(arguments.name, arguments.table, columns, direction)
     elif arguments.label or arguments.id or arguments.drop:
         fault = "--label, --id and --drop name columns of tables"
-        raise ConfigError(f"cdspp init: {fault}; leave them out with --folder.")
+        raise ConfigError(f"cdspp init: {fault}; omit them with --folder.")
     else:
         data = read_folder(arguments.name, arguments.folder, direction)
     entry = {**data.entry, "keep_labels": arguments.keep_label}
@@ -314,7 +314,7 @@ def _read_data(arguments: Namespace) -> StudyData:
 
 
 def _ordered(domains: Iterable[str], direction: Direction) -> list[str]:
-    """Return source, target and other domains; the first two by default."""
+    """Return source, target and the other domains; by default in their order."""
     source, target = direction
     left = (name for name in domains if name not in (source, target))
     first = [source or next(left, ""), target or next(left, "")]
@@ -331,12 +331,12 @@ def _table(text: str) -> tuple[str, str]:
 
 
 def _method(text: str) -> str | dict[str, str]:
-    """Return the entry of a method: its identifier, or a class by its import path."""
+    """Return the entry of a method: its identifier, or a class by import path."""
     name, _, place = text.rpartition("=")
     if ":" not in place:
         return text
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", place.rpartition(":")[2])
-    return {"id": as_name(name or words), "class": place}
+    return {"id": valid_id(name or words), "class": place}
 
 
 def _fetch(arguments: Namespace) -> str:
@@ -352,7 +352,7 @@ def _fetch(arguments: Namespace) -> str:
         return "\n".join(f"{key:20}{' '.join(each)}" for key, each in known.items())
     if name not in known:
         hint = did_you_mean(name, known)
-        raise DataError(f"nothing is published as {name!r}{hint} See cdspp fetch.")
+        raise DataError(f"no published data set {name!r}{hint} See cdspp fetch.")
     lines, faults = [], []
     places = {"catalogue": catalogue, "mirror": arguments.mirror}
     for resource in arguments.resource or known[name]:
@@ -376,9 +376,9 @@ def add_commands(commands: Any) -> None:
     text = "download published data"
     fetch = command.add_command(commands, "fetch", _fetch, text, extra=extra)
     add = fetch.add_argument
-    add("dataset", nargs="?", metavar="DATASET", help="a name from the list")
-    add("resource", nargs="*", metavar="RESOURCE", help="parts of it; by default all")
-    note = "where to put the files (%(default)s, as the study expects)"
+    add("dataset", nargs="?", metavar="DATASET", help="a name of the list")
+    add("resource", nargs="*", metavar="RESOURCE", help="parts of the data set (all)")
+    note = "folder for the files (%(default)s, as studies expect)"
     add("--data", default="data", metavar="FOLDER", help=note)
     add("--mirror", metavar="PLACE", help="folder or address to look in first")
     add("--catalogue", metavar="FILE", help="a catalogue of your own")
@@ -391,16 +391,16 @@ def add_commands(commands: Any) -> None:
     what.add_argument("--folder", metavar="PATH", help=note)
     note = (
         "table of a domain, which is named after its file by default; repeat it for "
-        "each, first the source, then the target"
+        "each domain, first the source, then the target"
     )
     form: dict[str, Any] = {"type": _table, "metavar": "[DOMAIN=]FILE"}
     what.add_argument("--table", action="append", help=note, **form)
     add("--source", metavar="DOMAIN", help="source domain (by default the first)")
     add("--target", metavar="DOMAIN", help="target domain (by default the next)")
-    note = "a method more: a name of `cdspp methods`, or your class; may be repeated"
+    note = "an additional method: a name of `cdspp methods`, or your class; repeatable"
     place = "[ID=]MODULE:CLASS"
     add("--method", action="append", default=[], type=_method, metavar=place, help=note)
-    note = "the method that the report opens with (by default your class, or cdspp)"
+    note = "the method with which the report opens (your class, or else cdspp)"
     add("--reference", metavar="METHOD", help=note)
     command.add_options(init, *command.COLUMNS, metavar="COLUMN")
     command.add_options(init, *command.OF_FIT, "--force")

@@ -1,4 +1,4 @@
-"""The command `cdspp`: its parser, its output, and its end where it fails."""
+"""The command `cdspp`: its parser, its output, and its exit on errors."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from cdspp.core.labels import keep_labels
 from cdspp.core.version import VERSION
 
 DESCRIPTION = """\
-Heterogeneous domain adaptation: a labelled source domain helps to label a target domain
-that has few labels and other features.
+Heterogeneous domain adaptation: predict the labels of a target domain with few labels,
+with the help of a labelled source domain that has other features.
 """
 
 # ConfigError and DataError are ValueErrors, like scikit-learn's own.
 USER_ERRORS = (errors.DiskFullError, errors.NotWritableError, OSError, ValueError)
-LESS_MEMORY = "Leave rows or features out, or take another method, and run again."
+LESS_MEMORY = "Leave rows or features out, or use another method, and run again."
 # The commands of each module, in the order of the help.
 MODULES = {
     "fit_predict": ("methods", "fit", "predict"),
@@ -41,9 +41,9 @@ MODULES = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit code (2 where the user is mistaken)."""
+    """Run the command line; return the exit code (2 for an error of the user)."""
     words, rest = list(sys.argv[1:] if argv is None else argv), list[str]()
-    if words[:1] == ["run"] and "--" in words:  # what follows is for Snakemake
+    if words[:1] == ["run"] and "--" in words:  # the rest goes to Snakemake
         place = words.index("--")
         words, rest = words[:place], words[place + 1 :]
     shown: dict[str, Any] = {
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = ArgumentParser(prog="cdspp", description=DESCRIPTION, **shown)
     parser.add_argument("--version", action="version", version=f"cdspp {VERSION}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    # Commands on studies import more, for which a fit of tables would wait.
+    # Commands on studies import more, which would delay a fit of tables.
     own = [name for name, names in MODULES.items() if words and words[0] in names]
     for name in own or MODULES:
         import_module(f"cdspp.cli.{name}").add_commands(commands)
@@ -62,8 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
-    """Run the command that the arguments name, as `add_command` added it."""
-    for stream in (sys.stdout, sys.stderr):  # a name may be of other bytes or letters
+    """Run the command that the arguments name."""
+    for stream in (sys.stdout, sys.stderr):  # names may have any bytes or letters
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
@@ -76,7 +76,7 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
             sys.stdout.write(text + "\n")
             sys.stdout.flush()
         except OSError as error:
-            # What is left in the stream would be tried again as the process ends.
+            # The rest of the stream would be written again when the process exits.
             with suppress(OSError, ValueError):
                 sys.stdout.close()
             fault = f"the answer cannot be printed ({error.strerror})"
@@ -95,7 +95,7 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
 
 
 def _refuse(program: str, message: str) -> int:
-    """Print an error on one line, several faults on one each; cut very long words."""
+    """Print an error, one line per fault; cut very long words."""
     head, *faults = (
         " ".join(w if len(w) <= 300 else f"{w[:60]}..." for w in part.split())
         for part in message.split("\n  - ")

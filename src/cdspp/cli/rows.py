@@ -1,4 +1,4 @@
-"""Files of the commands on tables: rows, costs of fits, predictions, rows to label."""
+"""Input and output of the commands on tables: rows, costs, predictions, labels."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from cdspp.methods.bridge import PAIRS, SAME_NAMES, SHARED, spread_text
 from cdspp.methods.cost import LONG_SECONDS, Cost, Size, fit_cost
 
 ROLES = ("source", "target")
-# Of files to predict, how many may be said to drift by chance; of rows, a share.
+# Highest chance that a file is wrongly said to drift, and lowest share of its rows.
 FALSE_ALARM, FEWEST_OUTSIDE = 0.01, 0.1
 MOST_PROPOSED = 5
 
@@ -74,18 +74,18 @@ def read_both(
 
 
 def _read_complete(arguments: Namespace) -> list[DomainRows]:
-    """Return the rows of the target, and of the source if any, without empty cells."""
+    """Return the rows of target and source, if any, without empty cells."""
     files = [(arguments.target, columns_of(arguments, "target", ("label", "id")))]
     if arguments.source:
         table_rows.require_own_files({role: getattr(arguments, role) for role in ROLES})
-        # No output names source rows: they need no identifiers.
+        # No output names source rows, so they need no identifiers.
         files.append((arguments.source, columns_of(arguments, "source")))
     read, faults = table_rows.gather_rows(table_rows.read_domain, files)
     if not faults:
         target, *sources = read
         if arguments.drop:
             table_rows.require_dropped(arguments.drop, read)
-        target.require_distinct_ids()  # predictions are written by these
+        target.require_distinct_ids()  # predictions are written by identifier
         require_distinct({rows.path: rows.labels for rows in read})
         for source in sources:
             if copied := source.copies(target) or target.copies(source):
@@ -95,7 +95,7 @@ def _read_complete(arguments: Namespace) -> list[DomainRows]:
         fill = partial(table_rows.complete, impute=arguments.impute)
         read, faults = table_rows.gather_rows(fill, ((rows,) for rows in read))
     if faults:
-        both = "--label and --id (in one file alone by --target-label and the like)"
+        both = "--label and --id (in only one file: --target-label and the like)"
         raise DataError("\n".join(faults).replace("--label and --id", both))
     for source in read[1:]:
         source.require_labels(of_all=True)
@@ -105,7 +105,7 @@ def _read_complete(arguments: Namespace) -> list[DomainRows]:
 def _unit_notes(
     source: DomainRows, target: DomainRows, shared: list[tuple[int, int]]
 ) -> Iterator[str]:
-    """Name shared columns that can hardly be of one unit, and the options for that."""
+    """Name shared columns with probably different units, and options to fix them."""
     names, (ours, theirs) = (source.features, target.features), np.transpose(shared)
     if words := spread_text((source.X, target.X), (ours, theirs), names):
         pair = f"{names[0][ours[0]]}={names[1][theirs[0]]}*NUMBER"
@@ -119,7 +119,7 @@ def _suggestions(
     both: tuple[DomainRows, DomainRows],
     shared: list[tuple[int, int]],
 ) -> Iterator[str]:
-    """Name what else source and target may share, and the options for it."""
+    """Name what else source and target may share, with the options for it."""
     if SHARED in kinds and not arguments.shared and arguments.scale != PCA:
         for each in table_bridge.propose_columns(*both, shared)[:MOST_PROPOSED]:
             option = shlex.quote(f"{SAME_NAMES},{each}" if shared else str(each))
@@ -130,14 +130,14 @@ def _suggestions(
         files = shlex.join(str(p.with_name(f"pairs-{p.name}")) for p in paths)
         rows = f"of {len(both[0].ids)} and {len(both[1].ids)} rows"
         move = "If equal ids name one object, move these rows to files of their own"
-        met = f"suggestion: {len(ids)} ids are in both files"
-        yield f"{met}, {rows}. {move}, and add --paired {files}"
+        met = f"suggestion: {len(ids)} ids occur in both files"
+        yield f"{met}, {rows}. {move} and add --paired {files}"
 
 
 def columns_of(
     arguments: Namespace, role: str, required: tuple[str, ...] = ("label",)
 ) -> Columns:
-    """Return the format of a file of a role, whose own names come first."""
+    """Return the format of the file of a role, whose own names take precedence."""
     label, id_ = (
         getattr(arguments, f"{role}_{option}", None) or getattr(arguments, option)
         for option in ("label", "id")
@@ -149,9 +149,9 @@ def columns_of(
 def drift_notes(rows: DomainRows, ranges: Any, n_fit: int) -> Iterator[str]:
     """Name columns with too many numbers outside the range of the rows of the fit.
 
-    Of rows like `n_fit` others, the number outside the range of these has a
-    beta-binomial distribution, whatever the column's; some column is named by chance
-    in one of a hundred files at most.
+    If rows resemble the `n_fit` rows of the fit, the number outside their range has a
+    beta-binomial distribution, whatever the column's; by chance, a column is named in
+    at most one of a hundred files.
     """
     from scipy.stats import betabinom
 
@@ -178,7 +178,7 @@ def drift_notes(rows: DomainRows, ranges: Any, n_fit: int) -> Iterator[str]:
 
 
 def scaled(rows: DomainRows, scaling: Scaling) -> DomainRows:
-    """Return rows scaled, with a note on it; an error names the file."""
+    """Return scaled rows with a note on the scaling; an error names the file."""
     try:
         X = scaling.apply(rows.X)
     except DataError as error:
@@ -221,9 +221,9 @@ def expected_cost(
     *,
     remedy: str = "",
 ) -> Cost:
-    """Return what one fit of a method on rows of files is expected to cost.
+    """Return the expected cost of one fit of a method on rows of files.
 
-    DataError, with one more `remedy`: more memory than is free. Without one: no error.
+    With a further `remedy`, DataError is raised if it exceeds the free memory.
     """
     n_labelled = sum(map(bool, target.labels))
     domain = source or target
@@ -240,7 +240,7 @@ def expected_cost(
     cost = fit_cost(method_class(method), size, options or {})
     free = available_megabytes() if remedy else None
     if free is not None and cost.megabytes > free:
-        needed = f"about {memory_text(cost.megabytes)} of memory for so many rows"
+        needed = f"about {memory_text(cost.megabytes)} of memory for these rows"
         fault = f"{method} would need {needed}, and {memory_text(free)} are free"
         less = "Leave rows or features out (--scale pca keeps 50)"
         raise DataError(f"{fault}. {less}, choose another method, or {remedy}.")
@@ -274,14 +274,14 @@ def write_predictions(
     predicted: Iterable[Any],
     confidence: Iterable[float] | None,
 ) -> None:
-    """Write CSV: id, predicted, confidence (empty where there is none)."""
+    """Write CSV: id, predicted, confidence (empty if the method has none)."""
     shown = "" if confidence is None else [f"{value:.6g}" for value in confidence]
     columns = {"id": list(ids), "predicted": list(predicted), "confidence": shown}
     write_csv(path, pd.DataFrame(columns, dtype=object))
 
 
 def write_rows_to_label(path: PathLike, rows: pd.DataFrame, target: DomainRows) -> None:
-    """Write rows to label as CSV, each by its identifier; the user fills labels in."""
+    """Write rows to label as CSV, by identifier; the user fills in the labels."""
     ids = [target.ids[row] for row in rows["row"]]
     write_csv(path, rows.rename(columns={"row": "id"}).assign(id=ids))
 
@@ -291,19 +291,19 @@ def _read_filled_in(path: PathLike) -> pd.DataFrame:
         return pd.read_csv(path, dtype=str, keep_default_na=False)
     except (OSError, UnicodeDecodeError, ValueError) as error:
         remedy = "Write one by `cdspp compare --rows-to-label FILE`."
-        fault = f"no file of rows to label ({error})"
+        fault = f"not a file of rows to label ({error})"
         raise DataError(f"{path}: {fault}. {remedy}") from error
 
 
 def read_rows_to_label(paths: Paths, target: DomainRows) -> list[pd.DataFrame]:
-    """Return files of rows to label, with the places of their rows in the target."""
+    """Return files of rows to label, with the positions of the rows in the target."""
     places, tables = {name: place for place, name in enumerate(target.ids)}, []
     for path in paths:
         table = _read_filled_in(path)
         for name in ("id", "order", "label", "tested", "made_of"):
             if name not in table:
                 remedy = "Take the file as `cdspp compare --rows-to-label` wrote it"
-                rest = "and fill in labels only"
+                rest = "and fill in only labels"
                 raise DataError(f"{path}: no column {name!r}. {remedy}, {rest}.")
         if unknown := [name for name in table["id"] if name not in places]:
             raise DataError(f"{path}: {target.path} has no row {unknown[0]!r}.")
@@ -314,7 +314,7 @@ def read_rows_to_label(paths: Paths, target: DomainRows) -> list[pd.DataFrame]:
 
 
 def mark_tested(path: PathLike, n_rows: int) -> None:
-    """Mark the first rows, which a test counted, so that no later label joins it."""
+    """Mark the first rows as tested, so that later labels do not join them."""
     table = _read_filled_in(path)
     tested = np.where(pd.to_numeric(table["order"]) <= n_rows, "yes", "")
     write_csv(path, table.assign(tested=tested))
@@ -323,9 +323,9 @@ def mark_tested(path: PathLike, n_rows: int) -> None:
 def join_labels(
     target: DomainRows, source: DomainRows | None, paths: Paths
 ) -> DomainRows:
-    """Return the target with the labels of rows that were labelled on purpose.
+    """Return the target with the labels of rows that were labelled on request.
 
-    DataError: a label is no class of either file.
+    DataError: a label is not a class of either file.
     """
     labels = list(target.labels)
     classes = {*labels, *(source.labels if source else ())}
@@ -334,7 +334,7 @@ def join_labels(
             if is_missing(label := text.strip()):
                 continue
             if label not in classes:
-                fault = f"{path}: {label!r} is no class of the tables"
-                raise DataError(f"{fault}. Write a class as it is there.")
+                fault = f"{path}: {label!r} is not a class of the tables"
+                raise DataError(f"{fault}. Write a class as the tables spell it.")
             labels[place] = label
     return replace(target, labels=tuple(labels))

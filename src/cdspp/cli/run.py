@@ -18,28 +18,28 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from cdspp.cli import command
-from cdspp.cli.study import files_ahead, read_config, read_study
+from cdspp.cli.study import files_to_remake, read_config, read_study
 from cdspp.core.errors import writing_fault
 from cdspp.core.run_lock import KEEP_FITS, require_posix
 from cdspp.core.wording import duration
 from cdspp.study.files import study_file_path, workflow_folder
 from cdspp.study.time_left import TimeLeft
 
-# pip dates files by the installation, and digests of the code are among the parameters,
-# so that the age of a script does not matter.
+# pip gives files the date of installation, and digests of the code are among the
+# parameters, so the age of a script does not matter.
 TRIGGERS = ("mtime", "params", "input", "software-env")
-EVENTS = "SNAKEMAKE_LOGGER_CDSPP_EVENTS"  # the file that the logger writes to
+EVENTS = "SNAKEMAKE_LOGGER_CDSPP_EVENTS"  # the file to which the logger writes
 IDLE = "Nothing to be done"
 FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP")
-TRACEBACK = '  File "'  # a place in the workflow, which the first line names
-FIRST_LEFT = 10.0  # seconds after which the line has the time left
+TRACEBACK = '  File "'  # a location in the workflow, named in the first line
+FIRST_LEFT = 10.0  # seconds before the line shows the time left
 PAUSE = 0.2  # seconds between updates of the line
-PLAIN_PAUSE = 60.0  # seconds between lines where none can be replaced
+PLAIN_PAUSE = 60.0  # seconds between lines without a terminal
 MOST_LINES = 15  # lines that explain a failure
 
 
 class ProgressLine:
-    """The progress of a run, in one line on a terminal, else in a line now and then."""
+    """The progress of a run: one line on a terminal, else an occasional line."""
 
     def __init__(self) -> None:
         self.done = self.total = 0
@@ -72,7 +72,7 @@ class ProgressLine:
                 self.done, self.total = event["done"], event["total"]
             case "job_info", _:
                 rule, message = event["rule_name"], event["rule_msg"] or ""
-                # Files and parameters follow a colon, and further reasons those.
+                # Files and parameters follow a colon, and further reasons follow them.
                 self.reasons[rule].update([event["reason"].partition(":")[0]])
                 self.messages[rule] = message.partition(":")[0]
             case "job_error", _:
@@ -86,7 +86,7 @@ class ProgressLine:
                 sys.stderr.write(f"{event['message']}\n")
 
     def __str__(self) -> str:
-        """Write counts, seconds and what is left."""
+        """Return the counts, seconds and time left."""
         now = time.monotonic()
         passed = now - self.began
         if not self.total:
@@ -98,7 +98,7 @@ class ProgressLine:
         return text if left is None else f"{text}, about {duration(left)} left"
 
     def show(self) -> None:
-        """Print the line; once in a while where it cannot be replaced."""
+        """Print the line; without a terminal, only once in a while."""
         if self.in_place:
             sys.stderr.write(f"\r{self}\x1b[K")
         elif time.monotonic() - self.shown >= PLAIN_PAUSE:
@@ -117,7 +117,7 @@ def _plan(arguments: Namespace) -> str:
 
     study = read_study(arguments.file)
     lacking = missing_packages(study)
-    (methods, total), (ahead, notes) = forecast(study), files_ahead(study)
+    (methods, total), (ahead, notes) = forecast(study), files_to_remake(study)
     if arguments.json:
         content = {"study": study.name, "methods": [m._asdict() for m in methods]}
         rest = {k: v for k, v in total._asdict().items() if k != "method"}
@@ -130,10 +130,10 @@ def _run(arguments: Namespace) -> str:
     require_posix()
     command.need_package("snakemake", "cdspp run", command.STUDY_EXTRA)
     given = [word for word in arguments.snakemake if word.startswith("study=")]
-    study = given[-1].removeprefix("study=") if given else ""  # of Snakemake's --config
+    study = given[-1].removeprefix("study=") if given else ""  # Snakemake's --config
     study = study or str(read_config(arguments.file).config.get("study"))
     folder = Path("results", study)
-    # Two studies may begin in the same second.
+    # Two studies may start in the same second.
     log = Path("logs", time.strftime(f"run-%Y%m%d-%H%M%S-{os.getpid()}.log"))
     log.parent.mkdir(exist_ok=True)
     progress = ProgressLine()
@@ -148,7 +148,7 @@ def _run(arguments: Namespace) -> str:
             lines = [f"Stopped {done}:", *_reasons(progress, log), where]
         sys.stderr.write("\n".join(lines) + "\n")
         sys.exit(code)
-    if not progress.started:  # asked for something else than a run
+    if not progress.started:  # another request than a run
         return output.rstrip() or where
     if progress.dry and progress.total:
         return "\n".join([*_job_table(progress), "", f"Nothing was run. {where}"])
@@ -166,7 +166,7 @@ def _run(arguments: Namespace) -> str:
 
 
 def _job_table(progress: ProgressLine) -> Iterator[str]:
-    """Yield the lines of a table of the jobs that a run would do, by rule, and why."""
+    """Yield a table of the jobs that a run would execute, by rule, with reasons."""
     width = max(map(len, progress.stats))
     yield f"{'rule':{width}}{'jobs':>7}  reason"
     for rule, number in progress.stats.items():
@@ -178,7 +178,7 @@ def _job_table(progress: ProgressLine) -> Iterator[str]:
 
 
 def _command(arguments: Namespace) -> list[str]:
-    """Return the call of Snakemake; words of the user come last, so that they hold."""
+    """Return the call of Snakemake; arguments of the user come last and override."""
     place = workflow_folder()
     profile, snakefile = place / "workflow/profiles/local", place / "Snakefile"
     call = [sys.executable, "-m", "snakemake", "--quiet", "host", "--logger", "cdspp"]
@@ -197,12 +197,12 @@ def _follow(
 
     def forward(number: int, _: object) -> None:
         progress.interrupted = True
-        if sys.platform != "win32":  # which runs no study
+        if sys.platform != "win32":  # which cannot run studies
             with suppress(ProcessLookupError):
                 os.killpg(running.pid, number)
 
-    # Names are UTF-8 whatever LC_ALL makes of them; and no module of this folder stands
-    # in for one that Snakemake imports, here or in a job on a cluster.
+    # Names are UTF-8 whatever LC_ALL says, and no module of this folder replaces one
+    # that Snakemake imports, here or in a job on a cluster.
     settings = {**os.environ, "PYTHONUTF8": "1", "PYTHONSAFEPATH": "1"}
     settings |= {} if remake else {KEEP_FITS: "1"}
     reading, writing = os.pipe()
@@ -221,7 +221,7 @@ def _follow(
         numbers = [getattr(signal, name) for name in FORWARDED]
         before = {number: signal.getsignal(number) for number in numbers}
         for number, handler in before.items():
-            if handler is not signal.SIG_IGN:  # as nohup asks
+            if handler is not signal.SIG_IGN:  # as set by nohup
                 signal.signal(number, forward)
         _read_events(running, reading, progress)
         for number, handler in before.items():
@@ -239,7 +239,7 @@ def _read_events(running: Popen[bytes], reading: int, progress: ProgressLine) ->
         if sys.platform != "win32":
             os.set_blocking(reading, False)
         while not ended:
-            ended = running.poll() is not None  # what it wrote before is read then
+            ended = running.poll() is not None  # then read the rest of its output
             *lines, rest = (rest + (events.read() or b"")).split(b"\n")
             for line in lines:
                 progress.read(json.loads(line))
@@ -249,13 +249,13 @@ def _read_events(running: Popen[bytes], reading: int, progress: ProgressLine) ->
 
 
 def _reasons(progress: ProgressLine, log: Path) -> Iterator[str]:
-    """Yield the errors of the jobs of a failed run, else those of Snakemake."""
+    """Yield the errors of the jobs of a failed run, or else those of Snakemake."""
     from cdspp.study.progress import DONE, read_log
 
     full = writing_fault("logs")
     jobs = {read_log(path): logs for path, logs in progress.failed_logs.items()}
     failed = {job: logs for job, logs in jobs.items() if job.state != DONE}
-    for job, logs in failed.items():  # others finished by a second attempt
+    for job, logs in failed.items():  # the others succeeded on retry
         reason = job.reason or full or "stopped before the end"
         yield f"  {reason} ({', '.join(logs)})"
     if not failed:
@@ -270,9 +270,9 @@ def _cores(text: str) -> str:
 
 
 def add_commands(commands: Any) -> None:
-    """Add the commands on a study that may not have begun."""
+    """Add the commands on a study that may not have started."""
     extra = command.STUDY_EXTRA
-    text = "estimate the cost of a study"
+    text = "forecast the cost of a study"
     plan = command.add_command(commands, "plan", _plan, text, extra=extra)
     command.add_options(plan, "file", "--json")
     text = "run a study, from its file to the report"
@@ -280,8 +280,8 @@ def add_commands(commands: Any) -> None:
     words = "[-h] [--cores N] [--remake] [--strict] [STUDY_FILE ...] [-- SNAKEMAKE ...]"
     run.usage = f"cdspp run {words}"
     command.add_options(run, "file")
-    note = "jobs at a time (all cores)"
+    note = "number of parallel jobs (all cores)"
     run.add_argument("--cores", type=_cores, metavar="N", help=note)
-    note = "replace fits for changes of code alone, too"
+    note = "also repeat fits for which only code changed"
     run.add_argument("--remake", action="store_true", help=note)
     command.add_options(run, "--strict", part="fits failed")

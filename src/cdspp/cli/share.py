@@ -1,4 +1,4 @@
-"""`cdspp cite` and `cdspp bundle`: what a finished study rests on, and all of it."""
+"""`cdspp cite` and `cdspp bundle`: the sources of a finished study, and its archive."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cdspp.core.files import atomic, record_path
 from cdspp.core.provenance import file_digest, own_modules
 from cdspp.core.wording import counted
 from cdspp.datasets.archives import DAMAGE, damaged, extract
-from cdspp.datasets.base import read_kept
+from cdspp.datasets.base import read_cache
 from cdspp.study.files import workflow_folder
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ Check = Callable[[Path], dict[str, Any]]
 SUMS = "SHA256SUMS"
 TEXTS = ("README.txt", "study.json", "requirements.txt", "references.bib")
 README_LACKING = """
-To run it, put these files here, which are not in the archive (sha256, path):
+To run it, put these files here, which the archive does not contain (sha256, path):
 """
 LACKING = "Not packed, but needed to run the study again (--with-inputs packs them):"
-LONGEST = 1 << 26  # bytes of a list of members
-LISTED = 20  # files that are not packed, at the end of the command
+LONGEST = 1 << 26  # largest list of members, in bytes
+LISTED = 20  # unpacked files that the command lists
 
 
 def _records(folder: Path) -> FitRecords:
@@ -71,7 +71,7 @@ def _bundle(arguments: Namespace) -> str:
     paths = dict.fromkeys([*sorted(folder.rglob("[!.]*")), *named])
     own = (path for path in paths if path.is_file() and path.is_relative_to(run))
     files = {path.relative_to(run).as_posix(): path for path in own}
-    with chdir(run):  # which paths of the study start from
+    with chdir(run):  # paths of the study are relative to it
         inputs = {p: d for p, d in _inputs(stated.configuration) if p not in files}
         for path, digest in [*inputs.items()] if arguments.with_inputs else []:
             place = os.path.normpath(path)
@@ -113,15 +113,15 @@ def _write(
 
 
 def _inputs(configuration: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the user's files that a study reads, in the working folder: path, sha256.
+    """Yield path and sha256 of the user's files that a study reads in this folder.
 
-    The digests of tables are those of the run, even where it lies there no more.
+    The digests of tables are those of the run, even if the tables are gone.
     """
     from cdspp.study.files import INDEX
 
     keys = "datasets", "methods", "views"
     datasets, methods, views = (configuration.get(key, []) for key in keys)
-    kept = (read_kept(record_path(INDEX.format(dataset=d["id"]))) for d in datasets)
+    kept = (read_cache(record_path(INDEX.format(dataset=d["id"]))) for d in datasets)
     known = {k: v for record in kept for k, v in record.get("inputs", {}).items()}
     folders = (Path(d["folder"]).rglob("[!.]*") for d in datasets if "folder" in d)
     every = (*datasets, *methods, *views)
@@ -148,10 +148,10 @@ def _requirements(records: FitRecords) -> str:
 
 
 def verify_archive(archive: Path, check: Check) -> dict[str, Any]:
-    """Check the members of an archive, then the study in it, unpacked for a while.
+    """Check the members of an archive, then unpack the study temporarily and check it.
 
-    Only listed members are unpacked, once each is as listed, into at most half of what
-    is free on the disk. Return what `check` does of the folder ``results/<study>``.
+    Only listed members whose digests agree are unpacked, into at most half of the free
+    disk space. Returns the result of `check` for the folder ``results/<study>``.
     """
     with tempfile.TemporaryDirectory() as temporary:
         limit = shutil.disk_usage(temporary).free // 2
@@ -179,19 +179,19 @@ def _check_members(archive: Path, limit: int) -> tuple[set[str], list[str], str]
     with zipfile.ZipFile(archive) as opened:
         sizes = {each.filename: each.file_size for each in opened.infolist()}
         if (total := sum(sizes.values())) > limit:
-            why = f"its members take {total} bytes, and half of what is free is {limit}"
+            why = f"its members take {total} bytes, half of the free space is {limit}"
             remedy = "Nothing was unpacked. Set TMPDIR to a larger disk."
             raise DataError(f"{archive}: {why}. {remedy}")
         top = min(sizes, default="").partition("/")[0]
         if f"{top}/{SUMS}" not in sizes:
-            note = f"No member was compared: {archive} has no {SUMS}, as of cdspp 0.2."
+            note = f"No member was compared: {archive} has no {SUMS} (of cdspp 0.2)."
             parts = (*TEXTS, "results")
             return {n for n in sizes if {*n.split("/")[1:2]} & {*parts}}, [], note
         with opened.open(f"{top}/{SUMS}") as member:
             lines = member.read(LONGEST).decode().splitlines()
         stated = {f"{top}/{line[66:]}": line[:64] for line in lines}
         digests = dict.fromkeys(sizes.keys() - {f"{top}/{SUMS}"}, "")
-        for name in digests.keys() & stated:  # nothing else is read
+        for name in digests.keys() & stated:  # no other member is read
             with opened.open(name) as member:
                 digest = hashlib.file_digest(member, "sha256")  # type: ignore[arg-type]
                 digests[name] = digest.hexdigest()
@@ -200,7 +200,7 @@ def _check_members(archive: Path, limit: int) -> tuple[set[str], list[str], str]
         lost = "removed" if name in stated else "added"
         what = "replaced" if {name} <= stated.keys() & digests.keys() else lost
         faults.append(f"{archive}: {name} was {what} since {SUMS} was written.")
-    result = counted(len(faults), "difference") if faults else "all as listed"
+    result = counted(len(faults), "difference") if faults else "all members as listed"
     text = f"Compared {counted(len(stated), 'member')} with {SUMS}: {result}."
     return {*stated}, faults, text
 
@@ -211,18 +211,18 @@ def _constraints(arguments: Namespace) -> str:
 
 
 def add_commands(commands: Any) -> None:
-    """Add the commands on a finished study, and on what it rests."""
+    """Add the commands on a finished study and its sources."""
     text = "print the publications of a study's methods, data and packages as BibTeX"
     cite = add_command(commands, "cite", _cite, text)
     text = "pack a finished study into one archive that others can check"
     bundle = add_command(commands, "bundle", _bundle, text)
     for parser in (cite, bundle):
-        note = "for instance results/embedded"
+        note = "such as results/embedded"
         parser.add_argument("folder", type=Path, metavar="RESULTS_FOLDER", help=note)
     note = "the archive (<study>.zip)"
     bundle.add_argument("--output", type=Path, metavar="FILE", help=note)
-    note = "pack your tables, folders, weights and modules, too, with all columns"
+    note = "also pack your tables, folders, weights and modules, with all columns"
     bundle.add_argument("--with-inputs", action="store_true", help=note)
     add_options(bundle, "--force")
-    text = "print the versions that the project is tested with, for pip install -c"
+    text = "print the tested package versions, for pip install -c"
     add_command(commands, "constraints", _constraints, text)

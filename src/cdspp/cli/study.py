@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-NAMED = 3  # missing files of a stage, and failures of a kind, that are named
+NAMED = 3  # missing files per stage, and failures per kind, to name
 STUDY_FILES = (".yaml", ".yml", ".json")
 
 
 def read_config(files: Sequence[PathLike]) -> MergedConfig:
-    """Return the keys of the study of some files, by default of config.yaml."""
+    """Return the merged keys of study files, by default of config.yaml."""
     from cdspp.study.config import merge_files, merge_presets
 
     paths = [study_file_path(file) for file in files or ["config.yaml"]]
@@ -37,7 +37,7 @@ def read_config(files: Sequence[PathLike]) -> MergedConfig:
 
 
 def read_study(files: Sequence[PathLike]) -> Study:
-    """Return the study of some files, by default the embedded one; log its notes."""
+    """Return the study of study files, by default the embedded one; log its notes."""
     from cdspp.study.config import load_study
 
     merged = read_config(files)
@@ -99,12 +99,12 @@ def _status(arguments: Namespace) -> str:
 def status_text(
     files: Sequence[str], *, strict: bool = False, as_json: bool = False
 ) -> str:
-    """Return the progress of the study of some files, by default the embedded one.
+    """Return the progress of the study of study files, by default the embedded one.
 
-    If `strict`, print it and exit with code 1 where fits or other jobs failed.
+    If `strict`, print it and exit with code 1 if fits or other jobs failed.
     """
     study = read_study(files)
-    ahead, notes = files_ahead(study)
+    ahead, notes = files_to_remake(study)
     content = {**_progress(study, files), **ahead}
     if as_json:
         text = command.json_text(content)
@@ -113,8 +113,8 @@ def status_text(
     return command.answer(text, failed=strict and content["failures"])
 
 
-def files_ahead(study: Study) -> tuple[dict[str, Any], list[str]]:
-    """Return what a run would make again, as values of JSON and as sentences."""
+def files_to_remake(study: Study) -> tuple[dict[str, Any], list[str]]:
+    """Return what a run would remake, as values for JSON and as sentences."""
     from cdspp.study.stale import notes, run_forecast, stale, unrecorded_files
 
     old, unrecorded = stale(study), unrecorded_files(study)
@@ -129,8 +129,8 @@ def files_ahead(study: Study) -> tuple[dict[str, Any], list[str]]:
 
 
 def _progress(study: Study, files: Sequence[str]) -> dict[str, Any]:
-    """Return what the files and logs of a study say, as values of JSON."""
-    from cdspp.analysis.fit_records import mixtures_note
+    """Return the state in the files and logs of a study, as values for JSON."""
+    from cdspp.analysis.fit_records import mixed_fits_note
     from cdspp.report.registry import KINDS, names_of_kind
     from cdspp.study.files import FIT, files_after_fits, files_before_fits
     from cdspp.study.plan import plan_of
@@ -161,7 +161,7 @@ def _progress(study: Study, files: Sequence[str]) -> dict[str, Any]:
         "repeat": study_command(files, "--forcerun", *again) if again else "",
         "stopped": stopped,
         "logs_fault": writing_fault("logs") if stopped else "",
-        "mixed_versions": mixtures_note(filter(os.path.isfile, records)),
+        "mixed_versions": mixed_fits_note(filter(os.path.isfile, records)),
         "files": files_of_stages,
         "resume": study_command(files) if left and not progress.runs else "",
     }
@@ -185,20 +185,20 @@ def _status_lines(content: Mapping[str, Any], notes: Sequence[str]) -> Iterator[
     for reason, places in _by_reason(old).items():
         if reason != FOLLOWS:
             n_files = counted(len(places), "file")
-            yield from (f"{n_files} to make again: {reason}", *_first(places), "")
+            yield from (f"{n_files} to remake: {reason}", *_first(places), "")
     for note in filter(None, (content["mixed_versions"], *notes)):
         yield from (note, "")
     yield from _file_table(content["files"])
     if again := content["resume"]:
-        yield from ("", f"What is missing is made by: {again}")
+        yield from ("", f"To make the missing files: {again}")
 
 
 def _runs(runs: Sequence[Mapping[str, Any]]) -> str:
     if living := [each["run"] for each in runs if each["lives"]]:
-        return f"a run is at work, {', '.join(living)}"
+        return f"a run is active, {', '.join(living)}"
     if elsewhere := ", ".join(each["run"] for each in runs):
-        return f"whether the run of {elsewhere} still lives cannot be seen from here"
-    return "no run is at work in this folder"
+        return f"the run of {elsewhere} may be active (not visible from here)"
+    return "no run is active in this folder"
 
 
 def _fit_table(fits: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -247,17 +247,17 @@ def _export(arguments: Namespace) -> str:
     paths = (path for each in files for path in each.values())
     read = dict.fromkeys(map(str, paths))
     if lacking := [path for path in read if not Path(path).is_file()]:
-        # By name: a view may rest on another, where the rule of both would stop.
+        # By name: a view may be based on another, and a rule for both would stop.
         features = [path for path in lacking if path.endswith(".npz")]
         again = study_command(arguments.file, "--until", "split", *features)
         what = f"{counted(len(lacking), 'file')}, {lacking[0]} first"
-        raise DataError(f"what fits read is not made yet ({what}). Run {again}")
+        raise DataError(f"inputs of fits do not exist yet ({what}). Run {again}")
     folders = {name: arguments.to / study.name / name for name in blocks}
     command.check_outputs(folders.values(), read, force=arguments.force)
     lines = []
     for name, folder in folders.items():
         n_trials = export_benchmark(folder, blocks[name], study.overlap(name, MAIN))
-        lines.append(f"{folder}: {counted(n_trials, 'trial')}; README.txt says how")
+        lines.append(f"{folder}: {counted(n_trials, 'trial')}; README.txt explains how")
     return "\n".join(lines)
 
 
@@ -280,16 +280,16 @@ def task_blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]
 
 
 def add_commands(commands: Any) -> None:
-    """Add the commands on a study that has begun."""
+    """Add the commands on a study that has started."""
     extra = command.STUDY_EXTRA
-    text = "print the progress of a study, and its failures"
+    text = "print the progress and failures of a study"
     status = add_command(commands, "status", _status, text, extra=extra)
     add_options(status, "file")
     add_options(status, "--json")
     add_options(status, "--strict", part="fits failed")
     text = "print the headline of a study"
     summary = add_command(commands, "summary", _summary, text)
-    note = "for instance results/embedded"
+    note = "such as results/embedded"
     places = "RESULTS_FOLDER|STUDY_FILE"
     summary.add_argument("study", metavar=places, help=f"{note}, or mine.yaml")
     add_options(summary, "--json")

@@ -1,1 +1,1 @@
-"""What every package uses: errors, names, wording, files, seeds, linear algebra."""
+"""Shared foundations: errors, names, wording, files, seeds, linear algebra."""

@@ -11,9 +11,9 @@ AUTO, PROCESSOR = "auto", "cpu"
 
 
 def torch_device(name: str) -> Any:
-    """Return a device of torch; ``auto`` is CUDA where there is one.
+    """Return a torch device; ``auto`` is CUDA if it is available.
 
-    ConfigError: this torch has no such device.
+    ConfigError: torch does not have this device.
     """
     torch = import_module("torch")
     if name == AUTO:
@@ -27,12 +27,12 @@ def torch_device(name: str) -> Any:
 
 
 def device_of_job(gpus: int) -> str:
-    """Return what ``auto`` is in a job that requests so many GPUs.
+    """Return the device that ``auto`` stands for in a job that requests `gpus` GPUs.
 
-    ConfigError: it requests a GPU, but torch finds none.
+    ConfigError: the job requests a GPU, but torch finds none.
     """
     if not gpus:
-        return PROCESSOR  # also where there is a GPU: it may be another job's
+        return PROCESSOR  # even if there is a GPU: it may belong to another job
     torch = import_module("torch")
     if torch.cuda.is_available():
         return "cuda"
@@ -42,7 +42,7 @@ def device_of_job(gpus: int) -> str:
 
 
 def device_name(name: str) -> str:
-    """Return what a record calls a device, a GPU's model; without a name, by use."""
+    """Return the device name for a record: the model of a GPU, or else its type."""
     cuda = import_module("torch").cuda
     if name.startswith("cuda") or (not name and cuda.is_initialized()):
         return str(cuda.get_device_name(name or None))

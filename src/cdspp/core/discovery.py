@@ -1,4 +1,4 @@
-"""Named classes in a folder of modules, by class path and of installed packages."""
+"""Lookup of classes by identifier, by import path, or from installed packages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DEFAULTS: dict[Callable[..., Any], Mapping[str, Any]] = {}
 
 @cache
 def find_identifiers(package: str) -> Mapping[str, tuple[str, str]]:
-    """Map each ``identifier = "..."`` to module and class, importing nothing."""
+    """Map each ``identifier = "..."`` to its module and class without importing any."""
     found = {}
     folder = Path(str(sys.modules[package].__file__)).parent
     for path in sorted(folder.rglob("[!_]*.py")):
@@ -40,7 +40,7 @@ def find_identifiers(package: str) -> Mapping[str, tuple[str, str]]:
 
 @cache
 def load_named_class(package: str, name: str, what: str, *others: str) -> type[Any]:
-    """Import the class of an identifier; ConfigError: it is an unknown `what`."""
+    """Import the class of an identifier; ConfigError if no `what` has this name."""
     classes = find_identifiers(package)
     if name not in classes:
         known = [*classes, *others]
@@ -73,7 +73,7 @@ def _load(place: str, what: str, is_one: Callable[[object], bool]) -> Any:
         raise ConfigError(f"{fault}. Expected {expected}.") from error
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
-        raise ConfigError(f"{place}: {module} stops as imported ({reason}).") from error
+        raise ConfigError(f"{place}: {module} failed to import ({reason}).") from error
     for part in name.split("."):
         names = [key for key, value in vars(found).items() if is_one(value)]
         if not is_one(getattr(found, part, None)):
@@ -99,7 +99,7 @@ def defaults_of(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 
 def check_options(what: str, options: Iterable[str], known: Iterable[str]) -> None:
-    """Raise ConfigError when `what` has no option of a name in `options`."""
+    """Raise ConfigError if `what` lacks one of these options."""
     names = list(known)
     for option in options:
         if option not in names:
@@ -108,6 +108,6 @@ def check_options(what: str, options: Iterable[str], known: Iterable[str]) -> No
 
 
 def did_you_mean(name: object, choices: Iterable[str]) -> str:
-    """Return the end of a sentence: a full stop, or the nearest valid name."""
+    """Return the end of a sentence: the nearest valid name, or a full stop."""
     close = difflib.get_close_matches(str(name), list(choices), n=1)
     return f": did you mean {close[0]!r}?" if close else "."

@@ -1,6 +1,6 @@
-"""The package's own exceptions and warnings, and errors of the machine as messages.
+"""Exceptions and warnings of the package, and messages for errors of the machine.
 
-Each message names the thing and the remedy.
+Each message names the object and the remedy.
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ class ConfigError(ValueError):
 
 
 class DataError(ValueError):
-    """A file or table of data is missing, unreadable or malformed."""
+    """A data file or table is missing, unreadable or malformed."""
 
 
 class ChecksumError(DataError):
-    """A file's content is not the published one."""
+    """The content of a file differs from the published content."""
 
 
 class DiskFullError(Exception):
-    """The disk is full; no other source of the data would help."""
+    """The disk is full; another source of the data would not help."""
 
 
 class NotWritableError(Exception):
-    """The process cannot write a file in its place; the data are not at fault."""
+    """The process cannot write a file at its path; the data are not at fault."""
 
 
 class StaleJobError(Exception):
-    """A job gives no result: its run has ended, or its code has changed."""
+    """A job gives no result because its run has ended or its code has changed."""
 
 
-# The smallest extra that brings a package which only some commands and methods use.
+# # The smallest extra that installs a package needed by only some commands and methods.
 EXTRAS = {
     **dict.fromkeys(("jinja2", "markupsafe", "matplotlib"), "report"),
     **dict.fromkeys(("PIL", "pyarrow", "yaml"), "report"),
@@ -65,7 +65,7 @@ EXTRAS = {
     **dict.fromkeys(("safetensors", "skrub"), "tables"),
     **dict.fromkeys(("filelock", "jsonschema", "requests", "urllib3"), "workflow"),
 }
-# Each says on one line what is wrong, where, and what to do.
+# # Each states on one line what is wrong, where, and what to do.
 USER_ERRORS = (ConfigError, DataError, DiskFullError, NotWritableError, StaleJobError)
 
 
@@ -74,11 +74,11 @@ class MethodFailed(RuntimeError):
 
 
 class BridgeWarning(UserWarning):
-    """Parts of a bridge are left out, or can hardly be what they are taken for."""
+    """Parts of a bridge are left out, or are probably not what they seem to be."""
 
 
 class UnitWarning(BridgeWarning):
-    """Shared columns differ so much in spread that they can hardly have one unit."""
+    """Shared columns differ so much in spread that their units probably differ."""
 
 
 class LabelWarning(UserWarning):
@@ -100,23 +100,23 @@ _REFUSED = {
     errno.EPERM: _PERMIT,
     errno.EROFS: "Choose a folder on another disk, and run again.",
 }
-# A bad archive may give these as well: they mean this only where one file is written.
+# # A bad archive may give these errors too: they count only while one file is written.
 _OTHER = {
     errno.EEXIST: "A file is in the way: move it, and run again.",
     errno.ENOTDIR: "A file is in the way: move it, and run again.",
     errno.EISDIR: "A folder is in the way: move it, and run again.",
     errno.ENAMETOOLONG: "Shorten the name, and run again.",
     errno.EFBIG: "Raise the limit of a file's size, and run again.",
-    errno.EIO: "Look after the disk, or choose another, and run again.",
+    errno.EIO: "Check the disk, or choose another, and run again.",
 }
 _MORE_MEMORY = (
-    "Give the job more (its resource mem_mb, or fewer jobs at a time), or take fewer "
+    "Give the job more (its resource mem_mb, or fewer jobs at a time), or use fewer "
     "rows or features, or another method. The log has the details."
 )
 
 
 def to_install(package: str, what: str, extra: str = "") -> str:
-    """Write which extra to install where a package lacks that `what` needs."""
+    """Return a message naming the extra that installs the package that `what` needs."""
     extra = f"cdspp[{extra or EXTRAS[package]}]"
     return f"{what} needs {package}, which is not installed: pip install '{extra}'"
 
@@ -132,7 +132,7 @@ def write_errors(path: PathLike) -> Iterator[None]:
 
 
 def writing_fault(folder: PathLike) -> str:
-    """Return why a folder takes no file of some size, if so."""
+    """Return why a folder accepts no file of some size; empty if it does."""
     try:
         with write_errors(Path(folder, "file")), TemporaryFile(dir=folder) as stream:
             stream.write(bytes(1 << 20))
@@ -144,9 +144,9 @@ def writing_fault(folder: PathLike) -> str:
 def raise_write_error(
     error: OSError, path: PathLike, remedies: Mapping[int, str] = _REFUSED
 ) -> None:
-    """Raise the error of `write_errors` if `error` is why `path` cannot be written.
+    """Raise the error of `write_errors` if `error` explains why `path` is not written.
 
-    An error that names a file outside the folder of `path` is of reading.
+    An error that names a file outside the folder of `path` was raised by reading.
     """
     number, folder = error.errno or 0, Path(path).parent
     if number in _FULL:
@@ -168,19 +168,19 @@ def out_of_memory(error: BaseException) -> bool:
         isinstance(error, MemoryError)
         or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
         or type(error).__name__ == "OutOfMemoryError"
-        # What torch says without a class of its own.
+        # # Errors of torch that have no class of their own.
         or (isinstance(error, RuntimeError) and "can't allocate memory" in str(error))
     )
 
 
 def stops_job(error: Exception) -> bool:
-    """Return whether an error would meet the next method, too."""
+    """Return whether an error would also stop the next method."""
     others = (*USER_ERRORS, OSError, ImportError)
     return out_of_memory(error) or isinstance(error, others)
 
 
 def unexpected_error_text(error: Exception) -> str:
-    """Return message and line of code of an unexpected error, on one line."""
+    """Return the message and line of code of an unexpected error, on one line."""
     text = ": ".join(filter(None, [type(error).__name__, short_message(error)]))
     for last in traceback.extract_tb(error.__traceback__)[-1:]:
         text += f" ({Path(last.filename).name}, line {last.lineno}: {last.line})"
@@ -188,7 +188,7 @@ def unexpected_error_text(error: Exception) -> str:
 
 
 def short_message(error: BaseException) -> str:
-    """Return the message of an error, on one line of 200 letters at most."""
+    """Return the message of an error, on one line of at most 200 letters."""
     return " ".join(str(error).split())[:200].rstrip(".")
 
 
@@ -199,7 +199,7 @@ def out_of_memory_text(error: BaseException) -> str:
 
 
 def machine_fault_text(error: BaseException, log_file: PathLike) -> str:
-    """Return the fault of the machine that ended a job, empty for others."""
+    """Return the machine fault that ended a job; empty for other errors."""
     if out_of_memory(error):
         return f"MemoryError: {log_file}: {out_of_memory_text(error)} {_MORE_MEMORY}"
     if not isinstance(error, OSError) or error.errno not in {*_FULL, *_REFUSED}:

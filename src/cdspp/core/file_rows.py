@@ -1,4 +1,4 @@
-"""Rows of a matrix that stay in their file and are read a chunk at a time."""
+"""Rows of a matrix that stay in a file and are read in chunks."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from cdspp.core.names import PathLike
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
-# Values of a chunk: 4 MiB as float64, which stays near the processor through all steps
-# and makes products as fast as larger ones.
+# Values of a chunk: 4 MiB as float64, which stays in the processor's cache through all
+# steps and makes products as fast as larger chunks would.
 CHUNK_VALUES = 2**19
 
 
 class FileRows:
-    """Rows of a file, all or some in ascending order, with steps for each chunk.
+    """All rows of a file, or some in ascending order, with steps applied to each chunk.
 
-    The steps follow each other and leave `width` columns, by default those of the file.
+    Steps run in their order and leave `width` columns, by default those of the file.
     """
 
     def __init__(
@@ -45,24 +45,24 @@ class FileRows:
         return self.shape[0]
 
     def __getitem__(self, which: NDArray[np.bool_] | Int) -> Self:
-        """Return the rows of a mask, or of ascending places, unread."""
+        """Return the rows of a mask, or of ascending positions, as yet unread."""
         chosen: Any = np.flatnonzero(which) if which.dtype == bool else which
         rows = chosen if self._rows is None else self._rows[chosen]
         return type(self)(self._store, rows, self._steps, self.shape[1])
 
     def map(self, function: Callable[[Float], Float], width: int | None = None) -> Self:
-        """Return the same rows with another step, which may change their width."""
+        """Return the same rows with one more step, which may change their width."""
         steps = (*self._steps, function)
         return type(self)(self._store, self._rows, steps, width or self.shape[1])
 
     def chunks(self) -> Iterator[tuple[slice, Float]]:
-        """Yield place and values of each chunk; DataError where one is not finite."""
+        """Yield position and values of each chunk; DataError if one is not finite."""
         step = max(1, CHUNK_VALUES // max(1, self._store.shape[1]))
         for start, part in self._store.read(self._rows, step):
             place = slice(start, start + len(part))
             chunk = np.ascontiguousarray(part, dtype=np.float64)
             with np.errstate(over="ignore", invalid="ignore"):
-                finite = np.isfinite(chunk.sum())  # one number in place of a mask
+                finite = np.isfinite(chunk.sum())  # one number instead of a mask
             if not finite:
                 every = range(place.start, place.stop)
                 names = every if self._rows is None else self._rows[place]
@@ -78,7 +78,7 @@ class FileRows:
 
 
 class _Map:
-    """A memory map whose pages are given back after each chunk."""
+    """A memory map whose pages are released after each chunk."""
 
     def __init__(self, array: np.memmap[Any, Any]) -> None:
         self._array = array
@@ -93,10 +93,10 @@ class _Map:
             part: Any = slice(start, min(start + step, n))
             if rows is not None:
                 part = rows[part]
-            # A copy, as steps may work in place.
+            # A copy, because steps may work in place.
             yield start, np.array(self._array[part], np.float64)
-            # Pages read would count as memory of the process. Those of a copy on write
-            # hold what was written and must stay.
+            # Pages that were read would count as memory of the process. Pages of a
+            # copy-on-write map hold written values and must stay.
             pages: Any = getattr(self._array, "_mmap", None)
             freed = self._array.mode != "c" and hasattr(pages, "madvise")
             if freed and sys.platform != "win32":
@@ -165,7 +165,7 @@ class ParquetRows:
         return FileRows(self).load().astype(dtype or np.float64, copy=False)
 
     def read(self, rows: Int | None, step: int) -> Iterator[tuple[int, Float]]:
-        """Yield `rows` (ascending; all of None) in parts, with their starts."""
+        """Yield `rows` (ascending; None for all) in parts, each with its start."""
         first = start = 0
         with self._open() as file:
             for batch in file.iter_batches(step, columns=self.columns):
@@ -185,14 +185,14 @@ class ParquetRows:
         import pyarrow.parquet as pq
 
         try:
-            # Without the buffer a whole group of rows is read, which may be the file.
+            # Without the buffer, Arrow reads a whole row group, possibly all rows.
             return pq.ParquetFile(self.path, buffer_size=2**16, pre_buffer=False)
         except (OSError, pyarrow.lib.ArrowException) as error:
             raise DataError(f"{self.path}: not a Parquet file ({error}).") from error
 
 
 def in_file(X: Any) -> FileRows | None:
-    """Return a memory map or `ParquetRows` larger than a chunk, None for others."""
+    """Return a memory map or `ParquetRows` larger than a chunk, and None otherwise."""
     if isinstance(X, ParquetRows):
         X = FileRows(X)
     elif isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiu":
@@ -201,7 +201,7 @@ def in_file(X: Any) -> FileRows | None:
 
 
 def in_memory(X: Any) -> Any:
-    """Return rows, those of a file read where they fit in a chunk."""
+    """Return rows in memory, reading those of a file if they fit in a chunk."""
     return X.load() if isinstance(X, FileRows) and _fits_a_chunk(X) else X
 
 
@@ -210,14 +210,14 @@ def _fits_a_chunk(X: FileRows) -> bool:
 
 
 def mapped(X: Any, function: Callable[[Any], Any], width: int | None = None) -> Any:
-    """Return ``function(X)``, for rows in a file as a step (`FileRows.map`)."""
+    """Return ``function(X)``; for rows in a file, as a step (`FileRows.map`)."""
     return X.map(function, width) if isinstance(X, FileRows) else function(X)
 
 
 def rowwise(
     function: Callable[[Any], tuple[NDArray[Any], ...]], X: Any
 ) -> tuple[NDArray[Any], ...]:
-    """Return ``function(X)``: arrays with an entry a row, from a file by chunks."""
+    """Return ``function(X)``, arrays with one entry per row; reads files by chunks."""
     if not isinstance(X, FileRows):
         return function(X)
     joined: tuple[NDArray[Any], ...] = ()

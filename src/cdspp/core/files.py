@@ -1,6 +1,6 @@
-"""Files of the project: written whole, as JSON and NPZ, with a record next to each.
+"""Files of the project: written atomically, as JSON or NPZ, each with a record.
 
-Objects of a model are kept as JSON and arrays, and come back without running code.
+Objects of a model are stored as JSON and arrays, and are restored without running code.
 """
 
 from __future__ import annotations
@@ -35,31 +35,31 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Builders = Mapping[str, Callable[[dict[str, Any]], Any]]
 
-# Errors at reading a file that is cut short, of another kind, or handmade.
+# # Errors from reading a file that is truncated, of another kind, or hand-edited.
 BROKEN = (
     *(OSError, ValueError, TypeError, LookupError, EOFError),
     *(zlib.error, zipfile.BadZipFile, NotImplementedError),
 )
 HOST = f"{zlib.crc32(socket.gethostname().encode()):08x}"
-A_MOMENT, A_DAY = 1.0, 86400.0  # seconds: longer than a new file is without its lock
+A_MOMENT, A_DAY = 1.0, 86400.0  # seconds; a new file gets its lock sooner
 
-_KINDS: dict[str, type] = {}  # of `storable`, by name
+_KINDS: dict[str, type] = {}  # classes marked by `storable`, by name
 _FORMER = {"Round": "Iteration"}  # names in models of release 0.2
 _TREE = "tree"
 
 
 @contextmanager
 def atomic(file: PathLike) -> Iterator[Path]:
-    """Yield a temporary path beside a file; rename it to that on success.
+    """Yield a temporary path next to a file; rename it to that file on success.
 
-    Temporary files without a lock, whose writers were killed, are removed. Errors are
-    those of `write_errors`, and StaleJobError in a job whose run has ended.
+    Temporary files without a lock, whose writers were killed, are removed. Raises the
+    errors of `write_errors`, and StaleJobError in a job whose run has ended.
     """
     target = Path(file)
     with write_errors(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         for path in target.parent.glob(f".{glob.escape(target.name)}.cdspp-????????-*"):
-            # Locks of another machine may be unseen here, so that a day has to pass.
+            # # Locks of another machine may be invisible here, so wait a day.
             least = A_MOMENT if f".cdspp-{HOST}-" in path.name else A_DAY
             with suppress(OSError), path.open("r+b") as stream:
                 lock_file(stream, wait=False)
@@ -71,7 +71,7 @@ def atomic(file: PathLike) -> Iterator[Path]:
         held = [handle]
         try:
             lock_file(handle)
-        except OSError:  # no lock to keep, and Windows renames no open file
+        except OSError:  # no lock needed; Windows cannot rename open files
             os.close(held.pop())
         try:
             yield temporary
@@ -85,26 +85,26 @@ def atomic(file: PathLike) -> Iterator[Path]:
 
 
 def same_file(path: PathLike, other: PathLike) -> bool:
-    """Return whether two paths lead to the same existing file, perhaps by links."""
+    """Return whether two paths lead to the same existing file, possibly by links."""
     both = os.path.exists(path) and os.path.exists(other)
     return both and os.path.samefile(path, other)
 
 
 def write_json(path: PathLike, value: Any) -> None:
-    """Write a JSON file, keys sorted, for people to read."""
+    """Write a JSON file with sorted keys, for people to read."""
     text = json.dumps(value, indent=2, sort_keys=True) + "\n"
     with atomic(path) as temporary:
         temporary.write_bytes(text.encode())
 
 
 def write_csv(path: PathLike, table: pd.DataFrame) -> None:
-    """Write a table as CSV, without its index, whatever the ending of the file."""
+    """Write a table as CSV without its index, whatever the suffix of the file."""
     with atomic(path) as temporary:
         table.to_csv(temporary, index=False, lineterminator="\n", compression=None)
 
 
 def read_json(path: PathLike) -> Any:
-    """Read a JSON file; DataError where it is missing, damaged or something else."""
+    """Read a JSON file; DataError if it is missing, damaged or not JSON."""
     what = "a JSON file"
     content = b""
     try:
@@ -119,8 +119,8 @@ def read_json(path: PathLike) -> Any:
 
 
 def read_arrays(path: PathLike, what: str) -> dict[str, np.ndarray]:
-    """Read all arrays of an NPZ file, or raise DataError: expected `what`, but ..."""
-    check_opening(path, what, b"PK\x03\x04")  # as any ZIP file opens
+    """Read all arrays of an NPZ file; DataError says that `what` was expected."""
+    check_opening(path, what, b"PK\x03\x04")  # the first bytes of any ZIP file
     try:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
@@ -129,7 +129,7 @@ def read_arrays(path: PathLike, what: str) -> dict[str, np.ndarray]:
 
 
 def check_opening(path: PathLike, what: str, opening: bytes) -> None:
-    """Refuse a file that is missing, or no `what` by its first bytes (DataError)."""
+    """Raise DataError if a file is missing, or its first bytes do not fit `what`."""
     try:
         with Path(path).open("rb") as stream:
             found = stream.read(64)
@@ -140,7 +140,7 @@ def check_opening(path: PathLike, what: str, opening: bytes) -> None:
 
 
 def _opening(found: bytes) -> str:
-    """Say what a file of another kind is, by its first bytes."""
+    """Describe a file of another kind by its first bytes."""
     if not found:
         return "it is empty"
     if found.lstrip()[:5].lower() in (b"<!doc", b"<html", b"<head", b"<?xml"):
@@ -149,16 +149,16 @@ def _opening(found: bytes) -> str:
 
 
 def unreadable(path: PathLike, what: str, wrong: str, remedy: str = "") -> DataError:
-    """Return the error of a file: the expected kind, the fault, the remedy."""
+    """Return the error for a file: the expected kind, the fault, the remedy."""
     again = "Delete it and run" if Path(path).exists() else "Run"
-    remedy = remedy or f"{again} the study again, which makes it anew."
+    remedy = remedy or f"{again} the study again to remake it."
     return DataError(f"{path}: expected {what}, but {wrong.rstrip('.')}. {remedy}")
 
 
 class Record(NamedTuple):
-    """What made a file: its recipe, the digests of its inputs, its own digest.
+    """The origin of a file: its recipe, the digests of its inputs, and its own digest.
 
-    `inputs` are by path, of fits by name; `release` wrote records of another form.
+    `inputs` are keyed by path, those of fits by name; `release` marks older formats.
     """
 
     file: str
@@ -170,23 +170,23 @@ class Record(NamedTuple):
 
     @property
     def trials(self) -> Sequence[Mapping[str, Any]]:
-        """The records of the trials of a fit."""
+        """The records of a fit's trials."""
         trials: Sequence[Mapping[str, Any]] = self.extra["trials"]
         return trials
 
 
 class Expected(NamedTuple):
-    """The recipe that a file should have, and its inputs by name, where not by path."""
+    """The recipe that a file should have, and its inputs by name if not by path."""
 
     made_of: str
     inputs: Mapping[str, str] = {}
 
 
-OLDER = "0.2.0"  # the release whose records have another form
-NO_RECORD = "the record beside it, of what made it, is missing or damaged"
-CHANGED_RECORD = "the record beside it was changed: its digest is not of what it says"
-OTHER_RECIPE = "other options, another seed or other code made it"
-OTHER_CODE = "other code made it"
+OLDER = "0.2.0"  # the release whose records have another format
+NO_RECORD = "the record next to it, of its origin, is missing or damaged"
+CHANGED_RECORD = "the record next to it was changed: its own digest does not match"
+OTHER_RECIPE = "it was made with other options, another seed or other code"
+OTHER_CODE = "it was made by other code"
 MADE_BY_OLDER = f"cdspp {OLDER} made it"
 
 
@@ -196,12 +196,12 @@ def content_digest(content: Any) -> str:
 
 
 def recipe(choices: Any, code: str) -> str:
-    """Return the recipe of a file: digests of options and seed, and of code."""
+    """Return the recipe of a file: a digest of options and seed, and one of code."""
     return f"{content_digest(choices)}:{content_digest(code)}"
 
 
 def record_path(path: PathLike) -> Path:
-    """Return where the record of a file lies: that of a fit has its name."""
+    """Return the path of a file's record; that of a fit has the name of the fit."""
     file = Path(path)
     is_fit = file.parts[-6:-5] == ("fits",) and file.suffix == ".parquet"
     return file.with_suffix(".json") if is_fit else Path(f"{os.fspath(path)}.json")
@@ -213,14 +213,14 @@ def write_record(
     inputs: Mapping[str, str],
     extra: Mapping[str, Any] = {},
 ) -> None:
-    """Write the record of a file that is there, with a digest of the record itself."""
+    """Write the record of an existing file, with a digest of the record itself."""
     content: dict[str, Any] = {"file": Path(path).as_posix(), "made_of": made_of}
     content |= {"inputs": {**inputs}, "sha256": file_digest(path), "extra": {**extra}}
     write_json(record_path(path), {**content, "digest": content_digest(content)})
 
 
 def read_record(path: PathLike) -> Record:
-    """Read the record of a file; DataError where it is damaged, or of another file."""
+    """Read the record of a file; DataError if it is damaged or of another file."""
     record, wrong = _find_record(path)
     if record is None:
         raise refused(path, wrong)
@@ -228,9 +228,9 @@ def read_record(path: PathLike) -> Record:
 
 
 def refused(path: PathLike, wrong: str) -> DataError:
-    """Return the error of a file that is not what its record says."""
+    """Return the error for a file that does not match its record."""
     beside = record_path(path).name
-    remedy = f"Delete it and {beside} beside it, and run the study again."
+    remedy = f"Delete it and {beside} next to it, and run the study again."
     return DataError(f"{path}: {wrong}. {remedy}")
 
 
@@ -241,11 +241,11 @@ def fault(
     *,
     record: Record | None = None,
 ) -> str:
-    """Say how a file is not what its record says, or not as expected; empty if it is.
+    """Return how a file differs from its record or its expected recipe; empty if equal.
 
-    A file that is older than its record is not read again, and an input that is gone is
-    not compared. `known` has digests by path, empty ones of files to leave out, and
-    keeps those of inputs from one call to the next.
+    A file older than its record is not read again, and missing inputs are not compared.
+    `known` maps paths to digests, empty for files to skip, and caches the digests of
+    inputs between calls.
     """
     wrong = ""
     if record is None:
@@ -258,14 +258,14 @@ def fault(
         old = os.stat(path).st_ctime_ns <= beside.stat().st_ctime_ns
         digests[name] = record.sha256 if old else file_digest(path)
     if digests[name] != record.sha256:
-        return f"it is not the file that {beside.name} beside it is of"
+        return f"it is not the file that {beside.name} next to it describes"
     if expected is None:
         return ""
     for input_, place in (expected.inputs or {n: n for n in record.inputs}).items():
         if place not in digests:
             digests[place] = file_digest(place) if Path(place).is_file() else ""
         if digests[place] not in ("", record.inputs.get(input_)):
-            return f"it was made of another {place} than lies there now"
+            return f"it was made from another {place} than the present one"
     if record.made_of == expected.made_of:
         return ""
     choices, _, code = record.made_of.partition(":")
@@ -275,42 +275,42 @@ def fault(
 
 
 def _find_record(path: PathLike) -> tuple[Record | None, str]:
-    """Return the record of a file, or None and what is wrong with it."""
+    """Return the record of a file, or None and the fault."""
     try:
         content = read_json(record_path(path))
         seal = content.pop("digest", "")
         if "extra" in content:
             record = Record(**content)
-        elif "predictions" in content:  # of a fit, as the release `OLDER` wrote it
+        elif "predictions" in content:  # a fit's record by the release `OLDER`
             extra = dict(content)
             key = FitKey._make(str(extra.pop(name)) for name in FitKey._fields)
             names = ("made_of", "inputs", "predictions")
             made_of, inputs, sha256 = (extra.pop(name) for name in names)
             file = f"{'/'.join(key)}.parquet"
             record = Record(file, made_of, inputs, sha256, extra, release=OLDER)
-        else:  # of another file of that release
+        else:  # another file of that release
             record = Record(**content, extra={}, release=OLDER)
     except (DataError, AttributeError, KeyError, TypeError):
         return None, NO_RECORD
     if [type(part) for part in record[:5]] != [str, str, dict, str, dict]:
         return None, NO_RECORD
-    # The older release sealed records of fits alone.
+    # # The older release sealed only the records of fits.
     if seal != content_digest(content) and (seal or not record.release):
         return None, CHANGED_RECORD
     if Path(record.file).parts[-5:] != Path(path).parts[-5:]:
-        return None, f"the record beside it is of {record.file}"
+        return None, f"the record next to it describes {record.file}"
     return record, ""
 
 
 def storable(cls: type[T]) -> type[T]:
-    """Mark a data class as one that `Packer` takes, under the name of the class."""
+    """Mark a data class as one that `Packer` stores, under the name of the class."""
     assert cls.__name__ not in _KINDS
     _KINDS[cls.__name__] = cls
     return cls
 
 
 class Packer:
-    """Turns objects into a tree for JSON, beside the arrays that it refers to.
+    """Turns objects into a tree for JSON and the arrays to which the tree refers.
 
     For an object of another class, `other` returns a key for `unpack` and its parts.
     """
@@ -322,7 +322,7 @@ class Packer:
         self._other = other
 
     def pack(self, value: Any, where: str) -> Any:
-        """Return the tree of an object; DataError says `where` a class is not taken."""
+        """Return the tree of an object; DataError names `where` it cannot be stored."""
         if isinstance(value, np.generic):
             value = value.item()
         if value is None or isinstance(value, bool | int | str):
@@ -330,7 +330,7 @@ class Packer:
         if isinstance(value, float):
             return value if math.isfinite(value) else {"float": repr(value)}
         if isinstance(value, np.ndarray):
-            if value.dtype.kind == "O":  # an array of objects would be pickled
+            if value.dtype.kind == "O":  # NumPy would pickle an array of objects
                 content = self.pack(value.ravel().tolist(), where)["list"]
                 return {"objects": content, "shape": list(value.shape)}
             name = f"array-{len(self.arrays)}"
@@ -355,9 +355,9 @@ class Packer:
 
 
 def unpack(tree: Any, arrays: Mapping[str, np.ndarray], other: Builders) -> Any:
-    """Return the object of a tree and its arrays; DataError where the tree is none.
+    """Return the object of a tree and its arrays; DataError if the tree is invalid.
 
-    `other` makes objects of other classes of their named parts, by key.
+    `other` builds objects of other classes from their named parts, by key.
     """
 
     def named(parts: Mapping[str, Any]) -> dict[str, Any]:
@@ -389,14 +389,14 @@ def unpack(tree: Any, arrays: Mapping[str, np.ndarray], other: Builders) -> Any:
 
 
 def write_parts(path: PathLike, tree: Any, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write a tree and its arrays as one NPZ file, the tree as JSON in it."""
+    """Write a tree and its arrays as one NPZ file that holds the tree as JSON."""
     text = json.dumps(tree, sort_keys=True, allow_nan=False)
     with atomic(path) as temporary, temporary.open("wb") as stream:
         np.savez(stream, allow_pickle=False, **{_TREE: np.asarray(text), **arrays})
 
 
 def read_parts(path: PathLike, what: str) -> tuple[Any, dict[str, np.ndarray]]:
-    """Return the tree and the arrays of a file; DataError where it is not `what`."""
+    """Return the tree and the arrays of a file; DataError if it is not `what`."""
     if not Path(path).is_file():
         raise DataError(f"{path}: no such file.")
     names: set[str] = set()
@@ -412,7 +412,7 @@ def read_parts(path: PathLike, what: str) -> tuple[Any, dict[str, np.ndarray]]:
             known = {info.filename.removesuffix(".npy") for info in archive.filelist}
             found = sorted(names & known)
             return tree, {name: _array(archive, name) for name in found}
-    except Exception as error:  # of NumPy, zipfile, JSON
+    except Exception as error:  # from NumPy, zipfile or JSON
         if out_of_memory(error):
             raise
         wrong = f"not {what}, or damaged ({short_message(error)})"
@@ -420,7 +420,7 @@ def read_parts(path: PathLike, what: str) -> tuple[Any, dict[str, np.ndarray]]:
 
 
 def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """Return an array that takes as many bytes as the file has for it, uncompressed."""
+    """Return an array, after checking that its size equals that of its member."""
     info = archive.getinfo(f"{name}.npy")
     with archive.open(info) as stream:
         headers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}

@@ -1,4 +1,4 @@
-"""The frame of a job of the workflow: its inputs, log, errors and processor time."""
+"""The frame of a workflow job: inputs, log, errors and processor time."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def job(
 ) -> Iterator[None]:
     """Log to a file; turn faults of input and machine into one line for the user.
 
-    With `echo` the terminal shows the log, too. Inputs have to be what the records
-    next to them say, and to stay so; files of the user's `own` have no record. `output`
-    gets one.
+    With `echo` the terminal also shows the log. Inputs must match the records next to
+    them, and must not change meanwhile; the user's `own` files have no record. A record
+    is written for `output`.
     """
     _log_to(log_file, echo)
     log_ready()
@@ -60,7 +60,7 @@ def job(
             sys.exit(line)
         raise
     log.info("finished after %.3f s of processor time", time.process_time())
-    gc.freeze()  # else the end of the process searches all imports: a third of a second
+    gc.freeze()  # saves a third of a second at exit, a search of all imports
 
 
 def _log_to(log_file: PathLike, echo: bool) -> None:
@@ -75,21 +75,21 @@ def _log_to(log_file: PathLike, echo: bool) -> None:
     root.addHandler(handler)
     if echo:
         screen = logging.StreamHandler()
-        # An error is shown where the job ends.
+        # Errors are shown by the process that ends the job.
         screen.addFilter(lambda record: record.levelno < logging.ERROR)
         root.addHandler(screen)
     logging.captureWarnings(True)
-    logging.raiseExceptions = False  # the job reports a full disk, once
+    logging.raiseExceptions = False  # the job itself reports a full disk, once
     logging.getLogger("py.warnings").addHandler(handler)
 
 
 def log_ready() -> None:
-    """Log that imports are done and the work begins; the last such line counts."""
+    """Log that imports are done and work begins; the last of these lines counts."""
     log.info("ready after %.3f s of processor time", time.process_time())
 
 
 def processor_time(logs: Iterable[PathLike]) -> tuple[float, float]:
-    """Add up processor seconds of finished jobs: until they were ready, and in all."""
+    """Return processor seconds of finished jobs: until they were ready, and total."""
     start_up = total = 0.0
     for path in map(Path, logs):
         for file in [path] if path.is_file() else sorted(path.rglob("*.log")):

@@ -16,20 +16,20 @@ import numpy as np
 from cdspp.core.errors import DataError
 
 UNLABELLED = -1
-# What pandas reads as missing, NaT and the question mark; in small letters.
+# Words that pandas reads as missing, NaT and the question mark; in lower case.
 MISSING_MARKERS = frozenset(
     ("", "?", "na", "<na>", "n/a", "#na", "#n/a", "#n/a n/a", "none", "null", "nat")
     + ("#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!")
     + ("nan", "-nan", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan")
 )
-ALIKE = "Classes differ in capitals, blanks or the form of letters alone"
+ALIKE = "Classes differ in capitals, blanks or only in the form of letters"
 
 _kept: ContextVar[frozenset[Any]] = ContextVar("kept", default=frozenset())
 
 
 @contextmanager
 def keep_labels(*names: Any) -> Iterator[None]:
-    """Read these labels as classes, as written, inside the ``with`` block.
+    """Read these labels as classes, literally, inside the ``with`` block.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def keep_labels(*names: Any) -> Iterator[None]:
 
     Notes
     -----
-    It holds for the thread that runs the block, not for processes that it starts.
+    The setting applies to the thread that runs the block, not to processes it starts.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def as_text(value: Any) -> str:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value means that there is no label, in a file or an array."""
+    """Return whether a value of a file or an array marks a missing label."""
     if value is None or value is np.ma.masked:
         return True
     if isinstance(value, (str, bytes)):
@@ -75,12 +75,12 @@ def is_missing(value: Any) -> bool:
     try:
         is_flag = isinstance(value, (bool, np.bool_))
         return bool(value != value) or (value == UNLABELLED and not is_flag)
-    except TypeError:  # pandas' NA is neither equal to itself nor not
+    except TypeError:  # NA of pandas: a comparison has no truth value
         return True
 
 
 def missing_markers(values: Iterable[Any]) -> str:
-    """Count the words, other than blanks, that mean that there is no label."""
+    """Count the words, other than blanks, that mark missing labels."""
     counts = Counter(value for value in values if isinstance(value, (str, bytes)))
     words = Counter[str]()
     for value, count in counts.items():
@@ -90,7 +90,7 @@ def missing_markers(values: Iterable[Any]) -> str:
 
 
 def near_duplicates(classes: Mapping[str, Iterable[Any]]) -> list[str]:
-    """Name classes, by place, that are surely the same but not written alike."""
+    """Name classes, by place, that are almost certainly one class spelt differently."""
     places: dict[str, dict[str, list[str]]] = {}
     for where, labels in classes.items():
         for name in sorted({n for n in labels if isinstance(n, str)} - _kept.get()):
@@ -99,7 +99,7 @@ def near_duplicates(classes: Mapping[str, Iterable[Any]]) -> list[str]:
             same.setdefault(name, []).append(where)
     texts = []
     for same in (each for each in places.values() if len(each) > 1):
-        # Two forms of one letter look equal but for their codes.
+        # Two encodings of one letter look the same.
         seen = {unicodedata.normalize("NFC", name) for name in same}
         show = repr if len(seen) == len(same) else ascii
         named = (f"{show(name)} ({' and '.join(at)})" for name, at in same.items())
@@ -108,7 +108,7 @@ def near_duplicates(classes: Mapping[str, Iterable[Any]]) -> list[str]:
 
 
 def require_distinct(classes: Mapping[str, Iterable[str]]) -> None:
-    """Raise DataError where `near_duplicates` finds any in files or folders."""
+    """Raise DataError if `near_duplicates` finds any in files or folders."""
     if found := near_duplicates(classes):
         other = "name one by --keep-label, in a study by keep_labels"
         remedy = f"Write them alike; where both are classes, {other}."
@@ -116,11 +116,11 @@ def require_distinct(classes: Mapping[str, Iterable[str]]) -> None:
 
 
 def no_common_class(classes: Mapping[str, Iterable[Any]]) -> list[str]:
-    """Name each two places without a common class, with the nearest spellings."""
+    """Name pairs of places without a common class, with the nearest spellings."""
     found = []
     for (here, labels), (there, others) in combinations(classes.items(), 2):
         ours, theirs = [*map(str, labels)], [*map(str, others)]
-        # 1.0 is 1; text beside numbers is another fault.
+        # 1.0 equals 1; text mixed with numbers is another fault.
         if {*labels} & {*others} or {*ours} & {*theirs}:
             continue
         pairs = [(name, nearest(name, theirs)) for name in ours]
@@ -133,7 +133,7 @@ def no_common_class(classes: Mapping[str, Iterable[Any]]) -> list[str]:
 
 
 def require_common(classes: Mapping[str, Iterable[Any]]) -> None:
-    """Raise DataError where labels by place, target and source, cannot be matched."""
+    """Raise DataError if labels by place, target and source, cannot be matched."""
     both = ((where, sorted({*labels}, key=str)) for where, labels in classes.items())
     (target, ours), (source, theirs) = both
     if not ours:
@@ -153,21 +153,21 @@ def require_common(classes: Mapping[str, Iterable[Any]]) -> None:
 
 
 def one_class(target: str, label: Any, known: str) -> str:
-    """Say that all labelled rows of a target are of one class, and what to do."""
+    """Return fault and remedy if all labelled rows of a target have one class."""
     fault = f"all labelled rows are of the class {str(label)!r}, {known}"
     remedy = "With one class every method is right; label rows of the others."
     return f"{target}: {fault}. {remedy}"
 
 
 def listed(labels: Iterable[Any]) -> str:
-    """Name classes, the first five of many."""
+    """List classes, at most the first five."""
     names = [*map(str, labels)]
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return f"{'classes' if len(names) > 1 else 'class'} {', '.join(names[:5])}{more}"
 
 
 def nearest(name: str, others: Sequence[str]) -> str:
-    """Return the name that resembles another by opening or letters, if any."""
+    """Return the name most similar to another in its opening or letters, if any."""
     if name.isdecimal():
         return ""
     folded = {other.casefold(): other for other in others}

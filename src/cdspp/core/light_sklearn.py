@@ -1,8 +1,8 @@
-"""Imported first, this keeps pandas out of scikit-learn's start: a second of each job.
+"""Imported first, this module keeps pandas out of the start of scikit-learn.
 
-Scikit-learn imports pandas wherever it is installed, for one function that is handed
-the module anyway (`sklearn.utils.fixes`). Tables are read by pandas all the same: it is
-hidden for this one import alone.
+That saves a second per job. Scikit-learn imports pandas wherever it is installed, for
+one function that receives the module anyway (`sklearn.utils.fixes`). pandas is hidden
+only during this one import; tables are still read by pandas.
 """
 
 from __future__ import annotations

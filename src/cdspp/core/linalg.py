@@ -15,11 +15,11 @@ Float = NDArray[np.float64]
 Int = NDArray[np.intp]
 
 SHOWN = 5  # rows that an error names
-MANY_CLASSES = 50  # with fewer a dense product is the quickest sum
+MANY_CLASSES = 50  # with fewer classes, a dense product is faster
 
 
 def n_rows(values: Any) -> int | None:
-    """Return the number of rows or labels, None where it is unknown."""
+    """Return the number of rows or labels; None if it is unknown."""
     shape = getattr(values, "shape", None)
     if shape is None and hasattr(values, "__len__"):
         return None if isinstance(values, str) else len(values)
@@ -32,7 +32,7 @@ def require_finite(
     what: str,
     remedy: str = "Correct or remove these samples.",
 ) -> None:
-    """Raise DataError that begins with `what` and names rows with NaN or infinity."""
+    """Raise DataError, beginning with `what`, that names rows with NaN or infinity."""
     if sparse.issparse(X):
         parts = X.tocoo()
         wrong = np.unique(parts.coords[0][~np.isfinite(parts.data)])
@@ -47,7 +47,7 @@ def require_finite(
 
 
 def row_normalise(X: Any, *, overwrite: bool = False) -> Float:
-    """Return dense or CSR rows of unit 2-norm, perhaps overwritten; zero rows stay."""
+    """Return dense or CSR rows of unit 2-norm, maybe overwritten; zero rows remain."""
     if sparse.issparse(X):
         from sklearn.preprocessing import normalize  # slow to import
 
@@ -55,7 +55,7 @@ def row_normalise(X: Any, *, overwrite: bool = False) -> Float:
         return unit
     with np.errstate(over="ignore", under="ignore"):
         norms = np.sqrt(np.einsum("ij,ij->i", X, X))
-    # Squares of very large or small numbers are infinite or zero.
+    # Squares of very large or small numbers overflow to infinity or underflow to zero.
     smallest = 1e-15 if X.dtype == np.float32 else 1e-140
     extreme = ~((norms > smallest) & (norms < 1.0 / smallest))
     if extreme.any():
@@ -76,7 +76,7 @@ def counts(codes: Int, n_classes: int) -> Float:
 def class_sums(X: Float, codes: Int, n_classes: int) -> Float:
     """Return the sum of the rows of each class, (n_classes, d).
 
-    By one product, O(n d n_classes), or of many classes by one pass, O(n d).
+    Uses one product, O(n d n_classes), or for many classes one pass, O(n d).
     """
     if n_classes <= MANY_CLASSES:
         return np.asarray(np.eye(n_classes, dtype=X.dtype)[codes].T @ X)
@@ -137,7 +137,7 @@ def blas(name: str, X: Float) -> Any:
 def scaled_on_both_sides(S: Float, scale: Float) -> Float:
     """Return ``diag(scale) S diag(scale)`` of a Fortran-ordered `S`, upper triangle."""
     scaled, scale = np.empty_like(S), scale.astype(S.dtype, copy=False)
-    for start in range(0, len(S), 128):  # columns that stay near the processor
+    for start in range(0, len(S), 128):  # columns that fit into the cache
         end = min(start + 128, len(S))
         columns = scaled[:end, start:end]
         np.multiply(S[:end, start:end], scale[:end, None], out=columns)
@@ -146,7 +146,7 @@ def scaled_on_both_sides(S: Float, scale: Float) -> Float:
 
 
 def squared_distances(A: Float, B: Float) -> Float:
-    """Return the squared distances of the rows of `A` to those of `B`."""
+    """Return the squared distances between the rows of `A` and those of `B`."""
     squared = np.einsum("ij,ij->i", A, A)[:, None] + np.einsum("ij,ij->i", B, B)
     product = A @ B.T
     product *= 2.0
@@ -157,7 +157,7 @@ def squared_distances(A: Float, B: Float) -> Float:
 def principal_axes(X: Float, n_components: int) -> Float:
     """Return the leading principal axes of the centred rows of `X`, as columns (d, k).
 
-    Those with hardly any variance are left out. By the Gram matrix of the smaller side:
+    Axes with hardly any variance are omitted. Uses the Gram matrix of the smaller side:
     O(n d s + s^3) with s = min(n, d).
     """
     centred = X - X.mean(axis=0)
@@ -178,7 +178,7 @@ def principal_axes(X: Float, n_components: int) -> Float:
 def psd_factor(A: Float) -> Float:
     """Return `F`, (n, rank), with ``F @ F.T = A`` for a positive semidefinite `A`."""
     values, vectors = linalg.eigh(A.astype(np.float64), check_finite=False)
-    # Others are rounding errors of zeros, with large roots: that of 1e-16 is 1e-8.
+    # The rest are rounding errors of zeros, whose roots are large: of 1e-16, 1e-8.
     smallest = 5e-5 if A.dtype == np.float32 else 1e-13
     kept = values > smallest * values.max(initial=0.0)
     return np.asarray(vectors[:, kept] * np.sqrt(values[kept]), A.dtype)

@@ -1,4 +1,4 @@
-"""The memory that a process may still use, and results that it keeps in it."""
+"""The memory still available to a process, and results that it caches."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ T = TypeVar("T")
 MACHINE = Path("/proc/meminfo")
 # The control groups of this process, and the folder of all groups.
 OWN_GROUPS, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
-# Results kept at a time, the latest used ones: a graph or components of both domains
-# for each trial of a block, or for each fold of five trials.
+# Number of cached results, the most recently used ones: a graph or components of both
+# domains for each trial of a block, or for each fold of five trials.
 MOST_KEPT = 64
 
 _kept: ContextVar[OrderedDict[Any, Any] | None] = ContextVar("kept", default=None)
 
 
 def available_megabytes() -> float | None:
-    """Return what the machine and all groups of the process leave free, if known."""
+    """Return the memory that machine and process groups leave free, if known."""
     found = []
     for line in _text(OWN_GROUPS).splitlines():
         _, controllers, path = line.split(":", 2)
@@ -45,7 +45,7 @@ def available_megabytes() -> float | None:
         own = root / path.lstrip("/")
         for folder in (own, *own.parents):
             limit, used = (_text(folder / name).strip() for name in names)
-            if limit.isdecimal() and used.isdecimal():  # no limit: "max"
+            if limit.isdecimal() and used.isdecimal():  # "max" means no limit
                 # File cache counts as used, but can be freed.
                 state = _text(folder / "memory.stat")
                 spare = re.search(r"^inactive_file (\d+)", state, re.M)
@@ -53,7 +53,7 @@ def available_megabytes() -> float | None:
                 found.append((int(limit) - int(used) + idle) / 2**20)
     if free := re.search(r"^MemAvailable: +(\d+)", _text(MACHINE), re.M):
         found.append(int(free[1]) / 2**10)
-    elif sys.platform != "win32":  # as macOS; all memory is better than no number
+    elif sys.platform != "win32":  # such as macOS: total memory is better than none
         with suppress(OSError, ValueError):
             pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
             found.append(pages / 2**20)
@@ -66,7 +66,7 @@ def memory_text(megabytes: float) -> str:
 
 
 def require_memory(n_values: int, what: str, remedy: str) -> None:
-    """Raise DataError, from `what` to `remedy`, if so many numbers do not fit in."""
+    """Raise DataError, from `what` to `remedy`, if `n_values` numbers do not fit."""
     free, needed = available_megabytes(), 8 * n_values / 2**20
     if free is not None and needed > free:
         fault = f"{what} needs about {memory_text(needed)} of memory"
@@ -82,7 +82,7 @@ def _text(path: Path) -> str:
 
 @contextmanager
 def shared_results() -> Iterator[None]:
-    """Let `computed_once` keep what it computes, until the end of the block."""
+    """Let `computed_once` cache its results until the end of the block."""
     token = _kept.set(OrderedDict())
     try:
         yield
@@ -93,8 +93,8 @@ def shared_results() -> Iterator[None]:
 def computed_once(compute: Callable[..., T], X: Any, *options: Any) -> T:
     """Return ``compute(X, *options)``, within `shared_results` once for equal bytes.
 
-    All callers share the result, so nobody may change it. The digest of `X`, an array
-    or a sparse one in CSR format, is O(n d): `compute` should take much more than that.
+    Callers share the result and must not change it. The digest of `X`, an array or a
+    sparse matrix in CSR format, costs O(n d): `compute` should take much longer.
     """
     kept = _kept.get()
     if kept is None:

@@ -11,38 +11,38 @@ PathLike = str | os.PathLike[str]
 Paths = Sequence[PathLike]
 
 MAIN = "main"  # the setting from which all others differ
-REAL = "real"  # the source as it is given
-ALONE = "none"  # the source state without one: the labelled target rows serve
-MATCHED = "none-matched"  # those rows repeated to the source's class sizes
+REAL = "real"  # the original source
+ALONE = "none"  # no source: the labelled target rows take its place
+MATCHED = "none-matched"  # labelled target rows, repeated to the source's class sizes
 WITHOUT_SOURCE = ALONE, MATCHED
-SWAPPED = "swapped-classes"  # with two classes only a mirror image: no control
-CLASS_NOISE = "class-noise"  # rows around one random centre per class, for a source
-# These act on the bridge only; source and target stay as they are.
+SWAPPED = "swapped-classes"  # no control with two classes: a mirror image
+CLASS_NOISE = "class-noise"  # noise around one random centre per class
+# These act only on the bridge; source and target are unchanged.
 BRIDGE_STATES = SHUFFLED_COLUMNS, SHUFFLED_PAIRS = "shuffled-columns", "shuffled-pairs"
-# Control conditions, in the order in which less of the source remains.
+# Control conditions, ordered by how much of the source remains, most first.
 CONTROLS = (ALONE, MATCHED, SWAPPED, "permuted-labels", CLASS_NOISE, "noise")
 SOURCE_STATES = (*CONTROLS, *BRIDGE_STATES)
 SELECTED = "selected"  # the setting with options selected on the labelled rows
-AVERAGE = "average"  # over the tasks of a benchmark, in place of a task's name
-LABELS = "labels"  # of a curve: the number of labelled target samples per class
+AVERAGE = "average"  # takes the place of a task's name
+LABELS = "labels"  # parameter of a curve: labelled target samples per class
 
-# Roles of methods in a study: the one tested, and the one it is compared with.
+# Roles of methods in a study: the method under test, and its comparator.
 REFERENCE, BASELINE = "reference", "baseline"
 
-# How text and dates in tables become numbers; by default they are an error.
+# Encodings of text and dates in tables; by default, both are errors.
 CATEGORIES = ERROR, ONE_HOT, _ = ("error", "one-hot", "frequency")
 DATES = ERROR, _, PARTS = ("error", "number", "parts")
 SKRUB = "skrub"
-VECTORISERS = (SKRUB,)  # libraries that encode both
-# How features are scaled before a method sees them.
+VECTORISERS = (SKRUB,)  # libraries that encode text and dates
+# Scalings of features before a method receives them.
 SCALES = NO_SCALE, UNIT, STANDARDISE, PCA = ("none", "unit", "standardise", "pca")
-STANDARDISE_EACH = "standardise-each"  # of two domains, also where they share columns
+STANDARDISE_EACH = "standardise-each"  # each domain on its own, even shared columns
 
-MOST_COMPONENTS = 50  # that the scale of principal components keeps
+MOST_COMPONENTS = 50  # components kept by the scaling `pca`
 
-UNTRAINED = "random"  # weights of a network that are drawn
+UNTRAINED = "random"  # network weights drawn at random
 
-# What a sample is in a trial.
+# Roles of a sample in a trial.
 SOURCE, LABELLED, UNLABELLED_ROLE = "source", "labelled", "unlabelled"
 
 
@@ -62,13 +62,13 @@ def fit_key(path: PathLike) -> FitKey:
 
 
 def trials_of_block(block: str) -> range:
-    """Return the trials of a block, for instance 6 to 10 of ``6-10``."""
+    """Return the trials of a block, such as 6 to 10 for ``6-10``."""
     first, last = (int(part) for part in block.split("-"))
     return range(first, last + 1)
 
 
 class TaskDomains(NamedTuple):
-    """The sources of a task, mostly one, and its target."""
+    """The sources of a task, usually one, and its target."""
 
     sources: tuple[str, ...]
     target: str
@@ -98,5 +98,5 @@ def role_domains(tasks: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def within_domain(task: str) -> bool:
-    """Return whether a source of a task is its target, as in ``dslr_dslr``."""
+    """Return whether a source of a task is also its target, as in ``dslr_dslr``."""
     return task_domains(task).target in task_domains(task).sources

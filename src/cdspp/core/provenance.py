@@ -24,14 +24,14 @@ PACKAGE = "cdspp"
 INSTALLED = {"site-packages", "dist-packages"}
 NUMERIC = ("numpy", "scipy", "scikit-learn", "torch")
 REPORTED = (*NUMERIC, "pyarrow", "cdspp")
-# Wall-clock and processor seconds of a block, and peak memory of its process by then.
+# Wall-clock and processor seconds of a block, and its process's peak memory so far.
 USAGE = ("seconds", "cpu_seconds", "peak_memory_mb")
 
 
 def peak_memory_mb() -> float:
     """Return the largest resident memory of this process so far, in MB.
 
-    NaN where the system does not count it.
+    NaN if the system does not report it.
     """
     try:
         import resource
@@ -43,7 +43,7 @@ def peak_memory_mb() -> float:
 
 @contextmanager
 def measured() -> Iterator[dict[str, float]]:
-    """Measure the block; what is yielded has the numbers of `USAGE` at its end."""
+    """Measure the block; the yielded mapping has the numbers of `USAGE` at its end."""
     usage: dict[str, float] = {}
     wall, cpu = time.perf_counter(), time.process_time()
     try:
@@ -56,7 +56,7 @@ def measured() -> Iterator[dict[str, float]]:
 
 @contextmanager
 def limit_threads(n_threads: int) -> Iterator[None]:
-    """Set the threads of loaded libraries in the block: they decide bits of results."""
+    """Set the threads of loaded libraries in the block; they affect the last bits."""
     from threadpoolctl import threadpool_limits
 
     with ExitStack() as stack:
@@ -71,13 +71,13 @@ def limit_threads(n_threads: int) -> Iterator[None]:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that make numbers."""
+    """Return the versions of Python and of the packages that compute numbers."""
     found = {name: version for name in REPORTED if (version := _version(name))}
     return {"python": platform.python_version(), **found}
 
 
 def numeric(found: Mapping[str, str]) -> dict[str, str]:
-    """Return the versions on which predictions rest, of those that a record has."""
+    """Return those versions of a record that affect predictions."""
     return {name: found[name] for name in NUMERIC if name in found}
 
 
@@ -90,7 +90,7 @@ def _version(name: str) -> str:
 
 
 def hardware() -> dict[str, Any]:
-    """Return system and processor of this machine."""
+    """Return the operating system and processor of this machine."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     names = [line.split(":", 1)[1].strip() for line in lines if "model name" in line]
@@ -104,19 +104,19 @@ def hardware() -> dict[str, Any]:
 
 @cache
 def code_digest(*modules: str) -> str:
-    """Return a digest of all code, without comments, that `modules` import."""
+    """Return a digest of all code that `modules` import, without comments."""
     content = "".join(f"{name}\n{code}\n" for name, code in _imported(modules))
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def own_modules(modules: Iterable[str]) -> list[Path]:
-    """Return the files of modules in the folder of the run, and of what they import."""
+    """Return the files of modules in the folder of the run, and of their imports."""
     names = (name for name, _ in _imported(modules) if not _is_own(name))
     return [file for name in names if (file := _source_file(name))]
 
 
 def _imported(modules: Iterable[str]) -> list[tuple[str, str]]:
-    """Return modules and what they import, by name, with their code."""
+    """Return modules and their imports, by name, with their code."""
     read: dict[str, tuple[frozenset[str], str]] = {}
     waiting = {*modules}
     while waiting:
@@ -133,12 +133,12 @@ def file_digest(path: PathLike) -> str:
 
 
 def ids_digest(ids: Iterable[str]) -> str:
-    """Return a digest of ids in any order; an id that is there twice counts twice."""
+    """Return a digest of ids, independent of order; a repeated id counts repeatedly."""
     return hashlib.sha256(json.dumps(sorted(ids)).encode()).hexdigest()
 
 
 def data_digest(folder: PathLike) -> str:
-    """Return a digest of the files in a folder, named from that of the package."""
+    """Return a digest of the files in a folder, named relative to the package."""
     root = Path(__file__).parents[1].joinpath(folder)
     files = sorted(file for file in root.rglob("*") if file.is_file())
     content = [(file.relative_to(root).as_posix(), file_digest(file)) for file in files]
@@ -152,7 +152,7 @@ def _module(name: str) -> tuple[frozenset[str], str]:
     if file is None:
         spec = find_spec(name)
         file = Path(spec.origin) if spec is not None and spec.origin else None
-        if file is None or INSTALLED & set(file.parts):  # its version is its code
+        if file is None or INSTALLED & set(file.parts):  # the version identifies it
             return frozenset(), _distributions(name)
     return _parsed(file, file.stat().st_mtime_ns, local=not own)
 
@@ -162,7 +162,7 @@ def _is_own(name: str) -> bool:
 
 
 def _source_file(name: str) -> Path | None:
-    """Return the file of a module of this package, or in the folder of the run."""
+    """Return the file of a module of this package or of the folder of the run."""
     folder = Path(__file__).parents[2] if _is_own(name) else Path.cwd()
     path = folder.joinpath(*name.split("."))
     files = (path.with_suffix(".py"), path / "__init__.py")
@@ -178,7 +178,7 @@ def _distributions(name: str) -> str:
 
 @cache
 def _parsed(file: Path, changed: int, *, local: bool) -> tuple[frozenset[str], str]:
-    """Parse a file once for every state of it, since most digests share most files."""
+    """Parse a file once per state, because most digests share most files."""
     imported: set[str] = set()
     code = _dumped(ast.parse(file.read_text(encoding="utf-8")), imported)
     own = {each for each in imported if (local or _is_own(each)) and _source_file(each)}
@@ -186,8 +186,8 @@ def _parsed(file: Path, changed: int, *, local: bool) -> tuple[frozenset[str], s
 
 
 def _dumped(part: Any, imported: set[str]) -> str:
-    """Return what `ast.dump` does, without docstrings; collect imports on the way."""
-    # In one walk: each job of a study parses the whole library.
+    """Return `ast.dump` without docstrings, and collect imports on the way."""
+    # One walk suffices: each job of a study parses the whole library.
     if isinstance(part, list):
         return f"[{', '.join([_dumped(each, imported) for each in part])}]"
     if not isinstance(part, ast.AST):
@@ -203,7 +203,7 @@ def _dumped(part: Any, imported: set[str]) -> str:
             match value:
                 case [ast.Expr(ast.Constant(str())), *value]:  # without its docstring
                     pass
-        # A field that may be left out is None in the class as well.
+        # An optional field is None in the class as well.
         if value is not None or getattr(kind, name, ...) is not None:
             fields.append(f"{name}={_dumped(value, imported)}")
     return f"{kind.__name__}({', '.join(fields)})"

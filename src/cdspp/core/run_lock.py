@@ -1,10 +1,10 @@
-"""Run locks: whether a run is alive that locked a folder, or started a job.
+"""Run locks: detect whether the run that locked a folder, or started a job, is alive.
 
-Snakemake's locks hold paths and no process. So each run keeps a file open next to them,
-the run lock, under a lock of the operating system, which ends with the process. A
-killed run leaves its jobs at work, which would end after a later run and replace its
-files, and code may be edited before a job loads it. So the run lock holds the state of
-the code, and a job reads it, and its inputs again, before it writes a file.
+Snakemake's locks contain paths but no process. Each run therefore keeps a file open,
+the run lock, under a lock of the operating system that ends with the process. Jobs of a
+killed run might end after a later run and replace its files, and code may be edited
+before a job loads it. The run lock therefore stores the state of the code, and a job
+checks it, and its inputs, before it writes a file.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ State = Mapping[str, tuple[int, int]]
 log = logging.getLogger(__name__)
 
 FOLDER, RUNS, LOCKS = ".snakemake", "cdspp-runs", "locks/*.lock"
-# Variables of the environment: the run lock, and whether it may replace no fit
-# for changes of code alone.
+# Environment variables: the run lock, and whether the run must keep fits for which
+# only code changed.
 RUN, KEEP_FITS = "CDSPP_RUN", "CDSPP_KEEP_FITS"
 HOUR = 3600.0
 UNKNOWN_RUN = "a run that left no mark"
@@ -48,7 +48,7 @@ UNKNOWN = (
 
 
 class RunLock(NamedTuple):
-    """A run lock: without `host` where damaged, `lives` None if nobody knows."""
+    """A run lock; `host` is missing if it is damaged, `lives` is None if unknown."""
 
     path: Path
     host: str
@@ -58,25 +58,25 @@ class RunLock(NamedTuple):
     code: State
 
     def __str__(self) -> str:
-        """Name the run to the user."""
+        """Name the run for the user."""
         return f"process {self.process} on {self.host}" if self.host else UNKNOWN_RUN
 
 
 class OwnRunLock(NamedTuple):
-    """The run lock of this process, while it is kept; `note` is for the user."""
+    """The run lock of this process, while it is held; `note` is for the user."""
 
     stream: TextIO | None
     note: str
     path: Path | None = None
 
 
-_run: RunLock | None = None  # whose job this process is
-# What the job reads: the place of each file on its disk, its digest.
+_run: RunLock | None = None  # the run to which this job belongs
+# Inputs of the job: the location of each file on its disk, and its digest.
 _inputs: dict[str, tuple[tuple[int, ...] | None, str]] = {}
 
 
 def require_posix() -> None:
-    """Raise ConfigError where a study cannot run, although fits can."""
+    """Raise ConfigError on systems where fits can run but studies cannot."""
     if sys.platform == "win32":
         raise ConfigError(
             "a study needs processes, signals and file locks of Linux or macOS, and "
@@ -90,8 +90,8 @@ def lock_file(
 ) -> None:
     """Lock an open file for this process until it is closed.
 
-    Raises OSError where the system or the file system has no such locks, and
-    BlockingIOError where another process holds one, unless it may `wait`.
+    Raises OSError if the system or the file system lacks such locks, and
+    BlockingIOError if another process holds the lock, unless the call may `wait`.
     """
     try:
         import fcntl
@@ -108,7 +108,7 @@ def lock_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnRunLock
     try:
         run_locks.mkdir(parents=True, exist_ok=True)
         with (run_locks / "guard").open("a") as guard:
-            # Of two runs that start at a time, the second finds the lock of the first.
+            # Of two runs that start together, the second finds the lock of the first.
             lock_file(guard)
             note = _remove_stale(folder)
             handle, name = tempfile.mkstemp(dir=run_locks, suffix=".json")
@@ -119,20 +119,20 @@ def lock_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnRunLock
             stream.flush()
             atexit.register(Path(name).unlink, missing_ok=True)
             return OwnRunLock(stream, note, Path(name))
-    except OSError as error:  # not every file system has such locks
+    except OSError as error:  # some file systems lack locks
         log.debug("no run lock in %s: %s", run_locks, error)
         locked = any(folder.glob(LOCKS))
         return OwnRunLock(None, UNKNOWN.format(runs=UNKNOWN_RUN) if locked else "")
 
 
 def read_run_locks(folder: PathLike = FOLDER) -> list[RunLock]:
-    """Return the run locks of living and of killed runs in a folder."""
+    """Return the run locks in a folder, of active and of killed runs."""
     paths = sorted(Path(folder, RUNS).glob("*.json"))
     return [lock for path in paths if (lock := read_run_lock(path))]
 
 
 def read_run_lock(path: Path) -> RunLock | None:
-    """Return the run lock in a file, None where its run has ended."""
+    """Return the run lock in a file; None if its run has ended."""
     try:
         stream = path.open(encoding="utf-8")
     except FileNotFoundError:
@@ -144,10 +144,10 @@ def read_run_lock(path: Path) -> RunLock | None:
             free = True
         try:
             content = json.load(stream)
-        except ValueError:  # killed while it was written
+        except ValueError:  # killed while writing
             content = {"host": "", "process": 0}
         started = os.fstat(stream.fileno()).st_mtime
-    # A file system may keep such locks to one machine.
+    # A file system may restrict such locks to one machine.
     here = content["host"] == socket.gethostname()
     lives = (False if here else None) if free else True
     code = {file: tuple(state) for file, state in content.get("code", {}).items()}
@@ -155,7 +155,7 @@ def read_run_lock(path: Path) -> RunLock | None:
 
 
 def code_state() -> State:
-    """Return time and size of files of this package and of modules next to the run."""
+    """Return time and size of the files of this package and of modules of the run."""
     here = f"{Path.cwd()}{os.sep}"
     files = {str(path) for path in Path(__file__).parents[1].rglob("*.py")}
     for file in _loaded():
@@ -166,7 +166,7 @@ def code_state() -> State:
 
 
 def export_run_lock(lock: OwnRunLock) -> None:
-    """Tell the jobs of this process which run they belong to."""
+    """Export the lock to the jobs of this process, which then know their run."""
     if lock.path is None:
         os.environ.pop(RUN, None)
     else:
@@ -174,7 +174,7 @@ def export_run_lock(lock: OwnRunLock) -> None:
 
 
 def guard_job() -> None:
-    """Take this process for a job of the run that started it, if any, and check it."""
+    """Identify this process as a job of the run that started it, if any; check it."""
     global _run
     if path := os.environ.get(RUN):
         _run = read_run_lock(Path(path)) or RunLock(Path(path), "", 0, False, 0.0, {})
@@ -183,7 +183,7 @@ def guard_job() -> None:
 
 @contextmanager
 def guard_inputs(inputs: Iterable[PathLike]) -> Iterator[dict[str, str]]:
-    """Let no file be written in the block once inputs differ; yield their digests."""
+    """Let no file be written in the block if inputs differ; yield their digests."""
     for path in inputs:
         file = os.fspath(path)
         _inputs[file] = _place(file), file_digest(file)
@@ -194,15 +194,15 @@ def guard_inputs(inputs: Iterable[PathLike]) -> Iterator[dict[str, str]]:
 
 
 def input_digest(path: PathLike) -> str:
-    """Return the digest of a file, that of the start of the job if it is an input."""
+    """Return the digest of a file; for an input, the digest when the job started."""
     _, digest = _inputs.get(os.fspath(path), (None, ""))
     return digest or file_digest(path)
 
 
 def check_run() -> None:
-    """Raise StaleJobError where the run, the code or an input is not what it was.
+    """Raise StaleJobError if the run, the code or an input has changed.
 
-    A run on another machine counts as living while its run lock is there.
+    A run on another machine counts as active while its run lock exists.
     """
     for file, (place, digest) in _inputs.items():
         found = _place(file)
@@ -234,7 +234,7 @@ def _remove_stale(folder: Path) -> str:
     ended = bool(runs) and all(run.lives is False for run in runs)
     if locks and not ended:
         return UNKNOWN.format(runs=names)
-    # A run of another machine may be about to take its locks.
+    # A run on another machine may be about to take its locks.
     old = [r.path for r in runs if r.lives is False or r.started < time.time() - HOUR]
     for path in (*locks, *old):
         path.unlink(missing_ok=True)
@@ -248,7 +248,7 @@ def _loaded() -> set[str]:
 
 
 def _place(file: str) -> tuple[int, int, int, int] | None:
-    """Return what a file cannot keep when it is replaced, None where it is gone."""
+    """Return attributes that a replaced file cannot keep; None if it is gone."""
     try:
         found = os.stat(file)
     except OSError:

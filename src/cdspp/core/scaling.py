@@ -1,4 +1,4 @@
-"""Scales of features, and principal components, learnt without labels."""
+"""Scaling of features, and principal components, learnt without labels."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ FIRST_GUESS = 64
 @storable
 @dataclass(frozen=True, eq=False)
 class PrincipalComponents:
-    """Fitted principal components: orthonormal rows, the largest variance first.
+    """Fitted principal components: orthonormal rows, in order of decreasing variance.
 
-    The mean is zero where features were not centred, energy a share of the variance.
+    The mean is zero if features were not centred; energy is a share of the variance.
     """
 
     mean: np.ndarray
@@ -47,15 +47,15 @@ def principal_components(
     *,
     center: bool = True,
 ) -> PrincipalComponents:
-    r"""Fit as many components as asked for, or as hold a share of the variance.
+    r"""Fit a given number of components, or enough for a share of the variance.
 
-    With :math:`\tilde X = X - 1 m^\top`, the eigenvectors of the smaller of
-    :math:`\tilde X \tilde X^\top` and :math:`\tilde X^\top \tilde X` are taken, in
+    With :math:`\tilde X = X - 1 m^\top`, takes the eigenvectors of the smaller of
+    :math:`\tilde X \tilde X^\top` and :math:`\tilde X^\top \tilde X`, in
     :math:`O(n d s + s^3)` time and :math:`O(s^2)` memory with :math:`s = \min(n, d)`;
-    above 5000 a Lanczos iteration takes only the leading vectors. A sparse `X` is never
-    made dense: its mean is subtracted from the products. Directions without variance
-    are left out, so there may be fewer components than asked for. DataError: a value is
-    not finite, its square overflows, or the rows are all equal.
+    above 5000 a Lanczos iteration computes only the leading vectors. A sparse `X` is
+    never made dense: its mean is subtracted from the products. Directions without
+    variance are omitted, so there may be fewer components than requested. DataError: a
+    value is not finite, its square overflows, or all rows are equal.
     """
     linalg.require_finite(X, range(X.shape[0]), "principal components")
     X = X.astype(np.float64)
@@ -75,7 +75,7 @@ def principal_components(
         values, vectors = values[::-1], vectors[:, ::-1]
     else:
         values, vectors = _lanczos(centred, n_components, energy)
-    kept = int((values > centred.floor).sum())  # the others are rounding errors
+    kept = int((values > centred.floor).sum())  # the rest are rounding errors
     if energy is not None:
         reached = np.cumsum(values[:kept]) >= energy * centred.total * (1 - 1e-12)
         kept = min(kept, int(np.argmax(reached)) + 1) if reached.any() else kept
@@ -88,7 +88,7 @@ def principal_components(
 
 
 class _Centred:
-    """Products with ``X - 1 m^T`` that touch only X and m."""
+    """Products with ``X - 1 m^T`` that read only X and m."""
 
     def __init__(self, X: Any, mean: np.ndarray) -> None:
         self.X, self.mean = X, mean
@@ -112,7 +112,7 @@ class _Centred:
         return np.asarray(self.X.T @ U - np.multiply.outer(self.mean, U.sum(axis=0)))
 
     def gram(self) -> np.ndarray:
-        """Return the product of the smaller side, dense."""
+        """Return the Gram matrix of the smaller side, dense."""
         X, mean = self.X, self.mean
         product = dense(X @ X.T if self.wide else X.T @ X)
         if not self.wide:
@@ -121,7 +121,7 @@ class _Centred:
         return np.asarray(product - along[:, None] - along[None, :] + mean @ mean)
 
     def apply(self, v: np.ndarray) -> np.ndarray:
-        """Return the product of the smaller side with a vector."""
+        """Multiply the Gram matrix of the smaller side by a vector."""
         v = v.ravel()
         return self.right(self.left(v)) if self.wide else self.left(self.right(v))
 
@@ -129,10 +129,10 @@ class _Centred:
 def _lanczos(
     centred: _Centred, n_components: int | None, energy: float | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Take leading vectors only, twice as many until they hold enough energy."""
+    """Compute leading vectors, doubling their number until they hold the energy."""
     shape, count = (centred.side, centred.side), n_components or FIRST_GUESS
     operator = LinearOperator(shape, matvec=centred.apply, dtype=np.float64)
-    # Not a vector of ones, which centring sends to zero.
+    # Centring would map a vector of ones to zero.
     start = np.random.default_rng(0).standard_normal(centred.side)
     while True:
         count = min(count, centred.side - 1)
@@ -148,7 +148,7 @@ def _lanczos(
 @storable
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """A scaling that `fit_scaling` learnt: subtracted means, factors, or components."""
+    """A scaling learnt by `fit_scaling`: subtracted means, factors, or components."""
 
     kind: str
     n_features: int
@@ -157,9 +157,9 @@ class Scaling:
     components: PrincipalComponents | None = None
 
     def apply(self, X: Any) -> Any:
-        """Return rows scaled; sparse ones stay so where they can.
+        """Return scaled rows; sparse rows stay sparse if possible.
 
-        DataError: they have another number of features than the rows of the fit.
+        DataError: the number of features differs from that of the fitted rows.
         """
         if X.shape[1] != self.n_features:
             expected = f"expected {self.n_features} as in the rows of the fit"
@@ -178,7 +178,7 @@ class Scaling:
     ) -> Scaling:
         """Return the scaling with columns `own` on the scale of `others` of `other`.
 
-        Of the kind standardise-each it is unchanged.
+        The kind standardise-each is returned unchanged.
         """
         each = self.kind == names.STANDARDISE_EACH
         if each or self.means is None or self.factors is None:
@@ -190,7 +190,7 @@ class Scaling:
         return replace(self, means=means, factors=factors)
 
     def __str__(self) -> str:
-        """Say it in words."""
+        """Describe the scaling in words."""
         if self.components is not None:
             return f"PCA to {counted(len(self.components.components), 'component')}"
         texts = {
@@ -202,14 +202,14 @@ class Scaling:
 
 
 def fit_scaling(kind: str, X: Any) -> Scaling:
-    """Learn how to scale rows, dense or sparse, whose features are finite.
+    """Learn a scaling from rows, dense or sparse, with finite features.
 
-    The kind is ``none``, rows as they are; ``unit``, of unit length; ``standardise``,
-    columns of mean 0 and standard deviation 1, constant ones 0; ``standardise-each``,
-    the same, of which two domains do not share the scale of a column; or ``pca``, the
-    first principal components of centred rows, at most 50. ConfigError: another kind.
-    DataError: the rows are all equal, so they have no principal components, or sparse
-    rows would have to be standardised.
+    The kinds are ``none``; ``unit``, rows of unit length; ``standardise``, columns of
+    mean 0 and standard deviation 1, constant columns 0; ``standardise-each``, the same,
+    except that two domains never share the scale of a column; and ``pca``, the first
+    principal components of centred rows, at most 50. ConfigError: an unknown kind.
+    DataError: all rows are equal, so there are no principal components, or sparse rows
+    would have to be standardised.
 
     >>> X = np.array([[0.0, 5.0], [2.0, 5.0]])
     >>> fit_scaling("standardise", X).apply(X).tolist()

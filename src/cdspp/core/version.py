@@ -1,3 +1,3 @@
-"""The version of the library: the one place that pyproject.toml reads."""
+"""The version of the library, which pyproject.toml reads from here."""
 
 VERSION = "0.2.0"

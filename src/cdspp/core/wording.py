@@ -1,4 +1,4 @@
-"""How numbers and names are written, in every table, figure and sentence alike."""
+"""Formats of numbers and names, the same in every table, figure and sentence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from cdspp.core.names import AVERAGE, MATCHED, SOURCE_STATES
 
 DASH = "–"
-# Categories of letters that no font draws or SVG file may hold.
+# Categories of letters that no font draws and no SVG file may contain.
 _UNSEEN = {"Cc", "Cn", "Cs", "Zl", "Zp"}
 STATE_TITLES = {state: state.replace("-", " ") for state in SOURCE_STATES}
 STATE_TITLES[MATCHED] = "none-matched"
@@ -31,13 +31,13 @@ def in_points(fraction: float, *, sign: bool = False) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Write a number of things: 1 trial, 3 tasks, 2 classes."""
+    """Return a count with its noun: 1 trial, 3 tasks, 2 classes."""
     ending = "es" if noun.endswith("s") else "s"
     return f"{number} {noun}" + ("" if number == 1 else ending)
 
 
 def shortened(names: Sequence[str], most: int = 3) -> str:
-    """Write the first names, and dots for others."""
+    """List the first names, followed by dots if there are more."""
     more = ["..."] if len(names) > most else []
     return ", ".join([*names[:most], *more])
 
@@ -53,23 +53,23 @@ def duration(seconds: float) -> str:
 
 
 def sentence(text: str) -> str:
-    """Write the first letter of a text as a capital, and leave all others."""
+    """Return a text with its first letter in upper case, the others unchanged."""
     return text[:1].upper() + text[1:]
 
 
 def marks(*, supervised: bool, shortened: bool) -> str:
-    """Return what follows a method's name: supervised, shortened."""
+    """Return the marks after a method's name: supervised, shortened."""
     return ("*" if supervised else "") + ("†" if shortened else "")
 
 
 def listed(texts: Sequence[str]) -> str:
-    """Write texts as a list in a sentence: a, b and c."""
+    """Join texts into a list in a sentence: a, b and c."""
     *first, last = texts
     return f"{', '.join(first)} and {last}" if first else last
 
 
 def aligned(grid: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> list[str]:
-    """Write lines of cells for a terminal: columns of `left` left, the others right."""
+    """Align lines of cells for a terminal: columns in `left` left, the others right."""
     widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
     lines = []
     for cells in grid:
@@ -82,7 +82,7 @@ def aligned(grid: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> list
 
 
 def visible(text: str) -> str:
-    """Write a text on one line, with unseen letters as Python writes them."""
+    """Return a text on one line, with invisible letters escaped as in Python."""
     return "".join(
         ascii(letter)[1:-1] if unicodedata.category(letter) in _UNSEEN else letter
         for letter in text.strip()
@@ -100,7 +100,7 @@ def task_title(task: str) -> str:
 
 
 def split_name(name: str) -> tuple[str, str, str]:
-    """Return what stands before, in and after the subscript of a method's name."""
+    """Return the parts of a method's name before, in and after its subscript."""
     base, _, tail = name.partition("_")
     end = next((i for i, c in enumerate(tail) if not c.isalnum()), len(tail))
     return (base, tail[:end], tail[end:]) if end else (name, "", "")

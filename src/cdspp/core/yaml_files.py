@@ -1,4 +1,4 @@
-"""YAML files of users: one line for what cannot be read, no key twice."""
+"""YAML files of users: faults on one line, no key twice."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import yaml
 from cdspp.core.errors import ConfigError
 from cdspp.core.names import PathLike
 
-# Anchors can make gigabytes of a few lines; the largest study file has 2000 values.
+# A few lines with anchors can make gigabytes; the largest study file has 2000 values.
 MOST_VALUES = 1_000_000
 
 
 def read_yaml(path: PathLike) -> Any:
-    """Return what a YAML file holds; ConfigError names file and line of its faults."""
+    """Return the content of a YAML file; ConfigError names file and line of a fault."""
     try:
         loader = yaml.SafeLoader(Path(path).read_text(encoding="utf-8"))
         node = loader.get_single_node()
         if _n_values(node, {}) > MOST_VALUES:
-            raise ConfigError(f"{path}: anchors make over {MOST_VALUES} values of it.")
+            raise ConfigError(f"{path}: anchors expand to over {MOST_VALUES} values.")
         return None if node is None else loader.construct_document(node)
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not a text file in UTF-8 ({error}).") from error
@@ -40,18 +40,18 @@ def read_yaml(path: PathLike) -> Any:
 
 
 def _n_values(node: yaml.Node | None, known: dict[int, int]) -> int:
-    """Count the values of a node, of an anchor as often as it is named."""
+    """Count the values of a node; an anchor counts each time it is used."""
     if not isinstance(node, yaml.CollectionNode):
         return 1
     if id(node) not in known:
-        known[id(node)] = MOST_VALUES  # until it is counted: it may contain itself
+        known[id(node)] = MOST_VALUES  # until counted: an anchor may contain itself
         parts = node.value
         if isinstance(node, yaml.MappingNode):
             lines: dict[tuple[str, str], int] = {}
             for key, _ in node.value:
                 name, mark = (key.tag, str(key.value)), key.start_mark
                 if name in lines:
-                    fault = f"the key {key.value!r} is there twice"
+                    fault = f"the key {key.value!r} occurs twice"
                     fault += f", first in line {lines[name]}; keep one"
                     raise yaml.MarkedYAMLError(problem=fault, problem_mark=mark)
                 lines[name] = mark.line + 1

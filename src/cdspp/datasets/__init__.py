@@ -1,4 +1,4 @@
-"""Data sets: classes that generate or find the files, one module a data set."""
+"""Data sets: classes that generate or find the files, one module per data set."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def available_datasets() -> tuple[str, ...]:
 
 
 def make_dataset(name: str) -> Dataset:
-    """Build the data set called `name`; ConfigError names the nearest there is."""
+    """Build the data set called `name`; ConfigError names the nearest valid name."""
     return cast(Dataset, discovery.load_named_class(__name__, name, "data set")())
 
 
 def dataset_recipe(
     name: str, own: Entry = None, entry: Entry = None, memory: Memory = None
 ) -> dict[str, Any]:
-    """Return the causes of the samples of `open_dataset`, for a workflow to compare.
+    """Return everything that determines the samples, for a workflow to compare.
 
-    The `module` lists or makes the samples, the `versions` are of packages that decide
-    the content, the `fingerprint` is of causes other than code.
+    `module` lists or makes the samples, `versions` are those of packages that determine
+    the content, and `fingerprint` covers causes other than code.
     """
     dataset = open_dataset(name, own, entry, memory)
     return {
@@ -47,11 +47,11 @@ def dataset_recipe(
 
 
 def open_dataset(name: str, own: Entry, entry: Entry, memory: Memory = None) -> Dataset:
-    """Return a data set: a user's, a published one, or one that is generated.
+    """Return a data set: the user's own, a published one, or a generated one.
 
-    `own` goes to `own_dataset`, `entry` is that of the catalogue, and the file `memory`
-    keeps digests of the user's files, so that none is read twice. ConfigError names the
-    nearest data set there is; DataError says how the user's files should lie.
+    `own` is passed to `own_dataset`, `entry` is that of the catalogue, and the file
+    `memory` caches digests of the user's files, so that none is read twice. ConfigError
+    names the nearest valid name; DataError explains the expected layout of the files.
     """
     if own is not None:
         return own_dataset(name, own, memory)
@@ -61,12 +61,12 @@ def open_dataset(name: str, own: Entry, entry: Entry, memory: Memory = None) -> 
 
 
 def own_dataset(name: str, own: Mapping[str, Any], memory: Memory = None) -> Dataset:
-    """Return a data set of the user's: a folder of files, tables, or a class.
+    """Return a data set of the user: a folder of files, tables, or a class.
 
     `own` has a `folder`, with other arguments of `FolderDataset`; `tables` by domain,
     with those of `TablesDataset`; or a `class` that makes its files, ``module:Class``
     or an entry point ``cdspp.datasets`` of an installed package, with its `options`.
-    ConfigError names a key that is missing, or belongs to another kind.
+    ConfigError names a missing key, or one that belongs to another kind.
     """
     how = {key: value for key, value in own.items() if key != "id"}
     if sum(key in how for key in ("folder", "tables", "class")) != 1:
@@ -76,7 +76,7 @@ def own_dataset(name: str, own: Mapping[str, Any], memory: Memory = None) -> Dat
     if "tables" in how:
         return TablesDataset(name, **how, memory=memory)
     if more := [key for key in how if key not in FolderDataset.keys]:
-        raise ConfigError(f"data set {name}: {', '.join(more)} is for tables alone.")
+        raise ConfigError(f"data set {name}: {', '.join(more)} is only for tables.")
     if not isinstance(how.get("paired", ""), str):
         expected = "the name of the folder in each domain that holds the pairs"
         fault = f"paired must be {expected}, got {how['paired']}"

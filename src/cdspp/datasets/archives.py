@@ -1,4 +1,4 @@
-"""Members of tar and zip archives, taken out without trusting the archive."""
+"""Safe extraction of members from tar and zip archives that are not trusted."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ Wanted = Callable[[str], str | None]
 
 CHUNK = 1 << 20
 ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")
-# What the standard library raises for bytes that are no archive, or no longer one; a
-# RuntimeError is an encrypted member or an unknown compression of a zip archive, a
+# Errors of the standard library for bytes that are no archive, or a damaged one: a
+# RuntimeError means an encrypted member or an unknown compression of a zip archive, a
 # ValueError a name that no file can have.
 FORMAT_ERRORS = (lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile, zlib.error)
 DAMAGE = (OSError, EOFError, RuntimeError, ValueError, *FORMAT_ERRORS)
 
 
 def matches(path: str, pattern: str) -> bool:
-    """Return whether a member's path has the form of `pattern`.
+    """Return whether a member's path matches `pattern`.
 
-    ``*`` stands for anything, slashes too, and ``*/`` at the start also for nothing.
+    ``*`` matches anything, including slashes, and ``*/`` at the start also nothing.
     """
     return fnmatchcase(path, pattern) or fnmatchcase(f"/{path}", pattern)
 
 
-# Of an entry that is no folder: its path, whether it is a file, and how it is opened.
+# Of an entry other than a folder: its path, whether it is a file, and its opener.
 _Member = tuple[str, bool, Callable[[], IO[bytes] | None]]
 
 
 def extract(
     archive: Path, folder: Path, wanted: Wanted, most_bytes: int, *, name: str
 ) -> dict[str, str]:
-    """Take members out of a zip or tar archive; return their paths by path in `folder`.
+    """Extract members of a zip or tar archive; return their paths by path in `folder`.
 
-    `wanted` turns a member's path into its path below `folder`, which the whole of them
-    replaces, or None to leave it. The archive, `name` in messages, is read to its end,
-    so that damage anywhere is noticed; resource forks of macOS (``._*``) are left.
+    `wanted` maps a member's path to its path below `folder`, or None to skip it; the
+    files replace `folder` as a whole. The archive, `name` in messages, is read to its
+    end, so that any damage is noticed; resource forks of macOS (``._*``) are skipped.
 
-    DataError: the archive is damaged, holds more than `most_bytes`, or a wanted member
-    is no file, leads out of the folder or meets another. Nothing is left then.
+    DataError: the archive is damaged, exceeds `most_bytes`, or a wanted member is no
+    file, points outside the folder or occurs twice. No file is left then.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     prefix = f".{folder.name}."
@@ -71,7 +71,7 @@ def extract(
 
 
 def damaged(name: str, error: Exception) -> DataError:
-    """Return the error of an archive that cannot be read, for one of `DAMAGE`."""
+    """Return the error for an unreadable archive, for one of the errors in `DAMAGE`."""
     reason = (str(error) or type(error).__name__).splitlines()[0]
     message = f"{name}: damaged, or no tar or zip archive ({reason})"
     return DataError(f"{message}. Get it again.")
@@ -92,7 +92,7 @@ def _extract_into(
             raise DataError(f"{name}: the member {path!r} {fault}.")
         taken[place] = path
         content = opened()
-        assert content is not None  # only for what is no file
+        assert content is not None  # None only if it is no file
         left -= _write(content, folder / place, left)
         if left < 0:
             message = f"{name}: holds more than the {most_bytes} bytes expected of it"
@@ -112,7 +112,7 @@ def _fault(path: str, is_file: bool, place: str, taken: dict[str, str]) -> str |
 
 
 def _write(content: IO[bytes], path: Path, most: int) -> int:
-    """Write a member; return its length, or a number above `most` when it is longer."""
+    """Write a member; return its length, or a number above `most` if it is longer."""
     path.parent.mkdir(parents=True, exist_ok=True)
     length = 0
     with content, path.open("xb") as stream:
@@ -129,7 +129,7 @@ def _zip_members(path: Path) -> Iterator[_Member]:
         for info in archive.infolist():
             kind = stat.S_IFMT(info.external_attr >> 16)
             if not info.is_dir():
-                is_file = kind in (0, stat.S_IFREG)  # 0 where made without Unix modes
+                is_file = kind in (0, stat.S_IFREG)  # 0 if written without Unix modes
                 yield info.filename, is_file, partial(archive.open, info)
 
 
@@ -139,7 +139,7 @@ def _tar_members(path: Path) -> Iterator[_Member]:
             if not info.isdir():
                 name = info.name.removeprefix("./")
                 yield name, info.isreg(), partial(archive.extractfile, info)
-        # tarfile takes a broken header, or none, for the end of the archive.
+        # tarfile takes a broken or missing header for the end of the archive.
         assert archive.fileobj is not None
         archive.fileobj.seek(archive.offset)
         if archive.fileobj.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):

@@ -26,22 +26,22 @@ from cdspp.core.provenance import file_digest
 
 __all__ = ["ROWS_NAME", "Dataset", "Index", "Sample", "opaque_id", "read_index"]
 
-Memory = str | Path | None  # where digests of the user's files are kept
+Memory = str | Path | None  # file that caches digests of the user's files
 
 INDEX_NAME = "index.json"
-ROWS_NAME = "rows.npz"  # of a domain whose samples are rows of a table
+ROWS_NAME = "rows.npz"  # file of a domain whose samples are rows of a table
 KINDS = ("images", "texts", "features", "tables")
 
 
 class Sample(NamedTuple):
     """One sample of a domain.
 
-    The same `id` is the same thing, in other domains too. The `path` of its file,
-    relative to the data set's folder, is empty where it is a row of a table or
-    published matrix, or a file that is fetched; the `label` is empty where a row of a
-    table has none; `position` is its place in the published files of its domain, or in
-    the folder. A `paired` one has a partner of the same id in another domain and no
-    label, and is neither source nor target sample.
+    Equal `id`s mean the same object, also across domains. `path` is that of its file,
+    relative to the data set's folder; it is empty for a row of a table or published
+    matrix, and for a fetched file. `label` is empty for an unlabelled row of a table.
+    `position` is its place in the published files of its domain, or in the folder. A
+    `paired` sample has a partner of the same id in another domain and no label, and is
+    neither a source nor a target sample.
     """
 
     id: str
@@ -53,12 +53,12 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True)
 class Index:
-    """Which files a data set holds.
+    """The files of a data set.
 
-    The samples of each domain stand in the order of the rows of its features, paired
-    ones last. Paths are relative to `root`, which is the user's folder where files stay
-    there. The `kind` is "features" where there are published matrices alone;
-    `versions` are of the packages that made the files, `digests` of ids, labels and
+    The samples of each domain are in the order of the rows of its features, with paired
+    samples last. Paths are relative to `root`, which is the user's folder if files stay
+    there. `kind` is "features" if there are only published matrices; `versions` are
+    those of the packages that made the files, `digests` those of ids, labels and
     content by domain.
     """
 
@@ -71,7 +71,7 @@ class Index:
     digests: Mapping[str, str] = field(default_factory=dict)
 
     def samples(self, domain: str) -> tuple[Sample, ...]:
-        """Return the samples of `domain`; DataError when there is no such domain."""
+        """Return the samples of `domain`; DataError if there is no such domain."""
         if domain not in self.domains:
             message = f"data set {self.dataset} has no domain {domain!r}"
             raise DataError(f"{message}; it has {', '.join(self.domains)}.")
@@ -94,14 +94,14 @@ class Index:
         return [sample.label for sample in self.samples(domain)]
 
     def positions(self, domain: str) -> list[int]:
-        """Return the places of the samples of `domain` in its published files."""
+        """Return the positions of the samples of `domain` in its published files."""
         return [sample.position for sample in self.samples(domain)]
 
     def digest(self, domain: str, *, rows: bool = True) -> str:
-        """Return a digest of the ids, labels and files of `domain` as they are now.
+        """Return a digest of the present ids, labels and files of `domain`.
 
-        A table of `rows` counts, but for one that was published: it is a resource, with
-        a record of its own, and may come before the index or after it.
+        A table of `rows` is included unless it was published: a published table is a
+        resource with its own record, and may appear before or after the index.
         """
         digest = hashlib.sha256()
         for each in self.samples(domain):
@@ -113,7 +113,7 @@ class Index:
         return digest.hexdigest()
 
     def check(self, domain: str) -> None:
-        """Raise DataError where the files of `domain` are not those of the index."""
+        """Raise DataError if the files of `domain` differ from the index."""
         digest = self.digests.get(domain)
         if not any(self.digest(domain, rows=rows) == digest for rows in (True, False)):
             raise DataError(
@@ -123,25 +123,25 @@ class Index:
             )
 
     def class_sizes(self, domain: str) -> list[int]:
-        """Return how many samples of each class `domain` has, in class order."""
+        """Return the number of samples per class of `domain`, in class order."""
         counts = Counter(sample.label for sample in self.unpaired(domain))
         return [counts[name] for name in self.classes]
 
 
 class Dataset(ABC):
-    """A data set that can put its files into a folder.
+    """A data set that can write its files into a folder.
 
     A subclass sets the class attributes and writes its files in `generate`.
     """
 
     identifier: str  #: Name in configuration and paths.
-    kind: str  #: What the files are, "images", "texts", "features" or "tables".
+    kind: str  #: Kind of the files, "images", "texts", "features" or "tables".
     domains: tuple[str, ...]  #: Names of the domains.
     classes: tuple[str, ...]  #: Names of the classes, in order.
-    packages: tuple[str, ...] = ()  #: Distributions whose version changes the content.
+    packages: tuple[str, ...] = ()  #: Distributions whose versions affect the content.
     n_paired: int = 0  #: Number of paired rows, the same in every domain.
-    kept_in: Path | None = None  #: The user's folder, where files stay there.
-    #: Whether `generate` gives the positions of the samples, and not their order.
+    kept_in: Path | None = None  #: The user's folder, if the files stay there.
+    #: Whether `generate` returns the positions of the samples instead of their order.
     keeps_positions: bool = False
 
     @abstractmethod
@@ -149,16 +149,16 @@ class Dataset(ABC):
         """Write the files below ``folder/<domain>`` and return the samples."""
 
     def contents(self) -> dict[str, dict[str, int]]:
-        """Return the size of each class, by domain, before there are files.
+        """Return the class sizes by domain, before any file exists.
 
-        A data set from outside must return it; the catalogue has those of the package.
+        External data sets must return them; the catalogue has those of the package.
         """
         raise ConfigError(f"{type(self).__name__} has no contents(), expected sizes.")
 
     def check_contents(self, index: Index | None = None) -> None:
-        """Check `contents`, and that an index holds them.
+        """Check `contents`, and that an index agrees with them.
 
-        ConfigError refuses a kind or a name that cannot be, DataError other samples.
+        ConfigError refuses an invalid kind or name, DataError different samples.
         """
         sizes = self.contents()
         if self.kind not in KINDS:
@@ -179,21 +179,21 @@ class Dataset(ABC):
                 raise DataError(f"{where}: {fault} {dict(counts)}.")
 
     def notes(self) -> Sequence[str]:
-        """Return sentences on the files for the user."""
+        """Return notes on the files for the user."""
         return ()
 
     def versions(self) -> dict[str, str]:
-        """Return the versions of the packages on which the content depends."""
+        """Return the versions of the packages that determine the content."""
         return {name: metadata.version(name) for name in self.packages}
 
     def fingerprint(self) -> str:
-        """Return a digest of causes of the samples other than code; maybe empty."""
+        """Return a digest of causes of the samples other than code; it may be empty."""
         return ""
 
     def prepare(self, folder: str | Path) -> Index:
-        """Write all files, and last ``index.json``, into `folder`; return the index.
+        """Write all files into `folder`, ``index.json`` last; return the index.
 
-        The files are made in a folder next to it and moved when all are there.
+        The files are written to a folder next to it, which is moved once complete.
         """
         target = Path(folder)
         temporary = target.parent / f".{target.name}.partial"
@@ -222,14 +222,14 @@ class Dataset(ABC):
             placed = samples[name]
             if not self.keeps_positions:
                 placed = [each._replace(position=k) for k, each in enumerate(placed)]
-            # Ordered by id: neither an id nor a row number tells the class.
+            # Ordered by id, so that neither an id nor a row number reveals the class.
             domains[name] = tuple(sorted(placed, key=lambda each: (each.paired, each)))
         about = self.identifier, self.kind, self.classes
         return Index(*about, domains, self.kept_in or folder, self.versions())
 
 
 def opaque_id(text: str) -> str:
-    """Return a short stable id that does not show `text`, for instance a class name.
+    """Return a short stable id that hides `text`, such as a class name.
 
     >>> opaque_id("photo/mug/frame_0001.jpg")
     '43a1e5961b31'
@@ -238,7 +238,7 @@ def opaque_id(text: str) -> str:
 
 
 def read_index(path: str | Path) -> Index:
-    """Read an index, or that of a folder; DataError where it contradicts its files."""
+    """Read an index, or that of a folder; DataError if it contradicts its files."""
     file = Path(path)
     file = file / INDEX_NAME if file.is_dir() else file
     content = read_json(file)
@@ -257,50 +257,50 @@ def read_index(path: str | Path) -> Index:
 
 
 def record_path(data: str | Path, dataset: str, resource: str) -> Path:
-    """Return where the record of a fetched resource lies, below the folder `data`."""
+    """Return the path of a fetched resource's record, below the folder `data`."""
     return Path(data) / dataset / f"{resource}.fetched.json"
 
 
 def digests_path(data: str | Path | None, dataset: str) -> Path | None:
-    """Return where digests of the user's own files are kept, below `data`."""
+    """Return the path of the cache of digests of the user's files, below `data`."""
     return None if data is None else Path(data) / dataset / "digests.json"
 
 
 def file_digests(files: Sequence[Path], memory: Memory = None) -> dict[str, str]:
     """Return a digest of the content of each file, by its path.
 
-    The JSON file `memory` keeps those of the last call: a file is read again unless its
-    size, times and place on the disk are equal. The time of its content alone can be
-    set, and the place alone be used again.
+    The JSON file `memory` caches the digests of the last call: a file is read again
+    unless its size, times and location on the disk are unchanged. The modification time
+    alone could be forged, and the location alone could be reused.
     """
-    kept, entries = read_kept(memory), dict[str, list[Any]]()
+    kept, entries = read_cache(memory), dict[str, list[Any]]()
     for path in files:
         status, entry = path.stat(), kept.get(str(path), [])
         state = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
         same = isinstance(entry, list) and entry[:-1] == state
         entries[str(path)] = entry if same else [*state, file_digest(path)]
     if entries != kept:
-        write_kept(memory, entries)
+        write_cache(memory, entries)
     return {path: digest for path, (*_, digest) in entries.items()}
 
 
-def read_kept(path: Memory) -> dict[str, Any]:
-    """Return the content of a JSON file, an empty one where it is damaged."""
+def read_cache(path: Memory) -> dict[str, Any]:
+    """Return the content of a JSON file, or an empty one if it is damaged."""
     with suppress(OSError, ValueError):
         if path is not None and isinstance(kept := read_json(path), dict):
             return kept
     return {}
 
 
-def write_kept(path: Memory, content: Mapping[str, Any]) -> None:
-    """Write what `read_kept` reads, in a folder that can be written."""
+def write_cache(path: Memory, content: Mapping[str, Any]) -> None:
+    """Write content for `read_cache`, if the folder is writable."""
     with suppress(NotWritableError, DiskFullError):
         if path is not None:
             write_json(path, content)
 
 
 def read_fetched(path: str | Path) -> Mapping[str, Any]:
-    """Read a record of `files`, which must be there, and of `images` by domain."""
+    """Read a record of `files`, which must exist, and of `images` by domain."""
     file = Path(path)
     record: Mapping[str, Any] = read_json(file)
     try:
@@ -340,7 +340,7 @@ def _check_index(index: Index) -> None:
 
 
 def _as_json(index: Index) -> dict[str, Any]:
-    # A list, because the order of the keys of a JSON object is not kept.
+    # A list, because a JSON object does not keep the order of its keys.
     domains = []
     for name, samples in index.domains.items():
         rows = [sample._asdict() for sample in samples]
@@ -350,7 +350,7 @@ def _as_json(index: Index) -> dict[str, Any]:
 
 
 def unshared_classes(where: str, classes: Mapping[str, set[str]]) -> list[str]:
-    """Say which classes of one's own data are in some domains only."""
+    """Name classes of the user's data that are only in some domains."""
     some = [
         f"{name} ({', '.join(domain for domain in classes if name in classes[domain])})"
         for name in sorted(set().union(*classes.values()))
@@ -360,7 +360,7 @@ def unshared_classes(where: str, classes: Mapping[str, set[str]]) -> list[str]:
 
 
 def check_identifier(what: str, name: str) -> None:
-    """Raise ConfigError unless a name of one's own can be part of a path."""
+    """Raise ConfigError unless a user's name can be part of a path."""
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
         expected = "small letters and digits, joined by single hyphens"
         raise ConfigError(f"{what} {name!r} must be {expected}.")

@@ -1,4 +1,4 @@
-"""The catalogue: content, places and checks of each published data set."""
+"""The catalogue: content, addresses and checks of each published data set."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ ADDRESS_KEYS = ("name", "urls", "mirror")  # keys of a file
 def load_catalogue(path: str | Path) -> dict[str, dict[str, Any]]:
     """Read the catalogue, a YAML file, and check that each entry is complete.
 
-    Data have `classes` (ordered), `class_sizes` (by domain), perhaps a number of
-    `paired` objects, and `versions` of packages on which sizes depend. `resources` are
-    places and checks of downloads, `published` the ready-made views in them, `order`
-    that of their samples, `protocol` the labelled samples per class of their splits.
+    Data have `classes` (ordered), `class_sizes` (by domain), optionally a number of
+    `paired` objects, and `versions` of packages that affect the sizes. `resources` are
+    the addresses and checks of downloads, `published` the ready-made views in them,
+    `order` that of their samples, `protocol` their labelled samples per class.
     """
     import yaml
 
@@ -78,19 +78,19 @@ def _check_entry(where: str, entry: Any) -> None:
 def refuse_unknown_keys(
     keys: Iterable[str], allowed: Collection[str], where: str = ""
 ) -> None:
-    """Raise DataError, which begins with `where`, at a key that is not allowed."""
+    """Raise DataError, beginning with `where`, for a key that is not allowed."""
     for key in keys:
         if key not in allowed:
             raise DataError(f"{where}unknown key {key!r}{did_you_mean(key, allowed)}")
 
 
 def mismatch(path: Path, fault: str) -> DataError:
-    """Return the error of a fetched file that differs from its catalogue entry."""
+    """Return the error for a fetched file that differs from its catalogue entry."""
     return DataError(f"{path}: {fault}. {REMEDY}")
 
 
 def published_spec(entry: Entry, view: str, domain: str) -> dict[str, Any] | None:
-    """Return the specification of a domain's published features, None without any."""
+    """Return the specification of a domain's published features, or None."""
     spec = {}
     for key, value in entry.get("published", {}).get(view, {}).items():
         by_domain = isinstance(value, Mapping)
@@ -118,9 +118,9 @@ def checks_of(path: str, name: str, resource: str) -> dict[str, Any]:
 
 
 def check_catalogued(index: Index, catalogue: Mapping[str, Entry]) -> None:
-    """Raise DataError where a data set differs from its entry in the catalogue.
+    """Raise DataError if a data set differs from its entry in the catalogue.
 
-    With other versions of the packages on which sizes depend, log a warning instead.
+    If packages that affect sizes have other versions, log a warning instead.
     """
     entry = catalogue.get(index.dataset)
     if entry is None:

@@ -1,4 +1,4 @@
-"""The digits of scikit-learn as PNG files in four looks, few images in all of them."""
+"""The digits of scikit-learn as PNG files in four renderings, with a few pairs."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import scipy  # loads ndimage where it is used
+import scipy  # loads ndimage on first use
 
 from cdspp.datasets.base import Dataset, Sample
 
 SIDE = 64
-PERIOD = 17  # every 17th image of a class is drawn in all looks
-# How hard each look is was set by hand, to come near the accuracies of a prototype: at
-# first those of the baseline alone, then with those of CDSPP in view as well. Absolute
-# accuracies on this data set are therefore no evidence for a method; it serves
-# comparisons on equal splits.
+PERIOD = 17  # every 17th image of a class has all renderings
+# The difficulty of each rendering was set by hand, to come near the accuracies of a
+# prototype: at first those of the baseline only, then with those of CDSPP in view as
+# well. Absolute accuracies on this data set are therefore no evidence for a method; it
+# serves comparisons on equal splits.
 LINE_HALF_WIDTH = 2.5
 GRAIN = 2.0
 TEXTURE = 0.08
@@ -27,13 +27,13 @@ SHEAR = 0.3
 
 
 class Digits(Dataset):
-    """1797 handwritten digits, dealt out to four domains of disjoint images.
+    """1797 handwritten digits in four domains of disjoint images.
 
     Within each class, image number i in scikit-learn's order goes to domain i mod 4:
     ``print`` (as is: bright on black), ``sketch`` (dark outlines on white), ``photo``
     (on a textured, noisy background) or ``tilted`` (rotated and sheared). Every 17th
-    image of a class is drawn in all four looks instead, paired and without a label.
-    What is random about an image is seeded by its number.
+    image of a class has all four renderings instead, as unlabelled pairs. Random
+    properties of an image are seeded by its number.
     """
 
     identifier = "digits"
@@ -63,7 +63,7 @@ class Digits(Dataset):
             for domain in looks:
                 path = f"{domain}/{label or 'paired'}/{number:04d}.png"
                 (folder / path).parent.mkdir(parents=True, exist_ok=True)
-                # Enlarged smoothly to the whole image; 1 is ink.
+                # Smoothly enlarged to the whole image; 1 is ink.
                 ink = scipy.ndimage.zoom(pixels / 16, SIDE // len(pixels), **smooth)
                 grey = LOOKS[domain](np.clip(ink, 0, 1), np.random.default_rng(number))
                 drawn = Image.fromarray(np.rint(255 * grey).astype(np.uint8))

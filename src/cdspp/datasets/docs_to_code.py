@@ -22,11 +22,11 @@ Named = Function | ast.ClassDef
 class DocsToCode(Dataset):
     """Docstrings (``docs``) and bodies (``code``) of SciPy functions, by subpackage.
 
-    A function or method counts if its docstring, without indentation, has 200
-    characters or more and at least three statements follow it; private and nested
-    ones are in, tests are out. In the order of qualified names, every fourth of each
-    class gives both, as a pair without a label; the others give their docstring or
-    their body without docstring in turn.
+    A function or method is included if its docstring, without indentation, has at least
+    200 characters and is followed by at least three statements; private and nested
+    functions are included, tests are not. In the order of qualified names, every fourth
+    of each class gives both, as an unlabelled pair; the others alternately give their
+    docstring or their body without it.
     """
 
     identifier = "docs-to-code"
@@ -61,7 +61,7 @@ class DocsToCode(Dataset):
 
 
 def _sample(folder: Path, domain: str, label: str, function: _Function) -> Sample:
-    """Write one side of a function, as one of a pair where it has no label."""
+    """Write one side of a function; without a label, it is one of a pair."""
     suffix = {"docs": ".txt", "code": ".py"}[domain]
     path = Path(domain, label or "paired", function.name + suffix)
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ def _is_long_enough(function: Function) -> bool:
 
 
 def _body(function: Function, lines: Sequence[str]) -> str:
-    """Return the lines after the docstring, less those that nested functions give."""
+    """Return the lines after the docstring, without those of nested functions."""
     first, *statements = function.body
     dropped: set[int] = set()
     for node in (n for statement in statements for n in ast.walk(statement)):

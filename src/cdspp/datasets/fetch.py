@@ -1,4 +1,4 @@
-"""Published files: fetched whole and verified, or not at all."""
+"""Published files: fetched completely and verified, or not at all."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ Check = Callable[[Path], object]
 
 log = logging.getLogger(__name__)
 
-# Origins: of a file that needed no fetching, and how that of a mirror begins.
+# Origins: of a file found on disk, and the prefix of the origin in a mirror.
 KEPT, MIRROR = "found on disk", "mirror:"
 
 ATTEMPTS = 3
 PAUSE = 2.0  # seconds after the first attempt; twice that after the second
-TIMEOUT = (20.0, 60.0)  # seconds to connect, and between two pieces of the content
+TIMEOUT = (20.0, 60.0)  # seconds to connect, and to wait for more content
 REPORT_EVERY = 10.0  # seconds between two lines of progress
 MIB = 1 << 20
-MOST_BYTES = 20 << 30  # of a file whose size is not known
-# A transfer below so many bytes a second over so many seconds is given up.
+MOST_BYTES = 20 << 30  # limit for files of unknown size
+# A transfer below this number of bytes per second over this time is ended.
 LEAST_SPEED, SLOW_FOR = 1000, 60.0
 
-# Hexadecimal digits of each kind of digest that a catalogue may give.
+# Number of hexadecimal digits of each kind of digest in a catalogue.
 DIGESTS = {"sha256": 64, "md5": 32, "git_blob": 40, "sha256_prefix": 8}
 NO_DATA = {
     b"<!doctype html": "an HTML page, perhaps a quota or login page",
@@ -49,11 +49,11 @@ NO_DATA = {
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A published file: where it is and how its content is known.
+    """A published file: its addresses, and checks of its content.
 
-    It is kept under the relative path `name`; a mirror may have another. `git_blob` is
-    the name that git gives to the content, `sha256_prefix` the first eight digits, as
-    in the names of torchvision's weights.
+    It is stored under the relative path `name`; a mirror may use another. `git_blob` is
+    git's name for the content, `sha256_prefix` the first eight digits, as in the names
+    of torchvision's weights.
     """
 
     name: str
@@ -67,7 +67,7 @@ class RemoteFile:
 
     @classmethod
     def from_entry(cls, entry: Mapping[str, Any]) -> RemoteFile:
-        """Make one from the mapping in a catalogue; DataError names a fault."""
+        """Create one from the mapping in a catalogue; DataError names a fault."""
         if not isinstance(entry, Mapping) or not (name := entry.get("name")):
             raise DataError(f"expected a file with a name, got {entry!r}.")
         refuse_unknown_keys(entry, [f.name for f in fields(cls)], f"file {name}: ")
@@ -83,7 +83,7 @@ class RemoteFile:
 
     @property
     def digests(self) -> dict[str, str]:
-        """The digests that are known, by kind; with any of them the file is pinned."""
+        """The known digests, by kind; any of them pins the file."""
         digests = {kind: getattr(self, kind) for kind in DIGESTS}
         return {kind: value for kind, value in digests.items() if value is not None}
 
@@ -106,7 +106,7 @@ def _fault(file: RemoteFile) -> str | None:
 
 
 def digest_of(path: Path, kind: str) -> str:
-    """Return a digest of a file, of a kind of `DIGESTS`."""
+    """Return the digest of a file, of a kind in `DIGESTS`."""
     if kind == "git_blob":
         digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
     else:
@@ -117,7 +117,7 @@ def digest_of(path: Path, kind: str) -> str:
 
 
 def verify_file(path: Path, file: RemoteFile) -> None:
-    """Raise ChecksumError unless all that is known of `file` holds for `path`."""
+    """Raise ChecksumError unless `path` passes all known checks of `file`."""
     size = path.stat().st_size
     with path.open("rb") as stream:
         start = stream.read(256).lstrip(b"\xef\xbb\xbf \t\r\n").lower()
@@ -138,9 +138,9 @@ def fetch_file(
 ) -> str:
     """Put a published file at `path`; return its origin.
 
-    A file that is there and verifies is kept (the origin is `KEPT`). Otherwise the
-    mirror (a folder or web address) and the addresses are tried in order; DataError
-    lists them, with reasons. `accept` raises DataError to refuse a file that verifies.
+    An existing file that verifies is kept (the origin is `KEPT`). Otherwise the mirror
+    (a folder or web address) and the addresses are tried in order; DataError lists
+    them, with reasons. `accept` raises DataError to refuse a file that verifies.
     """
 
     def check(candidate: Path) -> None:
@@ -151,7 +151,7 @@ def fetch_file(
     with write_errors(path), file_lock(path) as locked:
         if locked:
             for left in path.parent.glob(f".{glob.escape(path.name)}.*"):
-                left.unlink()  # by a killed run
+                left.unlink()  # left by a killed run
         if path.is_file():
             try:
                 check(path)
@@ -175,7 +175,7 @@ def _from_first(file: RemoteFile, mirror: str | None, path: Path, check: Check) 
             log.info("%s: from %s", file.name, origin)
             return origin
         except DataError as error:
-            # A mirror need not have everything; a dead address should be noticed.
+            # A mirror may be incomplete, but a dead address should be noticed.
             quiet = isinstance(error, _NotThereError) and origin.startswith(MIRROR)
             level = logging.DEBUG if quiet else logging.WARNING
             log.log(level, "%s: %s: %s", file.name, where, error)
@@ -211,12 +211,12 @@ def _places(file: RemoteFile, mirror: str | None) -> Iterator[tuple[Path | str, 
 
 
 def _place(root: str, path: str = "") -> Path | str:
-    """Return where a path below a folder or an address is: a path, or an address."""
+    """Return the location of a path below a folder or an address."""
     parts = urlsplit(root)
     if parts.scheme in ("http", "https"):
         return f"{root.rstrip('/')}/{quote(path)}" if path else root
     if parts.scheme == "file":
-        from urllib.request import url2pathname  # what it imports takes long
+        from urllib.request import url2pathname  # slow to import
 
         root = url2pathname(parts.path)
     return Path(root).expanduser() / path
@@ -230,7 +230,7 @@ def in_mirror(file: RemoteFile, mirror: str | None) -> bool:
 
 @contextmanager
 def file_lock(path: Path) -> Iterator[bool]:
-    """Lock `path` by a file next to it; yield False where the disk allows no lock."""
+    """Lock `path` by a file next to it; yield False if the disk has no locks."""
     from filelock import FileLock, Timeout
 
     lock = FileLock(path.with_name(f".lock.{path.name}"), fallback_to_soft=False)
@@ -245,17 +245,17 @@ def file_lock(path: Path) -> Iterator[bool]:
         yield lock.is_locked
     finally:
         if lock.is_locked:
-            with suppress(OSError):  # Windows removes no open file
+            with suppress(OSError):  # Windows cannot remove open files
                 os.unlink(lock.lock_file)
             lock.release()
 
 
 class _NotThereError(DataError):
-    """A place does not have the file; nothing else is wrong with the place."""
+    """A server lacks the file; nothing else is wrong with the server."""
 
 
 def _download(url: str, path: Path, name: str, size: int | None) -> None:
-    """Write the content of a web address to `path`; on failure it may hold a part."""
+    """Write the content of a web address to `path`; a failure may leave a part."""
     from urllib3.exceptions import HTTPError
 
     for attempt in range(1, ATTEMPTS + 1):
@@ -264,7 +264,7 @@ def _download(url: str, path: Path, name: str, size: int | None) -> None:
             return
         except DataError:
             raise
-        except (OSError, ValueError, HTTPError) as error:  # of requests, addresses
+        except (OSError, ValueError, HTTPError) as error:  # from requests, addresses
             if isinstance(error, OSError):
                 raise_write_error(error, path)
             reason, passing = _explain(error)
@@ -278,10 +278,10 @@ def _transfer(url: str, path: Path, name: str, size: int | None) -> None:
     import requests
 
     def no_body(response: requests.Response, **_: Any) -> None:
-        if response.is_redirect:  # requests would read it, however long
+        if response.is_redirect:  # requests would read any length
             response.close()
 
-    # Some servers announce .tar.gz as an encoding, which would then be undone.
+    # Some servers declare .tar.gz as an encoding, which would then be undone.
     version = versions().get("cdspp", "")
     headers = {"User-Agent": f"cdspp/{version}", "Accept-Encoding": "identity"}
     response = requests.get(
@@ -293,14 +293,14 @@ def _transfer(url: str, path: Path, name: str, size: int | None) -> None:
         if not (stated.isascii() and stated.isdigit()):
             answer = f"the server says Content-Length: {stated!r}"
             raise DataError(f"{answer}, expected a number of bytes.")
-        # What has arrived, at once: a block of fixed size may take a slow server hours.
+        # Arrived bytes immediately: a fixed block may take a slow server hours.
         blocks = iter(partial(response.raw.read1, MIB, decode_content=False), b"")
         for block in _limited(blocks, name, size, size or int(stated)):
             stream.write(block)
 
 
 def _explain(error: Exception) -> tuple[DataError, bool]:
-    """Return a fault of a transfer in words, and whether it may pass."""
+    """Return a transfer fault in words, and whether it may be temporary."""
     import requests
     import urllib3
 
@@ -322,7 +322,7 @@ def _explain(error: Exception) -> tuple[DataError, bool]:
 def _limited(
     blocks: Iterable[bytes], name: str, size: int | None, total: int
 ) -> Iterator[bytes]:
-    """Yield blocks; log progress, and end a transfer that is too long or too slow."""
+    """Yield blocks; log progress, and end a transfer that is too large or too slow."""
     done = done_before = 0
     reported = began = time.monotonic()
     for block in blocks:

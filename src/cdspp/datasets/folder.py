@@ -24,19 +24,19 @@ IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tif
 TEXTS = (".csv", ".htm", ".html", ".md", ".rst", ".tex", ".txt", ".xml")
 CODE = (".c", ".cpp", ".go", ".h", ".java", ".jl", ".js", ".m", ".py", ".r", ".rs")
 SUFFIXES = {"images": {*IMAGES, ".webp"}, "texts": {*TEXTS, *CODE}}
-SHRINK = 8  # the most by which JPEG files are decoded smaller, which is quicker
+SHRINK = 8  # largest reduction when decoding JPEG files, for speed
 
 
 class FolderDataset(Dataset):
-    """Files sorted into ``<domain>/<class>/``; hidden files are left out.
+    """Files sorted into ``<domain>/<class>/``; hidden files are skipped.
 
     The kind of most files is that of the data set; others are skipped. In the folder
-    `paired` of each domain, files of one name, whatever their suffix, describe one
-    object, of no known class. `keep_labels` are classes that differ from others in
-    capitals only; `memory` keeps digests of the files.
+    `paired` of each domain, files of equal names, whatever their suffix, describe one
+    object of unknown class. `keep_labels` are classes that differ from others only in
+    capitals; `memory` caches digests of the files.
 
     ConfigError refuses a name that no path can have; DataError a missing folder, an
-    empty class, as many images as texts, or a paired file not in every domain.
+    empty class, equal numbers of images and texts, or a paired file not in a domain.
     """
 
     keys = ("folder", "paired", "keep_labels")
@@ -77,7 +77,7 @@ class FolderDataset(Dataset):
                 raise DataError(f"{where}: {fault}. Give each a file in every domain.")
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
-        """Return the samples; DataError names all images that cannot be decoded."""
+        """Return the samples; DataError names all undecodable images."""
         for note in self.notes():
             log.warning("%s", note)
         if self.kind == "images":
@@ -85,7 +85,7 @@ class FolderDataset(Dataset):
         return self._samples
 
     def notes(self) -> list[str]:
-        """Return sentences on skipped files and missing classes for the user."""
+        """Return notes on skipped files and missing classes for the user."""
         notes = base.unshared_classes(str(self.folder), self._classes_of)
         if self.skipped:
             names = [p.relative_to(self.folder).as_posix() for p in self.skipped]
@@ -95,14 +95,14 @@ class FolderDataset(Dataset):
         return notes
 
     def contents(self) -> dict[str, dict[str, int]]:
-        """Return the number of files of each class by domain, in order."""
+        """Return the number of files per class and domain, in order."""
         return {
             domain: dict(sorted(Counter(s.label for s in samples if s.label).items()))
             for domain, samples in self._samples.items()
         }
 
     def fingerprint(self) -> str:
-        """Return a digest of the files' paths and content; their times do not count."""
+        """Return a digest of the files' paths and content, not their times."""
         digests = base.file_digests(self._paths, self.memory).items()
         named = ((Path(k).relative_to(self.folder).as_posix(), v) for k, v in digests)
         text = "".join(f"{name} {content}\n" for name, content in named)
@@ -162,7 +162,7 @@ def _subfolders(folder: Path, what: str) -> list[str]:
 
 
 def check_images(files: Sequence[Path]) -> None:
-    """Read images once, so that no fit waits for one; DataError names the damaged."""
+    """Read all images once, before any fit; DataError names damaged ones."""
     faults = [str(path) for path in files if not _is_readable(path)]
     if faults:
         message = f"{len(faults)} of {len(files)} images cannot be read"
@@ -175,9 +175,9 @@ def _is_readable(path: Path) -> bool:
     try:
         with Image.open(path) as image:
             if image.format == "PNG":
-                image.verify()  # by its checksums, which is quicker than decoding
+                image.verify()  # checksums are faster than decoding
             else:
-                # The header alone would let an image pass that ends too early.
+                # A truncated image may have an intact header.
                 width, height = (max(1, side // SHRINK) for side in image.size)
                 image.draft("L", (width, height))
                 image.load()

@@ -16,13 +16,13 @@ from cdspp.datasets.archives import Wanted, matches
 from cdspp.datasets.fetch import RemoteFile, verify_file
 from cdspp.datasets.folder import SUFFIXES
 
-Names = Mapping[str, str]  # of the folders of domains, where they have others
+Names = Mapping[str, str]  # different names of the domains' folders
 
 FOLDER = "images"
 HEADER = ["path", "size", "git_blob"]
 COLUMNS = ("image.bytes", "image.path", "domain", "label")
 NUMBERED = re.compile(r"\d{5}\.jpg")
-IMAGE_BYTES = 20_000_000  # more than any photograph of a benchmark has
+IMAGE_BYTES = 20_000_000  # exceeds every photograph of a benchmark
 BATCH_ROWS = 64
 
 
@@ -47,7 +47,7 @@ def manifest_rows(path: str | Path) -> list[RemoteFile]:
 
 @dataclass(frozen=True)
 class ImageSet:
-    """Which images a data set must have; without a manifest of files they count."""
+    """The images that a data set must have; without a manifest, only their number."""
 
     classes: Sequence[str]
     class_sizes: Mapping[str, Sequence[int]]
@@ -55,13 +55,13 @@ class ImageSet:
 
     @property
     def most_bytes(self) -> int:
-        """Bytes that all images together cannot exceed."""
+        """An upper limit of the bytes of all images together."""
         if self.manifest:
             return sum(row.size or 0 for row in self.manifest)
         return IMAGE_BYTES * sum(map(sum, self.class_sizes.values()))
 
     def domains_by(self, folders: Names) -> dict[str, str]:
-        """Return the domains by the names that a place gives them, in small letters."""
+        """Return the domains by their lower-case names in an archive or folder."""
         if unknown := sorted(set(folders) - set(self.class_sizes)):
             message = f"folders: unknown domain {unknown[0]!r}"
             raise DataError(f"{message}; known are {', '.join(self.class_sizes)}.")
@@ -99,7 +99,7 @@ class ImageSet:
         for row in self.manifest:
             verify_file(root / row.name, row)
         by_folder = defaultdict(list)
-        for path in sorted(present):  # the order of code points, as that of UTF-8 bytes
+        for path in sorted(present):  # by code points, like UTF-8 bytes
             by_folder[str(PurePosixPath(path).parent)].append(path)
         ordered: dict[str, list[str]] = {}
         for domain, sizes in self.class_sizes.items():
@@ -115,7 +115,7 @@ class ImageSet:
         return ordered
 
     def move(self, folder: Path, root: Path, name: str) -> None:
-        """Put images, once they are complete, in place of those below `root`."""
+        """Move complete images to `root`, replacing existing ones."""
         try:
             self.check(folder)
         except DataError as error:
@@ -138,8 +138,8 @@ def write_parquet_images(
 ) -> None:
     """Write the images of Parquet files as ``images/<domain>/<class>/<file>``.
 
-    Files are called by ``image.path`` where all paths of a class are distinct, five
-    digits and ``.jpg``, and ``00001.jpg``, ... in the order of the rows otherwise.
+    Files are named by ``image.path`` if all paths of a class are distinct and consist
+    of five digits and ``.jpg``, else ``00001.jpg``, ... in the order of the rows.
     """
     by_folder = defaultdict(list)
     rows = [row for path in paths for row in _rows(path, images, folders)]
@@ -180,7 +180,7 @@ def _rows(path: Path, images: ImageSet, folders: Names) -> Iterator[tuple[str, s
 
 @contextmanager
 def _open_parquet(path: Path, name: str, used: Path) -> Iterator[Any]:
-    """Open a Parquet file; an error names it `name`, one of the disk names `used`."""
+    """Open a Parquet file; its errors say `name`, errors of the disk say `used`."""
     import pyarrow.lib
     from pyarrow.parquet import ParquetFile
 

@@ -1,4 +1,4 @@
-"""Tables of scikit-learn, cut into two laboratories that share a few columns."""
+"""Tables of scikit-learn, split into two laboratories that share a few columns."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from cdspp.datasets.base import ROWS_NAME, Dataset, Sample, opaque_id
 
 
 class _Laboratories(Dataset):
-    """A table whose rows are dealt out to two domains, which have other columns.
+    """A table whose rows are split into two domains with different columns.
 
-    Within each class, the rows go to ``first`` and ``second`` in turn, in
+    Within each class, the rows alternate between ``first`` and ``second``, in
     scikit-learn's order. Values are as published.
     """
 
@@ -38,7 +38,7 @@ class _Laboratories(Dataset):
             (folder / domain).mkdir()
             X = table.data[rows, columns]
             np.savez(folder / domain / ROWS_NAME, X=X, features=names[columns])
-            # Numbers of rows would show the class, by which a table is ordered.
+            # Row numbers would reveal the class, by which a table is ordered.
             samples[domain] = [
                 Sample(opaque_id(f"{self.identifier}/{row}"), "", self.classes[code])
                 for row, code in zip(rows, table.target[rows], strict=True)

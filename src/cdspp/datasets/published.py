@@ -1,12 +1,12 @@
 """Published data sets: samples and splits that follow from the catalogue only.
 
 Samples of a domain have the order of its rows in the published matrices and of its
-files by class and name. Rows of features are ordered by id all the same, so that no row
-number tells the class. Trial t is the t-th mask over the samples in this order.
+files by class and name. Rows of features are nevertheless ordered by id, so that no row
+number reveals the class. Trial t is the t-th mask over the samples in this order.
 
-Digests of the masks show other class sizes, and another order of the class ids or of
-the blocks: these move the numbers of the random stream. They do not show the order of
-the samples inside a block, their features, two swapped samples that no trial labels, or
+Digests of the masks detect other class sizes, and another order of the class ids or of
+the blocks, which shift the numbers of the random stream. They do not detect the order
+of samples inside a block, their features, two swapped samples that no trial labels, or
 the order of classes that are labelled as a whole.
 """
 
@@ -25,7 +25,7 @@ from cdspp.core.errors import DataError
 from cdspp.datasets.base import Dataset, Sample, opaque_id
 
 DECISIVE = ("kind", "classes", "class_sizes", "order", "paired")
-TRIALS = 10  # for which the authors stored masks
+TRIALS = 10  # number of trials with stored masks
 Rows = NDArray[np.intp]
 
 
@@ -42,11 +42,11 @@ class PublishedDataset(Dataset):
         self.classes = tuple(entry["classes"])
 
     def generate(self, folder: Path) -> Mapping[str, Sequence[Sample]]:
-        """Return the samples; their files are fetched by others."""
+        """Return the samples; their files are fetched separately."""
         return {domain: self._samples(domain) for domain in self.domains}
 
     def fingerprint(self) -> str:
-        """Return a digest of the facts that decide the samples and their order."""
+        """Return a digest of the facts that determine the samples and their order."""
         decisive = {key: self.entry.get(key) for key in DECISIVE}
         return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()[:16]
 
@@ -68,9 +68,9 @@ class PublishedDataset(Dataset):
 def published_labels(entry: Mapping[str, Any], domain: str) -> list[str]:
     """Return the classes of a domain's samples in the order of the published files.
 
-    The `order` of an entry names the classes in the order of their `blocks`, by default
+    The `order` of an entry lists the classes in the order of their `blocks`, by default
     that of `classes`, and by domain the `rounds` in which the blocks come, as numbers
-    of samples of each class.
+    of samples per class.
     """
     order = entry.get("order", {})
     blocks = order.get("blocks", entry["classes"])
@@ -91,12 +91,12 @@ def draw_published(
 ) -> tuple[Rows, Rows]:
     """Return the labelled and the unlabelled rows of a trial, by the authors' rule.
 
-    The rule walks the classes in `class_order`. A class of `per_class` samples or fewer
-    is labelled as a whole and takes nothing from the random stream. Any other class of
-    n samples takes n numbers, in the order of its samples: those with the `per_class`
-    smallest are labelled; those with the `unlabelled` largest, or by default all
-    others, are unlabelled. Rows are places in the published files, ascending. The seed
-    is the number of the trial, for source and target alike.
+    The rule visits the classes in `class_order`. A class of at most `per_class` samples
+    is labelled as a whole and uses no random numbers. Any other class of n samples uses
+    n numbers, in the order of its samples: those with the `per_class` smallest are
+    labelled; those with the `unlabelled` largest, or by default all others, are
+    unlabelled. Rows are positions in the published files, ascending. The seed is the
+    number of the trial, for both source and target.
     """
     names = np.asarray(labels)
     if unknown := sorted(set(names.tolist()) - set(class_order)):
@@ -104,7 +104,7 @@ def draw_published(
             f"published splits: expected labels among {', '.join(class_order)}, got "
             f"{', '.join(map(repr, unknown))}. Name the classes as the catalogue does."
         )
-    # The legacy generator, because it gives the numbers of the authors' MATLAB.
+    # The legacy generator gives the same numbers as the authors' MATLAB.
     stream = np.random.RandomState(trial)
     drawn, left = [np.empty(0, np.intp)], [np.empty(0, np.intp)]
     for rows in (np.flatnonzero(names == name) for name in class_order):
@@ -126,9 +126,9 @@ def packed_digest(masks: ArrayLike) -> str:
 def check_published_splits(
     where: str, labels: ArrayLike, class_order: Sequence[str], stored: Mapping[str, Any]
 ) -> None:
-    """Raise DataError unless the domain `where` gives the ten masks that are `stored`.
+    """Raise DataError unless the domain `where` gives the ten `stored` masks.
 
-    These are its `per_class`, `n` and `sha256` in ``published-splits.json``.
+    Their `per_class`, `n` and `sha256` are in ``published-splits.json``.
     """
     n, per_class = np.size(labels), stored["per_class"]
     masks = np.zeros((TRIALS, n), dtype=bool)

@@ -1,16 +1,15 @@
 """Resources of published data sets: fetched, unpacked, verified, and recorded.
 
-A resource is a part of a data set that is fetched as one, in the first of several ways
-that succeeds: as files, from an archive, or from Parquet files of images. Where one
-published file holds many samples, files of samples are made of it, texts or rows.
-The forms of `make`, of a resource in the catalogue, are
+A resource is a part of a data set that is fetched as a unit, by the first of several
+methods that succeeds: as files, from an archive, or from Parquet files of images. A
+published file of many samples is split into files of texts or rows. Forms of `make`:
 
 ``format: lists``
     `file` is JSON: lists of ``[text, class]``, of which `lists` names those to use.
 ``format: columns``
-    `file` names a file per domain, a row per line: numbers separated by commas, ``?``
-    where one is missing. They are `columns` and, last, the code of the class; higher
-    codes are the last class, too. In the columns `no_zero`, zeros are missing.
+    `file` names one file per domain, one row per line: numbers separated by commas, or
+    ``?`` if missing. They are `columns` and, last, the code of the class; higher codes
+    also mean the last class. In the columns `no_zero`, zeros mark missing numbers.
 """
 
 from __future__ import annotations
@@ -45,8 +44,8 @@ log = logging.getLogger(__name__)
 
 ARCHIVES = "archives"
 TEXTS, BOTH = "texts", "paired"
-MOST_MISSING = 0.5  # of a domain's rows; a column where more lack a number is left out
-MOST_BYTES = 8 * 2**30  # of members together; features of Office-Home have 0.5 GB
+MOST_MISSING = 0.5  # share of a domain's rows; columns with more are dropped
+MOST_BYTES = 8 * 2**30  # total of members; Office-Home's features have 0.5 GB
 KEYS_OF_WAYS = {
     "files": (),
     "archive": ("inner", "members", "tree", "folders"),
@@ -56,7 +55,7 @@ KEYS_OF_WAYS = {
 
 @dataclass(frozen=True)
 class _FetchMethod:
-    """One way to a resource: downloads, and how they give its files."""
+    """One method of fetching a resource: downloads, and how they become its files."""
 
     kind: str
     downloads: tuple[RemoteFile, ...]
@@ -80,14 +79,14 @@ def fetch_resource(
     output: str | Path,
     mirror: str | None = None,
 ) -> None:
-    """Put a resource of a data set in place, unless it is complete, and record it.
+    """Fetch a resource of a data set, unless it is complete, and record it.
 
-    Archives stay in the folder ``archives`` beside that of the data set, because other
+    Archives stay in the folder ``archives`` next to that of the data set, because other
     resources may need them. `mirror`, by default CDSPP_MIRROR, is tried first.
 
     The record `output` has `files` (relative to its folder), the `origin` of each
     download and, for images, texts and tables, `images` (by domain, in the published
-    order). DataError lists why no way succeeded; there is no record then.
+    order). DataError lists why every method failed; no record is written then.
     """
     record = Path(output)
     entry = _entry_of(load_catalogue(catalogue), dataset, f"{catalogue}: no data set")
@@ -141,7 +140,7 @@ def _read_way(way: Entry) -> _FetchMethod:
 
 
 class _Resource:
-    """A resource of the catalogue, where it is to be, and where to look first."""
+    """A resource of the catalogue, its folder, and the place to search first."""
 
     def __init__(
         self, entry: Entry, own: Entry, catalogue: Path, work: Path, mirror: str | None
@@ -150,7 +149,7 @@ class _Resource:
         ways = [_read_way(way) for way in own.get("ways", [])]
         if not ways:
             raise DataError("there is no way to get it.")
-        # What one way says of a file holds for the same file from another.
+        # Checks of a file given for one method also apply in the others.
         last = [way for way in ways if way.kind == "files"]
         files = dict(pair for way in [*ways, *last] for pair in way.files.items())
         with_images = {way.kind == "parquet" or way.tree is not None for way in ways}
@@ -165,12 +164,13 @@ class _Resource:
                 self.images.domains_by(way.folders)
         self.files, self.folder, self.work = files, work.parent, work
         self.mirror = mirror = mirror or os.environ.get("CDSPP_MIRROR")
-        # A way all of whose downloads lie in a mirror needs no network: it goes first.
+        # A method whose downloads are all in a mirror needs no network, so it comes
+        # first.
         ways.sort(key=lambda way: not all(in_mirror(f, mirror) for f in way.downloads))
         self.ways = ways
 
     def check(self) -> dict[str, list[str]]:
-        """Return the images by domain; an error says what is not there, or differs."""
+        """Return the images by domain; an error names missing and different files."""
         if self.images is not None:
             return self.images.check(self.folder)
         for name, file in self.files.items():
@@ -199,8 +199,8 @@ class _Resource:
     def _archive(self, way: _FetchMethod) -> dict[str, str]:
         (archive,) = way.downloads
         folder, take = self.folder.parent / ARCHIVES, partial(self._take, way)
-        # Known by its checksum, an archive stays even if it lacks a member: no other
-        # copy would have it. Of any other the next place may have a better one.
+        # An archive with a checksum stays even if it lacks a member, as any other
+        # copy would. Without one, the next address may have a better copy.
         origin = self._fetch(archive, folder, None if archive.digests else take)
         if archive.digests:
             take(folder / archive.name)
@@ -244,7 +244,7 @@ class _Resource:
 
 
 def _extract_all(archive: Path, folder: Path, members: Entry, name: str) -> None:
-    """Unpack one member for each pattern; DataError where there is none, or several."""
+    """Unpack one member per pattern; DataError if there is none, or several."""
     seen: list[str] = []
 
     def place(member: str) -> str | None:
@@ -263,8 +263,8 @@ def _extract_all(archive: Path, folder: Path, members: Entry, name: str) -> None
 def make_files(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
     """Write the files of the samples from those that were fetched into `folder`.
 
-    `how` is `make` in the `entry`, `work` a folder for files that are not whole yet.
-    Return paths by domain: of texts as published, or of the one file of rows.
+    `how` is `make` in the `entry`, `work` a folder for unfinished files. Returns paths
+    by domain, of texts as published, or of the single file of rows.
     """
     if how["format"] == "lists":
         return _make_texts(how, entry, folder, work)
@@ -272,7 +272,7 @@ def make_files(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
 
 
 def _make_texts(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
-    """Write ``texts/<domain>/<number>.txt``, those of pairs once, as ``paired``."""
+    """Write ``texts/<domain>/<number>.txt``, and those of pairs once, as ``paired``."""
     path = folder / how["file"]
     dealt = _split_texts(path, how["lists"], entry)
     counts = Counter(chain.from_iterable(dealt.values()))
@@ -292,7 +292,7 @@ def _make_texts(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
 
 
 def _split_texts(path: Path, lists: Sequence[str], entry: Entry) -> Paths:
-    """Give the first texts of each class to the pairs, others to domains in turn."""
+    """Assign the first texts of a class to the pairs, the rest to domains in turn."""
     content, texts = read_json(path), Paths((name, []) for name in entry["classes"])
     try:
         for text, label in chain.from_iterable(content[name] for name in lists):
@@ -315,7 +315,7 @@ def _split_texts(path: Path, lists: Sequence[str], entry: Entry) -> Paths:
 
 
 def _make_rows(how: Entry, entry: Entry, folder: Path, domain: str) -> str:
-    """Write the rows of a domain, class by class; means stand for missing numbers."""
+    """Write the rows of a domain, class by class; means replace missing numbers."""
     path, names = folder / how["file"][domain], np.array(how["columns"], np.str_)
     rows = np.array(list(_numbers(path, len(names) + 1)))
     X, codes = rows[:, :-1], np.minimum(rows[:, -1], len(entry["classes"]) - 1)

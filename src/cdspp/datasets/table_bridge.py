@@ -1,4 +1,4 @@
-"""What two of the user's tables share besides labels, and what more they may share."""
+"""Columns and rows that two tables share, or may share, besides labels."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import TABLE_SPECIFIC, DomainRows, complete, read_domain
 
 SAME_NAMES, NONE = "same-names", "none"
-# Two classes in tables of scikit-learn are 0.79 apart at most; 5 is of methods.bridge.
+# Two classes in scikit-learn's tables differ by 0.79 at most; 5: see methods.bridge.
 MOST_APART, SPREADS_APART = 0.85, 5.0
-# By content only: near as two samples of one distribution, and every other column of
-# both files several times as far. Of 5496 pairs in unrelated tables none is.
+# By content only: as near as two samples of one distribution, while every other column
+# of both files is several times as far. None of 5496 pairs in unrelated tables is.
 NEAR, OTHERS_APART = 0.15, 4.0
 FEWEST_ROWS, FEWEST_VALUES, FEWEST_IDS, MOST_PAIRS = 20, 10, 20, 10_000  # of columns
 LEVELS = np.linspace(0.05, 0.95, 19)
-# Of ten letters one may differ: colour and color, but not height and weight (0.83),
-# hypertension and hypotension (0.87). Short words are equal: heat is not wheat.
+# One of ten letters may differ: colour and color, but not height and weight (0.83), or
+# hypertension and hypotension (0.87). Short words must be equal: heat is not wheat.
 SAME_WORD, SHORT = 0.88, 9
 SIZES = {
     "length": {"um": 1e-6, "mm": 1e-3, "cm": 1e-2, "dm": 0.1, "m": 1.0, "km": 1e3},
@@ -51,9 +51,9 @@ def shared_columns(
     """Return pairs of columns that both tables share, a note, and source factors.
 
     `option` is "same-names", "none" or pairs ``a=b,c=d*10`` of a source and a target
-    column, perhaps times a number: in the source's unit; "same-names" may be among the
-    pairs. By default columns of equal names are shared, unless these only count. Times
-    its factor, each source column is in the unit of the target.
+    column, optionally times a number that converts to the source's unit; "same-names"
+    may be among the pairs. By default columns of equal names are shared, unless the
+    names only count. Times its factor, each source column has the target's unit.
     """
     factors, note = np.ones(source.X.shape[1]), ""
     texts = re.split(r"\s*,\s*", option or SAME_NAMES) if option != NONE else []
@@ -119,9 +119,9 @@ def read_pairs(
     *,
     impute: bool = False,
 ) -> tuple[tuple[Rows, Rows], str]:
-    """Read objects described as source and as target rows, and say how many there are.
+    """Read objects described as source and as target rows; report their number.
 
-    Pairs are joined by identifiers, or row by row where neither file has any.
+    Pairs are matched by identifiers, or row by row if neither file has any.
     """
     read = [
         _match_features(read_domain(path, how, rows.encoder), rows, impute)
@@ -173,7 +173,7 @@ def in_order(rows: DomainRows, names: Sequence[str], owner: str) -> DomainRows:
 
 
 class ColumnName(NamedTuple):
-    """The text of a name, its words sorted, and of its unit a kind ("") and a size."""
+    """A parsed name: its sorted words, and of its unit a kind ("") and a size."""
 
     text: str
     words: tuple[str, ...]
@@ -181,7 +181,7 @@ class ColumnName(NamedTuple):
     size: float
 
     def agrees(self, other: ColumnName) -> bool:
-        """Return whether words are equal but for order and spelling, and units fit."""
+        """Return whether words agree except for order and spelling, and units fit."""
         if not self.words or len({self.kind, other.kind, ""}) > 2:
             return False
         alike = all(map(_same_word, self.words, other.words))
@@ -206,7 +206,7 @@ def _same_word(one: str, other: str) -> bool:
 class ColumnSuggestion(NamedTuple):
     """A source and a target column that may mean the same.
 
-    `distance` is the mean gap of quantiles, less the median and over the spread.
+    `distance` is the mean gap of quantiles, after centring by median and scaling.
     """
 
     source: str
@@ -217,7 +217,7 @@ class ColumnSuggestion(NamedTuple):
     ratio: float
 
     def __str__(self) -> str:
-        """Write the pair as `--shared` takes it."""
+        """Return the pair in the syntax of `--shared`."""
         times = "" if self.times == 1 else f"*{self.times:.10g}"
         return f"{self.source}={self.target}{times}"
 
@@ -232,19 +232,19 @@ class _Column(NamedTuple):
     name: str
     read: ColumnName
     free: bool
-    few: bool  # values, of which quantiles say little
+    few: bool  # too few values for quantiles
     curve: NDArray[np.float64]
     spread: float
 
 
-@np.errstate(all="ignore")  # of huge numbers, which agree with nothing
+@np.errstate(all="ignore")  # for huge numbers, which match nothing
 def propose_columns(
     source: DomainRows, target: DomainRows, shared: Collection[tuple[int, int]]
 ) -> list[ColumnSuggestion]:
-    """Suggest pairs of columns that are not shared yet, each column once at most.
+    """Suggest pairs of columns that are not shared yet, each column at most once.
 
-    Either names agree but for units, case, order and spelling of words, and contents do
-    not contradict; or contents agree, and no other column of either file comes near.
+    Either names agree except for units, case, order and spelling of words, and contents
+    do not contradict; or contents agree, and no other column of either file is similar.
     """
     if source.X.shape[1] * target.X.shape[1] > MOST_PAIRS:
         return []
@@ -254,7 +254,7 @@ def propose_columns(
     candidates = []
     for (i, one), (j, other) in product(enumerate(ours), enumerate(theirs)):
         by_name, far = one.read.agrees(other.read), OTHERS_APART * gaps[i, j]
-        unique = gaps.size > 2 and gaps[i, j] <= NEAR  # a single pair is no evidence
+        unique = gaps.size > 2 and gaps[i, j] <= NEAR  # one pair is no evidence
         unique &= np.sum(gaps[i] <= far) + np.sum(gaps[:, j] <= far) == 2
         if one.free and other.free and (by_name or unique):
             best, likely = _compare(one, other)
@@ -268,17 +268,17 @@ def propose_columns(
 
 
 def _content_gap(one: _Column, other: _Column) -> float:
-    """Return the mean gap of quantiles as they are, infinite where they say little."""
+    """Return the mean gap of raw quantiles; infinite if they are too few."""
     if one.few or other.few or one.read[2:] != other.read[2:]:
         return math.inf
     return float(np.abs(one.curve - other.curve).mean() / max(one.spread, other.spread))
 
 
 def _compare(one: _Column, other: _Column) -> tuple[ColumnSuggestion, bool]:
-    """Return the numbers on two columns, and whether they allow equal names."""
+    """Return the numbers on two columns, and whether these allow equal names."""
     mine, yours = ((c.curve - np.median(c.curve)) / c.spread for c in (one, other))
     distance, ratio = float(np.abs(mine - yours).mean()), one.spread / other.spread
-    times = other.read.size / one.read.size  # NaN where a name has no unit
+    times = other.read.size / one.read.size  # NaN if a name has no unit
     likely = distance <= MOST_APART or (one.few and other.few)
     likely &= not abs(np.log(ratio / times)) > np.log(SPREADS_APART)
     texts = [" ".join(column.read.words) for column in (one, other)]
@@ -288,7 +288,7 @@ def _compare(one: _Column, other: _Column) -> tuple[ColumnSuggestion, bool]:
 
 
 def _columns(rows: DomainRows, shared: Collection[int]) -> Iterator[_Column]:
-    """Yield the columns that vary and whose names hold for more than one table."""
+    """Yield the columns that vary and are valid for more than one table."""
     stems = [re.sub(r"\d+$", "", name) for name in rows.features]
     counts, specific = Counter(stems), rows.table_specific
     for place, (name, stem) in enumerate(zip(rows.features, stems, strict=True)):
@@ -298,13 +298,13 @@ def _columns(rows: DomainRows, shared: Collection[int]) -> Iterator[_Column]:
             continue
         curve = np.quantile(values, LEVELS)
         if spread := np.abs(curve - np.median(curve)).mean():
-            free = place not in shared and not {*",="} & {*name}  # as --shared is read
+            free = place not in shared and not {*",="} & {*name}  # syntax of --shared
             few = len({*curve.tolist()}) < FEWEST_VALUES
             yield _Column(name, read_name(name), free, few, curve, spread)
 
 
 def common_ids(*tables: DomainRows) -> set[str]:
-    """Return the ids in all tables, if many, with a name, and no count of rows."""
+    """Return the ids in all tables if they are many, named, and not row numbers."""
     once = [{k for k, n in Counter(rows.ids).items() if n == 1} for rows in tables]
     common = set.intersection(*once)
     named = all(rows.has_ids and not rows.is_index for rows in tables)

@@ -1,4 +1,4 @@
-"""What the cells of a table are: numbers, days, booleans or text, and how written."""
+"""Cells of a table: numbers, days, booleans or text, and their formats."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ NUMBER, BOOLEAN, TEXT, DATE, NESTED = "number", "boolean", "text", "date", "nest
 ISO, AMBIGUOUS = "ISO8601", "ambiguous order"
 BOOLEANS = {"true": 1.0, "false": 0.0}
 CONTAINERS = (list, tuple, dict, set, np.ndarray)
-# Groups of three, or as in India of two before the last three.
+# Groups of three digits, or in India of two before the last three.
 _THOUSANDS = re.compile(
     r"[+-]?[1-9](\d{0,2}(,\d{3})+|\d?(,\d{2})+,\d{3})(\.\d*)?([eE][+-]?\d+)?"
 )
-AMBIGUOUS_NUMBER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")  # decimals, or a thousand
+AMBIGUOUS_NUMBER = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")  # decimals or thousands
 _EXCHANGED = str.maketrans(".,", ",.")
-# Full-width signs, the sign of minus, and blanks that keep a number on one line.
+# Full-width and minus signs, and blanks that keep a number on one line.
 _USUAL = str.maketrans(
     "０１２３４５６７８９．，＋－−\u00a0\u2009\u202f\u3000", "0123456789.,+--    "
 )
-# Thousands that blanks or apostrophes part, before either decimal sign.
+# Thousands separated by blanks or apostrophes, before either decimal sign.
 _SPACED = re.compile(r"[+-]?[1-9]\d{0,2}(?:[ '’]\d{3})+(?:[.,]\d*)?")
-# The highest first, second and third part of a date.
+# The maximum of the first, second and third part of a date.
 _ORDERS = {"dmy": (31, 12, 9999), "mdy": (12, 31, 9999), "ymd": (99, 12, 31)}
 _DATE = re.compile(r"(\d{1,4})([-/.])(\d{1,2})\2(\d{1,4})([ T]\d{1,2}:\d{2}\S*)?")
 
@@ -43,7 +43,7 @@ def is_null(cell: Any) -> bool:
 def column_kind(cells: pd.Series) -> str:
     """Return the kind of a column.
 
-    Half of the cells make a column of numbers, where a stray word is a fault.
+    A column of numbers has at least half numbers; a stray word in it is a fault.
     """
     import pandas as pd
 
@@ -56,7 +56,7 @@ def column_kind(cells: pd.Series) -> str:
     values = cells.to_numpy(dtype=object)
     if isinstance(next((c for c in values if c is not None), None), CONTAINERS):
         return NESTED
-    with suppress(TypeError, ValueError):  # nearly all columns, at once
+    with suppress(TypeError, ValueError):  # fast path for nearly all columns
         values.astype(np.float64)
         words = all(isinstance(cell, (bool, np.bool_)) for cell in values)
         return BOOLEAN if words and len(values) else NUMBER
@@ -74,7 +74,7 @@ def column_kind(cells: pd.Series) -> str:
 
 
 def decimal_sign(cells: pd.Series) -> str:
-    """Return the decimal sign of a column; ``?`` follows where thousands have it."""
+    """Return the decimal sign of a column, followed by ``?`` if it may be thousands."""
     signs = set[str]()
     for cell in cells.to_numpy(dtype=object):
         if isinstance(cell, str) and ("." in cell or "," in cell and "," not in signs):
@@ -82,22 +82,22 @@ def decimal_sign(cells: pd.Series) -> str:
             if AMBIGUOUS_NUMBER.fullmatch(text):
                 signs.add(".?" if "." in text else ",?")
             elif not math.isnan(number(text)):
-                return "."  # a comma elsewhere is a fault
+                return "."  # commas elsewhere are faults
             elif not math.isnan(number(text, ",")):
                 signs.add(",")
     return "," if "," in signs else "".join(sorted(signs))
 
 
 def number_text(cell: str) -> str:
-    """Return a number without blanks or apostrophes in it, with the usual digits."""
+    """Return a number in ASCII digits, without blanks or apostrophes."""
     text = (cell if cell.isascii() else cell.translate(_USUAL)).strip()
     return re.sub("[ '’]", "", text) if _SPACED.fullmatch(text) else text
 
 
 def number(cell: Any, decimal: str = ".") -> float:
-    """Return a cell as Python's `float` reads it, NaN where it is no number.
+    """Return a cell as Python's `float` reads it; NaN if it is not a number.
 
-    The other sign than `decimal` may part thousands.
+    The other sign than `decimal` may separate thousands.
     """
     if isinstance(cell, str):
         text = number_text(cell)
@@ -111,7 +111,7 @@ def number(cell: Any, decimal: str = ".") -> float:
 
 
 def texts(cells: pd.Series) -> list[str | None]:
-    """Return the text of each cell without blanks around it, None where it is empty."""
+    """Return the text of each cell without surrounding blanks; None if it is empty."""
     values = cells.to_numpy(dtype=object)
     try:
         text_of = {c: None if is_null(c) else str(c).strip() for c in {*values}}
@@ -121,9 +121,9 @@ def texts(cells: pd.Series) -> list[str | None]:
 
 
 def date_form(cells: pd.Series) -> str:
-    """Return the format of dates as text: the only possible, or points after the day.
+    """Return the format of dates in text: the only possible one; day first with points.
 
-    Only four digits are surely a year.
+    Only four digits are certainly a year.
     """
     matches = [_DATE.fullmatch(text) for text in texts(cells) if text]
     parts = [match.group(1, 3, 4) for match in matches if match]
@@ -141,7 +141,7 @@ def date_form(cells: pd.Series) -> str:
 
 
 def days_of(cells: pd.Series, form: str) -> pd.Series:
-    """Return cells as days without a time zone, NaT where one is missing or no date."""
+    """Return cells as days without a time zone; NaT if missing or not a date."""
     import pandas as pd
 
     if isinstance(cells.dtype, pd.PeriodDtype):
@@ -154,7 +154,7 @@ def days_of(cells: pd.Series, form: str) -> pd.Series:
 
 
 def _day(cell: Any) -> Any:
-    """Return a cell without its time of day, as text in which pandas finds the date."""
+    """Return a cell without its time of day, as text that pandas can parse."""
     if is_null(cell):
         return None
     if isinstance(cell, str):

@@ -1,4 +1,4 @@
-"""Columns of a table as numbers: the encoding is decided once and kept."""
+"""Columns of a table as numbers, by an encoding that is decided once and stored."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 REFUSED = {"text": "text", "date": "dates", "nested": "lists or dictionaries"}
-EITHER = "point or comma"  # in place of a decimal sign
+EITHER = "point or comma"  # undecided decimal sign
 TOO_MANY = "too many values"  # for one-hot: nearly all cells differ
 DATE_PARTS = {"year": "year", "month": "month", "day": "day", "weekday": "day_of_week"}
 NOT_KEPT = (
@@ -38,10 +38,10 @@ NOT_KEPT = (
 
 @dataclass(frozen=True)
 class EncodedColumn:
-    """How one column becomes numbers.
+    """The encoding of one column.
 
-    `form` is that of `CATEGORIES` or `DATES`, or a library; `sign` the decimal sign of
-    numbers or the format of dates; `values` are the categories, sorted.
+    `form` is one of `CATEGORIES` or `DATES`, or a library; `sign` is the decimal sign
+    of numbers or the format of dates; `values` are the sorted categories.
     """
 
     name: str
@@ -52,12 +52,12 @@ class EncodedColumn:
     shares: tuple[float, ...] = ()
 
     def encode(self, cells: pd.Series) -> NDArray[np.float64]:
-        """Return the numbers of cells, a column for each feature that they become."""
+        """Return the numbers of cells, with one column per resulting feature."""
         import pandas as pd
 
         values: NDArray[Any] = cells.to_numpy(dtype=object)
         if self.kind == kinds.NUMBER:
-            # As Python's `float` reads them, to the last bit.
+            # Exactly as Python's `float` reads them.
             if pd.api.types.is_numeric_dtype(cells.dtype):
                 floats = cells.to_numpy(dtype=np.float64, na_value=np.nan)
                 return np.asarray(floats)[:, None]
@@ -126,11 +126,11 @@ def column_faults(
 def with_signs(
     columns: Sequence[EncodedColumn], table: pd.DataFrame, decimal: str | None
 ) -> list[EncodedColumn]:
-    """Return columns with the decimal signs that their numbers have in a table.
+    """Return columns with the decimal signs of their numbers in a table.
 
-    Numbers such as 0,5 or 1,234.5 are clear. For 1.234, which may be 1234, `decimal`
-    decides, else the clear columns, semicolons between cells, or commas at the fit of
-    `columns`. Where these stand against decimals, or nothing for a comma, it is EITHER.
+    Numbers such as 0,5 or 1,234.5 are clear. For 1.234, which may be 1234, the sign
+    comes from `decimal`, else from clear columns, semicolons between cells, or commas
+    at the fit of `columns`. Without evidence, or if it is contradictory, it is EITHER.
     """
     numbers = [column for column in columns if column.kind == kinds.NUMBER]
     shown = {c.name: kinds.decimal_sign(table[c.name]) for c in numbers}
@@ -148,7 +148,7 @@ def with_signs(
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class TableEncoder(TransformerMixin, BaseEstimator):
-    """Turns the columns of a data frame into numbers and remembers how.
+    """Turns the columns of a data frame into numbers and remembers the encoding.
 
     Numbers stay as they are. Booleans, and the words true and false, become 1 and 0.
     Text and dates raise one DataError that names all such columns, unless `categories`
@@ -164,23 +164,23 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Encoding of dates: days since 1970, or year, month, day of the month and day of
         the week (0 is Monday).
     decimal : {'.', ','} or None, default=None
-        Decimal sign of numbers as text that may be thousands: 1.234 or 14,250. None
-        takes that of columns that are clear, such as 0,5, or else of a file with
-        semicolons, and refuses what these contradict.
+        Decimal sign of numbers in text that may be thousands: 1.234 or 14,250. None
+        uses that of clear columns, such as 0,5, or else of a file with semicolons, and
+        refuses contradictions.
     date_format : str or None, default=None
-        Format of dates written as text, in the notation of `datetime.strptime`, for
-        columns in which it matches a date. Other columns hold ISO dates, or dates of
-        which points or high numbers show the order.
+        Format of dates in text, in the notation of `datetime.strptime`, for columns in
+        which it matches a date. Other columns hold ISO dates, or dates whose order is
+        clear from points or high numbers.
     vectorise : {'skrub'} or None, default=None
-        Library that encodes text and dates in place of `categories` and `dates`:
+        Library that encodes text and dates instead of `categories` and `dates`:
         skrub's `TableVectorizer`, one-hot for up to 40 values of a column and tf-idf
         with a truncated SVD beyond. Needs ``pip install 'cdspp[tables]'``. A model file
-        keeps no such encoder.
+        cannot store this encoder.
 
     Attributes
     ----------
     columns_ : list of EncodedColumn
-        How each column is encoded.
+        The encoding of each column.
 
     Notes
     -----
@@ -206,7 +206,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     vectorise: str | None = None
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Decide how each column is encoded.
+        """Decide the encoding of each column.
 
         Parameters
         ----------
@@ -218,8 +218,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Raises
         ------
         DataError
-            Columns hold text or dates and no option encodes these, or cells that are no
-            numbers; the message names every such column.
+            Columns hold text or dates that no option encodes, or cells that are not
+            numbers; the message names every affected column.
         ValueError
             An option has an unknown value.
         """
@@ -251,7 +251,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return faults
 
     def _text_and_dates(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Return text and dates, read, for the library that is to encode them."""
+        """Return parsed text and dates for the library that encodes them."""
         import pandas as pd
 
         columns = {
@@ -293,27 +293,27 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return len(self.columns_)
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Return the columns as numbers, NaN where a number or a date is missing.
+        """Return the columns as numbers, NaN if a number or a date is missing.
 
         Parameters
         ----------
         X : DataFrame of shape (n_rows, n_columns)
-            Rows with the columns of the fit, in any order; others are ignored.
+            Rows with the columns of the fit, in any order; other columns are ignored.
 
         Returns
         -------
         numbers : ndarray of shape (n_rows, n_features)
-            One column for each name of `get_feature_names_out`.
+            One column per name of `get_feature_names_out`.
 
         Raises
         ------
         DataError
-            A column is missing, or cells are no numbers in a column of numbers.
+            A column is missing, or a column of numbers has other cells.
         """
         return self.encode(X, self.columns_in(X, self.decimal))
 
     def columns_in(self, X: Any, decimal: str | None = None) -> list[EncodedColumn]:
-        """Return the columns as a table has them, which may write numbers otherwise."""
+        """Return the columns as in a table that may write numbers differently."""
         check_is_fitted(self)
         header, fitted = [*map(str, X)], {c.name: c for c in self.columns_}
         present = {*header}
@@ -364,7 +364,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return frozenset(names)
 
     def notes(self, columns: Sequence[EncodedColumn] | None = None) -> list[str]:
-        """Say, for each encoding in use, which columns have it."""
+        """List, for each encoding in use, its columns."""
         groups = defaultdict(list)
         for column in self.columns_ if columns is None else columns:
             if column.form == SKRUB:
@@ -392,7 +392,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return +counts
 
     def to_dict(self) -> dict[str, Any]:
-        """Return options and columns in a form that JSON can hold."""
+        """Return options and columns in a form suitable for JSON."""
         if self.vectorise:
             raise DataError(NOT_KEPT)
         columns = [asdict(column) for column in self.columns_]
@@ -400,7 +400,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> Self:
-        """Return the encoder of `to_dict`; ValueError where it is damaged."""
+        """Restore the encoder from `to_dict`; ValueError if it is damaged."""
         try:
             encoder = cls(**{k: value for k, value in kept.items() if k != "columns"})
             words = ("name", "kind", "form", "sign")

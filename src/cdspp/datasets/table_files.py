@@ -1,4 +1,4 @@
-"""The user's files: tables of named columns, or arrays."""
+"""Files of the user: tables of named columns, or arrays."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ KNOWN = (
     ".csv, .tsv, .txt (or these with .gz), .parquet, .arrow, .feather, .xlsx, .npz, "
     ".npy, .safetensors or .mat"
 )
-PREAMBLE = "#", "%", "sep="  # how lines above a header begin
+PREAMBLE = "#", "%", "sep="  # first characters of lines above a header
 MOST_PREAMBLE = 100  # lines
-# No cell stands for a missing value: a class may be called NA.
+# No cell marks a missing value here: a class may be called NA.
 RAW: dict[str, Any] = {"header": None, "keep_default_na": False}
-SEPARATOR = "separator"  # of cells in a text file, among the `attrs` of its table
+SEPARATOR = "separator"  # key of the cell separator in a table's `attrs`
 _CHILD = "import sys; from cdspp.datasets.table_files import _send; _send(sys.argv[1])"
 
 
 @dataclass(frozen=True)
 class Columns:
-    """How the columns (or arrays) of a file are read, as `cdspp.read_table` takes it.
+    """How to read the columns (or arrays) of a file, as in `cdspp.read_table`.
 
-    `required` are "label" and "id" if a file must have those, where they have a name.
+    `required` contains "label" and "id" if a file must have them, if they are named.
     """
 
     label: str | None = None
@@ -73,7 +73,7 @@ class Columns:
 
 
 def no_column(option: str, name: str, names: Iterable[str]) -> str:
-    """Say that there is no column of a name, and which come near."""
+    """Return a message that a column is missing, with similar names."""
     by_fold = {text.casefold(): text for text in names if text}
     near = difflib.get_close_matches(name.casefold(), list(by_fold), n=3)
     shown = [repr(by_fold[fold]) for fold in near or list(by_fold)[:5]]
@@ -83,9 +83,9 @@ def no_column(option: str, name: str, names: Iterable[str]) -> str:
 
 
 def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
-    """Read cells or arrays by a file's ending; DataError says why they cannot be read.
+    """Read cells or arrays by the file's suffix; DataError explains why it cannot.
 
-    A table's index is the number of the record less one; its `attrs` may have a note.
+    A table's index is the record number minus one; its `attrs` may have a note.
     """
     suffix = path.suffix.lower()
     if suffix == ".gz" and (inner := Path(path.stem).suffix.lower()) in TEXT_FILES:
@@ -103,7 +103,7 @@ def read_file(path: Path, columns: Columns) -> pd.DataFrame | Arrays:
         return read(path)
     except (DataError, MemoryError):
         raise
-    except Exception as error:  # readers meet damaged files with any error there is
+    except Exception as error:  # readers raise any error for damaged files
         reason = short_message(error) or type(error).__name__
         fault = f"not a readable {kind} file ({reason})"
         raise DataError(f"{fault}. Save it again, or as CSV.") from error
@@ -123,7 +123,7 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
                 content.decode(UTF8)
             except UnicodeDecodeError:
                 text = content[: 2**20].decode(WINDOWS, "surrogateescape")
-                # Bytes that are no letters there, and those of control: no text at all.
+                # Bytes that are not letters, and control characters: not a text file.
                 odd = sum(not (c.isprintable() or c in "\t\r\n\xa0") for c in text)
                 encoding = UTF8 if odd else WINDOWS
         text, above = _without_preamble(content.decode(encoding), columns.label)
@@ -148,18 +148,18 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
 
 
 def _without_preamble(text: str, label: str | None) -> tuple[str, int]:
-    """Return a text with empty lines in place of those above its header, their number.
+    """Return a text with lines above its header blanked, and their number.
 
-    Of lines that differ in their number of cells, the header has the label's name;
-    otherwise it is the first that is no comment. A comment above with as many cells as
-    a row is the header.
+    If lines differ in their number of cells, the header is the line that contains the
+    label's name; otherwise it is the first line that is not a comment. A comment above
+    with as many cells as a row is the header.
     """
     lines = [*islice(io.StringIO(text, newline=""), MOST_PREAMBLE)]
     filled = [k for k, line in enumerate(lines) if line.strip()]
     cells = {k: re.split(r"[,;\t|]", lines[k]) for k in filled}
     named = [k for k in filled if label in (c.strip(' "\r\n') for c in cells[k])]
     first = next((k for k in filled if not lines[k].startswith(PREAMBLE)), 0)
-    last = max((k for k in filled if k < first), default=first)  # of the comments
+    last = max((k for k in filled if k < first), default=first)  # last comment
     if 1 < len(cells.get(last, ())) == len(cells.get(first, ())):
         first = last
     if named and len(cells[named[0]]) != len(cells[filled[0]]):
@@ -169,18 +169,18 @@ def _without_preamble(text: str, label: str | None) -> tuple[str, int]:
 
 
 def _text_cells(stream: TextIO, separator: str, label: str) -> pd.DataFrame:
-    """Return the records, split at the separator, or that of the header's names."""
+    """Return the records, split at the separator, or at that of the header's names."""
     import pandas as pd
 
     headers: dict[str, list[str]] = {}
     for each in [separator] if separator else SEPARATORS:
         stream.seek(0)
         headers[each] = []
-        with suppress(csv.Error):  # a cell may be too long to be one
+        with suppress(csv.Error):  # a cell may be too long
             records = csv.reader(stream, delimiter=each)
             filled = (cells for cells in records if "".join(cells).strip())
             headers[each] = [cell.strip() for cell in next(filled, [])]
-    # The label among them, or most; or a comma.
+    # The separator that finds the label, or most names; or a comma.
     separator = max(headers, key=lambda s: (label in headers[s], len(headers[s])))
     stream.seek(0)
     try:
@@ -192,8 +192,8 @@ def _text_cells(stream: TextIO, separator: str, label: str) -> pd.DataFrame:
         _check_records(stream, separator, "inside string" in str(error))
         raise DataError(f"cannot be read as {text} ({error}).") from error
     stream.seek(0)
-    # A short record is filled up with empty cells: only they, and cells of several
-    # lines, make it worth a look.
+    # A short record is padded with empty cells, so only these, and cells of several
+    # lines, need checking.
     n_lines = sum(1 for line in stream if not line.isspace())
     if n_lines > len(cells) or cells.iloc[:, -1].eq("").any():
         _check_records(stream, separator)
@@ -203,7 +203,7 @@ def _text_cells(stream: TextIO, separator: str, label: str) -> pd.DataFrame:
 
 def _check_records(stream: TextIO, separator: str, open_quote: bool = False) -> None:
     quote = "Remove it, or double it where it is part of a cell."
-    csv.field_size_limit(2**31 - 1)  # a stray quote may take in a whole file
+    csv.field_size_limit(2**31 - 1)  # a stray quote may enclose a whole file
     width = number = line = after = 0
     stream.seek(0)
     records = csv.reader(stream, delimiter=separator)
@@ -226,7 +226,7 @@ def _check_records(stream: TextIO, separator: str, open_quote: bool = False) -> 
 
 
 def _with_header(cells: pd.DataFrame) -> pd.DataFrame:
-    """Name the columns by the first row; leave out what has neither name nor cells."""
+    """Name the columns by the first row; drop columns with neither name nor cells."""
     header, rows = cells.iloc[0].map(str).str.strip(), cells.iloc[1:]
     rows = rows[rows.ne("").any(axis="columns")]
     used = header.ne("") | rows.ne("").any() | rows.empty
@@ -246,13 +246,13 @@ def _read_arrow(path: Path) -> pd.DataFrame:
 
 
 def _from_arrow(content: Any) -> pd.DataFrame:
-    """Return a table; lists of numbers, all of one length, become columns."""
+    """Return a table; lists of numbers, all of equal length, become columns."""
     import pandas as pd
 
-    content.validate(full=True)  # text that is no UTF-8 would be met much later
+    content.validate(full=True)  # invalid UTF-8 would fail much later
     table = content.to_pandas()
     for name in [f.name for f in content.schema if hasattr(f.type, "value_type")]:
-        with suppress(TypeError, ValueError):  # lists of words or of several lengths
+        with suppress(TypeError, ValueError):  # lists of words or of different lengths
             values = np.array(table[name].tolist(), dtype=np.float64)
             wide = pd.DataFrame(values, index=table.index).add_prefix(f"{name}_")
             table = pd.concat([table.drop(columns=name), wide], axis="columns")
@@ -265,9 +265,9 @@ def _from_arrow(content: Any) -> pd.DataFrame:
 def _read_xlsx(path: Path) -> pd.DataFrame:
     import pandas as pd
 
-    how: dict[str, Any] = {"read_only": False}  # else merged cells are not known
+    how: dict[str, Any] = {"read_only": False}  # merged cells are unknown otherwise
     with pd.ExcelFile(path, engine="openpyxl", engine_kwargs=how) as book:
-        # Of the first sheet that is no chart.
+        # The first sheet that is not a chart.
         cells = pd.read_excel(book, dtype=object, **RAW)
         first, *others = book.book.worksheets
         merged = [str(area) for area in first.merged_cells.ranges]
@@ -291,13 +291,13 @@ def _read_safetensors(path: Path) -> Arrays:
 
 def _read_npz(path: Path) -> Arrays:
     loaded = np.load(path, allow_pickle=False)
-    if isinstance(loaded, np.ndarray):  # of a file .npy
+    if isinstance(loaded, np.ndarray):  # from a .npy file
         return {"X": loaded}
     with loaded as archive:
         arrays = dict(archive)
     for name, value in arrays.items():
         sound = isinstance(value, np.ndarray)
-        if sound and value.dtype.kind == "U":  # NumPy takes any code for a letter
+        if sound and value.dtype.kind == "U":  # NumPy accepts any code as a letter
             codes = np.ascontiguousarray(value, value.dtype.newbyteorder("="))
             sound = bool((codes.reshape(-1).view(np.uint32) <= sys.maxunicode).all())
         if not sound:
@@ -306,8 +306,8 @@ def _read_npz(path: Path) -> Arrays:
 
 
 def _read_mat(path: Path) -> Arrays:
-    """Read a MATLAB file in a process of its own, which a damaged one may crash."""
-    # -P: modules of this folder are to stand in for none that SciPy imports.
+    """Read a MATLAB file in a separate process, because a damaged file may crash it."""
+    # -P: modules of this folder must not replace those that SciPy imports.
     command = [sys.executable, "-P", "-c", _CHILD, os.fspath(path)]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(command, capture_output=True, env=env, check=False)
@@ -337,13 +337,13 @@ def _send(path: str) -> None:
 
 
 def _as_numpy(value: Any, name: str) -> NDArray[Any]:
-    """Return a variable of MATLAB as NumPy would have it: vectors with one axis."""
+    """Return a MATLAB variable in NumPy's form: vectors with one axis."""
     array = np.asarray(value.toarray() if hasattr(value, "toarray") else value)
     if name == "X" or array.ndim != 2 or min(array.shape) != 1:
         return array
     if array.dtype.kind != "O":
         return array.ravel()
-    # In an array of cells, each is an array of its own.
+    # In a cell array, each cell is an array.
     cells = [np.asarray(cell).ravel().tolist() for cell in array.ravel()]
     values = [cell[0] if len(cell) == 1 else str(cell or "") for cell in cells]
     return np.array(values, dtype=object)

@@ -1,4 +1,4 @@
-"""Rows of a domain from the user's tables and arrays."""
+"""Rows of a domain, read from tables and arrays of the user."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 # Names of the arrays of labels and of identifiers.
 ARRAYS = {"label": ("y", "label", "labels"), "id": ("ids", "id")}
 FEATURES = "features"  # the array with the names of the columns
-# Kinds of columns that may be left out.
+# Kinds of columns that may be dropped.
 CONSTANT = "constant"
 KINDS = {"text": kinds.TEXT, "dates": kinds.DATE, CONSTANT: ""}
 REMEDIES = {
@@ -44,7 +44,7 @@ TABLE_SPECIFIC = (
     "shares of rows (frequency) and decompositions of text (skrub) hold for one table "
     "only. Columns of --categories one-hot can be shared."
 )
-# Labels of a row below all others, which sums them up; and numbers for missing ones.
+# Labels of a last row that holds totals; and numbers that mark missing ones.
 TOTALS = {"total", "totals", "sum", "mean", "average", "gesamt", "summe", "mittelwert"}
 TOTALS |= {"somme", "moyenne", "suma", "media", "soma", "合計", "合计", "总计"}
 MISSING_CODES = (-99.0, -999.0, -9999.0, -99999.0)
@@ -53,14 +53,14 @@ _WHOLE = re.compile(r"\A([+-]?[0-9]+)\.0*\Z")
 
 @dataclass(frozen=True, eq=False)
 class DomainRows:
-    """Rows of one domain as a file gives them.
+    """Rows of one domain, as read from a file.
 
-    `X` (n, d) has NaN where a number is missing; `labels` are empty where a row has
-    none, and `label` is their column, if there is one; `ids` are the row numbers from 1
-    where the file has none, and `is_index` if unnamed. `features` are empty where
-    columns have no names; `records` count the header; `dropped` are the columns to
-    leave out that were there; `missing_markers` are counted markers in place of labels;
-    `width` is the number of features in the file, where `scaling` left another.
+    `X` (n, d) has NaN for missing numbers; `labels` are empty for unlabelled rows, and
+    `label` is their column, if any; `ids` are the row numbers from 1 if the file has
+    none, and `is_index` if their column is unnamed. `features` is empty if columns have
+    no names; `records` count the header; `dropped` are the columns that were dropped;
+    `missing_markers` counts markers in the column of labels; `width` is the number of
+    features in the file, if `scaling` changed it.
     """
 
     path: str
@@ -80,7 +80,7 @@ class DomainRows:
     encoder: TableEncoder | None = None
 
     def described(self, role: str, other: DomainRows | None = None) -> str:
-        """Describe the rows in one line, and the classes that another file has, too."""
+        """Describe the rows in one line, and the classes shared with another file."""
         labelled = [label for label in self.labels if label]
         classes = counted(len(set(labelled)), "class")
         parts = [
@@ -97,7 +97,7 @@ class DomainRows:
         return f"{text}; classes: {len({*labelled} & {*other.labels})} in common"
 
     def places(self, names: Sequence[str]) -> list[int]:
-        """Return the places of features."""
+        """Return the positions of features."""
         places = {name: place for place, name in enumerate(self.features)}
         return [places[name] for name in names]
 
@@ -107,7 +107,7 @@ class DomainRows:
         return self.encoder.table_specific() if self.encoder else frozenset()
 
     def require_labels(self, *, of_all: bool = False) -> None:
-        """Raise DataError where no row has a label, or `of_all` some have none."""
+        """Raise DataError if no row has a label, or with `of_all` if some have none."""
         missing = [k for k, label in enumerate(self.labels, start=1) if not label]
         if of_all and 0 < len(missing) < len(self.labels):
             raise DataError(
@@ -124,14 +124,14 @@ class DomainRows:
         raise DataError(f"{self.path}: no row has a label, {fault}{words}. {remedy}")
 
     def copies(self, other: DomainRows) -> str:
-        """Say that nearly all rows of another file are in this one, if it is so."""
+        """Return a message if nearly all rows of another file are in this one."""
         same = {*self.features} == {*other.features}
         if not same or self.X.shape[1] != other.X.shape[1]:
             return ""
         theirs = other.X[:, other.places(self.features) or ...]
-        hashes = {hash(row.tobytes()) for row in self.X + 0.0}  # -0.0 is 0.0
+        hashes = {hash(row.tobytes()) for row in self.X + 0.0}  # turns -0.0 into 0.0
         equal = [k for row in theirs + 0.0 if (k := hash(row.tobytes())) in hashes]
-        # Of few values, equal rows are met by chance.
+        # With few values, equal rows occur by chance.
         if len(equal) < 0.9 * len(theirs) or 2 * len({*equal}) < len(theirs):
             return ""
         return (
@@ -141,7 +141,7 @@ class DomainRows:
         )
 
     def require_distinct_ids(self) -> None:
-        """Raise DataError where two rows have one id."""
+        """Raise DataError if two rows have the same id."""
         name, count = Counter(self.ids).most_common(1)[0]
         if count > 1:
             fault = f"the id {name!r} is there {count} times, expected once"
@@ -149,7 +149,7 @@ class DomainRows:
             raise DataError(f"{self.path}: {fault}. {remedy}")
 
     def require_names(self) -> None:
-        """Raise DataError where names are numbers, other than a count of columns."""
+        """Raise DataError if names are numbers, unless they count columns."""
         names, n = list(self.features), len(self.features)
         counts = [[str(k + first) for k in range(n)] for first in (0, 1)]
         words = (k for k in names if not kinds.is_null(k))
@@ -160,7 +160,7 @@ class DomainRows:
             raise DataError(f"{self.path}: {fault} {remedy}")
 
     def place(self, row: int, column: int) -> str:
-        """Say where a number stands in the file."""
+        """Return the location of a number in the file."""
         if not self.features:
             return f"{self.path}: row {row + 1}, feature {column + 1}"
         where = f"record {self.records[row]}" if self.records else f"row {row + 1}"
@@ -173,7 +173,7 @@ def read_domain(
     """Read a domain from a table or from arrays.
 
     A table has a header (CSV, TSV, Parquet, XLSX): `label` (empty, -1 or one of
-    `MISSING_MARKERS` where unlabelled) and `id` are optional columns, all others are
+    `MISSING_MARKERS` if unlabelled) and `id` are optional columns, and all others are
     features; a first column without a name holds ids. Arrays (NPZ, MATLAB) are `X`, in
     MATLAB also a matrix of another name, and optionally `y`, `ids` and `features`, the
     names of columns. The `encoder` of another table matches features by name.
@@ -200,7 +200,7 @@ def read_domain(
 def gather_rows(
     make: Callable[..., DomainRows], arguments: Iterable[tuple[Any, ...]]
 ) -> tuple[list[DomainRows], list[str]]:
-    """Return the rows of files, made of the arguments for each, and all faults."""
+    """Return the rows of files, read with the arguments for each, and all faults."""
     rows, faults = [], []
     for each in arguments:
         try:
@@ -213,7 +213,7 @@ def gather_rows(
 def _from_table(
     table: pd.DataFrame, path: str, columns: Columns, encoder: TableEncoder | None
 ) -> DomainRows:
-    # Not above: it needs scikit-learn, and most jobs read no table.
+    # Not at the top: it needs scikit-learn, and most jobs read no table.
     from cdspp.datasets.table_encoder import TableEncoder
 
     label, id_ = columns.named.values()
@@ -253,7 +253,7 @@ def _from_table(
 
 
 def _label_cells(rows: pd.DataFrame, name: str) -> list[Any]:
-    """Return the labels; refuse a last row that sums all others up, by its own."""
+    """Return the labels; refuse a last row of totals, judged by its label."""
     if name not in rows:
         return [""] * len(rows)
     labels: list[Any] = rows[name].tolist()

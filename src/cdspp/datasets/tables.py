@@ -1,4 +1,4 @@
-"""The user's tables: a data set with a file per domain, and a file as a data frame."""
+"""Tables of the user: a data set with a file per domain, and a file as a data frame."""
 
 from __future__ import annotations
 
@@ -38,16 +38,15 @@ _SUMMARY = {"notes", "features", "missing_markers"}  # keys that older files may
 class TablesDataset(Dataset):
     """A table or arrays per domain, read by `cdspp.datasets.table_rows.read_domain`.
 
-    The classes are the labels of all domains; a domain may lack some, and rows without
-    a label are predicted, not scored. With `paired`, those whose id is in every table
-    are the same object instead, and neither source nor target rows.
+    The classes are the labels of all domains; a domain may lack some, and unlabelled
+    rows are predicted, not scored. With `paired`, rows whose id is in every table are
+    the same object instead, and neither source nor target rows.
 
     `columns` are the names of the columns of labels and ids, and the encodings of
-    others, a value for all domains or by domain, as `Columns` takes it; `drop` names
-    columns to leave out; with `impute`, numbers that are missing become the mean of
-    their column; `keep_labels` are classes, as `cdspp.keep_labels` takes them. The JSON
-    file `memory` keeps digests of the files, and a file next to it their content.
-    ConfigError refuses a name that cannot be part of a path.
+    others, one value for all domains or one each, as in `Columns`; `drop` names columns
+    to leave out; with `impute`, missing numbers become column means; `keep_labels` are
+    classes, as in `cdspp.keep_labels`. The JSON file `memory` caches digests of the
+    files, and a file next to it their content. ConfigError: a name fits no path.
     """
 
     kind = "tables"
@@ -91,11 +90,11 @@ class TablesDataset(Dataset):
         return tuple(sorted(names - {""}))
 
     def contents(self) -> dict[str, dict[str, int]]:
-        """Return the number of rows of each class by domain; "" has those without."""
+        """Return the number of rows per class and domain; "" counts unlabelled rows."""
         return dict(self._summary["contents"])
 
     def notes(self) -> list[str]:
-        """Return sentences on rows, ids and classes for the user."""
+        """Return notes on rows, ids and classes for the user."""
         contents, words = self.contents(), self._summary["missing_markers"]
         labelled = {name: {*sizes} - {""} for name, sizes in contents.items()}
         notes = [
@@ -116,7 +115,7 @@ class TablesDataset(Dataset):
         return notes
 
     def fingerprint(self) -> str:
-        """Return a digest of the files' content and of how they are read."""
+        """Return a digest of the files' content and of the options of reading."""
         for path in self.tables.values():
             if not path.is_file():
                 raise DataError(f"{path}: no such file.")
@@ -129,12 +128,13 @@ class TablesDataset(Dataset):
         samples, pairs = {}, self._pairs
         for name, rows in self._rows.items():
             (folder / name).mkdir()
-            # What only one table knows has a name of its own, which no other shares.
+            # Columns fitted to one table get a name of their own, which no other table
+            # shares.
             specific = {k: f"{k} ({name} only)" for k in rows.table_specific}
             named = [specific.get(feature, feature) for feature in rows.features]
             features = np.asarray(named, dtype=np.str_)
             np.savez(folder / name / base.ROWS_NAME, X=rows.X, features=features)
-            # The same id is the same thing: rows that have none get one of their own.
+            # Equal ids mean the same object, so rows without ids get distinct ones.
             own = rows.ids if rows.has_ids else [f"{name}-{k}" for k in rows.ids]
             samples[name] = [
                 Sample(id_, "", label, paired=not label and id_ in pairs)
@@ -160,9 +160,9 @@ class TablesDataset(Dataset):
 
     @cached_property
     def _summary(self) -> dict[str, Any]:
-        """Numbers of rows by class, and of shared ids; kept, where there is memory."""
+        """Numbers of rows by class, and of shared ids; cached in `memory`, if given."""
         kept = self.memory and Path(self.memory).with_name("contents.json")
-        stamp, summary = self.fingerprint(), base.read_kept(kept)
+        stamp, summary = self.fingerprint(), base.read_cache(kept)
         if summary.get("fingerprint") == stamp and {*summary} >= _SUMMARY:
             return summary
         rows, pairs = self._rows, self._pairs
@@ -189,7 +189,7 @@ class TablesDataset(Dataset):
             "notes": [*filter(None, notes)],
             "features": {name: list(part.features) for name, part in rows.items()},
         }
-        base.write_kept(kept or None, summary)
+        base.write_cache(kept or None, summary)
         return summary
 
     @cached_property
@@ -204,7 +204,7 @@ class TablesDataset(Dataset):
                 require_distinct({name: part.labels for name, part in rows.items()})
             table_rows.require_dropped(self.drop, read)
         except DataError as error:
-            raise DataError(_in_a_study(str(error))) from error
+            raise DataError(_with_study_keys(str(error))) from error
         return rows
 
     def _read(self, domain: str) -> DomainRows:
@@ -213,7 +213,7 @@ class TablesDataset(Dataset):
             key: value.get(domain) if isinstance(value, Mapping) else value
             for key, value in self.columns.items()
         }
-        # Labels are in every table; rows of one or another may have no name.
+        # Labels are in every table; rows of some tables may be unnamed.
         columns = Columns(**how, drop=self.drop, required=("label",))
         rows = table_rows.read_domain(path, columns)
         rows = table_rows.complete(rows, impute=self.impute)
@@ -222,8 +222,8 @@ class TablesDataset(Dataset):
         return rows
 
 
-def _in_a_study(message: str) -> str:
-    """Return a message on tables with keys of a study file in place of options."""
+def _with_study_keys(message: str) -> str:
+    """Return a message on tables with keys of a study file instead of options."""
     message = re.sub(r"--(categories|dates|decimal)", r"columns.\1", message)
     message = message.replace("--date-format", "columns.date_format")
     message = re.sub(r"--(label|id) (?!and )([^\s,.]+)", r"columns: {\1: \2}", message)
@@ -234,12 +234,12 @@ def _in_a_study(message: str) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelledTable:
-    """Rows of a file, as `fit` and `SourceDomain` take them.
+    """Rows of a file, in the form that `fit` and `SourceDomain` take.
 
     `X` (n, d) has the features as numbers, with names, and `y` labels as text, empty
-    where a row has none; `ids` are the row numbers from 1 where the file has none;
+    for unlabelled rows; `ids` are the row numbers from 1 if the file has none;
     `notes` is one line on rows, labels, and how the columns were read; `encoder` holds
-    how the columns became numbers, None for files of arrays.
+    the encoding of the columns, None for files of arrays.
     """
 
     X: pd.DataFrame
@@ -249,7 +249,7 @@ class LabelledTable:
     encoder: TableEncoder | None
 
     def __repr__(self) -> str:
-        """Show how the file was read, and its first rows."""
+        """Show the notes and the first rows."""
         return f"{self.notes}\n{self.X.head()}"
 
 
@@ -319,7 +319,7 @@ def read_table(
         rows = table_rows.read_domain(Path(path), columns, encoder)
         rows = table_rows.complete(rows, impute=impute)
     except DataError as error:
-        # Arguments of Python in place of options.
+        # Arguments in Python instead of options.
         message = str(error).replace("--impute", "impute=True")
         message = message.replace("-format", "_format")
         message = re.sub(r"--drop ('[^']*'|[^\s,.]+)", r"drop=[\1]", message)

@@ -1,6 +1,6 @@
-"""Feature extractors of the package and from outside; importing this loads none.
+"""Feature extractors, built-in and external; importing this module loads none.
 
-One from outside is a class path (``extractor: "mine:Histogram"``) or an entry point
+An external one is a class path (``extractor: "mine:Histogram"``) or an entry point
 ``cdspp.extractors`` of an installed package.
 """
 
@@ -19,7 +19,7 @@ OFFERED = "cdspp.extractors"
 
 
 def available_extractors() -> tuple[str, ...]:
-    """List the identifiers of the extractors, those of installed packages among them.
+    """List the identifiers of the extractors, including those of installed packages.
 
     >>> "visual-words" in available_extractors()
     True

@@ -1,4 +1,4 @@
-"""The interface of every feature extractor: checked options and a record of itself."""
+"""The interface of every feature extractor: checked options and their record."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Extractor(ABC):
     """An extractor: a frozen record of options that turns inputs into features."""
 
     identifier: ClassVar[str]  #: Name in configuration and paths.
-    kind: ClassVar[str]  #: What it reads, "images", "texts" or another "view".
-    #: Modules that do the work; loaded on use, their versions are recorded.
+    kind: ClassVar[str]  #: Its input: "images", "texts" or another "view".
+    #: Modules that do the computation; loaded on use, with recorded versions.
     modules: ClassVar[tuple[str, ...]] = ("numpy",)
     keeps_width: ClassVar[bool] = False  #: Whether it keeps the number of features.
-    #: Whether its features have names that mean the same in other domains.
+    #: Whether its features have names with the same meaning in other domains.
     names_columns: ClassVar[bool] = False
 
     @property
     def needs_torch(self) -> bool:
-        """Return whether a network does the work."""
+        """Return whether the extractor uses a network."""
         return "torch" in self.modules
 
     @property
@@ -44,7 +44,7 @@ class Extractor(ABC):
         return 0.0
 
     def load(self) -> None:
-        """Import the modules that do the work."""
+        """Import the modules that do the computation."""
         for name in self.modules:
             import_module(name)
 
@@ -54,11 +54,11 @@ class Extractor(ABC):
         return ()
 
     def recorded_options(self) -> dict[str, Any]:
-        """Return the options on which the result depends."""
+        """Return the options that affect the result."""
         return asdict(self)
 
     def versions(self) -> dict[str, str]:
-        """Return the versions of the packages that do the work."""
+        """Return the versions of the packages that do the computation."""
         self.load()
         packages = sorted({name.partition(".")[0] for name in self.modules})
         return {name: str(sys.modules[name].__version__) for name in packages}
@@ -101,13 +101,13 @@ class Extractor(ABC):
         return None
 
     def width(self) -> int | None:
-        """Return how many features there will be, None where the data decide."""
+        """Return the number of features, None if the data determine it."""
         return None
 
     def seconds(self, n_rows: int, width: int) -> float:
-        """Return about how many processor seconds a domain of `n_rows` takes.
+        """Return the approximate processor seconds for a domain of `n_rows`.
 
-        The `width` is the number of features read or made, whichever is larger.
+        `width` is the larger of the numbers of features read and made.
         """
         return 2e-3 * n_rows
 
@@ -120,7 +120,7 @@ class FileExtractor(Extractor):
         """Return the features of `files`, one row per file, dense or CSR."""
 
     def extract_named(self, files: Sequence[Path]) -> tuple[Any, Any]:
-        """Return the features of `files`, and the names of the columns if any."""
+        """Return the features of `files`, and the names of the columns, if any."""
         return self.extract(files), None
 
 
@@ -147,13 +147,13 @@ class ViewExtractor(Extractor):
 
 
 def read_image(path: Path, mode: str) -> Image:
-    """Read an image as ``RGB`` or ``L``, upright, transparent parts white."""
+    """Read an image as ``RGB`` or ``L``, upright, with transparent parts in white."""
     from PIL import Image, ImageOps
 
     try:
         with Image.open(path) as stored:
             image = ImageOps.exif_transpose(stored)
-            if image.mode.startswith("I"):  # 16 bits; Pillow would cut the values off
+            if image.mode.startswith("I"):  # 16 bits; Pillow would clip the values
                 values = np.clip(np.asarray(image, dtype=np.int64), 0, 65535)
                 image = Image.fromarray((values // 257).astype(np.uint8))
             if image.has_transparency_data:

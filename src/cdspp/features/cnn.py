@@ -26,12 +26,12 @@ logger = logging.getLogger(__name__)
 
 
 class _Network(NamedTuple):
-    """A network: where its layers end in the classifier, and its cost."""
+    """A network: the last layers before its classifier, and its cost."""
 
     layers: Mapping[str, int | None]
-    pooled: int  # values that enter the classifier
-    seconds: float  # of an image
-    megabytes: float  # of the weights and a pass
+    pooled: int  # inputs of the classifier
+    seconds: float  # per image
+    megabytes: float  # for the weights and a pass
 
 
 NETWORKS = {
@@ -50,8 +50,8 @@ PROGRESS_EVERY = 128
 class Cnn(FileExtractor):
     """Activations of one layer of a torchvision network.
 
-    Layers after `layer` do not run. Every pass takes the same number of images, black
-    ones at its end, since the last bits depend on how many pass at once.
+    Layers after `layer` do not run. Every pass takes the same number of images, padded
+    with black ones, because the last bits depend on the size of a pass.
     """
 
     identifier: ClassVar[str] = "cnn"
@@ -71,7 +71,7 @@ class Cnn(FileExtractor):
     #: ``square`` scales to 224 x 224; ``crop`` scales the shorter side to 256 and takes
     #: the 224 x 224 pixels in the middle.
     resize: str = "square"
-    device: str = "auto"  #: A torch device; ``auto`` takes CUDA where there is one.
+    device: str = "auto"  #: A torch device; ``auto`` uses CUDA if available.
 
     def __post_init__(self) -> None:
         """Check the options."""
@@ -87,11 +87,11 @@ class Cnn(FileExtractor):
 
     @classmethod
     def pretrained(cls, options: Mapping[str, Any]) -> str | None:
-        """Return the network where the options ask for its published weights."""
+        """Return the network if the options request its published weights."""
         return options["network"] if options["weights"] == PRETRAINED else None
 
     def width(self) -> int:
-        """Return how many features there will be."""
+        """Return the number of features."""
         return NETWORKS[self.network].pooled if self.layer == "pool" else 4096
 
     @property
@@ -106,7 +106,7 @@ class Cnn(FileExtractor):
         return NETWORKS[self.network].megabytes
 
     def seconds(self, n_rows: int, width: int) -> float:
-        """Return the processor seconds that a domain takes; start-up is one or two."""
+        """Return the processor seconds for a domain; start-up takes one or two more."""
         return 2 + NETWORKS[self.network].seconds * n_rows
 
     def load(self) -> None:
@@ -115,7 +115,7 @@ class Cnn(FileExtractor):
         super().load()
 
     def recorded_options(self) -> dict[str, Any]:
-        """Return the options; a file of weights by its checksum, not its path."""
+        """Return the options, with a file of weights as its checksum, not its path."""
         options = super().recorded_options() | {
             "device": str(torch_device(self.device))
         }
@@ -124,7 +124,7 @@ class Cnn(FileExtractor):
         return options
 
     def extract(self, files: Sequence[Path]) -> np.ndarray:
-        """Return the activations for `files`, one row an image, float32."""
+        """Return the activations for `files`, one row per image, float32."""
         import torch
 
         device = torch_device(self.device)
@@ -218,7 +218,7 @@ class Cnn(FileExtractor):
 
 
 def load_torchvision() -> Any:
-    """Return the module torchvision, also where its compiled operators do not load."""
+    """Return the module torchvision, even if its compiled operators do not load."""
     try:
         import torchvision
     except RuntimeError as error:

@@ -1,6 +1,6 @@
 """Features that need no computation: published matrices, and columns of tables.
 
-A *specification* says how published features are stored: `catalogue.published_spec`.
+A *specification* describes how published features are stored, see `published_spec`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Published(Extractor):
     ) -> tuple[Any, dict[str, Any]]:
         """Return the rows of the samples, (n, width) float32, and a record of the file.
 
-        Sample i is of the class ``labels[i]`` and in the row ``positions[i]``, counted
+        Sample i has the class ``labels[i]`` and is in row ``positions[i]``, counted
         from 0; the samples are all rows, unless the specification gives another number.
         """
         path = Path(folder) / spec["file"]
@@ -92,7 +92,7 @@ class Published(Extractor):
 
 @dataclass(frozen=True)
 class TableColumns(Extractor):
-    """Numbers of a table; their scale is that of the view (`scale`)."""
+    """Numbers of a table, scaled by the view's `scale`."""
 
     identifier: ClassVar[str] = "table"
     kind: ClassVar[str] = "tables"
@@ -143,21 +143,21 @@ def read_matrix(path: str | Path, spec: Spec, classes: Sequence[str]) -> Content
         MATLAB 5: variable `X` (k, 3), rows document, word, value, numbered from 1;
         variable `labels` as above.
     ``words``
-        Text, a document a line: ``<class> <word>:<value> <word>:<value> ...``, words
+        Text, a document per line: ``<class> <word>:<value> <word>:<value> ...``, words
         numbered from 1. A line without words is a row of zeros.
     ``csv``
-        A header; then d values, a label (code or class name) and a domain a line, of
-        which those of `domain` are read, letter case aside.
+        A header; then per line d values, a label (code or class name) and a domain, of
+        which those of `domain` are read, ignoring case.
 
-    `width` is d, `label_base` the code of the first of the `classes`, `rows` is n. Rows
-    keep the order of the file; sparse ones are a CSR array.
+    `width` is d, `label_base` is the code of the first of the `classes`, `rows` is n.
+    Rows keep the order of the file; sparse rows become a CSR array.
     """
     file = Path(path)
     check_spec(f"specification of {file}", spec)
     if not file.is_file():
         message = f"{file}: no such file. Fetch the data set's resource"
         raise DataError(f"{message} {spec.get('resource', 'that holds it')} first.")
-    # What is too large for float32 becomes infinite, which is checked below.
+    # Values too large for float32 become infinite, which is checked below.
     with np.errstate(over="ignore"):
         X, labels = _READERS[spec["format"]](file, spec, classes)
     n_rows, width = X.shape
@@ -214,7 +214,7 @@ def _load_variables(file: Path, *names: str) -> list[Any]:
     from scipy.io import loadmat, whosmat
     from scipy.io.matlab import MatReadError
 
-    # What SciPy was seen to raise on files with bytes changed or missing.
+    # Errors that SciPy raised on files with changed or missing bytes.
     damage = (MatReadError, zlib.error, MemoryError, ArithmeticError, UnboundLocalError)
     try:
         content = loadmat(file, variable_names=names, appendmat=False)

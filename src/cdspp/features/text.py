@@ -1,4 +1,4 @@
-"""TF-IDF of text files, documents and code alike."""
+"""TF-IDF of text files, for both documents and code."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CHARACTERS = "characters"
 class Text(FileExtractor):
     """TF-IDF of the files of one domain, fitted on all of them without labels.
 
-    Rows have length one, save those of documents without a term, which are zero.
+    Rows have unit length, except that documents without a term are zero.
     """
 
     identifier: ClassVar[str] = "text"
@@ -34,14 +34,14 @@ class Text(FileExtractor):
     modules = ("numpy", "scipy.sparse", "sklearn.feature_extraction.text")
 
     #: ``letters``: runs of two letters or more, so that ``snake_case`` is two tokens;
-    #: ``words``: digits and underscores join; ``characters``: each one, inside words.
+    #: ``words``: with digits and underscores; ``characters``: single ones in words.
     tokens: str = "letters"
     lowercase: bool = True  #: Whether capital and small letters are the same.
     stop_words: str | None = None  #: Words to leave out: ``english`` or none.
-    ngram: int = 1  #: Up to how many tokens in a row make a term.
+    ngram: int = 1  #: Largest number of consecutive tokens in a term.
     min_df: int = 2  #: Terms in fewer documents are left out.
     max_df: float = 1.0  #: Terms in more than this share of documents are left out.
-    max_features: int | None = None  #: Keep only so many of the most frequent terms.
+    max_features: int | None = None  #: Number of most frequent terms to keep.
     sublinear_tf: bool = True  #: Whether counts become 1 + their logarithm.
     encoding: str = "utf-8"  #: Encoding of the files.
 
@@ -62,11 +62,11 @@ class Text(FileExtractor):
             raise self.refuse("encoding", "the name of an encoding") from error
 
     def width(self) -> int | None:
-        """Return how many features there will be at most, None without a limit."""
+        """Return the maximum number of features, None without a limit."""
         return self.max_features
 
     def extract(self, files: Sequence[Path]) -> sparse.csr_array:
-        """Return the weights of the terms, as of `extract_named`."""
+        """Return the weights of the terms, as in `extract_named`."""
         return self.extract_named(files)[0]
 
     def extract_named(self, files: Sequence[Path]) -> tuple[sparse.csr_array, Any]:

@@ -1,4 +1,4 @@
-"""Views made of other views: principal components, and standardised shares."""
+"""Views computed from other views: principal components, and standardised shares."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from cdspp.features.base import ViewExtractor
 class Pca(ViewExtractor):
     """A view reduced to its principal components, per domain and without labels.
 
-    Give one of `n_components` and `energy`.
+    Give either `n_components` or `energy`.
     """
 
     identifier: ClassVar[str] = "pca"
     kind: ClassVar[str] = "view"
     modules: ClassVar[tuple[str, ...]] = ("numpy", "scipy.linalg")
 
-    n_components: int | None = None  #: How many components.
+    n_components: int | None = None  #: Number of components.
     energy: float | None = None  #: Share of the variance to keep, in (0, 1].
     center: bool = True  #: Whether to subtract the mean first.
 
@@ -40,7 +40,7 @@ class Pca(ViewExtractor):
             raise ConfigError(f"extractor pca: give {expected}, got {given}.")
 
     def width(self) -> int | None:
-        """Return how many features there will be, None for a share of the energy."""
+        """Return the number of features, None for a share of the energy."""
         return self.n_components
 
     def seconds(self, n_rows: int, width: int) -> float:
@@ -50,7 +50,7 @@ class Pca(ViewExtractor):
         return super().seconds(n_rows, width) + 1e-9 * smaller * products
 
     def reduce(self, X: Any) -> tuple[np.ndarray, Mapping[str, Any]]:
-        """Return the coordinates, float32, and how much variance they hold."""
+        """Return the coordinates, float32, and the share of the variance they hold."""
         n = self.n_components
         if n is not None and n > min(X.shape):
             message = f"extractor pca: n_components {n} is more than features of shape"
@@ -65,9 +65,9 @@ class SharesZscore(ViewExtractor):
     """Rows divided by their sum, then columns standardised, without labels.
 
     Every column gets mean 0 and standard deviation 1 (n - 1) over all rows of the
-    domain; one that is constant becomes 0, and a row without any count counts as zero
-    shares. This is how histograms of visual words are prepared in the z-scored copies
-    of SURF features that circulate for Office-Caltech.
+    domain; a constant column becomes 0, and an all-zero row counts as zero shares. The
+    z-scored copies of SURF features that circulate for Office-Caltech were prepared
+    from histograms of visual words in this way.
 
     >>> SharesZscore().reduce([[1, 3], [3, 1], [2, 2]])[0].tolist()
     [[-1.0, 1.0], [1.0, -1.0], [0.0, 0.0]]

@@ -23,7 +23,7 @@ DESCRIPTOR_LENGTH = 128
 class VisualWords(WordExtractor):
     """Counts of SIFT visual words in grey images.
 
-    Words are the centres of mini-batch k-means. An image without keypoints has zeros.
+    Words are the centres of mini-batch k-means. Images without keypoints are zero.
     """
 
     identifier: ClassVar[str] = "visual-words"
@@ -35,14 +35,14 @@ class VisualWords(WordExtractor):
     codebook_domain: str | None = None
     #: ``dense``: keypoints on a regular grid; ``detected``: where SIFT finds them.
     sampling: str = "dense"
-    # Of the grid of ``dense``, in pixels.
+    # Grid of ``dense``, in pixels.
     step: int = 6  #: Distance of the centres.
     size: int = 12  #: Diameter of a keypoint.
     margin: int = 8  #: Distance of the first and last centres from the border.
     #: Images whose longer side exceeds this are shrunk to it first.
     max_side: int | None = 256
-    #: Descriptors for the codebook, about: each image gives an equal share at most,
-    #: drawn at random.
+    #: Approximate number of descriptors for the codebook: each image gives at most an
+    #: equal share, drawn at random.
     max_descriptors: int = 100_000
     seed: int = 0  #: Seed of that draw and of the clustering.
 
@@ -58,11 +58,11 @@ class VisualWords(WordExtractor):
             raise self.refuse("codebook_domain", "the name of a domain")
 
     def width(self) -> int:
-        """Return how many features there will be."""
+        """Return the number of features."""
         return self.n_words
 
     def seconds(self, n_rows: int, width: int) -> float:
-        """Return the processor seconds that a domain takes, its codebook included."""
+        """Return the processor seconds for a domain, including its codebook."""
         return 0.4 * n_rows
 
     def fit_codebook(self, files: Sequence[Path]) -> np.ndarray:
@@ -87,7 +87,7 @@ class VisualWords(WordExtractor):
         return np.asarray(clusters.fit(descriptors).cluster_centers_, dtype=np.float32)
 
     def extract(self, files: Sequence[Path], codebook: np.ndarray) -> np.ndarray:
-        """Return the counts of the words in `files`, one row an image, float32."""
+        """Return the counts of the words in `files`, one row per image, float32."""
         if codebook.shape != (self.n_words, DESCRIPTOR_LENGTH):
             expected = f"({self.n_words}, {DESCRIPTOR_LENGTH})"
             fault = f"the codebook has shape {codebook.shape}, expected {expected}"

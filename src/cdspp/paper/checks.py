@@ -32,11 +32,11 @@ _NAMES = {LABELS: "labels per class", "n_components": "d", "max_iter": "T"}
 
 
 class NotTestable(Exception):
-    """A check lacks data; the message says which."""
+    """A check lacks data; the message names them."""
 
 
 class Decision(NamedTuple):
-    """A verdict, and the sentence of numbers behind it."""
+    """A verdict, and a sentence with its numbers."""
 
     verdict: str
     numbers: str
@@ -44,7 +44,7 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Scores, curves and comparisons of one benchmark, perhaps by target row."""
+    """Scores, curves and comparisons of one benchmark, optionally by target row."""
 
     summary: Summary
     curves: Sequence[CurveScores]
@@ -53,7 +53,7 @@ class Evidence:
 
     @property
     def plan(self) -> BenchmarkPlan:
-        """The benchmark."""
+        """The plan of the benchmark."""
         return self.summary.plan
 
     @property
@@ -67,7 +67,7 @@ class Evidence:
         return np.asarray(self.summary.accuracy[place])
 
     def average(self, row: Row) -> Floats:
-        """Return the average over tasks by trial, NaN where a task has no score."""
+        """Return the average over tasks by trial, NaN if a task has no score."""
         return np.asarray(self.tasks(row).mean(axis=0))
 
     def gain(self, row: Row, rival: Row) -> verdicts.PairedGain:
@@ -84,14 +84,14 @@ class Evidence:
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """Seconds of the methods of all benchmarks (`measure_times`), one asked for."""
+    """Seconds of the methods of all benchmarks (`measure_times`), for one of them."""
 
     plan: BenchmarkPlan
     seconds: pd.DataFrame
 
 
 def _row(rows: Iterable[Row], key: str, where: str = "in this study") -> Row:
-    """Return the row of a method that ran as the study asks, not shortened."""
+    """Return the row of a method that ran unshortened, as the study specifies."""
     row = next((row for row in rows if row.key == key), None)
     if row is None:
         raise NotTestable(f"{key} does not run {where}")
@@ -101,14 +101,14 @@ def _row(rows: Iterable[Row], key: str, where: str = "in this study") -> Row:
 
 
 def decide(trials: int, *, holds: bool, opposite: bool) -> str:
-    """Return the verdict on a claim; neither holds where trials do not settle it."""
+    """Return the verdict on a claim; if neither holds, the trials do not decide."""
     if trials < MIN_TRIALS or not (holds or opposite):
         return TOO_FEW
     return SUPPORTED if holds else CONTRARY
 
 
 def decide_gain(gain: verdicts.PairedGain) -> str:
-    """Return the verdict on a gain that is claimed to be positive, by its interval."""
+    """Return the verdict, by its interval, on a gain claimed to be positive."""
     return decide(gain.trials, holds=gain.low > ZERO, opposite=gain.high < -ZERO)
 
 
@@ -129,7 +129,7 @@ def superior(evidence: Evidence, method: str, rival: str) -> Decision:
 
 
 def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Decision:
-    """Check that a method is the best of its block, but for those `apart`."""
+    """Check that a method is the best of its block, except for those `apart`."""
     ours = _row(evidence.methods, method)
     values, n_trials = evidence.average(ours), evidence.plan.n_trials
     if _missing_trials(ours, values, n_trials):
@@ -146,7 +146,7 @@ def best(evidence: Evidence, method: str, apart: Sequence[str] = ()) -> Decision
         else:
             complete.append((row, average))
     if not complete:
-        raise NotTestable(f"no other complete row beside {ours.display_name}")
+        raise NotTestable(f"no other complete row next to {ours.display_name}")
     leader, rival = max(complete, key=lambda other: float(np.nanmean(other[1])))
     lead = evidence.gain(ours, leader)
     return Decision(
@@ -224,13 +224,13 @@ def trend(
 
 
 class _CurveMeans(NamedTuple):
-    """An average over tasks along a curve, by value and trial, where all have both."""
+    """An average over tasks along a curve, by value and trial, if all have both."""
 
     curve: CurveScores
-    name: str  # of what varies
-    what: str  # the average is of
+    name: str  # name of the varied quantity
+    what: str  # the averaged quantity
     unit: str
-    size: str  # on how much the averages rest
+    size: str  # number of averaged items
     values: list[float]
     averages: Floats
 
@@ -280,7 +280,7 @@ def cheapest(evidence: Times, method: str, rivals: Sequence[str]) -> Decision:
     shown = whole.iloc[[0, -1]] if cheaper.empty else cheaper
     deciding = whole.head(1) if cheaper.empty else cheaper
     trials = int(min(ours.trials, deciding["trials"].max()))
-    opening = "cheapest and dearest rival" if cheaper.empty else "cheaper are"
+    opening = "cheapest and most expensive rival" if cheaper.empty else "cheaper are"
     return Decision(
         decide(trials, holds=cheaper.empty, opposite=not cheaper.empty),
         f"{ours.display_name} {ours.seconds:.3g} s; {opening} "
@@ -302,12 +302,12 @@ def _list_text(opening: str, parts: list[str]) -> str:
 
 
 def elsewhere(evidence: Evidence, where: str) -> Decision:
-    """Refer to another place: no number of a study tests the claim."""
+    """Refer to another place, because no number of a study tests the claim."""
     raise NotTestable(where)
 
 
 def transfer(evidence: Evidence, method: str) -> Decision:
-    """Check that the source helps a method, on the average over tasks."""
+    """Check that the source helps a method, averaged over tasks."""
     rows = evidence.comparisons["row"].isin([method, f"{method}, {SELECTED}"])
     comparisons = evidence.comparisons.assign(role=np.where(rows, REFERENCE, ""))
     ours = source_help.of_reference(comparisons)
@@ -354,7 +354,7 @@ def no_better(evidence: Evidence, state: str) -> Decision:
 
 
 def _pairs(comparisons: pd.DataFrame, rival: str, least: int = MIN_TRIALS) -> list[Any]:
-    """Return every method against itself in one state, on the average over tasks."""
+    """Return every method against itself in one state, averaged over tasks."""
     return [
         pair
         for group in source_help.by_default(comparisons)
@@ -396,13 +396,13 @@ def _trials(pairs: Sequence[Any]) -> str:
 
 
 class Check(NamedTuple):
-    """The function that puts a claim to scores and curves, or to times."""
+    """The function that tests a claim on scores and curves, or on times."""
 
     apply: Callable[..., Decision]
     of_time: bool = False
 
 
-# By name in the list of claims. What fills in their rules, for readers, is below.
+# Names are those of the list of claims. The fields of their rules are below.
 CHECKS = {
     "superior": Check(superior),
     "best": Check(best),

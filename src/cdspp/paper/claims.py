@@ -28,12 +28,12 @@ from cdspp.stages.score import SampleScores
 from cdspp.study.plan import Plans
 
 BY_CONSTRUCTION = "by construction"
-UNTESTABLE = "cannot be tested here"  # in place of a verdict
+UNTESTABLE = "cannot be tested here"  # instead of a verdict
 PAPER, OURS = "paper", "ours"
 CLAIM_COLUMNS = ("claim", "text", "kind", "benchmark", "verdict", "numbers", "rule")
 _TERMS = (
     "Supported: these data show what is claimed; contradicted: they show the opposite; "
-    f"too few trials: fewer than {MIN_TRIALS}, or trials that do not settle it; by "
+    f"too few trials: fewer than {MIN_TRIALS}, or trials that do not decide; by "
     "construction: it follows from the algorithm and cannot fail, so it is not counted."
 )
 
@@ -42,7 +42,7 @@ _TERMS = (
 class Claim:
     """A claim in our words, and its check; `kind` is the paper's, others' or ours.
 
-    `construction` says why it cannot fail on this implementation; empty where it can.
+    `construction` explains why it cannot fail in this implementation; empty if it can.
     The `rule` of its check is for readers.
     """
 
@@ -63,7 +63,7 @@ def write_claims(
     paper: PathLike,
     outputs: Paths,
 ) -> None:
-    """Write the claims of the paper: a verdict each, and the numbers behind it."""
+    """Write the verdict on each claim of the paper, with its numbers."""
     evidence = read_evidence(scores, comparisons, rows, plans)
     findings = check_claims(evidence, read_claims(Path(paper, "claims.yaml")))
     tables = build_verdicts_table(findings), build_claims_table(findings)
@@ -73,7 +73,7 @@ def write_claims(
 def write_time_claims(
     plans: Plans, records: Paths, paper: PathLike, outputs: Paths
 ) -> None:
-    """Write what the paper claims of computation time."""
+    """Write the claims of the paper about computation time."""
     times = measure_times(read_fit_records(records).results, plans)
     claims = read_claims(Path(paper, "claims.yaml"))
     findings = check_claims([Times(plan, times) for plan in plans], claims)
@@ -83,7 +83,7 @@ def write_time_claims(
 def read_evidence(
     scores: Paths, comparisons: Paths, rows: Paths, plans: Plans
 ) -> list[Evidence]:
-    """Read what is known of each benchmark: scores, comparisons, scores per sample."""
+    """Read the results of each benchmark: scores, comparisons, scores per sample."""
     read = zip(map(read_scores, scores), comparisons, rows, plans, strict=True)
     return [
         Evidence(
@@ -97,7 +97,7 @@ def read_evidence(
 
 
 def read_claims(path: PathLike) -> list[Claim]:
-    """Read the list of claims, with the rules beside it.
+    """Read the list of claims, with the rules next to it.
 
     DataError: a check or key is unknown or missing.
     """
@@ -120,10 +120,10 @@ def read_claims(path: PathLike) -> list[Claim]:
 def check_claims(
     evidence: Sequence[Evidence | Times], claims: Sequence[Claim]
 ) -> pd.DataFrame:
-    """Put every claim to every benchmark: those on time to times, all others to scores.
+    """Test every claim on every benchmark: those on time by times, others by scores.
 
     The frame has `CLAIM_COLUMNS`: the verdict by claim, then by benchmark, the numbers
-    behind it, or what is missing, and the rule that decided it.
+    behind it, or the missing data, and the rule that decided it.
     """
     records = []
     for claim, each in product(claims, evidence):
@@ -144,7 +144,7 @@ def check_claims(
 
 
 def build_verdicts_table(findings: pd.DataFrame) -> Table:
-    """Build the table ``claims-overview``: a line a claim, a column a benchmark."""
+    """Build the table ``claims-overview``: lines are claims, columns benchmarks."""
     lines = []
     for _, group in findings.groupby("claim", sort=False):
         construction = group[group["verdict"] == BY_CONSTRUCTION]["rule"]
@@ -156,10 +156,10 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
         lines.append(Line((claim, *verdicts)))
     return Table(
         "claims-overview",
-        "What the paper claims, and what these data say",
-        f"{_opening(findings)}. {_TERMS} A dash: no number of this study speaks to it. "
+        "Claims of the paper, and verdicts on these data",
+        f"{_opening(findings)}. {_TERMS} A dash: not testable in this study. "
         "These data are not the paper's, so a claim that they contradict is not "
-        "refuted there. What the paper claims of time stands beside the measured "
+        "refuted there. The paper's claims about time are next to the measured "
         "seconds.",
         columns=("Claim", *findings["benchmark"].unique()),
         lines=tuple(lines),
@@ -176,15 +176,15 @@ def _claim_cell(finding: Any, note: str) -> Cell:
 def _opening(findings: pd.DataFrame) -> str:
     tally, words = Counter(findings["verdict"]), (SUPPORTED, CONTRARY, TOO_FEW)
     counts = ", ".join(f"{tally[word]} {word}" for word in words)
-    rule = "Each claim, in our words, is put to every benchmark by a fixed rule"
+    rule = "Each claim, in our words, is tested on every benchmark by a fixed rule"
     return f"In all, {counts}. {rule}"
 
 
 def build_claims_table(findings: pd.DataFrame) -> Table:
-    """Build the table ``claims``: a line a claim and benchmark."""
+    """Build the table ``claims``: one line per claim and benchmark."""
     lines, told = [], findings["rule"].duplicated()
     for _, group in findings.groupby("claim", sort=False):
-        # One line, where all benchmarks say the same.
+        # One line if all benchmarks agree.
         distinct = group.drop_duplicates(["verdict", "numbers"])
         together = len(distinct) == 1 < len(group)
         first = group.iloc[0]
@@ -198,7 +198,7 @@ def build_claims_table(findings: pd.DataFrame) -> Table:
     return Table(
         "claims",
         "The numbers behind each verdict",
-        f"{_opening(findings)}, told in small print where it is first used. {_TERMS}",
+        f"{_opening(findings)}, given in small print at its first use. {_TERMS}",
         columns=("Claim", "Benchmark", "Verdict", "Numbers"),
         lines=tuple(lines),
         data=findings,
@@ -208,13 +208,13 @@ def build_claims_table(findings: pd.DataFrame) -> Table:
 
 
 def build_time_claims_table(findings: pd.DataFrame) -> Table:
-    """Build the table ``time-claims``: a line a claim on time and benchmark."""
+    """Build the table ``time-claims``: one line per claim on time and benchmark."""
     return replace(
         build_claims_table(findings),
         name="time-claims",
-        title="What the paper claims of computation time",
+        title="The paper's claims about computation time",
         caption=(
             "By a fixed rule (in small print), from the seconds of this run: another "
-            "run, or another machine, has others. That is why this claim stands apart."
+            "run, or another machine, gives others, so this claim is shown separately."
         ),
     )

@@ -21,7 +21,7 @@ from cdspp.paper.printed import EXACT, Printed, cell_verdict, read_printed
 from cdspp.report.tables.table import Cell, Line, Table, effect_cell, write_tables
 from cdspp.study.plan import BenchmarkPlan, Plans, Row
 
-Variant = dict[str, Any]  # a deviation or a choice, as it stands in its list
+Variant = dict[str, Any]  # an entry of a list of deviations or choices
 
 _DEVIATION = ("id", "method", "topic", "paper", "code", "default", "options")
 _DEFAULTS = ("code", "paper", "neither")
@@ -33,27 +33,27 @@ _CHOICE_KEYS = ("choice", "benchmark", "title", "method", "display_name")
 _COUNTS = ("tasks", "trials", "cells", "exact", "exact_otherwise")
 _CHOICE_COLUMNS = (*_CHOICE_KEYS, "effect", "low", "high", *_COUNTS)
 _DEVIATIONS = (
-    "What the text of a paper says and what the code that its authors released does. "
+    "The text of a paper, and the behaviour of the code that its authors released. "
     "The paper is the method's own; the comparison is the paper of CDSPP, which "
-    "describes its rivals too. In small print: the options that give the other "
-    "variant, where there are any, and which of the two the class here follows by "
+    "also describes its rivals. In small print: the options that give the other "
+    "variant, if there are any, and which of the two the class here follows by "
     "default. Effect: accuracy with these options minus accuracy without them, in "
     "points, on the same trials and tasks: mean over trials of the average over the "
-    "tasks counted here, with its 95 % t interval over trials, which speaks of "
-    "other labelled samples, not of other tasks. Bold: the interval excludes zero."
+    "tasks counted here, with its 95 % t interval over trials, which covers "
+    "other labelled samples, but not other tasks. Bold: the interval excludes zero."
 )
 _CHOICES = (
-    "Choices that the text of the paper leaves open or does not tell, found by running "
-    "the methods on its inputs, and what each is worth: accuracy with the choice minus "
+    "Choices that the paper's text leaves open or does not mention, found by running "
+    "the methods on its inputs, and their effect: accuracy with the choice minus "
     "accuracy without it, in points, on the same trials; mean over trials of the "
     "average over tasks, with its 95 % t interval over trials. Exact: how many "
-    "printed cells are met to the digit with the choice, and without it. A choice that "
-    "is worth much is part of the printed result, whatever the method."
+    "printed cells agree to the digit with the choice, and without it. A choice "
+    "with a large effect is part of the printed result, whatever the method."
 )
 
 
 def write_effects(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) -> None:
-    """Write where paper and released code differ, and what printed numbers rest on."""
+    """Write where paper and code differ, and the choices behind printed numbers."""
     frames = [read_scores(path) for path in scores]
     effects = [measure_effects(*pair) for pair in zip(frames, plans, strict=True)]
     deviations = read_deviations(Path(paper, "deviations.yaml"))
@@ -65,7 +65,7 @@ def write_effects(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) 
 
 
 def read_deviations(path: PathLike) -> list[Variant]:
-    """Read the list of deviations; DataError where a key, default or name is wrong."""
+    """Read the list of deviations; DataError if a key, default or name is wrong."""
     return _read_entries(path, _DEVIATION, ("unchecked",))
 
 
@@ -88,14 +88,14 @@ def _read_entries(
 
 
 def _paired_accuracies(scores: pd.DataFrame, entry: VariantPlan) -> Floats:
-    """Return accuracies by setting (the other way, then main), task and trial."""
+    """Return accuracies by setting (the variant, then main), task and trial."""
     trials, names = entry.n_trials, (entry.setting, MAIN)
     rows = [Row(name, name, name, entry.method, trials) for name in names]
     return last_scores(scores, rows, entry.tasks, trials)
 
 
 def measure_effects(scores: pd.DataFrame, plan: BenchmarkPlan) -> dict[str, Variant]:
-    """Measure what each deviation changes, by name: its setting minus the main run."""
+    """Measure the effect of each deviation, by name: its setting minus the main run."""
     effects = {}
     for entry in PaperPlan.of(plan).deviations:
         otherwise, main = _paired_accuracies(scores, entry).mean(axis=1)
@@ -112,7 +112,7 @@ def _effect(plan: BenchmarkPlan, entry: VariantPlan, gain: PairedGain) -> Varian
 def measure_choices(
     scores: Sequence[pd.DataFrame], plans: Plans, printed: Printed
 ) -> pd.DataFrame:
-    """Measure what each choice changes: the main run minus the one without it.
+    """Measure the effect of each choice: the main run minus the one without it.
 
     Further columns count the printed `cells`, and those that are `exact` with the
     choice and without it (`exact_otherwise`).
@@ -141,7 +141,7 @@ def measure_choices(
 def build_deviation_table(
     effects: Sequence[Mapping[str, Variant]], deviations: Sequence[Variant]
 ) -> Table:
-    """Build the table of deviations: a line for each and every benchmark measured."""
+    """Build the table of deviations: one line for each, per measured benchmark."""
     unmeasured = {"tasks": 0, "losses": 0, "trials": 0, "benchmark": "", "title": ""}
     records = []
     for entry in deviations:
@@ -190,7 +190,7 @@ def _sample_size(measured: Any) -> str:
 
 
 def build_choices_table(effects: pd.DataFrame, choices: Sequence[Variant]) -> Table:
-    """Build the table ``printed-choices``: a line a choice and method measured."""
+    """Build the table ``printed-choices``: one line per choice and measured method."""
     lines = []
     for choice in choices:
         texts = [Cell(choice[key]) for key in ("topic", "printed", "otherwise")]
@@ -205,7 +205,7 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Variant]) -> Ta
             texts = [Cell("")] * len(texts)
     return Table(
         name="printed-choices",
-        title="What the printed numbers rest on",
+        title="Choices behind the printed numbers",
         caption=_CHOICES + interval_note(effects["trials"]),
         columns=("Topic", "Printed", "Otherwise", "Method", "Worth", "Exact"),
         lines=tuple(lines),

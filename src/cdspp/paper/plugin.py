@@ -1,4 +1,4 @@
-"""Additions of the paper to a study: runs in another variant, sections of the page."""
+"""The paper's plug-in of a study: runs in variants, and sections of the page."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from cdspp.study.plugins import ConfigNames, ReportPlugin, unknown
 from cdspp.study.settings import chosen_tasks
 
 NAME = "paper"
-# Keys of a configuration that name variants, and what opens their settings.
+# Keys of a configuration that name variants, and the prefix of their settings.
 VARIANTS = {"deviations": "deviation", "choices": "choice"}
 
 
 @dataclass(frozen=True)
 class VariantPlan:
-    """A deviation or choice on one benchmark: what runs another way, and where."""
+    """A deviation or choice on one benchmark: the methods and tasks that it affects."""
 
     identifier: str
     setting: str
@@ -62,14 +62,14 @@ _CLAIMS = _maker("claims:write_claims", "scores", "comparisons", "rows")
 _PRINTED = _maker("printed:write_printed")
 _EFFECTS = _maker("effects:write_effects")
 _TIME_CLAIMS = _maker("claims:write_time_claims", "records")
-_OF_TIME = "What the paper claims of time, by the seconds of this run."
+_OF_TIME = "The paper's claims about time, tested by the seconds of this run."
 _NUMBERS = Fold(
     "The numbers behind each verdict",
-    "What was compared, by which rule, and how large the difference is.",
+    "The comparison behind each verdict, its rule, and the size of the difference.",
 )
 _CELLS = Fold(
     "Every printed cell",
-    "Each printed accuracy beside ours, task by task, or the reason why there is none.",
+    "Each printed accuracy next to ours, task by task, or the reason for its absence.",
 )
 CLAIMS = Part(
     "claims",
@@ -94,8 +94,8 @@ DEVIATIONS = Part(
     "Where paper and released code differ",
     DETAILS,
     (Item(TABLE, "deviations", _EFFECTS, _has("claims")),),
-    "Where the text of a paper and its authors' program say different things, and how "
-    "many points the other variant changes.",
+    "Differences between the text of a paper and its authors' program, and by how many "
+    "points the other variant changes the accuracy.",
 )
 TIMES = (
     Item(TIME_TABLE, "times", _maker("times:write_times", "records")),
@@ -104,13 +104,13 @@ TIMES = (
 
 
 class Paper(ReportPlugin):
-    """The plug-in of the paper, whose numbers and readings are resources."""
+    """The plug-in of the paper, whose numbers and variants are resources."""
 
     name = NAME
 
     def __init__(self, resources: Path) -> None:
         self.folder = resources / "paper"
-        # By section and name, the deviations and choices that have a switch.
+        # By section and name, the deviations and choices that can be switched.
         self.variants: dict[str, dict[str, Mapping[str, Any]]] = {
             section: {
                 entry["id"]: {"methods": [entry.get("method")], **entry}
@@ -143,7 +143,7 @@ class Paper(ReportPlugin):
     def settings(
         self, config: Config, benchmarks: Mapping[str, Benchmark]
     ) -> Iterator[Setting]:
-        """Yield the settings that run methods of deviations and choices otherwise."""
+        """Yield the settings that run methods in variants: deviations and choices."""
         for section, variants in self.variants.items():
             for entry in config.get(section, []):
                 variant = variants[entry["id"]]

@@ -1,4 +1,4 @@
-"""Printed accuracies next to ours, each cell with a verdict or a reason."""
+"""Printed accuracies compared with ours, each cell with a verdict or a reason."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Values = Sequence[float] | Floats  # by trial
 
 PRINTED_TRIALS = 10
 RULE = (
-    "A cell is exact where our ten trials have the printed mean and standard deviation "
-    "after rounding. It agrees where both means lie within one point or within two "
+    "A cell is exact if our ten trials have the printed mean and standard deviation "
+    "after rounding. It agrees if the means differ by at most one point or two "
     "standard errors of their difference, whichever is more; it is close within three "
-    "points, and differs otherwise, these before rounding. The standard error needs "
-    "both deviations: for averages, which are printed without one, the point alone "
-    "counts. A method that draws random numbers differs only where three seeds do, "
+    "points, and differs otherwise, all before rounding. The standard error needs "
+    "both deviations: for averages, which are printed without one, only the point "
+    "counts. A method that draws random numbers differs only if three seeds do, "
     "each over five trials or more; until then there are too few trials."
 )
 _MIN_SEEDS = 3
@@ -50,8 +50,8 @@ _ROUNDING = 1e-9
 class Printed:
     """Benchmarks of the paper by name, and all its printed cells in order.
 
-    Tasks have our names, ``average`` for that over all. The accuracies `printed_mean`
-    and `printed_sd` of cells are fractions, NaN where none is printed.
+    Tasks have our names, ``average`` for the average over all. The accuracies
+    `printed_mean` and `printed_sd` of cells are fractions, NaN if none is printed.
     """
 
     benchmarks: Mapping[str, Mapping[str, Any]]
@@ -59,14 +59,14 @@ class Printed:
 
 
 def write_printed(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) -> None:
-    """Write the printed numbers next to the reproduced ones, and how many are met."""
+    """Write the printed numbers next to the reproduced ones, and how many agree."""
     summaries = read_summaries(scores, plans)
     cells = compare_printed(read_printed(paper), summaries)
     write_tables([build_printed_counts(cells), build_printed_table(cells)], outputs)
 
 
 def read_printed(folder: PathLike) -> Printed:
-    """Read the printed cells of a folder; DataError where its benchmarks lack one."""
+    """Read the printed cells of a folder; DataError if its benchmarks lack one."""
     benchmarks = read_yaml(Path(folder, "benchmarks.yaml"))
     path = Path(folder, "accuracy.csv")
     types = dict.fromkeys(("method", "setting", "benchmark", "task"), "str")
@@ -95,7 +95,7 @@ def read_printed(folder: PathLike) -> Printed:
 def printed_verdict(
     mean: float, sd: float, ours: float, our_sd: float, our_trials: int
 ) -> str:
-    """Compare a printed mean with ours by `RULE`: fractions, NaN where none is."""
+    """Compare a printed mean with ours by `RULE`: fractions, NaN without a number."""
     if math.isnan(ours):
         return NOT_RUN
     border = _PRINTED_TO + _ROUNDING
@@ -112,10 +112,10 @@ def printed_verdict(
 
 
 def compare_printed(printed: Printed, summaries: Sequence[Summary]) -> pd.DataFrame:
-    """Put our numbers next to the printed ones, with a verdict or a reason.
+    """Compare our numbers with the printed ones, with a verdict or a reason.
 
-    They are those of the main run; settings that change `random_state` alone are its
-    other seeds. DataError where plans name no printed benchmark, or one twice.
+    Ours are those of the main run; settings that change only `random_state` are its
+    other seeds. DataError if plans name no printed benchmark, or one twice.
     """
     reproduced: dict[str, Summary] = {}
     for summary in summaries:
@@ -143,18 +143,18 @@ def _ours(
 ) -> dict[str, object]:
     if summary is None:
         reason = f"inputs not available to this study: {benchmark['needs']}"
-        return _beside(cell, reason)
+        return _our_columns(cell, reason)
     shown = [row for row in summary.rows if row.kind in ("method", "informed")]
     main = {row.method_name: row for row in shown}.get(cell.method)
     if main is None:
-        return _beside(cell, "method is not in this study")
+        return _our_columns(cell, "method is not in this study")
     if cell.task in summary.tasks:
         values = summary.accuracy[:, summary.tasks.index(cell.task)]
     elif cell.task != AVERAGE:
-        return _beside(cell, "task is not in this study")
-    # An average over other tasks would be another quantity.
+        return _our_columns(cell, "task is not in this study")
+    # An average over other tasks would be a different quantity.
     elif {*summary.tasks, AVERAGE} != {*benchmark["tasks"].values(), AVERAGE}:
-        return _beside(cell, "some of its tasks are not in this study")
+        return _our_columns(cell, "some of its tasks are not in this study")
     else:
         values = summary.accuracy.mean(axis=1)
     seeds = [
@@ -163,10 +163,10 @@ def _ours(
         if row == main or (row.reseeded and row.method == main.method)
     ]
     reason = "" if n_present(seeds[0]) else "no trial that counts"
-    return _beside(cell, reason, seeds, main)
+    return _our_columns(cell, reason, seeds, main)
 
 
-def _beside(
+def _our_columns(
     cell: Any, reason: str, seeds: Sequence[Values] = ((),), row: Row | None = None
 ) -> dict[str, object]:
     """Return our columns of a printed cell; the first of `seeds` is the main run."""
@@ -196,7 +196,7 @@ def cell_verdict(cell: Any, values: Values) -> str:
 
 
 def build_printed_counts(cells: pd.DataFrame) -> Table:
-    """Build the table ``printed-methods``: how many of its numbers each method met."""
+    """Build the table ``printed-methods``: the numbers that each method reproduces."""
     compared = cells[cells["verdict"] != NOT_RUN]
     keys = ["benchmark", "title", "method", "display_name", "supervised", "shortened"]
     counts = compared.groupby(keys, sort=False)["verdict"].value_counts()
@@ -205,7 +205,7 @@ def build_printed_counts(cells: pd.DataFrame) -> Table:
     counts["cells"] = counts[list(_VERDICTS)].sum(axis=1)
     counts["trials"] = compared.groupby(keys, sort=False)["trials"].min().to_numpy()
     data = counts.rename(columns={TOO_FEW: TOO_FEW.replace(" ", "_")})
-    columns = {"Method": lambda method: _name(method, _fewer(method.trials))}
+    columns = {"Method": lambda method: _name(method, _trial_note(method.trials))}
 
     def share(verdict: str, method: Any) -> Cell:
         number = getattr(method, verdict.replace(" ", "_"))
@@ -213,7 +213,7 @@ def build_printed_counts(cells: pd.DataFrame) -> Table:
 
     return Table.of(
         "printed-methods",
-        "How many printed numbers are met",
+        "Number of printed numbers reproduced",
         f"{RULE} Shares of the printed cells that this study has, by method. "
         "* supervised; † shortened run.",
         columns | {word.capitalize(): partial(share, word) for word in _VERDICTS},
@@ -230,7 +230,7 @@ def _name(cell: Any, note: str = "") -> Cell:
     return Cell(cell.display_name + signs, note=note, name=True)
 
 
-def _fewer(trials: int) -> str:
+def _trial_note(trials: int) -> str:
     return counted(trials, "trial") if 0 < trials < PRINTED_TRIALS else ""
 
 
@@ -249,7 +249,7 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
         f"The paper's accuracies, over {PRINTED_TRIALS} trials, and ours: percent, "
         "mean (standard deviation, n − 1) over trials. Difference: ours minus the "
         f"printed mean, in points. {counts} The CSV has every printed cell, with ours "
-        "or the reason why there is none. * supervised; † shortened run.",
+        "or the reason for its absence. * supervised; † shortened run.",
         columns=("Benchmark", "Method", "Task", "Verdict", *numbers),
         lines=tuple(_lines(cells)),
         data=cells,
@@ -276,6 +276,6 @@ def _cells(cell: Any) -> tuple[Cell, ...]:
         Cell(task_title(cell.task)),
         Cell(cell.verdict),
         Cell(percent(cell.printed_mean, cell.printed_sd)),
-        Cell(percent(cell.mean, cell.sd), note=_fewer(cell.trials)),
+        Cell(percent(cell.mean, cell.sd), note=_trial_note(cell.trials)),
         Cell(in_points(cell.difference, sign=True) if known else DASH),
     )

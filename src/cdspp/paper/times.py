@@ -1,4 +1,4 @@
-"""Processor seconds of three trials over all tasks, next to those that are printed."""
+"""Processor seconds of three trials over all tasks, next to the printed ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cdspp.report.tables.table import Cell, Line, Table, write_tables
 from cdspp.stages.formats import SHIPPED, read_csv
 from cdspp.study.plan import BenchmarkPlan, Plans
 
-TIMED_TRIALS = 3  # that seconds are given for, as in the paper
+TIMED_TRIALS = 3  # trials behind the seconds, as in the paper
 _OF_ROW = ("display_name", "supervised", "shortened")
 _MEASURED = ("seconds", "ratio", "trials", "failed", "tasks", "n_tasks")
 _PAPER = ("paper_seconds", "paper_ratio")
@@ -26,13 +26,13 @@ _TIMES = ("benchmark", "title", "row", *_OF_ROW, *_MEASURED, *_PAPER)
 _CAPTION = (
     f"Processor seconds of {TIMED_TRIALS} trials, summed over the tasks of a "
     f"benchmark: for each task {TIMED_TRIALS} times the mean of the trials that "
-    "ran. Fits alone, without start-up and features; nothing is kept from one job to "
+    "ran. Fits only, without start-up and features; nothing is kept from one job to "
     "the next. Small: multiples of the reference method's time. Bold: the least of its "
-    "block, shortened runs apart. * supervised; † shortened run."
+    "block, except shortened runs. * supervised; † shortened run."
 )
 _PRINTED = (
     " Paper: the seconds that the paper prints, for its authors' code on their "
-    "machine; a number that it prints for two benchmarks together stands at both."
+    "machine; a number that it prints for two benchmarks together is shown at both."
 )
 
 
@@ -68,8 +68,8 @@ def measure_times(
 ) -> pd.DataFrame:
     """Return times by benchmark and row of the main setting, in table order.
 
-    `seconds` of the processor are of three trials over all tasks, by the mean of those
-    that ran (NaN unless every task ran); `ratio` is to those of the reference.
+    `seconds` of the processor are for three trials over all tasks, by the mean of the
+    trials that ran (NaN unless every task ran); `ratio` is to the reference's seconds.
     """
     main, paper = results[results["setting"] == MAIN], paper or {}
     times = [_benchmark_times(main, p, paper.get(p.benchmark, {})) for p in plans]
@@ -106,7 +106,7 @@ def _benchmark_times(
 
 
 def build_times_table(times: pd.DataFrame) -> Table:
-    """Build the table ``times``: methods by benchmarks, printed seconds beside ours."""
+    """Build the table ``times``: methods by benchmarks, next to printed seconds."""
     columns: list[tuple[str, dict[str, Cell]]] = []
     for _, group in times.groupby("benchmark", sort=False):
         title = group["title"].iloc[0]

@@ -1,4 +1,4 @@
-"""The name by which plug-ins of release 0.2 import the registry, for one release."""
+"""The former name of the registry, which plug-ins of release 0.2 import."""
 
 from cdspp.report.registry import FIGURE, TABLE, Item, Part
 

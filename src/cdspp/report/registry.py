@@ -1,8 +1,8 @@
 """The tables and figures of a study, in the order of the page: one line each.
 
-What the workflow makes and what the page shows both follow from this list. Tables of
-measured seconds have a folder of their own (`timings`): all others have equal bytes in
-equal runs.
+Both the outputs of the workflow and the contents of the page follow from this list.
+Tables of measured seconds have their own folder (`timings`), because all others have
+equal bytes in equal runs.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ class Fold:
 
 @dataclass(frozen=True)
 class Item:
-    """A table, a figure, or a table of seconds, made where a plan has what it needs.
+    """A table, a figure, or a table of seconds, made if a plan has what it needs.
 
     The name is the stem of its files, with ``{benchmark}`` or ``{curve}`` for each. One
     job makes all items of a maker, or those of each benchmark; without a maker, a file
-    of rules of its section does. The caption may have the fields of `caption_fields`.
-    A table that the page does not show is there as files to download.
+    of rules of its section does. The caption may have the fields of `caption_fields`. A
+    table that the page does not show can be downloaded there.
     """
 
     kind: str
@@ -69,9 +69,9 @@ class Item:
 
 @dataclass(frozen=True)
 class Part:
-    """A section of the page, or with ``{benchmark}`` in its anchor one for each.
+    """A section of the page; with ``{benchmark}`` in its anchor, one per benchmark.
 
-    The template of its prose is named after it. With a sentence, the rest is folded.
+    The template of its prose has its name. With a sentence, the rest is folded.
     """
 
     anchor: str
@@ -84,7 +84,7 @@ class Part:
 class ItemJob(NamedTuple):
     """Items of one kind that one job makes by one maker; `captions` have their names.
 
-    What is made of data only needs only the part of its plans that is of the data.
+    Items made only from data need only the part of their plans that concerns the data.
     """
 
     name: str
@@ -133,7 +133,7 @@ def _captioned(kind: str, name: str, maker: Maker, *needs: Any, **more: Any) -> 
     return Item(kind, name, maker, *needs, **more)
 
 
-# Captions, folds, and what stands before a part that the page folds away.
+# Captions, folds, and the text before a part that the page folds away.
 _PROSE = tomllib.loads(
     Path(__file__).with_name("page").joinpath("templates/prose.toml").read_text("utf-8")
 )
@@ -167,7 +167,7 @@ _CHART = (
     _figure("bridges", BRIDGES, _varies(PAIRS)),
     _figure("source-help", OPENING),
 )
-# What a figure shows, or another table, the page does not tell again as a table.
+# The page does not repeat, as a table, the content of a figure or another table.
 _BENCHMARK = (
     Item(TABLE, "accuracy_{benchmark}", SCORES, fold=EVERY_TASK, shown=_several),
     _figure("methods_{benchmark}", CHARTS, fold=EVERY_TASK),
@@ -207,9 +207,9 @@ OWN: tuple[Part, ...] = (
     Part("benchmark-{benchmark}", "{title}", DETAILS, _BENCHMARK),
     Part("states", "Did the source help each method?", DETAILS, _MATRIX),
     _folded("selection", "Are hyper-parameters the reason?", DETAILS, *_SELECTIONS),
-    _folded("times", "What it costs", DETAILS),
-    _folded("graph", "Where the test labels go", AUDIT),
-    _folded("numbers", "How the numbers are made", AUDIT),
+    _folded("times", "Costs", DETAILS),
+    _folded("graph", "Path of the test labels", AUDIT),
+    _folded("numbers", "Definitions of the numbers", AUDIT),
     _folded("data", "Data, sources, licences", AUDIT),
     _folded("run", "What was run", AUDIT),
     Part("rerun", "How to run it again", AUDIT),
@@ -249,7 +249,7 @@ def item_jobs(plans: Plans) -> list[ItemJob]:
             continue
         stem = re.sub(r"[-_]?{\w+}", "", item.name)
         of_data = set(maker.inputs) <= set(_OF_DATA)
-        # The caption of a table is by default what opens its part.
+        # The caption of a table is by default the text that opens its part.
         opening = item.fold or part
         end = "" if opening.heading.endswith("?") else "."
         text = item.caption or f"{opening.heading}{end} {opening.sentence}".strip()

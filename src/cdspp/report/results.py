@@ -43,7 +43,7 @@ class Results:
     def table(self, name: str) -> pd.DataFrame:
         """Return a table of the study by its name, such as ``claims``.
 
-        Columns of numbers are numbers, NaN where one is missing; all others are text.
+        Columns of numbers are numeric, NaN if one is missing; all others are text.
 
         Raises
         ------

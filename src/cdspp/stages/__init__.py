@@ -1,1 +1,1 @@
-"""Jobs of the workflow: paths in, files out."""
+"""Jobs of the workflow, as functions from input paths to output files."""

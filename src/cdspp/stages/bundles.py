@@ -1,6 +1,6 @@
-"""The files that an index or a record of fetched files names, as one file next to it.
+"""Bundles: the files that an index or a record of fetched files names, as one file.
 
-Storage has them for jobs that share no disk. They are unpacked next to the index again.
+Storage keeps them for jobs without a shared disk, which unpack them next to the index.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cdspp.datasets.base import ROWS_NAME, read_index
 
 
 def pack_index(index: PathLike, bundles: Paths) -> None:
-    """Pack what was made next to an index; files of the user are not there."""
+    """Pack the files made next to an index; files of the user are elsewhere."""
     content = read_index(Path(index))
     rows = [f"{domain}/{ROWS_NAME}" for domain in content.domains]
     names = [sample.path for d in content.domains for sample in content.samples(d)]
@@ -24,25 +24,25 @@ def pack_index(index: PathLike, bundles: Paths) -> None:
 
 
 def pack_fetched(record: PathLike, bundles: Paths) -> None:
-    """Pack what a record of fetched files names."""
+    """Pack the files that a record of fetched files names."""
     _pack(Path(record).parent, read_json(record)["files"], bundles)
 
 
 def _pack(folder: Path, names: Iterable[str], bundles: Paths) -> None:
-    for bundle in bundles:  # one, or none where a disk is shared
+    for bundle in bundles:  # one, or none with a shared disk
         with atomic(bundle) as part, tarfile.open(part, "w") as archive:
             for name in sorted({*names}):
                 if (folder / name).is_file():
                     archive.add(folder / name, name)
 
 
-def unpacked(files: Mapping[str, Any]) -> dict[str, Any]:
-    """Put what is in bundles next to them; return the files that a function takes.
+def unpack_bundles(files: Mapping[str, Any]) -> dict[str, Any]:
+    """Unpack bundles next to them; return the files that a function takes.
 
-    Several jobs may do so at a time. `files` are the input of a job by name.
+    Several jobs may do so concurrently. `files` are the inputs of a job by name.
     """
     kept = {**files}
-    kept.pop("own", None)  # read by their paths
+    kept.pop("own", None)  # read from their paths
     for bundle in map(Path, kept.pop("bundles", ())):
         with tarfile.open(bundle) as archive:
             for member in archive.getmembers():

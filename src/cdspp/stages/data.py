@@ -23,10 +23,10 @@ def prepare_dataset(
     own: Mapping[str, Any] | None = None,
     catalogue: PathLike | None = None,
 ) -> None:
-    """Put the files of a data set next to the index that `output` names.
+    """Put the files of a data set next to the index at `output`.
 
-    `own` tells where the user's files are (`cdspp.datasets.own_dataset`), which stay
-    there. DataError: the result differs from the `catalogue`.
+    `own` locates the user's files (`cdspp.datasets.own_dataset`), which stay in their
+    place. DataError: the result differs from the `catalogue`.
     """
     target = Path(output)
     if target.name != INDEX_NAME:
@@ -34,7 +34,7 @@ def prepare_dataset(
     entries = {} if catalogue is None else load_catalogue(Path(catalogue))
     dataset = open_dataset(name, own, entries.get(name))
     if catalogue is not None and isinstance(dataset, PublishedDataset):
-        # The published splits, drawn again; the features must fit them later.
+        # Draw the published splits again; the features must fit them later.
         digests = read_json(Path(catalogue).with_name("published-splits.json"))
         for role, domains in digests.get(name, {}).items():
             for domain, stored in domains.items():
@@ -49,7 +49,7 @@ def prepare_dataset(
 
 
 def write_labels(index_path: PathLike, domain: str, output: PathLike) -> None:
-    """Write ids and class names of a domain as Parquet, of all but paired rows."""
+    """Write ids and class names of a domain as Parquet, except for paired rows."""
     samples = read_index(Path(index_path)).unpaired(domain)
     rows: dict[str, list[Any]] = {
         "id": [sample.id for sample in samples],

@@ -1,4 +1,4 @@
-"""Methods of other programs: what they read of a study, and their predictions."""
+"""External programs as methods: the inputs they read, and their predictions."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from cdspp.stages.formats import read_features
 from cdspp.stages.trials import TaskFiles, Trial, read_trials, source_features
 
 COLUMNS = ("task", "trial", "id", "predicted")
-# Those of one benchmark, or of the main run, need not say so.
+# Files of one benchmark, or of the main run, need not have these columns.
 NARROWER = ("benchmark", "setting")
 
 
 def export_benchmark(
     folder: Path, blocks: Iterable[tuple[str, TaskFiles]], overlap: str
 ) -> int:
-    """Write splits and features of a benchmark, without a label of a test sample.
+    """Write splits and features of a benchmark, without labels of test samples.
 
-    `blocks` has each task with the files of its fits; it returns the number of trials.
+    `blocks` has each task with the files of its fits. Returns the number of trials.
     """
     tables, views = [], dict[str, str]()
     for task, files in blocks:
@@ -74,8 +74,8 @@ def _split(trial: Trial, task: str) -> pd.DataFrame:
 def external_places(path: PathLike) -> dict[str, list[Any]]:
     """Return the distinct tasks, trials, benchmarks and settings of predictions.
 
-    There are none of a column that is not in the file. DataError: there is no such
-    file, it is damaged or lacks a column, or a trial is not a number.
+    The result has none of a column that the file lacks. DataError: the file is missing
+    or damaged or lacks a required column, or a trial is not a number.
     """
     names = ("task", *NARROWER)
     table = _read(path, ("trial", *names))
@@ -86,7 +86,7 @@ def external_places(path: PathLike) -> dict[str, list[Any]]:
 
 
 def _read(path: PathLike, names: Collection[str]) -> pd.DataFrame:
-    """Read the named columns that the file has; a CSV file gives texts."""
+    """Read those named columns that the file has; a CSV file gives texts."""
     parquet = Path(path).suffix == ".parquet"
     try:
         if parquet:
@@ -119,12 +119,12 @@ def _numbers(path: PathLike, values: pd.Series, kind: str) -> pd.Series:
 def external_reader(
     path: PathLike, *, benchmark: str, setting: str, task: str
 ) -> Callable[[Trial], tuple[dict[str, Any], list[Iteration]]]:
-    """Return a function that returns what a trial's record adds, and its iteration.
+    """Return a function that reads a trial's predictions and returns its iteration.
 
-    A file without the column `setting` is of the main run, one without `benchmark` of
-    each that has the task. DataError as of `external_places`, or where a confidence is
-    not a number; of the function: an unlabelled row of the trial has no prediction or
-    several, or one that is no class.
+    Without the column `setting` a file belongs to the main run, without `benchmark` to
+    each benchmark with the task. DataError as in `external_places`, or if a confidence
+    is not a number; from the function, if an unlabelled row of the trial has no
+    prediction or several, or one that is not a class.
     """
     table = _read(path, (*COLUMNS, *NARROWER, "confidence"))
     wanted = {"benchmark": benchmark, "setting": setting, "task": task}

@@ -1,4 +1,4 @@
-"""Codebooks and views of domains as NPZ files of the workflow, without labels."""
+"""Codebooks and views of domains as NPZ files, without labels."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def build_codebook(
     numeric_threads: int,
     fetched: PathLike | None = None,
 ) -> None:
-    """Learn the codebook of `extractor`, a word a row, from the domain of its options.
+    """Learn the codebook of `extractor`, one word per row, from the domain it names.
 
-    `fetched` is as for `extract_view`. ConfigError: the extractor has no codebook, or
+    `fetched` is as in `extract_view`. ConfigError: the extractor has no codebook, or
     its options name no domain. DataError: the files cannot be read or are too few.
     """
     tool = make_extractor(extractor, **options)
@@ -68,15 +68,15 @@ def extract_view(
     """Extract the features of one domain and write them as `Features`.
 
     An extractor of files reads `index`, with `fetched`, the record of the fetched
-    files, where the data set is downloaded; one of published features `spec`, an
-    entry on how the view is stored; a network with published weights `weights`, the
-    record of the fetched file; one of visual words the file of `build_codebook`; and
-    one of views `view`, features of the same domain. The `scale` is learnt from all
-    rows of the domain (`cdspp.core.scaling.fit_scaling`).
+    files, if the data set is downloaded; one of published features reads `spec`, an
+    entry on how the view is stored; a network with published weights reads `weights`,
+    the record of the fetched file; one of visual words reads the file of
+    `build_codebook`; and one of views reads `view`, features of the same domain. The
+    `scale` is learnt from all rows of the domain (`cdspp.core.scaling.fit_scaling`).
 
-    ConfigError: there is no such extractor or option, a file that it reads is not
-    given, or a network has none of the `gpus` that the job requests. DataError: a file
-    is damaged or no longer that of the index, or the features are not finite.
+    ConfigError: there is no such extractor or option, a required file is not given, or
+    a network finds none of the `gpus` that the job requests. DataError: a file is
+    damaged or differs from the index, or the features are not finite.
     """
     if weights is not None:
         (name,) = read_fetched(Path(weights))["files"]
@@ -104,7 +104,7 @@ def extract_view(
 
 
 def _loaded(name: str, options: Mapping[str, Any], gpus: int) -> Extractor:
-    """Load an extractor, on the device that its job requests for ``auto``."""
+    """Load an extractor, on the device that ``auto`` means in its job."""
     tool = make_extractor(name, **options)
     if tool.needs_torch and getattr(tool, "device", None) == AUTO:
         tool = make_extractor(name, **{**options, "device": device_of_job(gpus)})
@@ -113,7 +113,7 @@ def _loaded(name: str, options: Mapping[str, Any], gpus: int) -> Extractor:
 
 
 def _load(extractor: Extractor) -> None:
-    extractor.load()  # only libraries that are loaded can be limited
+    extractor.load()  # only loaded libraries can be limited
     jobs.log_ready()
 
 

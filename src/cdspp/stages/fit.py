@@ -1,4 +1,4 @@
-"""Methods on one task for one block of trials: the fit stage."""
+"""The fit stage: methods on one task for one block of trials."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from cdspp.stages import formats
 from cdspp.stages.source_states import SourceState
 from cdspp.stages.trials import TaskFiles, Trial, read_trials
 
-# What its record has beyond a trial that went well, and its iterations.
+# Fields of a record that a successful trial lacks, and its iterations.
 TrialResult = tuple[dict[str, Any], Sequence[Iteration]]
-# Files of a block, of which the digest `read` of a trial covers its part.
+# Files of a block; the digest `read` of a trial covers its part of them.
 OF_BLOCKS = frozenset({"source_split", "target_split", "pairs", "prior"})
 
-FOLDS = 3  # of the labelled rows of a trial that selects options
+FOLDS = 3  # of the labelled rows, to select options
 Grid = Mapping[str, Sequence[Any]]
 
 log = logging.getLogger(__name__)
@@ -45,11 +45,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Fit:
-    """One fit of a job: what sets it apart, and the file of its `predictions`.
+    """One fit of a job: its distinguishing options, and the file of its `predictions`.
 
-    The file has `FIT_COLUMNS`, one row a test sample, iteration and trial. `code` is a
-    digest of the code that makes it, `source` has the parameters of `SourceState`,
-    `overlap` and `bridge` are as for `read_trials`. A trial selects from the values of
+    The file has `FIT_COLUMNS`, one row per test sample, iteration and trial. `code` is
+    a digest of the code involved, `source` has the parameters of `SourceState`;
+    `overlap` and `bridge` are as in `read_trials`. A trial selects from the values of
     `grid` by option (`select_options`).
     """
 
@@ -65,7 +65,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class JobInputs:
-    """Files, task and seed that the fits of a job share, and the GPUs it requests."""
+    """Files, task and seed shared by the fits of a job, and the GPUs it requests."""
 
     files: TaskFiles
     benchmark: str
@@ -76,16 +76,16 @@ class JobInputs:
 
 
 def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
-    """Make the fits of a job: methods on a task and block, in several settings.
+    """Run the fits of a job: methods on a task and block, in several settings.
 
-    A fit that is made of the same inputs, options, code and versions of packages is
-    kept, so that a job with one more method or setting computes only that one; so is a
-    trial of another block. Each fit gives the bytes that it would give in a job of its
-    own. A trial that the method cannot do has failed, one in which it stops with any
-    other error is marked, and is fitted again. DataError as of `read_trials`;
-    ConfigError: a network has no GPU, which the job requests.
+    A fit with the same inputs, options, code and package versions is kept, so that a
+    job with an additional method or setting computes only that one; likewise a trial
+    from another block. Each fit has the same bytes as in a job of its own. A trial that
+    the method cannot handle counts as failed; one that stops with any other error is
+    marked, and fitted again. DataError as in `read_trials`; ConfigError: a network
+    finds no GPU although the job requests one.
     """
-    # All of them before the limit, which only loaded libraries obey.
+    # Load all of them before the limit, which affects only loaded libraries.
     methods = [method_class(fit.method) for fit in fits]
     if any(method.needs_torch for method in methods):
         import_module("torch")
@@ -94,7 +94,7 @@ def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
     inputs = {name: run_lock.input_digest(path) for name, path in files}
     seed, threads = job_inputs.seed, job_inputs.numeric_threads
     with provenance.limit_threads(threads):
-        # By method, so that no time recorded of one is less for another's work.
+        # Grouped by method, so that recorded times do not profit from another's work.
         for _, settings in groupby(fits, key=attrgetter("method")):
             with memory.shared_results():
                 for fit in settings:
@@ -110,7 +110,7 @@ def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
 
 
 def _on_device(fit: Fit, gpus: int) -> Fit:
-    """Return the fit with the device that its job requests in place of ``auto``."""
+    """Return the fit with ``auto`` replaced by the device that its job requests."""
     method = method_class(fit.method)
     options = {**defaults_of(method), **fit.options}
     if not method.needs_torch or options.get("device") != devices.AUTO:
@@ -128,7 +128,7 @@ def _is_current(fit: Fit, made_of: str, inputs: Mapping[str, str]) -> bool:
 
 
 def _current_record(path: PathLike, made_of: str, device: Any) -> Record | None:
-    """Return the record of a fit by these versions, on this `device` if it has one."""
+    """Return the record of a fit if versions and `device`, if any, are current."""
     with suppress(DataError):
         record = formats.read_fit_record(path)
         numeric, here = provenance.numeric, provenance.versions()
@@ -147,7 +147,7 @@ def _write_fit(
     files = job_inputs.files
     run: Callable[[Trial], TrialResult] = partial(_run_trial, job_inputs, fit)
     if "predictions" in files:
-        # Not above: it needs pandas, with which a fit would start a second later.
+        # Not at the top: it needs pandas, which would delay each fit by a second.
         from cdspp.stages.external import external_reader
 
         key = fit_key(fit.predictions)
@@ -179,7 +179,7 @@ def _write_fit(
 def _new_trial(
     run: Callable[[Trial], TrialResult], trial: Trial, read: str
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    with keep_labels(*trial.classes):  # what means no label is left out before
+    with keep_labels(*trial.classes):  # missing labels are removed before
         found, iterations = run(trial)
     n = len(trial.test_ids)
     result = {"trial": trial.number, "status": "ok", "reason": "", "collapsed": ""}
@@ -205,10 +205,10 @@ def _device(fit: Fit) -> str:
 
 
 class DoneTrials:
-    """The trials of a fit that its files hold by now, in blocks of any size.
+    """The finished trials of a fit, from its files with blocks of any size.
 
-    Blocks share out work among jobs, and are no part of a result: with more trials in a
-    study, or blocks of another size, only new trials are fitted.
+    Blocks only divide work among jobs and are no part of a result: with more trials in
+    a study, or blocks of another size, only new trials are fitted.
     """
 
     def __init__(self, fit: Fit, made_of: str, inputs: Mapping[str, str]) -> None:
@@ -227,7 +227,7 @@ class DoneTrials:
                 self._fits |= dict.fromkeys(keys, found)
 
     def get(self, trial: int, read: str) -> tuple[Any, dict[str, list[Any]]] | None:
-        """Return record and rows of a trial; `read` is the digest of all it reads."""
+        """Return record and rows of a trial; `read` is the digest of all its inputs."""
         if (fit := self._fits.get((trial, read))) is None:
             return None
         [result] = [each for each in fit.record.trials if each["trial"] == trial]
@@ -235,10 +235,10 @@ class DoneTrials:
         return result, {k: v[here].tolist() for k, v in fit.columns.items()}
 
     def remove_covered(self) -> None:
-        """Remove blocks that share trials with this one, once all are elsewhere."""
+        """Remove blocks that share trials with this one, if all are elsewhere."""
         blocks = self._blocks()
         blocks.pop(self._own, None)
-        # Blocks of one size share none, so that no other job of the run needs these.
+        # Blocks of one size share no trials, so no other job of the run needs these.
         apart = (trials for trials in blocks.values() if not trials & self._ours)
         covered = self._ours.union(*apart)
         for path, trials in blocks.items():
@@ -253,7 +253,7 @@ class DoneTrials:
 
 
 def _shared_inputs(inputs: Mapping[str, str]) -> dict[str, str]:
-    return {k: v for k, v in inputs.items() if formats.unnumbered(k) not in OF_BLOCKS}
+    return {k: v for k, v in inputs.items() if formats.input_kind(k) not in OF_BLOCKS}
 
 
 def _run_trial(job_inputs: JobInputs, fit: Fit, trial: Trial) -> TrialResult:
@@ -312,16 +312,16 @@ def select_options(
     axes: tuple[int, str, str, int],
     grid: Grid,
 ) -> dict[str, Any]:
-    """Return the options of a grid that predict held-out labelled rows best.
+    """Return the options of a grid that best predict held-out labelled rows.
 
     Stratified folds of the labelled target rows are equal for all methods and source
-    states of a trial; a held-out row is in no fit, nor in the source of a state made of
-    labelled rows. No test label takes part.
+    states of a trial; a held-out row is in no fit, nor in a source built from labelled
+    rows. No test label is used.
 
-    Of equally good options it returns the method's own, where they are among them, else
-    the first; none with fewer than two labelled rows in a class, or where every fit
-    fails. `build` returns the method with options in place of its own; `axes` are seed,
-    benchmark, task, trial. It costs up to `FOLDS` fits a point of the grid.
+    Among equally good options it returns the method's own if possible, else the first;
+    it returns none if a class has fewer than two labelled rows, or if every fit fails.
+    `build` returns the method with other options; `axes` are seed, benchmark, task and
+    trial. It costs up to `FOLDS` fits per point of the grid.
     """
     # Imported here: it takes a tenth of a second, and most fits select nothing.
     from cdspp.methods.labels import LabelledKFold
@@ -359,7 +359,7 @@ def fitted(
     trial: Trial,
     sources: list[SourceDomain],
 ) -> HeterogeneousClassifier | SourceVote:
-    """Fit to all sources, by a vote of fits where a method takes only one."""
+    """Fit to all sources, by a vote of fits if a method takes only one source."""
     model = build()
     if len(sources) < 2:
         return model.fit(trial.X, trial.y, source=next(iter(sources), None))

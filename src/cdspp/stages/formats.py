@@ -1,6 +1,6 @@
-"""Files that pass between the stages of a study: NPZ for features, Parquet for rows.
+"""File formats between the stages of a study: NPZ for features, Parquet for rows.
 
-Parquet files carry no variable metadata: equal rows give equal bytes.
+Parquet files carry no variable metadata, so that equal rows give equal bytes.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 Columns = Mapping[str, str]
 
-# Of the text of a value in a CSV file, by type.
+# Converters of text in a CSV file, by type.
 _CONVERTERS: Mapping[str, Callable[[str], Any]] = {
     "str": str,
     "int64": int,
     "float64": lambda text: float(text or "nan"),
     "bool": {"true": True, "false": False}.__getitem__,
 }
-SHIPPED = "Take it from the repository again."  # remedy for a file that no study makes
+SHIPPED = "Take it from the repository again."  # remedy for shipped files
 
 LABEL_COLUMNS: Columns = {"id": "string", "label": "string", "position": "int32"}
 SPLIT_COLUMNS: Columns = {
@@ -50,7 +50,7 @@ FIT_COLUMNS: Columns = {
     "predicted": "string",
     "confidence": "float32",
 }
-# By row, but for the last.
+# By row, except for the last.
 SUBSPACE_ARRAYS = ("iteration", "group", "id", "xy", "predicted", "final_fit")
 SCORE_COLUMNS: Columns = {
     "setting": "string",
@@ -69,7 +69,7 @@ SCORE_COLUMNS: Columns = {
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """One view of one domain: `X` (n, d) float32, dense or CSR, perhaps with names."""
+    """One view of one domain: `X` (n, d) float32, dense or CSR, with names if any."""
 
     X: Any
     ids: np.ndarray
@@ -79,7 +79,7 @@ class Features:
 
 def write_features(path: PathLike, features: Features) -> None:
     """Write a view as NPZ (float32, no pickles; a sparse matrix by its CSR parts)."""
-    from scipy import sparse  # here, for most jobs have no matrix and need no SciPy
+    from scipy import sparse  # here, because most jobs need no SciPy
 
     parts: dict[str, Any]
     if sparse.issparse(features.X):
@@ -97,7 +97,7 @@ def write_features(path: PathLike, features: Features) -> None:
 
 
 def read_features(path: PathLike) -> Features:
-    """Read a file of `write_features`; DataError where it is anything else."""
+    """Read a file of `write_features`; DataError if it is anything else."""
     what = "a feature file (NPZ)"
     arrays = files.read_arrays(path, what)
     try:
@@ -119,7 +119,7 @@ def read_features(path: PathLike) -> Features:
 
 
 def read_subspace(path: PathLike) -> dict[str, np.ndarray]:
-    """Read `SUBSPACE_ARRAYS` by name; DataError where the file holds anything else."""
+    """Read `SUBSPACE_ARRAYS` by name; DataError if the file differs in form."""
     what = "a subspace (NPZ)"
     arrays = files.read_arrays(path, what)
     if lacking := [name for name in SUBSPACE_ARRAYS if name not in arrays]:
@@ -144,9 +144,9 @@ def write_rows(
 
 
 def read_rows(path: PathLike, columns: Columns) -> dict[str, np.ndarray]:
-    """Read the named columns; strings come as object arrays, nulls as None or NaN.
+    """Read the named columns; strings become object arrays, nulls None or NaN.
 
-    DataError: a file is missing or damaged, or lacks a column of such a type.
+    DataError: the file is missing or damaged, or lacks a column of the declared type.
     """
     import pyarrow.lib
     import pyarrow.parquet as pq
@@ -166,18 +166,18 @@ def read_rows(path: PathLike, columns: Columns) -> dict[str, np.ndarray]:
 
 
 def read_frame(path: PathLike, columns: Columns) -> pd.DataFrame:
-    """Read the named columns as a data frame; errors as of `read_rows`."""
+    """Read the named columns as a data frame; errors as in `read_rows`."""
     import pandas as pd
 
     return pd.DataFrame(read_rows(path, columns))
 
 
 def read_csv(path: PathLike, types: Columns, remedy: str = "") -> pd.DataFrame:
-    """Read columns of a CSV file to the last digit, and texts as they stand.
+    """Read columns of a CSV file to the last digit, and texts literally.
 
     By column, `types` has ``str``, ``bool``, ``int64`` or ``float64``. A missing number
-    is NaN; a text never is: a class may be called NA. DataError, with the `remedy` if
-    no study makes the file: it is missing, lacks a column, or holds another type.
+    is NaN; a text never is, because a class may be called NA. DataError, with the
+    `remedy` if no study makes the file: it is missing, or its columns or types differ.
     """
     import pandas as pd
 
@@ -202,17 +202,17 @@ def _typed(texts: pd.Series, kind: str) -> pd.Series:
 
 
 def labels_by_id(path: PathLike) -> dict[str, str]:
-    """Read a file of labels as the label of each id, empty where it has none."""
+    """Read a file of labels as a mapping from id to label, empty if unlabelled."""
     columns = read_rows(path, LABEL_COLUMNS)
     labels = (label or "" for label in columns["label"])
     return dict(zip(columns["id"], labels, strict=True))
 
 
 class ExpectedFits(NamedTuple):
-    """The fits of a benchmark, as a configuration has them.
+    """The fits of a benchmark that a configuration requires.
 
-    `recipes` has, by ``<setting>/<method>``, the recipe and the place of its files in
-    `inputs`: patterns of `cdspp.stages.trials.TaskFiles`, as `input_files` takes them.
+    `recipes` maps ``<setting>/<method>`` to the recipe and the position of its files in
+    `inputs`: patterns of `cdspp.stages.trials.TaskFiles`, as in `input_files`.
     """
 
     recipes: Mapping[str, tuple[str, int]]
@@ -226,9 +226,9 @@ class ExpectedFits(NamedTuple):
 
 
 def fit_recipe(seed: int, numeric_threads: int, fit: Mapping[str, Any]) -> str:
-    """Return a digest of all that decides predictions but for task, block and files.
+    """Return a digest of everything that affects predictions besides the input files.
 
-    `fit` has the fields of `cdspp.stages.fit.Fit`; that of its file does not count.
+    `fit` has the fields of `cdspp.stages.fit.Fit`, of which its file does not count.
     """
     others = ("code", "predictions")
     choices = {name: value for name, value in fit.items() if name not in others}
@@ -248,14 +248,14 @@ def input_files(patterns: Mapping[str, str], key: FitKey) -> dict[str, str]:
     return found
 
 
-def unnumbered(name: str) -> str:
-    """Return the name of an input without the number of its source, if it has one."""
+def input_kind(name: str) -> str:
+    """Return the name of an input without the number of its source, if any."""
     return name.rstrip("_0123456789")
 
 
 @dataclass(frozen=True, eq=False)
 class FitFile:
-    """A fit that was read: predictions by `FIT_COLUMNS`, and its record."""
+    """A fit as read: predictions by `FIT_COLUMNS`, and its record."""
 
     path: Path
     key: FitKey
@@ -266,7 +266,7 @@ class FitFile:
 def read_fit_record(path: PathLike) -> Record:
     """Read the record of a fit, by its path or that of the fit.
 
-    DataError as of `read_record`, or where the fit is not named after its trials.
+    DataError as in `read_record`, or if the fit is not named after its trials.
     """
     file = Path(path).with_suffix(".parquet")
     record = files.read_record(file)
@@ -285,10 +285,10 @@ def read_fit(
 ) -> FitFile:
     """Read the predictions of a fit, and check them against its record and path.
 
-    DataError: predictions or record are damaged, have changed or belong to another fit,
-    the predicted samples are not the test samples of each trial, once per iteration, or
-    the fit is not as `expected`: a job of an earlier run, which ended late, may write
-    one. `digests` keeps those of inputs, by path, from one call to the next.
+    DataError: predictions or record are damaged, were changed or belong to another fit;
+    the predicted samples are not the test samples of each trial, once per iteration; or
+    the fit is not as `expected`, for instance written late by a job of an earlier run.
+    `digests` caches those of inputs, by path, between calls.
     """
     file = Path(path)
     record, columns = read_fit_record(file), read_rows(file, FIT_COLUMNS)
@@ -317,7 +317,7 @@ def _check_rows(fit: FitFile) -> None:
         checked = np.empty(0, dtype=object)
         for number, rows in iterations.items():
             samples = ids[rows]
-            # Iterations have one order, so that most need no digest.
+            # Iterations share one order, so most need no digest.
             if np.array_equal(samples, checked):
                 continue
             if len(samples) != tested or ids_digest(samples) != result["test_ids"]:
@@ -329,7 +329,7 @@ def _check_rows(fit: FitFile) -> None:
 
 
 def rows_by_iteration(iterations: NDArray[Any]) -> dict[int, NDArray[np.intp]]:
-    """Return the places of the rows of each iteration, in time linear in the rows."""
+    """Return the positions of the rows of each iteration, in linear time."""
     order = np.argsort(iterations, kind="stable")
     numbers, starts = np.unique(iterations[order], return_index=True)
     return dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True))

@@ -1,8 +1,8 @@
-"""Scores: predictions meet the labels of the test samples, here and nowhere before.
+"""Scores: only this stage compares predictions with the labels of test samples.
 
-Standard errors over rows rest on the scores of rows. One NPZ file per benchmark has,
-for the last iteration of every fit, a matrix of trials by rows of the target domain,
-and for every task the class of each row.
+Standard errors over rows need the scores of rows. One NPZ file per benchmark holds, for
+the last iteration of every fit, a matrix of trials by rows of the target domain, and
+for every task the class of each row.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ def write_scores(
 ) -> None:
     """Score every prediction of a benchmark, per iteration, and each row of the last.
 
-    `labels` are files ``<domain>.parquet``, one for each target domain. `output` gets
+    `labels` are files ``<domain>.parquet``, one per target domain. `output` receives
     `SCORE_COLUMNS`, sorted by the first five: a failed trial has one row without
-    accuracies. `rows` gets the scores of rows (`SampleScores`). DataError as of
-    `read_fit`, or where a predicted sample has no label.
+    accuracies. `rows` receives the scores of rows (`SampleScores`). DataError as in
+    `read_fit`, or if a predicted sample has no label.
     """
     truth = {Path(path).stem: formats.labels_by_id(path) for path in labels}
     scored: list[tuple[Any, ...]] = []
@@ -77,10 +77,10 @@ def write_scores(
 def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
     """Return rows of `SCORE_COLUMNS`, one per trial and iteration of a fit.
 
-    `truth` has the label of each id of the target domain, empty where it has none.
+    `truth` maps each id of the target domain to its label, empty if unlabelled.
     """
     columns, classes = fit.columns, sorted({*truth.values()} - {""})
-    # Labels and predictions as codes, which are quicker to compare.
+    # Labels and predictions as codes, which are faster to compare.
     codes = defaultdict(lambda: UNSCORED, {c: k for k, c in enumerate(classes)})
     of_id = {key: codes[label] for key, label in truth.items()}
     try:
@@ -91,7 +91,7 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
         remedy = "Delete it and the labels of its target, and run the study again."
         raise DataError(f"{fit.path}: {fault} {unknown[0]}. {remedy}") from None
     predicted = np.fromiter(map(codes.__getitem__, columns["predicted"]), np.intp)
-    # Rows of a table without a label are predicted, and not scored.
+    # Unlabelled rows of a table are predicted, but not scored.
     known = labels != UNSCORED
     labels, predicted = labels[known], predicted[known]
     trials, iterations = (columns[name][known] for name in ("trial", "iteration"))
@@ -114,9 +114,9 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
 
 
 class SampleScoreWriter:
-    """Collects the fits of a benchmark and writes which rows they predict rightly.
+    """Collects the fits of a benchmark and writes the correctly predicted rows.
 
-    `truth` has the label of each id by target domain, empty where it has none.
+    `truth` maps target domains to the label of each id, empty if unlabelled.
     """
 
     def __init__(self, truth: Mapping[str, Mapping[str, str]]) -> None:
@@ -160,9 +160,9 @@ class SampleScoreWriter:
 
 
 class SampleScores:
-    """Which rows the fits of a benchmark predict rightly, by `SampleScoreWriter`.
+    """The correctly predicted rows of a benchmark, as written by `SampleScoreWriter`.
 
-    Every method raises DataError where the file is missing or damaged.
+    Every method raises DataError if the file is missing or damaged.
     """
 
     def __init__(self, path: PathLike) -> None:
@@ -173,7 +173,7 @@ class SampleScores:
         return read_arrays(self._path, "scores per sample (NPZ)")
 
     def cells(self) -> list[tuple[str, str, str]]:
-        """Return setting, task and method of all fits that are scored, sorted."""
+        """Return setting, task and method of all scored fits, sorted."""
         keys = [tuple(key.split("/")) for key in self._arrays]
         return sorted((key[0], key[1], key[2]) for key in keys if key[0] != _CLASSES)
 
@@ -182,9 +182,9 @@ class SampleScores:
         return self._arrays[f"{_CLASSES}/{task}"]
 
     def right(self, setting: str, task: str, method: str) -> NDArray[np.float64]:
-        """Return 1 where a row is predicted rightly, 0 where not, NaN where untested.
+        """Return 1 for correctly predicted rows, 0 for others, NaN for untested rows.
 
-        A line per trial, a column per row; no line where the method did not run there.
+        One line per trial, one column per row; no line if the method did not run there.
         """
         found = self._arrays.get(f"{setting}/{task}/{method}")
         if found is None:
@@ -193,12 +193,12 @@ class SampleScores:
 
 
 def vote(predictions: pd.DataFrame) -> pd.DataFrame:
-    """Return for each row the label that most trials predict, ties to the first name.
+    """Return for each row the label that most trials predict; ties by name.
 
     `predictions` are rows with `FIT_COLUMNS` of one method on one task; the last
     iteration of each trial counts. The result is sorted by `id`: `predicted`, the share
-    of `trials` that agree (`agreement`), and their mean `confidence`, NaN where the
-    method has none.
+    of `trials` that agree (`agreement`), and their mean `confidence`, NaN if the method
+    has none.
     """
     last = predictions.groupby("trial")["iteration"].transform("max")
     rows = predictions[predictions["iteration"] == last]
@@ -215,9 +215,9 @@ def vote(predictions: pd.DataFrame) -> pd.DataFrame:
 def write_predictions(
     *, fits: Iterable[PathLike], labels: Iterable[PathLike], outputs: Sequence[PathLike]
 ) -> None:
-    """Write what each method predicts for the rows of its target without a label.
+    """Write the predictions of each method for the unlabelled rows of its target.
 
-    `labels` are as for `write_scores`; a CSV file is written for each
+    `labels` are as in `write_scores`; a CSV file is written for each
     ``.../<benchmark>/<task>/<method>.csv`` of `outputs`.
     """
     import pandas as pd

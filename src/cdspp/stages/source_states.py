@@ -1,10 +1,10 @@
-"""Sources in place of the real one, as controls for the question whether it helps.
+"""Control conditions that replace the source, to test whether the source helps.
 
 The same method is fitted on the same target rows with another source. Each *state*
-takes more information away: which class is which, that rows of a class belong together,
+removes more information: which class is which, that rows of a class belong together,
 that the rows are data, and the source itself. Without a source a method is also
-regularised otherwise and does not know the source's class sizes; the labelled target
-rows, repeated to *match* these sizes, keep both. Two more states act on a bridge alone.
+regularised differently and does not know the source's class sizes; the labelled target
+rows, repeated to *match* these sizes, keep both. Two more states change only a bridge.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ __all__ = ["BRIDGE_STATES", "STATES", "SourceState", "bridge_states", "derangeme
 def derangement(
     n: int, rng: Generator, needs: str = "there have to be two"
 ) -> NDArray[np.intp]:
-    """Draw one of the permutations of `n` that leave nothing in its place, uniformly.
+    """Draw a permutation of `n` without fixed points, uniformly.
 
-    DataError, which begins with what a state `needs`: `n` is below two.
+    DataError, beginning with what a state `needs`: `n` is below two.
     """
     if n < 2:
         raise DataError(f"{needs} at least, got {n}. Leave this source state out.")
-    while True:  # a share of about 1/e of all permutations will do
+    while True:  # about 1/e of all permutations qualify
         drawn = rng.permutation(n)
         if not np.any(drawn == np.arange(n)):
             return drawn
@@ -59,7 +59,7 @@ def _shuffled(state: str, source: SourceDomain, rng: Generator) -> SourceDomain:
 
 
 def _matched(labelled: SourceDomain, y: NDArray[Any], rng: Generator) -> SourceDomain:
-    """Repeat labelled target rows to the sizes of source classes `y`."""
+    """Repeat labelled target rows to the class sizes of the source labels `y`."""
     X: Any = labelled.X
     X, labels = X if issparse(X) else np.asarray(X), np.asarray(labelled.y)
     rows = [
@@ -76,7 +76,7 @@ def _matched(labelled: SourceDomain, y: NDArray[Any], rng: Generator) -> SourceD
 
 
 def bridge_states(source: SourceDomain) -> list[str]:
-    """Return the states that act on the bridge of a source, if it has one.
+    """Return the states that apply to the bridge of a source, if it has one.
 
     A single column or pair cannot be shuffled.
     """
@@ -93,20 +93,20 @@ class SourceState:
     ----------
     name : {'real', 'none', 'none-matched', 'swapped-classes', 'permuted-labels', \
 'class-noise', 'noise'}
-        In this order: as given; no source, so that the labelled target rows serve;
-        these rows repeated to the class sizes of the source, so that a method has the
-        same regularisation and shares of the classes; classes renamed by a derangement,
-        rows of a class still together; labels permuted over the rows; rows around one
-        random centre per class, each as long as the row that it replaces; rows of
-        ``|N(0, 1)|`` without classes. Or one of `BRIDGE_STATES`: partners of shared
-        columns, or of paired rows, exchanged by a derangement.
+        In this order: the original; no source, so that the labelled target rows take
+        its place; these rows repeated to the class sizes of the source, so that a
+        method has the same regularisation and class shares; classes renamed by a
+        derangement, rows of a class still together; labels permuted over the rows; rows
+        around one random centre per class, each as long as the row that it replaces;
+        rows of ``|N(0, 1)|`` without classes. Or one of `BRIDGE_STATES`: partners of
+        shared columns, or of paired rows, exchanged by a derangement.
     spread : float, default=1.0
-        Of class noise: standard deviation of a row around its centre, whose values are
+        For class noise: standard deviation of a row around its centre, whose values are
         drawn from N(0, 1).
     absolute : bool, default=False
-        Of class noise: absolute values, for views without negative ones.
+        For class noise: absolute values, for views without negative values.
     domain : str, default=""
-        Of several sources, the one whose state it is; by default that of all.
+        If there are several sources, the one to replace; by default all.
 
     Raises
     ------
@@ -131,9 +131,9 @@ class SourceState:
         labelled: SourceDomain,
         axes: tuple[int, str, str, int],
     ) -> list[SourceDomain]:
-        """Return the sources of a task in this state; in that of none it is empty.
+        """Return the sources of a task in this state; without a source, none.
 
-        Parameters and errors are those of `of`; `axes` has the task in the third place.
+        Parameters and errors are as in `of`; `axes` has the task in the third place.
         """
         found = []
         domains = names.task_domains(axes[2]).sources
@@ -146,12 +146,12 @@ class SourceState:
     def of(
         self, source: SourceDomain, labelled: SourceDomain, *axes: str | int
     ) -> SourceDomain | None:
-        """Return the source in this state, None where labelled target rows serve.
+        """Return the source in this state, None if labelled target rows replace it.
 
-        Shared columns of the bridge of `source` are pairs of numbers. Equal `axes`, as
-        seed, benchmark, task and trial, give equal draws, for every method and spread.
-        DataError: of classes, shared columns or pairs to exchange there is one only, or
-        no labelled target row has a class of the source.
+        Shared columns of the bridge of `source` are pairs of numbers. Equal `axes`,
+        such as seed, benchmark, task and trial, give equal draws for every method and
+        spread. DataError: there is only one class, shared column or pair to exchange,
+        or no labelled target row has a class of the source.
         """
         rng = generator(self.name, *axes)
         if self.name in BRIDGE_STATES:
@@ -159,7 +159,7 @@ class SourceState:
         changed = self._changed(source, labelled, rng)
         if changed is not None and self.absolute:
             changed = SourceDomain(np.abs(changed.X), changed.y)
-        # With the bridge of the real one.
+        # With the bridge of the original source.
         bridge = {kind: getattr(source, kind) for kind in (SHARED, PAIRS)}
         if not any(part is not None for part in bridge.values()):
             return changed

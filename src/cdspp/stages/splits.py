@@ -1,8 +1,8 @@
-"""Which samples are labelled in each trial: seeded splits, per domain, nested.
+"""Splits of trials into labelled and unlabelled samples: seeded, nested, per domain.
 
 A domain's splits do not depend on the task, so that a target has the same labelled
-samples for every source and every method. Source and target roles live in files of
-their own: the file of a target holds no label of a test sample.
+samples for every source and every method. Source and target roles have separate files:
+the file of a target holds no label of a test sample.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cdspp.datasets.published import draw_published
 from cdspp.stages import formats
 
 ROLES = {"source": names.SOURCE, "target": names.LABELLED}  # of labelled samples
-NO_LABEL: Any = None  # for the others: theirs leave this module only by their shares
+NO_LABEL: Any = None  # of test samples, whose labels stay in this module
 
 
 def draw_seeded(
@@ -36,17 +36,17 @@ def draw_seeded(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the rows drawn as labelled and those left as unlabelled, ascending.
 
-    A class with fewer than `per_class` rows gives all it has as labelled, and of the
-    others `unlabelled` stay, or all. Rows without a label (None) are unlabelled, all.
-    One permutation a class is drawn whatever the numbers are, so that the rows for a
-    smaller number are among those for a larger one.
+    If a class has fewer than `per_class` rows, all are labelled; of the other rows,
+    `unlabelled` stay, or all. Rows without a label (None) are all unlabelled. One
+    permutation per class is drawn whatever the numbers are, so that the rows of a
+    smaller number are among those of a larger one.
     """
     missing = np.array([label is None for label in labels], dtype=bool)
     drawn, rest = [], [np.flatnonzero(missing)]
     for label in np.unique(labels[~missing]):
         order = rng.permutation(np.flatnonzero(labels == label))
         drawn.append(order[:per_class])
-        # From the far end, so that more labelled rows leave the same unlabelled ones.
+        # From the end, so that more labelled rows leave the same unlabelled ones.
         rest.append(order[per_class:][::-1][:unlabelled])
     return np.sort(np.concatenate(drawn)), np.sort(np.concatenate(rest))
 
@@ -67,16 +67,16 @@ def write_split(
 ) -> None:
     """Draw and write the splits of one domain, role and block of trials.
 
-    `output` gets `SPLIT_COLUMNS`; a source file has labelled samples only. By the
-    protocol, `draw_seeded` draws, or `cdspp.datasets.published.draw_published`, by the
-    order of `classes`. DataError: a target class would have no test sample.
+    `output` receives `SPLIT_COLUMNS`; a source file has only labelled samples. The
+    protocol selects `draw_seeded`, or `cdspp.datasets.published.draw_published` with
+    the order of `classes`. DataError: a target class would have no test sample.
     """
     samples = formats.read_rows(labels, formats.LABEL_COLUMNS)
     ids, classes_of = samples["id"], samples["label"]
     order = np.argsort(samples["position"], kind="stable")
     if role == "target":
         _check_sizes(classes_of, per_class, f"{dataset}, domain {domain}")
-    # As published, for some methods look at the order of their rows.
+    # As published, because some methods depend on the order of their rows.
     positions = samples["position"] if protocol == "published" else np.arange(len(ids))
     rows: dict[str, list[Any]] = {name: [] for name in formats.SPLIT_COLUMNS}
     for trial in trials_of_block(block):
@@ -101,8 +101,8 @@ def write_split(
 def write_pairs(*, index: PathLike, output: PathLike, block: str, seed: int) -> None:
     """Draw the order of a data set's paired rows for each trial of a block.
 
-    Fits take the first ones, so that the pairs of a smaller number are among those of a
-    larger one. All domains have the same paired rows, and these have no labels.
+    Fits use the first pairs, so that those of a smaller number are among those of a
+    larger one. All domains have the same paired rows, which have no labels.
     """
     content = read_index(Path(index))
     domain = next(iter(content.domains))
@@ -116,11 +116,11 @@ def write_pairs(*, index: PathLike, output: PathLike, block: str, seed: int) -> 
 
 
 def write_test_shares(*, labels: PathLike, split: PathLike, output: PathLike) -> None:
-    """Write which share of the test samples each class has, by trial and class.
+    """Write the share of each class among the test samples, by trial and class.
 
-    This is the one way past the rule that no fit sees a test label: the published
-    numbers of SHFA rest on these shares, so a study may hand them to a method as its
-    prior; the row of that method then says so, and stays out of every comparison.
+    This is the only exception to the rule that no fit sees a test label: the published
+    numbers of SHFA depend on these shares, so a study may give them to a method as its
+    prior; the row of that method is then marked, and excluded from every comparison.
     """
     truth = formats.labels_by_id(labels)
     classes = np.unique(list(truth.values()))

@@ -25,12 +25,11 @@ NO_ROWS = _NUMBERS, _WORDS, _WORDS, np.empty((0, 2)), _WORDS, np.asarray(False)
 
 
 def fixed_view(iterations: list[Float], anchors: int) -> list[Float]:
-    """Return plane coordinates of the same rows in every iteration, in one fixed view.
+    """Return planar coordinates of the same rows in every iteration, in one fixed view.
 
-    The subspace of each iteration is rotated onto that of the last one, as well as the
-    first `anchors` rows (the labelled ones) allow; all are then seen along the two
-    leading principal axes of the last iteration. Narrower iterations are padded by
-    zeros.
+    The subspace of each iteration is rotated to fit that of the last one on the first
+    `anchors` rows (the labelled ones); all are then projected to the two leading
+    principal axes of the last iteration. Narrower iterations are padded with zeros.
     """
     width = max(2, *(Z.shape[1] for Z in iterations))
     padded = [np.pad(Z, ((0, 0), (0, width - Z.shape[1]))) for Z in iterations]
@@ -54,12 +53,12 @@ def write_subspace(
     overlap: str,
     numeric_threads: int,
 ) -> None:
-    """Fit the first trial of a block once more and write its subspace by iteration.
+    """Fit the first trial of a block again and write its subspace by iteration.
 
-    A method that can fit once more on all its pseudo-labels (`final_fit`) does so here:
-    with T iterations there are T + 1, as in Algorithm 2 of the paper. `output` gets
-    `SUBSPACE_ARRAYS`, with `predicted` empty where a label was given; no rows where the
-    method fails.
+    If a method can fit once more on all its pseudo-labels (`final_fit`), it does so
+    here: with T iterations there are T + 1, as in Algorithm 2 of the paper. `output`
+    receives `SUBSPACE_ARRAYS`, with `predicted` empty for given labels, and without
+    rows if the method fails.
     """
     with provenance.limit_threads(numeric_threads):
         trial = next(read_trials(files, overlap=overlap))
@@ -68,7 +67,7 @@ def write_subspace(
         except Exception as error:
             if errors.stops_job(error):
                 raise
-            # The fits record it, too; the figure shows that it is empty.
+            # The fits record it as well; the figure shows that it is empty.
             log.exception("the method failed, so that there is no subspace")
             arrays = dict(zip(SUBSPACE_ARRAYS, NO_ROWS, strict=True))
     with atomic(output) as temporary, temporary.open("wb") as stream:

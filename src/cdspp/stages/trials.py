@@ -23,9 +23,9 @@ from cdspp.stages.formats import Features
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One trial of a task, as a fit may see it.
+    """One trial of a task, as visible to a fit.
 
-    Labels `y` of the target rows are -1 where unlabelled; `test_ids` are the ids of the
+    Labels `y` of the target rows are -1 if unlabelled; `test_ids` are the ids of the
     unlabelled rows, in their order.
     """
 
@@ -73,11 +73,11 @@ class Trial:
         return content_digest([[str(value) for value in part] for part in parts])
 
 
-# The files that a fit reads of a task, by name: `source_features`, `target_features`,
-# `source_split` and `target_split`, no test label; of a second source
-# `source_features_2` and `source_split_2`. The one exception is `prior`
-# (`cdspp.stages.splits.write_test_shares`). `predictions` are those of another program,
-# `pairs` the ids of paired rows.
+# Input files of a fit on a task, by name: `source_features`, `target_features`,
+# `source_split` and `target_split`, without test labels; for a second source
+# `source_features_2` and `source_split_2`. The only exception is `prior`
+# (`cdspp.stages.splits.write_test_shares`). `predictions` are those of an external
+# program, `pairs` the ids of paired rows.
 TaskFiles = Mapping[str, PathLike]
 
 
@@ -90,12 +90,12 @@ def read_trials(
 ) -> Iterator[Trial]:
     """Yield the trials of a block.
 
-    Where `overlap` is "exclude", unlabelled target samples that are labelled source
-    samples of the same trial, under the same id, are left out. Sparse rows with more
-    than `max_dense` values stay sparse. `bridge`, to the first
-    source, may have `shared_columns`, "same-names" or pairs of names, and
-    `paired_rows`, a number. DataError: a file is damaged, features and splits are not
-    of the same samples, columns have no names, or there are too few paired rows.
+    If `overlap` is "exclude", unlabelled target samples that are also labelled source
+    samples of the same trial, by id, are left out. Sparse rows with more than
+    `max_dense` values stay sparse. `bridge`, to the first source, may have
+    `shared_columns`, "same-names" or pairs of names, and `paired_rows`, a number.
+    DataError: a file is damaged, features and splits have different samples, columns
+    have no names, or there are too few paired rows.
     """
     read = [_read_domain(files, name, max_dense) for name in source_features(files)]
     source = read[0][0]

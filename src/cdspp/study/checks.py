@@ -1,4 +1,4 @@
-"""Checks that a schema cannot make: names that exist, data that fit."""
+"""Checks beyond the schema: names that exist, and data that fit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DIFFERENCES = ("source", "options", "labels", "overlap")
 
 
 def cross_faults(known: ConfigNames, plugins: Sequence[ReportPlugin]) -> list[str]:
-    """Return every fault found; plug-ins check their own keys."""
+    """Return all faults; plug-ins check their own keys."""
     settings, curves = known.entries("settings"), known.entries("curves")
     return [
         *_repeated_ids(known),
@@ -46,7 +46,7 @@ def _repeated_ids(known: ConfigNames) -> Faults:
         counts = Counter(entry["id"] for _, entry in known.entries(section))
         for name, count in sorted(counts.items()):
             if count > 1:
-                yield f"{section}: the id {name!r} is there more than once."
+                yield f"{section}: the id {name!r} occurs more than once."
 
 
 def _view_faults(known: ConfigNames) -> Faults:
@@ -70,7 +70,7 @@ def _view_faults(known: ConfigNames) -> Faults:
         elif needs_view and view["view"] not in known.views:
             yield from known.missing(f"{where}.view", "views", view["view"])
         elif needs_view and known.root(view["id"]) is None:
-            yield f"{where}.view: the views rest on each other in a circle."
+            yield f"{where}.view: the views are based on each other in a circle."
 
 
 def _weight_faults(known: ConfigNames) -> Faults:
@@ -90,13 +90,13 @@ def _weight_faults(known: ConfigNames) -> Faults:
 
 
 def _extractor(view: Config) -> type[features.Extractor] | None:
-    with suppress(ConfigError):  # the fault of the view
+    with suppress(ConfigError):  # reported as a fault of the view
         return features.extractor_class(view["extractor"])
     return None
 
 
 def _options_by_domain(view: Config) -> Iterator[dict[str, Any]]:
-    """Yield the options of a view for each domain with values of its own."""
+    """Yield the options of a view for each domain with its own values."""
     options = view.get("options", {})
     named = [value for value in options.values() if isinstance(value, Mapping)]
     for domain in dict.fromkeys(d for value in named for d in value) or [None]:
@@ -196,7 +196,7 @@ def _class_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
             yield from (f"{where}.tasks: {task}: {x}" for x in no_common_class(both))
         for name, labels in both.items():
             if len(labels) == 1:
-                text = f"domain {name} has the class {labels[0]} alone. Add rows of"
+                text = f"domain {name} has only the class {labels[0]}. Add rows of"
                 yield f"{where}.tasks: {task}: {text} others, or leave it out."
 
 
@@ -221,7 +221,7 @@ def _bridge_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
             remedy = "give one of texts or tables, without pca: view: ..."
             yield f"{where}.{SHARED}: {fault}; {remedy}"
     if (wanted := bridge.get(PAIRS, 0)) > dataset.paired:
-        text = f"{wanted} are asked for, {dataset.identifier} has {dataset.paired}"
+        text = f"{wanted} are requested, {dataset.identifier} has {dataset.paired}"
         yield f"{where}.{PAIRS}: {text}."
 
 
@@ -229,7 +229,7 @@ def _method_faults(known: ConfigNames) -> Faults:
     for where, method in known.entries("methods"):
         name = method["id"]
         if name not in available():
-            if "class" not in method:  # whose fault is known already
+            if "class" not in method:  # otherwise reported already
                 yield unknown(f"{where}.id", name, available())
             continue
         found, options = method_class(name), method.get("options", {})
@@ -238,7 +238,7 @@ def _method_faults(known: ConfigNames) -> Faults:
         grid = method.get("grid", {})
         if grid and found.transductive:
             fault = "and those that select are held out; remove the key"
-            what = f"method {name} labels the rows it is fitted on"
+            what = f"method {name} labels only the rows of its fit"
             yield f"{where}.grid: {what}, {fault}."
         for option, value in ((o, v) for o in grid for v in grid[o]):
             yield from _option_faults(f"{where}.grid", name, {option: value})
@@ -292,7 +292,7 @@ def _bridge_use_faults(known: ConfigNames, where: str, method: Config) -> Faults
 
 def _role_faults(known: ConfigNames) -> Faults:
     if not known.methods.keys() <= set(available()):
-        return  # these faults come first
+        return  # report these faults first
     for role in (names.REFERENCE, names.BASELINE):
         name = known.config.get(role)
         if name is not None and name not in known.methods:
@@ -339,14 +339,14 @@ def _curve_faults(known: ConfigNames, where: str, curve: Config) -> Faults:
 def run_faults(
     known: ConfigNames, where: str, entry: Config, methods: Collection[str]
 ) -> Faults:
-    """Yield faults of the methods, benchmarks and tasks that are named."""
+    """Yield faults of the named methods, benchmarks and tasks."""
     chosen, tasks = known.ran(entry), entry.get("tasks", [])
     yield from known.missing(f"{where}.methods", "methods", *methods)
     yield from known.missing(f"{where}.benchmarks", "benchmarks", *chosen)
     for name in methods:
         runs_on = known.methods.get(name, {}).get("benchmarks", chosen)
         if not {*runs_on} & {*chosen}:
-            text = f"runs on {', '.join(runs_on)} alone, the setting on"
+            text = f"runs only on {', '.join(runs_on)}, the setting on"
             yield f"{where}.methods: {name} {text} {', '.join(chosen)}."
     there = known.tasks(chosen)
     if there is not None and not isinstance(tasks, int):
@@ -358,8 +358,8 @@ def _runnable(known: ConfigNames, methods: Iterable[str]) -> list[str]:
 
 
 def external_faults(known: ConfigNames, settings: Collection[str]) -> Faults:
-    """Yield what the study lacks of the places of external predictions."""
-    # Not above: it needs pandas, and few studies have such a file.
+    """Yield tasks, trials and the like of external predictions that a study lacks."""
+    # Not at the top: it needs pandas, and few studies have predictions.
     from cdspp.stages.external import external_places
 
     for place, method in known.entries("methods"):

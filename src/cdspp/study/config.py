@@ -1,4 +1,4 @@
-"""From study files and presets to a configuration, and from that to a checked study."""
+"""Study files and presets, merged into a configuration and checked as a study."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ from cdspp.study.model import (
     Study,
     StudyDataset,
     View,
-    of_entry,
+    from_fields,
 )
 from cdspp.study.plugins import ConfigNames, ReportPlugin, plugin_classes
 
 __all__ = ["MergedConfig", "load_study", "merge_files", "merge_presets"]
 
-RUNS = ("settings", "curves", "deviations", "choices")  # they name methods
+RUNS = ("settings", "curves", "deviations", "choices")  # sections that name methods
 EMBEDDED = "embedded"  # the study of config.yaml, as a preset
 EXTERNAL_KEYS = ("display_name", "kind", "seconds", "preprocessing")
-# What belongs to a method that is fitted here.
+# Keys of a method that the study fits itself.
 FITTED = ("class", *EXTERNAL_KEYS[1:], "options", "grid", "prior_file", "source_view")
-SHOWN = 100  # letters of a value in a message, from either side
+SHOWN = 100  # letters of a value in a message, at either end
 NAME_A_PRESET = (
     "Give them, or name presets that do, as in `preset: [embedded, quick]`: quick has "
     "methods, all-methods more of them, with curves, embedded all keys of config.yaml."
@@ -60,14 +60,14 @@ NAME_A_PRESET = (
 
 
 class MergedConfig(NamedTuple):
-    """A configuration, and sentences for the user."""
+    """A configuration, and notes for the user."""
 
     config: Config
     notes: tuple[str, ...] = ()
 
 
 def merge_presets(own: Config, folder: PathLike) -> MergedConfig:
-    """Put the keys of a study over those of the presets that it names, and defaults.
+    """Merge the keys of a study over those of the presets that it names, and defaults.
 
     `folder` has ``config.yaml`` and ``resources/presets``. ConfigError: no such preset.
     """
@@ -84,8 +84,8 @@ def merge_presets(own: Config, folder: PathLike) -> MergedConfig:
     preset = merge_files([files[name] for name in named])
     preset.pop("study", None)
     merged = _merged(_merged(defaults, preset), own)
-    config = {key: merged[key] for key in (*own, *merged)}  # the file's keys first
-    for key in ("methods", "add"):  # some may be given only by name
+    config = {key: merged[key] for key in (*own, *merged)}  # keys of the file first
+    for key in ("methods", "add"):  # entries may be plain names
         if isinstance(entries := config.get(key), list):
             config[key] = [{"id": x} if isinstance(x, str) else x for x in entries]
     methods = config.get("methods")
@@ -95,8 +95,8 @@ def merge_presets(own: Config, folder: PathLike) -> MergedConfig:
     notes = []
     if REFERENCE not in own and (name := _own_reference(own)):
         config[REFERENCE] = name
-        notes.append(f"reference: the study names none; it is {name}, its own class.")
-    for role in (REFERENCE, BASELINE):  # by default one of the methods that there are
+        notes.append(f"reference: not given, so it is the study's own class {name}.")
+    for role in (REFERENCE, BASELINE):  # by default one of the study's methods
         if role not in own and config[role] not in known:
             del config[role]
     if replaced := [key for key in preset if key in own]:
@@ -108,19 +108,19 @@ def merge_presets(own: Config, folder: PathLike) -> MergedConfig:
 
 
 def _own_reference(own: Config) -> str:
-    """Return the first method that the study itself gives as a class with a source."""
+    """Return the study's first method that is a class of its own with a source."""
     given = [own[key] for key in ("methods", "add") if isinstance(own.get(key), list)]
     for entry in chain(*given):
         match entry:
             case {"id": str(name), "class": str(place)}:
-                with suppress(ConfigError, ValueError):  # which `load_study` reports
+                with suppress(ConfigError, ValueError):  # reported by `load_study`
                     if entry.get("kind") is None and method_class(place).uses_source:
                         return name
     return ""
 
 
 def _with_added(methods: list[Any], added: list[Any]) -> list[Any]:
-    """Return methods with others after them; one of a known name takes its place."""
+    """Return methods followed by others, which replace methods of the same name."""
     known = {*map(_name, methods)} - {""}
     others = {name: entry for entry in added if (name := _name(entry)) in known}
     found = [others.get(_name(entry), entry) for entry in methods]
@@ -133,9 +133,9 @@ def _name(entry: Any) -> str:
 
 
 def merge_files(files: Paths, more: Config | None = None) -> dict[str, Any]:
-    """Return the keys of YAML files, and more, merged as Snakemake does: the last wins.
+    """Merge the keys of YAML files, and more, as Snakemake does: the last one wins.
 
-    ConfigError names a file that is no YAML, or holds no mapping of keys.
+    ConfigError names a file that is not YAML, or has no mapping of keys.
     """
     found: dict[str, Any] = {}
     for file in files:
@@ -149,7 +149,7 @@ def merge_files(files: Paths, more: Config | None = None) -> dict[str, Any]:
 
 
 def _merged(below: Config, above: Config) -> dict[str, Any]:
-    """Return the keys of both: mappings are merged, all else is replaced."""
+    """Return the keys of both: mappings are merged, anything else is replaced."""
     found = copy.deepcopy(dict(below))
     for key, value in above.items():
         both = isinstance(value, Mapping) and isinstance(found.get(key), Mapping)
@@ -162,13 +162,13 @@ def load_study(
 ) -> Study:
     """Check a configuration by the files of a workflow, and return its study.
 
-    The folder `data` of the data sets keeps digests of the user's own files, so that
+    The folder `data` of the data sets caches digests of the user's own files, so that
     none is read twice. ConfigError lists all faults, one per line, of the schema first.
     """
     resources = Path(folder, "resources")
-    if (given := config.get("partial")) in ("true", "false"):  # of a command line
+    if (given := config.get("partial")) in ("true", "false"):  # from a command line
         config = {**config, "partial": given == "true"}
-    if config.get("source_states") == []:  # off, as other sections are
+    if config.get("source_states") == []:  # off, like other sections
         config = {**config, "source_states": {"states": []}}
     _refuse(schema_faults(config, Path(folder, "workflow/schemas/config.schema.yaml")))
     plugins = [plugin(resources) for plugin in plugin_classes()]
@@ -189,17 +189,17 @@ def _refuse(faults: Sequence[str]) -> None:
 
 
 def schema_faults(config: Config, schema: PathLike) -> list[str]:
-    """Return a sentence for each way in which a configuration breaks the schema."""
+    """Return a sentence for each violation of the schema."""
     from jsonschema import Draft202012Validator
     from jsonschema.validators import extend
 
-    # JSON knows one kind of number, and 2.0 trials are two: a slip all the same.
+    # JSON has one type of number, so 2.0 trials would pass as two.
     kinds = Draft202012Validator.TYPE_CHECKER
     kinds = kinds.redefine("integer", lambda _, value: type(value) is int)
     validator = extend(Draft202012Validator, type_checker=kinds)(read_yaml(schema))
     errors = validator.iter_errors(config)
     errors = sorted(errors, key=lambda e: [*map(str, e.absolute_path)])
-    # Of keys that lack in one place, each is an error that names them all.
+    # If several keys are missing in one place, each error names all of them.
     sentences = (sentence for error in errors for sentence in _sentences(error))
     return list(dict.fromkeys(sentences))
 
@@ -223,7 +223,7 @@ def _sentences(error: Any) -> Iterator[str]:
         yield f"{where}{expected}, got {error.instance!r}."
     else:
         message = error.message
-        if len(message) > 2 * SHOWN:  # it starts with the value, and ends with the rule
+        if len(message) > 2 * SHOWN:  # the value, then the rule
             message = f"{message[:SHOWN]} ... {message[-SHOWN:]}"
         yield f"{where}{message}."
 
@@ -231,16 +231,16 @@ def _sentences(error: Any) -> Iterator[str]:
 def register_external_methods(config: Config) -> Iterator[str]:
     """Register classes and external predictions of a study as methods; yield faults.
 
-    Those at fault are left out, and those of an earlier study are forgotten.
+    Faulty ones are left out, and those of an earlier study are removed.
     """
     entries: dict[str, dict[str, Any]] = {}
     register_external({})
     for i, entry in enumerate(config.get("methods", [])):
         where, name = f"methods[{i}]", entry.get("id")
         external, own = "predictions" in entry, "class" in entry
-        text = "stands beside a class; remove it, or name one"
+        text = "is given together with a class; keep one of them"
         if external:
-            text = "predictions made elsewhere are not fitted; remove it"
+            text = "external predictions are not fitted; remove it"
         for key in FITTED if external else () if own else EXTERNAL_KEYS:
             if key in entry:
                 yield f"{where}.{key}: {text}."
@@ -272,7 +272,7 @@ def _toy_problem_fault(name: str, entry: Config) -> str:
     X = rng.standard_normal((18, 5)) + 5 * np.eye(3, 5)[classes]
     y = np.where(np.arange(18) % 2, classes, UNLABELLED)
     try:
-        known = option_defaults(name)  # others are refused elsewhere
+        known = option_defaults(name)  # other methods are refused elsewhere
         given = {k: v for k, v in entry.get("options", {}).items() if k in known}
         with warnings.catch_warnings(action="ignore"):
             model = make_seeded(name, 0, **given)
@@ -283,7 +283,7 @@ def _toy_problem_fault(name: str, entry: Config) -> str:
         reason = f"{type(error).__name__}: {error}"
         labels = "where y is -1 for a row without a label"
         expected = f"Expected fit(X, y, *, source=), {labels}, and predict."
-        return f"{entry['class']} stops on a toy problem ({reason}). {expected}"
+        return f"{entry['class']} failed on a toy problem ({reason}). {expected}"
     return ""
 
 
@@ -306,14 +306,14 @@ def _datasets(
             continue
         try:
             found = own_dataset(name, entry, digests_path(data, name))
-            datasets[name] = _of_user(found, entry)
+            datasets[name] = _user_dataset(found, entry)
             notes += [f"{place}: {note}" for note in found.notes()]
         except (ConfigError, DataError) as error:
             faults.append(f"{place}: {error}")
     return datasets, faults, notes
 
 
-def _of_user(found: Dataset, entry: Config) -> StudyDataset:
+def _user_dataset(found: Dataset, entry: Config) -> StudyDataset:
     contents = found.contents()
     unlabelled = {name: n[""] for name, n in contents.items() if "" in n}
     sizes = {}
@@ -332,7 +332,7 @@ def _build(known: ConfigNames, plugins: list[ReportPlugin], notes: list[str]) ->
         tasks = tuple(settings.task_names(entry, sizes))
         shown = next(task for task in tasks if not several_sources(task))
         filled = {"title": entry["id"], "showcase": shown, **entry}
-        benchmarks[entry["id"]] = of_entry(Benchmark, filled, tasks=tasks)
+        benchmarks[entry["id"]] = from_fields(Benchmark, filled, tasks=tasks)
     methods = {e["id"]: _method(e, config, benchmarks) for e in config["methods"]}
     roles, role_notes = _roles(config, methods)
     numbers = ("seed", "trials", "block_size", "numeric_threads", "partial", "gpus")
@@ -343,7 +343,7 @@ def _build(known: ConfigNames, plugins: list[ReportPlugin], notes: list[str]) ->
     study = Study(
         name=config["study"],
         datasets=known.datasets,
-        views={entry["id"]: of_entry(View, entry) for entry in config["views"]},
+        views={entry["id"]: from_fields(View, entry) for entry in config["views"]},
         benchmarks=benchmarks,
         methods=methods,
         settings={},
@@ -374,7 +374,7 @@ def _roles(
             sides = role == REFERENCE, role == BASELINE  # has a source, is supervised
             fit = (n for n, m in own.items() if (m.uses_source, m.supervised) == sides)
             roles[role] = next(fit, "")
-            text = f"none is {kind}, so that there is none"
+            text = f"and none is {kind}"
             if roles[role]:
                 text = f"it is {roles[role]}, the first {kind} method"
             notes.append(f"{role}: no method of the study is named; {text}.")
@@ -398,16 +398,16 @@ def _method(entry: Config, config: Config, benchmarks: settings.Benchmarks) -> M
     bridges = tuple(sorted(entry.get("bridges", found.bridges)))
     if bridges:
         left |= {b for b in benchmarks if not {*bridges} & {*benchmarks[b].bridge}}
-    # Without a source, none is another; states of a bridge need that part of it.
+    # Methods without a source have no other state; states of a bridge need that part.
     idle = {state for state, kind in settings.SHUFFLED.items() if kind not in bridges}
     chosen = {*entry.get("states", states)} - idle if found.uses_source else ()
     tasks = {}
     for place, names in settings.chosen_tasks(entry, benchmarks).items():
-        # No bridge leads from several sources.
+        # Several sources have no bridge.
         kept = tuple(t for t in names if not (bridges and several_sources(t)))
         if kept and place not in left:
             tasks[place] = kept
-    return of_entry(
+    return from_fields(
         Method,
         entry,
         trials=min(entry.get("trials", config["trials"]), config["trials"]),

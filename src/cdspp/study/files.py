@@ -29,8 +29,8 @@ SAMPLE_SCORES = "results/{study}/scores/{benchmark}.npz"
 PREDICTIONS = "results/{study}/predictions/{benchmark}/{task}/{method}.csv"
 REPORT = "results/{study}/report/index.html"
 SHOWN = "results/{study}/{kind}/{name}.{form}"
-# What a table or figure may be made from, by name. Records, labels, features and splits
-# are of the main run; the last four are of the task that is shown in detail.
+# Possible inputs of a table or figure, by name. Records, labels, features and splits
+# are those of the main run; the last four are those of the showcase task.
 INPUTS = {
     "scores": SCORES,
     "rows": SAMPLE_SCORES,
@@ -38,7 +38,7 @@ INPUTS = {
     "pairwise": "results/{study}/tables/pairwise_{benchmark}.csv",
     "selection": "results/{study}/tables/selection.csv",
     "records": f"{FIT}.json",
-    "selecting_records": f"{FIT}.json",  # of settings that select hyper-parameters
+    "selecting_records": f"{FIT}.json",  # settings that select hyper-parameters
     "labels": LABELS,
     "features": FEATURES,
     "splits": SPLIT,
@@ -53,7 +53,7 @@ TABLE_FORMS, FIGURE_FORMS = ("csv", "md", "tex", "html"), ("svg", "png", "pdf")
 def workflow_folder() -> Path:
     """Return the folder of Snakefile, config.yaml, workflow and resources.
 
-    That is the top of the repository, or in an installed wheel a copy of it.
+    That is the top of the repository, or its copy in an installed wheel.
     """
     package = Path(__file__).parents[1]
     top = package.parents[1]
@@ -63,13 +63,13 @@ def workflow_folder() -> Path:
 
 
 def study_file_path(path: PathLike) -> Path:
-    """Return a study file in the working folder, else the one that ships."""
+    """Return a study file in the working folder, or else the shipped one."""
     shipped = workflow_folder() / path
     return shipped if shipped.is_file() and not Path(path).exists() else Path(path)
 
 
 def portable_study_path(path: PathLike) -> str:
-    """Return a name of a study file by which `study_file_path` finds it anywhere."""
+    """Return a name by which `study_file_path` finds a study file anywhere."""
     shipped = Path(path).resolve()
     studies = workflow_folder().resolve() / "resources"
     if shipped.is_relative_to(studies):
@@ -120,7 +120,7 @@ def files_of_fit(study: Study, key: FitKey) -> dict[str, str]:
 
 
 def files_before_fits(study: Study) -> dict[str, list[str]]:
-    """Return the files that the fits of a study rest on, by stage, causes first."""
+    """Return the files on which the fits of a study are based, by stage, in order."""
     names = study.feature_names()
     labels = (LABELS.format(dataset=name, domain=domain) for name, domain, _ in names)
     splits: dict[str, None] = {}
@@ -138,7 +138,7 @@ def files_before_fits(study: Study) -> dict[str, list[str]]:
 
 
 def _feature_files(study: Study, dataset: str, domain: str, name: str) -> Iterator[str]:
-    """Yield the features of a view, after the view or the words that they rest on."""
+    """Yield the features of a view, preceded by the view or words they are based on."""
     from cdspp.features import extractor_class
     from cdspp.features.base import WordExtractor
 
@@ -153,7 +153,7 @@ def _feature_files(study: Study, dataset: str, domain: str, name: str) -> Iterat
 def fit_files(
     study: Study, benchmark: str, settings: Collection[str] | None = None
 ) -> list[str]:
-    """Return fits of a benchmark without suffix; of a partial study, those made."""
+    """Return fits of a benchmark without suffix; existing ones of a partial study."""
     chosen = study.settings if settings is None else settings
     keys = (key for key in study.fits(benchmark) if key.setting in chosen)
     files = (FIT.format(study=study.name, **key._asdict()) for key in keys)
@@ -198,7 +198,7 @@ def _input(study: Study, name: str, benchmark: str) -> list[str]:
 
 
 def prediction_files(study: Study, benchmark: str) -> list[str]:
-    """Return the files of predictions for rows without a label."""
+    """Return the files of predictions for unlabelled rows."""
     keys = study.unlabelled_fits(benchmark)
     files = (PREDICTIONS.format(study=study.name, **key._asdict()) for key in keys)
     return list(dict.fromkeys(files))
@@ -210,7 +210,7 @@ def files_after_fits(
     figures: Sequence[str] = (),
     timings: Sequence[str] = (),
 ) -> dict[str, list[str]]:
-    """Return the files that follow from the fits of a study, by stage."""
+    """Return the files made from the fits of a study, by stage."""
     known, names = {"study": study.name}, study.benchmarks
     shown = {  # by the kinds of `cdspp.report.registry.KINDS`
         "tables": product(tables, TABLE_FORMS),

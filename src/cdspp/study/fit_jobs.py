@@ -25,27 +25,27 @@ from cdspp.stages.formats import ExpectedFits, fit_recipe
 from cdspp.study.files import input_patterns
 from cdspp.study.model import Study, StudyDataset
 
-# Features of a view whose number the data decide: bags of words, shares of energy.
+# Number of features if it depends on the data: bags of words, shares of energy.
 UNKNOWN_WIDTH, UNKNOWN_COMPONENTS = 10_000, 500
-WORDS_SHARE = 0.01  # of the words of all texts that are in one
-# Reserves for machines that are slower and inputs that converge later than measured.
+WORDS_SHARE = 0.01  # share of all words that occur in one text
+# Reserves for slower machines and inputs that converge later than those measured.
 TIME_RESERVE, MEMORY_RESERVE = 3.0, 1.5
 FEWEST_MINUTES, FEWEST_MB = 5, 1000
-# Methods share a job as long as its fits are expected to take no more: starting a
-# process takes a second, and a cluster is not to wait for what could run side by side.
+# Methods share a job up to this expected time: starting a process takes a second, but
+# a cluster should not wait for fits that could run in parallel.
 SHARED_SECONDS = 40.0
-# Jobs that are expected to take longer gain nothing from waiting for each other.
+# Jobs with a longer expected time gain nothing from waiting for each other.
 UNGROUPED_SECONDS = 60.0
-START_SECONDS = 1.5  # of any job: Python starts, imports, reads and writes
+START_SECONDS = 1.5  # of any job: start-up, imports, reading and writing
 FORECAST_NOTE = (
-    "Fits alone, on one thread of a machine like the one the cost model was measured "
+    "Fits only, on one thread of a machine like the one the cost model was measured "
     "on,\nwithin a factor of about two. Quick methods share jobs, which `cdspp run ... "
     "-- -n`\nlists."
 )
 
 
 def fit_fields(study: Study, key: FitKey) -> dict[str, Any]:
-    """Return the fields of `cdspp.stages.fit.Fit`, but for its file."""
+    """Return the fields of `cdspp.stages.fit.Fit`, except for its file."""
     benchmark, setting, _, method, _ = key
     code = code_digest("cdspp.stages.fit", method_module(method))
     return {
@@ -75,9 +75,9 @@ def expected_fits(study: Study, benchmark: str) -> ExpectedFits:
 
 @dataclass(frozen=True)
 class FitRule:
-    """Fits that read the same files: a job makes those of a task and block.
+    """Fits that read the same files; one job makes those of a task and block.
 
-    The fits, of `Study.fit_keys`, are of one method, or of several quick ones; the
+    The fits, of `Study.fit_keys`, belong to one method, or to several quick ones; the
     name is that of their rule.
     """
 
@@ -88,21 +88,21 @@ class FitRule:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Its methods, each once."""
+        """The methods, each once."""
         return tuple(dict.fromkeys(fit.method for fit in self.fits))
 
     @property
     def needs_torch(self) -> bool:
-        """True where one of its methods is a network."""
+        """True if one of the methods is a network."""
         return any(method_class(method).needs_torch for method in self.methods)
 
 
 def missing_packages(
     study: Study, files: Iterable[PathLike] | None = None
 ) -> list[str]:
-    """Say what to install for methods and views, or for those that make `files`.
+    """Return what to install for methods and views, or for those that make `files`.
 
-    Both stand in the paths of what they make.
+    Paths contain the names of the methods and views that make them.
     """
     needed: dict[str, list[str]] = defaultdict(list)
     for name in study.methods:
@@ -131,7 +131,7 @@ def fit_jobs(study: Study) -> Iterator[list[FitKey]]:
 
 
 def fit_rules(study: Study) -> Iterator[FitRule]:
-    """Yield the groups of fits that share jobs; every fit is in one of them."""
+    """Yield the groups of fits that share jobs; every fit is in exactly one."""
     rules = Counter[str]()
     for benchmark in study.benchmarks:
         numbers = count(1)
@@ -143,7 +143,7 @@ def fit_rules(study: Study) -> Iterator[FitRule]:
                 name = f"{name}_{setting}"
             rule = f"fit_{benchmark}_{name}".replace("-", "_")
             rules[rule] += 1
-            # Method `c` on benchmark `a-b` and `b-c` on `a`; no other name has `__`.
+            # Distinguishes method `c` on benchmark `a-b` from `b-c` on `a`.
             same = f"__{rules[rule]}" if rules[rule] > 1 else ""
             yield replace(group, name=rule + same)
 
@@ -155,14 +155,14 @@ def _unnamed_groups(study: Study, benchmark: str) -> list[FitRule]:
     for key in sorted(study.fit_keys(benchmark), key=lambda key: order(key.method)):
         if tasks := study.fit_tasks(benchmark, key.setting, key.method):
             blocks = study.blocks(study.setting_trials(key.setting, key.method))
-            # Settings with own splits stay apart: one tests what another labels.
+            # Settings with own splits stay separate: one tests what another labels.
             alike[tasks, blocks, *input_patterns(study, key).items()].append(key)
     groups: list[FitRule] = []
     for (tasks, blocks, *_), keys in alike.items():
         first = len(groups)
         for _, own in groupby(keys, key=attrgetter("method")):
             new = FitRule(tuple(own), tasks, blocks)
-            # A method goes to the first with room, so that none moves for it.
+            # A method joins the first group with room, so that none moves for it.
             for place, group in enumerate(groups[first:], start=first):
                 both = replace(group, fits=(*group.fits, *new.fits))
                 if is_quick(study, both):
@@ -170,24 +170,24 @@ def _unnamed_groups(study: Study, benchmark: str) -> list[FitRule]:
                     break
             else:
                 groups.append(new)
-    # A method that is added at the end opens the last groups, and renumbers none.
+    # A method added at the end opens the last groups, and renumbers none.
     return sorted(groups, key=lambda group: order(group.methods[0]))
 
 
 def is_quick(study: Study, group: FitRule) -> bool:
-    """Return whether methods may share jobs; torch takes memory of its own."""
+    """Return whether methods may share jobs; torch needs memory of its own."""
     return not group.needs_torch and longest_seconds(study, group) <= SHARED_SECONDS
 
 
 def job_cost(study: Study, group: FitRule, task: str, trials: int) -> Cost:
-    """Return the expected cost of a job's fits on so many trials, in whole seconds."""
+    """Return the expected cost of a job's fits on `trials` trials, in whole seconds."""
     costs = [cell_cost(study, key._replace(task=task)) for key in group.fits]
     seconds = round(trials * sum(each.seconds for each in costs))
     return Cost(seconds, max(each.megabytes for each in costs))
 
 
 def longest_seconds(study: Study, group: FitRule) -> int:
-    """Return the seconds that the longest job of a group is expected to take."""
+    """Return the expected seconds of a group's longest job."""
     trials = max(len(trials_of_block(block)) for block in group.blocks)
     return int(max(job_cost(study, group, t, trials).seconds for t in group.tasks))
 
@@ -200,7 +200,7 @@ def runs_ungrouped(study: Study, group: FitRule) -> bool:
 def fit_request(
     study: Study, group: FitRule, task: str, trials: int, attempt: int = 1
 ) -> Request:
-    """Return the request of a job of a group, on a block of so many trials."""
+    """Return the request of a job of a group, on a block of `trials` trials."""
     gpus = study.gpus if group.needs_torch else 0
     return job_request(job_cost(study, group, task, trials), gpus, attempt)
 
@@ -208,7 +208,7 @@ def fit_request(
 def expected_seconds(
     study: Study, jobs: Iterable[tuple[int, str, Mapping[str, str]]]
 ) -> dict[int, tuple[str, float]]:
-    """Return the kind of each job of a run, and how long it is expected to take.
+    """Return the kind and the expected seconds of each job of a run.
 
     A job has a number, the name of its rule, and wildcards.
     """
@@ -224,7 +224,7 @@ def expected_seconds(
 
 
 class Forecast(NamedTuple):
-    """The jobs, trials and cost of the fits of a method, or of all."""
+    """The jobs, trials and cost of the fits of one method, or of all."""
 
     method: str
     jobs: int
@@ -239,7 +239,7 @@ def forecast(study: Study) -> tuple[list[Forecast], Forecast]:
     hours, memory = defaultdict[str, float](float), defaultdict[str, float](float)
     for group in fit_rules(study):
         here = len(group.tasks) * len(group.blocks)
-        n_jobs += here  # methods share some
+        n_jobs += here  # methods share some of them
         jobs.update(dict.fromkeys(group.methods, here))
     for benchmark in study.benchmarks:
         for key in study.fits(benchmark):
@@ -257,7 +257,7 @@ def forecast(study: Study) -> tuple[list[Forecast], Forecast]:
 
 
 def forecast_text(forecasts: Iterable[Forecast]) -> str:
-    """Write the forecasts of methods, and of all fits, as a table."""
+    """Return a table of the forecasts of methods, and of all fits."""
     rows = [*forecasts]
     width = max(14, *(len(row.method) for row in rows))
     head = f"{'method':{width}}{'jobs':>7}{'fits':>8}{'core-hours':>12}{'peak MB':>10}"
@@ -277,14 +277,14 @@ class Request(NamedTuple):
 
 
 def job_request(expected: Cost, gpus: int, attempt: int) -> Request:
-    """Return a request with room to spare, and more room in a later attempt."""
+    """Return a request with a reserve, which grows with later attempts."""
     memory = max(math.ceil(MEMORY_RESERVE * expected.megabytes / 100) * 100, FEWEST_MB)
     minutes = FEWEST_MINUTES + math.ceil(TIME_RESERVE * expected.seconds / 60)
     return Request(attempt * memory, attempt * minutes, gpus)
 
 
 def problem_size(study: Study, key: FitKey) -> Size:
-    """Return the size of a fit's problem, by configuration and catalogue."""
+    """Return the size of a fit's problem, from configuration and catalogue."""
     benchmark, setting, task, method, _ = key
     sources, target = names.task_domains(task)
     views = study.views_of(benchmark, setting, method)
@@ -302,7 +302,7 @@ def problem_size(study: Study, key: FitKey) -> Size:
         width = _width(study, data, source, views["source"])
         if name != names.ALONE:
             taken.append((rows, d_target if name == names.MATCHED else width))
-    # Without any source the labelled target rows serve.
+    # Without a source, the labelled target rows take its place.
     n_rows, widths = zip(*(taken or [(n_labelled, d_target)]), strict=True)
     sides = [(target, views["target"]), *((s, views["source"]) for s in sources)]
     return Size(
@@ -319,7 +319,7 @@ def problem_size(study: Study, key: FitKey) -> Size:
 
 def cell_cost(study: Study, key: FitKey) -> Cost:
     """Return the expected cost of a trial with its options, and of their selection."""
-    key = key._replace(block="")  # Rules are asked for it again and again.
+    key = key._replace(block="")  # Rules request it repeatedly.
     known: dict[FitKey, Cost] = study.costs
     if key in known:
         return known[key]
@@ -328,7 +328,7 @@ def cell_cost(study: Study, key: FitKey) -> Cost:
     grid = study.grid(key.method, key.setting)
     n_fits = 1
     if grid:
-        # Imported here: it brings scikit-learn, which reports on a study do without.
+        # Imported here: it imports scikit-learn, which reports on a study do not need.
         from cdspp.stages.fit import FOLDS, grid_options
 
         n_fits += FOLDS * len(grid_options(grid))
@@ -339,11 +339,11 @@ def cell_cost(study: Study, key: FitKey) -> Cost:
 def view_request(
     study: Study, dataset: str, domain: str, view: str, attempt: int = 1
 ) -> Request:
-    """Return the request of the extraction of a view, or of learning its codebook."""
+    """Return the request for extracting a view, or for learning its codebook."""
     extractor, data = _extractor(study, domain, view), study.datasets[dataset]
     n_rows = sum(data.class_sizes[domain].values()) + data.unlabelled.get(domain, 0)
     n_rows += data.paired
-    # What is unknown are bags of words: of some thousand, few are in a row.
+    # Unknown widths are bags of words: of some thousand words, a row has few.
     width = extractor.width() or UNKNOWN_COMPONENTS
     if data.spec(study.views[view], domain) is not None:
         width = _width(study, data, domain, view)

@@ -1,4 +1,4 @@
-"""The name by which plug-ins of release 0.2 know `ReportPlugin`, for one release."""
+"""The former name of `ReportPlugin`, which plug-ins of release 0.2 import."""
 
 from cdspp.study.plugins import ReportPlugin as GuestSection
 

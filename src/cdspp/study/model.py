@@ -1,4 +1,4 @@
-"""A study as the workflow sees it: benchmarks, methods, settings, and their fits."""
+"""The model of a study for the workflow: benchmarks, methods, settings, and fits."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SEEDED, PUBLISHED = "seeded", "published"
 COUNTS = {"source": {"source"}, "target": {"target", "unlabelled"}}
 
 
-def of_entry(kind: type[Made], entry: Mapping[str, Any], **made: Any) -> Made:
+def from_fields(kind: type[Made], entry: Mapping[str, Any], **made: Any) -> Made:
     """Return an object of the kind that an entry describes, with some fields given."""
     names = {each.name for each in fields(kind)}
     given = {key: value for key, value in entry.items() if key in names}
-    if "options" in names:  # whose order in the file is not to matter
+    if "options" in names:  # their order in the file must not matter
         given["options"] = dict(sorted(entry.get("options", {}).items()))
     return kind(**{"identifier": entry["id"], **given, **made})
 
@@ -34,9 +34,9 @@ def of_entry(kind: type[Made], entry: Mapping[str, Any], **made: Any) -> Made:
 class StudyDataset:
     """A data set as a study knows it before its files exist.
 
-    `own` says where the user's own files are, as `cdspp.datasets.own_dataset` takes it,
-    `entry` is that of the catalogue; `paired` samples are in every domain, as pairs;
-    `features` has the names of columns by domain, where tables have them.
+    `own` locates the user's own files, as in `cdspp.datasets.own_dataset`, `entry` is
+    that of the catalogue; `paired` samples are in every domain, as pairs; `features`
+    has the names of columns by domain, if tables have them.
     """
 
     identifier: str
@@ -66,7 +66,7 @@ class StudyDataset:
 
 @dataclass(frozen=True)
 class View:
-    """A feature of a domain; `view` is the one it rests on."""
+    """A feature of a domain; `view` is the view on which it is based."""
 
     identifier: str
     extractor: str
@@ -75,7 +75,7 @@ class View:
     scale: str = NO_SCALE
 
     def domain_options(self, domain: str | None) -> dict[str, Any]:
-        """Return the options for a domain: of values given by domain, its own."""
+        """Return the options for a domain, with values given by domain resolved."""
         return {
             name: value[domain] if isinstance(value, Mapping) else value
             for name, value in self.options.items()
@@ -86,8 +86,8 @@ class View:
 class Benchmark:
     """A source view, a target view and the tasks between the domains of a data set.
 
-    Besides labels the domains share a `bridge`: `shared_columns`, `paired_rows`, and
-    the `view` of both sides for methods that use one of them.
+    In addition to labels, the domains share a `bridge`: `shared_columns`,
+    `paired_rows`, and the `view` of both sides for methods that use one of them.
     """
 
     identifier: str
@@ -113,11 +113,11 @@ class Benchmark:
 class Method:
     """A row of the tables.
 
-    A `shortened` one runs fewer iterations than its authors use. `tasks` and source
-    features of its own are by benchmark. Its option `prior` may come from a
-    `prior_file` ("test-shares"). It also runs in `states` of the source,
-    control conditions, selects of the values in `grid` inside each trial, and uses the
-    parts `bridges` of a benchmark's bridge. `predictions` names a file of external
+    A `shortened` method runs fewer iterations than its authors use. `tasks` and own
+    source features are by benchmark. Its option `prior` may come from a `prior_file`
+    ("test-shares"). It also runs in `states` of the source, which are control
+    conditions, selects from the values in `grid` inside each trial, and uses the parts
+    `bridges` of a benchmark's bridge. `predictions` names a file of external
     predictions.
     """
 
@@ -136,12 +136,12 @@ class Method:
 
 @dataclass(frozen=True)
 class Setting:
-    """Everything in which a run differs from the main one, None or empty where not.
+    """Everything in which a run differs from the main one; None or empty if equal.
 
-    `source` is as `SourceState` takes it. Its methods do `without` 'source_view' or
-    'prior_file', although they have it there; where it `selects`, they select of their
-    grids. `leaves_out` is the one of several sources without which every method runs,
-    `plugin` the plug-in of the report that adds and shows it.
+    `source` is as in `SourceState`. Its methods run `without` 'source_view' or
+    'prior_file', although they have it in the main run; if it `selects`, they select
+    from their grids. `leaves_out` is the one of several sources that every method
+    omits, `plugin` the plug-in of the report that adds and shows it.
     """
 
     identifier: str
@@ -163,7 +163,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class CurveValue:
-    """One value along a curve: the setting that runs it, on which tasks."""
+    """One value along a curve: the setting that runs it, and its tasks."""
 
     value: float
     setting: str
@@ -172,10 +172,10 @@ class CurveValue:
 
 @dataclass(frozen=True)
 class Curve:
-    """A curve on a benchmark: one value after the other in place of the main one.
+    """A curve on a benchmark: its values replace the main one in turn.
 
     The parameter is ``labels`` (labelled target samples per class), ``paired_rows``
-    (their number, with no column shared) or an option of the methods. Values and tasks
+    (their number, with no shared column) or an option of the methods. Values and tasks
     that would leave a class without a test sample are `dropped`.
     """
 
@@ -203,7 +203,7 @@ class RunDescription:
 
 @dataclass(frozen=True)
 class Study:
-    """A validated configuration; made by `cdspp.study.config.load_study`."""
+    """A validated configuration, made by `cdspp.study.config.load_study`."""
 
     name: str
     seed: int
@@ -219,19 +219,19 @@ class Study:
     states: tuple[str, ...] = ()
     margin: float = 1.0
     holm_over_methods: bool = True
-    reference: str = ""  # the method of each role, empty where none has it
+    reference: str = ""  # the method of each role, empty if none
     baseline: str = ""
     gpus: int = 0
     partial: bool = False
     figure_style: str = "two-columns"  # of `cdspp.report.styles`
-    # Their plans, by benchmark and name.
+    # Plans of plug-ins, by benchmark and name.
     plugins: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()  # for the user: files and sections that are left out
-    config: Mapping[str, Any] = field(default_factory=dict)  # as it was given
+    notes: tuple[str, ...] = ()  # for the user: omitted files and sections
+    config: Mapping[str, Any] = field(default_factory=dict)  # as given
 
     @cached_property
     def costs(self) -> dict[FitKey, Any]:
-        """The costs of trials that `cdspp.study.fit_jobs.cell_cost` has worked out."""
+        """The costs of trials that `cdspp.study.fit_jobs.cell_cost` has computed."""
         return {}
 
     def blocks(self, trials: int) -> tuple[str, ...]:
@@ -255,7 +255,7 @@ class Study:
                 yield key._replace(task=task, block=block)
 
     def unlabelled_fits(self, benchmark: str) -> Iterator[FitKey]:
-        """Yield the fits of the main run whose target has rows without a label."""
+        """Yield the fits of the main run whose target has unlabelled rows."""
         domains = self.datasets[self.benchmarks[benchmark].dataset].unlabelled
         for key in self.fits(benchmark):
             if key.setting == MAIN and task_domains(key.task).target in domains:
@@ -281,7 +281,7 @@ class Study:
         return tuple(name for name in chosen if benchmark in self.methods[name].tasks)
 
     def split_setting(self, setting: str, role: str) -> str:
-        """Return the setting whose splits of a role a setting uses: its own or main."""
+        """Return the setting whose splits a setting uses for a role: itself or main."""
         return setting if COUNTS[role] & {*self.settings[setting].labels} else MAIN
 
     def split_counts(
@@ -308,7 +308,7 @@ class Study:
         }
 
     def overlap(self, benchmark: str, setting: str) -> str:
-        """Return the treatment of test samples that are labelled source samples too."""
+        """Return the treatment of test samples that are labelled source samples."""
         return self.settings[setting].overlap or self.benchmarks[benchmark].overlap
 
     def method_options(self, method: str, setting: str) -> dict[str, Any]:
@@ -317,7 +317,7 @@ class Study:
         return dict(sorted(options.items()))
 
     def grid(self, method: str, setting: str) -> dict[str, tuple[Any, ...]]:
-        """Return the values that a method selects from in a setting, if any."""
+        """Return the values from which a method selects in a setting, if any."""
         return dict(self.methods[method].grid) if self.settings[setting].selects else {}
 
     def bridge(self, benchmark: str, setting: str, method: str) -> dict[str, Any]:
@@ -337,7 +337,7 @@ class Study:
         return entry.views
 
     def prior_file(self, setting: str, method: str) -> str | None:
-        """Return the kind of file that a method's prior comes from, None for none."""
+        """Return the kind of file from which a method's prior comes, or None."""
         taken = "prior_file" in self.settings[setting].without
         return None if taken else self.methods[method].prior_file
 
@@ -374,7 +374,7 @@ class Study:
         texts = ("title", "content", "source", "licence", "cite")
         entries = filter(None, (self.datasets[n].entry for n in self.used_datasets))
         data = tuple({k: entry[k] for k in texts if k in entry} for entry in entries)
-        places = ("mirror", "container")  # no part of any result
+        places = ("mirror", "container")  # they do not affect results
         config = {k: value for k, value in self.config.items() if k not in places}
         return RunDescription(self.name, config, data, (command,), tuple(self.logs()))
 

@@ -1,4 +1,4 @@
-"""Plans of a study by benchmark, as tables, figures and the page read them."""
+"""Plans of a study by benchmark, for tables, figures and the page."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ VARIANT, STATE, CHOOSING = "variant", "state", "selected"
 LEFT_OUT = "left-out"  # one of several sources
 KINDS = METHOD, INFORMED, WITH_BRIDGE, CONTROL, VARIANT, STATE, CHOOSING, LEFT_OUT
 
-SHARED_ONLY = "shared columns"  # the bridge of a row that uses no pairs
+SHARED_ONLY = "shared columns"  # bridge of a row without pairs
 
 
 @dataclass(frozen=True)
 class Row:
     """A method in a setting: a line of a table.
 
-    The key is of a method, of a control, or of both method and setting; `tasks` is
-    empty where the method runs all. Methods alone may be bold (but `shortened` ones),
-    and take part in ranks and claims, with a bridge in verdicts, too. An informed
-    method knows something of the test samples. A control is the reference in another
-    source state (`source`); other methods there are of the kind state, and shown by
-    gains alone, as are those that select options. A `reseeded` row is the main run from
-    another random start. It `stands_for` the method that it is without a source, where
-    that is not fitted twice; of several sources it is a `vote` of one fit for each.
+    The key is that of a method, of a control, or of both method and setting; `tasks` is
+    empty if the method runs all. Only methods may be bold (except `shortened` ones) and
+    take part in ranks and claims; with a bridge they take part in verdicts, too. An
+    informed method knows something about the test samples. A control is the reference
+    in another source state (`source`); other methods there are of the kind state, and
+    shown only by gains, like methods that select options. A `reseeded` row is the main
+    run from another random start. It `stands_for` the method that it equals without a
+    source, which is then not fitted twice; a `vote` has one fit per source.
     """
 
     key: str
@@ -59,12 +59,12 @@ class Row:
 
     @property
     def method_name(self) -> str:
-        """The method's name as the paper prints it, whatever the row is called."""
+        """The method's name as printed in the paper, whatever the name of the row."""
         return method_class(self.method).display_name
 
     @property
     def state(self) -> str:
-        """The source state that its setting names."""
+        """The source state of its setting."""
         return names.REAL if self.setting == names.MAIN else self.source
 
 
@@ -82,10 +82,10 @@ class BenchmarkPlan:
 
     `labels` (per class) and `views` are by role, tasks and rows in table order: first
     methods, then controls, variants and states. The `showcase` is the task on which the
-    reference is shown in detail, empty where the reference does not run, or has no
-    common subspace. Gains within `margin` points count as equal; `holm_over_methods`
-    corrects the words in the matrix of methods for their number. `plugins` has what
-    plug-ins of the report know, by their names.
+    reference is shown in detail, empty if the reference does not run, or has no common
+    subspace. Gains within `margin` points count as equal; `holm_over_methods` corrects
+    the verdicts in the matrix of methods for their number. `plugins` has the data of
+    plug-ins of the report, by their names.
     """
 
     study: str
@@ -116,12 +116,12 @@ class BenchmarkPlan:
 
     @property
     def shown_rows(self) -> tuple[Row, ...]:
-        """The rows of the tables of accuracies: all but methods in other states."""
+        """The rows of the tables of accuracies: all except methods in other states."""
         return tuple(r for r in self.rows if r.kind not in (STATE, CHOOSING, LEFT_OUT))
 
     @property
     def main_rows(self) -> list[Row]:
-        """The methods in the main setting, in table order; no control among them."""
+        """The methods in the main setting, in table order, without controls."""
         return [row for row in self.rows if row.kind in (METHOD, INFORMED, WITH_BRIDGE)]
 
     @property
@@ -130,7 +130,7 @@ class BenchmarkPlan:
         return {curve.parameter for curve in self.curves}
 
     def role_name(self, role: str) -> str:
-        """Return the name of the method of a role as it is shown; empty without one."""
+        """Return the shown name of the method of a role; empty without one."""
         found = (row.display_name for row in self.main_rows if row.role == role)
         return next(found, "")
 
@@ -144,7 +144,7 @@ class BenchmarkPlan:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Return the plan whose `dataclasses.asdict` went through Snakemake."""
+        """Return the plan from its `dataclasses.asdict`, passed through Snakemake."""
         curves = []
         for curve in values["curves"]:
             along = tuple(CurveValue(**value) for value in curve["values"])

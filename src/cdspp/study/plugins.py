@@ -19,12 +19,12 @@ BUILT_IN = ("cdspp.paper.plugin:Paper",)
 
 
 class ReportPlugin:
-    """Base class of the plug-ins of the report; one object of each serves a study.
+    """Base class of the plug-ins of the report; each study has one object of each.
 
     Its settings and its part of a plan have its `name`; `resources` is the folder of
-    the files that the project ships for studies. The file `rules`, absolute, has rules
-    that make what its items without a maker name; empty without such. What
-    `workflow/rules/common.smk` defines is at hand in it.
+    the files that the project ships for studies. The file `rules`, absolute, has the
+    rules for items without a maker; it is empty if there are none. They can use the
+    definitions of `workflow/rules/common.smk`.
     """
 
     name: str
@@ -34,20 +34,20 @@ class ReportPlugin:
         self.resources = resources
 
     def faults(self, known: ConfigNames) -> Iterable[str]:
-        """Return the faults of its keys, a line each."""
+        """Return the faults of its keys, one line each."""
         return ()
 
     def settings(self, config: Config, benchmarks: Benchmarks) -> Iterable[Setting]:
-        """Return the settings that it adds; they carry its name as their `plugin`."""
+        """Return the settings that it adds, with its name as their `plugin`."""
         return ()
 
     def plan(self, study: Study, config: Config, benchmark: str) -> dict[str, Any]:
-        """Return the needs of its tables for a benchmark, as JSON could hold them."""
+        """Return the needs of its tables for a benchmark, suitable for JSON."""
         return {}
 
     @staticmethod
     def parts(page_parts: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the parts of the page with its own."""
+        """Return the parts of the page including its own."""
         return page_parts
 
 
@@ -69,7 +69,7 @@ class ConfigNames:
         self.states = config.get("source_states", {}).get("states", [])
 
     def entries(self, section: str) -> Iterator[tuple[str, Config]]:
-        """Yield the entries of a section, each with its place: ``views[0]``."""
+        """Yield the entries of a section, each with its location: ``views[0]``."""
         for i, entry in enumerate(self.config.get(section, [])):
             yield f"{section}[{i}]", entry
 
@@ -80,7 +80,7 @@ class ConfigNames:
         yield from unknown_of(where, names, known)
 
     def root(self, view: str) -> str | None:
-        """Return the view made of files on which a view rests, None in a circle."""
+        """Return the view of files on which a view is based, None in a circle."""
         seen: set[str] = set()
         while view in self.views and "view" in self.views[view]:
             if view in seen:
@@ -90,17 +90,17 @@ class ConfigNames:
         return view
 
     def ran(self, entry: Config) -> Collection[str]:
-        """Return the names of the benchmarks that an entry runs on."""
+        """Return the names of the benchmarks on which an entry runs."""
         found: Collection[str] = entry.get("benchmarks", self.benchmarks)
         return found
 
     def domains(self, benchmark: str) -> Mapping[str, Mapping[str, int]] | None:
-        """Return the class sizes of a benchmark by domain, None where unknown."""
+        """Return the class sizes of a benchmark by domain, None if unknown."""
         name = self.benchmarks.get(benchmark, {}).get("dataset", "")
         return self.datasets[name].class_sizes if name in self.datasets else None
 
     def tasks(self, benchmarks: Iterable[str]) -> dict[str, None] | None:
-        """Return the tasks of some benchmarks, None where not all are known."""
+        """Return the tasks of some benchmarks, None if some are unknown."""
         tasks: dict[str, None] = {}
         for name in benchmarks:
             domains = self.domains(name)
@@ -110,7 +110,7 @@ class ConfigNames:
         return tasks
 
     def size_faults(self, where: str, benchmark: Config, asked: Config) -> Faults:
-        """Yield the classes that are too small for the labels that an entry wants."""
+        """Yield the classes that are too small for the labels of an entry."""
         domains = self.datasets[benchmark["dataset"]].class_sizes
         roles = role_domains(task_names(benchmark, domains))
         counts = {**benchmark["labels"], **asked}
@@ -138,7 +138,7 @@ class ConfigNames:
 
 
 def unknown(where: str, name: str, known: Iterable[str]) -> str:
-    """Say that a name is unknown, and which one may be meant."""
+    """Return the fault of an unknown name, with the nearest known one."""
     return f"{where}: unknown name {name!r}{did_you_mean(name, known)}"
 
 

@@ -21,13 +21,13 @@ from cdspp.study.model import Study
 
 STATES = DONE, FAILED, RUNNING, MISSING = ("done", "failed", "running", "missing")
 
-# What `cdspp.core.jobs` says in a log: ready, finished, or how the job failed.
+# Last message of `cdspp.core.jobs` in a log: ready, finished, or the failure.
 OF_JOB = re.compile(r"^\d{4}-\S+ \S+ cdspp\.core\.jobs (.*)$", re.M)
-TAIL = 1 << 16  # bytes at the end of a log that hold the last such line
+TAIL = 1 << 16  # bytes at the end of a log, with its last message
 
 
 class Failure(NamedTuple):
-    """A job or fit that failed, and the log that tells more."""
+    """A failed job or fit, and the log with more details."""
 
     what: str
     reason: str
@@ -39,9 +39,9 @@ class Progress:
     """Progress of a study.
 
     `fits` counts, by benchmark and method, trials in each of `STATES`; `to_repeat` are
-    the files to make again after an unexpected error, `stopped` the logs of jobs that
-    were killed, or ran out of memory. The `runs` of this folder live, or are of
-    elsewhere.
+    the files to remake after an unexpected error, `stopped` the logs of jobs that were
+    killed, or ran out of memory. The `runs` of this folder are active, or on other
+    machines.
     """
 
     fits: dict[tuple[str, str], Counter[str]]
@@ -54,14 +54,14 @@ class Progress:
         """Return the state of fits that a job lacks: running, failed or missing."""
         if log.state == RUNNING:
             living = [run.started for run in self.runs if run.lives]
-            # A log older than the run belongs to a job that was killed.
+            # A log older than the run belongs to a killed job.
             return RUNNING if living and log.written >= min(living) else MISSING
         return log.state
 
 
 @dataclass(frozen=True)
 class JobLog:
-    """State of a job by its log (missing if it has none), and when it last wrote."""
+    """State of a job by its log (missing if it has none), and its last write."""
 
     path: str
     state: str = MISSING
@@ -92,7 +92,7 @@ def _add_fits(progress: Progress, study: Study, fits: list[FitKey]) -> None:
         counter = progress.fits[key.benchmark, key.method]
         file = FIT.format(study=study.name, **key._asdict())
         trials = None
-        with suppress(DataError):  # damaged: made again
+        with suppress(DataError):  # damaged: remade
             if Path(f"{file}.parquet").is_file():
                 trials = read_fit_record(f"{file}.parquet").trials
         if trials is None:
@@ -132,7 +132,7 @@ def _made_of(study: Study, key: FitKey, file: str) -> Iterator[str]:
 
 
 def read_log(path: str) -> JobLog:
-    """Return the end of a job by its log."""
+    """Return the final state of a job by its log."""
     try:
         with Path(path).open("rb") as stream:
             size = stream.seek(0, 2)

@@ -1,4 +1,4 @@
-"""From settings and curves of a configuration to settings of a study."""
+"""Settings of a study, from the settings and curves of a configuration."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from cdspp.study.model import (
     Method,
     Setting,
     Study,
-    of_entry,
+    from_fields,
 )
 
 Benchmarks = Mapping[str, Benchmark]
 Tasks = dict[str, tuple[str, ...]]  # by benchmark
 
-# The part of a bridge on which a state acts.
+# The part of a bridge that a state changes.
 SHUFFLED = {names.SHUFFLED_COLUMNS: SHARED, names.SHUFFLED_PAIRS: PAIRS}
 
 
 def chosen_tasks(entry: Config, benchmarks: Benchmarks) -> Tasks:
-    """Return the tasks that an entry runs, by benchmark: all, unless it says which."""
+    """Return the tasks that an entry runs, by benchmark; by default all."""
     asked = entry.get("tasks")
     chosen = {}
     for name in entry.get("benchmarks", benchmarks):
@@ -49,7 +49,7 @@ def chosen_tasks(entry: Config, benchmarks: Benchmarks) -> Tasks:
 def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Study:
     """Return a study with its curves and all its settings, and `more` of plug-ins.
 
-    ConfigError names settings that would have one name.
+    ConfigError names settings that would have the same name.
     """
     curves = [[*_curves_of(entry, study)] for entry in config.get("curves", [])]
     benchmarks, methods = study.benchmarks, study.methods
@@ -65,7 +65,7 @@ def with_settings(config: Config, study: Study, more: Iterable[Setting]) -> Stud
     ]
     counts = Counter(setting.identifier for setting in settings)
     if repeated := [name for name, count in counts.items() if count > 1]:
-        fault = f"two runs would be called {', '.join(repeated)}; choose another name"
+        fault = f"two runs would be named {', '.join(repeated)}; choose another name"
         raise ConfigError(f"settings, source_states, curves, deviations: {fault}.")
     by_name = {setting.identifier: setting for setting in settings}
     return replace(study, curves=tuple(chain(*curves)), settings=by_name)
@@ -77,7 +77,7 @@ def _setting_of(entry: Config, benchmarks: Benchmarks) -> Setting:
     if domain := source.get("domain"):
         tasks = _tasks_with(domain, tasks)
     methods = tuple(entry["methods"])
-    return of_entry(Setting, entry, tasks=tasks, methods=methods, source=source)
+    return from_fields(Setting, entry, tasks=tasks, methods=methods, source=source)
 
 
 def _tasks_with(domain: str, tasks: Tasks) -> Tasks:
@@ -103,7 +103,7 @@ def _left_out_settings(study: Study) -> Iterator[Setting]:
 
 
 def without(domain: str) -> str:
-    """Name the setting without one of several sources."""
+    """Return the name of the setting without one of several sources."""
     return f"without-{domain}"
 
 
@@ -120,11 +120,11 @@ def _n_exchanged(study: Study, state: str, benchmark: Benchmark) -> int:
 
 
 def bridge_state_notes(study: Study) -> Iterator[str]:
-    """Say where a state is left out, since nothing can be exchanged."""
+    """Yield notes on states that are left out because nothing can be exchanged."""
     for name, benchmark in study.benchmarks.items():
         for state in SHUFFLED.keys() & {*study.states}:
             if _n_exchanged(study, state, benchmark) == 1:
-                text = f"a single one of {SHUFFLED[state]} has no other partner"
+                text = f"a single item of {SHUFFLED[state]} has no other partner"
                 yield f"{name}: the source state {state} is left out, because {text}."
 
 
@@ -141,14 +141,14 @@ def _grid_settings(config: Config, study: Study, main: Setting) -> Iterator[Sett
 
 
 def _state_setting(study: Study, state: str, methods: Mapping[str, Method]) -> Setting:
-    # A method that has a stand-in without a source is not fitted twice there.
+    # A method with a stand-in without a source is not fitted twice there.
     twice = stand_ins(methods) if state == names.ALONE else {}
     chosen = (name for name, method in methods.items() if state in method.states)
     kept = tuple(name for name in chosen if name not in twice)
     tasks = {}
     for name, benchmark in study.benchmarks.items():
         sizes = study.datasets[benchmark.dataset].class_sizes.values()
-        # Two classes, swapped, are the mirrored problem, of equal answers.
+        # With two classes, swapping gives the mirrored problem, with equal results.
         changes = state != names.SWAPPED or max(map(len, sizes), default=0) > 2
         if state in SHUFFLED:
             changes = _n_exchanged(study, state, benchmark) > 1
@@ -158,7 +158,7 @@ def _state_setting(study: Study, state: str, methods: Mapping[str, Method]) -> S
 
 
 def stand_ins(methods: Mapping[str, Method]) -> dict[str, str]:
-    """Return, by method, the one without a source that is the same fit."""
+    """Return, by method, the method without a source whose fit is the same."""
     pairs = ((methods.get(method_class(n).without_source_of), n) for n in methods)
     return {
         ours.identifier: name
@@ -176,7 +176,7 @@ def _every_option(method: Method) -> dict[str, Any]:
 
 
 def setting_of_value(curve: str, value: float) -> str:
-    """Name the setting of one value of a curve.
+    """Return the name of the setting of one value of a curve.
 
     >>> setting_of_value("alpha", 0.1), setting_of_value("labels", 5)
     ('alpha-0p1', 'labels-5')
@@ -192,7 +192,7 @@ def _curves_of(entry: Config, study: Study) -> Iterator[Curve]:
     for name, tasks in chosen_tasks(entry, study.benchmarks).items():
         benchmark, numbers = study.benchmarks[name], sorted(entry["values"])
         dataset = study.datasets[benchmark.dataset]
-        if parameter == PAIRS:  # up to as many as there are, if any
+        if parameter == PAIRS:  # at most the existing ones
             most = dataset.paired if PAIRS in benchmark.bridge else -1
             numbers = [number for number in numbers if number <= most]
         ran = [method for method in methods.values() if name in method.tasks]
@@ -226,7 +226,7 @@ def _curves_of(entry: Config, study: Study) -> Iterator[Curve]:
 
 def _curve_states(entry: Config, method: Method) -> tuple[str, ...]:
     asked = {*entry.get("states", ())}
-    # One that is it without a source takes its place there, where it runs along, too.
+    # The method's stand-in without a source takes its place, if it also runs there.
     others = (method_class(name) for name in entry["methods"])
     if any(cls.without_source_of == method.identifier for cls in others):
         asked -= {names.ALONE}
@@ -234,7 +234,7 @@ def _curve_states(entry: Config, method: Method) -> tuple[str, ...]:
 
 
 def in_state(setting: str, state: str) -> str:
-    """Name a setting in a source state.
+    """Return the name of a setting in a source state.
 
     >>> in_state("main", "none"), in_state("alpha-1", "none")
     ('none', 'alpha-1-none')
@@ -253,7 +253,7 @@ def _curve_settings(curves: Sequence[Curve]) -> Iterator[Setting]:
                 tasks[each.value, each.setting][curve.benchmark] = each.tasks
     if not tasks:
         return
-    first = curves[0]  # methods, states and trials are those of all
+    first = curves[0]  # shares methods, states and trials with all
     for method in first.methods:
         for state in (names.REAL, *first.states[method]):
             by_state[state].append(method)
@@ -292,7 +292,7 @@ def _run_of(
 
 
 def task_names(entry: Config, domains: Iterable[str]) -> list[str]:
-    """Return the tasks of a benchmark, where it says `all` between all domains."""
+    """Return the tasks of a benchmark; `all` means between all domains."""
     if entry["tasks"] == "all":
         return ["_".join(pair) for pair in product(domains, repeat=2)]
     return list(entry["tasks"])

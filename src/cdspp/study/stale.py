@@ -1,7 +1,7 @@
-"""Files of a study that a run would make again, and why.
+"""Outdated files: the files of a study that a run would remake, with reasons.
 
-Snakemake compares options, code and inputs with records of its own, in ``.snakemake``.
-Without one, as in a copy without hidden files, it takes any file for what it should be.
+Snakemake compares options, code and inputs with its own records, in ``.snakemake``.
+Without a record, as in a copy without hidden files, it takes every file as up to date.
 """
 
 from __future__ import annotations
@@ -56,17 +56,17 @@ from cdspp.study.fit_jobs import cell_cost, expected_fits
 from cdspp.study.model import Config, Study
 
 REPORT_PAGE, DIGESTS = "report/index.html", "digests.json"  # of a study
-# Written next to an output, and no output of a rule (one by the older release).
+# Files next to an output that no rule declares (one by the older release).
 BESIDE = ("contents.json", "digests.json", "index.sha256")
 CODE_ONLY = (OTHER_CODE, MADE_BY_OLDER)
-MISSING, FOLLOWS = "not there yet", "a file that it was made of is made again"
-NAMED = 3  # of changed files, in a note
+MISSING, FOLLOWS = "not computed yet", "one of its inputs is remade"
+NAMED = 3  # number of changed files in a note
 
 
 def file_recipe(study: Study, file: str) -> str:
     """Return the recipe of a file: digests of its options, seed, own files and code.
 
-    It is named as the rules name it. Fits have recipes of their own (`expected_fits`).
+    `file` is as the rules name it. Fits have recipes of their own (`expected_fits`).
     """
     choices: list[Any] = []
     code = ""
@@ -78,13 +78,13 @@ def file_recipe(study: Study, file: str) -> str:
         case _, "labels", _, _:
             code = code_digest("cdspp.stages.data")
         case _, "codebooks", _, name:
-            choices, code = _of_view(study, name.partition(".")[0])
+            choices, code = _view_recipe(study, name.partition(".")[0])
         case _, "features", dataset, name:
             domain, view, _ = name.split(".")
             entry = study.views[view]
             own = own_digests(entry.extractor, entry.domain_options(domain))
             stored = study.datasets[dataset].spec(entry, domain)
-            choices, code = _of_view(study, view, domain)
+            choices, code = _view_recipe(study, view, domain)
             choices += [entry.scale, own, stored]
         case _, _, "splits" | "test-shares" as kind, benchmark, *names, _:
             code = code_digest("cdspp.stages.splits")
@@ -104,7 +104,7 @@ def file_recipe(study: Study, file: str) -> str:
     return recipe(choices, code)
 
 
-def _of_view(study: Study, name: str, domain: str = "") -> tuple[list[Any], str]:
+def _view_recipe(study: Study, name: str, domain: str = "") -> tuple[list[Any], str]:
     view = study.views[name]
     options = view.domain_options(domain or view.options["codebook_domain"])
     module = extractor_class(view.extractor).__module__
@@ -115,11 +115,11 @@ def _of_view(study: Study, name: str, domain: str = "") -> tuple[list[Any], str]
 def stale(
     study: Study, recipe_of: Callable[[str], str] | None = None, *, quick: bool = False
 ) -> dict[str, str]:
-    """Return the files that a run would make again where they lie, and why.
+    """Return the existing files that a run would remake, and why.
 
-    Causes come first, then what follows from them (`FOLLOWS`). If `quick`, fits are not
-    read again that were scored as the study has them: of these Snakemake knows, but for
-    predictions made elsewhere, which may change and keep their time.
+    Causes come first, then the files that follow from them (`FOLLOWS`). If `quick`,
+    fits already scored in their present form are not read again: Snakemake knows them,
+    except for external predictions, which may change without a new time.
     """
     made_of = recipe_of or partial(file_recipe, study)
     comparison = _Comparison(study, lambda file: Expected(made_of(file)))
@@ -129,28 +129,28 @@ def stale(
         comparison.check_benchmark(benchmark, quick=quick)
     comparison.check(files_after_fits(study)["subspaces"])
     found = comparison.found
-    if MADE_BY_OLDER in found.values():  # that release wrote no record of an index
+    if MADE_BY_OLDER in found.values():  # that release wrote no records of indexes
         for file in (INDEX.format(dataset=name) for name in study.used_datasets):
             if found.get(file) == NO_RECORD and not record_path(file).exists():
                 found[file] = MADE_BY_OLDER
     report = REPORT.format(study=study.name)
-    with suppress(DataError):  # no report yet, or `changed_files` says that
+    with suppress(DataError):  # no report yet, or `changed_files` reports it
         stated = read_digests(Path(report).parents[1])
         shown = stated.configuration
         asked = json.loads(json.dumps(study.run_description().config, default=str))
-        # The older release had other keys for the same.
+        # The older release had other keys for the same data.
         keys = asked.keys() & shown if stated.release else {*asked, *shown}
         if other := sorted(key for key in keys if asked.get(key) != shown.get(key)):
-            found[report] = f"it is of a study with other {', '.join(other)}"
+            found[report] = f"it belongs to a study with other {', '.join(other)}"
         elif stated.release:
             found[report] = MADE_BY_OLDER
     return found
 
 
 class _Comparison:
-    """Compares files with what a study asks for; those at fault are `found`, and why.
+    """Compares files with the requirements of a study; `found` maps faults to reasons.
 
-    `expected` returns what a file should be made of, which is no fit.
+    `expected` returns the recipe that a file, other than a fit, should have.
     """
 
     def __init__(self, study: Study, expected: Callable[[str], Expected]) -> None:
@@ -161,7 +161,7 @@ class _Comparison:
     def check(
         self, files: Iterable[str], expected: Callable[[str], Expected] | None = None
     ) -> None:
-        """Compare the files that are there; after those that they were made of."""
+        """Compare the existing files, causes before effects."""
         for file in filter(os.path.isfile, files):
             wanted = (expected or self._expected)(file)
             wrong = fault(file, wanted, self._known)
@@ -182,7 +182,7 @@ class _Comparison:
         fits = []
         for key in study.fits(benchmark):
             file = _fit_file(study, key)
-            if study.methods[key.method].predictions or _written(file) > scored:
+            if study.methods[key.method].predictions or _last_write(file) > scored:
                 fits.append(file)
         self.check(fits, expected_fits(study, benchmark).of)
         if len(self.found) == n_before:
@@ -193,8 +193,8 @@ def _fit_file(study: Study, key: FitKey) -> str:
     return f"{FIT.format(study=study.name, **key._asdict())}.parquet"
 
 
-def _written(file: str) -> int:
-    """Return when a fit or its record was written last, in ns; 0 where one lacks."""
+def _last_write(file: str) -> int:
+    """Return the last write of a fit or its record, in ns; 0 if one is missing."""
     try:
         return max(os.stat(p).st_mtime_ns for p in (file, record_path(file)))
     except FileNotFoundError:
@@ -204,7 +204,7 @@ def _written(file: str) -> int:
 class RunForecast(NamedTuple):
     """The trials of a study's fits: those that stay, and those that run, by reason.
 
-    `code_hours` are core-hours of those that run for changes of code alone.
+    `code_hours` are core-hours of those that run only because code changed.
     """
 
     stay: int
@@ -212,16 +212,16 @@ class RunForecast(NamedTuple):
     code_hours: float
 
     def __str__(self) -> str:
-        """Say what stays, and what runs and why."""
+        """Return a sentence on the trials that stay, and on those that run and why."""
         stay = counted(self.stay, "trial")
         if not self.run:
-            return f"Fits: all {stay} are there and stay."
+            return f"Fits: all {stay} exist and stay."
         reasons = ", ".join(f"{n}: {reason}" for reason, n in self.run.most_common())
         return f"Fits: {stay} stay, {self.run.total()} run ({reasons})."
 
 
 def run_forecast(study: Study, stale_files: Mapping[str, str]) -> RunForecast:
-    """Return the most fits of a study that a run would make, by reason.
+    """Return the largest number of trials that a run would fit, by reason.
 
     A fit that follows from other files is kept after all if these come out equal.
     """
@@ -230,7 +230,7 @@ def run_forecast(study: Study, stale_files: Mapping[str, str]) -> RunForecast:
         file, trials = _fit_file(study, key), {*trials_of_block(key.block)}
         reason = stale_files.get(file, "")
         left = len(trials) if reason else 0
-        if not reason and not _written(file):
+        if not reason and not _last_write(file):
             reason, blocks = MISSING, Path(file).parent.glob("[0-9]*-*[0-9].parquet")
             # Trials in blocks of another size are kept.
             left = len(trials.difference(*(trials_of_block(b.stem) for b in blocks)))
@@ -243,26 +243,26 @@ def run_forecast(study: Study, stale_files: Mapping[str, str]) -> RunForecast:
 def notes(
     stale_files: Mapping[str, str], unrecorded: Sequence[str], fits: RunForecast
 ) -> Iterator[str]:
-    """Yield sentences on what a run would make again and why."""
+    """Yield sentences on the files that a run would remake, and why."""
     if unrecorded:
         files = f"{counted(len(unrecorded), 'existing file')}, such as {unrecorded[0]}"
-        what = "it makes them again, and reuses fits of equal inputs"
+        what = "it remakes them, and reuses fits of equal inputs"
         yield f"Snakemake has no record of {files}: {what}."
     if causes := {k: v for k, v in stale_files.items() if v != FOLLOWS}:
-        files = f"{counted(len(causes), 'file')} not as the study asks for"
+        files = f"{counted(len(causes), 'file')} outdated"
         first, reason = next(iter(causes.items()))
-        yield f"{files}, such as {first}: {reason}. A run makes them again."
+        yield f"{files}, such as {first}: {reason}. A run remakes them."
     yield str(fits)
 
 
 def remake_question(fits: RunForecast) -> str:
-    """Say what changes of code alone would cost, nothing where they cost no fit."""
+    """Return the cost of fits for which only code changed; empty if there are none."""
     reasons = {reason: n for reason in CODE_ONLY if (n := fits.run[reason])}
     if not reasons:
         return ""
     each = ", ".join(f"{n}: {reason}" for reason, n in reasons.items())
     return (
-        f"Changes of code alone would replace {counted(sum(reasons.values()), 'trial')}"
+        f"Changes of code would replace {counted(sum(reasons.values()), 'trial')}"
         f" of fits, at about {fits.code_hours:.2f} core-hours ({each}). Nothing was "
         "run. To replace them, give cdspp run the option --remake; to keep them, use "
         "the version of the code that made them."
@@ -283,7 +283,7 @@ def unrecorded_files(study: Study) -> list[str]:
 
 def _is_recorded(file: str) -> bool:
     place = Path(FOLDER, "metadata")
-    if sys.platform == "win32" or not place.is_dir():  # no study runs there
+    if sys.platform == "win32" or not place.is_dir():  # studies do not run there
         return False
     longest = os.pathconf(place, "PC_NAME_MAX") - 1
     name = urlsafe_b64encode(file.encode()).decode()
@@ -294,7 +294,7 @@ def _is_recorded(file: str) -> bool:
 class ReportDigests(NamedTuple):
     """The file next to a report: configuration, digests of the page and its files.
 
-    `release` is that of the package which had it on the page instead.
+    `release` is that of an older package, which had them on the page instead.
     """
 
     page: str
@@ -304,7 +304,7 @@ class ReportDigests(NamedTuple):
 
 
 def write_digests(page: Path, configuration: Config, files: Mapping[str, str]) -> None:
-    """Write what a finished page rests on next to it, as `read_digests` reads it."""
+    """Write the inputs of a finished page next to it, for `read_digests`."""
     plain = json.loads(json.dumps(configuration, default=str))
     stated = {"page": file_digest(page), "configuration": plain, "files": files}
     write_json(page.with_name(DIGESTS), stated)
@@ -312,7 +312,7 @@ def write_digests(page: Path, configuration: Config, files: Mapping[str, str]) -
 
 
 def digests_of_files(files: Iterable[PathLike], results: PathLike) -> dict[str, str]:
-    """Return the sha256 digests of files, named as they lie in ``results``."""
+    """Return the sha256 digests of files, named by their path in ``results``."""
     return {
         Path(os.path.relpath(file, results)).as_posix(): file_digest(file)
         for file in dict.fromkeys(files)
@@ -322,7 +322,7 @@ def digests_of_files(files: Iterable[PathLike], results: PathLike) -> dict[str, 
 def read_digests(root: PathLike) -> ReportDigests:
     """Return configuration and digests of the report of ``results/<study>``.
 
-    DataError: there is no report, or the file that says so is missing or damaged.
+    DataError: there is no report, or its file of digests is missing or damaged.
     """
     page = Path(root, REPORT_PAGE)
     beside, older = page.with_name(DIGESTS), page.with_suffix(".sha256")
@@ -335,7 +335,7 @@ def read_digests(root: PathLike) -> ReportDigests:
             return ReportDigests(**read_json(beside))
         except TypeError as error:
             what = "the digests of a report"
-            raise unreadable(beside, what, f"it is something else: {error}") from error
+            raise unreadable(beside, what, f"it has another form: {error}") from error
     # The release `OLDER` wrote all but the page's own digest on the page.
     text = page.read_text(encoding="utf-8", errors="replace")
     found = re.search(r"<pre>(\{\n.*?\n\})</pre>", text, re.DOTALL)
@@ -347,7 +347,7 @@ def read_digests(root: PathLike) -> ReportDigests:
 
 
 def changed_note(root: Path) -> str:
-    """Say which files of ``results/<study>`` changed; what is gone is made again."""
+    """Return a note on changed files of ``results/<study>``, not on missing ones."""
     own = f"{root.name}/"
     files = [str(path) for path, _ in changed_files(root, own) if path.is_file()]
     if not files:
@@ -360,7 +360,7 @@ def changed_note(root: Path) -> str:
 
 
 def changed_files(root: Path, own: str = "") -> Iterator[tuple[Path, str]]:
-    """Yield files that have changed since the report or are gone, and why.
+    """Yield files that were changed since the report or are gone, and why.
 
     These are the page itself and the files whose names in ``results`` begin with `own`.
     """
@@ -380,9 +380,9 @@ def changed_files(root: Path, own: str = "") -> Iterator[tuple[Path, str]]:
         if not name.startswith(own):
             continue
         if not path.is_file():
-            yield path, "the report was made of it, but it is gone. Run the study again"
+            yield path, "an input of the report that is gone. Run the study again"
         elif (found := file_digest(path)) != digest:
-            # What lies elsewhere, predictions of another program, no run makes again.
+            # No run remakes files outside, such as predictions of another program.
             remedy = "Run" if name.startswith("..") else "Delete it and run"
             content = f"another content (sha256 {digest[:12]}, now {found[:12]})"
             cause = "it was changed by hand, or by a run that did not end"

@@ -1,4 +1,4 @@
-"""The time that a run still takes, by what its jobs are expected to take."""
+"""The time left of a run, from the expected duration of its jobs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Mapping
 class TimeLeft:
     """The time left of a run, by the kind and the expected seconds of its jobs.
 
-    Where jobs of a kind, fits or tables, took longer than expected, others of that kind
-    are expected to do so. On a cluster (not `local`) jobs that wait are not told from
-    those that run, so that only finished jobs count.
+    If jobs of a kind, fits or tables, took longer than expected, the other jobs of that
+    kind are expected to take longer, too. On a cluster (not `local`), waiting jobs
+    cannot be told from running ones, so only finished jobs count.
     """
 
     def __init__(
@@ -22,17 +22,17 @@ class TimeLeft:
         self._took: dict[str, float] = {}
 
     def start(self, job: str, now: float) -> None:
-        """Note the time at which a job began, perhaps once more."""
+        """Record the start of a job, possibly a second one."""
         self._began[job] = now
 
     def end(self, job: str, now: float, *, failed: bool = False) -> None:
-        """Note the time at which a job ended; one that failed may begin again."""
+        """Record the end of a job; a failed one may start again."""
         began = self._began.pop(job, now)
         if job in self._jobs and not failed:
             self._took[job] = now - began
 
     def seconds(self, passed: float, now: float) -> float | None:
-        """Return the seconds left after those that passed, None where none is known."""
+        """Return the seconds left after those that passed, None if unknown."""
         running = {
             job: now - began
             for job, began in self._began.items()
@@ -49,5 +49,5 @@ class TimeLeft:
             kind, whole = self._jobs[job]
             slowdown = taken[kind] / expected[kind] if expected[kind] else 1.0
             left += max(slowdown * whole - running.get(job, 0.0), 0.0)
-        # As many jobs run at a time as ran so far.
+        # Assumes as many concurrent jobs as so far.
         return passed * left / total if (total := sum(busy.values())) else None

@@ -48,7 +48,7 @@ def test_lines_across_are_of_the_main_setting_and_say_what_they_use(
     assert names(figure) == {
         *(
             "SVM_\\mathrm{t}: no source",
-            "CDSPP: labels alone",
+            "CDSPP: labels only",
             "target-only: no source",
         ),
         *("shared columns+", "paired map+"),

@@ -364,7 +364,7 @@ def test_texts_of_the_configuration_are_escaped_in_captions_too(
         assert part not in text, part
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert "make &lt;study&gt;" in text
-    assert "Which class is mistaken for which: &lt;u&gt;cdspp" in text
+    assert "Confusion matrix of &lt;u&gt;cdspp" in text
 
 
 def test_the_page_says_what_was_run_and_what_failed(

@@ -335,4 +335,4 @@ def test_words_of_the_matrix_are_corrected_over_methods_and_a_lost_one_is_told()
 def test_a_word_that_one_trial_decides_has_the_least_gain_beside_it() -> None:
     for table in (matrix, tasks):
         text = shown(table({**GAIN, "one_decides": True}))["Over none"]
-        assert text.endswith("one trial decides, the least is −2.0]")
+        assert text.endswith("sensitive to one trial (minimum −2.0)]")

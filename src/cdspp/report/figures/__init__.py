@@ -1,1 +1,1 @@
-"""Figures: one module draws each kind."""
+"""Figures: each module draws one kind."""

@@ -1,7 +1,7 @@
-"""The figures of scores: methods, iterations, curves, and bridges.
+"""Figures of scores: methods, iterations, curves, and bridges.
 
-Dots are means over trials. Of lines that cross, only the reference has a band, its 95 %
-t intervals over trials; along pairs every method has bars, side by side.
+Dots are means over trials. Where lines cross, only the reference has a band of its 95 %
+t intervals over trials; along pairs, every method has bars, side by side.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ def write_benchmark(plans: Plans, scores: Paths, outputs: Paths) -> None:
 
 
 def draw_methods(summary: Summary, outputs: Paths) -> None:
-    """Draw all rows of one benchmark, a panel per task and one for their average."""
+    """Draw all rows of one benchmark, one panel per task and one for their average."""
     summary = summary.of_all_tasks()
     tasks, values = summary.with_average(summary.accuracy)
-    letters = 9 if style.narrow() and len(tasks) > 1 else 0  # of a line of a title
+    letters = 9 if style.narrow() and len(tasks) > 1 else 0  # per line of a title
     titles = [style.task_text(task, letters) for task in tasks]
     longest = max((len(line) for t in titles for line in t.split("\n")), default=1)
-    space = style.width() / style.scale() - 1.2  # beside the names
+    space = style.width() / style.scale() - 1.2  # next to the names
     most = min(len(titles), 3 if style.narrow() else 5)
     n_columns = max(1, min(most, int(space / (0.073 * longest + 0.1))))
     pitch = 0.17 if style.narrow() else 0.2
@@ -74,7 +74,7 @@ def draw_methods(summary: Summary, outputs: Paths) -> None:
 
 
 def draw_iterations(summary: Summary, outputs: Paths) -> None:
-    """Draw accuracy by iteration, a panel per task, a line per method that iterates."""
+    """Draw accuracy by iteration, one panel per task, one line per iterative method."""
     hidden, rows = {"variant", *summary.plan.states}, summary.rows
     places = [i for i, r in enumerate(rows) if hidden.isdisjoint((r.kind, r.key))]
     summary = summary.of_rows(places)
@@ -110,7 +110,7 @@ def _method_panel(axes: Axes, summary: Summary, task: str, values: Floats) -> No
         if kind != before:
             axes.axhline(place + 0.5, color=style.MUTED, lw=0.8, ls=(0, (2, 2)))
     axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10]))
-    style.quiet(axes)
+    style.hide_spines(axes)
 
 
 def _iteration_panel(axes: Axes, summary: Summary, task: int) -> None:
@@ -124,7 +124,7 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int) -> None:
     unusable = np.array([summary.unusable(i, name) for i in places], bool)
     for height, i in enumerate(np.flatnonzero(far | unusable).tolist()):
         where: Any = {"transform": axes.transAxes, "collapsed": bool(unusable[i])}
-        style.note_far(axes, rows[i], last[[i]], height, **where)
+        style.name_far_row(axes, rows[i], last[[i]], height, **where)
     for i in np.flatnonzero(~(far | unusable)).tolist():
         leading = places[i] == reference
         values = summary.by_iteration[places[i], task].T
@@ -141,11 +141,11 @@ def _iteration_panel(axes: Axes, summary: Summary, task: int) -> None:
         axes.set_xscale("log")
     else:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
-    style.quiet(axes, grid="y")
+    style.hide_spines(axes, grid="y")
 
 
 def write_bridges(plans: Plans, scores: Paths, outputs: Paths) -> None:
-    """Draw what pairs and shared columns give, on the benchmarks that have pairs."""
+    """Draw the gain from pairs and shared columns, on the benchmarks with pairs."""
     parts = []
     for plan, path in zip(plans, scores, strict=True):
         if PAIRS in plan.varied:
@@ -179,7 +179,7 @@ def _draw_labels(curves: Sequence[CurveScores], outputs: Paths) -> None:
         for axes in drawn[-n_columns:]:
             _name_axis(axes, "labelled samples per class")
         style.equal_windows(drawn, side="y", within=(0.0, 100.0))
-        for axes in drawn:  # lowered, so that names at the bottom cover no line
+        for axes in drawn:  # leaves space for names at the bottom
             low, high = axes.get_ylim()
             lowered = low - 0.09 * max(far) * (high - low)
             axes.set_ylim(max(lowered, min(low, 0.0)), high)
@@ -198,7 +198,7 @@ def _columns(n_cells: int) -> int:
 
 
 def _by_task(curve: CurveScores) -> list[tuple[str, Floats, Flags]]:
-    """Return task, accuracies and degenerate places of each task, the average last."""
+    """Return task, accuracies and degenerate positions of each task, average last."""
     tasks, accuracy = curve.with_average()
     by_row = (accuracy, curve.unusable())
     return list(zip(tasks, *(each.swapaxes(0, 1) for each in by_row), strict=True))
@@ -207,10 +207,10 @@ def _by_task(curve: CurveScores) -> list[tuple[str, Floats, Flags]]:
 def _label_panel(
     axes: Axes, curve: CurveScores, task: str, values: Floats, unusable: Flags
 ) -> int:
-    """Draw one panel; return the number of names one above another at its bottom."""
+    """Draw one panel; return the number of names stacked at its bottom."""
     means = 100 * np.array([[mean_sd(trials)[0] for trials in row] for row in values])
     far = np.array([style.far_below(column) for column in means.T]).T
-    # What is far below more than once, or throughout, is left out as a whole.
+    # A line that is far below more than once, or throughout, is left out entirely.
     n_finite = np.isfinite(means).sum(axis=1)
     apart = far.sum(axis=1) >= n_finite.clip(1, 2)
     for i in np.flatnonzero(~apart).tolist():
@@ -222,17 +222,17 @@ def _label_panel(
         look["unusable"] = unusable[i]
         near = np.where(far[i, :, None], np.nan, values[i])
         style.draw_line(axes, row, curve.values, near, band=leading, **look)
-    # Names of what is far below: at its value, or once where it is apart.
+    # Names of lines far below: at their value, or once for outliers.
     last = len(curve.values) - 1
     for place, x in enumerate(curve.values):
         side = "left" if place == 0 else "right" if place == last else "center"
         look = {"x": x, "ha": side, "transform": axes.get_xaxis_transform()}
         for height, i in enumerate(np.flatnonzero(far[:, place] & ~apart).tolist()):
             look["collapsed"], mean = bool(unusable[i, place]), means[i, [place]]
-            style.note_far(axes, curve.plan.rows[i], mean, height, **look)
+            style.name_far_row(axes, curve.plan.rows[i], mean, height, **look)
     for height, i in enumerate(np.flatnonzero(apart).tolist()):
         look = {"transform": axes.transAxes, "collapsed": bool(unusable[i].any())}
-        style.note_far(axes, curve.plan.rows[i], means[i], height, **look)
+        style.name_far_row(axes, curve.plan.rows[i], means[i], height, **look)
     for value in {v for v, name in curve.plan.dropped if task in (name, AVERAGE)}:
         if value in curve.values:
             reason = "not for every task" if task == AVERAGE else "no test sample left"
@@ -241,15 +241,15 @@ def _label_panel(
             where = axes.get_xaxis_transform()
             axes.text(value, 0.03, reason, transform=where, **upright)
     _scale(axes, curve)
-    style.quiet(axes, grid="y")
+    style.hide_spines(axes, grid="y")
     return max(int(apart.sum()), int(far[~apart].sum(axis=0).max(initial=0)))
 
 
 def _draw_sensitivity(curves: Sequence[CurveScores], outputs: Paths) -> None:
-    """Draw a panel a parameter: thin lines for tasks, thick ones for their average."""
+    """Draw one panel per parameter: thin lines for tasks, thick for their average."""
     n_columns = _columns(len(curves))
     most = math.inf if n_columns > 1 else 4.4
-    # Tasks that are shown beside an average look different, if they are few.
+    # Tasks shown next to an average have different styles, if they are few.
     several = [c for c in curves if len(c.plan.tasks) > 1 and not c.in_states]
     named = list(dict.fromkeys(task for curve in several for task in curve.plan.tasks))
     dashes = _DASHES if len(named) <= len(_DASHES) else ["solid"] * len(named)
@@ -294,7 +294,7 @@ def _option_panel(axes: Axes, curve: CurveScores, looks: Mapping[str, Any]) -> N
             leading = thick and row.role == REFERENCE and row.state == REAL
             style.draw_line(axes, row, curve.values, trials, band=leading, **look)
     _scale(axes, curve)
-    style.quiet(axes, grid="y")
+    style.hide_spines(axes, grid="y")
 
 
 def _by_name(panels: Sequence[Axes]) -> dict[str, Line2D]:
@@ -306,7 +306,7 @@ def _by_name(panels: Sequence[Axes]) -> dict[str, Line2D]:
 
 
 def _scale(axes: Axes, curve: CurveScores) -> None:
-    """Span the values, by their logarithms where they differ much."""
+    """Scale the axis of values, logarithmically if they differ much."""
     values = np.asarray(curve.values)
     log = values[0] > 0 and values[-1] / values[0] >= 50
     axes.set_xscale("log" if log else "linear")
@@ -318,7 +318,7 @@ def _scale(axes: Axes, curve: CurveScores) -> None:
 
 
 def _tick(axes: Axes, values: Sequence[float], main: float | None = None) -> None:
-    """Tick the ends and the value of the main run, and others where there is room."""
+    """Set ticks at the ends, the value of the main run, and others if space allows."""
     places = axes.xaxis.get_transform().transform(values)
     span, lengths = float(np.ptp(places)), [len(value_text(v)) for v in values]
     of_letter = span * style.letter() / _inches(axes)
@@ -342,7 +342,7 @@ def _name_axis(axes: Axes, title: str) -> None:
 
 
 def _inches(axes: Any) -> float:
-    """Return about how wide a panel is."""
+    """Return the approximate width of a panel."""
     spec = axes.get_subplotspec()
     ratios = spec.get_gridspec().get_width_ratios()
     share = float(ratios[spec.colspan.start] / sum(ratios))
@@ -352,7 +352,7 @@ def _inches(axes: Any) -> float:
 def draw_bridges(
     parts: Sequence[tuple[Summary, Sequence[CurveScores]]], outputs: Paths
 ) -> None:
-    """Draw a line of panels a benchmark: accuracy by pairs, and by labels."""
+    """Draw one row of panels per benchmark: accuracy by pairs, and by labels."""
     height = style.scale() * (2.7 * len(parts) + 0.5)
     with style.canvas(style.width(), height, outputs) as figure:
         shared: Any = {"squeeze": False, "width_ratios": [1.25, 1], "sharey": "row"}
@@ -393,7 +393,7 @@ def _pair_panel(axes: Axes, summary: Summary, curve: CurveScores) -> None:
 
 
 def _across_look(row: Row) -> dict[str, Any]:
-    used = "labels alone" if row.role == REFERENCE else "no source"
+    used = "labels only" if row.role == REFERENCE else "no source"
     name = style.figure_name(row.display_name)
     label = name if row.bridge else f"{name}: {used}"
     dashes = style.DASHES if row.role == BASELINE else "-"
@@ -412,4 +412,4 @@ def _beside_pairs(axes: Axes, curve: CurveScores, methods: Sequence[str]) -> Non
 def _bridge_axis(axes: Axes, values: Sequence[float], curve: CurveScores) -> None:
     _tick(axes, values)
     _name_axis(axes, parameter_title(curve.plan.parameter))
-    style.quiet(axes, grid="y")
+    style.hide_spines(axes, grid="y")

@@ -1,4 +1,4 @@
-"""The figures of one task's samples: who is mistaken for whom, and the subspace."""
+"""Figures of one task's samples: the confusion matrix, and the subspace."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def draw_confusion(
 def count_confusions(fits: Sequence[PathLike], labels: PathLike) -> pd.DataFrame:
     """Count by class (row) and prediction, at the last iteration, over all trials.
 
-    DataError where a sample has no label, or a fit is not what its record says.
+    DataError: a sample has no label, or a fit does not match its record.
     """
     truth = labels_by_id(labels)
     frames = []
@@ -112,7 +112,7 @@ def draw_subspace(
     classes = [labels.get(group, {}).get(name, "") for group, name in pairs]
     samples["class"] = np.asarray(classes)
     steps = np.unique(samples["iteration"])
-    # The first and the last have a panel in any case.
+    # The first and the last always have a panel.
     places = np.linspace(0, len(steps) - 1, min(len(steps), 6))
     steps = steps[places.round().astype(int)]
     n_columns = min(2 if style.narrow() else 3, len(steps)) or 1
@@ -140,7 +140,7 @@ def _subspace_panel(axes: Axes, samples: Mapping[str, NDArray[Any]], step: int) 
     for group, look in _GROUPS.items():
         used = now & (samples["group"] == group)
         colour = [colours[name] for name in samples["class"][used]] or None
-        raster = len(samples["id"]) > 6000  # dots that a page draws quickly as vectors
+        raster = len(samples["id"]) > 6000  # more dots make vector graphics slow
         x, y = samples["xy"][used].T
         axes.scatter(x, y, c=colour, rasterized=raster, **look)
     low, high = samples["xy"].min(axis=0), samples["xy"].max(axis=0)

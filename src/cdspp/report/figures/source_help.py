@@ -1,4 +1,4 @@
-"""The charts of gains: by task, by method and source state, and of selected options."""
+"""Charts of gains: by task, by method and source state, and of selected options."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from cdspp.study.plan import Plans
 VERDICT_COLOURS = {HELPS: "#0067a8", HURTS: "#c9431d", EQUAL: "#22262b"}
 _MARKERS = {HELPS: "o", HURTS: "D", EQUAL: "s"}
 _BASELINE = "#4b5563"
-# Fill and ink by the verdict on a pair, of both measures; in grey the signs tell the
-# light ones apart.
+# Fill and ink by the verdict on a pair, of both measures; in greyscale, the signs
+# distinguish the light ones.
 _CELLS = {
     HELPS: ("#0b5394", "white"),
     HURTS: ("#f4b183", style.INK),
@@ -54,7 +54,7 @@ def write_opening(plans: Plans, comparisons: Paths, outputs: Paths) -> None:
 
 
 def write_selection(plans: Plans, selection: Paths, outputs: Paths) -> None:
-    """Draw the table of selected hyper-parameters; what it shows needs no plan."""
+    """Draw the table of selected hyper-parameters; it needs no plan."""
     [path] = selection
     groups = dict(iter(pd.read_csv(path).groupby("title", sort=False)))
     lengths = [len(group) for group in groups.values()]
@@ -71,7 +71,7 @@ def write_selection(plans: Plans, selection: Paths, outputs: Paths) -> None:
 def draw_source_help(
     plans: Plans, comparisons: Sequence[pd.DataFrame], outputs: Paths
 ) -> None:
-    """Draw two gains by task: over the baseline and over the hardest state."""
+    """Draw two gains by task: over the baseline and over the strongest control."""
     groups = [
         source_help.by_task(source_help.of_reference(each)) for each in comparisons
     ]
@@ -86,7 +86,7 @@ def draw_source_help(
                 _task_gains(axes, of_task, y)
             axes.set_yticks(range(len(group)), list(map(style.task_text, group)))
             axes.set_ylim(max(1, len(group)) - 0.5, -0.5)
-            style.quiet(axes)
+            style.hide_spines(axes)
         figure.supxlabel("gain, points")
         found = [each for group in groups for each in group.values()]
         style.add_legend(figure, _gain_handles(found), "upper center")
@@ -105,7 +105,7 @@ def _task_gains(axes: Axes, comparisons: pd.DataFrame, y: float) -> None:
 
 
 def _hardest(comparisons: pd.DataFrame) -> Any | None:
-    """Return the comparison with the state over which the gain is least sure."""
+    """Return the comparison with the state over which the gain is least certain."""
     hardest = comparisons["rival"] == comparisons["hardest"]
     return next(comparisons[comparisons["state"] & hardest].itertuples(), None)
 
@@ -126,7 +126,7 @@ def _gain_handles(found: Sequence[pd.DataFrame]) -> list[Line2D]:
     """Return two entries of a legend; the text at the right has the verdicts."""
     names = [name for each in found for name in each[~each["state"]]["rival_name"]]
     looks = dict.fromkeys(names[:1], (_BASELINE, "s", "white"))
-    looks["the source state that is hardest to beat"] = _look(UNDECIDED)
+    looks["the strongest control"] = _look(UNDECIDED)
     handles = []
     for name, (colour, marker, face) in looks.items():
         label = f"over {style.figure_name(name)}"
@@ -148,7 +148,7 @@ def draw_source_states(
     widest = max((len(source_help.rivals_of([group])) for group in groups), default=0)
     # Narrow, so that a telephone shows it without shrinking the numbers.
     wanted = 1.6 + 0.62 * widest
-    tight = style.width() < wanted * style.scale()  # signs stand above their numbers
+    tight = style.width() < wanted * style.scale()  # signs are above their numbers
     sizes: Any = {"line": 0.245, "frame": 0.75, "most": max(5.0, wanted), "rest": 0.3}
     sizes |= {"line": 0.34, "frame": 1.3} if tight else {}
     sizes |= {"height_ratios": [length + 1 for length in lengths]}
@@ -206,4 +206,4 @@ def _selection_panel(axes: Axes, group: pd.DataFrame) -> None:
     for text, state in zip(axes.get_yticklabels(), group["state"], strict=True):
         text.set_color(style.INK if state == REAL else style.MUTED)
     axes.set_ylim(len(group) - 0.4, -0.6)
-    style.quiet(axes)
+    style.hide_spines(axes)

@@ -1,7 +1,7 @@
-"""How every figure looks: a style file, a colour and marker a method, fixed bytes.
+"""The look of every figure: a style file, colours and markers per method, fixed bytes.
 
 Accuracies are drawn in percent. Sizes are inches and points of the style two-columns,
-but for widths; other styles have smaller ones.
+except for widths; other styles have smaller ones.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from cdspp.study.plan import Row
 INK = "#22262b"
 MUTED = "#6b7280"
 TWO_COLUMNS = "two-columns"
-TITLE_WIDTH = 20  # letters of a line of a title
+TITLE_WIDTH = 20  # letters per line of a title
 DASHES = (0, (4, 2))
 MARKER_ONLY: Any = {"markeredgewidth": 1.2, "linestyle": "none"}
 RING: Any = {
@@ -46,7 +46,7 @@ RING: Any = {
     **{"color": MUTED, "linestyle": "none", "label": "collapsed or diverged"},
     "clip_on": False,
 }
-# Behind text that lies on lines.
+# Background of text that overlaps lines.
 ON_LINES: Any = {"facecolor": "white", "edgecolor": "none", "pad": 1}
 
 
@@ -68,10 +68,10 @@ class Style:
 FOLDER = Path(__file__).parents[1] / "styles"
 STYLES = {k: Style(**look) for k, look in read_yaml(FOLDER / "methods.yaml").items()}
 
-_style = ContextVar("style", default=TWO_COLUMNS)  # in force
-_PIXELS = 945  # of a PNG of the full width
+_style = ContextVar("style", default=TWO_COLUMNS)  # the current style
+_PIXELS = 945  # of a PNG at full width
 
-# What would differ between equal figures, by their forms.
+# Metadata that would differ between equal figures, by format.
 _STAMPS = {".svg": "Date", ".png": "Software", ".pdf": "CreationDate"}
 
 
@@ -86,22 +86,22 @@ def in_style(name: str) -> Iterator[None]:
 
 
 def width(most: float = math.inf) -> float:
-    """Return the width of a figure in inches, `most` at most."""
+    """Return the width of a figure in inches, at most `most`."""
     return min(most, float(_rc(_style.get())["figure.figsize"][0]))
 
 
 def narrow() -> bool:
-    """Return if panels have room for short lines only."""
+    """Return whether panels have space only for short lines."""
     return width() < 5
 
 
 def scale() -> float:
-    """Return the type size, as a share of that of two columns."""
+    """Return the type size, relative to that of two columns."""
     return float(_rc(_style.get())["font.size"] / _rc(TWO_COLUMNS)["font.size"])
 
 
 def class_colours() -> list[str]:
-    """Return the colours of the style, which differ for the colour-blind as well."""
+    """Return the colours of the style, which remain distinct for the colour-blind."""
     return list(_rc(_style.get())["axes.prop_cycle"].by_key()["color"])
 
 
@@ -124,13 +124,13 @@ def style_of(key: str) -> Style:
 
 
 def figure_name(name: str) -> str:
-    r"""Write a method's name for a figure, a subscript behind its first underscore.
+    r"""Return a method's name for a figure, a subscript after its first underscore.
 
     >>> print(figure_name("SVM_t"))
     SVM$_\mathrm{t}$
     """
     base, subscript, rest = split_name(name)
-    # Mathtext has few letters, and a backslash before it would be of its dollar sign.
+    # Mathtext has few letters, and would join a preceding backslash to its dollar sign.
     if not subscript or not name.isascii() or base.endswith("\\"):
         return plain_text(name)
     tail = rf"$_\mathrm{{{subscript}}}$"
@@ -138,10 +138,10 @@ def figure_name(name: str) -> str:
 
 
 def plain_text(text: str, most: int = 64) -> str:
-    r"""Write a text that a user chose so that a figure shows it letter by letter.
+    r"""Return a text of the user so that a figure shows it letter by letter.
 
-    What cannot be seen is shown as Python writes it; the middle of a text of more than
-    `most` letters is left out.
+    Invisible letters are escaped as in Python; the middle of a text of more than `most`
+    letters is left out.
 
     >>> print(plain_text("5 $ of\n\\frac{$"))
     5 \$ of\n\frac{\$
@@ -155,7 +155,7 @@ def plain_text(text: str, most: int = 64) -> str:
 
 
 def task_text(task: str, letters: int = 0) -> str:
-    """Write a task for a figure, in lines of `letters`, or of several sources so."""
+    """Return a task for a figure, in lines of `letters`, or one line per source."""
     shown = plain_text(task_title(task))
     letters = letters or (TITLE_WIDTH if several_sources(task) else 0)
     return textwrap.fill(shown, letters) if letters else shown
@@ -166,8 +166,8 @@ def letter() -> float:
     return 0.0725 * scale()
 
 
-def quiet(axes: Axes, *, grid: str = "x") -> None:
-    """Leave a light grid along one axis and the one spine that carries it."""
+def hide_spines(axes: Axes, *, grid: str = "x") -> None:
+    """Keep only a light grid along one axis and the spine that carries it."""
     axes.grid(axis=grid)  # type: ignore[arg-type]
     for side in ("left", "bottom"):
         axes.spines[side].set_visible((side == "bottom") == (grid == "y"))
@@ -196,9 +196,9 @@ def draw_line(
     unusable: ArrayLike = False,
     **look: Any,
 ) -> None:
-    """Draw the means of fractions by place and trial, their intervals as band or bars.
+    """Draw the means of fractions by position and trial; intervals are a band or bars.
 
-    A ring stands around the places where fits have `unusable`: collapsed or diverged.
+    A ring marks the positions of `unusable` fits: collapsed or diverged.
     """
     finite = np.isfinite(values).any(axis=1)
     places, numbers, style = np.asarray(x)[finite], values[finite], style_of(row.key)
@@ -215,7 +215,7 @@ def draw_line(
             axes.fill_between(places, low, high, color=style.colour, alpha=0.13, lw=0)
 
 
-def note_far(
+def name_far_row(
     axes: Axes,
     row: Row,
     means: Floats,
@@ -240,9 +240,9 @@ def equal_windows(
     side: Literal["x", "y"] = "x",
     within: tuple[float, float] = (-np.inf, np.inf),
 ) -> None:
-    """Give all panels the same number of points an inch, each around its own data.
+    """Give all panels the same number of points per inch, each around its own data.
 
-    But for `pad`, a share of the widest, no window leaves `within`.
+    Except for `pad`, a share of the widest, no window extends beyond `within`.
     """
     limits = [getattr(axes.dataLim, f"interval{side}") for axes in panels]
     spans = [high - low for low, high in limits if np.isfinite([low, high]).all()]
@@ -255,7 +255,7 @@ def equal_windows(
 
 
 def far_below(means: Floats) -> NDArray[np.bool_]:
-    """Tell which means, in percent, would squash the others, far below their median."""
+    """Return which means, in percent, are too far below the median to be shown."""
     if not np.isfinite(means).any():
         return np.zeros(len(means), dtype=bool)
     median = np.nanmedian(means)
@@ -266,7 +266,7 @@ def far_below(means: Floats) -> NDArray[np.bool_]:
 def draw_each(
     outputs: Paths, drawings: Mapping[str, Callable[[list[PathLike]], None]]
 ) -> None:
-    """Draw several figures by the kind that opens the names of their files."""
+    """Draw several figures by the kind at the start of their file names."""
     groups: dict[str, list[PathLike]] = {}
     for output in outputs:
         kind = Path(output).stem.partition("_")[0]
@@ -279,7 +279,7 @@ def draw_each(
 
 
 def add_legend(figure: Any, handles: Sequence[Any], place: str) -> None:
-    """Add a legend outside the panels, in as many columns as the width has room for."""
+    """Add a legend outside the panels, in as many columns as fit the width."""
     # Of "SVM$_\\mathrm{t}$" a reader sees four letters.
     shown = [re.sub(r"\\mathrm|[${}_]", "", h.get_label()) for h in handles]
     longest = max((len(line) for text in shown for line in text.split("\n")), default=0)
@@ -292,7 +292,7 @@ def add_legend(figure: Any, handles: Sequence[Any], place: str) -> None:
 
 @contextmanager
 def canvas(inches: float, height: float, outputs: Paths) -> Iterator[Figure]:
-    """Yield a figure of a width and height; write it, equal ones with equal bytes."""
+    """Yield a figure of a given size, then write it; equal figures have equal bytes."""
     paths = [Path(output) for output in outputs]
     for path in paths:
         if path.suffix not in _STAMPS:
@@ -310,7 +310,7 @@ def canvas(inches: float, height: float, outputs: Paths) -> Iterator[Figure]:
 
 
 def _shrink(figure: Figure) -> None:
-    """Draw lines and markers as much smaller as the type."""
+    """Shrink lines and markers in proportion to the type."""
     for line in figure.findobj(Line2D):
         line.set(linewidth=line.get_linewidth() * scale())
         line.set(markersize=line.get_markersize() * scale())
@@ -331,11 +331,11 @@ def gridded(
     spare: bool = False,
     **options: Any,
 ) -> Iterator[tuple[Figure, list[Axes]]]:
-    """Yield a figure and its panels in lines of `line` inches; `rest` is for others.
+    """Yield a figure and its panels in rows of `line` inches; `rest` is for others.
 
-    The figure is as wide as the style says, or `most` inches. A panel has the name of
-    its task as a title, in lines of `letters`, unless that is empty. Cells without a
-    panel have no axis; with `spare` they are part of the figure.
+    The figure is as wide as the style says, or `most` inches. A panel's title is the
+    name of its task, in lines of `letters`, unless that is empty. Cells without a panel
+    have no axis; with `spare` they are part of the figure.
     """
     n_lines = max(1, math.ceil(len(tasks) / n_columns))
     with canvas(width(most), scale() * (line * n_lines + rest), outputs) as figure:

@@ -1,4 +1,4 @@
-"""The opening picture: which ways help, by how much, which are open, against what."""
+"""The opening figure: the gain and verdict of each way of using a source."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cdspp.study.plan import Plans
 COLOURS = {HELPS: "#12703f", HURTS: "#b3370f", OPEN: style.MUTED}
 # Inches of a heading and of a way, each two lines of text, and above and below them.
 _LINE, _WAY, _TOP, _BOTTOM = 0.2, 0.46, 0.95, 0.5
-# Where the columns begin, in shares of the width; the axis lies between the last two.
+# Left edges of the columns, as shares of the width; the axis is between the last two.
 _NAME, _ACCURACY, _FIRST, _LAST, _WORD = 0.01, 0.37, 0.39, 0.78, 0.83
 _BAND = "#f3f5f7"
 _MUTED: Any = {"va": "center", "color": style.MUTED}
@@ -31,13 +31,13 @@ _STRONG: Any = {"va": "center", "fontweight": "bold"}
 def write_ways(
     plans: Plans, comparisons: Paths, pairwise: Paths, outputs: Paths
 ) -> None:
-    """Draw the ways of every benchmark, each on a line."""
+    """Draw the ways of every benchmark, one line each."""
     tables = map(read_comparisons, comparisons), map(read_pairwise, pairwise)
     draw_ways([ways.opening(*pair) for pair in zip(*tables, strict=True)], outputs)
 
 
 def draw_ways(openings: Sequence[Opening], outputs: Paths) -> None:
-    """Draw openings below each other, all gains along one axis."""
+    """Draw openings one below the other, with all gains along one axis."""
     size = style.scale()
     n_ways = sum(len(each.ways) for each in openings)
     height = _TOP + _WAY * (n_ways + len(openings)) + _BOTTOM
@@ -80,7 +80,7 @@ def _heading(axes: Axes, opening: Opening, y: float) -> None:
 
 
 def _way(whole: Axes, gains: Axes, way: Way, y: float) -> None:
-    """Draw a way on two lines: what it is, and by which method; why it is open."""
+    """Draw a way on two lines: its name, and its method; and why it is open."""
     whole.axhspan(y - 0.95 * _LINE, y + 0.95 * _LINE, color=_BAND, lw=0, zorder=0)
     colour, above, below = COLOURS[way.word], y - _LINE / 2, y + _LINE / 2
     whole.text(_NAME, above, style.plain_text(sentence(way.title)), va="center")
@@ -110,13 +110,13 @@ def _way(whole: Axes, gains: Axes, way: Way, y: float) -> None:
 
 
 def _scale(gains: Axes) -> None:
-    """Draw zero through all lines, and one axis below; leave room for the numbers."""
+    """Draw zero through all lines, and one axis below; leave space for the numbers."""
     gains.axvline(0, color=style.INK, lw=1.2, zorder=1)
     low, high = gains.dataLim.intervalx
     if np.isfinite([low, high]).all():
         span = max(high, 1.0) - min(low, -1.0)
         beyond = 0.3 if style.narrow() else 0.17
         gains.set_xlim(min(low, -1.0) - 0.04 * span, max(high, 1.0) + beyond * span)
-    style.quiet(gains)
+    style.hide_spines(gains)
     gains.spines["left"].set_visible(False)
     gains.set_xlabel("points, with 95 % interval; rounded after subtraction")

@@ -23,13 +23,13 @@ _OVERVIEW = {
     **{"shortened": "bool", "mean": "float64", "sd": "float64"},
 }
 _WHY = (
-    "Tables show a dash, or fewer trials; why is in the report under What was run, and "
-    "cdspp status names the log and how to try again."
+    "Tables show a dash or fewer trials; the report gives the reasons under What was "
+    "run, and cdspp status names the log and the command that tries again."
 )
 
 
 class Headline(NamedTuple):
-    """What a headline tells, `titles` and `openings` by benchmark."""
+    """The content of a headline, with `titles` and `openings` by benchmark."""
 
     overview: pd.DataFrame
     titles: dict[str, str]
@@ -40,7 +40,7 @@ class Headline(NamedTuple):
     report: Path
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as values of JSON; numbers that are not known are None."""
+        """Return it as values of JSON; unknown numbers are None."""
         found: dict[str, list[dict[str, Any]]] = {"ways": [], "without_source": []}
         for name, opening in self.openings.items():
             at = {"benchmark": name, "title": opening.title}
@@ -77,7 +77,7 @@ def read_headline(results_dir: PathLike) -> Headline:
     for name in titles:
         gains = folder / "tables" / f"source-help_{name}.csv"
         pairwise = folder / "tables" / f"pairwise_{name}.csv"
-        if gains.is_file() and pairwise.is_file():  # of 0.2.0 there is none
+        if gains.is_file() and pairwise.is_file():  # missing in studies of 0.2.0
             frames = read_comparisons(gains), read_pairwise(pairwise)
             openings[name] = ways.opening(*frames)
     scores = [folder / "scores" / f"{name}.parquet" for name in titles]
@@ -87,13 +87,13 @@ def read_headline(results_dir: PathLike) -> Headline:
         openings,
         [f"{t}: {text}" for k, t in titles.items() for text in _notes(folder, k)],
         fit_records.failures_of_scores(scores),
-        fit_records.mixtures_note(folder.joinpath("fits").glob("*/*/*/*/[!.]*.json")),
+        fit_records.mixed_fits_note(folder.joinpath("fits").glob("*/*/*/*/[!.]*.json")),
         folder / "report" / "index.html",
     )
 
 
 def headline(results_dir: PathLike) -> str:
-    """Write the overview, the answers and failures, and where the page is."""
+    """Return the overview, the answers and failures, and the path of the page."""
     found = read_headline(results_dir)
     grid = [["accuracy, percent (sd)", *found.titles.values()]]
     for _, cells in found.overview.groupby("row", sort=False):

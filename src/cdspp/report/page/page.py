@@ -1,4 +1,4 @@
-"""The report: one page that asks whether the source helped, from templates.
+"""The report: one page on whether the source helped, made from templates.
 
 It reads gains from the tables that it shows.
 """
@@ -55,10 +55,10 @@ def write_report(
     output: PathLike,
     files: Sequence[PathLike] = (),
 ) -> None:
-    """Write the report: a single HTML file that needs nothing else.
+    """Write the report: a single self-contained HTML file.
 
-    `tables` and `figures` are any form of each; other forms are looked for next to it.
-    The page rests on `files`, and states the digest of each, as does a file next to it.
+    `tables` and `figures` are any format of each; other formats are expected next to
+    it. The page and a file next to it state the digests of its input `files`.
     """
     page = Path(output)
     digests = digests_of_files(files, page.absolute().parents[2])
@@ -74,7 +74,7 @@ def write_report(
         **_findings(plans, assets),
     }
     templates = environment(plans)
-    # All figures together, and each of them, may have so many bytes as SVG.
+    # Limits of the SVG bytes of all figures together, and of each figure.
     n_figures = len({Path(figure).stem for figure in figures})
     max_bytes = min(800_000, 3_000_000 // max(1, n_figures))
     embedder = _Embedder(assets, max_bytes, templates)
@@ -109,7 +109,7 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
             openings.append(ways.opening(comparisons, pairwise))
         untrained = untrained_text(contents) if contents else ""
         notes[plan.benchmark] = [leader(pairwise), plan.summary, untrained]
-        counts.append(ways.counted_words(plan.title, comparisons))
+        counts.append(ways.count_helped(plan.title, comparisons))
         average = on_average(of_reference(comparisons))
         average = average[average["trials"] >= MIN_TRIALS]
         if found := answers.gain_without_source(average):
@@ -132,7 +132,7 @@ def _findings(plans: Plans, files: Mapping[str, Path]) -> dict[str, Any]:
 
 
 def environment(plans: Plans = ()) -> Environment:
-    """Return the templates; `named` puts reference and baseline into a sentence."""
+    """Return the templates; `named` inserts reference and baseline into a sentence."""
     templates = Environment(
         loader=PackageLoader(__package__, "templates"),
         autoescape=True,
@@ -192,14 +192,14 @@ def _sections(
 
 @dataclass(frozen=True)
 class _Embedder:
-    """Writes a table or figure as HTML, nothing where it is absent."""
+    """Writes a table or figure as HTML, and nothing if it is absent."""
 
     files: Mapping[str, Path]
     max_bytes: int
     templates: Environment
 
     def show(self, item: registry.Item, name: str, plans: Plans) -> Markup:
-        """Show what `plans` have of an item under a name."""
+        """Show the parts of an item in `plans` under a name."""
         frames: Any = self.templates.get_template("embed.html.j2").module
         if item.kind != registry.FIGURE:
             *downloads, fragment = (self.files.get(f"{name}.{f}") for f in TABLE_FORMS)
@@ -223,7 +223,7 @@ class _Embedder:
 
 
 def inline_svg(text: str, *, prefix: str, label: str) -> Markup:
-    """Make an SVG file part of a page: own identifiers, own styles, no addresses."""
+    """Embed an SVG file in a page: unique identifiers, own styles, no addresses."""
     text = text[text.index("<svg") :]
     text = re.sub(r"<(metadata|style)\b.*?</\1>", "", text, flags=re.DOTALL)
     text = re.sub(r'\s(?:xmlns(?::\w+)?|version)="[^"]*"', "", text)
@@ -231,7 +231,7 @@ def inline_svg(text: str, *, prefix: str, label: str) -> Markup:
     text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", text)
     head, rest = text.split(">", 1)
     size = re.search(r'viewBox="0 0 ([\d.]+)', head)
-    # Pixels a point: 9 pt labels show at the size of the page's small print.
+    # Pixels per point: 9 pt labels appear at the size of the page's small print.
     wide = round(1.6 * float(size.group(1))) if size else 900
     head = re.sub(r'\s(?:width|height)="[^"]*"', "", head)
     return Markup(
@@ -243,7 +243,7 @@ def inline_svg(text: str, *, prefix: str, label: str) -> Markup:
 def describe_run(
     records: fit_records.FitRecords, plans: Plans, study: RunDescription
 ) -> dict[str, Any]:
-    """Describe a run as the page shows it: jobs, failures, time, versions."""
+    """Describe a run for the page: jobs, failures, time, versions."""
     rows = [row for plan in plans for row in plan.rows if row.key == row.method]
     names = {row.method: row.display_name for row in rows}
     results = records.results
@@ -251,7 +251,7 @@ def describe_run(
     return {
         "description": _description(records, study),
         "failed": fit_records.failure_text(results),
-        "mixed": fit_records.mixtures(records.jobs),
+        "mixed": fit_records.mixed_fits_text(records.jobs),
         "names": names,
         "failures": list(records.failed.itertuples()),
         "time_table": Markup(table),
@@ -320,7 +320,7 @@ def _listed(value: Any) -> str | None:
 
 
 def write_comparison(comparison: Comparison, rows: list[str], output: PathLike) -> None:
-    """Write a comparison as a single HTML file; `rows` describe what was read."""
+    """Write a comparison as a single HTML file; `rows` describe the input files."""
     table, shuffled = "", False
     explanation = comparison.explanation
     if explanation:
@@ -336,14 +336,14 @@ def write_comparison(comparison: Comparison, rows: list[str], output: PathLike) 
 
 
 class Axis(NamedTuple):
-    """An axis of gains, fractions, from `least` to `most`; places are percent of it."""
+    """An axis of gains, fractions, from `least` to `most`; positions in percent."""
 
     least: float
     most: float
 
     @classmethod
     def of(cls, lines: Iterable[Any]) -> Axis:
-        """Return the axis of lines with a `gain` and its interval, zero on it."""
+        """Return the axis of lines with a `gain` and its interval, including zero."""
         found = [end for line in lines for end in (line.gain, line.low, line.high)]
         ends = [-0.01, 0.01, *filter(math.isfinite, found)]
         return cls(min(ends), max(ends))
@@ -357,9 +357,9 @@ class Axis(NamedTuple):
         return list(range(step * math.ceil(first), step * math.floor(last) + 1, step))
 
     def place(self, gain: float) -> float:
-        """Return where a gain stands."""
+        """Return the position of a gain."""
         return round(100 * (gain - self.least) / (self.most - self.least), 2)
 
     def end(self, line: Any) -> float:
-        """Return where a line ends: its interval, or its gain where that is unknown."""
+        """Return the end of a line: its interval, or its gain if that is unknown."""
         return self.place(line.gain if math.isnan(line.high) else line.high)

@@ -1,1 +1,1 @@
-"""Tables: one module builds and writes each kind."""
+"""Tables: each module builds and writes one kind."""

@@ -1,4 +1,4 @@
-"""The tables of scores: accuracies, iterations, the overview, curves."""
+"""Tables of scores: accuracies, iterations, the overview, curves."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ _CURVES = (
 _BLOCKS = {
     "supervised": "Supervised",
     "method": "Semi-supervised",
-    "informed": "Told of the test samples",
+    "informed": "With information on the test samples",
     "bridge": "With a bridge",
     "control": "Controls",
     "variant": "Other settings",
 }
-# The columns of the data; of the cell its row, the expected trials, and small print.
+# Columns of the data; for the cell: its row, the expected trials, and small print.
 Score = dict[str, Any]
-Heads = Mapping[tuple[str, str], str]  # of columns, by benchmark and task
+Heads = Mapping[tuple[str, str], str]  # headings of columns, by benchmark and task
 
 
 def write_benchmark(plans: Plans, scores: Paths, outputs: Paths) -> None:
@@ -110,7 +110,7 @@ def build_overview(summaries: Sequence[Summary]) -> Table:
 
 
 def _common(summaries: Sequence[Summary]) -> list[Summary]:
-    """Leave out other settings of methods that not every benchmark has."""
+    """Leave out other settings of methods that some benchmark lacks."""
     keys = [{row.key for row in summary.rows} for summary in summaries]
     common = set.intersection(*keys) if keys else set()
     kept = [
@@ -149,7 +149,7 @@ def _iteration_table(summary: Summary) -> Table:
                 cells = [Cell(percent(*mean_sd(values))) for values in by_trial]
                 iteration = Cell(str(summary.iterations[step]))
                 lines.append(Line((name, iteration, *cells), row.key))
-                name = Cell("", name=True)  # in the first line only
+                name = Cell("", name=True)  # only in the first line
         data += [
             (benchmark, task, row.key, row.display_name, iteration, *_moments(values))
             for task, by_trial in zip(tasks, means[i], strict=True)
@@ -225,7 +225,7 @@ def _curve_caption(curve: CurveScores) -> str:
             texts.append(f"{value_text(value)} ({tasks})")
         if len(curve.plan.tasks) > 1:
             texts.append("there is no average there")
-        reason = "Left out, as a class of the target would have no test sample"
+        reason = "Left out, because a class of the target would have no test sample"
         parts.append(f"{reason}: {'; '.join(texts)}.")
     return " ".join(filter(None, parts))
 
@@ -265,7 +265,7 @@ def _moments(values: Floats) -> tuple[float, float, int]:
 def _cells(
     scores: Sequence[Score], column: Callable[[Score], tuple[Any, ...]]
 ) -> dict[Any, Cell]:
-    """Return the cells by row and column, the highest in bold if a method has it."""
+    """Return the cells by row and column; the highest is bold if a method has it."""
     means: dict[Any, list[float]] = defaultdict(list)
     for score in scores:
         if score["trials"]:

@@ -1,4 +1,4 @@
-"""The tables of what the data hold: of each domain, and on both sides of a task."""
+"""Tables of the data: the contents of each domain, and overlaps within a task."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TREATMENT = {
 def write_contents(
     plans: Plans, labels: Paths, features: Paths, splits: Paths, outputs: Paths
 ) -> None:
-    """Write what a benchmark holds, and which samples are on both sides of a task."""
+    """Write the contents of a benchmark, and the overlaps of its tasks."""
     [plan] = plans
     contents = count_contents(plan, labels, features, splits)
     overlap = count_overlap(read_splits(splits), plan)
@@ -43,7 +43,7 @@ def write_contents(
 
 
 def read_splits(paths: Iterable[PathLike]) -> Splits:
-    """Read ``.../<role>/<domain>/<block>.parquet``, the blocks of each in one frame."""
+    """Read ``.../<role>/<domain>/<block>.parquet``, with the blocks of each joined."""
     blocks: dict[tuple[str, str], list[pd.DataFrame]] = {}
     for path in map(Path, paths):
         role, domain = path.parent.parts[-2:]
@@ -53,7 +53,7 @@ def read_splits(paths: Iterable[PathLike]) -> Splits:
 
 
 def split_of(splits: Splits, role: str, domain: str) -> pd.DataFrame:
-    """Return the splits of a domain in a role; DataError where there are none."""
+    """Return the splits of a domain in a role; DataError if there are none."""
     candidates = {name: split for (kind, name), split in splits.items() if kind == role}
     return _look_up(domain, candidates, f"splits of {domain} as {role}")
 
@@ -61,9 +61,9 @@ def split_of(splits: Splits, role: str, domain: str) -> pd.DataFrame:
 def count_contents(
     plan: BenchmarkPlan, labels: Paths, features: Paths, splits: Paths
 ) -> pd.DataFrame:
-    """Count what a benchmark holds, a row a role and domain, by all files of these.
+    """Count the contents of a benchmark, one row per role and domain.
 
-    DataError where one is missing, or features and labels have other samples.
+    DataError: a file is missing, or features and labels have different samples.
     """
     label_files = {path.stem: path for path in map(Path, labels)}
     feature_files = {path.stem: path for path in map(Path, features)}
@@ -105,7 +105,7 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         "classes differ. Every unlabelled target sample is a test sample"
     )
     if any(map(within_domain, plan.tasks)) and plan.overlap == "exclude":
-        caption += ", save those that the task has labelled in its source"
+        caption += ", except those that the task has labelled in its source"
     caption += "."
     if paired:
         caption += " Paired rows are in every domain, and none of these."
@@ -124,7 +124,7 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     }
     return Table.of(
         f"contents_{plan.benchmark}",
-        f"{plan.title}: what it holds",
+        f"{plan.title}: contents",
         caption,
         columns,
         contents.itertuples(),
@@ -136,7 +136,7 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
 
 
 def untrained_text(path: PathLike) -> str:
-    """Name the features that untrained networks made, by a ``contents_*.csv``."""
+    """Return a warning on features of untrained networks, by a ``contents_*.csv``."""
     contents = formats.read_csv(path, dict.fromkeys(("role", "domain", "view"), "str"))
     random = contents["view"].str.split(", ").map(lambda text: _RANDOM_WEIGHTS in text)
     parts = []
@@ -151,19 +151,19 @@ def untrained_text(path: PathLike) -> str:
 
 
 def count_overlap(splits: Splits, plan: BenchmarkPlan) -> pd.DataFrame:
-    """Count the test samples that are labelled in the source too: a row per task.
+    """Count the test samples that are also labelled in the source: one row per task.
 
-    DataError where splits are missing, or of other trials, or have no test sample.
+    DataError: splits are missing, or of other trials, or have no test sample.
     """
     return pd.DataFrame([_overlap(task, splits, plan.benchmark) for task in plan.tasks])
 
 
 def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
-    """Build the table ``overlap_<benchmark>``: one line a task that shares samples."""
+    """Build the table ``overlap_<benchmark>``: a line per task that shares samples."""
     shared = overlap[overlap["shared_samples"] > 0]
     caption = (
-        "Test samples of a trial, those of them that are labelled source samples as "
-        "well, and their share in percent: mean, lowest and highest over trials. "
+        "Test samples of a trial, those that are also labelled source samples, "
+        "and their share in percent: mean, lowest and highest over trials. "
         f"{_TREATMENT[plan.overlap]}"
     )
     if shared.empty:

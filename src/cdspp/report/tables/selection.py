@@ -1,4 +1,4 @@
-"""Hyper-parameters by default, as they are selected, and the best in hindsight."""
+"""Hyper-parameters: default, selected, and best in hindsight."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from cdspp.study.settings import in_state
 _SELECTION = (
     "Accuracy in percent, averaged over tasks, on the trials that all forms have. "
     f"Selected: inside each trial and source state, by {FOLDS}-fold cross-validation "
-    "on the labelled target rows; beside it how often each value was. Best in "
+    "on the labelled target rows, with the number of times per value. Best in "
     "hindsight: the value with the highest test accuracy, which nobody can know "
-    "beforehand; no verdict reads it."
+    "in advance; no verdict uses it."
 )
 _COLUMNS = (
     *("benchmark", "title", "method", "display_name", "state"),
@@ -58,11 +58,11 @@ def compare_selections(
     comparisons: pd.DataFrame,
     results: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Compare defaults with what was selected, and with the best in hindsight.
+    """Compare default, selected and best options in hindsight.
 
     Accuracies are averaged over tasks and the trials that all three forms have.
     *Hindsight* is the value of the curve with the highest test accuracy, which nobody
-    can know; no verdict reads it.
+    can know in advance; no verdict uses it.
     """
     curves = summary.arrange_curves(scores, plan)
     runs = {(row.setting, row.method) for row in plan.rows}
@@ -137,7 +137,7 @@ def _shared_trials(averages: Sequence[summary.Floats]) -> list[summary.Floats]:
 def build_selection_table(selections: pd.DataFrame, plans: Plans) -> Table:
     """Build the table ``selection``, from `compare_selections`."""
     kept = dict.fromkeys(name for plan in plans for name in without_grid(plan))
-    others = f" With their defaults alone: {', '.join(kept)}." if kept else ""
+    others = f" Only with their defaults: {', '.join(kept)}." if kept else ""
     columns = {
         "Method": lambda entry: Cell(entry.display_name, name=True),
         "Source": lambda entry: Cell({REAL: "real", **STATE_TITLES}[entry.state]),
@@ -161,7 +161,7 @@ def build_selection_table(selections: pd.DataFrame, plans: Plans) -> Table:
         data=selections,
         text_columns=2,
         headings=True,
-        empty="No method has a grid of values to select of.",
+        empty="No method has a grid of values to select from.",
     )
 
 

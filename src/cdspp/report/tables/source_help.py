@@ -1,4 +1,4 @@
-"""Did the source help: methods by source state, by task, and by source."""
+"""Tables on the source: methods by source state, by task, and by source."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ _GAIN = (
 )
 _COMPARISON = (
     "Accuracy on held-out labelled target rows, percent; then the gain of the real "
-    "source over each state, and over the method without a source that is hardest to "
-    "beat, in points with a 95 % interval of Student's t over rows. Bold: better or "
+    "source over each state, and over the strongest method without a "
+    "source, in points with a 95 % interval of Student's t over rows. Bold: better or "
     "worse by a one-sided test at 5 %. The verdict, on the method's own states, is "
     "corrected for the number of methods (Holm)."
 )
@@ -68,7 +68,7 @@ def write_tasks(plans: Plans, scores: Paths, rows: Paths, outputs: Paths) -> Non
 
 
 def build_matrix_table(groups: Sequence[pd.DataFrame], plans: Plans) -> Table:
-    """Build the table ``source-help``: methods by states, a block a benchmark."""
+    """Build the table ``source-help``: methods by states, one block per benchmark."""
     corrected, margin = plans[0].holm_over_methods, plans[0].margin
     rivals = source_help.rivals_of(groups)
     matrices = [source_help.matrix(group, corrected=corrected) for group in groups]
@@ -77,19 +77,19 @@ def build_matrix_table(groups: Sequence[pd.DataFrame], plans: Plans) -> Table:
     others = (name for key, name in rivals.items() if key not in STATE_TITLES)
     baseline = next(others, "the baseline")
     caption = (
-        f"{_GAIN}{family}. Averages over tasks. In small print below, from four target "
-        "domains on: the interval over their means. Without: how much of the gain over "
-        f"{baseline} is there without any source. Verdict on the average, by accuracy "
-        "and by balanced accuracy, and on how many tasks it is helps, hurts, equal "
-        f"(gains over both forms of none within ±{margin:g}) or undecided. Every state "
-        "but none knows the class shares of the source. A dash: not run in this state."
+        f"{_GAIN}{family}. Averages over tasks. Small print, with four target domains "
+        "or more: the interval over their means. Without: the part of the gain over "
+        f"{baseline} that needs no source. Verdict on the average, by accuracy and "
+        "balanced accuracy, and the numbers of tasks by verdict: helps, hurts, equal "
+        f"(gains over both forms of none within ±{margin:g}) or undecided. All states "
+        "but none reveal the class shares of the source. A dash: not run in this state."
         + interval_note(averages["trials"])
     )
     return Table(
         "source-help",
         "Did the source help each method?",
         " ".join([caption, *(plan.protocol for plan in plans)]),
-        columns=("Method", "Accuracy", *_over(rivals), "Without", "Verdict", "Tasks"),
+        columns=("Method", "Accuracy", *_titles(rivals), "Without", "Verdict", "Tasks"),
         lines=tuple(
             _method_line(average, group[group["row"] == row], rivals)
             for group, matrix in zip(groups, matrices, strict=True)
@@ -116,7 +116,7 @@ def build_task_table(comparisons: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         "the largest one over all source states (helps) or that of the loss against "
         "no source (hurts), after Holm's correction over tasks."
         f"{interval_note(ours['trials'])} {plan.protocol}",
-        columns=("Task", "Accuracy", *_over(rivals), "Verdict"),
+        columns=("Task", "Accuracy", *_titles(rivals), "Verdict"),
         lines=tuple(lines),
         data=comparisons,
     )
@@ -158,7 +158,7 @@ def build_pairwise_table(pairwise: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     )
 
 
-def _over(rivals: Mapping[str, str]) -> list[str]:
+def _titles(rivals: Mapping[str, str]) -> list[str]:
     return [f"Over {name}" for name in rivals.values()]
 
 
@@ -178,7 +178,7 @@ def build_several_table(gains: pd.DataFrame, plan: BenchmarkPlan) -> Table:
         "Accuracy in percent with all sources of a task, and without one of them; the "
         "gain in points, paired by trial, with its 95 % interval. A source helps or "
         "hurts by a one-sided test at 5 % after Holm's correction over the sources of "
-        f"the task, and is equal where the gain is surely within ±{plan.margin:g}. "
+        f"the task, and is equal if the gain is certainly within ±{plan.margin:g}. "
         f"{plan.protocol}",
         columns,
         gains.sort_values("task", kind="stable").itertuples(),
@@ -227,12 +227,12 @@ def _gain(comparison: Any | None) -> Cell:
     notes.append(remarks.get(word, ""))
     if comparison.one_decides:
         least = in_points(comparison.least, sign=True)
-        notes.append(f"one trial decides, the least is {least}")
+        notes.append(f"sensitive to one trial (minimum {least})")
     return replace(cell, note=", ".join(filter(None, notes)))
 
 
 def _verdict(comparisons: pd.DataFrame, uncorrected: str = "") -> Cell:
-    """Return the verdict; its note has the uncorrected one where that differs."""
+    """Return the verdict, with a note if the uncorrected one differs."""
     word, first, note = verdict_of(comparisons), comparisons.iloc[0], ""
     p_values = {verdicts.HELPS: first["p_helps"], verdicts.HURTS: first["p_hurts"]}
     if uncorrected not in ("", word):
@@ -249,7 +249,7 @@ def _verdict(comparisons: pd.DataFrame, uncorrected: str = "") -> Cell:
 
 
 def comparison_table(explanation: Explanation, accuracies: pd.DataFrame) -> Table:
-    """Build the table of an explanation: a line a method, a column a source state."""
+    """Build the table of an explanation: lines are methods, columns source states."""
     states = list(dict.fromkeys(explanation.gains["state"]))
     gains = {(gain.method, gain.state): gain for gain in explanation.gains.itertuples()}
     words = dict(explanation.verdicts[["method", "verdict"]].itertuples(index=False))
@@ -265,7 +265,7 @@ def comparison_table(explanation: Explanation, accuracies: pd.DataFrame) -> Tabl
             if gain is None:
                 cells.append(Cell(DASH))
                 continue
-            # An interval of too few repeats is none.
+            # With too few repeats there is no interval.
             low = math.nan if gain.pair == verdicts.TOO_FEW else gain.low
             bold = gain.pair in _BOLD
             cells.append(effect_cell(gain.gain, low, gain.high, bold=bold))

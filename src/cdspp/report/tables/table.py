@@ -1,4 +1,4 @@
-"""A table as data, and its Markdown, LaTeX, HTML and CSV forms."""
+"""A table as data, and its Markdown, LaTeX, HTML and CSV formats."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ _LATEX = str.maketrans(
         "×": r"$\times$",
     }
 )
-# What opens something in Markdown, HTML or mathematics within a line; at the start of a
-# paragraph, a list or a heading.
+# Characters that open markup in Markdown, HTML or mathematics within a line, or at the
+# start of a paragraph, a list or a heading.
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|~$&#])")
 _OPENING = re.compile(r"^(\d*)([-+.)])(?=\s)")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell, its small print in `note`; readers sort lines by `value`.
+    """One cell, with small print in `note`; the page sorts lines by `value`.
 
-    The first underscore of a method's `name` opens a subscript.
+    The first underscore of a method's `name` starts a subscript.
     """
 
     text: str
@@ -58,7 +58,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """One line; consecutive lines of the same `block` stand together."""
+    """One line; consecutive lines of the same `block` form a group."""
 
     cells: tuple[Cell, ...]
     block: str = ""
@@ -66,10 +66,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """A table as shown, and the tidy data behind it, which are the CSV form.
+    """A table as shown, and the tidy data behind it, which are the CSV format.
 
-    The first `text_columns` are aligned left; `prose` are the places of those that hold
-    sentences. `headings` shows the names of blocks, and the page shows `empty` in place
+    The first `text_columns` are aligned left; `prose` lists the columns that hold
+    sentences. `headings` shows the names of blocks, and the page shows `empty` instead
     of a table without lines.
     """
 
@@ -96,7 +96,7 @@ class Table:
         block: Callable[[Any], str] = lambda entry: "",
         **look: Any,
     ) -> Table:
-        """Make a line of each entry; `columns` are headings with makers of cells."""
+        """Make one line per entry; `columns` map headings to makers of cells."""
         lines = (
             Line(tuple(cell(entry) for cell in columns.values()), block(entry))
             for entry in entries
@@ -105,32 +105,32 @@ class Table:
 
     @property
     def heading(self) -> str:
-        """The title as a sentence."""
+        """The title, as a sentence."""
         return self.title if self.title.endswith(("?", "!", ".")) else f"{self.title}."
 
 
 def number_cell(value: float, form: str = "{}") -> Cell:
-    """Show a number in a form; a dash where unknown."""
+    """Return a number in a format; a dash if unknown."""
     return Cell(DASH if math.isnan(value) else form.format(value), value=value)
 
 
 def fraction_cell(
     value: float, note: str = "", *, bold: bool = False, sign: bool = False
 ) -> Cell:
-    """Show a fraction in points; a dash where unknown."""
+    """Return a fraction in points; a dash if unknown."""
     if math.isnan(value):
         return Cell(DASH)
     return Cell(in_points(value, sign=sign), bold=bold, note=note, value=value)
 
 
 def effect_cell(effect: float, low: float, high: float, *, bold: bool = False) -> Cell:
-    """Show a difference in points, its interval as a note; a dash where unknown."""
+    """Return a difference in points, its interval as a note; a dash if unknown."""
     note = "" if math.isnan(low) else f"{in_points(low)} to {in_points(high)}"
     return fraction_cell(effect, note, bold=bold, sign=True)
 
 
 def to_csv(table: Table) -> str:
-    """Write the tidy data: fractions at full precision, empty where missing."""
+    """Return the tidy data as CSV: fractions at full precision, empty if missing."""
     data = table.data.copy()
     for name in data.select_dtypes("bool"):
         data[name] = data[name].map({True: "true", False: "false"})
@@ -138,7 +138,7 @@ def to_csv(table: Table) -> str:
 
 
 def to_markdown(table: Table) -> str:
-    """Write a Markdown table under its title and caption, headings in bold."""
+    """Return a Markdown table under its title and caption, with bold headings."""
     cell = partial(_form, escaped=_markdown_escape, bold="**{}**", note=" [{}]")
     head = [_markdown_escape(column) for column in table.columns]
     rule = ["---"] * table.text_columns
@@ -158,7 +158,7 @@ def _markdown_escape(text: str) -> str:
 
 
 def to_latex(table: Table) -> str:
-    """Write a ``booktabs`` table, a thin rule between blocks, headings in italics."""
+    """Return a ``booktabs`` table with thin rules between blocks, italic headings."""
     bold, note = r"\textbf{{{}}}", r" {{\scriptsize {}}}"
     forms = (_latex_escape, bold, note, r"\textsubscript{{{}}}")
     blocks = []
@@ -172,7 +172,7 @@ def to_latex(table: Table) -> str:
     align = ["l" if i < table.text_columns else "r" for i in range(len(table.columns))]
     for column in table.prose:
         align[column] = r"p{0.22\linewidth}"
-    place = "table*" if table.prose else "table"  # prose takes the width of the page
+    place = "table*" if table.prose else "table"  # prose needs the width of the page
     lines = [
         r"% needs \usepackage{booktabs,adjustbox}",
         rf"\begin{{{place}}}",
@@ -207,7 +207,7 @@ def _method_name(name: str, escaped: Callable[[str], str], form: str) -> str:
 def _form(
     cell: Cell, escaped: Callable[[str], str], bold: str, note: str, subscript: str = ""
 ) -> str:
-    """Write a cell in a form, its name with a subscript where the form has one."""
+    """Return a cell in a format, its name with a subscript if the format has them."""
     name = subscript if cell.name else ""
     text = _method_name(cell.text, escaped, name) if name else escaped(cell.text)
     text = bold.format(text) if cell.bold else text
@@ -215,13 +215,13 @@ def _form(
 
 
 def _latex_row(cells: Iterable[str]) -> str:
-    r"""Write a line; it must not look like an option of a rule or ``\\`` before."""
+    r"""Return a line; it must not look like an option of a preceding rule or ``\\``."""
     row = " & ".join(cells)
     return ("{}" if row.startswith(("[", "*")) else "") + row + r" \\"
 
 
 def to_html(table: Table) -> str:
-    """Write an HTML table, one ``tbody`` a block, with values to sort by."""
+    """Return an HTML table with one ``tbody`` per block, and values to sort by."""
     kinds = [' class="text"'] * table.text_columns
     kinds += [""] * (len(table.columns) - table.text_columns)
     for place in table.prose:
@@ -230,7 +230,7 @@ def to_html(table: Table) -> str:
     head = "".join(f'<th scope="col"{kind}>{escape(name)}</th>' for kind, name in pairs)
     parts = [f"<thead><tr>{head}</tr></thead>"]
     if 0 not in table.prose:
-        kinds[0] = ""  # a heading of a line is text in any case
+        kinds[0] = ""  # headings of lines are text
     for heading, lines in _blocks(table):
         parts.append("<tbody>")
         if heading:
@@ -240,14 +240,14 @@ def to_html(table: Table) -> str:
         parts.append("</tbody>")
     cells = (cell for line in table.lines for cell in line.cells)
     valued = any(not math.isnan(cell.value) for cell in cells)
-    # Sorting takes lines apart: every line needs a name of its own.
+    # Sorting separates lines, so that every line needs its own name.
     named = all(line.cells[0].text for line in table.lines)
     sortable = ' class="sortable"' if valued and named else ""
     return f"<table{sortable}>" + "\n".join(parts) + "</table>"
 
 
 def html_name(name: str) -> str:
-    """Write a method's name as HTML, a subscript behind its first underscore."""
+    """Return a method's name as HTML, with a subscript after its first underscore."""
     return _method_name(name, escape, "<sub>{}</sub>")
 
 
@@ -264,7 +264,7 @@ def _html_line(line: Line, kinds: Sequence[str]) -> str:
 
 
 def to_fragment(table: Table) -> str:
-    """Write what the report shows of a table: heading, caption, HTML table."""
+    """Return a table for the report: heading, caption, HTML table."""
     body = f'<p class="empty">{escape(table.empty)}</p>' if table.empty else ""
     if table.lines:
         body = f'<div class="scroll" tabindex="0">{to_html(table)}</div>'
@@ -286,7 +286,7 @@ _FORMS: Mapping[str, Callable[[Table], str]] = {
 
 
 def write_tables(tables: Sequence[Table], outputs: Sequence[PathLike]) -> None:
-    """Write tables to files: the stem is a table's name, the suffix its form."""
+    """Write tables to files: the stem is a table's name, the suffix its format."""
     by_name, files = {table.name: table for table in tables}, list(map(Path, outputs))
     for output in files:
         if output.stem not in by_name or output.suffix not in _FORMS:
