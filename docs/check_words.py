@@ -15,15 +15,13 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("src", "workflow", "resources", "benchmarks")
 # Matplotlib calls the arrangement of a figure its layout and has outlines, Python calls
-# what a package offers its entry points, and a pipe has an end for reading. An alias
-# of the last release has its name. Snakemake has storage.
+# what a package offers its entry points, and a pipe has an end for reading.
+# Snakemake has storage.
 FOREIGN = {
-    "guest": ("study/guest_sections.py",),
     "layout": ("style.py", "figures/ways.py"),
     "outline": ("figures/samples.py",),
     "points": ("core/discovery.py",),
     "reading": ("cli/run.py",),
-    "round": ("methods/base.py",),
     "storage": ("rules/data.smk",),
 }
 # Names of Python, and the key of a study file.

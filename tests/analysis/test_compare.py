@@ -193,17 +193,6 @@ def test_the_forms_for_notebooks_and_programs_hold_the_answer(
     assert answer["candidates"][-1]["expected_gain"] is None
 
 
-def test_the_answers_of_the_last_release_are_deprecated(bridged: Comparison) -> None:
-    with pytest.warns(DeprecationWarning, match=r"decision .* use best_bet"):
-        assert bridged.decision == CANNOT_TELL
-    with pytest.warns(DeprecationWarning, match="use best_bet"):
-        assert bridged.method == bridged.best_bet
-    with pytest.warns(DeprecationWarning, match="use expected_gain"):
-        assert bridged.gain is None
-    with pytest.warns(DeprecationWarning, match="lines.* next_steps"):
-        assert bridged.lines[0] in bridged.sentence
-
-
 def recommended(found: Comparison, X: Any, y: Any, source: SourceDomain) -> Any:
     """Return the model that the code of an answer fits."""
     names: dict[str, Any] = {"cdspp": cdspp, "X": X, "y": y, "source": source}

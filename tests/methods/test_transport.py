@@ -199,13 +199,6 @@ def test_kpg_rl_gw_says_what_it_needs_and_kpg_rl_needs_nothing(
         problem.fit(KPGRLGW())
 
 
-def test_options_of_the_entropic_plan_are_deprecated_and_without_effect() -> None:
-    problem = toy_problem()
-    with pytest.warns(DeprecationWarning, match="epsilon and max_iter.*n_steps"):
-        fit = problem.fit(KPGRLGW(epsilon=0.5, max_iter=3))
-    np.testing.assert_array_equal(fit.plan_, problem.fit(KPGRLGW()).plan_)
-
-
 def test_shared_columns_decide_where_the_guide_weighs_next_to_nothing() -> None:
     rng = np.random.default_rng(0)
     codes = np.arange(40) % 4

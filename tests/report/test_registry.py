@@ -11,8 +11,6 @@ from support.score_data import curve_entry, curve_plan
 from cdspp.core.discovery import load_function
 from cdspp.report.registry import KINDS, item_jobs, names_of_kind, page_parts
 from cdspp.study.files import INPUTS
-from cdspp.study.guest_sections import GuestSection
-from cdspp.study.plugins import ReportPlugin
 
 
 def of_digits(kind: str, plan: object) -> list[str]:
@@ -137,7 +135,3 @@ def test_every_caption_of_a_figure_has_trials_and_labels() -> None:
         name for name, text in figures.items() if "mean over 3 to 5 trials" in text
     }
     assert curves == {"labels_digits", "sensitivity_digits"}
-
-
-def test_the_name_that_plug_ins_of_the_last_release_import_is_kept() -> None:
-    assert GuestSection is ReportPlugin

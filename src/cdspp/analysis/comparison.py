@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import textwrap
-import warnings
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -13,9 +12,8 @@ import pandas as pd
 
 from cdspp.analysis import best_bet as bets
 from cdspp.analysis.best_bet import SETTLED, TARGET_ONLY, Posterior
-from cdspp.analysis.explanation import CANNOT_TELL, NO_SOURCE_BETTER, USE, Explanation
+from cdspp.analysis.explanation import Explanation
 from cdspp.analysis.rows_to_label import SignTest
-from cdspp.analysis.verdicts import PairedGain
 from cdspp.core import names
 from cdspp.core.wording import aligned, counted, in_points
 from cdspp.methods import method_class
@@ -289,38 +287,6 @@ class Comparison:
         axes.set_xlabel("expected gain over target-only, points (80 % interval)")
         axes.margins(y=0.2)
         return axes
-
-    def _deprecated(self, name: str, instead: str) -> None:
-        text = f"Comparison.{name} goes with the next release; use {instead}."
-        warnings.warn(text, DeprecationWarning, stacklevel=3)
-
-    @property
-    def decision(self) -> str:
-        """Deprecated: "use", "train on the target alone" or "cannot tell"."""
-        self._deprecated("decision", "best_bet and evidence")
-        if self.explanation is not None:
-            return self.explanation.decision
-        if self.evidence != SETTLED:
-            return CANNOT_TELL
-        return USE if self.uses_source else NO_SOURCE_BETTER
-
-    @property
-    def method(self) -> str:
-        """Deprecated: the bet."""
-        self._deprecated("method", "best_bet")
-        return self.best_bet
-
-    @property
-    def gain(self) -> PairedGain | None:
-        """Deprecated: the shrunken gain of a winner, with ``why=True``."""
-        self._deprecated("gain", "expected_gain and interval")
-        return self.explanation.gain if self.explanation else None
-
-    @property
-    def sentence(self) -> str:
-        """Deprecated: the answer and the next steps."""
-        self._deprecated("sentence", "lines and next_steps")
-        return " ".join([*self.lines[:2], "Next:", self.next_steps[0]])
 
 
 def python_lines(method: str, scale: str) -> str:

@@ -91,9 +91,6 @@ class Iteration:
     projections: tuple[Float | list[Float], Float] | None = None
 
 
-Round = Iteration  # methods written for release 0.2 return it; goes with the next one
-
-
 class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     """Base class of all methods: validation, label codes, transduction, prediction.
 

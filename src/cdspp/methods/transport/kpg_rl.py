@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,10 +24,6 @@ from cdspp.methods.transport import plans
 
 CHUNK = 1024  # rows whose distances are held at a time
 MOST_PIVOTS = 10_000_000  # of a linear program
-WITHOUT_EFFECT = (
-    "epsilon and max_iter of KPG-RL-GW have no effect, since its plan is exact. Leave "
-    "them out, as the next release removes them; n_steps limits the steps."
-)
 
 
 class _Keypoints:
@@ -219,8 +214,6 @@ class KPGRLGW(KPGRL):
         Weight of the distances, above 0 (KPG-RL) and below 1.
     n_steps : int, default=5
         Most steps of the conditional gradient.
-    epsilon, max_iter
-        Of the entropic plan of release 0.2.0; deprecated, and without effect.
 
     Notes
     -----
@@ -238,8 +231,6 @@ class KPGRLGW(KPGRL):
         **KPGRL._parameter_constraints,
         "alpha": [base.SHARE],
         "n_steps": [base.COUNT],
-        "epsilon": [None, base.POSITIVE],
-        "max_iter": [None, base.COUNT],
     }
 
     def __init__(
@@ -249,12 +240,9 @@ class KPGRLGW(KPGRL):
         classifier: str = "svc",
         alpha: float = 0.5,
         n_steps: int = 5,
-        epsilon: Any = None,
-        max_iter: Any = None,
     ) -> None:
         self.tau, self.C, self.classifier = tau, C, classifier
         self.alpha, self.n_steps = alpha, n_steps
-        self.epsilon, self.max_iter = epsilon, max_iter
 
     @classmethod
     def cost(
@@ -268,8 +256,6 @@ class KPGRLGW(KPGRL):
         return seconds + n_steps * step, megabytes + 8e-6 * 3 * (n**2 + m**2)
 
     def _plan(self, guide: Float, problem: Problem, keypoints: _Keypoints) -> Float:
-        if any(value is not None for value in (self.epsilon, self.max_iter)):
-            warnings.warn(WITHOUT_EFFECT, DeprecationWarning, stacklevel=2)
         solver = plans.transport_library("ot")
         X_source, X = keypoints.problem.X_source, keypoints.problem.X_unlabelled
         plans.require_plan(type(self).__name__, len(X_source), len(X), squares=3)
