@@ -4,4 +4,4 @@
 include: "workflow/Snakefile"
 
 
-workflow.default_target = "all"  # what is included sets none
+workflow.default_target = "all"  # included files set none

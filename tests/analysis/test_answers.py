@@ -107,7 +107,7 @@ def test_of_collapsed_fits_nothing_is_said_but_what_to_do() -> None:
     found = told({("none", "cdspp"): {"a_b": [1, 2]}}, a_b=HELPED)
     assert verdict_of(found) == "collapsed"
     assert reference_answer(found) == (
-        "No statement on CDSPP, since fits have collapsed or diverged: centre or scale "
+        "No statement on CDSPP, because fits collapsed or diverged: centre or scale "
         "features."
     )
 

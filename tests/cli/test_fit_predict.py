@@ -183,7 +183,7 @@ def test_where_all_rows_have_a_label_that_is_said(folder: Path, capsys: Any) -> 
     write_csv(folder / "target.csv", PROBLEM.X, label=NAMES[PROBLEM.truth])
     assert fit(folder) == 0
     said = capsys.readouterr().out
-    assert "note: every target row has a label, so there is none to predict." in said
+    assert "note: every target row has a label, so none is left to predict." in said
     assert predicted(folder) == []
 
 
@@ -417,7 +417,7 @@ def test_missing_numbers_are_imputed_where_asked_for(folder: Path, capsys: Any) 
     new = write_csv(folder / "new.csv", np.where(np.arange(X.shape[1]), X[:1], np.nan))
     assert run("predict", model=model, target=new, output=output) == 2
     error = capsys.readouterr().err
-    assert "Fill it in, or take the means of columns with --impute." in error
+    assert "Fill it in, or use the means of columns by --impute." in error
     assert (
         main(
             ["predict", *f"--model {model} --target {new}".split()]

@@ -119,7 +119,7 @@ def test_an_identifier_that_is_there_twice_is_refused(
     table.to_csv("twice.csv", index=False)
     more = " --output new.csv" if command == "fit" else ""
     assert run(f"{command} --source s.csv --target twice.csv{more}") == 2
-    said = f"twice.csv: the id 'x' is there {len(table)} times, expected once."
+    said = f"twice.csv: the id 'x' occurs {len(table)} times, expected once."
     assert said in capsys.readouterr().err
 
 

@@ -84,7 +84,7 @@ def test_locks_stay_while_a_run_lives(tmp_path: Path, locks: list[Path]) -> None
         for path in locks:
             path.touch()
         note = lock_run(tmp_path).note
-    assert note.startswith("Another run holds a lock on this folder and lives: ")
+    assert note.startswith("Another run holds a lock on this folder and is active: ")
     assert f"process {living.pid} " in note
     assert f"process {killed} " not in note
     assert all(path.exists() for path in locks)
@@ -94,8 +94,8 @@ def test_locks_stay_while_a_run_lives(tmp_path: Path, locks: list[Path]) -> None
     ("mark", "named"),
     [
         (json.dumps({"host": "elsewhere", "process": 7}), "process 7 on elsewhere"),
-        ("", "a run that left no mark"),
-        (None, "a run that left no mark"),
+        ("", "a run without a lock"),
+        (None, "a run without a lock"),
     ],
     ids=["another machine", "a damaged run lock", "no run lock"],
 )
@@ -106,7 +106,7 @@ def test_where_nothing_can_be_told_locks_stay_and_the_remedy_is_named(
     if mark is not None:
         (tmp_path / "cdspp-runs/a.json").write_text(mark)
     note = lock_run(tmp_path).note
-    assert note.startswith(f"This folder is locked by {named};")
+    assert note.startswith(f"This folder is locked by {named},")
     assert "cdspp run -- --unlock" in note
     assert all(path.exists() for path in locks)
 

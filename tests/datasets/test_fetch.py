@@ -226,7 +226,7 @@ def test_a_mirror_that_is_no_folder_is_a_warning_and_a_file_missing_in_one_is_no
     client.target.unlink()
     assert caplog.messages == []
     assert client.fetch(url, mirror=str(tmp_path / "mirrow")) == url
-    assert caplog.messages == [f"The mirror {tmp_path / 'mirrow'} is no folder."]
+    assert caplog.messages == [f"The mirror {tmp_path / 'mirrow'} is not a folder."]
 
 
 def test_a_mirror_may_be_an_address(client: Client) -> None:

@@ -275,7 +275,7 @@ def test_a_row_of_totals_is_refused(tmp_path: Path) -> None:
 def test_numbers_that_may_stand_for_missing_ones_are_noted(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a,b,c\n-999,-9999,-99\n1,-8000,2\n2,-9000,3\n")
     [note] = read_domain(tmp_path / "a.csv").notes
-    assert note == "-999, -99 in a, c may stand for numbers that are missing"
+    assert note == "-999, -99 in a, c may mark missing numbers"
 
 
 def test_separators_at_the_end_of_lines_make_no_feature(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_what_tables_hold_is_remembered_until_they_or_how_they_are_read_change(
             {"columns": {"label": "Kind"}},
             "no column 'Kind' for columns.label",
         ),
-        ({"sample": "s"}, {}, "the id 's' is there 5 times, expected once. Name a c"),
+        ({"sample": "s"}, {}, "the id 's' occurs 5 times, expected once. Name a c"),
         (
             {"Label": "s"},
             {},

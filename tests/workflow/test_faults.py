@@ -91,7 +91,7 @@ def killed(
     running = project.start("--cores", "1")
     wait_for(running, project, f"{DONE}.json")
     refused = project.snakemake("--cores", "1", ok=False)
-    assert "Another run holds a lock on this folder and lives: process " in refused
+    assert "Another run holds a lock on this folder and is active: process " in refused
     assert "LockException" in refused
     os.killpg(running.pid, signal.SIGKILL)
     running.communicate()

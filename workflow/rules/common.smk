@@ -1,5 +1,5 @@
-# What the files of rules share: the validated study, where its files are, what
-# wildcards may be. Functions are named after their value and stand where they are used.
+# Shared parts of the rule files: the validated study, the paths of its files, and the
+# values of wildcards. Functions are named after their value and defined near their use.
 
 import os
 import re
@@ -56,9 +56,9 @@ from cdspp.study.stale import (
     unrecorded_files,
 )
 
-# What comes with the library, wherever the rules lie: a module's may lie in a repository.
-# No parameter holds a path of these, so that moving the folder is no change: scripts ask
-# the library, too, and digests tell what they hold.
+# Resources of the library, wherever the rules are: a module's rules may be in a repository.
+# No parameter contains a path of these, so that moving the folder changes nothing: scripts
+# ask the library as well, and digests identify the content.
 TOP = workflow_folder()
 RESOURCES = TOP / "resources"
 CATALOGUE = RESOURCES / "datasets.yaml"
@@ -74,7 +74,7 @@ try:
     require_posix()
     if is_module:
         own = config
-    else:  # read again: Snakemake accepts a key that is there twice
+    else:  # read again: Snakemake accepts repeated keys
         usual = [Path("config.yaml"), TOP / "config.yaml"]
         files = workflow.config_settings.configfiles or [
             next(filter(Path.is_file, usual))
@@ -88,7 +88,7 @@ except ConfigError as error:
     where = "config: of the module statement: " if is_module else ""
     raise WorkflowError(f"{where}{error}")
 
-config = dict(layers.config)  # a caller keeps its own
+config = dict(layers.config)  # the caller keeps its own
 
 if config.get("container"):
 
@@ -96,10 +96,10 @@ if config.get("container"):
 
 
 recipe_of = cache(partial(file_recipe, study))
-to_remake = set()  # files that are there, and made again where a run reaches them
+to_remake = set()  # existing files, remade if the run reaches them
 
-if workflow.is_main_process:  # each job reads this again
-    # Before Snakemake takes its lock; kept until the end.
+if workflow.is_main_process:  # jobs also read this file
+    # Before Snakemake takes its lock; held until the end.
     own_lock = lock_run(code=code_state())
     export_run_lock(own_lock)
     backend = getattr(workflow.workflow_settings, "persistence_backend", "file")
@@ -111,22 +111,22 @@ if workflow.is_main_process:  # each job reads this again
     renewed = notes(outdated, unrecorded, fits_ahead)
     for note in filter(None, (own_lock.note, changed, *renewed, *study.notes)):
         logger.warning(note)
-    keep_fits = os.environ.pop(KEEP_FITS, "")  # jobs need not know
+    keep_fits = os.environ.pop(KEEP_FITS, "")  # not for the jobs
 
 
 def no_input(wildcards):
-    """Return no input, and have Snakemake make again what a run reaches of some files.
+    """Return no input, and let Snakemake remake those of some files that a run reaches.
 
-    Indexes and fetched files have none, and all else rests on these, so that this is
-    called once the graph is there and before Snakemake asks which jobs are to be done.
-    The option --forcerun would take the files for targets, too.
+    Only indexes and fetched files have this input. Everything else is based on them, so it
+    is called once the graph exists and before Snakemake determines the jobs to run. The
+    option --forcerun would also make the files targets.
     """
     workflow.dag.forcefiles.update(to_remake)
     return []
 
 
 onstart:
-    # No dry run comes here.
+    # Dry runs never come here.
     if keep_fits and (question := remake_question(fits_ahead)):
         raise WorkflowError(question)
     to_make = [file for job in workflow.dag.needrun_jobs() for file in job.output]
@@ -134,7 +134,7 @@ onstart:
         raise WorkflowError(*lacking)
     if own_lock.note and not workflow.local_exec:
         logger.warning(ORPHANED_JOBS_NOTE)
-    # For the progress that `cdspp run` shows; it has no text to be printed.
+    # For the progress line of `cdspp run`; it has no text to print.
     ahead = (
         (j.jobid, j.rule.name, j.wildcards) for j in workflow.dag.needrun_jobs()
     )
@@ -149,8 +149,8 @@ PLANS = {name: plan_of(study, name) for name in study.benchmarks}
 PLAN_VALUES = {name: asdict(plan) for name, plan in PLANS.items()}
 
 
-# The digest of all that makes a file, beside its inputs. Snakemake records no parameter
-# that is a function of outputs, so it takes the path from the wildcards.
+# The digest of everything that determines a file, besides its inputs. Snakemake records no
+# parameter that is a function of outputs, so it takes the path from the wildcards.
 def made_of(file):
     def recipe(wildcards):
         return recipe_of(file.format(**wildcards))
@@ -160,12 +160,12 @@ def made_of(file):
 
 fits_of = partial(fit_files, study)  # of a benchmark
 
-# What follows from the fits, by stage.
+# Files made from the fits, by stage.
 AFTER_FITS = files_after_fits(
     study, *(names_of_kind(kind, list(PLANS.values())) for kind in KINDS)
 )
 
-# Data, features and labels serve all studies.
+# Data, features and labels are shared by all studies.
 FETCHED = "data/{dataset}/{resource}.fetched.json"
 EVERY_SCORES = expand(SCORES, benchmark=study.benchmarks, allow_missing=True)
 
@@ -199,10 +199,10 @@ def domain_labels(wildcards):
 
 
 def every_file(wildcards):
-    """Return the report, and what else a run leaves if it is not there.
+    """Return the report, and the other results of a run that are missing.
 
-    What the report rests on is made with it: only where the report is there already,
-    files that were deleted have to be asked for, those that fits have read too.
+    The inputs of the report are made with it. Only if the report already exists must
+    deleted files be requested, including those that fits have read.
     """
     wanted = AFTER_FITS["report"] + AFTER_FITS["predictions"]
     if not Path(wanted[0]).exists():

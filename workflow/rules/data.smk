@@ -1,5 +1,5 @@
-# Data: from a data set's name to its files in data/, and to the labels of a domain.
-# Labels go to splits, scores and figures; no fit reads them.
+# Data: from a data set's name to its files in data/, and to the labels of a domain. Only
+# splits, scores and figures read labels; no fit does.
 
 from functools import cache
 from itertools import chain
@@ -7,9 +7,9 @@ from itertools import chain
 from cdspp.datasets.catalogue import checks_of
 from cdspp.features import own_files
 
-# With a shared disk an index, a record of fetched files or a fit stands for what lies
-# beside it: digests tell whether that is as it was, and a job may look. With storage a
-# job sees nothing but what its rule declares, so that all of it is declared then.
+# With a shared disk, an index, a record of fetched files or a fit represents the files next
+# to it: digests tell whether these are unchanged, and a job may read them. With storage, a
+# job sees only what its rule declares, so everything is declared.
 NO_SHARED_DISK = workflow.storage_settings.default_storage_provider is not None
 
 
@@ -18,12 +18,12 @@ def unshared(*files):
 
 
 def own_input(*paths):
-    # Content counts, not the date; and no job loads what the user keeps.
+    # The content counts, not the date; and no job loads the user's modules.
     return [local(ancient(path)) for path in unshared(*paths)]
 
 
 def bundle_of(record):
-    # Snakemake has no outputs that depend on the data set: one file has them all.
+    # Snakemake has no outputs that depend on the data set, so one file has all of them.
     return f"{record}.tar"
 
 
@@ -48,8 +48,8 @@ def own_sources():
 
 @cache
 def send_own_sources():
-    # Snakemake sends configuration files to nodes with the workflow: what is the user's
-    # has to go along, since each job reads the study, and the study its tables.
+    # Snakemake sends configuration files to nodes with the workflow: the user's files must
+    # go along, because each job reads the study, and the study reads its tables.
     workflow.configfiles += [str(path) for path in own_sources()]
 
 

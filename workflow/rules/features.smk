@@ -1,5 +1,5 @@
-# Features: from files, or from another view, to one matrix a domain and view.
-# A view that counts visual words first learns its words from one domain.
+# Features: from files, or from another view, to one matrix per domain and view.
+# A view that counts visual words first learns the words from one domain.
 
 from functools import partial
 

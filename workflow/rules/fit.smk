@@ -1,7 +1,7 @@
 # Fits: methods on one task for one block of trials; predictions only.
-# Inputs are views without labels and splits without a test label. The one exception has
-# a name: a method with `prior_file: test-shares` gets the shares of the classes among
-# the test samples, numbers that the rule test_shares counts.
+# Inputs are views without labels and splits without test labels. The only exception is
+# named: a method with `prior_file: test-shares` receives the class shares of the test
+# samples, numbers that the rule test_shares counts.
 
 from functools import cache, partial
 
@@ -35,14 +35,14 @@ rule test_shares:
         "../scripts/test_shares.py"
 
 
-# One job makes the fits of a group, which read the same files: a method in all settings,
-# or several quick methods, since starting up takes longer than most fits. Files that are
-# there are updated, not removed: a fit made of the same inputs, options and code is kept,
-# so that an added method or setting, or one edited, costs no more than itself.
+# One job makes the fits of a group that reads the same files: one method in all settings,
+# or several quick methods, because starting up takes longer than most fits. Existing files
+# are updated, not removed: a fit with the same inputs, options and code is kept, so that an
+# added or edited method or setting costs only its own fits.
 
 
 def with_own_predictions(files):
-    # Made elsewhere, by the user: they are in no storage.
+    # External predictions, made by the user: they are not in storage.
     own = {"predictions"} & files.keys() if NO_SHARED_DISK else ()
     return files | {name: local(files[name]) for name in own}
 
@@ -53,7 +53,7 @@ def fit_input(group, wildcards):
 
 
 def fit_output(group, extension):
-    # Paths that open with names, not wildcards, are found the faster among many rules.
+    # Paths that begin with names, not wildcards, are found faster among many rules.
     files = [FIT.format(study=study.name, **cell._asdict()) for cell in group.fits]
     return update([f"{file}.{extension}" for file in files])
 
@@ -89,7 +89,7 @@ for group in fit_rules(study):
         wildcard_constraints:
             task=one_of(group.tasks),
             block=one_of(group.blocks),
-        # Long jobs go first, so that none is left alone at the end.
+        # Long jobs come first, so that none runs alone at the end.
         priority: longest_seconds(study, group)
         group:
             None if runs_ungrouped(study, group) else "fits"

@@ -1,5 +1,5 @@
-# Report: one self-contained page from the tables, figures and records of a study. Of all
-# else that it rests on, labels among it, it states digests.
+# Report: one self-contained page from the tables, figures and records of a study. It states
+# the digests of all other files behind it, including labels.
 
 from cdspp.core.provenance import data_digest
 from cdspp.study.stale import DIGESTS

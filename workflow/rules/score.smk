@@ -1,6 +1,6 @@
-# Scores: predictions meet the labels of the test samples, one table a benchmark, and
-# which rows are predicted rightly. Rows of tables without a label are not scored: what
-# is predicted for them is a file of its own.
+# Scores: the only comparison of predictions with the labels of test samples, one table per
+# benchmark, and the correctly predicted rows. Unlabelled rows of tables are not scored;
+# their predictions are a separate file.
 
 from functools import partial
 
@@ -52,7 +52,7 @@ rule score:
 
 
 def main_predictions(benchmark):
-    """Return the fits that predict rows without a label."""
+    """Return the fits that predict unlabelled rows."""
     return [
         FIT.format(study=study.name, **key._asdict())
         for key in study.unlabelled_fits(benchmark)

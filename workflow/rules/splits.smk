@@ -1,4 +1,4 @@
-# Splits: which samples are labelled in each trial of a block, per domain and role.
+# Splits: the labelled samples in each trial of a block, per domain and role.
 # The file of a target holds no label of a test sample.
 
 
@@ -27,7 +27,7 @@ rule split:
         "../scripts/split.py"
 
 
-# Pairs take part in nothing else; they have an id, and no label.
+# Pairs are used only as such; they have an id, and no label.
 def benchmark_index(wildcards):
     return INDEX.format(dataset=dataset_of(wildcards))
 

@@ -1,7 +1,7 @@
-# Tables and figures, to CSV, Markdown, LaTeX and HTML, or SVG, PNG and PDF: a rule for
-# each job of `cdspp.report.registry`, which says what is made, by which function and from
-# what. Those of seconds differ from run to run, and have a folder of their own. Labels
-# of test samples colour some figures; they come after every fit.
+# Tables and figures, as CSV, Markdown, LaTeX and HTML, or SVG, PNG and PDF: one rule per job
+# of `cdspp.report.registry`, which lists the items, their functions and inputs. Tables of
+# seconds differ from run to run, and have a folder of their own. Labels of test samples
+# colour some figures, which come after every fit.
 
 from dataclasses import asdict
 from functools import cache, partial
@@ -12,15 +12,15 @@ from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS, item_inputs
 CAPTIONS = Path(".snakemake", "captions", study.name).absolute()
 resource_digest = cache(data_digest)
 STYLES = data_digest("report/styles")
-IN_STYLE = "cdspp.report.figures.style:in_style"  # which tables need not import
+IN_STYLE = "cdspp.report.figures.style:in_style"  # not imported for tables
 
 
-# Of rules in a repository, Snakemake would look for a caption in that repository.
+# For rules in a repository, Snakemake would look for a caption in that repository.
 HAS_CAPTIONS = Path(str(workflow.current_basedir)).is_dir()
 
 
 def caption_file(kind, name, text):
-    # Snakemake takes captions from files alone, as reStructuredText.
+    # Snakemake reads captions only from files, as reStructuredText.
     if not HAS_CAPTIONS:
         return None
     file = CAPTIONS / kind / f"{name}.rst"
@@ -46,7 +46,7 @@ def item_files(job, name):
 def item_input(job, wildcards):
     benchmarks = [plan.benchmark for plan in job.plans]
     files = item_inputs(study, job.maker.inputs, benchmarks)
-    if NO_SHARED_DISK:  # what a fit was made of and how, too
+    if NO_SHARED_DISK:  # also the records of fits
         fits = files.get("fits", [])
         files["beside"] = [file.replace(".parquet", ".json") for file in fits]
     return files

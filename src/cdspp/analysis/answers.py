@@ -28,7 +28,7 @@ _SENTENCES = {
         "helps {}"
     ),
     verdicts.COLLAPSED: (
-        "no statement on {}, since fits have collapsed or diverged: centre or scale "
+        "no statement on {}, because fits collapsed or diverged: centre or scale "
         "features"
     ),
 }
@@ -136,7 +136,7 @@ def _numbers(average: pd.DataFrame) -> str:
         detectable = float(average["detectable"].iloc[0])
         largest = 1 - float(average[average["state"]]["rival_accuracy"].max())
         if detectable > largest:
-            text += "; there is no room for a gain that these trials would find"
+            text += "; the remaining room is below the gain that these trials detect"
         else:
             text += f"; {verdicts.detectable_text(detectable)}"
     return text + _remarks(rows)

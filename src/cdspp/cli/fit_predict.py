@@ -105,7 +105,7 @@ def _fit(arguments: Namespace) -> str:
         _save_model(arguments, model, read, scaling, reason)
         texts.append(f"model: {arguments.model}")
     if not ids:
-        texts.append("note: every target row has a label, so there is none to predict.")
+        texts.append("note: every target row has a label, so none is left to predict.")
     texts.append(f"{counted(len(ids), 'prediction')}: {arguments.output}")
     return "\n".join([*texts, *_next_step(arguments, model)])
 
@@ -337,7 +337,7 @@ def _read_target(arguments: Namespace, kept: Mapping[str, Any]) -> DomainRows:
         for name, n_axes in (("means", 1), ("ranges", 2)):
             part = kept.get(name)
             if part is not None and (part.ndim, part.dtype.kind) != (n_axes, "f"):
-                raise TypeError(f"{name} that are no numbers")
+                raise TypeError(f"{name} that are not numbers")
     except (AttributeError, TypeError, ValueError) as error:
         fault = f"a damaged model ({error})"
         raise DataError(f"{arguments.model}: {fault}. Fit again.") from error

@@ -22,7 +22,7 @@ MISSING_MARKERS = frozenset(
     + ("#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!")
     + ("nan", "-nan", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan")
 )
-ALIKE = "Classes differ in capitals, blanks or only in the form of letters"
+ALIKE = "Classes differ only in capitals, blanks or the form of letters"
 
 _kept: ContextVar[frozenset[Any]] = ContextVar("kept", default=frozenset())
 
@@ -62,7 +62,7 @@ def as_text(value: Any) -> str:
         return value.decode() if isinstance(value, bytes) else str(value)
     except UnicodeDecodeError as error:
         wrong = f"{value!r} has type bytes and is not UTF-8 ({error.reason})."
-        raise DataError(f"{wrong} Decode it, or write it anew.") from error
+        raise DataError(f"{wrong} Decode it, or write it again.") from error
 
 
 def is_missing(value: Any) -> bool:

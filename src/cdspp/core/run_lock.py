@@ -36,14 +36,14 @@ FOLDER, RUNS, LOCKS = ".snakemake", "cdspp-runs", "locks/*.lock"
 # only code changed.
 RUN, KEEP_FITS = "CDSPP_RUN", "CDSPP_KEEP_FITS"
 HOUR = 3600.0
-UNKNOWN_RUN = "a run that left no mark"
+UNKNOWN_RUN = "a run without a lock"
 ORPHANED_JOBS_NOTE = (
     "What it submitted to a cluster may still run, and would be computed twice: squeue "
     "--me shows it, scancel ends it."
 )
 UNKNOWN = (
-    "This folder is locked by {runs}; from here nobody can tell whether that still "
-    "lives. Once it is gone: cdspp run -- --unlock, then the same command again."
+    "This folder is locked by {runs}, which may be active; this cannot be checked from "
+    "here. Once it has ended: cdspp run -- --unlock, then the same command again."
 )
 
 
@@ -220,15 +220,15 @@ def check_run() -> None:
         place = _place(file)
         if place is None or place[:2] != _run.code[file]:
             fault = f"{file} was written since the run began"
-            result = "so that nobody can tell by which code this is computed"
-            remedy = "Run the study again; what is there is kept."
+            result = "so the code of this computation is unknown"
+            remedy = "Run the study again; existing files are kept."
             raise StaleJobError(f"{fault}, {result}. {remedy}")
 
 
 def _remove_stale(folder: Path) -> str:
     locks, runs = [*folder.glob(LOCKS)], read_run_locks(folder)
     if living := [str(run) for run in runs if run.lives]:
-        note = "Another run holds a lock on this folder and lives"
+        note = "Another run holds a lock on this folder and is active"
         return f"{note}: {', '.join(living)}." if locks else ""
     names = ", ".join(map(str, runs)) or UNKNOWN_RUN
     ended = bool(runs) and all(run.lives is False for run in runs)
@@ -239,7 +239,7 @@ def _remove_stale(folder: Path) -> str:
     for path in (*locks, *old):
         path.unlink(missing_ok=True)
     note = f"The run before ({names}) was killed. Its lock on this folder is removed; "
-    return f"{note}files that are there are kept." if locks else ""
+    return f"{note}existing files are kept." if locks else ""
 
 
 def _loaded() -> set[str]:

@@ -202,7 +202,7 @@ def _places(file: RemoteFile, mirror: str | None) -> Iterator[tuple[Path | str, 
     if mirror:
         folder = _place(mirror)
         if isinstance(folder, Path) and not folder.is_dir():
-            log.warning("The mirror %s is no folder.", folder)
+            log.warning("The mirror %s is not a folder.", folder)
         yield _place(mirror, file.mirror_path), f"{MIRROR}{file.mirror_path}"
     for url in file.urls:
         where = _place(url)
@@ -329,7 +329,7 @@ def _limited(
         done += len(block)
         now = time.monotonic()
         if done > (size or MOST_BYTES):
-            limit = f"{MOST_BYTES / 2**30:.3g} GiB, the most of a file of unknown size"
+            limit = f"{MOST_BYTES / 2**30:.3g} GiB, the limit for files of unknown size"
             expected = f"{size} bytes" if size else limit
             raise DataError(f"expected {expected}, got more.")
         if now - began >= SLOW_FOR:

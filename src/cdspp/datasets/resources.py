@@ -117,7 +117,7 @@ def fetch_resource(
         content = {"dataset": dataset, "resource": resource, "origin": origin}
         images = {"images": paths} if paths else {}
         write_json(record, {**content, **images, "files": files})
-    log.info("%s: all of %d files are there", what, len(files))
+    log.info("%s: all %d files exist", what, len(files))
 
 
 def _entry_of(entries: Entry, name: str, what: str) -> Any:
@@ -148,7 +148,7 @@ class _Resource:
         refuse_unknown_keys(own, ("ways", "manifest", "make"))
         ways = [_read_way(way) for way in own.get("ways", [])]
         if not ways:
-            raise DataError("there is no way to get it.")
+            raise DataError("it has no method of fetching.")
         # Checks of a file given for one method also apply in the others.
         last = [way for way in ways if way.kind == "files"]
         files = dict(pair for way in [*ways, *last] for pair in way.files.items())
@@ -277,7 +277,7 @@ def _make_texts(how: Entry, entry: Entry, folder: Path, work: Path) -> Paths:
     dealt = _split_texts(path, how["lists"], entry)
     counts = Counter(chain.from_iterable(dealt.values()))
     if repeated := [text for text, n in counts.items() if n > 1]:
-        raise mismatch(path, f"the text {repeated[0]!r} is there more than once")
+        raise mismatch(path, f"the text {repeated[0]!r} occurs more than once")
     paths = {}
     with write_errors(folder / TEXTS):
         for part, texts in dealt.items():

@@ -301,7 +301,7 @@ def _read_npz(path: Path) -> Arrays:
             codes = np.ascontiguousarray(value, value.dtype.newbyteorder("="))
             sound = bool((codes.reshape(-1).view(np.uint32) <= sys.maxunicode).all())
         if not sound:
-            raise DataError(f"{name} in it is no array of NumPy, or damaged.")
+            raise DataError(f"{name} in it is not a NumPy array, or damaged.")
     return arrays
 
 

@@ -144,7 +144,7 @@ class DomainRows:
         """Raise DataError if two rows have the same id."""
         name, count = Counter(self.ids).most_common(1)[0]
         if count > 1:
-            fault = f"the id {name!r} is there {count} times, expected once"
+            fault = f"the id {name!r} occurs {count} times, expected once"
             remedy = "Name a column of other ids by --id, or leave out rows."
             raise DataError(f"{self.path}: {fault}. {remedy}")
 
@@ -277,7 +277,7 @@ def _code_notes(X: NDArray[np.float64], names: Sequence[str]) -> Iterator[str]:
     if apart:
         codes = ", ".join(f"{code:g}" for code in np.unique(lowest[apart]))
         named = shortened([names[place] for place in apart])
-        yield f"{codes} in {named} may stand for numbers that are missing"
+        yield f"{codes} in {named} may mark missing numbers"
 
 
 def _features_of(
@@ -445,13 +445,13 @@ def complete(
         drop = "" if fitted else " leave the column out with --drop,"
         raise DataError(
             f"{rows.place(row, column)}: {fault} (of {holes.sum()} such{also}). Fill "
-            f"it in,{drop} or take the means of columns with --impute."
+            f"it in,{drop} or use the means of columns by --impute."
         )
     if means is None or len(means) != rows.X.shape[1]:
         counts = (~holes).sum(axis=0)
         if not counts.all():
             column = int(np.argmin(counts))
-            fault = "the column has no number to take the mean of"
+            fault = "the column has no number for a mean"
             remedy = "Fill it in" if fitted else "Leave it out with --drop"
             raise DataError(f"{rows.place(0, column)}: {fault}. {remedy}.")
         means = np.where(holes, 0.0, rows.X).sum(axis=0) / counts

@@ -109,7 +109,7 @@ class TablesDataset(Dataset):
         if shared := self._summary["shared"]:
             notes.append(
                 f"{self.identifier}: {counted(shared, 'id')} in more than one table: "
-                "taken for the same thing, and not tested where its label is in the "
+                "treated as the same object, and not tested if its label is in the "
                 "source (overlap: exclude). Give other ids if that is not so."
             )
         return notes

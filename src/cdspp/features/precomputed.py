@@ -206,7 +206,7 @@ def _read_triplets(file: Path, spec: Spec, classes: Sequence[str]) -> Content:
     rows, columns = places.astype(np.intp).T - 1
     X = sparse.csr_array((weights, (rows, columns)), shape=shape)
     if repeated := len(value) - X.nnz:
-        raise mismatch(file, f"{repeated} words stand more than once in a document")
+        raise mismatch(file, f"{repeated} words occur more than once in a document")
     return X, _class_names(file, codes, spec["label_base"], classes)
 
 
@@ -246,7 +246,7 @@ def _class_names(
     unknown = codes[~np.isin(codes, np.arange(len(classes)) + base)]
     if len(unknown):
         shown = ", ".join(f"{code:g}" for code in np.unique(unknown)[:5])
-        fault = f"{len(unknown)} labels are no class (codes {shown})"
+        fault = f"{len(unknown)} labels are not a class (codes {shown})"
         raise mismatch(file, f"{fault}; codes are {base} to {base + len(classes) - 1}")
     return np.asarray(np.array(classes, dtype=object)[codes.astype(np.intp) - base])
 
@@ -293,7 +293,7 @@ def _read_pairs(
     if wrong := [word for word in words if not 1 <= word <= width]:
         raise mismatch(file, f"{line}: word {wrong[0]}, but words are 1 to {width}")
     if len(set(words)) < len(words):
-        raise mismatch(file, f"{line}: a word stands there more than once")
+        raise mismatch(file, f"{line}: a word occurs more than once")
     return words, values
 
 

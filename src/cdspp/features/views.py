@@ -82,7 +82,7 @@ class SharesZscore(ViewExtractor):
         dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X, np.float64)
         least = dense.min(initial=0.0)
         if len(dense) < 2 or least < 0:
-            got = f"shape {dense.shape} with the least entry {least:g}"
+            got = f"shape {dense.shape} with the smallest entry {least:g}"
             expected = "expected two or more rows of counts"
             raise DataError(f"extractor shares-zscore: {expected}, got {got}.")
         sums = dense.sum(axis=1, keepdims=True)

@@ -79,7 +79,7 @@ class VisualWords(WordExtractor):
         descriptors = np.concatenate(drawn)
         if len(descriptors) < self.n_words:
             fault = f"{len(files)} images give {len(descriptors)} descriptors, too few"
-            remedy = "Lower n_words or step, or take another codebook_domain."
+            remedy = "Lower n_words or step, or use another codebook_domain."
             raise DataError(f"{fault} for n_words {self.n_words}. {remedy}")
         clusters = MiniBatchKMeans(
             self.n_words, batch_size=4096, n_init=3, random_state=self.seed

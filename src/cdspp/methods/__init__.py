@@ -1,4 +1,4 @@
-"""All methods: of this folder, from outside, and passed; importing this loads none."""
+"""All methods: built-in, external, and passed as objects; importing this loads none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cdspp.core import discovery
 if TYPE_CHECKING:
     from cdspp.methods.base import HeterogeneousClassifier
 
-# Of the environment, so that the jobs of a study know its methods from outside.
+# An environment variable, so that the jobs of a study know its external methods.
 VARIABLE = "CDSPP_METHODS"
 
 _passed: dict[str, type[HeterogeneousClassifier]] = {}
@@ -26,7 +26,7 @@ def _external() -> Mapping[str, Mapping[str, Any]]:
 
 
 def register_external(methods: Mapping[str, Mapping[str, Any]]) -> None:
-    """Replace the methods from outside: `ExternalMethod` fields by identifier."""
+    """Replace the external methods: `ExternalMethod` fields by identifier."""
     os.environ[VARIABLE] = json.dumps(methods)
 
 
@@ -47,7 +47,7 @@ def name_of(method: Any) -> str:
 
 
 def is_own(cls: type) -> bool:
-    """Return whether a class is one of the methods of cdspp itself."""
+    """Return whether a class is a built-in method of cdspp."""
     name = estimators().get(cls.__name__)
     return name is not None and method_class(name) is cls
 
@@ -70,7 +70,7 @@ def estimators() -> Mapping[str, str]:
 def method_class(name: str) -> type[HeterogeneousClassifier]:
     """Return the class of the method `name`, or of a class path ``module:Class``.
 
-    ConfigError: there is none, or it lacks a part of a method.
+    ConfigError: there is no such method, or it lacks a required part.
     """
     if name in _passed:
         return _passed[name]
@@ -85,7 +85,7 @@ def method_class(name: str) -> type[HeterogeneousClassifier]:
 
 
 def needs(name: str) -> tuple[str, ...]:
-    """Return what a fit of the method `name` needs: labels, bridges, packages."""
+    """Return the needs of a fit of the method `name`: labels, bridges, packages."""
     cls = method_class(name)
     found = ["labels" if cls.uses_source else "target labels"]
     if cls.needs_bridge:
@@ -100,7 +100,7 @@ def method_module(name: str) -> str:
 
 
 def external_identity(name: str) -> str:
-    """Return what identifies the class of an external method, else nothing."""
+    """Return the identity of an external method's class; empty for built-in methods."""
     fields = _external().get(name, {})
     return "".join(str(fields.get(k, "")) for k in ("place", "kind", "preprocessing"))
 
@@ -111,7 +111,7 @@ def option_defaults(name: str) -> Mapping[str, Any]:
 
 
 def make(name: str, **options: Any) -> HeterogeneousClassifier:
-    """Return the method `name` with `options` in place of its defaults.
+    """Return the method `name` with `options` instead of its defaults.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def make(name: str, **options: Any) -> HeterogeneousClassifier:
 
 
 def make_seeded(name: str, seed: int | None, **options: Any) -> HeterogeneousClassifier:
-    """Return the method `name` as `make` does, with a seed where it draws numbers.
+    """Return the method `name` as `make` does, with a seed if it draws random numbers.
 
     >>> make_seeded("ddacl", 7).random_state
     7

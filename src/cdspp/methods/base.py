@@ -39,7 +39,7 @@ from cdspp.methods.problem import (
 )
 
 if TYPE_CHECKING:
-    # Bases without types would let a type checker take any argument of a method.
+    # Untyped bases would let a type checker accept any argument of a method.
     class BaseEstimator:  # noqa: D101
         n_features_in_: int
 
@@ -84,10 +84,10 @@ class Iteration:
 
     iteration: int  #: Number of the iteration, from 1.
     prediction: NDArray[Any]  #: Predicted labels.
-    confidence: Float | None = None  #: Probability of the label, where there is one.
-    n_selected: int = 0  #: Pseudo-labelled rows that this iteration was fitted on.
-    #: Source and target projection of the iteration, with ``keep_projections=True``; of
-    #: several sources a list in place of the first.
+    confidence: Float | None = None  #: Probability of the label, if available.
+    n_selected: int = 0  #: Number of pseudo-labelled rows in its fit.
+    #: Source and target projection of the iteration, with ``keep_projections=True``;
+    #: for several sources, a list replaces the first.
     projections: tuple[Float | list[Float], Float] | None = None
 
 
@@ -125,11 +125,11 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     in_compare: ClassVar[bool] = True  # `compare` may try it by default
     without_source_of: ClassVar[str] = ""
     option_notes: ClassVar[Mapping[str, str]] = {}  # of a curve over an option
-    centres_rows: ClassVar[bool] = False  # before it compares their directions
+    centres_rows: ClassVar[bool] = False  # before comparing their directions
     accepts_sparse: ClassVar[bool] = False  # rows in SciPy's sparse formats, as CSR
     reads_files: ClassVar[bool] = False  # rows of files by chunks, never all in memory
-    several_sources: ClassVar[bool] = False  # takes a list of them as `source`
-    bridges: ClassVar[frozenset[str]] = frozenset()  # of shared columns, paired rows
+    several_sources: ClassVar[bool] = False  # accepts a list as `source`
+    bridges: ClassVar[frozenset[str]] = frozenset()  # kinds that it uses
     needs_bridge: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {}
@@ -159,7 +159,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
 
     @abstractmethod
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
-        """Return class codes and, where there are any, confidences of target rows."""
+        """Return class codes of target rows, and confidences if available."""
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, source: Sources | None = None) -> Self:
         """Fit on target rows, labelled and unlabelled, and a labelled source.
@@ -228,7 +228,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             warnings.warn(sentence, CollapseWarning, stacklevel=2)
         return self
 
-    # A method may look for a sign of its own first that its fit is of no use.
+    # A method may first check for its own signs of a degenerate fit.
     _find_collapse: Callable[..., Collapse] = staticmethod(find_collapse)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -255,7 +255,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     def _read_rows(
         self, X: Any, what: str = "X", *, of_source: bool = False, reset: bool = False
     ) -> Any:
-        """Return rows validated, or left in their file, checked as they are read."""
+        """Return validated rows, or rows left in their file, checked while reading."""
         if hasattr(X, "obs") and hasattr(X, "X"):
             raise TypeError(
                 f"{what} is an {type(X).__name__} object, expected rows of numbers. "
@@ -292,7 +292,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def _finish(self, problem: Problem, labelled: NDArray[np.bool_]) -> None:
-        """Fit, and turn the rounds' class codes into labels."""
+        """Fit, and turn the iterations' class codes into labels."""
         iterations = self._fit_problem(problem)
         iterations = iterations or [self._single_iteration(problem.X_unlabelled)]
         self.history_ = [
@@ -333,7 +333,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         return rows, labels, labelled
 
     def _checked(self, sources: list[SourceDomain]) -> list[SourceDomain]:
-        """Return the sources; ValueError where the method takes fewer."""
+        """Return the sources; ValueError if the method accepts fewer."""
         name = type(self).__name__
         if not sources:
             raise ValueError(
@@ -371,7 +371,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     def _read_bridge(
         self, source: SourceDomain | None, domains: tuple[Any, Any], original: Any
     ) -> Bridge:
-        """Return what the domains share."""
+        """Return the bridge between the domains."""
         if source is None:
             every = np.arange(domains[1].shape[1])
             return Bridge(every, every, one_domain=True)
@@ -382,7 +382,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
 
 
 class ConfidentClassifier(HeterogeneousClassifier):
-    """A method that has confidences: `predict_proba` from `_probabilities`."""
+    """A method with confidences: `predict_proba` from `_probabilities`."""
 
     @abstractmethod
     def _probabilities(self, X: Float) -> Float:
@@ -412,7 +412,7 @@ class ConfidentClassifier(HeterogeneousClassifier):
 
 
 class TransductiveClassifier(HeterogeneousClassifier):
-    """A method that labels the rows of the fit and no others, known by exact values."""
+    """A method that labels only the rows of the fit, recognised by exact values."""
 
     transductive = True
 

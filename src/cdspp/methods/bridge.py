@@ -1,4 +1,4 @@
-"""Bridges between two domains: columns of one meaning, objects described in both."""
+"""Bridges between two domains: columns with one meaning, objects described in both."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cdspp.core.wording import counted
 SAME_NAMES = "same-names"
 SHARED, PAIRS = "shared_columns", "paired_rows"  # as in `bridges` of a method
 SIDES = "source", "target"
-# Spreads of one quantity in one unit hardly differ by more: cm and mm do.
+# Spreads of one quantity in one unit rarely differ by more; cm and mm do.
 SPREADS_APART = 5.0
 FEWEST_ROWS = 10
 
@@ -31,7 +31,7 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Bridge:
-    """Places of the shared columns and paired rows of a problem, validated."""
+    """Positions of the shared columns and paired rows of a problem, validated."""
 
     source: Places
     target: Places
@@ -45,7 +45,7 @@ class Bridge:
         return 0 if self.pairs_source is None else int(self.pairs_source.shape[0])
 
     def map_rows(self, source: Any, target: Any) -> Bridge:
-        """Return the bridge with its paired rows mapped as those of the domains."""
+        """Return the bridge with its paired rows mapped like those of the domains."""
         if not self.n_pairs:
             return self
         return replace(
@@ -56,7 +56,7 @@ class Bridge:
 
 
 def check_bridge(shared_columns: Any, paired_rows: Any) -> None:
-    """Check the parts of a bridge as far as this needs no target."""
+    """Check the parts of a bridge as far as possible without a target."""
     if shared_columns is not None and (sides := _sides(shared_columns)):
         for side, columns in zip(SIDES, sides, strict=True):
             if twice := [column for column, n in Counter(columns).items() if n > 1]:
@@ -81,7 +81,7 @@ def check_bridge(shared_columns: Any, paired_rows: Any) -> None:
 
 
 def missing_bridge(model: Any, kind: str, example: str, option: str) -> ValueError:
-    """Return the error of a model whose source has no bridge of this kind."""
+    """Return the error for a model whose source has no bridge of this kind."""
     return ValueError(
         f"{type(model).__name__} needs {kind}: SourceDomain(X, y, {example}), or "
         f"{option} of the commands."
@@ -132,7 +132,7 @@ def read_bridge(
 
 
 def _sides(shared_columns: Any) -> tuple[list[Any], list[Any]] | None:
-    """Return the columns of the source and those of the target; None for same names."""
+    """Return the columns of source and target; None for equal names."""
     expected = f"expected {SAME_NAMES!r} or pairs (source column, target column)"
     if isinstance(shared_columns, str):
         if shared_columns == SAME_NAMES:
@@ -148,7 +148,7 @@ def _sides(shared_columns: Any) -> tuple[list[Any], list[Any]] | None:
 
 
 def column_names(frame: Any) -> list[str] | None:
-    """Return the names of the columns of a data frame, None of other rows."""
+    """Return the column names of a data frame, None for other rows."""
     columns = getattr(frame, "columns", None)
     return None if columns is None else [str(name) for name in columns]
 
@@ -180,7 +180,7 @@ def _shared_places(
 def _places(
     columns: Sequence[Any], side: str, names: Sequence[str] | None, width: int
 ) -> Places:
-    """Return the places of columns given by number or by name."""
+    """Return the positions of columns given by number or by name."""
     by_name = {name: place for place, name in enumerate(names or ())}
     repeated = {name for name, n in Counter(names or ()).items() if n > 1}
 
@@ -208,7 +208,7 @@ def _places(
 
 
 def _distinct_pairs(side: str, pairs: Any, X: Any) -> NDArray[np.bool_]:
-    """Return which paired rows differ from all rows of their domain, a mask."""
+    """Return a mask of paired rows that differ from all rows of their domain."""
     keys = list(row_keys(pairs))
     pair_keys = set(filter(None, keys))
     met = {key for key in row_keys(X) if key in pair_keys}
@@ -226,7 +226,7 @@ def _distinct_pairs(side: str, pairs: Any, X: Any) -> NDArray[np.bool_]:
 
 
 def row_keys(X: Any) -> Iterator[bytes]:
-    """Yield bytes that identify each row by its values, none for a row of zeros."""
+    """Yield bytes that identify each row by its values; none for a row of zeros."""
     if issparse(X):
         X = X.tocsr().sorted_indices()
         for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True):
@@ -243,7 +243,7 @@ def spread_text(
     places: tuple[Places, Places],
     names: Sequence[Sequence[str] | None],
 ) -> str:
-    """Name shared columns that can hardly be of one unit, with numbers of both."""
+    """Name shared columns with probably different units, with numbers of both."""
     few = min(X.shape[0] for X in domains) < FEWEST_ROWS
     if few or not len(places[0]) or any(isinstance(X, FileRows) for X in domains):
         return ""

@@ -162,7 +162,7 @@ def _read_trial(
     known -= {str(UNLABELLED)}
     if unknown := set(here["predicted"]) - known:
         expected = f"Expected {', '.join(sorted(known))}, spelt as in splits.csv."
-        raise DataError(f"{where}: {sorted(unknown)[0]!r} is no class. {expected}")
+        raise DataError(f"{where}: {sorted(unknown)[0]!r} is not a class. {expected}")
     predicted = here["predicted"].to_numpy(dtype=object)
     confidence = here["confidence"].to_numpy(dtype=np.float64)
     n_classes = len({*np.asarray(trial.labelled.y)})

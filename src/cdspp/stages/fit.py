@@ -101,7 +101,7 @@ def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
                     made_of = formats.fit_recipe(seed, threads, vars(fit))
                     placed = _on_device(fit, job_inputs.gpus)
                     if _is_current(placed, made_of, inputs):
-                        log.info("%s is there, made of the same", fit.predictions)
+                        log.info("%s exists, with equal inputs", fit.predictions)
                         os.utime(fit.predictions)
                         os.utime(record_path(fit.predictions))
                     else:

@@ -224,7 +224,7 @@ def _curve_caption(curve: CurveScores) -> str:
             tasks = ", ".join(task_title(task) for _, task in pairs)
             texts.append(f"{value_text(value)} ({tasks})")
         if len(curve.plan.tasks) > 1:
-            texts.append("there is no average there")
+            texts.append("no average there")
         reason = "Left out, because a class of the target would have no test sample"
         parts.append(f"{reason}: {'; '.join(texts)}.")
     return " ".join(filter(None, parts))
