@@ -40,7 +40,7 @@ writes the object to a file. Each object has ``schema_version``, which rises whe
 goes or means something else; new keys may come at any time. A point leads into an
 object, or into the objects of a list.
 """
-STRICT = re.compile(r"exit with code 1 where (.*)")
+STRICT = re.compile(r"exit with code 1 if (.*)")
 EXAMPLES = re.compile(r"^examples?:\n((?:  .*\n?)+)", re.M)
 
 

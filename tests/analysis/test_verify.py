@@ -252,7 +252,7 @@ def test_fits_are_compared_with_a_configuration(study: VerifiedStudy) -> None:
     split, drawn = study.split("target", "photo"), study.split("source", "web")
     for recipe, path, expected in (
         (made_of, split, ""),
-        ("other", split, "other options, another seed or other code"),
+        ("other", split, "it was made with other options, another seed or other code"),
         (made_of, drawn, f"it was made from another {drawn} than"),
     ):
         wrong = fault(study.fit(), Expected(recipe, {"target_split": str(path)}))
