@@ -32,6 +32,7 @@ from benchmarks.tables import bench_tables, tables_table
 from benchmarks.walk import bench_walk, walk_table
 from cdspp.cli.command import add_command, positive_integer
 from cdspp.cli.main import run_command
+from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.files import atomic, write_json
 from cdspp.paper.times import paper_seconds
 
@@ -39,134 +40,27 @@ __all__ = ["main"]
 
 progress = logging.getLogger("benchmarks").info
 
-SOLVER_HELP = """\
-Times the closed form against a dense generalised eigensolver, and the iterations of
-semi-supervised CDSPP against the matrix products that no implementation can avoid.
-Synthetic rows; each measurement in a process of its own with one BLAS thread. The dense
-solver takes most of the time: about half a minute and 1 GB for each size and run.
-"""
+EVERY = (
+    *(["walk"], ["tables"], ["solver"], ["networks"], ["methods"]),
+    ["precision", "config.yaml"],
+)
 
-METHODS_HELP = """\
-Fits every method once with its authors' parameters on synthetic rows, each in a
-process of its own with one thread, and shows seconds and peak memory beside those of
-CDSPP, what the cost model expects, and the ratios of the paper's computation times.
 
-examples:
-  python -m benchmarks methods --size office-caltech
-  python -m benchmarks methods tit cdls --paper resources/paper/computation_time.csv
-"""
+def _all(arguments: argparse.Namespace) -> str:
+    parser, parts = _parser(), []
+    for words in EVERY:
+        progress(f"python -m benchmarks {' '.join(words)}")
+        chosen = parser.parse_args(words)
+        try:
+            table = chosen.run(chosen)
+        except (ConfigError, DataError) as error:
+            table = f"{error}\n"
+        parts.append(f"$ python -m benchmarks {' '.join(words)}\n{table}")
+    return "\n".join(parts)
 
-NETWORKS_HELP = """\
-Times one step of STN and SSAN on one thread against the matrix products that it cannot
-do without, and against those of the same networks written down layer by layer
-(textbook). Synthetic rows; each measurement in a process of its own.
 
-example:
-  python -m benchmarks networks --size office-home
-"""
-
-VERDICTS_HELP = """\
-Tests the rule that says whether a source helped, where the truth is known: on simulated
-test rows, and on pools of planted populations that CDSPP is fitted to in every source
-state, whose true gains other pools tell. Shows how often the rule says what is not so,
-beside how often it may (5 % and two standard errors), how often it says what is, and
-how often intervals hold the truth. `cdspp compare` is tested likewise, with 12, 30 and
-100 labelled rows, 39 in five classes of unequal size, and 40 in two, which takes most
-of the time: some forty minutes of a processor.
-
-With --study nothing is simulated: the command shows by how much standard errors over
-trials and rows exceed those over trials alone in a finished study.
-
-examples:
-  python -m benchmarks verdicts --parts scores populations --draws 200 --pools 5
-  python -m benchmarks verdicts --study results/embedded
-"""
-
-GEOMETRY_HELP = """\
-When does a source help? Planted problems on a fixed grid (1, 2, 3 labelled target rows
-a class; 2 to 65 classes; none, half or all of the geometry of classes in common),
-every quick method with the source and without one. Writes shared-geometry.csv and the
-figure of it, and prints the gains. About 20 minutes on two cores.
-
-example:
-  python -m benchmarks geometry --output docs
-"""
-
-BRIDGES_HELP = """\
-How often does `cdspp compare` say to use a source for the columns that it shares?
-Planted problems in which labels have no use across domains and three shared columns are
-useful, useless or misleading; 12, 30 and 100 labelled rows. Prints the shares, beside
-those of the same tables whose columns are left apart.
-
-example:
-  python -m benchmarks bridges --problems 10
-"""
-
-DECISIONS_HELP = """\
-What does one lose by following `cdspp compare`? Families of problems whose target
-labels are all known, a third of them with a useless or harmful source, are answered as
-a user would be, and every candidate is fitted. Shows the regret of the bet, of the
-answer of 0.2.0, of always target-only and of other rules; how often bets are false;
-whether intervals and chances hold; and what labels of further rows settle. Families and
-random streams were fixed beforehand; six families were set aside, and their tables
-stand last.
-
-Office-Caltech and CLINC150 are fetched (4 MB), or read from the mirror CDSPP_MIRROR;
-families without data are named and left out. Answers of 0.2.0 take most of the time;
-0.2.0 answers one draw of the embedded digits and none of the requests, where an answer
-takes it minutes. A run that was stopped goes on from the results in --json. With --cost
-only time and memory of an answer are measured, on synthetic rows.
-
-examples:
-  python -m benchmarks decisions --families wine cancer --before 2
-  python -m benchmarks decisions --json decisions.json --coda ~/coda
-  python -m benchmarks decisions --cost
-"""
-
-RESULTS_HELP = """\
-Writes the numbers of finished studies on which sentences of README and pages rest: a
-file <study>.csv for each. A test compares these sentences with the files in
-docs/results, and names those that are no longer so.
-
-example:
-  python -m benchmarks results results/embedded results/selection
-"""
-
-SCALE_HELP = """\
-Fits CDSPP to target rows that stay in a file of float32, in processes of their own with
-one BLAS thread, for 10 000 rows to the largest number asked, and to the same rows in
-memory where they are few. Writes scale.csv and the figure of it, and prints seconds,
-peak memory, and the exponent with which time grows. The file of a million rows takes
-4 GB of disk while it runs, about five minutes.
-
-example:
-  python -m benchmarks scale --largest 30000
-"""
-
-TABLES_HELP = """\
-Gives each reader of tables 68 files of spreadsheets, surveys and instruments, whose
-right answer was written down beforehand. Prints, file by file, whether it is right,
-refuses the file, or is wrong without a word. DuckDB and clevercsv take part where they
-are installed.
-"""
-
-WALK_HELP = """\
-How much is there to read? Counts the lines of the repository, the modules and functions
-of the library, and the words of the vocabulary; and for some commands on two small
-tables, and for a block of the fit stage, the functions and modules that are entered.
-
-example:
-  python -m benchmarks walk --json walk.json
-"""
-
-PRECISION_HELP = """\
-Fits CDSPP, CDSPP_sup and target-only on all tasks and trials of study files in double
-and single precision, and counts the labels that differ. Run the studies first; the
-command reads their features, splits and labels.
-
-example:
-  python -m benchmarks precision config.yaml
-"""
+def _help(name: str) -> str:
+    return Path(__file__).with_name("help").joinpath(f"{name}.txt").read_text("utf-8")
 
 
 def _solver(arguments: argparse.Namespace) -> str:
@@ -317,16 +211,18 @@ def _parser() -> argparse.ArgumentParser:
     _add_results(what)
     _add_scale(what)
     text = "readers of tables, on files as people have them"
-    add_command(what, "tables", _tables, text, TABLES_HELP)
+    add_command(what, "tables", _tables, text, _help("tables"))
+    text = "the tables of most measurements, below each other"
+    add_command(what, "all", _all, text, _help("all"))
     text = "labels and time of CDSPP in single precision"
-    precision = add_command(what, "precision", _precision, text, PRECISION_HELP)
+    precision = add_command(what, "precision", _precision, text, _help("precision"))
     precision.add_argument("study", nargs="+", metavar="FILE", help="study file")
     return parser
 
 
 def _add_solver(what: Any) -> argparse.ArgumentParser:
     text = "closed form against a dense eigensolver"
-    solver = add_command(what, "solver", _solver, text, SOLVER_HELP)
+    solver = add_command(what, "solver", _solver, text, _help("solver"))
     solver.add_argument(
         "--repeat",
         type=positive_integer,
@@ -339,7 +235,7 @@ def _add_solver(what: Any) -> argparse.ArgumentParser:
 
 def _add_methods(what: Any) -> argparse.ArgumentParser:
     text = "one fit of every method, as ratios to CDSPP"
-    methods = add_command(what, "methods", _methods, text, METHODS_HELP)
+    methods = add_command(what, "methods", _methods, text, _help("methods"))
     methods.add_argument("method", nargs="*", metavar="METHOD", help="all by default")
     methods.add_argument(
         "--limit",
@@ -358,12 +254,12 @@ def _add_methods(what: Any) -> argparse.ArgumentParser:
 
 def _add_networks(what: Any) -> argparse.ArgumentParser:
     text = "a step of each network against its products"
-    return add_command(what, "networks", _networks, text, NETWORKS_HELP)
+    return add_command(what, "networks", _networks, text, _help("networks"))
 
 
 def _add_verdicts(what: Any) -> argparse.ArgumentParser:
     text = "how often the rule on source help errs"
-    command = add_command(what, "verdicts", _verdicts, text, VERDICTS_HELP)
+    command = add_command(what, "verdicts", _verdicts, text, _help("verdicts"))
     parts = verdicts.PARTS
     command.add_argument(
         "--parts", nargs="+", choices=parts, default=parts, help="all by default"
@@ -381,7 +277,7 @@ def _add_verdicts(what: Any) -> argparse.ArgumentParser:
 
 def _add_decisions(what: Any) -> argparse.ArgumentParser:
     text = "what one loses by following `compare`, and what it costs"
-    decisions = add_command(what, "decisions", _decisions, text, DECISIONS_HELP)
+    decisions = add_command(what, "decisions", _decisions, text, _help("decisions"))
     decisions.add_argument(
         "--families",
         nargs="+",
@@ -413,7 +309,7 @@ def _add_decisions(what: Any) -> argparse.ArgumentParser:
 
 def _add_walk(what: Any) -> argparse.ArgumentParser:
     text = "lines, modules and functions, in all and by command"
-    walk = add_command(what, "walk", _walk, text, WALK_HELP)
+    walk = add_command(what, "walk", _walk, text, _help("walk"))
     note = "the checkout that is counted (the folder of the run)"
     walk.add_argument("--root", type=Path, default=Path(), metavar="FOLDER", help=note)
     return walk
@@ -421,7 +317,7 @@ def _add_walk(what: Any) -> argparse.ArgumentParser:
 
 def _add_geometry(what: Any) -> None:
     text = "what methods gain from a source, by what it has in common"
-    geometry = add_command(what, "geometry", _geometry, text, GEOMETRY_HELP)
+    geometry = add_command(what, "geometry", _geometry, text, _help("geometry"))
     _add_number(geometry, "--draws", 20, "problems a place of the grid")
     _add_number(geometry, "--workers", 2, "processes at a time")
     _add_output(geometry)
@@ -429,21 +325,21 @@ def _add_geometry(what: Any) -> None:
 
 def _add_bridges(what: Any) -> None:
     text = "how often a source is recommended for the columns that it shares"
-    bridges = add_command(what, "bridges", _bridges, text, BRIDGES_HELP)
+    bridges = add_command(what, "bridges", _bridges, text, _help("bridges"))
     _add_number(bridges, "--problems", 40, "problems of each kind and size")
     _add_number(bridges, "--workers", 2, "processes at a time")
 
 
 def _add_results(what: Any) -> None:
     text = "the numbers of finished studies behind sentences of the pages"
-    results = add_command(what, "results", _results, text, RESULTS_HELP)
+    results = add_command(what, "results", _results, text, _help("results"))
     results.add_argument("study", nargs="+", metavar="FOLDER", help="results/<study>")
     _add_output(results, "docs/results")
 
 
 def _add_scale(what: Any) -> None:
     text = "CDSPP on rows that stay in their file, by their number"
-    scale = add_command(what, "scale", _scale, text, SCALE_HELP)
+    scale = add_command(what, "scale", _scale, text, _help("scale"))
     _add_number(scale, "--largest", 1_000_000, "most target rows")
     _add_number(scale, "--features", 1024, "features of the target")
     _add_number(scale, "--repeat", 1, "runs of each fit; the quickest counts")

@@ -56,3 +56,17 @@ def test_a_measurement_shows_its_table_and_writes_the_numbers_as_json(
     assert main([what, *arguments, *options]) == 0
     assert shown in capsys.readouterr().out
     assert json.loads(path.read_text())[0]["size"]["n_source"] == 12
+
+
+def test_all_tables_follow_each_other_and_lacking_data_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setattr("benchmarks.__main__.EVERY", [["tables"], ["precision", "a"]])
+    monkeypatch.setattr("benchmarks.__main__.bench_tables", list)
+    monkeypatch.setattr("benchmarks.__main__.tables_table", lambda found: "readers\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["all"]) == 0
+    out = capsys.readouterr().out
+    assert "$ python -m benchmarks tables\nreaders\n" in out
+    assert "$ python -m benchmarks precision a\n" in out
+    assert "a: no such study file" in out
