@@ -35,7 +35,7 @@ OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "--json": ("print the result as JSON", FLAG),
     "--strict": ("exit with code 1 if {part}", FLAG),
     "--labelled": (
-        "{part}adds these labels to the fit; may be repeated, oldest first",
+        "{part}add these labels to the fit; may be repeated, oldest first",
         {**REPEATED, "metavar": "FILE"},
     ),
     "--shared": (
@@ -97,8 +97,8 @@ OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
 }
 for _role in ("source", "target"):
-    for _name, _what in (("label", "labels"), ("id", "identifiers")):
-        _text = f"the column of the {_what} in the {_role} only"
+    for _name, _what in (("label", "label"), ("id", "identifier")):
+        _text = f"the {_what} column of the {_role} only"
         OPTIONS[f"--{_role}-{_name}"] = (_text, {"metavar": "NAME"})
 # Columns and labels of one file, and reading options for the two files of a fit.
 COLUMNS = ("--label", "--id", "--drop")
@@ -108,7 +108,7 @@ OF_FIT = (
     *("--source-label", "--source-id", "--target-label", "--target-id"),
 )
 JOINING = ("--shared", "--paired", *COLUMNS, *OF_FIT, "--impute", "--scale")
-ARRAYS = "; among arrays see below"  # after the default names of columns
+ARRAYS = "; for arrays see below"  # after the default names of columns
 AS_WRITTEN = argparse.RawDescriptionHelpFormatter
 Run = Callable[[argparse.Namespace], str]
 Given = Iterable[names.PathLike | None]  # files of options, None for omitted options

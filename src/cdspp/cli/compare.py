@@ -188,9 +188,9 @@ def add_commands(commands: Any) -> None:
     number: dict[str, Any] = {"type": command.positive_integer, "metavar": "N"}
     note = "number of rows to label (%(default)s)"
     add("--rows", default=20, help=note, **number)
-    note = "tests the bet once on rows that you labelled, and "
+    note = "test the bet once on rows that you labelled, and "
     command.add_options(compare, "--labelled", part=note)
-    note = "test every method against every control; takes ten times as long"
+    note = "test every method against every control (ten times as long)"
     add("--why", action="store_true", help=note)
     note = "maximum number of hold-outs (%(default)s)"
     add("--repeats", default=DEFAULTS["repeats"], help=note, **number)
