@@ -157,7 +157,7 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
         lines.append(Line((claim, *verdicts)))
     return Table(
         "claims-overview",
-        "What the paper claims, and what these data say",
+        "Claims, and what these data say",
         f"{_opening(findings)}. {_TERMS} A dash: no number of this study speaks to it. "
         "A claim that they contradict is not refuted on the data of the paper that "
         "makes it. Claims on time stand beside the measured seconds.",
@@ -212,7 +212,7 @@ def build_time_claims_table(findings: pd.DataFrame) -> Table:
     return replace(
         build_claims_table(findings),
         name="time-claims",
-        title="What the paper claims of computation time",
+        title="Claims on computation time",
         caption=(
             "By a fixed rule (in small print), from the seconds of this run: another "
             "run, or another machine, has others. That is why this claim stands apart."
