@@ -374,7 +374,7 @@ def better_in_state(evidence: Evidence, state: str, rival: str) -> Decision:
         raise NotTestable(f"no method ran in the state {state}, and {rival} beside it")
     sure = {k: gain for k, gain in gains.items() if gain.trials >= MIN_TRIALS} or gains
     values = list(sure.values())
-    words = [verdicts.judge_pair(gain, evidence.plan.margin / 100) for gain in values]
+    words = [verdicts.decide_pair(gain, evidence.plan.margin / 100) for gain in values]
     ahead, level = _surely_better(values), words.count(EQUAL) + words.count(HURTS)
     holds, opposite = 2 * len(ahead) > len(words), 2 * level > len(words)
     each = (f"{name} {in_points(g.gain, sign=True)}" for name, g in sure.items())

@@ -64,15 +64,9 @@ def write_claims(
     paper: PathLike,
     outputs: Paths,
 ) -> None:
-<<<<<<< HEAD
-    """Write the verdict on each claim of the paper, with its numbers."""
-    evidence = read_evidence(scores, comparisons, rows, plans)
-    findings = check_claims(evidence, read_claims(Path(paper, "claims.yaml")))
-=======
-    """Write the claims of a study: a verdict each, and the numbers behind it."""
+    """Write the verdict on each claim of a study, with its numbers."""
     claims = read_claims(Path(paper, "claims.yaml"), PaperPlan.of(plans[0]).stated)
     findings = check_claims(read_evidence(scores, comparisons, rows, plans), claims)
->>>>>>> 3a5150c61ed3ce862c607a0a3823ea0a172aca40
     tables = build_verdicts_table(findings), build_claims_table(findings)
     write_tables(tables, outputs)
 
@@ -103,13 +97,8 @@ def read_evidence(
     ]
 
 
-<<<<<<< HEAD
-def read_claims(path: PathLike) -> list[Claim]:
-    """Read the list of claims, with the rules next to it.
-=======
 def read_claims(path: PathLike, stated: Sequence[Any] = ()) -> list[Claim]:
-    """Read the list of claims, or those that a study states, with the rules beside it.
->>>>>>> 3a5150c61ed3ce862c607a0a3823ea0a172aca40
+    """Read the list of claims, or those that a study states, with the rules next to it.
 
     DataError: a check or key is unknown or missing.
     """
@@ -168,18 +157,10 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
         lines.append(Line((claim, *verdicts)))
     return Table(
         "claims-overview",
-<<<<<<< HEAD
-        "Claims of the paper, and verdicts on these data",
-        f"{_opening(findings)}. {_TERMS} A dash: not testable in this study. "
-        "These data are not the paper's, so a claim that they contradict is not "
-        "refuted there. The paper's claims about time are next to the measured "
-        "seconds.",
-=======
-        "Claims, and what these data say",
-        f"{_opening(findings)}. {_TERMS} A dash: no number of this study speaks to it. "
-        "A claim that they contradict is not refuted on the data of the paper that "
-        "makes it. Claims on time stand beside the measured seconds.",
->>>>>>> 3a5150c61ed3ce862c607a0a3823ea0a172aca40
+        "Claims, and verdicts on these data",
+        f"{_opening(findings)}. {_TERMS} A dash: not testable in this study. A claim "
+        "that these data contradict is not refuted on the data of the paper that makes "
+        "it. Claims about time are next to the measured seconds.",
         columns=("Claim", *findings["benchmark"].unique()),
         lines=tuple(lines),
         data=findings[["claim", "text", "kind", "benchmark", "verdict"]],
@@ -231,11 +212,7 @@ def build_time_claims_table(findings: pd.DataFrame) -> Table:
     return replace(
         build_claims_table(findings),
         name="time-claims",
-<<<<<<< HEAD
-        title="The paper's claims about computation time",
-=======
-        title="Claims on computation time",
->>>>>>> 3a5150c61ed3ce862c607a0a3823ea0a172aca40
+        title="Claims about computation time",
         caption=(
             "By a fixed rule (in small print), from the seconds of this run: another "
             "run, or another machine, gives others, so this claim is shown separately."
