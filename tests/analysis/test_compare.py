@@ -112,7 +112,7 @@ def test_a_bet_on_paired_rows_needs_no_controls(bridged: Comparison) -> None:
     assert set(bridged.candidates["method"]) == {
         *("paired-map-plus", "cdspp-bridge", "cdspp", TARGET_ONLY)
     }
-    assert "with the source. Its expected gain over the target" in bridged.lines[0]
+    assert "with the source. Its expected gain over target-only" in bridged.lines[0]
     assert set(bridged.accuracies["state"]) == {"real"}
     assert 10 <= bridged.repeats <= 15
 

@@ -59,7 +59,7 @@ def test_without_a_method_the_bet_is_fitted_and_the_model_keeps_the_reason(
     )
     assert said[:2] == found.lines[:2]
     assert said[2] == (
-        f"Method: {found.best_bet}, the bet; --scale standardise (0.2.0 took --method "
+        f"Method: {found.best_bet}, the bet; --scale standardise (0.2.0 used --method "
         "cdspp --scale none)."
     )
     scaling, source = scale_domains("standardise", PROBLEM.X, PROBLEM.source)

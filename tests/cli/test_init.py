@@ -177,7 +177,7 @@ def test_classes_that_look_alike_are_named_by_init_and_by_plan(
     write_table(Path("field.csv"), FIELD | {"label": ["B", "a", "B", "a", ""]})
     arguments = ["init", "mine", "--table", "lab.csv", "--table", "field=field.csv"]
     assert main(arguments) == 2
-    assert "alone: 'b' (lab), 'B' (field). Write them" in capsys.readouterr().err
+    assert "letters: 'b' (lab), 'B' (field). Write them" in capsys.readouterr().err
     assert not Path("mine.yaml").exists()
     assert main([*arguments, "--keep-label", "B"]) == 0
     [entry] = yaml.safe_load(Path("mine.yaml").read_text())["datasets"]
@@ -486,7 +486,7 @@ def test_a_study_names_the_faults_of_all_tables_by_its_own_keys(
     ("labels", "said"),
     [
         (("x", "y"), "lab_field: no class in common: lab has the classes a, b, field"),
-        (("a", "a"), "lab_field: domain field has the class a alone"),
+        (("a", "a"), "lab_field: domain field has only the class a"),
     ],
 )
 def test_a_study_whose_domains_cannot_be_matched_is_refused(

@@ -134,7 +134,7 @@ def test_pairs_without_identifiers_are_joined_row_by_row(
         (
             "id,age,chol,slope\nx,1,2,3\nx,1,2,3\n",
             "id,chol,years,age\nx,4,5,6\n",
-            "left.csv: the id 'x' is there 2 times",
+            "left.csv: the id 'x' occurs 2 times",
         ),
         (
             "id,age,chol,slope\nx,1,2,3\n",

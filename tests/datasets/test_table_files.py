@@ -335,7 +335,7 @@ MISTAKES: list[tuple[str, str | bytes | dict[str, Any] | Callable[..., Any], str
         lambda path: TABLE.assign(b=pd.Timestamp(0)).to_parquet(path),
         "column 'b' holds dates ('1970-01-01 00:00:00')",
     ),
-    ("a.npz", archive_of_text, "a.npz: X in it is no array of NumPy, or damaged"),
+    ("a.npz", archive_of_text, "a.npz: X in it is not a NumPy array, or damaged"),
     ("a.mat", "x", "not a readable MATLAB file"),
     ("h.mat", crashing, "not a readable MATLAB file (SciPy crashed, SIG"),
     ("g.mat", compressed, "not a readable MATLAB file (Error -3 while decompressing"),

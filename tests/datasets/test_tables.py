@@ -164,7 +164,7 @@ def test_ids_in_two_tables_are_told_and_rows_without_ids_share_none(
     assert len(TablesDataset("plants", tables, **HOW).notes()) == 2
     LAB.assign(sample=list("vwabc")).to_csv(tables["lab"], index=False)
     *_, note = TablesDataset("plants", tables, **HOW).notes()
-    assert note.startswith("plants: 2 ids in more than one table: taken for the same")
+    assert note.startswith("plants: 2 ids in more than one table: treated as the same")
     FIELD.drop(columns="sample").to_parquet(tables["field"])
     how = HOW | {"columns": {"label": "kind"}}
     LAB.to_csv(tables["lab"], index=False)

@@ -130,7 +130,7 @@ def test_the_next_result_is_found(sentence: str) -> None:
 
 def test_the_renderings_that_were_set_by_hand_are_disclosed() -> None:
     said = (
-        "set by hand, at last with the results of CDSPP in view, so that accuracies on "
+        "set by hand, finally with the results of CDSPP in view, so that accuracies on "
         "these images are no evidence for a method"
     )
     for name in ("README.md", "docs/source-help.md", "resources/datasets.yaml"):

@@ -130,7 +130,7 @@ def test_what_holds_by_construction_stands_with_its_reason_and_numbers() -> None
         (cells,) = [
             line.cells for line in table.lines if "dimension d" in line.cells[0].text
         ]
-        assert cells[0].note.startswith("By construction: at most one direction a")
+        assert cells[0].note.startswith("By construction: at most one direction per")
         assert BY_CONSTRUCTION in [cell.text for cell in cells]
     found = findings.set_index("claim").loc["dimension"]
     assert "for d = 10, 20: 0.0 points apart" in found["numbers"]

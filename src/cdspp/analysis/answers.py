@@ -136,7 +136,7 @@ def _numbers(average: pd.DataFrame) -> str:
         detectable = float(average["detectable"].iloc[0])
         largest = 1 - float(average[average["state"]]["rival_accuracy"].max())
         if detectable > largest:
-            text += "; the remaining room is below the gain that these trials detect"
+            text += "; there is no room for a gain that these trials would detect"
         else:
             text += f"; {verdicts.detectable_text(detectable)}"
     return text + _remarks(rows)

@@ -148,7 +148,7 @@ class _Resource:
         refuse_unknown_keys(own, ("ways", "manifest", "make"))
         ways = [_read_way(way) for way in own.get("ways", [])]
         if not ways:
-            raise DataError("it has no method of fetching.")
+            raise DataError("the entry gives no way to get its files.")
         # Checks of a file given for one method also apply in the others.
         last = [way for way in ways if way.kind == "files"]
         files = dict(pair for way in [*ways, *last] for pair in way.files.items())

@@ -137,7 +137,7 @@ def test_the_rule_stands_below_the_lines_with_the_states_and_the_margin(
     rule = text[text.index('<details id="rule">') :]
     rule = unescape(rule[: rule.index("</details>")])
     assert f"{RULE} The margin is ±0.5, in points;" in rule
-    assert "The other states of the source, on the same target rows:" in rule
+    assert "The controls replace the source on the same target rows:" in rule
 
 
 def test_every_benchmark_opens_with_the_method_that_leads(page: Path) -> None:
@@ -203,12 +203,12 @@ def test_what_needs_no_source_is_told_by_averages_of_enough_trials(
 ) -> None:
     first = section_of(read_page(page)[0], "chart").split("<p>")[1]
     assert re.match(
-        r"Without any source, CDSPP keeps \+\d\.\d of its \+\d+\.\d points over "
+        r"Without a source, CDSPP keeps \+\d\.\d of its \+\d+\.\d points over "
         r"SVM<sub>t</sub> on Digits, \+\d\.\d of \+\d\.\d on Docs to code\.</p>",
         first,
     )
     text, _ = read_page(make_page([make_plan(tasks=["a_b"], trials=3)]))
-    assert "Without any source, CDSPP" not in text
+    assert "Without a source, CDSPP" not in text
 
 
 def test_a_collapsed_method_has_no_share_of_its_gain_without_a_source() -> None:
@@ -276,7 +276,7 @@ def test_captions_explain_the_signs_of_the_charts(tmp_path: Path) -> None:
     output = tmp_path / "results" / "embedded" / "report" / "index.html"
     write_page([plan], output, figures=charts)
     page = read_page(output)[0]
-    explained = "blue where the source helps", "▲ dark: the real source is better"
+    explained = "blue if the source helps", "▲ dark: the real source is better"
     for name, text in zip(names, explained, strict=True):
         chart = page[page.index(f'id="figure-{name}"') :]
         assert text in chart[: chart.index("</figure>")]
@@ -310,7 +310,7 @@ def test_captions_and_the_small_print_say_how_many_trials_have_an_interval(
     page: Path,
 ) -> None:
     text, _ = read_page(page)
-    assert "Fewer than 3 trials have none" in text
+    assert "With fewer than 3 trials there are none" in text
     for name in ("source-help", "methods_digits", "iterations_digits"):
         figure = text[text.index(f'id="figure-{name}"') :]
         assert "(from 3 trials on)" in figure[: figure.index("</figure>")]
@@ -443,7 +443,7 @@ def test_the_overlap_audit_shows_the_tasks_that_share_samples(
 
 
 def test_without_kept_samples_the_job_graph_has_no_exception(tmp_path: Path) -> None:
-    exception = "One exception is the protocol"
+    exception = "The protocol itself makes one exception"
     assert exception not in text_of(tmp_path, make_plan(overlap="exclude"))
     assert exception in text_of(tmp_path, make_plan(overlap="keep"))
 
