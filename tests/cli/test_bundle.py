@@ -116,9 +116,7 @@ def test_what_a_bundle_lacks_is_told_with_its_digest(
     assert "shop/theirs.csv" in members()
     code, said = verified(capsys)
     assert code == 0, said
-    assert (
-        f"Compared {len(members()) - 1} members with SHA256SUMS: all memb" in said
-    )
+    assert f"Compared {len(members()) - 1} members with SHA256SUMS: all memb" in said
 
 
 def test_a_bundle_has_ids_and_labels_of_every_row(bundle: Callable[..., str]) -> None:

@@ -185,7 +185,7 @@ def test_classes_that_look_alike_are_named_by_init_and_by_plan(
     assert main(["plan", "mine.yaml"]) == 0
     write_table(Path("lab.csv"), LAB | {"label": "AbAb"})
     assert main(["plan", "mine.yaml"]) == 2
-    assert "alone: 'A' (lab), 'a' (field). Write them" in capsys.readouterr().err
+    assert "letters: 'A' (lab), 'a' (field). Write them" in capsys.readouterr().err
 
 
 def test_class_folders_that_look_alike_are_named_by_init_and_by_plan(
