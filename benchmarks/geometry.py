@@ -106,7 +106,7 @@ def bench_geometry(
     DataFrame
         By place and method: accuracies with the source and without (`accuracy`,
         `alone`), the paired gain over problems with its 95 % t interval, and the word
-        of the pair (`cdspp.analysis.verdicts.judge_pair`), and how many `problems` it
+        of the pair (`cdspp.analysis.verdicts.decide_pair`), and how many `problems` it
         rests on: those on which the method failed are left out.
     """
     asked = list(product(places, methods, range(draws)))

@@ -1,6 +1,6 @@
 """Cases of known truth for the rule on source help: simulated scores and comparisons.
 
-Scores are judged by `cdspp.analysis.verdicts.judge_tasks` as a study would be, planted
+Scores are judged by `cdspp.analysis.verdicts.decide_all` as a study would be, planted
 problems with few labelled rows by `cdspp.analysis.compare.compare`. Started as a module
 this answers requests, those for `benchmarks.populations` too, in a process of its own;
 `benchmarks.verdicts` asks and counts.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +38,13 @@ from cdspp.paper.claims import (
     check_claims,
     read_claims,
     read_evidence,
+    write_claims,
 )
 from cdspp.paper.times import measure_times
 from cdspp.report.tables.table import write_tables
 from cdspp.stages.formats import read_csv
 from cdspp.stages.score import SampleScores
+from cdspp.study.plan import BenchmarkPlan
 
 EVERY = read_claims(RESOURCES / "paper/claims.yaml")
 CLAIMS = [claim for claim in EVERY if claim.check != "cheapest"]
@@ -148,12 +151,9 @@ def test_the_source_settles_its_claims_one_way_or_the_other() -> None:
     assert verdicts(states, "class-noise") == [CONTRARY]
 
 
-def test_the_file_has_a_line_for_every_claim_and_none_of_seconds(
-    tmp_path: Path,
-) -> None:
-    methods = ("svm-t", "cdspp-sup", "dama", "cdspp")
-    plans = [make_plan(methods=methods), make_plan(benchmark="docs", methods=methods)]
-    scores = [write_scores(tmp_path / f"{p.benchmark}.parquet", p) for p in plans]
+def write_files(folder: Path, plans: list[BenchmarkPlan]) -> tuple[list[Path], ...]:
+    """Write scores, comparisons and scores by sample of benchmarks."""
+    scores = [write_scores(folder / f"{p.benchmark}.parquet", p) for p in plans]
     compared = [
         write_comparisons(path.with_suffix(".csv"), read_scores(path), plan)
         for path, plan in zip(scores, plans, strict=True)
@@ -162,13 +162,47 @@ def test_the_file_has_a_line_for_every_claim_and_none_of_seconds(
         write_sample_scores(path.with_suffix(".npz"), read_scores(path))
         for path in scores
     ]
-    found = check_claims(read_evidence(scores, compared, rows, plans), CLAIMS)
+    return scores, compared, rows
+
+
+def test_the_file_has_a_line_for_every_claim_and_none_of_seconds(
+    tmp_path: Path,
+) -> None:
+    methods = ("svm-t", "cdspp-sup", "dama", "cdspp")
+    plans = [make_plan(methods=methods), make_plan(benchmark="docs", methods=methods)]
+    evidence = read_evidence(*write_files(tmp_path, plans), plans)
+    found = check_claims(evidence, CLAIMS)
     output = tmp_path / "claims.csv"
     write_tables([build_claims_table(found)], [output])
     types = dict.fromkeys(CLAIM_COLUMNS, "str")
     assert list(read_csv(output, types)["text"]) == list(found["text"])
     assert list(found["claim"].unique()) == [claim.id for claim in CLAIMS]
     assert verdicts(found, "baseline") == [SUPPORTED] * 2
+
+
+STATED = {"id": "noise", "text": "Noise will do.", "check": "better-in-state"}
+STATED |= {"kind": "others", "options": {"state": "class-noise", "rival": "svm-t"}}
+
+
+@pytest.mark.parametrize("stated", [[], [STATED]], ids=["the paper's", "its own"])
+def test_claims_of_a_study_take_the_place_of_the_papers(
+    stated: list[Any], tmp_path: Path
+) -> None:
+    keys = {"paper": False, "claims": stated} if stated else {}
+    plans = [make_plan(methods=("svm-t", "cdspp"), states=("class-noise",), paper=keys)]
+    outputs = [tmp_path / "claims-overview.csv", tmp_path / "claims.csv"]
+    files = write_files(tmp_path, plans)
+    write_claims(plans, *files, RESOURCES / "paper", outputs)
+    for path in outputs:
+        found = pd.read_csv(path)
+        wanted = [STATED["id"]] if stated else [claim.id for claim in CLAIMS]
+        assert list(found["claim"]) == wanted
+        assert set(found["kind"]) == (
+            {"others"} if stated else {"paper", "others", "ours"}
+        )
+    if stated:
+        (numbers,) = found["numbers"]
+        assert "gains in the state class-noise over svm-t: CDSPP" in numbers
 
 
 def test_a_gain_must_hold_for_other_test_rows_too(tmp_path: Path) -> None:
@@ -214,6 +248,24 @@ def test_every_kind_of_check_has_a_rule() -> None:
     rules = read_yaml(RESOURCES / "paper/rules.yaml")
     assert rules.keys() == CHECKS.keys()
     assert all(claim.rule.endswith(".") and "{" not in claim.rule for claim in EVERY)
+
+
+def test_a_study_may_ask_each_check_of_scores_with_its_options() -> None:
+    schema = read_yaml(RESOURCES.parent / "workflow/schemas/config.schema.yaml")
+    entry = schema["properties"]["claims"]["items"]
+    asked = {}
+    for case in entry["allOf"]:
+        options = case["then"]["properties"]["options"]
+        assert options["additionalProperties"] is False
+        name = case["if"]["properties"]["check"]["const"]
+        asked[name] = {*options["properties"]}, options["required"]
+    assert entry["properties"]["check"]["enum"] == [*asked]
+    known = {}
+    for name in CHECKS.keys() - {"cheapest", "elsewhere"}:
+        evidence, *options = signature(CHECKS[name].apply).parameters.values()
+        needed = [option.name for option in options if option.default is option.empty]
+        known[name] = {option.name for option in options}, needed
+    assert asked == known
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,9 @@ FLAT = np.zeros(5)
 SHAKY = np.array([-0.04, 0.08, -0.04, -0.04, 0.04])
 NOISE, ALONE = "class-noise", "none"
 Rows = dict[Any, Any]
-TRANSFER, NOISE_DOES = check_of("transfer", method="cdspp"), check_of("class-noise")
-WITHOUT_SOURCE = check_of("without-source")
+TRANSFER = check_of("transfer", method="cdspp")
+NOISE_DOES = check_of("as-good", state="class-noise")
+WITHOUT_SOURCE = check_of("as-good", state="none")
 
 
 def methods(state: str, **gains: Any) -> Rows:
@@ -193,3 +194,61 @@ def test_of_collapsed_fits_nothing_is_claimed() -> None:
     fallen = {("main", "cdspp"): {"a_b": [1, 2], "b_a": [1, 2]}}
     with pytest.raises(NotTestable, match="statement.* CDSPP, .*fits.*collapsed"):
         TRANSFER(evidence(rows, collapsed=fallen))
+
+
+OVER_NONE = check_of("better-in-state", state=NOISE, rival=ALONE)
+OVER_SVM = check_of("better-in-state", state=NOISE, rival="svm-t")
+
+
+def in_states(**accuracies: tuple[Any, Any]) -> Rows:
+    """Give methods an accuracy with class noise, and one without a source."""
+    rows: Rows = {"svm-t": FLAT + 0.6}
+    for name, (noise, alone) in accuracies.items():
+        rows |= {name: FLAT + 0.8, (NOISE, name): noise, (ALONE, name): alone}
+    return rows
+
+
+def test_noise_transfers_where_most_methods_do_better_with_it() -> None:
+    rows = in_states(dama=(0.8, 0.7), pa=(0.75, 0.7), tit=(0.7, 0.7))
+    assert OVER_NONE(evidence(rows)) == (
+        SUPPORTED,
+        "On 5 trials, gains in the state class-noise over none: DAMA +10.0, PA +5.0, "
+        "TIT +0.0; surely better: 2 of 3.",
+    )
+    half = in_states(dama=(0.8, 0.7), tit=(0.7, 0.7))
+    assert OVER_NONE(evidence(half)).verdict == TOO_FEW
+
+
+def test_noise_does_not_transfer_where_no_method_does_better_with_it() -> None:
+    rows = in_states(dama=(0.7, 0.7), pa=(0.6, 0.7), tit=(0.7 + SHAKY, 0.7))
+    assert OVER_NONE(evidence(rows)).verdict == CONTRARY
+    open_ = in_states(dama=(0.7 + SHAKY, 0.7), pa=(0.6, 0.7))
+    assert OVER_NONE(evidence(open_)).verdict == TOO_FEW
+
+
+def test_a_gain_with_noise_may_be_over_a_method() -> None:
+    rows = in_states(dama=(0.7, 0.7), pa=(0.7, 0.75))
+    verdict, numbers = OVER_SVM(evidence(rows))
+    assert verdict == SUPPORTED
+    assert "over svm-t: DAMA +10.0, PA +10.0; surely better: 2 of 2." in numbers
+
+
+def test_a_gain_of_the_reference_is_over_target_only() -> None:
+    rows = {"cdspp": 0.9, (NOISE, "cdspp"): FLAT + 0.8, "target-only": FLAT + 0.75}
+    verdict, numbers = OVER_NONE(evidence(rows))
+    assert (verdict, "CDSPP +5.0;" in numbers) == (SUPPORTED, True)
+
+
+def test_collapsed_methods_and_short_ones_gain_nothing_with_noise() -> None:
+    short = [0.9, 0.9, 0.9, 0.9, math.nan]
+    rows = in_states(dama=(0.9, 0.7), pa=(short, 0.7), tit=(0.7, 0.7))
+    fallen = {(NOISE, "dama"): {"a_b": [1, 2], "b_a": [1, 2]}}
+    verdict, numbers = OVER_NONE(evidence(rows, collapsed=fallen))
+    assert (verdict, "none: TIT +0.0;" in numbers) == (CONTRARY, True)
+    alone = OVER_NONE(evidence(in_states(pa=(short, 0.7))))
+    assert (alone.verdict, "PA +20.0" in alone.numbers) == (TOO_FEW, True)
+
+
+def test_without_the_state_nothing_can_be_gained_with_it() -> None:
+    with pytest.raises(NotTestable, match="state class-noise, and none"):
+        OVER_NONE(evidence(methods(ALONE, dama=0.1)))

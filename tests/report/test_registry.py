@@ -69,6 +69,9 @@ def test_a_study_need_not_speak_of_the_paper() -> None:
     names = set(names_of_kind("table", silent))
     assert not papers & names
     assert "overview" in names
+    stated = [{"id": "best", "check": "best", "options": {"method": "cdspp"}}]
+    own = [make_plan(paper={"paper": False, "claims": stated})]
+    assert set(names_of_kind("table", own)) - names == {"claims-overview", "claims"}
 
 
 def test_every_fold_says_what_to_see() -> None:

@@ -229,6 +229,25 @@ def test_a_fault_of_published_data_is_named(
         load(paper)
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("claims.features.check", "faeture", r"claims\[1\].check: 'faeture' .*as-good"),
+        ("claims.features.options", {}, r"claims\[1\].options: missing state"),
+        (
+            "claims.features.options",
+            {"states": "noise"},
+            r"claims\[1\].options: .*'states'",
+        ),
+    ],
+)
+def test_a_fault_of_a_claim_is_named(path: str, value: Any, message: str) -> None:
+    noise = read_study("noise-sources")
+    put(noise, path, value)
+    with pytest.raises(ConfigError, match=message):
+        load(noise)
+
+
 def test_a_state_that_the_study_does_not_run_is_unknown_to_its_methods(
     config: dict[str, Any],
 ) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
+from scipy.io import savemat
 from support.study_files import ROOT, load, load_own, read_study
 
 
@@ -53,3 +56,27 @@ def test_a_setting_may_run_some_tasks_only() -> None:
     )
     assert study.overlap("surf-googlenet", "no-overlap") == "exclude"
     assert study.overlap("surf-googlenet", "noise") == "keep"
+
+
+def test_kpg_rl_tells_how_to_run_the_authors_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (ROOT / "resources/studies/kpg-rl.yaml").read_text()
+    own = yaml.safe_load("\n".join(re.findall(r"^#     (.*)$", text, re.MULTILINE)))
+    classes = np.repeat(np.arange(1, 32), 11)
+    rows = {"fts": np.ones((len(classes), 3)), "labels": classes[None]}
+    for name in own["datasets"][0]["tables"].values():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        savemat(tmp_path / name, rows)
+    monkeypatch.chdir(tmp_path)
+    study = load_own({**yaml.safe_load(text), **own})
+    assert len(study.benchmarks["balanced"].tasks) == 9
+    assert study.split_counts("balanced", "main", "target") == (1, 6)
+
+
+def test_claims_on_noise_are_about_states_settings_and_methods_of_the_study() -> None:
+    noise = read_study("noise-sources")
+    study = load(noise)
+    known = {*study.settings, *study.methods}
+    for claim in noise["claims"]:
+        assert set(claim["options"].values()) <= known

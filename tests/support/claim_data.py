@@ -58,7 +58,7 @@ def evidence(
     )
     scores = as_frame(_spread(cells, trials), collapsed)
     return Evidence(
-        summarise(scores, plan),
+        summarise(scores, plan, plan.rows),
         [] if curve is None else [curve],
         compare_with_rivals(scores, plan),
     )

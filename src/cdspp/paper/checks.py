@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from cdspp.analysis import answers, source_help, verdicts
+from cdspp.analysis.source_help import Rival, SampleComparison
 from cdspp.analysis.summary import (
     CurveScores,
     Floats,
@@ -21,7 +21,7 @@ from cdspp.analysis.summary import (
     value_text,
 )
 from cdspp.analysis.verdicts import EQUAL, HELPS, HURTS, MIN_TRIALS, TOO_FEW, ZERO
-from cdspp.core.names import ALONE, CLASS_NOISE, LABELS, REFERENCE, SELECTED
+from cdspp.core.names import ALONE, AVERAGE, LABELS, MAIN, REFERENCE, SELECTED
 from cdspp.core.wording import counted, in_points
 from cdspp.stages.score import SampleScores
 from cdspp.study.plan import METHOD, BenchmarkPlan, Row
@@ -334,11 +334,11 @@ def no_better(evidence: Evidence, state: str) -> Decision:
     if not every:
         raise NotTestable(f"no method has a trial in the state {state}")
     pairs = [pair for pair in every if pair.trials >= MIN_TRIALS]
-    ahead = _better_with_source(pairs)
+    ahead = _surely_better(pairs)
     level = [pair for pair in pairs if pair.pair in (EQUAL, HURTS)]
     text = f"gains with the real source over {state}: {_gains(every, 'display_name')}"
-    if pairs and state == CLASS_NOISE:
-        text = _class_noise_text(evidence.comparisons, pairs)
+    if pairs and state != ALONE:
+        text = _state_text(evidence.comparisons, pairs, state)
     elif pairs:
         gains = answers.without_source(evidence.comparisons)
         if not gains:
@@ -353,6 +353,38 @@ def no_better(evidence: Evidence, state: str) -> Decision:
     )
 
 
+def better_in_state(evidence: Evidence, state: str, rival: str) -> Decision:
+    """Check that most methods do better in a state than in another, or than one."""
+    summary, gains = evidence.summary, {}
+    places = {(row.setting, row.method): i for i, row in enumerate(summary.rows)}
+    for place, row in enumerate(summary.rows):
+        places.setdefault((ALONE, row.stands_for), place)
+    task = AVERAGE if len(summary.tasks) > 1 else summary.tasks[0]
+    for row in evidence.methods:
+        ours = places.get((state, row.method))
+        theirs = places.get((rival, row.method), places.get((MAIN, rival)))
+        if ours is None or theirs is None:
+            continue
+        both = SampleComparison(summary.rows[ours], ours, summary, evidence.by_row)
+        other = Rival(rival, rival, True, theirs)
+        gain = both.gain(other, task, "")
+        if gain.trials and not both.collapsed(other, task):
+            gains[row.display_name] = gain
+    if not gains:
+        raise NotTestable(f"no method ran in the state {state}, and {rival} beside it")
+    sure = {k: gain for k, gain in gains.items() if gain.trials >= MIN_TRIALS} or gains
+    values = list(sure.values())
+    words = [verdicts.decide_pair(gain, evidence.plan.margin / 100) for gain in values]
+    ahead, level = _surely_better(values), words.count(EQUAL) + words.count(HURTS)
+    holds, opposite = 2 * len(ahead) > len(words), 2 * level > len(words)
+    each = (f"{name} {in_points(g.gain, sign=True)}" for name, g in sure.items())
+    return Decision(
+        decide(values[0].trials, holds=holds, opposite=opposite and not ahead),
+        f"On {_trials(values)}, gains in the state {state} over {rival}: "
+        f"{', '.join(each)}; surely better: {len(ahead)} of {len(words)}.",
+    )
+
+
 def _pairs(comparisons: pd.DataFrame, rival: str, least: int = MIN_TRIALS) -> list[Any]:
     """Return every method against itself in one state, averaged over tasks."""
     return [
@@ -364,24 +396,24 @@ def _pairs(comparisons: pd.DataFrame, rival: str, least: int = MIN_TRIALS) -> li
     ]
 
 
-def _better_with_source(pairs: Sequence[Any]) -> list[Any]:
-    """Return the pairs that are better with the real source after Holm's correction."""
+def _surely_better(pairs: Sequence[Any]) -> list[Any]:
+    """Return the pairs with a gain above zero after Holm's correction."""
     sure = verdicts.holm([pair.p_above for pair in pairs])
     return [pair for pair, p in zip(pairs, sure, strict=True) if p < verdicts.ALPHA]
 
 
-def _class_noise_text(comparisons: pd.DataFrame, pairs: Sequence[Any]) -> str:
-    ahead, alone = _better_with_source(pairs), _pairs(comparisons, ALONE)
+def _state_text(comparisons: pd.DataFrame, pairs: Sequence[Any], state: str) -> str:
+    ahead, alone = _surely_better(pairs), _pairs(comparisons, ALONE)
     names = f" ({_gains(ahead, 'display_name')})" if ahead else ""
     pair_verdicts = [pair.pair for pair in pairs]
     text = (
         f"of {counted(len(pairs), 'method')}, better with the real source: "
         f"{len(ahead)}{names}; equal: {pair_verdicts.count(EQUAL)}; "
-        f"better with class noise: {pair_verdicts.count(HURTS)}"
+        f"better with {state.replace('-', ' ')}: {pair_verdicts.count(HURTS)}"
     )
     if not alone:
         return text
-    better = f"{len(_better_with_source(alone))} of {len(alone)}"
+    better = f"{len(_surely_better(alone))} of {len(alone)}"
     return f"{text}. Better with the real source than without any: {better}"
 
 
@@ -409,8 +441,8 @@ CHECKS = {
     "flat": Check(flat),
     "trend": Check(trend),
     "transfer": Check(transfer),
-    "class-noise": Check(partial(no_better, state=CLASS_NOISE)),
-    "without-source": Check(partial(no_better, state=ALONE)),
+    "as-good": Check(no_better),
+    "better-in-state": Check(better_in_state),
     "cheapest": Check(cheapest, of_time=True),
     "elsewhere": Check(elsewhere),
 }

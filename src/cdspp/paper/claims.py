@@ -1,4 +1,4 @@
-"""Claims of the paper, each with the verdict of the data of a study."""
+"""Claims, of the paper or of a study, each with the verdict of its data."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from cdspp.core.wording import DASH, sentence
 from cdspp.core.yaml_files import read_yaml
 from cdspp.paper import checks
 from cdspp.paper.checks import CHECKS, CONTRARY, SUPPORTED, Evidence, Times
+from cdspp.paper.plugin import PaperPlan
 from cdspp.paper.times import measure_times
 from cdspp.report.tables.table import Cell, Line, Table, write_tables
 from cdspp.stages.score import SampleScores
@@ -63,9 +64,9 @@ def write_claims(
     paper: PathLike,
     outputs: Paths,
 ) -> None:
-    """Write the verdict on each claim of the paper, with its numbers."""
-    evidence = read_evidence(scores, comparisons, rows, plans)
-    findings = check_claims(evidence, read_claims(Path(paper, "claims.yaml")))
+    """Write the verdict on each claim of a study, with its numbers."""
+    claims = read_claims(Path(paper, "claims.yaml"), PaperPlan.of(plans[0]).stated)
+    findings = check_claims(read_evidence(scores, comparisons, rows, plans), claims)
     tables = build_verdicts_table(findings), build_claims_table(findings)
     write_tables(tables, outputs)
 
@@ -87,7 +88,7 @@ def read_evidence(
     read = zip(map(read_scores, scores), comparisons, rows, plans, strict=True)
     return [
         Evidence(
-            summarise(frame, plan),
+            summarise(frame, plan, plan.rows),
             arrange_curves(frame, plan),
             read_comparisons(gains),
             SampleScores(by_row),
@@ -96,13 +97,13 @@ def read_evidence(
     ]
 
 
-def read_claims(path: PathLike) -> list[Claim]:
-    """Read the list of claims, with the rules next to it.
+def read_claims(path: PathLike, stated: Sequence[Any] = ()) -> list[Claim]:
+    """Read the list of claims, or those that a study states, with the rules next to it.
 
     DataError: a check or key is unknown or missing.
     """
     claims = []
-    for entry in read_yaml(path):
+    for entry in stated or read_yaml(path):
         try:
             claim = Claim(**entry)
             signature(CHECKS[claim.check].apply).bind(None, **claim.options)
@@ -156,11 +157,10 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
         lines.append(Line((claim, *verdicts)))
     return Table(
         "claims-overview",
-        "Claims of the paper, and verdicts on these data",
-        f"{_opening(findings)}. {_TERMS} A dash: not testable in this study. "
-        "These data are not the paper's, so a claim that they contradict is not "
-        "refuted there. The paper's claims about time are next to the measured "
-        "seconds.",
+        "Claims, and verdicts on these data",
+        f"{_opening(findings)}. {_TERMS} A dash: not testable in this study. A claim "
+        "that these data contradict is not refuted on the data of the paper that makes "
+        "it. Claims about time are next to the measured seconds.",
         columns=("Claim", *findings["benchmark"].unique()),
         lines=tuple(lines),
         data=findings[["claim", "text", "kind", "benchmark", "verdict"]],
@@ -212,7 +212,7 @@ def build_time_claims_table(findings: pd.DataFrame) -> Table:
     return replace(
         build_claims_table(findings),
         name="time-claims",
-        title="The paper's claims about computation time",
+        title="Claims about computation time",
         caption=(
             "By a fixed rule (in small print), from the seconds of this run: another "
             "run, or another machine, gives others, so this claim is shown separately."

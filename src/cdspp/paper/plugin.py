@@ -36,6 +36,7 @@ class PaperPlan:
     """Parts of the paper in a study of a benchmark; `printed` is its name there."""
 
     claims: bool = False
+    stated: tuple[Mapping[str, Any], ...] = ()  # claims in place of the paper's
     printed: str | None = None
     deviations: tuple[VariantPlan, ...] = ()
     choices: tuple[VariantPlan, ...] = ()
@@ -50,8 +51,8 @@ class PaperPlan:
         return cls(**fields)
 
 
-def _has(name: str) -> Callable[[BenchmarkPlan], bool]:
-    return lambda plan: bool(getattr(PaperPlan.of(plan), name))
+def _has(*names: str) -> Callable[[BenchmarkPlan], bool]:
+    return lambda plan: any(getattr(PaperPlan.of(plan), name) for name in names)
 
 
 def _maker(function: str, *inputs: str) -> Maker:
@@ -73,11 +74,11 @@ _CELLS = Fold(
 )
 CLAIMS = Part(
     "claims",
-    "What the paper claims",
+    "Claims and verdicts",
     DETAILS,
     (
-        Item(TABLE, "claims-overview", _CLAIMS, _has("claims")),
-        Item(TABLE, "claims", _CLAIMS, _has("claims"), _NUMBERS),
+        Item(TABLE, "claims-overview", _CLAIMS, _has("claims", "stated")),
+        Item(TABLE, "claims", _CLAIMS, _has("claims", "stated"), _NUMBERS),
     ),
 )
 PRINTED = Part(
@@ -171,7 +172,8 @@ class Paper(ReportPlugin):
                     trials = study.setting_trials(setting, method)
                     plan = VariantPlan(entry["id"], setting, method, tasks, trials)
                     plans[section] += (plan,)
-        return asdict(PaperPlan(config.get("paper", True), printed, **plans))
+        paper, stated = config.get("paper", True), tuple(config.get("claims", ()))
+        return asdict(PaperPlan(paper, stated, printed, **plans))
 
     @staticmethod
     def parts(page_parts: tuple[Part, ...]) -> tuple[Part, ...]:
