@@ -20,7 +20,7 @@ FAULTS = [
         "line 3: the key 'c' .*twice, first i",
     ),
     (b"a: *b\n", "line 1: .*undefined alias 'b'"),
-    (b"a: &a [*a]\n", "anchors expand to .*1000000 values"),
+    (b"a: &a [*a]\n", "anchors expand.* 1000000 values"),
     (b"a: " + 3000 * b"[" + 3000 * b"]", "nested.*deep"),
     (b"a: \xff\n", "text file.* UTF-8"),
     (b"a: \0\n", r"not a YAML file \(unacceptable character #x0000"),

@@ -95,10 +95,7 @@ def test_texts_made_again_replace_those_of_before(tmp_path: Path) -> None:
     [
         ([["a", "ask"]], r"all\.json: expected 2 .*ask.*old, got 0"),
         ([["a", "sing"]], "lists train.*'sing'"),
-        (
-            [["same", "ask"]] * 9 + [[f"{k}", "buy"] for k in range(9)],
-            "'same' occurs more than once",
-        ),
+        ([["same", "ask"]] * 9 + [[f"{k}", "buy"] for k in range(9)], "'same' occurs"),
         ("ab", "lists train"),
     ],
 )
