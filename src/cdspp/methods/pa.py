@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
+from sklearn import config_context
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -24,6 +26,8 @@ from cdspp.methods.shared.graphs import heat_kernel_graph
 # stops early for almost every sample, so that its path decides the result.
 CAP_MARGIN = 10
 MAX_STEPS = 1000
+# So many terms cost about as much as a factor afresh.
+MAX_CHANGES = 16
 ZERO = 2.2e-16
 
 
@@ -191,7 +195,8 @@ class PA(base.TransductiveClassifier):
             return np.repeat(y[:1], len(unlabelled))
         options = {"solver": "liblinear", "fit_intercept": False, "tol": 0.01}
         machine = OneVsRestClassifier(LogisticRegression(C=self.C, **options))
-        return np.asarray(machine.fit(labelled, y).predict(unlabelled))
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            return np.asarray(machine.fit(labelled, y).predict(unlabelled))
 
 
 def _narrow(X: Float, width: int, n_fitted: int | None = None) -> Float:
@@ -227,17 +232,19 @@ class FeatureSignSearch:
     .. math:: \min_s \tfrac12 s^T (G + c I) s + h^T s + \gamma \lVert s \rVert_1
 
     As soon as more than `cap` coefficients would be active, the search returns what it
-    has. Each step is the published one, but cheaper: the inverse of ``G + c I`` on the
-    active set is bordered when a coefficient enters and deflated when one leaves, as a
-    matrix of full size with zeros elsewhere: no step gathers a submatrix.
+    has. Each step is the published one, but cheaper. From zero, a coefficient enters by
+    one more row of a Cholesky factor, and the signs after each entry are tested at the
+    end. From a start, the inverse of ``G + c I`` on the active set is the factor of an
+    earlier one, and a term of rank one for each coefficient that came or went since.
     """
 
     def __init__(self, gram: Float, gamma: float, cap: int) -> None:
-        self._gram, self._gamma, self._cap = np.asfortranarray(gram), gamma, cap
-        self._inverse = np.zeros(gram.shape, order="F")
-        self._idle = np.ones(len(gram))
-        zeros = (np.zeros(len(gram)) for _ in range(3))
-        self._codes, self._signs, self._gradient = zeros
+        self._gram, self._gamma, self._cap = gram, gamma, cap
+        self._rows = np.zeros((cap, len(gram)))
+        self._changes = np.zeros((MAX_CHANGES, len(gram)))
+        self._weights = np.zeros(MAX_CHANGES)
+        arrays = (np.zeros(len(gram)) for _ in range(4))
+        self._codes, self._signs, self._active, self._gradient = arrays
 
     def solve(self, shift: float, linear: Float, start: Float | None = None) -> Float:
         """Return the codes for a positive `shift` c and `linear` h.
@@ -245,111 +252,174 @@ class FeatureSignSearch:
         The next call overwrites them. Of `start` the first `cap` nonzeros count.
         """
         self._shift, self._linear = shift, linear
+        if (start is None or not start.any()) and self._grow():
+            return self._codes
         self._begin(start)
-        optimal = not self._n_active or self._settle()
+        optimal = not self._n_active or self._settle(self._minimum())
         for _ in range(start is not None, MAX_STEPS):
-            if not (optimal and self._activate() and self._n_active <= self._cap):
+            if not optimal or self._n_active == self._cap:
                 break
-            optimal = self._settle()
+            target = self._activate()
+            optimal = target is not None and self._settle(target)
         return self._codes
 
+    def _grow(self) -> bool:
+        """Let coefficients in from zero; return False if one would change its sign.
+
+        A row holds the products of all atoms with a coefficient's atom, as far as
+        they are new: a column of the Cholesky factor where the atoms are active.
+        """
+        self._codes.fill(0.0)
+        idle = np.ones(len(self._codes))
+        entered, signs, forward = list[int](), list[float](), list[float]()
+        gradient, slopes = self._linear.copy(), np.empty(len(idle))
+        for row in self._rows:
+            np.abs(gradient, out=slopes)
+            slopes *= idle
+            entering = int(slopes.argmax())
+            if slopes[entering] < self._gamma:
+                break
+            before = self._rows[: len(entered)]
+            np.subtract(self._gram[entering], before[:, entering] @ before, out=row)
+            row[entering] = self._shift + max(row[entering], 0.0)
+            row /= math.sqrt(row[entering])
+            idle[entering] = 0.0
+            signs.append(-math.copysign(1.0, gradient[entering]))
+            step = (gradient[entering] + self._gamma * signs[-1]) / row[entering]
+            gradient = linalg.blas.daxpy(row, gradient, a=-step)
+            entered.append(entering)
+            forward.append(-step)
+        return not entered or self._walk(entered, np.array(signs), np.array(forward))
+
+    def _walk(self, entered: list[int], signs: Float, forward: Float) -> bool:
+        """Take the codes after the last entry unless a sign was wrong after any."""
+        n = len(entered)
+        factor = np.tril(self._rows[:n, entered].T)
+        inverse, _ = linalg.lapack.dtrtri(factor, lower=1)
+        path = np.cumsum(forward[:, None] * inverse, axis=0)
+        if np.count_nonzero(path * signs > 0) < n * (n + 1) // 2:
+            return False
+        self._codes[entered] = path[-1]
+        return True
+
     def _begin(self, start: Float | None) -> None:
-        for array in (self._codes, self._signs, self._inverse):
+        for array in (self._codes, self._signs, self._active):
             array.fill(0.0)
-        self._idle.fill(1.0)
-        kept = np.flatnonzero(self._codes if start is None else start)[: self._cap]
-        self._n_active = len(kept)
-        if start is None or not len(kept):
-            return
-        self._codes[kept] = start[kept]
-        self._signs[kept] = np.sign(start[kept])
-        self._idle[kept] = 0.0
-        block = self._gram[kept[:, None], kept]
-        block.flat[:: len(kept) + 1] += self._shift
-        factor, failed = linalg.lapack.dpotrf(block.T, overwrite_a=1)
+        if start is not None:
+            kept = start.nonzero()[0][: self._cap]
+            self._codes[kept], self._active[kept] = start[kept], 1.0
+            np.sign(self._codes, out=self._signs)
+        self._n_active = np.count_nonzero(self._active)
+        self._factorise()
+
+    def _factorise(self) -> None:
+        """Take the Cholesky factor of the active set."""
+        self._n_changes, self._kept = 0, self._active.nonzero()[0]
+        block = self._gram.take(self._kept, 0).take(self._kept, 1)
+        block.flat[:: len(block) + 1] += self._shift
+        self._factor, failed = linalg.lapack.dpotrf(block.T, overwrite_a=1)
         if failed:
             raise MethodFailed("the atoms in use are dependent: raise mu or alpha")
-        half, _ = linalg.lapack.dpotri(factor, overwrite_c=1)
-        half.flat[:: len(kept) + 1] *= 0.5
-        self._inverse[kept[:, None], kept] = half + half.T
 
-    def _activate(self) -> bool:
-        """Let the steepest idle coefficient in, if steep enough; border the inverse."""
+    def _solved(self, values: Float) -> Float:
+        """Return the inverse on the active set times `values`, zero elsewhere."""
+        solved, kept = np.zeros(len(values)), self._kept
+        if len(kept):
+            solved[kept], _ = linalg.lapack.dpotrs(self._factor, values.take(kept))
+        if self._n_changes:
+            changes = self._changes[: self._n_changes]
+            solved += (self._weights[: self._n_changes] * (changes @ values)) @ changes
+        solved *= self._active
+        return solved
+
+    def _change(self, weight: float, vector: Float) -> None:
+        """Add a term of rank one to the inverse."""
+        if self._n_changes == MAX_CHANGES:
+            self._factorise()
+            return
+        self._changes[self._n_changes] = vector
+        self._weights[self._n_changes] = weight
+        self._n_changes += 1
+
+    def _minimum(self) -> Float:
+        """Return the minimum on the active set with the signs as assumed."""
+        return -self._solved(self._linear + self._gamma * self._signs)
+
+    def _activate(self) -> Float | None:
+        """Let the steepest idle coefficient in, if steep enough; return the minimum."""
         np.dot(self._gram, self._codes, out=self._gradient)
         self._gradient += self._linear
         slopes = np.abs(self._gradient)
-        slopes *= self._idle
+        slopes *= 1.0 - self._active
         entering = slopes.argmax()
         if slopes[entering] < self._gamma:
-            return False
+            return None
+        column, slope = self._gram[entering], self._gradient[entering]
+        vector = self._solved(column)
+        # The Schur complement is no smaller than the shift but for rounding.
+        left = max(self._gram[entering, entering] - column @ vector, 0.0)
+        vector[entering] = -1.0
         self._n_active += 1
-        if self._n_active <= self._cap:
-            self._signs[entering] = -np.sign(self._gradient[entering])
-            self._idle[entering] = 0.0
-            column = self._gram[:, entering]
-            update = self._inverse @ column
-            # The Schur complement is no smaller than the shift but for rounding.
-            left = self._gram[entering, entering] - column @ update
-            update[entering] = -1.0
-            self._rank_one(1.0 / (self._shift + max(left, 0.0)), update)
-        return True
+        self._active[entering], self._signs[entering] = 1.0, -np.sign(slope)
+        weight = 1.0 / (self._shift + left)
+        self._change(weight, vector)
+        step = weight * (slope + self._gamma * self._signs[entering])
+        return self._codes + step * vector
 
-    def _rank_one(self, weight: float, vector: Float) -> None:
-        linalg.blas.dger(weight, vector, vector, a=self._inverse, overwrite_a=1)
-
-    def _settle(self) -> bool:
+    def _settle(self, target: Float) -> bool:
         """Step until the active set is optimal; return False if no step improves."""
         for _ in range(MAX_STEPS):
-            target = self._inverse @ (self._linear + self._gamma * self._signs)
-            np.negative(target, out=target)
             # All signs as assumed: nothing is crossed on the way to this minimum.
             if np.count_nonzero(target * self._signs > 0) == self._n_active:
                 self._codes[:] = target
                 np.sign(target, out=self._signs)
                 return True
-            if np.array_equal(np.sign(target), np.sign(self._codes)):
+            crossing = (self._codes * target < 0).nonzero()[0]
+            if not len(crossing) and np.array_equal(
+                np.sign(self._codes), np.sign(target)
+            ):
                 self._codes[:] = target
                 return True
-            if not self._search_line(target):
+            if not self._search_line(target, crossing):
                 return False
+            target = self._minimum()
         return False
 
-    def _search_line(self, target: Float) -> bool:
+    def _search_line(self, target: Float, crossing: Int) -> bool:
         """Move towards `target` while the objective falls; return whether it fell."""
         codes = self._codes
         direction = target - codes
-        crossing = np.flatnonzero(codes * target < 0)
-        steps = np.append(np.sort(-codes[crossing] / direction[crossing]), 1.0)
+        steps = sorted((-codes[crossing] / direction[crossing]).tolist())
         product = self._gram @ direction + self._shift * direction
         curvature = 0.5 * (direction @ product)
         slope = direction @ self._linear + codes @ product
-        norms = np.abs(codes + steps[:, None] * direction).sum(axis=1)
-        values = (curvature * steps + slope) * steps + self._gamma * norms
-        best, step = self._gamma * np.abs(codes).sum(), 0.0
+        best, step = self._gamma * linalg.blas.dasum(codes), 0.0
         may_tie = np.count_nonzero(codes) == self._n_active
-        for candidate, value in zip(steps.tolist(), values.tolist(), strict=True):
+        for candidate in [*steps, 1.0]:
+            norm = linalg.blas.dasum(codes + candidate * direction)
+            value = (curvature * candidate + slope) * candidate + self._gamma * norm
             if value > best:
                 break
             if value < best or may_tie:
                 best, step = value, candidate
         if step == 0.0:
             return False
-        self._codes[:] = codes + step * direction
+        codes += step * direction
         if step != 1.0:
             self._drop_zeros()
-        np.sign(self._codes, out=self._signs)
+        np.sign(codes, out=self._signs)
         return True
 
     def _drop_zeros(self) -> None:
-        """Let go, and deflate the inverse, where a coefficient has become zero."""
-        for leaving in np.flatnonzero((self._idle == 0) & (np.abs(self._codes) < ZERO)):
-            self._codes[leaving] = 0.0
-            self._idle[leaving] = 1.0
+        """Let go, and deflate the inverse, where a coefficient became zero."""
+        small = (self._active > 0) & (np.abs(self._codes) < ZERO)
+        for leaving in small.nonzero()[0]:
+            unit = np.zeros(len(self._codes))
+            unit[leaving] = 1.0
+            column = self._solved(unit)
+            self._codes[leaving] = self._active[leaving] = 0.0
             self._n_active -= 1
-            column = self._inverse[:, leaving].copy()
-            self._rank_one(-1.0 / column[leaving], column)
-            self._inverse[leaving] = 0.0
-            self._inverse[:, leaving] = 0.0
+            self._change(-1.0 / column[leaving], column)
 
 
 class CodingProblem(NamedTuple):
