@@ -9,11 +9,9 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
 from sklearn import config_context
 from sklearn.linear_model import LogisticRegression
-from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from cdspp.core.errors import MethodFailed
@@ -179,8 +177,8 @@ class PA(base.TransductiveClassifier):
         target = np.vstack([problem.X_labelled, problem.X_unlabelled])
         width = min(problem.X_source.shape[1], target.shape[1])
         n_fitted = None if self.target_axes == "all" else len(problem.X_labelled)
-        source = _narrow(_unit_scale(problem.X_source), width)
-        target = _narrow(_unit_scale(target), width, n_fitted)
+        source = _narrow(problem.X_source, width)
+        target = _narrow(target, width, n_fitted)
         rows = np.vstack([row_normalise(source), row_normalise(target)])
         axes = principal_axes(rows, self.n_components)
         if axes.shape[1] < 2:
@@ -191,16 +189,23 @@ class PA(base.TransductiveClassifier):
         return row_normalise(rows @ axes)
 
     def _classify(self, labelled: Float, y: Int, unlabelled: Float) -> Int:
-        if len(np.unique(y)) < 2:
+        classes = np.unique(y)
+        if len(classes) < 2:
             return np.repeat(y[:1], len(unlabelled))
         options = {"solver": "liblinear", "fit_intercept": False, "tol": 0.01}
-        machine = OneVsRestClassifier(LogisticRegression(C=self.C, **options))
+        machine = LogisticRegression(C=self.C, **options)
+        # Where scores tie, as `OneVsRestClassifier`: the last class, of two the first.
+        order = classes[::-1] if len(classes) > 2 else classes
         with config_context(assume_finite=True, skip_parameter_validation=True):
-            return np.asarray(machine.fit(labelled, y).predict(unlabelled))
+            machines = (machine.fit(labelled, y == code) for code in order)
+            scores = [fitted.decision_function(unlabelled) for fitted in machines]
+        return np.asarray(order[np.argmax(scores, axis=0)])
 
 
 def _narrow(X: Float, width: int, n_fitted: int | None = None) -> Float:
     """Return rows of `width` columns: on principal axes where there were more."""
+    # A power of two, so that no square over- or underflows.
+    X = np.ldexp(X, -np.frexp(np.abs(X).max())[1])
     if X.shape[1] == width:
         return X
     axes = principal_axes(X[:n_fitted], width)
@@ -215,11 +220,6 @@ def _filled(axes: Float, width: int) -> Float:
     return np.hstack([axes, rest * column_signs(rest)])
 
 
-def _unit_scale(X: Float) -> Float:
-    """Return `X` times a power of two, so that no square over- or underflows."""
-    return np.asarray(np.ldexp(X, -np.frexp(np.abs(X).max())[1]))
-
-
 def random_dictionary(n_features: int, n_atoms: int, random: Any) -> Float:
     """Return uniform atoms, centred and of unit length, (n_features, n_atoms)."""
     atoms = random.random((n_features, n_atoms)) - 0.5
@@ -232,19 +232,18 @@ class FeatureSignSearch:
     .. math:: \min_s \tfrac12 s^T (G + c I) s + h^T s + \gamma \lVert s \rVert_1
 
     As soon as more than `cap` coefficients would be active, the search returns what it
-    has. Each step is the published one, but cheaper. From zero, a coefficient enters by
-    one more row of a Cholesky factor, and the signs after each entry are tested at the
-    end. From a start, the inverse of ``G + c I`` on the active set is the factor of an
-    earlier one, and a term of rank one for each coefficient that came or went since.
+    has. The steps are the published ones. From zero, a coefficient adds a row to a
+    Cholesky factor; the signs after every entry are tested at the end. From a start,
+    the inverse of ``G + c I`` on the active set is that of an earlier set, by a factor,
+    and a term of rank one for each coefficient that came or went since.
     """
 
     def __init__(self, gram: Float, gamma: float, cap: int) -> None:
         self._gram, self._gamma, self._cap = gram, gamma, cap
-        self._rows = np.zeros((cap, len(gram)))
-        self._changes = np.zeros((MAX_CHANGES, len(gram)))
-        self._weights = np.zeros(MAX_CHANGES)
-        arrays = (np.zeros(len(gram)) for _ in range(4))
-        self._codes, self._signs, self._active, self._gradient = arrays
+        self._units = np.eye(len(gram))
+        self._rows = np.zeros((min(cap, MAX_STEPS), len(gram)))
+        self._state = np.zeros((3, len(gram)))
+        self._codes, self._signs, self._active = self._state
 
     def solve(self, shift: float, linear: Float, start: Float | None = None) -> Float:
         """Return the codes for a positive `shift` c and `linear` h.
@@ -252,69 +251,61 @@ class FeatureSignSearch:
         The next call overwrites them. Of `start` the first `cap` nonzeros count.
         """
         self._shift, self._linear = shift, linear
-        if (start is None or not start.any()) and self._grow():
+        start = np.zeros(len(linear)) if start is None else start
+        kept = start.nonzero()[0][: self._cap]
+        if not len(kept) and self._grow():
             return self._codes
-        self._begin(start)
-        optimal = not self._n_active or self._settle(self._minimum())
-        for _ in range(start is not None, MAX_STEPS):
-            if not optimal or self._n_active == self._cap:
+        self._state.fill(0.0)
+        self._codes[kept], self._active[kept] = start[kept], 1.0
+        np.sign(self._codes, out=self._signs)
+        self._factorise()
+        target: Float | None = self._minimum()
+        for _ in range(MAX_STEPS):
+            if target is None:
                 break
-            target = self._activate()
-            optimal = target is not None and self._settle(target)
+            signs = np.sign(target)
+            # All signs as assumed: nothing is crossed on the way to this minimum.
+            held = (signs == self._signs).all()
+            if held or (signs == np.sign(self._codes)).all():
+                self._codes[:], self._signs[:] = target, signs
+                target = self._activate()
+            else:
+                target = self._minimum() if self._search_line(target) else None
         return self._codes
 
     def _grow(self) -> bool:
         """Let coefficients in from zero; return False if one would change its sign.
 
-        A row holds the products of all atoms with a coefficient's atom, as far as
-        they are new: a column of the Cholesky factor where the atoms are active.
+        A row is a column of the Cholesky factor, with the idle coefficients below.
         """
         self._codes.fill(0.0)
-        idle = np.ones(len(self._codes))
+        idle, gradient = np.ones(len(self._codes)), self._linear.copy()
         entered, signs, forward = list[int](), list[float](), list[float]()
-        gradient, slopes = self._linear.copy(), np.empty(len(idle))
-        for row in self._rows:
-            np.abs(gradient, out=slopes)
-            slopes *= idle
+        for n, row in enumerate(self._rows):
+            slopes = np.abs(gradient) * idle
             entering = int(slopes.argmax())
             if slopes[entering] < self._gamma:
                 break
-            before = self._rows[: len(entered)]
+            slope, before = float(gradient[entering]), self._rows[:n]
             np.subtract(self._gram[entering], before[:, entering] @ before, out=row)
-            row[entering] = self._shift + max(row[entering], 0.0)
-            row /= math.sqrt(row[entering])
-            idle[entering] = 0.0
-            signs.append(-math.copysign(1.0, gradient[entering]))
-            step = (gradient[entering] + self._gamma * signs[-1]) / row[entering]
-            gradient = linalg.blas.daxpy(row, gradient, a=-step)
+            root = math.sqrt(self._shift + max(float(row[entering]), 0.0))
+            row /= root
+            row[entering], idle[entering] = root, 0.0
             entered.append(entering)
-            forward.append(-step)
-        return not entered or self._walk(entered, np.array(signs), np.array(forward))
-
-    def _walk(self, entered: list[int], signs: Float, forward: Float) -> bool:
-        """Take the codes after the last entry unless a sign was wrong after any."""
-        n = len(entered)
-        factor = np.tril(self._rows[:n, entered].T)
-        inverse, _ = linalg.lapack.dtrtri(factor, lower=1)
-        path = np.cumsum(forward[:, None] * inverse, axis=0)
-        if np.count_nonzero(path * signs > 0) < n * (n + 1) // 2:
-            return False
-        self._codes[entered] = path[-1]
+            signs.append(-math.copysign(1.0, slope))
+            forward.append(-(slope + self._gamma * signs[n]) / root)
+            gradient = linalg.blas.daxpy(row, gradient, a=forward[n])
+        if entered:
+            factor = np.tril(self._rows[: len(entered), entered].T)
+            inverse, _ = linalg.lapack.dtrtri(factor, lower=1)
+            path = np.cumsum(np.array(forward)[:, None] * inverse, axis=0)
+            self._codes[entered] = path[-1]
+            signed = np.tril(np.tile(signs, (len(path), 1)))
+            return np.array_equal(np.sign(path), signed)
         return True
 
-    def _begin(self, start: Float | None) -> None:
-        for array in (self._codes, self._signs, self._active):
-            array.fill(0.0)
-        if start is not None:
-            kept = start.nonzero()[0][: self._cap]
-            self._codes[kept], self._active[kept] = start[kept], 1.0
-            np.sign(self._codes, out=self._signs)
-        self._n_active = np.count_nonzero(self._active)
-        self._factorise()
-
     def _factorise(self) -> None:
-        """Take the Cholesky factor of the active set."""
-        self._n_changes, self._kept = 0, self._active.nonzero()[0]
+        self._kept, self._changes = self._active.nonzero()[0], []
         block = self._gram.take(self._kept, 0).take(self._kept, 1)
         block.flat[:: len(block) + 1] += self._shift
         self._factor, failed = linalg.lapack.dpotrf(block.T, overwrite_a=1)
@@ -326,75 +317,47 @@ class FeatureSignSearch:
         solved, kept = np.zeros(len(values)), self._kept
         if len(kept):
             solved[kept], _ = linalg.lapack.dpotrs(self._factor, values.take(kept))
-        if self._n_changes:
-            changes = self._changes[: self._n_changes]
-            solved += (self._weights[: self._n_changes] * (changes @ values)) @ changes
-        solved *= self._active
-        return solved
-
-    def _change(self, weight: float, vector: Float) -> None:
-        """Add a term of rank one to the inverse."""
-        if self._n_changes == MAX_CHANGES:
-            self._factorise()
-            return
-        self._changes[self._n_changes] = vector
-        self._weights[self._n_changes] = weight
-        self._n_changes += 1
+        for weight, change in self._changes:
+            solved = linalg.blas.daxpy(change, solved, a=weight * (change @ values))
+        return solved * self._active
 
     def _minimum(self) -> Float:
         """Return the minimum on the active set with the signs as assumed."""
+        if len(self._changes) > MAX_CHANGES:
+            self._factorise()
         return -self._solved(self._linear + self._gamma * self._signs)
 
     def _activate(self) -> Float | None:
-        """Let the steepest idle coefficient in, if steep enough; return the minimum."""
-        np.dot(self._gram, self._codes, out=self._gradient)
-        self._gradient += self._linear
-        slopes = np.abs(self._gradient)
-        slopes *= 1.0 - self._active
+        """Let the steepest idle coefficient in, if any may; return the minimum."""
+        if np.count_nonzero(self._active) == self._cap:
+            return None
+        gradient = self._gram @ self._codes + self._linear
+        slopes = np.abs(gradient) * (1.0 - self._active)
         entering = slopes.argmax()
         if slopes[entering] < self._gamma:
             return None
-        column, slope = self._gram[entering], self._gradient[entering]
+        column, sign = self._gram[entering], -np.sign(gradient[entering])
         vector = self._solved(column)
         # The Schur complement is no smaller than the shift but for rounding.
-        left = max(self._gram[entering, entering] - column @ vector, 0.0)
+        weight = 1.0 / (self._shift + max(column[entering] - column @ vector, 0.0))
         vector[entering] = -1.0
-        self._n_active += 1
-        self._active[entering], self._signs[entering] = 1.0, -np.sign(slope)
-        weight = 1.0 / (self._shift + left)
-        self._change(weight, vector)
-        step = weight * (slope + self._gamma * self._signs[entering])
-        return self._codes + step * vector
+        self._changes.append((weight, vector))
+        self._active[entering], self._signs[entering] = 1.0, sign
+        return self._codes + weight * (gradient[entering] + self._gamma * sign) * vector
 
-    def _settle(self, target: Float) -> bool:
-        """Step until the active set is optimal; return False if no step improves."""
-        for _ in range(MAX_STEPS):
-            # All signs as assumed: nothing is crossed on the way to this minimum.
-            if np.count_nonzero(target * self._signs > 0) == self._n_active:
-                self._codes[:] = target
-                np.sign(target, out=self._signs)
-                return True
-            crossing = (self._codes * target < 0).nonzero()[0]
-            if not len(crossing) and np.array_equal(
-                np.sign(self._codes), np.sign(target)
-            ):
-                self._codes[:] = target
-                return True
-            if not self._search_line(target, crossing):
-                return False
-            target = self._minimum()
-        return False
+    def _search_line(self, target: Float) -> bool:
+        """Move towards `target` while the objective falls; return whether it fell.
 
-    def _search_line(self, target: Float, crossing: Int) -> bool:
-        """Move towards `target` while the objective falls; return whether it fell."""
+        A coefficient that has become zero leaves the active set.
+        """
         codes = self._codes
-        direction = target - codes
+        direction, crossing = target - codes, (codes * target < 0).nonzero()[0]
         steps = sorted((-codes[crossing] / direction[crossing]).tolist())
         product = self._gram @ direction + self._shift * direction
         curvature = 0.5 * (direction @ product)
         slope = direction @ self._linear + codes @ product
         best, step = self._gamma * linalg.blas.dasum(codes), 0.0
-        may_tie = np.count_nonzero(codes) == self._n_active
+        may_tie = np.count_nonzero(codes) == np.count_nonzero(self._active)
         for candidate in [*steps, 1.0]:
             norm = linalg.blas.dasum(codes + candidate * direction)
             value = (curvature * candidate + slope) * candidate + self._gamma * norm
@@ -402,24 +365,14 @@ class FeatureSignSearch:
                 break
             if value < best or may_tie:
                 best, step = value, candidate
-        if step == 0.0:
-            return False
         codes += step * direction
-        if step != 1.0:
-            self._drop_zeros()
+        if 0.0 < step < 1.0:
+            for leaving in (np.abs(codes) < ZERO * self._active).nonzero()[0]:
+                column = self._solved(self._units[leaving])
+                codes[leaving] = self._active[leaving] = 0.0
+                self._changes.append((-1.0 / column[leaving], column))
         np.sign(codes, out=self._signs)
-        return True
-
-    def _drop_zeros(self) -> None:
-        """Let go, and deflate the inverse, where a coefficient became zero."""
-        small = (self._active > 0) & (np.abs(self._codes) < ZERO)
-        for leaving in small.nonzero()[0]:
-            unit = np.zeros(len(self._codes))
-            unit[leaving] = 1.0
-            column = self._solved(unit)
-            self._codes[leaving] = self._active[leaving] = 0.0
-            self._n_active -= 1
-            self._change(-1.0 / column[leaving], column)
+        return step > 0.0
 
 
 class CodingProblem(NamedTuple):
@@ -484,16 +437,6 @@ class _DualPoint:
         self.atoms: Float = linalg.cho_solve(factor, products, check_finite=False)
         self.value = float(np.vdot(products, self.atoms) + multipliers.sum())
 
-    def newton_step(self, gradient: Float, free: NDArray[np.bool_]) -> Float:
-        """Return the step of the free multipliers, zero for the others."""
-        atoms = self.atoms[free]
-        hessian = 2.0 * (atoms @ atoms.T) * self.inverse[np.ix_(free, free)]
-        _, solved, failed = linalg.lapack.dposv(hessian, gradient[free])
-        step = np.zeros_like(gradient)
-        # Where rounding leaves no Cholesky factor, the scaled gradient still descends.
-        step[free] = -(gradient[free] / np.diag(hessian) if failed else solved)
-        return step
-
 
 def _dual_atoms(gram: Float, products: Float) -> Float:
     """Return the atoms, as rows, at the minimum of the dual, by projected Newton."""
@@ -506,7 +449,11 @@ def _dual_atoms(gram: Float, products: Float) -> Float:
         free = (point.multipliers > floor) | (gradient <= 0)
         if not free.any() or np.abs(gradient[free]).max() < 1e-9:
             break
-        step = point.newton_step(gradient, free)
+        atoms, step = point.atoms[free], np.zeros_like(gradient)
+        hessian = 2.0 * (atoms @ atoms.T) * point.inverse[np.ix_(free, free)]
+        _, solved, failed = linalg.lapack.dposv(hessian, gradient[free])
+        # Where rounding leaves no Cholesky factor, the scaled gradient still descends.
+        step[free] = -(gradient[free] / np.diag(hessian) if failed else solved)
         for halvings in range(50):
             lower = at(np.maximum(point.multipliers + 0.5**halvings * step, floor))
             expected = gradient @ (lower.multipliers - point.multipliers)

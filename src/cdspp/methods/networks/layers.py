@@ -50,11 +50,8 @@ class TrainingContext:
         self.generator = torch.Generator(device="cpu").manual_seed(int(seed))
         self.dtype = torch.float64 if double else torch.float32
         self.device: torch.device = torch_device(device)
-
-    @property
-    def fused_steps(self) -> bool:
-        """Return whether optimisers of torch update all weights in one pass here."""
-        return self.device.type in {"cpu", "cuda"}
+        # Whether optimisers of torch update all weights in one pass.
+        self.fused_steps = self.device.type in {"cpu", "cuda"}
 
     def normal(self, *shape: int) -> Tensor:
         """Draw first values of weights, on the processor."""
@@ -114,6 +111,7 @@ class Batch:
         self.X_target = to_mkldnn(setup.place(target))
         self.Y_source = setup.place(np.eye(problem.n_classes)[problem.y_source])
         self.Y_labelled = setup.place(np.eye(problem.n_classes)[problem.y_labelled])
+        self.Y = torch.cat([self.Y_source, self.Y_labelled])
 
 
 def class_means(Y: Tensor, Z: Tensor) -> Tensor:

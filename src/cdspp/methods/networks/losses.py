@@ -190,12 +190,12 @@ class SoftTransferNetwork(Network):
 
     def loss(self, batch: Batch, iteration: int, model: Any) -> Tensor:
         """Return the loss without the regulariser."""
-        labelled = torch.cat([batch.Y_source, batch.Y_labelled])
         Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
         logits = self.classifier(torch.cat([Z_source, Z_target]))
         log_probabilities = logits.log_softmax(dim=1)
-        fit = layers.cross_entropy(log_probabilities[: len(labelled)], labelled)
-        softly = iteration / model.max_iter * log_probabilities[len(labelled) :].exp()
+        n = len(batch.Y)
+        fit = layers.cross_entropy(log_probabilities[:n], batch.Y)
+        softly = iteration / model.max_iter * log_probabilities[n:].exp()
         gaps: Tensor = model.beta * mean_gaps(Z_source, Z_target, softly, batch)
         return fit + gaps
 
@@ -251,11 +251,10 @@ class JointNetwork(SoftTransferNetwork):
         Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
         first = self.classifier(torch.cat([Z_source, Z_target])).log_softmax(dim=1)
         second = self.second(Z_target).log_softmax(dim=1)
-        labelled = torch.cat([batch.Y_source, batch.Y_labelled])
-        loss = layers.cross_entropy(first[: len(labelled)], labelled)
+        loss = layers.cross_entropy(first[: len(batch.Y)], batch.Y)
         own_loss = layers.cross_entropy(second[:n_labelled], batch.Y_labelled)
         Z_labelled, Z = Z_target[:n_labelled], Z_target[n_labelled:]
-        P_first, P_second = first[len(labelled) :].exp(), second[n_labelled:].exp()
+        P_first, P_second = first[len(batch.Y) :].exp(), second[n_labelled:].exp()
         by_second = P_second.max(dim=1).values.topk(n_selected).indices
         by_first = P_first.max(dim=1).values.topk(n_selected).indices
         target = torch.cat([Z_labelled, Z[by_second]])
