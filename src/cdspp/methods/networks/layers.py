@@ -112,6 +112,8 @@ class Batch:
         self.Y_source = setup.place(np.eye(problem.n_classes)[problem.y_source])
         self.Y_labelled = setup.place(np.eye(problem.n_classes)[problem.y_labelled])
         self.Y = torch.cat([self.Y_source, self.Y_labelled])
+        sizes = len(problem.y_source), len(target)
+        self.is_source = setup.place(np.repeat([1.0, 0.0], sizes))
 
 
 def class_means(Y: Tensor, Z: Tensor) -> Tensor:

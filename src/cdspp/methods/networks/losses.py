@@ -83,20 +83,20 @@ class AlignmentNetwork(Network):
         soft = -(expected * layers.class_means(batch.Y_labelled, logarithms)).sum()
         gaps: Tensor = model.beta * _centroid_loss(Z_source, Z_target, O_target, batch)
         loss: Tensor = source_loss + (1.0 - model.alpha) * hard + model.alpha * soft
-        domain: Tensor = model.gamma * self._domain_loss(Z_source, Z_target, reversal)
+        codes = Z_source, Z_target
+        domain: Tensor = model.gamma * self._domain_loss(codes, batch, reversal)
         return loss + domain + gaps
 
-    def _domain_loss(self, Z_source: Tensor, Z_target: Tensor, scale: float) -> Tensor:
+    def _domain_loss(
+        self, codes: Sequence[Tensor], batch: Batch, scale: float
+    ) -> Tensor:
         """Return the cross entropy of the discriminator, source rows being ones."""
-        codes = Z_source, Z_target
         weight, bias = self.discriminator.weight[0], self.discriminator.bias
         fixed = torch.cat([Z.detach() @ weight for Z in codes])
         moving = torch.cat([Z @ weight.detach() for Z in codes])
         # The second term is zero, with the gradient of -scale * Z.
         logits = fixed + bias - scale * (moving - moving.detach())
-        is_source = torch.arange(len(logits), device=logits.device) < len(Z_source)
-        truth = is_source.to(logits.dtype)
-        return functional.binary_cross_entropy_with_logits(logits, truth)
+        return functional.binary_cross_entropy_with_logits(logits, batch.is_source)
 
 
 def _centroid_loss(
