@@ -232,10 +232,9 @@ class FeatureSignSearch:
     .. math:: \min_s \tfrac12 s^T (G + c I) s + h^T s + \gamma \lVert s \rVert_1
 
     As soon as more than `cap` coefficients would be active, the search returns what it
-    has. The steps are the published ones. From zero, a coefficient adds a row to a
-    Cholesky factor; the signs after every entry are tested at the end. From a start,
-    the inverse of ``G + c I`` on the active set is that of an earlier set, by a factor,
-    and a term of rank one for each coefficient that came or went since.
+    has. From zero, a coefficient adds a row to a Cholesky factor; signs are tested at
+    the end. From a start, the inverse of ``G + c I`` on the active set is that of an
+    earlier set, and a term of rank one for each coefficient that came or went since.
     """
 
     def __init__(self, gram: Float, gamma: float, cap: int) -> None:
@@ -265,8 +264,7 @@ class FeatureSignSearch:
                 break
             signs = np.sign(target)
             # All signs as assumed: nothing is crossed on the way to this minimum.
-            held = (signs == self._signs).all()
-            if held or (signs == np.sign(self._codes)).all():
+            if (signs == self._signs).all() or (signs == np.sign(self._codes)).all():
                 self._codes[:], self._signs[:] = target, signs
                 target = self._activate()
             else:
@@ -392,10 +390,9 @@ class CodingProblem(NamedTuple):
 
     def code(self, dictionary: Float, codes: Float | None = None) -> Float:
         """Return codes (n, n_atoms), each sample once in turn given the others."""
-        shape = len(self.X), dictionary.shape[1]
-        S = np.zeros(shape) if codes is None else codes.copy()
         search = FeatureSignSearch(dictionary.T @ dictionary, self.gamma, self.cap)
         correlations = self.X @ dictionary
+        S = np.zeros(correlations.shape) if codes is None else codes.copy()
         weights = self.alpha * self.graph.data
         shifts = self.alpha * self.graph.sum(axis=1) + self.mu * self.contrast**2
         bounds, neighbours = self.graph.indptr.tolist(), self.graph.indices

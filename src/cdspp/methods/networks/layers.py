@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields
-from functools import cache
 from numbers import Integral
 from typing import Any
 
@@ -33,6 +32,7 @@ log = logging.getLogger(__name__)
 
 FIRST_SCALE = 0.01
 PROGRESS_SECONDS = 30.0
+IS_INTEL = "Intel" in hardware()["processor"]
 # A last loss above SPIKE medians of the last USUAL_OVER losses is no noise.
 SPIKE, USUAL_OVER = 1.5, 100
 
@@ -94,12 +94,7 @@ def to_mkldnn(X: Tensor) -> Tensor:
     """Return rows as oneDNN takes them, where it does."""
     fits = X.device.type == "cpu" and X.dtype == torch.float32 and not X.is_mkldnn
     available = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
-    return X.to_mkldnn() if fits and available and not _is_intel() else X
-
-
-@cache
-def _is_intel() -> bool:
-    return "Intel" in hardware()["processor"]
+    return X.to_mkldnn() if fits and available and not IS_INTEL else X
 
 
 class Batch:

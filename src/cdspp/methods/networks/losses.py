@@ -83,17 +83,14 @@ class AlignmentNetwork(Network):
         soft = -(expected * layers.class_means(batch.Y_labelled, logarithms)).sum()
         gaps: Tensor = model.beta * _centroid_loss(Z_source, Z_target, O_target, batch)
         loss: Tensor = source_loss + (1.0 - model.alpha) * hard + model.alpha * soft
-        codes = Z_source, Z_target
-        domain: Tensor = model.gamma * self._domain_loss(codes, batch, reversal)
-        return loss + domain + gaps
+        domain = self._domain_loss((Z_source, Z_target), batch, reversal)
+        return loss + model.gamma * domain + gaps
 
-    def _domain_loss(
-        self, codes: Sequence[Tensor], batch: Batch, scale: float
-    ) -> Tensor:
+    def _domain_loss(self, Z: Sequence[Tensor], batch: Batch, scale: float) -> Tensor:
         """Return the cross entropy of the discriminator, source rows being ones."""
         weight, bias = self.discriminator.weight[0], self.discriminator.bias
-        fixed = torch.cat([Z.detach() @ weight for Z in codes])
-        moving = torch.cat([Z @ weight.detach() for Z in codes])
+        fixed = torch.cat([part.detach() @ weight for part in Z])
+        moving = torch.cat([part @ weight.detach() for part in Z])
         # The second term is zero, with the gradient of -scale * Z.
         logits = fixed + bias - scale * (moving - moving.detach())
         return functional.binary_cross_entropy_with_logits(logits, batch.is_source)
@@ -161,9 +158,8 @@ class SoftTransferNetwork(Network):
         weights = [truncated_normal(setup, *shape).T for shape in shapes]
         biases = [truncated_normal(setup, n_out) for _, n_out in shapes]
         drawn = [Layer(w, b, setup) for w, b in zip(weights, biases, strict=True)]
-        source = Encoder(drawn[0], drawn[1], TRANSFER_FLOOR)
-        target = Encoder(drawn[2], drawn[3], TRANSFER_FLOOR)
-        return cls(source, target, drawn[4])
+        encoders = (Encoder(*drawn[k : k + 2], TRANSFER_FLOOR) for k in (0, 2))
+        return cls(*encoders, drawn[4])
 
     @classmethod
     def fit_on(cls, setup: TrainingContext, problem: Problem, model: Any) -> Trained:
@@ -193,9 +189,8 @@ class SoftTransferNetwork(Network):
         Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
         logits = self.classifier(torch.cat([Z_source, Z_target]))
         log_probabilities = logits.log_softmax(dim=1)
-        n = len(batch.Y)
-        fit = layers.cross_entropy(log_probabilities[:n], batch.Y)
-        softly = iteration / model.max_iter * log_probabilities[n:].exp()
+        fit = layers.cross_entropy(log_probabilities[: len(batch.Y)], batch.Y)
+        softly = iteration / model.max_iter * log_probabilities[len(batch.Y) :].exp()
         gaps: Tensor = model.beta * mean_gaps(Z_source, Z_target, softly, batch)
         return fit + gaps
 
@@ -268,5 +263,4 @@ class JointNetwork(SoftTransferNetwork):
             marginal = (Z_labelled.mean(dim=0) - Z.mean(dim=0)).square().sum()
             within = marginal + (means - others).square().sum()
         distances = model.beta * across + model.beta * model.target_weight * within
-        total: Tensor = loss + distances + model.second_weight * own_loss
-        return total
+        return loss + distances + model.second_weight * own_loss
