@@ -272,10 +272,8 @@ class FeatureSignSearch:
         return self._codes
 
     def _grow(self) -> bool:
-        """Let coefficients in from zero; return False if one would change its sign.
-
-        A row is a column of the Cholesky factor, with the idle coefficients below.
-        """
+        """Let coefficients in from zero; return False if one would change its sign."""
+        # A row is a column of the Cholesky factor, with the idle coefficients below.
         self._codes.fill(0.0)
         idle, gradient = np.ones(len(self._codes)), self._linear.copy()
         entered, signs, forward = list[int](), list[float](), list[float]()
@@ -303,7 +301,8 @@ class FeatureSignSearch:
         return True
 
     def _factorise(self) -> None:
-        self._kept, self._changes = self._active.nonzero()[0], []
+        self._kept = self._active.nonzero()[0]
+        self._changes: list[tuple[float, Float]] = []
         block = self._gram.take(self._kept, 0).take(self._kept, 1)
         block.flat[:: len(block) + 1] += self._shift
         self._factor, failed = linalg.lapack.dpotrf(block.T, overwrite_a=1)
@@ -341,13 +340,11 @@ class FeatureSignSearch:
         vector[entering] = -1.0
         self._changes.append((weight, vector))
         self._active[entering], self._signs[entering] = 1.0, sign
-        return self._codes + weight * (gradient[entering] + self._gamma * sign) * vector
+        step = weight * (gradient[entering] + self._gamma * sign)
+        return np.asarray(self._codes + step * vector)
 
     def _search_line(self, target: Float) -> bool:
-        """Move towards `target` while the objective falls; return whether it fell.
-
-        A coefficient that has become zero leaves the active set.
-        """
+        """Move towards `target` while the objective falls; return whether it fell."""
         codes = self._codes
         direction, crossing = target - codes, (codes * target < 0).nonzero()[0]
         steps = sorted((-codes[crossing] / direction[crossing]).tolist())
@@ -364,7 +361,7 @@ class FeatureSignSearch:
             if value < best or may_tie:
                 best, step = value, candidate
         codes += step * direction
-        if 0.0 < step < 1.0:
+        if 0.0 < step < 1.0:  # a coefficient that is zero leaves the active set
             for leaving in (np.abs(codes) < ZERO * self._active).nonzero()[0]:
                 column = self._solved(self._units[leaving])
                 codes[leaving] = self._active[leaving] = 0.0

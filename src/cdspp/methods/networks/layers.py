@@ -50,8 +50,7 @@ class TrainingContext:
         self.generator = torch.Generator(device="cpu").manual_seed(int(seed))
         self.dtype = torch.float64 if double else torch.float32
         self.device: torch.device = torch_device(device)
-        # Whether optimisers of torch update all weights in one pass.
-        self.fused_steps = self.device.type in {"cpu", "cuda"}
+        self.fused_steps = self.device.type in {"cpu", "cuda"}  # all weights at once
 
     def normal(self, *shape: int) -> Tensor:
         """Draw first values of weights, on the processor."""

@@ -84,7 +84,8 @@ class AlignmentNetwork(Network):
         gaps: Tensor = model.beta * _centroid_loss(Z_source, Z_target, O_target, batch)
         loss: Tensor = source_loss + (1.0 - model.alpha) * hard + model.alpha * soft
         domain = self._domain_loss((Z_source, Z_target), batch, reversal)
-        return loss + model.gamma * domain + gaps
+        loss = loss + model.gamma * domain
+        return loss + gaps
 
     def _domain_loss(self, Z: Sequence[Tensor], batch: Batch, scale: float) -> Tensor:
         """Return the cross entropy of the discriminator, source rows being ones."""
@@ -158,8 +159,9 @@ class SoftTransferNetwork(Network):
         weights = [truncated_normal(setup, *shape).T for shape in shapes]
         biases = [truncated_normal(setup, n_out) for _, n_out in shapes]
         drawn = [Layer(w, b, setup) for w, b in zip(weights, biases, strict=True)]
-        encoders = (Encoder(*drawn[k : k + 2], TRANSFER_FLOOR) for k in (0, 2))
-        return cls(*encoders, drawn[4])
+        source = Encoder(drawn[0], drawn[1], TRANSFER_FLOOR)
+        target = Encoder(drawn[2], drawn[3], TRANSFER_FLOOR)
+        return cls(source, target, drawn[4])
 
     @classmethod
     def fit_on(cls, setup: TrainingContext, problem: Problem, model: Any) -> Trained:
@@ -263,4 +265,5 @@ class JointNetwork(SoftTransferNetwork):
             marginal = (Z_labelled.mean(dim=0) - Z.mean(dim=0)).square().sum()
             within = marginal + (means - others).square().sum()
         distances = model.beta * across + model.beta * model.target_weight * within
-        return loss + distances + model.second_weight * own_loss
+        total: Tensor = loss + distances + model.second_weight * own_loss
+        return total
