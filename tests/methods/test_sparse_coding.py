@@ -106,6 +106,19 @@ def test_the_search_takes_the_path_of_its_description(gamma: float, cap: int) ->
             np.testing.assert_allclose(found, expected, atol=1e-11)
 
 
+@pytest.mark.parametrize("most", [0, 16])
+def test_signs_that_turn_on_the_way_from_zero_are_followed(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cdspp.methods.pa.MAX_CHANGES", most)
+    for seed in range(12):
+        # Many atoms in few directions and a small shift: coefficients turn.
+        gram, _, h = drawn_search(seed, n_features=6)
+        expected = literal_search(gram + 0.05 * np.eye(14), h, 0.1, 9, None)
+        found = FeatureSignSearch(gram, 0.1, 9).solve(0.05, h)
+        np.testing.assert_allclose(found, expected, atol=1e-11)
+
+
 @pytest.mark.parametrize("warm", [False, True])
 @pytest.mark.parametrize("seed", range(5))
 def test_without_early_stop_the_codes_are_optimal(seed: int, warm: bool) -> None:

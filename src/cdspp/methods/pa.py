@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
+from sklearn import config_context
 from sklearn.linear_model import LogisticRegression
-from sklearn.multiclass import OneVsRestClassifier
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from cdspp.core.errors import MethodFailed
@@ -24,6 +24,8 @@ from cdspp.methods.shared.graphs import heat_kernel_graph
 # stops early for almost every sample, so that its path decides the result.
 CAP_MARGIN = 10
 MAX_STEPS = 1000
+# So many terms cost about as much as a factor afresh.
+MAX_CHANGES = 16
 ZERO = 2.2e-16
 
 
@@ -175,8 +177,8 @@ class PA(base.TransductiveClassifier):
         target = np.vstack([problem.X_labelled, problem.X_unlabelled])
         width = min(problem.X_source.shape[1], target.shape[1])
         n_fitted = None if self.target_axes == "all" else len(problem.X_labelled)
-        source = _narrow(_unit_scale(problem.X_source), width)
-        target = _narrow(_unit_scale(target), width, n_fitted)
+        source = _narrow(problem.X_source, width)
+        target = _narrow(target, width, n_fitted)
         rows = np.vstack([row_normalise(source), row_normalise(target)])
         axes = principal_axes(rows, self.n_components)
         if axes.shape[1] < 2:
@@ -187,15 +189,23 @@ class PA(base.TransductiveClassifier):
         return row_normalise(rows @ axes)
 
     def _classify(self, labelled: Float, y: Int, unlabelled: Float) -> Int:
-        if len(np.unique(y)) < 2:
+        classes = np.unique(y)
+        if len(classes) < 2:
             return np.repeat(y[:1], len(unlabelled))
         options = {"solver": "liblinear", "fit_intercept": False, "tol": 0.01}
-        machine = OneVsRestClassifier(LogisticRegression(C=self.C, **options))
-        return np.asarray(machine.fit(labelled, y).predict(unlabelled))
+        machine = LogisticRegression(C=self.C, **options)
+        # Where scores tie, as `OneVsRestClassifier`: the last class, of two the first.
+        order = classes[::-1] if len(classes) > 2 else classes
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            machines = (machine.fit(labelled, y == code) for code in order)
+            scores = [fitted.decision_function(unlabelled) for fitted in machines]
+        return np.asarray(order[np.argmax(scores, axis=0)])
 
 
 def _narrow(X: Float, width: int, n_fitted: int | None = None) -> Float:
     """Return rows of `width` columns: on principal axes where there were more."""
+    # A power of two, so that no square over- or underflows.
+    X = np.ldexp(X, -np.frexp(np.abs(X).max())[1])
     if X.shape[1] == width:
         return X
     axes = principal_axes(X[:n_fitted], width)
@@ -210,11 +220,6 @@ def _filled(axes: Float, width: int) -> Float:
     return np.hstack([axes, rest * column_signs(rest)])
 
 
-def _unit_scale(X: Float) -> Float:
-    """Return `X` times a power of two, so that no square over- or underflows."""
-    return np.asarray(np.ldexp(X, -np.frexp(np.abs(X).max())[1]))
-
-
 def random_dictionary(n_features: int, n_atoms: int, random: Any) -> Float:
     """Return uniform atoms, centred and of unit length, (n_features, n_atoms)."""
     atoms = random.random((n_features, n_atoms)) - 0.5
@@ -227,17 +232,17 @@ class FeatureSignSearch:
     .. math:: \min_s \tfrac12 s^T (G + c I) s + h^T s + \gamma \lVert s \rVert_1
 
     As soon as more than `cap` coefficients would be active, the search returns what it
-    has. Each step is the published one, but cheaper: the inverse of ``G + c I`` on the
-    active set is bordered when a coefficient enters and deflated when one leaves, as a
-    matrix of full size with zeros elsewhere: no step gathers a submatrix.
+    has. From zero, a coefficient adds a row to a Cholesky factor; signs are tested at
+    the end. From a start, the inverse of ``G + c I`` on the active set is that of an
+    earlier set, and a term of rank one for each coefficient that came or went since.
     """
 
     def __init__(self, gram: Float, gamma: float, cap: int) -> None:
-        self._gram, self._gamma, self._cap = np.asfortranarray(gram), gamma, cap
-        self._inverse = np.zeros(gram.shape, order="F")
-        self._idle = np.ones(len(gram))
-        zeros = (np.zeros(len(gram)) for _ in range(3))
-        self._codes, self._signs, self._gradient = zeros
+        self._gram, self._gamma, self._cap = gram, gamma, cap
+        self._units = np.eye(len(gram))
+        self._rows = np.zeros((min(cap, MAX_STEPS), len(gram)))
+        self._state = np.zeros((3, len(gram)))
+        self._codes, self._signs, self._active = self._state
 
     def solve(self, shift: float, linear: Float, start: Float | None = None) -> Float:
         """Return the codes for a positive `shift` c and `linear` h.
@@ -245,111 +250,124 @@ class FeatureSignSearch:
         The next call overwrites them. Of `start` the first `cap` nonzeros count.
         """
         self._shift, self._linear = shift, linear
-        self._begin(start)
-        optimal = not self._n_active or self._settle()
-        for _ in range(start is not None, MAX_STEPS):
-            if not (optimal and self._activate() and self._n_active <= self._cap):
+        start = np.zeros(len(linear)) if start is None else start
+        kept = start.nonzero()[0][: self._cap]
+        if not len(kept) and self._grow():
+            return self._codes
+        self._state.fill(0.0)
+        self._codes[kept], self._active[kept] = start[kept], 1.0
+        np.sign(self._codes, out=self._signs)
+        self._factorise()
+        target: Float | None = self._minimum()
+        for _ in range(MAX_STEPS):
+            if target is None:
                 break
-            optimal = self._settle()
+            signs = np.sign(target)
+            # All signs as assumed: nothing is crossed on the way to this minimum.
+            if (signs == self._signs).all() or (signs == np.sign(self._codes)).all():
+                self._codes[:], self._signs[:] = target, signs
+                target = self._activate()
+            else:
+                target = self._minimum() if self._search_line(target) else None
         return self._codes
 
-    def _begin(self, start: Float | None) -> None:
-        for array in (self._codes, self._signs, self._inverse):
-            array.fill(0.0)
-        self._idle.fill(1.0)
-        kept = np.flatnonzero(self._codes if start is None else start)[: self._cap]
-        self._n_active = len(kept)
-        if start is None or not len(kept):
-            return
-        self._codes[kept] = start[kept]
-        self._signs[kept] = np.sign(start[kept])
-        self._idle[kept] = 0.0
-        block = self._gram[kept[:, None], kept]
-        block.flat[:: len(kept) + 1] += self._shift
-        factor, failed = linalg.lapack.dpotrf(block.T, overwrite_a=1)
-        if failed:
-            raise MethodFailed("the atoms in use are dependent: raise mu or alpha")
-        half, _ = linalg.lapack.dpotri(factor, overwrite_c=1)
-        half.flat[:: len(kept) + 1] *= 0.5
-        self._inverse[kept[:, None], kept] = half + half.T
-
-    def _activate(self) -> bool:
-        """Let the steepest idle coefficient in, if steep enough; border the inverse."""
-        np.dot(self._gram, self._codes, out=self._gradient)
-        self._gradient += self._linear
-        slopes = np.abs(self._gradient)
-        slopes *= self._idle
-        entering = slopes.argmax()
-        if slopes[entering] < self._gamma:
-            return False
-        self._n_active += 1
-        if self._n_active <= self._cap:
-            self._signs[entering] = -np.sign(self._gradient[entering])
-            self._idle[entering] = 0.0
-            column = self._gram[:, entering]
-            update = self._inverse @ column
-            # The Schur complement is no smaller than the shift but for rounding.
-            left = self._gram[entering, entering] - column @ update
-            update[entering] = -1.0
-            self._rank_one(1.0 / (self._shift + max(left, 0.0)), update)
+    def _grow(self) -> bool:
+        """Let coefficients in from zero; return False if one would change its sign."""
+        # A row is a column of the Cholesky factor, with the idle coefficients below.
+        self._codes.fill(0.0)
+        idle, gradient = np.ones(len(self._codes)), self._linear.copy()
+        entered, signs, forward = list[int](), list[float](), list[float]()
+        for n, row in enumerate(self._rows):
+            slopes = np.abs(gradient) * idle
+            entering = int(slopes.argmax())
+            if slopes[entering] < self._gamma:
+                break
+            slope, before = float(gradient[entering]), self._rows[:n]
+            np.subtract(self._gram[entering], before[:, entering] @ before, out=row)
+            root = math.sqrt(self._shift + max(float(row[entering]), 0.0))
+            row /= root
+            row[entering], idle[entering] = root, 0.0
+            entered.append(entering)
+            signs.append(-math.copysign(1.0, slope))
+            forward.append(-(slope + self._gamma * signs[n]) / root)
+            gradient = linalg.blas.daxpy(row, gradient, a=forward[n])
+        if entered:
+            factor = np.tril(self._rows[: len(entered), entered].T)
+            inverse, _ = linalg.lapack.dtrtri(factor, lower=1)
+            path = np.cumsum(np.array(forward)[:, None] * inverse, axis=0)
+            self._codes[entered] = path[-1]
+            signed = np.tril(np.tile(signs, (len(path), 1)))
+            return np.array_equal(np.sign(path), signed)
         return True
 
-    def _rank_one(self, weight: float, vector: Float) -> None:
-        linalg.blas.dger(weight, vector, vector, a=self._inverse, overwrite_a=1)
+    def _factorise(self) -> None:
+        self._kept = self._active.nonzero()[0]
+        self._changes: list[tuple[float, Float]] = []
+        block = self._gram.take(self._kept, 0).take(self._kept, 1)
+        block.flat[:: len(block) + 1] += self._shift
+        self._factor, failed = linalg.lapack.dpotrf(block.T, overwrite_a=1)
+        if failed:
+            raise MethodFailed("the atoms in use are dependent: raise mu or alpha")
 
-    def _settle(self) -> bool:
-        """Step until the active set is optimal; return False if no step improves."""
-        for _ in range(MAX_STEPS):
-            target = self._inverse @ (self._linear + self._gamma * self._signs)
-            np.negative(target, out=target)
-            # All signs as assumed: nothing is crossed on the way to this minimum.
-            if np.count_nonzero(target * self._signs > 0) == self._n_active:
-                self._codes[:] = target
-                np.sign(target, out=self._signs)
-                return True
-            if np.array_equal(np.sign(target), np.sign(self._codes)):
-                self._codes[:] = target
-                return True
-            if not self._search_line(target):
-                return False
-        return False
+    def _solved(self, values: Float) -> Float:
+        """Return the inverse on the active set times `values`, zero elsewhere."""
+        solved, kept = np.zeros(len(values)), self._kept
+        if len(kept):
+            solved[kept], _ = linalg.lapack.dpotrs(self._factor, values.take(kept))
+        for weight, change in self._changes:
+            solved = linalg.blas.daxpy(change, solved, a=weight * (change @ values))
+        return solved * self._active
+
+    def _minimum(self) -> Float:
+        """Return the minimum on the active set with the signs as assumed."""
+        if len(self._changes) > MAX_CHANGES:
+            self._factorise()
+        return -self._solved(self._linear + self._gamma * self._signs)
+
+    def _activate(self) -> Float | None:
+        """Let the steepest idle coefficient in, if any may; return the minimum."""
+        if np.count_nonzero(self._active) == self._cap:
+            return None
+        gradient = self._gram @ self._codes + self._linear
+        slopes = np.abs(gradient) * (1.0 - self._active)
+        entering = slopes.argmax()
+        if slopes[entering] < self._gamma:
+            return None
+        column, sign = self._gram[entering], -np.sign(gradient[entering])
+        vector = self._solved(column)
+        # The Schur complement is no smaller than the shift but for rounding.
+        weight = 1.0 / (self._shift + max(column[entering] - column @ vector, 0.0))
+        vector[entering] = -1.0
+        self._changes.append((weight, vector))
+        self._active[entering], self._signs[entering] = 1.0, sign
+        step = weight * (gradient[entering] + self._gamma * sign)
+        return np.asarray(self._codes + step * vector)
 
     def _search_line(self, target: Float) -> bool:
         """Move towards `target` while the objective falls; return whether it fell."""
         codes = self._codes
-        direction = target - codes
-        crossing = np.flatnonzero(codes * target < 0)
-        steps = np.append(np.sort(-codes[crossing] / direction[crossing]), 1.0)
+        direction, crossing = target - codes, (codes * target < 0).nonzero()[0]
+        steps = sorted((-codes[crossing] / direction[crossing]).tolist())
         product = self._gram @ direction + self._shift * direction
         curvature = 0.5 * (direction @ product)
         slope = direction @ self._linear + codes @ product
-        norms = np.abs(codes + steps[:, None] * direction).sum(axis=1)
-        values = (curvature * steps + slope) * steps + self._gamma * norms
-        best, step = self._gamma * np.abs(codes).sum(), 0.0
-        may_tie = np.count_nonzero(codes) == self._n_active
-        for candidate, value in zip(steps.tolist(), values.tolist(), strict=True):
+        best, step = self._gamma * linalg.blas.dasum(codes), 0.0
+        may_tie = np.count_nonzero(codes) == np.count_nonzero(self._active)
+        for candidate in [*steps, 1.0]:
+            norm = linalg.blas.dasum(codes + candidate * direction)
+            value = (curvature * candidate + slope) * candidate + self._gamma * norm
             if value > best:
                 break
             if value < best or may_tie:
                 best, step = value, candidate
-        if step == 0.0:
-            return False
-        self._codes[:] = codes + step * direction
-        if step != 1.0:
-            self._drop_zeros()
-        np.sign(self._codes, out=self._signs)
-        return True
-
-    def _drop_zeros(self) -> None:
-        """Let go, and deflate the inverse, where a coefficient has become zero."""
-        for leaving in np.flatnonzero((self._idle == 0) & (np.abs(self._codes) < ZERO)):
-            self._codes[leaving] = 0.0
-            self._idle[leaving] = 1.0
-            self._n_active -= 1
-            column = self._inverse[:, leaving].copy()
-            self._rank_one(-1.0 / column[leaving], column)
-            self._inverse[leaving] = 0.0
-            self._inverse[:, leaving] = 0.0
+        codes += step * direction
+        if 0.0 < step < 1.0:  # a coefficient that is zero leaves the active set
+            for leaving in (np.abs(codes) < ZERO * self._active).nonzero()[0]:
+                column = self._solved(self._units[leaving])
+                codes[leaving] = self._active[leaving] = 0.0
+                self._changes.append((-1.0 / column[leaving], column))
+        np.sign(codes, out=self._signs)
+        return step > 0.0
 
 
 class CodingProblem(NamedTuple):
@@ -369,10 +387,9 @@ class CodingProblem(NamedTuple):
 
     def code(self, dictionary: Float, codes: Float | None = None) -> Float:
         """Return codes (n, n_atoms), each sample once in turn given the others."""
-        shape = len(self.X), dictionary.shape[1]
-        S = np.zeros(shape) if codes is None else codes.copy()
         search = FeatureSignSearch(dictionary.T @ dictionary, self.gamma, self.cap)
         correlations = self.X @ dictionary
+        S = np.zeros(correlations.shape) if codes is None else codes.copy()
         weights = self.alpha * self.graph.data
         shifts = self.alpha * self.graph.sum(axis=1) + self.mu * self.contrast**2
         bounds, neighbours = self.graph.indptr.tolist(), self.graph.indices
@@ -414,16 +431,6 @@ class _DualPoint:
         self.atoms: Float = linalg.cho_solve(factor, products, check_finite=False)
         self.value = float(np.vdot(products, self.atoms) + multipliers.sum())
 
-    def newton_step(self, gradient: Float, free: NDArray[np.bool_]) -> Float:
-        """Return the step of the free multipliers, zero for the others."""
-        atoms = self.atoms[free]
-        hessian = 2.0 * (atoms @ atoms.T) * self.inverse[np.ix_(free, free)]
-        _, solved, failed = linalg.lapack.dposv(hessian, gradient[free])
-        step = np.zeros_like(gradient)
-        # Where rounding leaves no Cholesky factor, the scaled gradient still descends.
-        step[free] = -(gradient[free] / np.diag(hessian) if failed else solved)
-        return step
-
 
 def _dual_atoms(gram: Float, products: Float) -> Float:
     """Return the atoms, as rows, at the minimum of the dual, by projected Newton."""
@@ -436,7 +443,11 @@ def _dual_atoms(gram: Float, products: Float) -> Float:
         free = (point.multipliers > floor) | (gradient <= 0)
         if not free.any() or np.abs(gradient[free]).max() < 1e-9:
             break
-        step = point.newton_step(gradient, free)
+        atoms, step = point.atoms[free], np.zeros_like(gradient)
+        hessian = 2.0 * (atoms @ atoms.T) * point.inverse[np.ix_(free, free)]
+        _, solved, failed = linalg.lapack.dposv(hessian, gradient[free])
+        # Where rounding leaves no Cholesky factor, the scaled gradient still descends.
+        step[free] = -(gradient[free] / np.diag(hessian) if failed else solved)
         for halvings in range(50):
             lower = at(np.maximum(point.multipliers + 0.5**halvings * step, floor))
             expected = gradient @ (lower.multipliers - point.multipliers)

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields
-from functools import cache
 from numbers import Integral
 from typing import Any
 
@@ -33,6 +32,7 @@ log = logging.getLogger(__name__)
 
 FIRST_SCALE = 0.01
 PROGRESS_SECONDS = 30.0
+IS_INTEL = "Intel" in hardware()["processor"]
 # A last loss above SPIKE medians of the last USUAL_OVER losses is no noise.
 SPIKE, USUAL_OVER = 1.5, 100
 
@@ -50,11 +50,7 @@ class TrainingContext:
         self.generator = torch.Generator(device="cpu").manual_seed(int(seed))
         self.dtype = torch.float64 if double else torch.float32
         self.device: torch.device = torch_device(device)
-
-    @property
-    def fused_steps(self) -> bool:
-        """Return whether optimisers of torch update all weights in one pass here."""
-        return self.device.type in {"cpu", "cuda"}
+        self.fused_steps = self.device.type in {"cpu", "cuda"}  # all weights at once
 
     def normal(self, *shape: int) -> Tensor:
         """Draw first values of weights, on the processor."""
@@ -97,12 +93,7 @@ def to_mkldnn(X: Tensor) -> Tensor:
     """Return rows as oneDNN takes them, where it does."""
     fits = X.device.type == "cpu" and X.dtype == torch.float32 and not X.is_mkldnn
     available = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
-    return X.to_mkldnn() if fits and available and not _is_intel() else X
-
-
-@cache
-def _is_intel() -> bool:
-    return "Intel" in hardware()["processor"]
+    return X.to_mkldnn() if fits and available and not IS_INTEL else X
 
 
 class Batch:
@@ -114,6 +105,9 @@ class Batch:
         self.X_target = to_mkldnn(setup.place(target))
         self.Y_source = setup.place(np.eye(problem.n_classes)[problem.y_source])
         self.Y_labelled = setup.place(np.eye(problem.n_classes)[problem.y_labelled])
+        self.Y = torch.cat([self.Y_source, self.Y_labelled])
+        sizes = len(problem.y_source), len(target)
+        self.is_source = setup.place(np.repeat([1.0, 0.0], sizes))
 
 
 def class_means(Y: Tensor, Z: Tensor) -> Tensor:

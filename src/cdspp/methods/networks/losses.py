@@ -83,20 +83,18 @@ class AlignmentNetwork(Network):
         soft = -(expected * layers.class_means(batch.Y_labelled, logarithms)).sum()
         gaps: Tensor = model.beta * _centroid_loss(Z_source, Z_target, O_target, batch)
         loss: Tensor = source_loss + (1.0 - model.alpha) * hard + model.alpha * soft
-        domain: Tensor = model.gamma * self._domain_loss(Z_source, Z_target, reversal)
-        return loss + domain + gaps
+        domain = self._domain_loss((Z_source, Z_target), batch, reversal)
+        loss = loss + model.gamma * domain
+        return loss + gaps
 
-    def _domain_loss(self, Z_source: Tensor, Z_target: Tensor, scale: float) -> Tensor:
+    def _domain_loss(self, Z: Sequence[Tensor], batch: Batch, scale: float) -> Tensor:
         """Return the cross entropy of the discriminator, source rows being ones."""
-        codes = Z_source, Z_target
         weight, bias = self.discriminator.weight[0], self.discriminator.bias
-        fixed = torch.cat([Z.detach() @ weight for Z in codes])
-        moving = torch.cat([Z @ weight.detach() for Z in codes])
+        fixed = torch.cat([part.detach() @ weight for part in Z])
+        moving = torch.cat([part @ weight.detach() for part in Z])
         # The second term is zero, with the gradient of -scale * Z.
         logits = fixed + bias - scale * (moving - moving.detach())
-        is_source = torch.arange(len(logits), device=logits.device) < len(Z_source)
-        truth = is_source.to(logits.dtype)
-        return functional.binary_cross_entropy_with_logits(logits, truth)
+        return functional.binary_cross_entropy_with_logits(logits, batch.is_source)
 
 
 def _centroid_loss(
@@ -190,12 +188,11 @@ class SoftTransferNetwork(Network):
 
     def loss(self, batch: Batch, iteration: int, model: Any) -> Tensor:
         """Return the loss without the regulariser."""
-        labelled = torch.cat([batch.Y_source, batch.Y_labelled])
         Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
         logits = self.classifier(torch.cat([Z_source, Z_target]))
         log_probabilities = logits.log_softmax(dim=1)
-        fit = layers.cross_entropy(log_probabilities[: len(labelled)], labelled)
-        softly = iteration / model.max_iter * log_probabilities[len(labelled) :].exp()
+        fit = layers.cross_entropy(log_probabilities[: len(batch.Y)], batch.Y)
+        softly = iteration / model.max_iter * log_probabilities[len(batch.Y) :].exp()
         gaps: Tensor = model.beta * mean_gaps(Z_source, Z_target, softly, batch)
         return fit + gaps
 
@@ -251,11 +248,10 @@ class JointNetwork(SoftTransferNetwork):
         Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
         first = self.classifier(torch.cat([Z_source, Z_target])).log_softmax(dim=1)
         second = self.second(Z_target).log_softmax(dim=1)
-        labelled = torch.cat([batch.Y_source, batch.Y_labelled])
-        loss = layers.cross_entropy(first[: len(labelled)], labelled)
+        loss = layers.cross_entropy(first[: len(batch.Y)], batch.Y)
         own_loss = layers.cross_entropy(second[:n_labelled], batch.Y_labelled)
         Z_labelled, Z = Z_target[:n_labelled], Z_target[n_labelled:]
-        P_first, P_second = first[len(labelled) :].exp(), second[n_labelled:].exp()
+        P_first, P_second = first[len(batch.Y) :].exp(), second[n_labelled:].exp()
         by_second = P_second.max(dim=1).values.topk(n_selected).indices
         by_first = P_first.max(dim=1).values.topk(n_selected).indices
         target = torch.cat([Z_labelled, Z[by_second]])

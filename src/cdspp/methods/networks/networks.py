@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from cdspp.core.discovery import defaults_of
+from cdspp.core.errors import to_install
 from cdspp.methods import base
 from cdspp.methods.base import Float, Iteration, Problem
 from cdspp.methods.networks.trained import Trained, rows_cost_less
@@ -80,11 +81,8 @@ class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
         problem.require_every_class(self.classes_)
         if importlib.util.find_spec("torch") is None:
-            raise ModuleNotFoundError(
-                f"{type(self).__name__} needs torch, which is not installed: "
-                "pip install 'cdspp[networks]'",
-                name="torch",
-            )
+            text = to_install("torch", type(self).__name__)
+            raise ModuleNotFoundError(text, name="torch")
         from cdspp.methods.networks import layers, losses
 
         network, prepared = getattr(losses, self._network), self._prepare(problem)
