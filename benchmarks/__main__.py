@@ -23,6 +23,7 @@ from benchmarks.geometry import bench_geometry, geometry_table
 from benchmarks.geometry_figure import draw_geometry
 from benchmarks.methods import bench_methods, methods_table
 from benchmarks.networks import bench_networks, networks_table
+from benchmarks.order import bench_order, order_table, write_shares
 from benchmarks.precision import bench_precision, precision_table
 from benchmarks.results import write_numbers
 from benchmarks.scale import bench_scale, scale_table
@@ -160,6 +161,12 @@ def _precision(arguments: argparse.Namespace) -> str:
     return precision_table(bench_precision(arguments.study, progress))
 
 
+def _order(arguments: argparse.Namespace) -> str:
+    shares = bench_order(arguments.method, draws=arguments.draws, progress=progress)
+    write_shares(shares, arguments.output)
+    return order_table(shares)
+
+
 def _results(arguments: argparse.Namespace) -> str:
     written = [write_numbers(each, arguments.output) for each in arguments.study]
     return "".join(f"wrote {path}\n" for path in written)
@@ -210,6 +217,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_bridges(what)
     _add_results(what)
     _add_scale(what)
+    _add_order(what)
     text = "readers of tables, on files as people have them"
     add_command(what, "tables", _tables, text, _help("tables"))
     text = "the tables of most measurements, below each other"
@@ -349,6 +357,14 @@ def _add_scale(what: Any) -> None:
         help="where the file of rows lies while it runs; the system's by default",
     )
     _add_output(scale)
+
+
+def _add_order(what: Any) -> None:
+    text = "what the order of rows and the names of classes change"
+    order = add_command(what, "order", _order, text, _help("order"))
+    order.add_argument("method", nargs="*", metavar="METHOD", help="all by default")
+    _add_number(order, "--draws", 3, "draws of labelled rows")
+    _add_output(order, "docs")
 
 
 def _add_output(command: argparse.ArgumentParser, default: str = ".") -> None:

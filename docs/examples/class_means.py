@@ -30,7 +30,8 @@ class ClassMeans(HeterogeneousClassifier):
 
     Notes
     -----
-    Cost O(n C d) for n target rows of d features and C classes.
+    Cost O(n C d) for n target rows of d features and C classes. A class of one domain
+    only is predicted if it is the target's, never if it is the source's.
 
     References
     ----------

@@ -95,7 +95,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     """Base class of all methods: validation, label codes, transduction, prediction.
 
     A subclass has an `identifier`, a `display_name`, `_fit_problem` and
-    `_predict_codes`, and only sees class codes.
+    `_predict_codes`, and only sees class codes. Unless its page says so, neither the
+    order of the rows nor the names of the classes change its labels.
 
     Attributes
     ----------

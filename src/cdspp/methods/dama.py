@@ -76,7 +76,11 @@ class DAMASup(SubspaceRecogniser):
     regulariser and the nearest normalised class mean of centred rows of unit length,
     and set ``mu = 0.1``; `alpha` and the dimension are those of their own method. The
     width of the graph's kernel, which they estimate on at most 3000 random rows, is
-    here the mean of all distances, so that nothing is random.
+    here the mean of all distances, so that nothing is random. A class of one domain
+    only has a mean in the subspace and may be predicted, though nothing ties it to the
+    other domain; large classes weigh more in the projection, none in the labels. Two
+    halves of a source, given as two sources, have projections of their own, which
+    changes 2 % of the labels of the embedded digits.
 
     References
     ----------
@@ -171,7 +175,8 @@ class DAMA(DAMASup):
     -----
     With n target rows in all, labelled or not, O(n^2 d) for the graph and O(n d^2) for
     its quadratic form. The eigenproblem has the size of the labelled rows of both
-    domains, where these are few.
+    domains, where these are few. A class of one domain only is treated as in `DAMASup`;
+    two halves of a source change 0.8 % of the labels of the embedded digits.
     """
 
     identifier = "dama"
@@ -196,7 +201,9 @@ class DAMAPlus(DAMASup):
     Notes
     -----
     The neighbour graph of an iteration covers the labelled rows and those
-    pseudo-labelled in it. What rests on the source alone is computed once.
+    pseudo-labelled in it. What rests on the source alone is computed once. A class of
+    one domain only is treated as in `DAMASup`; two halves of a source change 4 % of the
+    labels of the embedded digits.
     """
 
     identifier = "dama-plus"

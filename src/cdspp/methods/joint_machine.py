@@ -110,7 +110,8 @@ class SharedColumns(JointMachine):
     descent by rows where they are fewer than the features, else Newton's method with a
     trust region; sparse rows stay sparse. Without a source every column is shared. A
     column counts as it is given: bring both domains to one unit, and scale shared
-    columns alike.
+    columns alike. A class of one domain only trains its machine there and may be
+    predicted; each row of a domain counts alike, so that large classes weigh more.
 
     References
     ----------
@@ -166,7 +167,7 @@ class SharedColumnsPlus(SharedColumns):
     `SharedColumns` with two additions: the other columns of the target take part,
     with zeros in the source; and the machine is fitted `max_iter` times. After
     iteration k it takes the share ``k / max_iter`` of its predictions, the most
-    confident of each class, as labels.
+    confident of each class, as labels. A class of one domain only: as `SharedColumns`.
 
     Parameters
     ----------
@@ -199,7 +200,7 @@ class EasyAdapt(SharedColumns):
     source alone, for the target alone. A source row ``x`` becomes ``(x, x, 0, 0)``, a
     target row with own columns ``z`` becomes ``(x, 0, x, z)``, so that a column may
     have another meaning in either domain. Parameters and attributes are those of
-    `SharedColumns`.
+    `SharedColumns`, as is the treatment of a class of one domain only.
 
     References
     ----------
@@ -272,7 +273,8 @@ class PairedMap(JointMachine):
     Notes
     -----
     Cost O(nnz k) for k components of sparse rows, which are never made dense, and
-    O(m k^2) for m pairs. Without a source the map is the identity.
+    O(m k^2) for m pairs. Without a source the map is the identity. A class of one
+    domain only is treated as in `SharedColumns`, and mapped by the pairs.
 
     References
     ----------
@@ -352,6 +354,8 @@ class PairedMap(JointMachine):
 class PairedMapPlus(PairedMap):
     """The paired map with selective pseudo-labels on the unlabelled target rows.
 
+    A class of one domain only is treated as in `PairedMap`.
+
     Parameters
     ----------
     C, n_components
@@ -375,7 +379,7 @@ class Procrustes(PairedMap):
 
     As `PairedMap`, whose parameters and attributes it has, with an orthogonal map in
     place of the ridge regression and a penalty of zero, in as many directions as the
-    pairs span and both domains have:
+    pairs span and both domains have; a class of one domain only is treated as there:
 
     .. math::
 

@@ -86,8 +86,11 @@ class PA(base.TransductiveClassifier):
     own axes, on which the two cannot be compared. The bandwidth of the graph is the
     mean of all distances, not of a random part. The rows must differ in two directions
     or more: a dictionary of centred atoms has none otherwise. With barely more than ten
-    the codes have next to no coefficients and the labels are poor. A class without a
-    labelled target row is never predicted; without unlabelled rows nothing is coded.
+    the codes have next to no coefficients and the labels are poor. A class of one
+    domain only is predicted if it is the target's, never if it is the source's, whose
+    labels play no part. Each sample is coded given those before it, as in the released
+    code, so that another order of the rows changes 3 % of the labels of the embedded
+    digits; another seed changes 6 %. Without unlabelled rows nothing is coded.
 
     References
     ----------

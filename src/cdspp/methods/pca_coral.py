@@ -45,7 +45,8 @@ class PCACoral(base.ConfidentClassifier):
     Only the order of the variances ties component k of one domain to that of the other,
     and its sign is arbitrary: this row tests the advice. The papers on CORAL have equal
     features, so no printed results can be compared, and the defaults are this package's
-    own. Cost O(n d min(n, d)) a domain.
+    own. Cost O(n d min(n, d)) a domain. A class of one domain only trains a machine and
+    may be predicted; each row counts once, so that large classes weigh more.
 
     References
     ----------

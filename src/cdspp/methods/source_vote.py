@@ -35,7 +35,8 @@ class SourceVote(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Cost: that of the method for each source. `CDSPP` takes several in one problem.
+    Cost: that of the method for each source. `CDSPP` takes several in one problem. Two
+    halves of a source are two fits to half of its rows: another problem than the whole.
 
     Examples
     --------

@@ -48,7 +48,10 @@ class SVMT(base.HeterogeneousClassifier):
     LIBSVM's own five folds, alike for each binary problem, and its probabilities equal
     LIBSVM's. With three rows per class they are noisy, since other folds would move the
     accuracy by points, and with one row per class useless: a fold without positive rows
-    inverts the sigmoid. A class without a labelled target row is never predicted.
+    inverts the sigmoid; another order of the rows draws other folds. With ``ovo`` other
+    names of the classes change 2 % of the labels of the embedded digits, since ties go
+    to the first class, as in LIBSVM. A class of one domain only is predicted if it is
+    the target's, never if it is the source's, which plays no part.
 
     References
     ----------

@@ -188,7 +188,10 @@ class CDLSSup(SubspaceMethod):
     rows only, hence at most one less than these. The released code has no supervised
     program; this one joins parts of it: an uncentred projection and a nu-SVC with
     weights of rows. `fit` raises `MethodFailed` where no margin separates two classes,
-    and where a class lacks a source row or a labelled target row.
+    and for a class of one domain only, without a source row or a labelled target row;
+    classes count alike in the terms of classes, whatever their shares. Other names of
+    the classes change 1 % of the labels of the embedded digits: ties of votes go to the
+    first class, as in LIBSVM.
 
     References
     ----------
@@ -328,7 +331,9 @@ class CDLS(CDLSSup):
     from the first iteration on, as in the released code, although the paper describes a
     start from `CDLSSup`. Pairs are weighted linearly in the landmark weights. From the
     second iteration on the source weighs `delta` times as much in the machine:
-    ``delta=1`` is better on some data.
+    ``delta=1`` is better on some data. A class of one domain only is refused as in
+    `CDLSSup`. Other names of the classes change 2 % of the labels of the embedded
+    digits, by ties as there.
     """
 
     identifier = "cdls"

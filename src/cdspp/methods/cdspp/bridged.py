@@ -36,8 +36,9 @@ class CDSPPBridge(CDSPP):
     The second makes each pair a class of its own: one more column in the class sums of
     both domains. Iterations of selective pseudo-labelling, and attributes, as in
     `CDSPP`, which gives the same fit where there is no bridge; the bridge is this
-    project's own. `SharedColumnsPlus`, a linear machine on the shared columns, is
-    simpler and mostly as good.
+    project's own. A class of one domain only is treated as in `CDSPPSup`, but the
+    bridge ties it to the other domain. `SharedColumnsPlus`, a linear machine on the
+    shared columns, is simpler and mostly as good.
 
     Parameters
     ----------

@@ -151,7 +151,7 @@ class COOT(PlanClassifier):
     an exact plan of the features and ``beta`` 100; the defaults here are this package's
     own, but for `max_iter`. With rows and options as here it gave the 50 unlabelled
     rows of a problem (CaffeNet of DSLR to GoogLeNet of Webcam) the classes that `COOT`
-    gives.
+    gives. A class of one domain only makes `fit` raise `MethodFailed`.
 
     References
     ----------
@@ -261,7 +261,8 @@ class SemiRelaxedFGW(PlanClassifier):
     (photographs, default options). Labels by one more step for every row, as in the
     version before, were up to 8 points more accurate on photographs at the default, and
     22 to 38 points less at 0.1. The paper has graphs alone: no printed results can
-    be compared, and of all options the defaults are this package's own.
+    be compared, and of all options the defaults are this package's own. Class shares
+    may differ, but a class of one domain only makes `fit` raise `MethodFailed`.
 
     References
     ----------
