@@ -200,9 +200,8 @@ class SoftTransferNetwork(Network):
 
         def loss(iteration: int) -> Tensor:
             correct_epsilon(optimiser, iteration)
-            return network.loss(batch, iteration, model) + model.tau * penalty(
-                network.layers
-            )
+            weighted: Tensor = model.tau * penalty(network.layers)
+            return network.loss(batch, iteration, model) + weighted
 
         return network.trained(layers.train(loss, optimiser, model.max_iter))
 
@@ -304,6 +303,7 @@ def fit_target_network(
         correct_epsilon(optimiser, iteration)
         scores = layers.product(hidden(rows), output.weight, output.bias)
         entropy = layers.cross_entropy(scores.log_softmax(dim=1), Y)
-        return entropy + model.tau * penalty([hidden, output])
+        weighted: Tensor = model.tau * penalty([hidden, output])
+        return entropy + weighted
 
     return hidden, output, layers.train(loss, optimiser, model.max_iter)

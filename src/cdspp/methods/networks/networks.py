@@ -375,7 +375,12 @@ class NNT(base.ConfidentClassifier):
         Number of iterations, of which the last one counts.
     device : str, default="auto"
     random_state : int, RandomState or None, default=None
-        As in `STN`, as is the attribute `loss_curve_`.
+        As in `STN`.
+
+    Attributes
+    ----------
+    loss_curve_ : list of float
+        Loss before each iteration, with the regulariser.
 
     Notes
     -----
@@ -422,7 +427,7 @@ class NNT(base.ConfidentClassifier):
     def cost(cls, size: Any, n_components: int = 256) -> tuple[float, float]:
         """Estimate the seconds of a fit, and its MB in addition to the data."""
         trained = size.d_target * n_components
-        iteration = 0.0004 + (5.7e-12 * 4 * size.n_labelled + 3.4e-9) * trained
+        iteration = 0.0003 + (2.3e-11 * size.n_labelled + 1.2e-9) * trained
         return 1.0 + 500 * iteration, 16e-6 * trained
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:

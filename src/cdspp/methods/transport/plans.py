@@ -269,6 +269,12 @@ class UCOOT(COOT):
         "relaxation": [base.POSITIVE],
     }
 
+    @classmethod
+    def cost(cls, size: Any) -> tuple[float, float]:
+        """Estimate the seconds of a fit, and its MB in addition to the data."""
+        seconds, megabytes = super().cost(size)
+        return seconds + 2e-6 * size.n_source * size.n_target, megabytes
+
     def _fit_plan(self, problem: Problem, X: Float) -> None:
         module = transport_library("ot.gromov")
         self._source = _scaled(problem.X_source)
