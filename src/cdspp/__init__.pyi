@@ -21,6 +21,7 @@ from cdspp.methods.ddacl.ddacl import DDACL as DDACL
 from cdspp.methods.hfa.hfa import HFA as HFA
 from cdspp.methods.hfa.shfa import SHFA as SHFA
 from cdspp.methods.joint_machine import EasyAdapt as EasyAdapt
+from cdspp.methods.joint_machine import EasyAdaptPlus as EasyAdaptPlus
 from cdspp.methods.joint_machine import PairedMap as PairedMap
 from cdspp.methods.joint_machine import PairedMapPlus as PairedMapPlus
 from cdspp.methods.joint_machine import Procrustes as Procrustes
@@ -33,6 +34,7 @@ from cdspp.methods.labels import labelled_accuracy as labelled_accuracy
 from cdspp.methods.model_file import load_model as load_model
 from cdspp.methods.model_file import save_model as save_model
 from cdspp.methods.networks.networks import JMEA as JMEA
+from cdspp.methods.networks.networks import NNT as NNT
 from cdspp.methods.networks.networks import SSAN as SSAN
 from cdspp.methods.networks.networks import STN as STN
 from cdspp.methods.pa import PA as PA
@@ -44,6 +46,7 @@ from cdspp.methods.transport.kpg_rl import KPGRL as KPGRL
 from cdspp.methods.transport.kpg_rl import KPGRLGW as KPGRLGW
 from cdspp.methods.transport.kpg_rl import KPGRLKP as KPGRLKP
 from cdspp.methods.transport.plans import COOT as COOT
+from cdspp.methods.transport.plans import UCOOT as UCOOT
 from cdspp.methods.transport.plans import (
     SemiRelaxedFGW as SemiRelaxedFGW,
 )

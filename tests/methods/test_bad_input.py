@@ -28,7 +28,7 @@ from cdspp.methods.problem import scale_domains
 
 COMPLETE = (
     *("cdls", "cdls-sup", "coot", "ddacl", "jmea", "semi-relaxed-fgw"),
-    *("ssan", "stn"),
+    *("ssan", "stn", "ucoot"),
 )
 MARGIN = ("cdls", "cdls-sup")
 PRODUCTS = ("svm-t raw", "svm-t platt raw", "svm-t decision raw")
@@ -40,7 +40,7 @@ ONE_DIRECTION = {"pa": "differ.*directions"}
 ONE_ROW = dict.fromkeys(EQUAL, "rows.*domain")
 OVERFLOW = dict.fromkeys((*EQUAL, *PRODUCTS), "overflow")
 # These label by the labels of target rows only.
-TARGET_LABELS = ("pa", "svm-t", "target-only")
+TARGET_LABELS = ("nn-t", "pa", "svm-t", "target-only")
 
 
 def any_class(refused: Mapping[str, str]) -> Mapping[str, str]:

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.optimize import minimize
 from sklearn.svm import LinearSVC
 
 from cdspp import SourceDomain, make
 from cdspp.core.linalg import row_normalise
 from cdspp.methods.joint_machine import PENALTIES, ridge_map
 
-COLUMNS = ("shared-columns", "shared-columns-plus", "easy-adapt")
+MACHINES = ("shared-columns", "shared-columns-plus", "easy-adapt")
+COLUMNS = (*MACHINES, "easy-adapt-plus")
 MAPS = ("paired-map", "paired-map-plus", "procrustes")
 SHARED = [(0, 5), (3, 1), (4, 2), (7, 0)]
 
@@ -145,7 +147,7 @@ def naive_joint_rows(method: str) -> tuple[np.ndarray, np.ndarray]:
     return row_normalise(source), row_normalise(target)
 
 
-@pytest.mark.parametrize("method", COLUMNS)
+@pytest.mark.parametrize("method", MACHINES)
 def test_the_machine_is_that_of_the_definition(method: str) -> None:
     source, target = naive_joint_rows(method)
     known = PROBLEM.y != -1
@@ -159,6 +161,69 @@ def test_the_machine_is_that_of_the_definition(method: str) -> None:
     PROBLEM.accuracy(model)
     expected = naive.predict(target[~known])
     np.testing.assert_array_equal(model.transduction_[~known], expected)
+
+
+def hypotheses(weight: float, width: int) -> np.ndarray:
+    """Minimise the objective of EasyAdapt++ for each class, by a general method."""
+    source, target = naive_joint_rows("easy-adapt")
+    known, k = PROBLEM.y != -1, len(SHARED)
+    rows = np.vstack([source, target[known]])
+    rows = np.hstack([rows, np.ones((len(rows), 1))])
+    shared, own = target[~known][:, :k], target[~known][:, 3 * k :]
+    apart = np.hstack([0 * shared, shared, -shared, -own, 0 * shared[:, :1]])
+    apart[:, :-1] = row_normalise(apart[:, :-1])
+    weights = np.r_[np.ones(80), np.full(4, 80 / 4 / 4)]
+    labels = np.r_[PROBLEM.y_source, PROBLEM.y[known]]
+
+    def objective(w: np.ndarray, signs: np.ndarray) -> float:
+        missing = np.maximum(0, 1 - signs * (rows @ w))
+        both = [np.maximum(0, 1 - sign * (apart @ w)) for sign in (1, -1)]
+        loss = weights @ missing**2 + weight * sum((m**2).sum() for m in both)
+        return float(w @ w / 2 + loss)
+
+    return np.array(
+        [
+            minimize(
+                objective,
+                np.zeros(width),
+                args=(np.where(labels == c, 1, -1),),
+                options={"gtol": 1e-6},
+            ).x
+            for c in range(4)
+        ]
+    )
+
+
+@pytest.mark.parametrize("weight", [0.3, 3.0])
+def test_easy_adapt_plus_minimises_its_objective(weight: float) -> None:
+    model = make("easy-adapt-plus", unlabelled_weight=weight)
+    PROBLEM.accuracy(model)
+    machine = model._machine
+    found = np.vstack([machine.weights, machine.intercepts]).T
+    np.testing.assert_allclose(found, hypotheses(weight, found.shape[1]), atol=3e-3)
+
+
+def test_unlabelled_rows_that_weigh_nothing_leave_easy_adapt() -> None:
+    plain, plus = make("easy-adapt"), make("easy-adapt-plus", unlabelled_weight=1e-9)
+    for model in (plain, plus):
+        PROBLEM.accuracy(model)
+    expected = plain.predict_proba(PROBLEM.X)
+    np.testing.assert_allclose(plus.predict_proba(PROBLEM.X), expected, atol=1e-3)
+
+
+def test_the_hypotheses_of_both_domains_agree_on_unlabelled_rows() -> None:
+    """The more the heavier these rows: by their difference under the machine."""
+    source, target = naive_joint_rows("easy-adapt")
+    k = len(SHARED)
+    rows = target[PROBLEM.y == -1]
+    shared = rows[:, :k]
+    apart = np.hstack([0 * shared, shared, -shared, -rows[:, 3 * k :]])
+    sizes = []
+    for weight in (1e-6, 1.0, 100.0):
+        model = make("easy-adapt-plus", unlabelled_weight=weight)
+        PROBLEM.accuracy(model)
+        sizes.append(np.abs(apart @ model._machine.weights).mean())
+    assert sizes[0] > 2 * sizes[1] > 4 * sizes[2]
 
 
 @pytest.mark.parametrize("noise", [0.5, 1.0, 2.0, 3.0])

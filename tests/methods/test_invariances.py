@@ -91,7 +91,8 @@ class Promise(NamedTuple):
 
 
 PROJECTIONS = ("cdspp", "cdspp-sup", "target-only", "dama", "dama-sup", "dama-plus")
-COLUMNS = ("easy-adapt", "shared-columns", "shared-columns-plus")
+COLUMNS = ("easy-adapt", "easy-adapt-plus", "shared-columns", "shared-columns-plus")
+CO_PLANS = ("coot", "ucoot")
 MAPS = ("paired-map", "paired-map-plus", "procrustes")
 NETWORK: Mapping[str, Any] = {"n_components": 16, "max_iter": 8, "device": "cpu"}
 CODER: Mapping[str, Any] = {"n_atoms": 40, "max_iter": 4}
@@ -112,7 +113,7 @@ PROMISES = [
     *(Promise(form, spreads=(0.6,)) for form in ("kpg-rl", "kpg-rl-gw")),
     Promise("kpg-rl-kp", KINDS - {"rotation"}, (0.6,)),
     Promise("pca-coral", ORDER | NAMES | {"padding"}, (0.6,)),
-    Promise("coot", ORDER | SCALES, (0.6,), ("narrow",)),
+    *(Promise(form, ORDER | SCALES, (0.6,), ("narrow",)) for form in CO_PLANS),
     Promise("semi-relaxed-fgw", ORDER | SCALES | {"rotation", "padding"}, (0.6,)),
     Promise("hfa", spreads=(0.4,), options={"max_iter": 4, "svm_tol": 1e-8}),
     Promise("shfa exact", spreads=(0.4,), options={"max_iter": 4}),
@@ -120,6 +121,7 @@ PROMISES = [
         Promise(form, ORDER | SCALES, (0.6,), options=NETWORK, probabilities=1e-4)
         for form in ("stn", "jmea", "ssan")
     ),
+    Promise("nn-t", ORDER | SCALES, (0.6,), probabilities=1e-4),
     Promise("tit", ORDER | NAMES, (0.6,), differing=2),
     Promise("tit", KINDS - ORDER - NAMES, (1.0,), options={"n_components": 5}),
     Promise("pa", KINDS - {"order", "rotation", "lengths"}, (1.0,), ("coded",), CODER),
@@ -143,11 +145,14 @@ NOT_PROMISED: Mapping[str, Mapping[str, str]] = {
     **dict.fromkeys(
         ("cdspp-bridge", *COLUMNS), {"rotation": "columns are shared, not directions"}
     ),
-    "coot": {
-        "rotation": "features are matched one by one",
-        "padding": "each feature takes its share of the mass",
-        "names": TIES,
-    },
+    **dict.fromkeys(
+        CO_PLANS,
+        {
+            "rotation": "features are matched one by one",
+            "padding": "each feature takes its share of the mass",
+            "names": TIES,
+        },
+    ),
     "ddacl": dict.fromkeys(KINDS, STEPS),
     "kpg-rl-kp": {"rotation": "columns are shared, not directions"},
     "pca-coral": {
@@ -161,6 +166,7 @@ NOT_PROMISED: Mapping[str, Mapping[str, str]] = {
         "lengths": "principal axes come before unit length",
     },
     "shfa": dict.fromkeys(KINDS, "LIBSVM stops short of the minimum; see shfa exact"),
+    "nn-t": dict.fromkeys(KINDS - ORDER - SCALES, FIRST_WEIGHTS),
     "stn": dict.fromkeys(KINDS - ORDER - SCALES, FIRST_WEIGHTS),
     "jmea": dict.fromkeys(KINDS - ORDER - SCALES, FIRST_WEIGHTS),
     "ssan": dict.fromkeys(KINDS - ORDER - SCALES, FIRST_WEIGHTS),

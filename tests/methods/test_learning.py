@@ -29,12 +29,14 @@ ABLE: Mapping[str, Mapping[str, Any]] = {
     "jmea": {"n_components": 32, "max_iter": 150},
     "stn": {"n_components": 32, "max_iter": 150},
     "kpg-rl-gw": {"C": 10.0},
+    "nn-t": {"max_iter": 200},
     "svm-t": {"C": 100.0},
 }
 FEW_DIRECTIONS = {"pa": "it uses ten atoms fewer than there are directions"}
 MISLED = dict.fromkeys(
     (
-        *("cdspp-bridge", "easy-adapt", "shared-columns", "shared-columns-plus"),
+        *("cdspp-bridge", "easy-adapt", "easy-adapt-plus"),
+        *("shared-columns", "shared-columns-plus"),
         *("paired-map", "paired-map-plus", "procrustes"),
     ),
     "the bridge of a toy problem says nothing; see test_bridges.py",
@@ -49,9 +51,11 @@ COMPLETE = dict.fromkeys(
 )
 UNTIED = {"pca-coral": "nothing ties components of one domain to those of the other"}
 # Few rows: these plans then find mirrored solutions.
-FEW_TIES = dict.fromkeys(("coot", "semi-relaxed-fgw"), "distances alone tie the rows")
+FEW_TIES = dict.fromkeys(
+    ("coot", "semi-relaxed-fgw", "ucoot"), "distances alone tie the rows"
+)
 BALANCED = dict.fromkeys(
-    ("coot", "kpg-rl", "kpg-rl-gw", "kpg-rl-kp", "semi-relaxed-fgw"),
+    ("coot", "kpg-rl", "kpg-rl-gw", "kpg-rl-kp", "semi-relaxed-fgw", "ucoot"),
     "its plan takes all rows of one domain to the other",
 )
 SEPARATED: Mapping[str, ToyProblem] = {
@@ -66,7 +70,12 @@ SEPARATED: Mapping[str, ToyProblem] = {
 # Their iterations change more than the labels of unlabelled rows.
 ITERATIONS_ANYWAY = {"cdls": 2, "ddacl": 2, "tit": 2}
 # Of the source, where it is not all of it.
-LOOKED_AT = {"svm-t": "nothing", "target-only": "nothing", "pa": "rows"}
+LOOKED_AT = {
+    "nn-t": "nothing",
+    "svm-t": "nothing",
+    "target-only": "nothing",
+    "pa": "rows",
+}
 
 
 def fitted(

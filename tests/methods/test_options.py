@@ -52,6 +52,7 @@ OUT_OF_RANGE: Values = {
     "pca_components": [0],
     "prior": ["oracle"],
     "random_state": ["seed"],
+    "relaxation": [0.0],
     "ridge": [0.0],
     "second_weight": [-1.0],
     "selection": ["none"],
@@ -65,6 +66,7 @@ OUT_OF_RANGE: Values = {
     "temperature": [0.0],
     "tol": [-1e-3],
     "trace_bound": [0.0],
+    "unlabelled_weight": [0.0],
     "weight_decay": [-1.0],
 }
 # Options that have another range in one method.

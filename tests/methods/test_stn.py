@@ -58,7 +58,7 @@ def squared(values: np.ndarray) -> float:
 def test_the_loss_is_that_of_the_plain_formulas(iteration: int) -> None:
     network, batch = tiny_network()
     model = STN(beta=0.4, max_iter=10)
-    found = network.loss(batch, iteration, model) + 0.3 * network.penalty()
+    found = network.loss(batch, iteration, model) + 0.3 * soft.penalty(network.layers)
     expected = plain_loss(network, iteration / 10, 0.4, 0.3)
     assert found.item() == pytest.approx(expected)
 

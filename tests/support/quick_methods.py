@@ -21,9 +21,11 @@ QUICK: Mapping[str, Mapping[str, Any]] = {
     "jmea": {"max_iter": 5},
     "kpg-rl-gw": {"n_steps": 2},
     "semi-relaxed-fgw": {"max_iter": 30},
+    "nn-t": {"max_iter": 20},
     "stn": {"max_iter": 5},
     "ssan": {"max_iter": 10},
     "tit": {"max_iter": 2},
+    "ucoot": {"max_iter": 3},
 }
 
 # Options that lead a method on another path, after the method's identifier.

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from cdspp.methods.base import Float, Problem
+from cdspp.methods.base import Float, Int, Problem
 from cdspp.methods.networks import layers
 from cdspp.methods.networks.layers import (
     Batch,
@@ -143,6 +143,31 @@ def _draw_layers(
     return [(setup.normal(n_out, n_in), setup.normal(n_out)) for n_in, n_out in shapes]
 
 
+def adam(
+    parts: Sequence[Layer | RowLayer], setup: TrainingContext, model: Any
+) -> torch.optim.Adam:
+    """Return Adam for layers, which adds the gradient of the `penalty` itself."""
+    weights, biases = zip(*(part.parameters for part in parts), strict=True)
+    groups = [{"params": weights, "weight_decay": model.tau}, {"params": biases}]
+    return torch.optim.Adam(
+        groups, lr=model.learning_rate, betas=DECAY_RATES, fused=setup.fused_steps
+    )
+
+
+def correct_epsilon(optimiser: torch.optim.Adam, iteration: int) -> None:
+    """Let Adam divide as TensorFlow does: epsilon before the second moment's share."""
+    correction = math.sqrt(1.0 - DECAY_RATES[1] ** (iteration + 1))
+    for group in optimiser.param_groups:
+        group["eps"] = EPSILON / correction
+
+
+@torch.no_grad()
+def penalty(parts: Sequence[Layer | RowLayer]) -> Tensor:
+    """Return half the sum of all squared weights, without a gradient."""
+    norms = [torch.linalg.vector_norm(part.parameters[0]) for part in parts]
+    return torch.stack(norms).square().sum() / 2
+
+
 @dataclass(frozen=True, eq=False)
 class SoftTransferNetwork(Network):
     """The network of STN; a `model` is the estimator whose parameters weigh the loss.
@@ -169,20 +194,12 @@ class SoftTransferNetwork(Network):
         widths = problem.X_source.shape[1], problem.X_labelled.shape[1]
         network = cls.draw((*widths, model.n_components, problem.n_classes), setup)
         batch = Batch(problem, setup)
-        # The optimiser adds the gradient of the regulariser itself.
-        weights, biases = zip(*(w.parameters for w in network.layers), strict=True)
-        groups = [{"params": weights, "weight_decay": model.tau}, {"params": biases}]
-        optimiser = torch.optim.Adam(
-            groups, lr=model.learning_rate, betas=DECAY_RATES, fused=setup.fused_steps
-        )
+        optimiser = adam(network.layers, setup, model)
 
         def loss(iteration: int) -> Tensor:
-            # TensorFlow adds epsilon before it corrects the second moment.
-            correction = math.sqrt(1.0 - DECAY_RATES[1] ** (iteration + 1))
-            for group in optimiser.param_groups:
-                group["eps"] = EPSILON / correction
-            penalty: Tensor = model.tau * network.penalty()
-            return network.loss(batch, iteration, model) + penalty
+            correct_epsilon(optimiser, iteration)
+            weighted: Tensor = model.tau * penalty(network.layers)
+            return network.loss(batch, iteration, model) + weighted
 
         return network.trained(layers.train(loss, optimiser, model.max_iter))
 
@@ -195,12 +212,6 @@ class SoftTransferNetwork(Network):
         softly = iteration / model.max_iter * log_probabilities[len(batch.Y) :].exp()
         gaps: Tensor = model.beta * mean_gaps(Z_source, Z_target, softly, batch)
         return fit + gaps
-
-    @torch.no_grad()
-    def penalty(self) -> Tensor:
-        """Return half the sum of all squared weights, without a gradient."""
-        norms = [torch.linalg.vector_norm(w.parameters[0]) for w in self.layers]
-        return torch.stack(norms).square().sum() / 2
 
 
 def mean_gaps(Z_source: Tensor, Z_target: Tensor, soft: Tensor, batch: Batch) -> Tensor:
@@ -267,3 +278,28 @@ class JointNetwork(SoftTransferNetwork):
         distances = model.beta * across + model.beta * model.target_weight * within
         total: Tensor = loss + distances + model.second_weight * own_loss
         return total
+
+
+def fit_target_network(
+    setup: TrainingContext, X: Float, codes: Int, model: Any
+) -> tuple[Layer, Layer, list[float]]:
+    """Return hidden and output layer of an `NNT`, and the loss before each iteration.
+
+    The output layer is used without its rectifier.
+    """
+    n_classes = int(codes.max()) + 1
+    shapes = (X.shape[1], model.n_components), (model.n_components, n_classes)
+    weights = [truncated_normal(setup, *shape).T for shape in shapes]
+    biases = [truncated_normal(setup, n_out) for _, n_out in shapes]
+    hidden, output = map(Layer, weights, biases, [setup, setup])
+    rows, Y = layers.to_mkldnn(setup.place(X)), setup.place(np.eye(n_classes)[codes])
+    optimiser = adam([hidden, output], setup, model)
+
+    def loss(iteration: int) -> Tensor:
+        correct_epsilon(optimiser, iteration)
+        scores = layers.product(hidden(rows), output.weight, output.bias)
+        entropy = layers.cross_entropy(scores.log_softmax(dim=1), Y)
+        weighted: Tensor = model.tau * penalty([hidden, output])
+        return entropy + weighted
+
+    return hidden, output, layers.train(loss, optimiser, model.max_iter)
