@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -132,3 +133,15 @@ def test_an_input_of_the_same_content_is_the_same(made: str) -> None:
         write_json("fit.json", 1)
     Path(made).unlink()
     write_json("later.json", 1)  # after the job
+
+
+def test_an_edit_while_the_clock_is_late_is_seen(
+    made: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path(made).write_text("x")
+    file, record = os.stat(made).st_ctime_ns, record_path(made)
+    record.write_bytes(record.read_bytes())  # now the younger one
+    assert file <= os.stat(record).st_ctime_ns
+    assert not fault(made)
+    monkeypatch.setattr(time, "time_ns", lambda: file - 10**9)
+    assert "it is not the file" in fault(made)

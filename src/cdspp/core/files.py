@@ -56,6 +56,8 @@ def atomic(file: PathLike) -> Iterator[Path]:
     those of `write_errors`, and StaleJobError in a job whose run has ended.
     """
     target = Path(file)
+    if target.is_symlink():  # which stays, so that both names have the new content
+        target = target.resolve()
     with write_errors(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         for path in target.parent.glob(f".{glob.escape(target.name)}.cdspp-????????-*"):
@@ -112,7 +114,7 @@ def read_json(path: PathLike) -> Any:
         return json.loads(content)
     except OSError as error:
         raise unreadable(path, what, f"{error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         cut = content.startswith((b"{", b"["))
         wrong = f"it is damaged: {error}" if cut else _opening(content)
         raise unreadable(path, what, wrong) from error
@@ -243,9 +245,9 @@ def fault(
 ) -> str:
     """Say how a file is not what its record says, or not as expected; empty if it is.
 
-    A file that is older than its record is not read again, and an input that is gone is
-    not compared. `known` has digests by path, empty ones of files to leave out, and
-    keeps those of inputs from one call to the next.
+    A file that is older than its record is not read again, unless the clock went back,
+    and an input that is gone is not compared. `known` has digests by path, empty ones
+    of files to leave out, and keeps those of inputs from one call to the next.
     """
     wrong = ""
     if record is None:
@@ -255,7 +257,7 @@ def fault(
     digests = {} if known is None else known
     name, beside = os.fspath(path), record_path(path)
     if name not in digests:
-        old = os.stat(path).st_ctime_ns <= beside.stat().st_ctime_ns
+        old = os.stat(path).st_ctime_ns <= beside.stat().st_ctime_ns <= time.time_ns()
         digests[name] = record.sha256 if old else file_digest(path)
     if digests[name] != record.sha256:
         return f"it is not the file that {beside.name} beside it is of"

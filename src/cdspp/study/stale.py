@@ -6,6 +6,7 @@ Without one, as in a copy without hidden files, it takes any file for what it sh
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -61,6 +62,7 @@ BESIDE = ("contents.json", "digests.json", "index.sha256")
 CODE_ONLY = (OTHER_CODE, MADE_BY_OLDER)
 MISSING, FOLLOWS = "not there yet", "a file that it was made of is made again"
 NAMED = 3  # of changed files, in a note
+EMPTY = hashlib.sha256().hexdigest()
 
 
 def file_recipe(study: Study, file: str) -> str:
@@ -332,8 +334,13 @@ def read_digests(root: PathLike) -> ReportDigests:
         raise DataError(f"{fault}. Name a folder such as results/embedded, {run}.")
     if beside.is_file() or not older.is_file():
         try:
-            return ReportDigests(**read_json(beside))
-        except TypeError as error:
+            found = ReportDigests(**read_json(beside))
+            texts = [found.page, *found.files, *found.files.values()]
+            sound = all(isinstance(text, str) for text in texts)
+            if sound and isinstance(found.configuration, dict):
+                return found
+            raise TypeError("values of another type")
+        except (AttributeError, TypeError) as error:
             what = "the digests of a report"
             raise unreadable(beside, what, f"it is something else: {error}") from error
     # The release `OLDER` wrote all but the page's own digest on the page.
@@ -381,7 +388,8 @@ def changed_files(root: Path, own: str = "") -> Iterator[tuple[Path, str]]:
             continue
         if not path.is_file():
             yield path, "the report was made of it, but it is gone. Run the study again"
-        elif (found := file_digest(path)) != digest:
+        # A file of the system, named by a stranger, has no size and may have no end.
+        elif (found := file_digest(path) if path.stat().st_size else EMPTY) != digest:
             # What lies elsewhere, predictions of another program, no run makes again.
             remedy = "Run" if name.startswith("..") else "Delete it and run"
             content = f"another content (sha256 {digest[:12]}, now {found[:12]})"
