@@ -129,3 +129,12 @@ def test_a_folder_that_takes_no_run_locks_stops_no_run(
     own = lock_run(tmp_path)
     assert own.stream is None
     assert "cdspp run -- --unlock" in own.note
+
+
+@pytest.mark.usefixtures("locks")
+def test_where_a_disk_keeps_no_run_lock_nobody_says_that_no_run_is_at_work(
+    tmp_path: Path,
+) -> None:
+    [unknown] = read_run_locks(tmp_path)
+    assert unknown.lives is None
+    assert str(unknown) == "a run that left no mark"

@@ -32,7 +32,7 @@ def test_a_total_without_a_label_is_noted(tmp_path: Path, what: str) -> None:
     total = getattr(X, what)(axis=0).round(2)
     rows = table(np.vstack([X, total])).assign(label=[*(["ant", "bee"] * 15), ""])
     [note] = read(tmp_path, rows).notes
-    assert note == f"the last row is the {what} of the others in every column: a total?"
+    assert note == f"the last row is the {what} of the others: a total?"
     rows.iloc[-1, 0] *= 1.1
     assert read(tmp_path, rows).notes == ()
 
@@ -40,9 +40,7 @@ def test_a_total_without_a_label_is_noted(tmp_path: Path, what: str) -> None:
 def test_a_column_that_counts_the_rows_is_noted(tmp_path: Path) -> None:
     rows = table().assign(**{"Unnamed: 0": np.arange(30), "row": np.arange(30) + 7})
     [note] = read(tmp_path, rows).notes
-    assert note.startswith(
-        "Unnamed: 0, row only counts the rows: better left out by --"
-    )
+    assert note.startswith("columns that only count the rows (Unnamed: 0, row): l")
     assert read(tmp_path, rows.iloc[::-1]).notes == ()
     assert read(tmp_path, rows.iloc[:19]).notes == ()  # by chance, in few rows
 

@@ -162,26 +162,21 @@ def _is_own(name: str) -> bool:
 def _source_file(name: str) -> Path | None:
     """Return the file of a module of this package, or of code that is not installed.
 
-    That lies in the folder of the run, or where Python finds it: a package that was
-    installed as editable may change and keep its version.
+    A package that was installed as editable may change and keep its version.
     """
-    own = _is_own(name)
-    folders = [Path(__file__).parents[2] if own else Path.cwd()]
-    if not own and (folder := _edited_folder(name.partition(".")[0])):
-        folders.append(folder)
+    own = Path(__file__).parents[2]
+    folders = [own] if _is_own(name) else [Path.cwd(), *_edited(name.partition(".")[0])]
     paths = (folder.joinpath(*name.split(".")) for folder in folders)
     files = (f for p in paths for f in (p.with_suffix(".py"), p / "__init__.py"))
     return next((file for file in files if file.is_file()), None)
 
 
 @cache
-def _edited_folder(package: str) -> Path | None:
-    """Return the folder of a package, None where it is installed or Python's own."""
-    if package in sys.stdlib_module_names or not (spec := find_spec(package)):
-        return None
-    places = [*(spec.submodule_search_locations or ()), spec.origin or ""]
-    path = Path(places[0])
-    return None if INSTALLED & {*path.parts} else path.parent
+def _edited(package: str) -> list[Path]:
+    """Return where a package is that is neither installed nor Python's own."""
+    spec = None if package in sys.stdlib_module_names else find_spec(package)
+    places = (spec.submodule_search_locations or [spec.origin or ""]) if spec else []
+    return [Path(p).parent for p in places if not INSTALLED & {*Path(p).parts}]
 
 
 @cache

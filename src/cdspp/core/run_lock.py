@@ -128,6 +128,8 @@ def lock_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnRunLock
 def read_run_locks(folder: PathLike = FOLDER) -> list[RunLock]:
     """Return the run locks of living and of killed runs in a folder."""
     paths = sorted(Path(folder, RUNS).glob("*.json"))
+    if not paths and any(Path(folder).glob(LOCKS)):  # of a disk without such locks
+        return [RunLock(Path(folder, LOCKS), "", 0, None, 0.0, {})]
     return [lock for path in paths if (lock := read_run_lock(path))]
 
 

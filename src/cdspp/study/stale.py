@@ -334,11 +334,11 @@ def read_digests(root: PathLike) -> ReportDigests:
         raise DataError(f"{fault}. Name a folder such as results/embedded, {run}.")
     if beside.is_file() or not older.is_file():
         try:
-            found = ReportDigests(**read_json(beside))
-            texts = [found.page, *found.files, *found.files.values()]
+            known = ReportDigests(**read_json(beside))
+            texts = [known.page, *known.files, *known.files.values()]
             sound = all(isinstance(text, str) for text in texts)
-            if sound and isinstance(found.configuration, dict):
-                return found
+            if sound and isinstance(known.configuration, dict):
+                return known
             raise TypeError("values of another type")
         except (AttributeError, TypeError) as error:
             what = "the digests of a report"
