@@ -21,7 +21,12 @@ from cdspp.stages.formats import (
     read_frame,
     write_rows,
 )
-from cdspp.study.stale import changed_note, digests_of_files, write_digests
+from cdspp.study.stale import (
+    changed_note,
+    digests_of_files,
+    edited_outputs,
+    write_digests,
+)
 
 
 @pytest.fixture
@@ -221,7 +226,7 @@ def test_a_report_that_is_cut_short_is_named(study: VerifiedStudy) -> None:
     page = study.root / "report/index.html"
     page.write_text(page.read_text()[:-20])
     named(study, r"index\.html: it is not the page .*cut\. Delete it and run the study")
-    assert f"did not end: {page}. A run remakes" in changed_note(study.root)
+    assert f"did not end: {page}. A run makes" in changed_note(study.root)
 
 
 def test_a_number_that_was_changed_on_the_page_is_named(study: VerifiedStudy) -> None:
@@ -311,3 +316,14 @@ def test_a_run_is_told_in_one_line_what_changed_since_the_report(
     assert told.startswith(f"{len(own)} files changed since the report")
     assert f"did not end: {own[0]}, " in told
     assert told.count(str(study.root)) == min(len(own), 3) + 1
+
+
+def test_a_run_makes_again_what_was_edited_by_hand(study: VerifiedStudy) -> None:
+    files = write_report(study)
+    assert not edited_outputs(study.root)
+    table = next(path for path in files if path.parent.name == "tables")
+    table.write_text("edited")
+    assert edited_outputs(study.root) == {str(table)}
+    page = study.root / "report/index.html"
+    page.with_name("digests.json").unlink()
+    assert edited_outputs(study.root) == {str(page)}

@@ -353,6 +353,15 @@ def read_digests(root: PathLike) -> ReportDigests:
     return ReportDigests(page_digest, configuration, files, OLDER)
 
 
+def edited_outputs(root: Path) -> set[str]:
+    """Return tables and figures that are not those of the report, or the page."""
+    files = {path for path, _ in changed_files(root, f"{root.name}/")}
+    kinds = ("tables", "figures", "timings")
+    found = {str(path) for path in files if path.parent.name in kinds}
+    is_page = any(path.parent.name == "report" for path in files)
+    return {*found, str(root / REPORT_PAGE)} if is_page else found
+
+
 def changed_note(root: Path) -> str:
     """Say which files of ``results/<study>`` changed; what is gone is made again."""
     own = f"{root.name}/"
@@ -362,7 +371,8 @@ def changed_note(root: Path) -> str:
     more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
     changed = f"{counted(len(files), 'file')} changed since the report"
     how = "by hand or by a run that did not end"
-    remedy = f"A run remakes those that you delete; cdspp verify {root} compares all."
+    run = "A run makes tables, figures and page again, and others that you delete"
+    remedy = f"{run}; cdspp verify {root} compares all."
     return f"{changed}, {how}: {', '.join(files[:NAMED])}{more}. {remedy}"
 
 
