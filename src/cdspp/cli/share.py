@@ -180,7 +180,7 @@ def verify_archive(archive: Path, check: Check) -> dict[str, Any]:
             asked = read_json(root.parents[1] / "study.json")
             if not stated.release and asked != stated.configuration:
                 fault = f"{archive}: study.json is not the study that the report is of."
-                content["differences"].append(fault)
+                content["differences"] = [*content["differences"], fault]
     return {**content, "result": f"{checked} {content['result']}"}
 
 

@@ -42,8 +42,9 @@ def read_yaml(path: PathLike) -> Any:
 
 def _n_values(node: yaml.Node | None, known: dict[int, int]) -> int:
     """Count the values of a node, of an anchor as often as it is named."""
-    is_whole = isinstance(node, yaml.ScalarNode) and node.tag.endswith(":int")
-    if is_whole and re.match("[+-]?0[0-7_]|.*:", node.value):
+    if not isinstance(node, yaml.Node):
+        return 1
+    if node.tag.endswith(":int") and re.match("[+-]?0[0-7_]|.*:", str(node.value)):
         fault = f"{node.value} is a number of base 8 or 60 in YAML"
         problem = f"{fault}; write it to the base 10, or in quotes"
         raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)

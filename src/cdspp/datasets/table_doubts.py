@@ -39,7 +39,9 @@ def doubts(
         first = f"record {records[empty[0]]}" if records else f"row {empty[0] + 1}"
         yield f"{counted(len(empty), 'row')} without any number (first: {first})"
     ends = (X[-1] - X[0] == len(X) - 1) & (len(X) >= FEWEST_COUNTED)
-    regular = (j for j in np.flatnonzero(ends) if (np.diff(X[:, j]) == 1).all())
+    regular = (
+        j for j in np.flatnonzero(ends).tolist() if (np.diff(X[:, j]) == 1).all()
+    )
     if count := [names[j] for j in regular]:
         remedy = "leave them out (--drop), unless they are features"
         yield f"columns that only count the rows ({shortened(count)}): {remedy}"
