@@ -354,12 +354,11 @@ def read_digests(root: PathLike) -> ReportDigests:
 
 
 def edited_outputs(root: Path) -> set[str]:
-    """Return tables and figures that are not those of the report, or the page."""
-    files = {path for path, _ in changed_files(root, f"{root.name}/")}
+    """Return tables and figures that are not those of the report, and the page."""
+    files = [path for path, _ in changed_files(root, f"{root.name}/")]
     kinds = ("tables", "figures", "timings")
     found = {str(path) for path in files if path.parent.name in kinds}
-    is_page = any(path.parent.name == "report" for path in files)
-    return {*found, str(root / REPORT_PAGE)} if is_page else found
+    return {*found, str(root / REPORT_PAGE)} if files else found
 
 
 def changed_note(root: Path) -> str:
