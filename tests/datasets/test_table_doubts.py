@@ -96,13 +96,3 @@ def test_letters_of_either_form_are_one_name_of_a_column(tmp_path: Path) -> None
         path.write_text(unicodedata.normalize(form, "label,größe\nant,1\n"))
         names |= {*read_domain(path).features}
     assert len(names) == 1
-
-
-def test_hidden_rows_of_a_sheet_are_noted(tmp_path: Path) -> None:
-    openpyxl = pytest.importorskip("openpyxl")
-    table().to_excel(tmp_path / "book.xlsx", index=False)
-    book = openpyxl.load_workbook(tmp_path / "book.xlsx")
-    for number in range(4, 9):
-        book.active.row_dimensions[number].hidden = True
-    book.save(tmp_path / "book.xlsx")
-    assert read_domain(tmp_path / "book.xlsx").doubts == ("5 hidden rows read, too",)

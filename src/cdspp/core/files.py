@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import socket
 import tempfile
 import time
@@ -42,6 +43,9 @@ BROKEN = (
 )
 HOST = f"{zlib.crc32(socket.gethostname().encode()):08x}"
 A_MOMENT, A_DAY = 1.0, 86400.0  # seconds: longer than a new file is without its lock
+
+# The folder of a job that takes its files from storage, above data and results.
+STORED = re.compile(r"\A\.snakemake/storage/.*/(?=(?:data|results)/)")
 
 _KINDS: dict[str, type] = {}  # of `storable`, by name
 _FORMER = {"Round": "Iteration"}  # names in models of release 0.2
@@ -296,6 +300,9 @@ def _find_record(path: PathLike) -> tuple[Record | None, str]:
         return None, NO_RECORD
     if [type(part) for part in record[:5]] != [str, str, dict, str, dict]:
         return None, NO_RECORD
+    if not STORED.match(os.fspath(path)):  # a copy, or what no storage ever held
+        inputs = {STORED.sub("", name): sha for name, sha in record.inputs.items()}
+        record = record._replace(file=STORED.sub("", record.file), inputs=inputs)
     # The older release sealed records of fits alone.
     if seal != content_digest(content) and (seal or not record.release):
         return None, CHANGED_RECORD

@@ -196,7 +196,8 @@ def read_domain(
             raise DataError("expected rows of features, found none.")
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
-    found = tuple(doubts(rows.X, rows.features, rows.records))
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = tuple(doubts(rows.X, rows.features, rows.records))
     note = getattr(content, "attrs", {}).get("note")
     every = (note, *found) if note else found
     return replace(rows, notes=(*rows.notes, *found), doubts=every)
