@@ -46,7 +46,7 @@ def doubts(
         remedy = "leave them out (--drop), unless they are features"
         yield f"columns that only count the rows ({shortened(count)}): {remedy}"
     others, spread = X[:-1], np.std(X[:-1], axis=0) if len(X) > 3 else np.zeros(1)
-    if np.isfinite(X).all() and np.count_nonzero(spread) > 1:
+    if np.isfinite(X).all() and np.count_nonzero(spread) > 1 and spread.max() < np.inf:
         for what, total in (("sum", others.sum(axis=0)), ("mean", others.mean(axis=0))):
             if np.all(np.abs(X[-1] - total) <= 0.01 * spread + 1e-9 * np.abs(total)):
                 yield f"the last row is the {what} of the others: a total?"
