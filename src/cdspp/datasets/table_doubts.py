@@ -25,7 +25,8 @@ def doubts(
     if not names or not len(X):
         return
     found: dict[str, set[float]] = {}
-    for end in (np.nanmin(X, 0, initial=np.inf), np.nanmax(X, 0, initial=-np.inf)):
+    low, high = np.nanmin(X, 0, initial=np.inf), np.nanmax(X, 0, initial=-np.inf)
+    for end in (low, high):
         size = np.abs(end)
         odd = np.isin(size, MISSING_CODES) | np.isfinite(end) & (size >= LEAST_FILL)
         for j in np.flatnonzero(odd).tolist():
@@ -35,18 +36,21 @@ def doubts(
     if found:
         codes = ", ".join(f"{code:g}" for code in sorted(set().union(*found.values())))
         yield f"{codes} in {shortened([*found])} may stand for numbers that are missing"
-    if len(empty := np.flatnonzero(np.isnan(X).all(axis=1))):
-        first = f"record {records[empty[0]]}" if records else f"row {empty[0] + 1}"
-        yield f"{counted(len(empty), 'row')} without any number (first: {first})"
     ends = (X[-1] - X[0] == len(X) - 1) & (len(X) >= FEWEST_COUNTED)
-    regular = (
-        j for j in np.flatnonzero(ends).tolist() if (np.diff(X[:, j]) == 1).all()
-    )
-    if count := [names[j] for j in regular]:
+    rising = [j for j in np.flatnonzero(ends) if (np.diff(X[:, j]) == 1).all()]
+    if count := [names[int(j)] for j in rising]:
         remedy = "leave them out (--drop), unless they are features"
         yield f"columns that only count the rows ({shortened(count)}): {remedy}"
-    others, spread = X[:-1], np.std(X[:-1], axis=0) if len(X) > 3 else np.zeros(1)
-    if np.isfinite(X).all() and np.count_nonzero(spread) > 1 and spread.max() < np.inf:
-        for what, total in (("sum", others.sum(axis=0)), ("mean", others.mean(axis=0))):
-            if np.all(np.abs(X[-1] - total) <= 0.01 * spread + 1e-9 * np.abs(total)):
+    # No copy of the table, which may be large, unless numbers are missing.
+    last, sums = X[-1], X[:-1].sum(axis=0)
+    if not np.isfinite(sums + last).all():
+        empty = np.flatnonzero(np.isnan(X).all(axis=1))
+        if len(empty):
+            first = f"record {records[empty[0]]}" if records else f"row {empty[0] + 1}"
+            yield f"{counted(len(empty), 'row')} without any number (first: {first})"
+    elif len(X) > 4 and np.count_nonzero(high > low) > 1:
+        for what, total in (("sum", sums), ("mean", sums / (len(X) - 1))):
+            if (
+                np.abs(last - total) <= 0.003 * (high - low) + 1e-9 * np.abs(total)
+            ).all():
                 yield f"the last row is the {what} of the others: a total?"
