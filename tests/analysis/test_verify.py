@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,13 @@ from support.written_study import VerifiedStudy
 from cdspp.analysis.verify import verify
 from cdspp.core.errors import DataError
 from cdspp.core.files import Expected, fault, read_json
+from cdspp.stages import formats
 from cdspp.stages.formats import (
     FIT_COLUMNS,
     LABEL_COLUMNS,
     SCORE_COLUMNS,
     SPLIT_COLUMNS,
+    read_fit,
     read_frame,
     write_rows,
 )
@@ -327,3 +330,30 @@ def test_a_run_makes_again_what_was_edited_by_hand(study: VerifiedStudy) -> None
     assert edited_outputs(study.root) == {str(table), str(page)}
     page.with_name("digests.json").unlink()
     assert edited_outputs(study.root) == {str(page)}
+
+
+ENDLESS = Path("/proc/sys/kernel/hostname")  # has a content and no size
+
+
+@pytest.mark.skipif(not ENDLESS.exists(), reason="needs such a file")
+def test_a_file_without_a_size_is_not_read(study: VerifiedStudy) -> None:
+    """An archive of a stranger may name one of the system, which has no end."""
+    page = write_report(study)[-1].parents[1] / "report/index.html"
+    empty = study.results / "empty"
+    empty.touch()
+    write_digests(page, {}, digests_of_files([empty], study.results))
+    empty.unlink()
+    empty.symlink_to(ENDLESS)
+    assert faults(study) == []
+
+
+def test_fits_of_the_release_before_are_counted(
+    study: VerifiedStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(path: Path) -> formats.FitFile:
+        fit = read_fit(path)
+        older = fit.record._replace(release="0.2.0")
+        return replace(fit, record=older) if "svm-t" in path.parts else fit
+
+    monkeypatch.setattr(formats, "read_fit", read)
+    assert ": all as computed, 2 fits by 0.2.0." in verify(study.root, {})[1]

@@ -167,6 +167,7 @@ def test_what_was_deleted_comes_back_with_the_same_bytes_and_so_does_all_after_i
         ["all", "0", "4", "0", "4"]
     ]
     assert f"  {DELETED[0]}" in told
+    assert "Fits: 4 trials stay, 4 run (4: not there yet)." in told
     assert told[-1].endswith("cdspp run toy.yaml --cores 8")
     # With `partial` the tables are of what is there, and no fit is asked for.
     plan = project.planned("--config", "partial=true")

@@ -235,7 +235,8 @@ def run_forecast(study: Study, stale_files: Mapping[str, str]) -> RunForecast:
         if not reason and not _written(file):
             reason, blocks = MISSING, Path(file).parent.glob("[0-9]*-*[0-9].parquet")
             # Trials in blocks of another size are kept.
-            left = len(trials.difference(*(trials_of_block(b.stem) for b in blocks)))
+            kept = (trials_of_block(b.stem) for b in blocks if _written(str(b)))
+            left = len(trials.difference(*kept))
         stay, run[reason] = stay + len(trials) - left, run[reason] + left
         if reason in CODE_ONLY:
             seconds += left * cell_cost(study, key).seconds
