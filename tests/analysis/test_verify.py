@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,15 +14,22 @@ from support.written_study import VerifiedStudy
 from cdspp.analysis.verify import verify
 from cdspp.core.errors import DataError
 from cdspp.core.files import Expected, fault, read_json
+from cdspp.stages import formats
 from cdspp.stages.formats import (
     FIT_COLUMNS,
     LABEL_COLUMNS,
     SCORE_COLUMNS,
     SPLIT_COLUMNS,
+    read_fit,
     read_frame,
     write_rows,
 )
-from cdspp.study.stale import changed_note, digests_of_files, write_digests
+from cdspp.study.stale import (
+    changed_note,
+    digests_of_files,
+    edited_outputs,
+    write_digests,
+)
 
 
 @pytest.fixture
@@ -221,7 +229,7 @@ def test_a_report_that_is_cut_short_is_named(study: VerifiedStudy) -> None:
     page = study.root / "report/index.html"
     page.write_text(page.read_text()[:-20])
     named(study, r"index\.html: it is not the page .*cut\. Delete it and run the study")
-    assert f"did not end: {page}. A run remakes" in changed_note(study.root)
+    assert f"did not end: {page}. A run makes" in changed_note(study.root)
 
 
 def test_a_number_that_was_changed_on_the_page_is_named(study: VerifiedStudy) -> None:
@@ -314,3 +322,41 @@ def test_a_run_is_told_in_one_line_what_changed_since_the_report(
     assert told.startswith(f"{len(own)} files changed since the report")
     assert f"did not end: {own[0]}, " in told
     assert told.count(str(study.root)) == min(len(own), 3) + 1
+
+
+def test_a_run_makes_again_what_was_edited_by_hand(study: VerifiedStudy) -> None:
+    files = write_report(study)
+    assert not edited_outputs(study.root)
+    table = next(path for path in files if path.parent.name == "tables")
+    table.write_text("edited")
+    page = study.root / "report/index.html"
+    assert edited_outputs(study.root) == {str(table), str(page)}
+    page.with_name("digests.json").unlink()
+    assert edited_outputs(study.root) == {str(page)}
+
+
+ENDLESS = Path("/proc/sys/kernel/hostname")  # has a content and no size
+
+
+@pytest.mark.skipif(not ENDLESS.exists(), reason="needs such a file")
+def test_a_file_without_a_size_is_not_read(study: VerifiedStudy) -> None:
+    """An archive of a stranger may name one of the system, which has no end."""
+    page = write_report(study)[-1].parents[1] / "report/index.html"
+    empty = study.results / "empty"
+    empty.touch()
+    write_digests(page, {}, digests_of_files([empty], study.results))
+    empty.unlink()
+    empty.symlink_to(ENDLESS)
+    assert faults(study) == []
+
+
+def test_fits_of_the_release_before_are_counted(
+    study: VerifiedStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(path: Path) -> formats.FitFile:
+        fit = read_fit(path)
+        older = fit.record._replace(release="0.2.0")
+        return replace(fit, record=older) if "svm-t" in path.parts else fit
+
+    monkeypatch.setattr(formats, "read_fit", read)
+    assert ": all as computed, 2 fits by 0.2.0." in verify(study.root, {})[1]

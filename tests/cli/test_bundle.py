@@ -224,3 +224,82 @@ def test_the_configuration_in_a_bundle_is_that_of_the_report(
 ) -> None:
     bundle()
     assert json.loads(members()["shop/study.json"])["datasets"] == CONFIG["datasets"]
+
+
+def listed(found: dict[str, bytes]) -> dict[str, bytes]:
+    """Return members with a list that agrees with them, as a stranger may write it."""
+    others = {k: v for k, v in found.items() if k != f"shop/{share.SUMS}"}
+    sums = (f"{hashlib.sha256(v).hexdigest()}  {k[5:]}\n" for k, v in others.items())
+    return others | {f"shop/{share.SUMS}": "".join(sums).encode()}
+
+
+def test_a_study_file_that_is_not_of_the_report_is_named(
+    bundle: Callable[..., str], capsys: Any
+) -> None:
+    bundle()
+    found = members()
+    study = json.loads(found["shop/study.json"])
+    found["shop/study.json"] = json.dumps(study | {"seed": 8}).encode()
+    write(listed(found))
+    code, said = verified(capsys)
+    assert code == 1
+    assert "shop.zip: study.json is not the study that the report is of.\n" in said
+
+
+def test_a_member_in_front_hides_no_list(
+    bundle: Callable[..., str], capsys: Any
+) -> None:
+    bundle()
+    write({"a/first.txt": b"", **members()})
+    code, said = verified(capsys)
+    assert code == 1
+    assert "shop.zip: a/first.txt was added since SHA256SUMS was written.\n" in said
+
+
+DIGESTS = "shop/results/shop/report/digests.json"
+
+
+@pytest.mark.parametrize("key", ["files", "configuration", "page"])
+def test_digests_of_another_type_are_a_fault_in_one_line(
+    bundle: Callable[..., str], capsys: Any, key: str
+) -> None:
+    bundle()
+    found = members()
+    content = json.loads(found[DIGESTS])
+    for value in (None, [], 5):
+        found[DIGESTS] = json.dumps(content | {key: value}).encode()
+        write(listed(found))
+        code, said = verified(capsys)
+        assert code == 1
+        assert "digests.json: expected the digests of a report, but " in said
+
+
+def test_a_name_in_an_archive_is_no_command_to_the_terminal(
+    bundle: Callable[..., str], capsys: Any
+) -> None:
+    bundle()
+    found = members()
+    content = json.loads(found[DIGESTS])
+    content["files"]["shop/\x1b[2J"] = 64 * "0"
+    found[DIGESTS] = json.dumps(content).encode()
+    write(listed(found))
+    code, said = verified(capsys)
+    assert code == 1
+    assert "\x1b" not in said
+    assert r"\x1b[2J" in said
+
+
+@pytest.mark.parametrize("extra", [{"trials": 5}, {"trials": ["x"]}, {"dataset": 5}])
+def test_a_record_of_other_types_is_a_fault_in_one_line(
+    bundle: Callable[..., str], capsys: Any, extra: dict[str, Any]
+) -> None:
+    [record, *_] = sorted(Path("results/shop/fits").rglob("1-2.json"))
+    content = json.loads(record.read_text())
+    file = record.with_suffix(".parquet")
+    content["extra"] |= extra
+    write_record(file, content["made_of"], content["inputs"], content["extra"])
+    with pytest.raises(SystemExit):
+        main(["verify", "results/shop"])
+    assert (
+        "the record beside it names no trials and data set" in capsys.readouterr().out
+    )

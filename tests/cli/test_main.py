@@ -205,3 +205,11 @@ def test_names_of_domains_and_files_fail_together() -> None:
     assert "2 domains would be named lab-1" in text
     assert "--table ?=c.csv: expected small letters" in text
     assert text.count("no such file") == 3
+
+
+@pytest.mark.parametrize("name", ["stdout", "stderr"])
+def test_a_closed_stream_is_no_fault(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(sys, name, None)
+    assert main(["constraints"]) == 0

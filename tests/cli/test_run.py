@@ -142,6 +142,16 @@ def test_a_full_disk_is_named_where_logs_are_empty(
     assert "jobs:\n  logs: no space left on this disk (No space left on device)." in err
 
 
+def test_logs_that_cannot_be_written_are_named_with_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("logs").touch()
+    assert main(["run"]) == 2
+    message = r"error: logs/run-\S+: cannot be written \(File exists\)\. A file is in"
+    assert re.search(message, capsys.readouterr().err)
+
+
 def test_other_failures_are_explained_by_the_errors_of_snakemake(said) -> None:
     _, err = said([*BEGUN, *LOCKED], 1, text="Something else.\n")
     assert "jobs:\n  LockException:\n  Error: Directory cannot be locked.\n" in err

@@ -89,3 +89,14 @@ def test_what_another_machine_left_is_removed_after_a_day(
     age(left, 90_000)
     with atomic(target):
         assert not left.exists()
+
+
+def test_a_link_stays_and_leads_to_the_new_content(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    kept, link = tmp_path / "disk/rows.csv", tmp_path / "rows.csv"
+    kept.write_text("old")
+    link.symlink_to("disk/rows.csv")
+    with atomic(link) as temporary:
+        temporary.write_text("new")
+    assert link.is_symlink()
+    assert kept.read_text() == "new"

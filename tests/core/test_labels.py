@@ -26,3 +26,8 @@ def test_words_that_mean_none_are_counted() -> None:
 def test_classes_that_look_alike_are_named_with_their_places() -> None:
     found = near_duplicates({"lab": ["Cat", "dog"], "field": ["cat ", "dog"]})
     assert found == ["'Cat' (lab), 'cat ' (field)"]
+
+
+@pytest.mark.parametrize("unseen", ["\u200b", "\u00ad", "\ufeff"])
+def test_letters_that_nobody_sees_make_no_other_class(unseen: str) -> None:
+    assert near_duplicates({"lab": ["cat", f"c{unseen}at"], "field": ["dog"]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from cdspp.core import run_lock
 from cdspp.core.run_lock import lock_run, read_run_locks
 
 RUN = """
@@ -129,3 +131,25 @@ def test_a_folder_that_takes_no_run_locks_stops_no_run(
     own = lock_run(tmp_path)
     assert own.stream is None
     assert "cdspp run -- --unlock" in own.note
+
+
+@pytest.mark.usefixtures("locks")
+def test_where_a_disk_keeps_no_run_lock_nobody_says_that_no_run_is_at_work(
+    tmp_path: Path,
+) -> None:
+    [unknown] = read_run_locks(tmp_path)
+    assert unknown.lives is None
+    assert str(unknown) == "a run that left no mark"
+
+
+def test_a_run_lock_on_a_disk_without_locks_says_nothing_of_its_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed_in(tmp_path)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(run_lock, "lock_file", refuse)
+    [unknown] = read_run_locks(tmp_path)
+    assert unknown.lives is None

@@ -121,3 +121,46 @@ def test_a_job_that_people_wait_for_shows_its_log(
     shown = capsys.readouterr().err
     assert "photos.zip: 12.0 of 50.0 MiB" in shown
     assert "gone" not in shown
+
+
+def package(folder: Path) -> None:
+    """Write a package of which one module imports another in two ways."""
+    (folder / "own").mkdir(parents=True)
+    for name, text in {"__init__": "", "helper": "A = 1\n", "constants": ""}.items():
+        (folder / f"own/{name}.py").write_text(text)
+    lines = ("from . import constants", "from .helper import A", "import own.constants")
+    (folder / "own/mine.py").write_text("\n".join(lines))
+
+
+@pytest.mark.parametrize("place", ["run", "elsewhere"])
+def test_what_a_class_of_the_user_imports_counts_wherever_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """Also by a relative import, and of a package that was installed as editable."""
+    (tmp_path / "run").mkdir()
+    monkeypatch.chdir(tmp_path / "run")
+    folder = tmp_path / place
+    package(folder)
+    monkeypatch.syspath_prepend(folder)
+    known = {_digest_of_mine()}
+    for name in ("helper", "constants", "mine"):
+        append(folder / f"own/{name}.py", "\nextra = 1\n")
+        known.add(_digest_of_mine())
+    assert len(known) == 4
+    append(folder / "own/helper.py", "# A comment.\n")
+    assert _digest_of_mine() in known
+
+
+def _digest_of_mine() -> str:
+    for kept in (provenance.code_digest, provenance._edited):
+        kept.cache_clear()
+    return provenance.code_digest("own.mine")
+
+
+def test_a_module_that_may_be_in_a_package_or_not_has_a_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = ("try:", "    from .helper import A", "except ImportError:", "    A = 1")
+    Path("alone.py").write_text("\n".join(lines))
+    assert provenance.code_digest("alone")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from cdspp.core.files import (
     write_record,
 )
 from cdspp.core.jobs import job
+from cdspp.core.provenance import file_digest
 
 RECIPE = Expected("recipe")
 
@@ -134,3 +137,36 @@ def test_an_input_of_the_same_content_is_the_same(made: str) -> None:
         write_json("fit.json", 1)
     Path(made).unlink()
     write_json("later.json", 1)  # after the job
+
+
+def test_an_edit_while_the_clock_is_late_is_seen(
+    made: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path(made).write_text("x")
+    file, record = os.stat(made).st_ctime_ns, record_path(made)
+    record.write_bytes(record.read_bytes())  # now the younger one
+    assert file <= os.stat(record).st_ctime_ns
+    assert not fault(made)
+    monkeypatch.setattr(time, "time_ns", lambda: file - 10**9)
+    assert "it is not the file" in fault(made)
+
+
+def test_a_copy_from_storage_is_what_a_job_made_there(made: str) -> None:
+    disk, file = (
+        Path(".snakemake/storage/fs/mnt/results/disk"),
+        "results/features/x.npz",
+    )
+    for name in (file, "data/x/index.json"):
+        for path in (Path(name), disk / name):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(made, path)
+    index = disk / "data/x/index.json"
+    write_record(disk / file, "recipe", {str(index): file_digest(index)})
+    assert not fault(disk / file, RECIPE)
+    shutil.copy(record_path(disk / file), record_path(file))
+    assert not fault(file, RECIPE)
+    Path("data/x/index.json").write_text("other")
+    assert (
+        fault(file, RECIPE)
+        == "it was made of another data/x/index.json than lies there now"
+    )

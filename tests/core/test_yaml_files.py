@@ -25,6 +25,8 @@ FAULTS = [
     (b"a: \xff\n", "text file.* UTF-8"),
     (b"a: \0\n", r"not a YAML file \(unacceptable character #x0000"),
     (b"? [a]\n: 1\n", "line 1: .*constructing.*mapping, .*unhashable key"),
+    (b"a:\n  target: 010\n", "line 2: 010 is a number of base 8 or 60"),
+    (b"trials: 1:30\n", "line 1: 1:30 is a number of base 8 or 60"),
 ]
 
 

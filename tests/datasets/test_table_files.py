@@ -465,7 +465,7 @@ def test_periods_are_dates(tmp_path: Path) -> None:
     assert np.diff(days).tolist() == [29, 31, 30]
 
 
-def test_further_sheets_and_merged_cells_of_a_book_are_told(
+def test_further_sheets_merged_cells_and_hidden_rows_of_a_book_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the package where it is installed, and with its stand-in elsewhere."""
@@ -474,10 +474,12 @@ def test_further_sheets_and_merged_cells_of_a_book_are_told(
         with pd.ExcelWriter(path) as book:
             TABLE.to_excel(book, index=False)
             book.book.worksheets[0].merge_cells("D2:D3")
+            book.book.worksheets[0].row_dimensions[3].hidden = True
             TABLE.to_excel(book, sheet_name="other", index=False)
     else:
         first = types.SimpleNamespace(
-            merged_cells=types.SimpleNamespace(ranges=["D2:D3"])
+            merged_cells=types.SimpleNamespace(ranges=["D2:D3"]),
+            row_dimensions={3: types.SimpleNamespace(hidden=True)},
         )
         cells = pd.DataFrame([[*TABLE], *TABLE.to_numpy().tolist()], dtype=object)
         opened = contextlib.nullcontext(
@@ -488,7 +490,6 @@ def test_further_sheets_and_merged_cells_of_a_book_are_told(
         monkeypatch.setattr(pd, "ExcelFile", lambda *_, **__: opened)
         monkeypatch.setattr(pd, "read_excel", lambda *_, **__: cells)
         path.write_text("x")
-    [note] = read_domain(path).notes
-    assert note == (
-        "the first of 2 sheets, only the first of merged cells has a value: D2:D3"
-    )
+    note, _ = read_domain(path).notes  # and one on -2e300
+    merged = "only the first of merged cells has a value: D2:D3"
+    assert note == f"the first of 2 sheets, {merged}, 1 hidden row read, too"

@@ -214,6 +214,8 @@ def test_a_data_set_is_a_folder_or_tables(tables: dict[str, str]) -> None:
         own_dataset("plants", {"folder": "x", "impute": True})
     with pytest.raises(ConfigError, match="domain name 'Lab' .*small letters"):
         open_dataset("plants", {"tables": {"Lab": "x.csv"}}, None)
+    with pytest.raises(ConfigError, match="domain name False .*, in quotes"):
+        open_dataset("plants", {"tables": {False: "x.csv"}}, None)  # no, in YAML
     with pytest.raises(DataError, match=r"x\.csv: no such file"):
         own_dataset("plants", {"tables": {"lab": "x.csv", "b": "y.csv"}}).contents()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -12,7 +14,9 @@ import cdspp
 from cdspp.analysis.source_help import compare_with_rivals
 from cdspp.analysis.summary import read_scores
 from cdspp.core.errors import DataError
+from cdspp.core.files import write_record
 from cdspp.stages.score import SampleScores
+from cdspp.study.stale import digests_of_files, write_digests
 
 
 def test_a_finished_study_is_read_back_as_data_frames(finished: WrittenStudy) -> None:
@@ -24,7 +28,8 @@ def test_a_finished_study_is_read_back_as_data_frames(finished: WrittenStudy) ->
     last = chosen.groupby(["task", "trial"])["accuracy"].last()
     assert len(last) == 4 * 10
     assert set(found.fits["benchmark"]) == {"digits", "docs"}
-    assert len(found.fits) == 5 * len(finished.records)
+    without_score = 6  # trials of the records
+    assert len(found.fits) == 5 * len(finished.records) - without_score
     overview = found.table("overview")
     assert {"SVM_t", "CDSPP"} <= set(overview["display_name"])
     assert overview["mean"].between(0, 1).all()
@@ -70,3 +75,30 @@ def test_a_folder_without_scores_is_refused(tmp_path: Path) -> None:
 def test_a_study_without_its_tables_is_refused(rich: WrittenStudy) -> None:
     with pytest.raises(DataError, match=r"source-help_digits\.csv: expected"):
         cdspp.load_results(rich.folder)
+
+
+def test_what_an_edit_of_the_study_left_is_no_result(
+    finished: WrittenStudy, tmp_path: Path
+) -> None:
+    known = cdspp.load_results(finished.folder)
+    root = tmp_path / finished.folder.name
+    shutil.copytree(finished.folder, root)
+    page, scores = root / "report/index.html", sorted(root.glob("scores/*.parquet"))
+    page.parent.mkdir()
+    page.touch()
+    write_digests(page, {}, digests_of_files(scores, tmp_path))
+    shutil.copy(scores[0], scores[0].with_name("old.parquet"))
+    record = root / Path(finished.records[0]).relative_to(finished.folder)
+    content = json.loads(record.read_text())
+    content.pop("digest")
+    for method, block in ((record.parent.name, "1-4"), ("gone", record.stem)):
+        file = record.parents[1] / method / f"{block}.parquet"
+        file.parent.mkdir(exist_ok=True)
+        shutil.copy(record.with_suffix(".parquet"), file)
+        write_record(file, content["made_of"], content["inputs"], content["extra"])
+    found = cdspp.load_results(root)
+    pd.testing.assert_frame_equal(found.scores, known.scores)
+    key = ["benchmark", "setting", "task", "method", "trial"]
+    assert not found.fits.duplicated(key).any()
+    assert len(found.fits) == len(known.fits)
+    assert "gone" not in set(found.fits["method"])

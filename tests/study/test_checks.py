@@ -43,6 +43,7 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
     [
         ("trials", "ten", "trials: 'ten' is not of type 'integer'"),
         ("seed", -1, "seed: -1 is less than the minimum of 0"),
+        ("study", "features", "study: a folder of all studies has this name"),
         ("benchmarks.digits.task", [], "unknown key 'task': did you mean 'tasks'"),
         ("benchmarks.digits.tasks", "some", "expected all or a list"),
         ("methods.svm-t.id", "SVM_t", "does not match"),
@@ -124,6 +125,7 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         ("curves.labels.parameter", "paired_rows", "cdspp.* paired_rows; leave"),
         ("methods.cdspp.options", {"alhpa": 1}, "did you mean 'alpha'"),
         ("methods.cdspp.options.alpha", -1.0, "'alpha' parameter of CDSPP"),
+        ("methods.cdspp.options.alpha", True, "alpha: expected a number, got True"),
         ("methods.cdspp.benchmarks", ["digit"], "did you mean 'digits'"),
         ("methods.cdspp.tasks", ["print_scetch"], "did you mean 'print_sketch'"),
         ("methods.cdspp.source_view", "sift", r"source_view: unknown name 'sift'"),

@@ -27,6 +27,7 @@ DELETED = (
     "results/toy/tables/accuracy_words.tex",
     "results/toy/figures/methods_words.png",
 )
+EDITED = "results/toy/tables/accuracy_words.md"  # by hand
 FIT_INPUTS = (
     "results/features/words/left.tfidf.npz",
     "results/labels/words/right.parquet",
@@ -160,11 +161,14 @@ def test_what_was_deleted_comes_back_with_the_same_bytes_and_so_does_all_after_i
     known = after_fits(project)
     for name in (*DELETED, RECORD):
         (project.folder / name).unlink()
+    (project.folder / EDITED).write_text("another number")
     told = status_text(["toy.yaml"]).splitlines()
     assert [line.split() for line in told if line.startswith("all")] == [
         ["all", "0", "4", "0", "4"]
     ]
     assert f"  {DELETED[0]}" in told
+    # Two of predictions and two of a record.
+    assert any(line.startswith("Fits: ") and "4: not there" in line for line in told)
     assert told[-1].endswith("cdspp run toy.yaml --cores 8")
     # With `partial` the tables are of what is there, and no fit is asked for.
     plan = project.planned("--config", "partial=true")

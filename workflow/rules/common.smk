@@ -48,6 +48,7 @@ from cdspp.study.plan import plan_of
 from cdspp.study.plugins import plugin_classes
 from cdspp.study.stale import (
     changed_note,
+    edited_outputs,
     file_recipe,
     notes,
     run_forecast,
@@ -105,8 +106,9 @@ if workflow.is_main_process:  # jobs also read this file
     backend = getattr(workflow.workflow_settings, "persistence_backend", "file")
     unrecorded = unrecorded_files(study) if str(backend) == "file" else []
     outdated = stale(study, recipe_of, quick=True)
-    to_remake = {*unrecorded, *outdated}
-    changed = changed_note(Path("results", study.name))
+    root = Path("results", study.name)
+    to_remake = {*unrecorded, *outdated, *edited_outputs(root)}
+    changed = changed_note(root)
     fits_ahead = run_forecast(study, outdated)
     renewed = notes(outdated, unrecorded, fits_ahead)
     for note in filter(None, (own_lock.note, changed, *renewed, *study.notes)):

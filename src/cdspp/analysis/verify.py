@@ -67,8 +67,11 @@ def verify(
     faults = [*filter(None, dict.fromkeys([*first, *faults, mixed]))]
     counts = {"fits": n_fits, "trials": n_trials, "score_files": len(files)}
     counts |= {"digests": len(stated), "unscored_fits": n_fits - len(records)}
-    older = any(record.release for record in records)
-    sound = f"made by {OLDER}, intact" if older else "all as computed"
+    older = sum(bool(record.release) for record in records)
+    sound = "all as computed"
+    if older:
+        some = f"{sound}, {counted(older, 'fit')} by {OLDER}"
+        sound = some if older < len(records) else f"made by {OLDER}, intact"
     text = _counts_text(counts, counted(len(faults), "difference") if faults else sound)
     text += _unchecked(root, stated) + (NO_STUDY if stale is None else "")
     return faults, text, counts

@@ -63,6 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
     """Run the command that the arguments name."""
+    # A stream may be closed, as by `>&-`.
+    sys.stdout, sys.stderr = (s or io.StringIO() for s in (sys.stdout, sys.stderr))
     for stream in (sys.stdout, sys.stderr):  # names may have any bytes or letters
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

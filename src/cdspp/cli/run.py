@@ -19,8 +19,8 @@ from typing import Any
 
 from cdspp.cli import command
 from cdspp.cli.study import files_to_remake, read_config, read_study
-from cdspp.core.errors import writing_fault
-from cdspp.core.run_lock import KEEP_FITS, require_posix
+from cdspp.core.errors import write_errors, writing_fault
+from cdspp.core.run_lock import FOLDER, KEEP_FITS, require_posix
 from cdspp.core.wording import duration
 from cdspp.study.files import study_file_path, workflow_folder
 from cdspp.study.time_left import TimeLeft
@@ -135,7 +135,9 @@ def _run(arguments: Namespace) -> str:
     folder = Path("results", study)
     # Two studies may start in the same second.
     log = Path("logs", time.strftime(f"run-%Y%m%d-%H%M%S-{os.getpid()}.log"))
-    log.parent.mkdir(exist_ok=True)
+    with write_errors(log):
+        log.parent.mkdir(exist_ok=True)
+        log.touch()
     progress = ProgressLine()
     code, output = _follow(_command(arguments), log, progress, remake=arguments.remake)
     progress.clear()
@@ -252,7 +254,8 @@ def _reasons(progress: ProgressLine, log: Path) -> Iterator[str]:
     """Yield the errors of the jobs of a failed run, or else those of Snakemake."""
     from cdspp.study.progress import DONE, read_log
 
-    full = writing_fault("logs")
+    places = filter(os.path.isdir, ("logs", FOLDER))
+    full = next(filter(None, map(writing_fault, places)), "")
     jobs = {read_log(path): logs for path, logs in progress.failed_logs.items()}
     failed = {job: logs for job, logs in jobs.items() if job.state != DONE}
     for job, logs in failed.items():  # the others succeeded on retry

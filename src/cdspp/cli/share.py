@@ -10,14 +10,14 @@ import tempfile
 import zipfile
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import chdir
+from contextlib import chdir, suppress
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli.command import add_command, add_options, check_outputs
 from cdspp.core.errors import DataError
-from cdspp.core.files import atomic, record_path
+from cdspp.core.files import atomic, read_json, record_path
 from cdspp.core.provenance import file_digest, own_modules
 from cdspp.core.wording import counted
 from cdspp.datasets.archives import DAMAGE, damaged, extract
@@ -153,6 +153,8 @@ def verify_archive(archive: Path, check: Check) -> dict[str, Any]:
     Only listed members whose digests agree are unpacked, into at most half of the free
     disk space. Returns the result of `check` for the folder ``results/<study>``.
     """
+    from cdspp.study.stale import read_digests
+
     with tempfile.TemporaryDirectory() as temporary:
         limit = shutil.disk_usage(temporary).free // 2
         try:
@@ -171,7 +173,14 @@ def verify_archive(archive: Path, check: Check) -> dict[str, Any]:
             made = "an archive that cdspp bundle made, with one study and its report"
             got = counted(len(reports), "report")
             raise DataError(f"{archive}: expected {made}, got {got}.")
-        content = check(reports[0].parents[1])
+        root = reports[0].parents[1]
+        content = check(root)
+        with suppress(DataError):  # which `check` found
+            stated = read_digests(root)
+            asked = read_json(root.parents[1] / "study.json")
+            if not stated.release and asked != stated.configuration:
+                fault = f"{archive}: study.json is not the study that the report is of."
+                content["differences"] = [*content["differences"], fault]
     return {**content, "result": f"{checked} {content['result']}"}
 
 
@@ -182,8 +191,9 @@ def _check_members(archive: Path, limit: int) -> tuple[set[str], list[str], str]
             why = f"its members take {total} bytes, half of the free space is {limit}"
             remedy = "Nothing was unpacked. Set TMPDIR to a larger disk."
             raise DataError(f"{archive}: {why}. {remedy}")
-        top = min(sizes, default="").partition("/")[0]
-        if f"{top}/{SUMS}" not in sizes:
+        lists = [name for name in sizes if name.partition("/")[2] == SUMS]
+        top = min(lists, default="").partition("/")[0]
+        if not lists:
             note = f"No member was compared: {archive} has no {SUMS} (of cdspp 0.2)."
             parts = (*TEXTS, "results")
             return {n for n in sizes if {*n.split("/")[1:2]} & {*parts}}, [], note

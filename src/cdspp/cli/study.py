@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -76,6 +77,8 @@ def _verify(arguments: Namespace) -> str:
         content = _checked(folder, None if study is None else stale(study))
     faults, failed = content["differences"], content["failures"]
     text = "\n".join(filter(None, [*faults, content["result"], failed]))
+    # Names in an archive of a stranger could be commands to the terminal.
+    text = re.sub(r"[^\n\x20-\x7e\xa0-\U0010ffff]", lambda c: ascii(c[0])[1:-1], text)
     return command.answer(
         command.json_text(content) if arguments.json else text,
         failed=faults or (arguments.strict and failed),

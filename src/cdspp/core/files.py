@@ -10,6 +10,7 @@ import hashlib
 import json
 import math
 import os
+import re
 import socket
 import tempfile
 import time
@@ -43,6 +44,9 @@ BROKEN = (
 HOST = f"{zlib.crc32(socket.gethostname().encode()):08x}"
 A_MOMENT, A_DAY = 1.0, 86400.0  # seconds; a new file gets its lock sooner
 
+# The folder of a job that takes its files from storage, above data and results.
+STORED = re.compile(r"\A\.snakemake/storage/.*/(?=(?:data|results)/)")
+
 _KINDS: dict[str, type] = {}  # classes marked by `storable`, by name
 _FORMER = {"Round": "Iteration"}  # names in models of release 0.2
 _TREE = "tree"
@@ -56,6 +60,8 @@ def atomic(file: PathLike) -> Iterator[Path]:
     errors of `write_errors`, and StaleJobError in a job whose run has ended.
     """
     target = Path(file)
+    if target.is_symlink():  # which stays, so that both names have the new content
+        target = target.resolve()
     with write_errors(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         for path in target.parent.glob(f".{glob.escape(target.name)}.cdspp-????????-*"):
@@ -112,7 +118,7 @@ def read_json(path: PathLike) -> Any:
         return json.loads(content)
     except OSError as error:
         raise unreadable(path, what, f"{error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         cut = content.startswith((b"{", b"["))
         wrong = f"it is damaged: {error}" if cut else _opening(content)
         raise unreadable(path, what, wrong) from error
@@ -243,9 +249,9 @@ def fault(
 ) -> str:
     """Return how a file differs from its record or its expected recipe; empty if equal.
 
-    A file older than its record is not read again, and missing inputs are not compared.
-    `known` maps paths to digests, empty for files to skip, and caches the digests of
-    inputs between calls.
+    A file older than its record is not read again unless the clock went back, and
+    missing inputs are not compared. `known` maps paths to digests, empty for files to
+    skip, and caches the digests of inputs between calls.
     """
     wrong = ""
     if record is None:
@@ -255,7 +261,7 @@ def fault(
     digests = {} if known is None else known
     name, beside = os.fspath(path), record_path(path)
     if name not in digests:
-        old = os.stat(path).st_ctime_ns <= beside.stat().st_ctime_ns
+        old = os.stat(path).st_ctime_ns <= beside.stat().st_ctime_ns <= time.time_ns()
         digests[name] = record.sha256 if old else file_digest(path)
     if digests[name] != record.sha256:
         return f"it is not the file that {beside.name} next to it describes"
@@ -294,7 +300,10 @@ def _find_record(path: PathLike) -> tuple[Record | None, str]:
         return None, NO_RECORD
     if [type(part) for part in record[:5]] != [str, str, dict, str, dict]:
         return None, NO_RECORD
-    # # The older release sealed only the records of fits.
+    if not STORED.match(os.fspath(path)):  # a copy, or what no storage ever held
+        inputs = {STORED.sub("", name): sha for name, sha in record.inputs.items()}
+        record = record._replace(file=STORED.sub("", record.file), inputs=inputs)
+    # The older release sealed only the records of fits.
     if seal != content_digest(content) and (seal or not record.release):
         return None, CHANGED_RECORD
     if Path(record.file).parts[-5:] != Path(path).parts[-5:]:

@@ -95,6 +95,8 @@ def near_duplicates(classes: Mapping[str, Iterable[Any]]) -> list[str]:
     for where, labels in classes.items():
         for name in sorted({n for n in labels if isinstance(n, str)} - _kept.get()):
             folded = unicodedata.normalize("NFKC", name).casefold()
+            # Without letters that nobody sees: a zero-width space, a soft hyphen.
+            folded = "".join(c for c in folded if unicodedata.category(c) != "Cf")
             same = places.setdefault(" ".join(folded.split()), {})
             same.setdefault(name, []).append(where)
     texts = []

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from importlib import metadata
-from importlib.util import find_spec
+from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +110,7 @@ def code_digest(*modules: str) -> str:
 
 
 def own_modules(modules: Iterable[str]) -> list[Path]:
-    """Return the files of modules in the folder of the run, and of their imports."""
+    """Return the files of modules that are not installed, and of their imports."""
     names = (name for name, _ in _imported(modules) if not _is_own(name))
     return [file for name in names if (file := _source_file(name))]
 
@@ -146,15 +146,13 @@ def data_digest(folder: PathLike) -> str:
 
 
 def _module(name: str) -> tuple[frozenset[str], str]:
-    file, own = _source_file(name), _is_own(name)
-    if file is None and own:
+    file = _source_file(name)
+    if file is None and _is_own(name):
         raise ModuleNotFoundError(f"{PACKAGE} has no module {name!r}")
     if file is None:
-        spec = find_spec(name)
-        file = Path(spec.origin) if spec is not None and spec.origin else None
-        if file is None or INSTALLED & set(file.parts):  # the version identifies it
-            return frozenset(), _distributions(name)
-    return _parsed(file, file.stat().st_mtime_ns, local=not own)
+        return frozenset(), _distributions(name)  # its version is its code
+    parent = name if file.stem == "__init__" else name.rpartition(".")[0]
+    return _parsed(file, file.stat().st_mtime_ns, parent)
 
 
 def _is_own(name: str) -> bool:
@@ -162,11 +160,23 @@ def _is_own(name: str) -> bool:
 
 
 def _source_file(name: str) -> Path | None:
-    """Return the file of a module of this package or of the folder of the run."""
-    folder = Path(__file__).parents[2] if _is_own(name) else Path.cwd()
-    path = folder.joinpath(*name.split("."))
-    files = (path.with_suffix(".py"), path / "__init__.py")
+    """Return the file of a module of this package, or of code that is not installed.
+
+    A package that was installed as editable may change and keep its version.
+    """
+    own = Path(__file__).parents[2]
+    folders = [own] if _is_own(name) else [Path.cwd(), *_edited(name.partition(".")[0])]
+    paths = (folder.joinpath(*name.split(".")) for folder in folders)
+    files = (f for p in paths for f in (p.with_suffix(".py"), p / "__init__.py"))
     return next((file for file in files if file.is_file()), None)
+
+
+@cache
+def _edited(package: str) -> list[Path]:
+    """Return where a package is that is neither installed nor Python's own."""
+    spec = None if package in sys.stdlib_module_names else find_spec(package)
+    places = (spec.submodule_search_locations or [spec.origin or ""]) if spec else []
+    return [Path(p).parent for p in places if not INSTALLED & {*Path(p).parts}]
 
 
 @cache
@@ -177,12 +187,19 @@ def _distributions(name: str) -> str:
 
 
 @cache
-def _parsed(file: Path, changed: int, *, local: bool) -> tuple[frozenset[str], str]:
-    """Parse a file once per state, because most digests share most files."""
-    imported: set[str] = set()
-    code = _dumped(ast.parse(file.read_text(encoding="utf-8")), imported)
-    own = {each for each in imported if (local or _is_own(each)) and _source_file(each)}
-    return frozenset(own), code
+def _parsed(file: Path, changed: int, parent: str) -> tuple[frozenset[str], str]:
+    """Parse a file once for every state of it, since most digests share most files.
+
+    Its relative imports start at the `parent` package.
+    """
+    found: set[str] = set()
+    code = _dumped(ast.parse(file.read_text(encoding="utf-8")), found)
+    # A file may be a module of a package, or by itself, and try both ways of import.
+    named = (each for each in found if parent or not each.startswith("."))
+    imported = {resolve_name(each, parent) for each in named}
+    if _is_own(parent):
+        imported = {each for each in imported if _is_own(each)}
+    return frozenset(filter(_source_file, imported)), code
 
 
 def _dumped(part: Any, imported: set[str]) -> str:
@@ -194,8 +211,10 @@ def _dumped(part: Any, imported: set[str]) -> str:
         return repr(part)
     if isinstance(part, ast.Import):
         imported |= {alias.name for alias in part.names}
-    elif isinstance(part, ast.ImportFrom) and part.module and not part.level:
-        imported |= {part.module, *(f"{part.module}.{a.name}" for a in part.names)}
+    elif isinstance(part, ast.ImportFrom):
+        base = "." * part.level + (part.module or "")
+        stem = f"{base}." if part.module else base
+        imported |= {base, *(f"{stem}{alias.name}" for alias in part.names)}
     kind, fields = type(part), []
     for name in part._fields:
         value = getattr(part, name, None)

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TextIO
 
@@ -128,6 +128,8 @@ def lock_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnRunLock
 def read_run_locks(folder: PathLike = FOLDER) -> list[RunLock]:
     """Return the run locks in a folder, of active and of killed runs."""
     paths = sorted(Path(folder, RUNS).glob("*.json"))
+    if not paths and any(Path(folder).glob(LOCKS)):  # of a disk without such locks
+        return [RunLock(Path(folder, LOCKS), "", 0, None, 0.0, {})]
     return [lock for path in paths if (lock := read_run_lock(path))]
 
 
@@ -138,10 +140,13 @@ def read_run_lock(path: Path) -> RunLock | None:
     except FileNotFoundError:
         return None
     with stream:
-        free = False
-        with suppress(BlockingIOError):
+        free: bool | None = True
+        try:
             lock_file(stream, wait=False, shared=True)
-            free = True
+        except BlockingIOError:
+            free = False
+        except OSError:  # a disk without such locks
+            free = None
         try:
             content = json.load(stream)
         except ValueError:  # killed while writing
@@ -149,7 +154,7 @@ def read_run_lock(path: Path) -> RunLock | None:
         started = os.fstat(stream.fileno()).st_mtime
     # A file system may restrict such locks to one machine.
     here = content["host"] == socket.gethostname()
-    lives = (False if here else None) if free else True
+    lives = True if free is False else False if free and here else None
     code = {file: tuple(state) for file, state in content.get("code", {}).items()}
     return RunLock(path, content["host"], content["process"], lives, started, code)
 

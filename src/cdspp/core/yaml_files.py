@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,12 @@ def read_yaml(path: PathLike) -> Any:
 
 def _n_values(node: yaml.Node | None, known: dict[int, int]) -> int:
     """Count the values of a node; an anchor counts each time it is used."""
+    if not isinstance(node, yaml.Node):
+        return 1
+    if node.tag.endswith(":int") and re.match("[+-]?0[0-7_]|.*:", str(node.value)):
+        fault = f"{node.value} is a number of base 8 or 60 in YAML"
+        problem = f"{fault}; write it in base 10, or in quotes"
+        raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
     if not isinstance(node, yaml.CollectionNode):
         return 1
     if id(node) not in known:

@@ -359,8 +359,10 @@ def unshared_classes(where: str, classes: Mapping[str, set[str]]) -> list[str]:
     return [f"{where}: not in all domains: {', '.join(some)}."] if some else []
 
 
-def check_identifier(what: str, name: str) -> None:
+def check_identifier(what: str, name: object) -> None:
     """Raise ConfigError unless a user's name can be part of a path."""
-    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+    is_text = isinstance(name, str)  # YAML reads the word no as false
+    if not is_text or not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", str(name)):
         expected = "small letters and digits, joined by single hyphens"
+        expected += "" if is_text else ", in quotes"
         raise ConfigError(f"{what} {name!r} must be {expected}.")

@@ -56,6 +56,9 @@ def column_kind(cells: pd.Series) -> str:
     values = cells.to_numpy(dtype=object)
     if isinstance(next((c for c in values if c is not None), None), CONTAINERS):
         return NESTED
+    first = values[:100].tolist()
+    if 2 * sum("_" in str(cell) for cell in first) > len(first):
+        return TEXT  # codes such as 2019_01, which Python would read as 201901
     with suppress(TypeError, ValueError):  # fast path for nearly all columns
         values.astype(np.float64)
         words = all(isinstance(cell, (bool, np.bool_)) for cell in values)

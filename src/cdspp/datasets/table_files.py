@@ -13,6 +13,7 @@ import re
 import signal
 import subprocess
 import sys
+import unicodedata
 import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -227,10 +228,19 @@ def _check_records(stream: TextIO, separator: str, open_quote: bool = False) -> 
 
 def _with_header(cells: pd.DataFrame) -> pd.DataFrame:
     """Name the columns by the first row; drop columns with neither name nor cells."""
-    header, rows = cells.iloc[0].map(str).str.strip(), cells.iloc[1:]
+    header, rows = cells.iloc[0].map(_name), cells.iloc[1:]
     rows = rows[rows.ne("").any(axis="columns")]
+    again = rows[rows[0].eq(cells.iloc[0, 0])]
+    if len(again := again[again.eq(cells.iloc[0]).all(axis="columns")]):
+        fault = f"record {again.index[0] + 1} is the header again"
+        raise DataError(f"{fault}, as in files that were joined. Leave it out.")
     used = header.ne("") | rows.ne("").any() | rows.empty
     return rows.loc[:, used].set_axis(header[used].tolist(), axis="columns")
+
+
+def _name(text: Any) -> str:
+    """Return the name of a column, whose letters have one form in all files."""
+    return unicodedata.normalize("NFC", str(text).strip())
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
@@ -259,7 +269,7 @@ def _from_arrow(content: Any) -> pd.DataFrame:
     counts = isinstance(table.index, pd.RangeIndex) and table.index.name is None
     names = None if counts else [name or "" for name in table.index.names]
     table = table.reset_index(drop=counts, names=names)
-    return table.set_axis([str(name).strip() for name in table], axis="columns")
+    return table.set_axis([*map(_name, table)], axis="columns")
 
 
 def _read_xlsx(path: Path) -> pd.DataFrame:
@@ -271,6 +281,7 @@ def _read_xlsx(path: Path) -> pd.DataFrame:
         cells = pd.read_excel(book, dtype=object, **RAW)
         first, *others = book.book.worksheets
         merged = [str(area) for area in first.merged_cells.ranges]
+        hidden = sum(row.hidden for row in first.row_dimensions.values())
     cells = cells.loc[cells.ne("").any(axis="columns") if cells.size else []]
     if not len(cells):
         raise DataError("empty. Expected a header and rows.")
@@ -278,6 +289,8 @@ def _read_xlsx(path: Path) -> pd.DataFrame:
     notes = [f"the first of {1 + len(others)} sheets"] if others else []
     if merged:
         notes.append(f"only the first of merged cells has a value: {shortened(merged)}")
+    if hidden:
+        notes.append(f"{counted(hidden, 'hidden row')} read, too")
     if notes:
         table.attrs["note"] = ", ".join(notes)
     return table

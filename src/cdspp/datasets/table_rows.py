@@ -7,7 +7,7 @@ import math
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from pathlib import Path
@@ -22,6 +22,7 @@ from cdspp.core.labels import UNLABELLED, as_text, is_missing, missing_markers
 from cdspp.core.names import ERROR, PathLike
 from cdspp.core.wording import counted, shortened
 from cdspp.datasets import table_cells as kinds
+from cdspp.datasets.table_doubts import doubts
 from cdspp.datasets.table_files import Arrays, Columns, no_column, read_file
 
 if TYPE_CHECKING:
@@ -44,10 +45,9 @@ TABLE_SPECIFIC = (
     "shares of rows (frequency) and decompositions of text (skrub) hold for one table "
     "only. Columns of --categories one-hot can be shared."
 )
-# Labels of a last row that holds totals; and numbers that mark missing ones.
+# Labels of a last row that holds totals.
 TOTALS = {"total", "totals", "sum", "mean", "average", "gesamt", "summe", "mittelwert"}
 TOTALS |= {"somme", "moyenne", "suma", "media", "soma", "合計", "合计", "总计"}
-MISSING_CODES = (-99.0, -999.0, -9999.0, -99999.0)
 _WHOLE = re.compile(r"\A([+-]?[0-9]+)\.0*\Z")
 
 
@@ -60,7 +60,8 @@ class DomainRows:
     none, and `is_index` if their column is unnamed. `features` is empty if columns have
     no names; `records` count the header; `dropped` are the columns that were dropped;
     `missing_markers` counts markers in the column of labels; `width` is the number of
-    features in the file, if `scaling` changed it.
+    features in the file, if `scaling` changed it. Of `notes`, the `doubts` are for
+    those who do not see how each column is read.
     """
 
     path: str
@@ -75,6 +76,7 @@ class DomainRows:
     scaling: str = ""
     width: int = 0
     notes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     missing_markers: str = ""
     label: str = ""
     encoder: TableEncoder | None = None
@@ -194,7 +196,11 @@ def read_domain(
             raise DataError("expected rows of features, found none.")
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
-    return replace(rows, notes=(*rows.notes, *_code_notes(rows.X, rows.features)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = tuple(doubts(rows.X, rows.features, rows.records))
+    note = getattr(content, "attrs", {}).get("note")
+    every = (note, *found) if note else found
+    return replace(rows, notes=(*rows.notes, *found), doubts=every)
 
 
 def gather_rows(
@@ -262,22 +268,6 @@ def _label_cells(rows: pd.DataFrame, name: str) -> list[Any]:
         fault = f"the last row has the label {last!r}, which no other row has"
         raise DataError(f"{fault}. Leave the row out, or give its class another name.")
     return labels
-
-
-def _code_notes(X: NDArray[np.float64], names: Sequence[str]) -> Iterator[str]:
-    """Yield a note on numbers such as -999, far below all others of a column."""
-    if not names:
-        return
-    lowest = np.nanmin(X, axis=0, initial=np.inf)
-    apart = [
-        place
-        for place in np.flatnonzero(np.isin(lowest, MISSING_CODES)).tolist()
-        if not (X[:, place] <= lowest[place] / 10)[X[:, place] != lowest[place]].any()
-    ]
-    if apart:
-        codes = ", ".join(f"{code:g}" for code in np.unique(lowest[apart]))
-        named = shortened([names[place] for place in apart])
-        yield f"{codes} in {named} may mark missing numbers"
 
 
 def _features_of(

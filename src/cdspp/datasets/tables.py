@@ -177,6 +177,8 @@ class TablesDataset(Dataset):
             one.copies(other) or other.copies(one)
             for one, other in combinations(rows.values(), 2)
         ]
+        doubts = ((name, text) for name, part in rows.items() for text in part.doubts)
+        notes += (_with_study_keys(f"{self.tables[k]}: {text}.") for k, text in doubts)
         if apart:
             what = f"shared_columns leaves out {shortened(apart)}"
             notes.insert(0, f"{self.identifier}: {what}: {table_rows.TABLE_SPECIFIC}")

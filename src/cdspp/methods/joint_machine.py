@@ -279,7 +279,7 @@ class EasyAdaptPlus(EasyAdapt):
         apart = stacked([_zeros(shared, k), shared, -shared, -own], columns=True)
         # The constant is a part of both hypotheses, and so of no difference.
         constant = np.repeat([[1.0], [0.0]], [n, 2 * m], axis=0)
-        rows = stacked([X, unit_rows(apart), unit_rows(apart)])
+        rows = stacked([X, row_normalise(apart), row_normalise(apart)])
         rows = stacked([rows, constant], columns=True)
         every = np.append(weights, np.full(2 * m, self.unlabelled_weight))
         machine = LinearSVC(

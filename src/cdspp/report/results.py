@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from cdspp.analysis.summary import read_scores, score_files
 from cdspp.core.discovery import did_you_mean
 from cdspp.core.errors import DataError
 from cdspp.core.names import PathLike
+from cdspp.study.stale import read_digests
 
 __all__ = ["Results", "load_results"]
 
@@ -82,12 +84,21 @@ def load_results(folder: PathLike) -> Results:
     DataError
         The folder has no scores, or a table is missing.
     """
-    root = Path(folder)
-    scores = {file.stem: read_scores(file) for file in score_files(root)}
-    tables = [root / f"tables/source-help_{name}.csv" for name in scores]
+    root, files = Path(folder), score_files(Path(folder))
+    with suppress(DataError):  # no report yet
+        stated = read_digests(root).files
+        names = {Path(name).name for name in stated if "/scores/" in name}
+        files = [file for file in files if file.name in names] or files
+    by_benchmark = {file.stem: read_scores(file) for file in files}
+    scores = pd.concat(by_benchmark, names=["benchmark"]).reset_index(level=0)
+    tables = [root / f"tables/source-help_{name}.csv" for name in by_benchmark]
+    # Fits that an edit of the study left stay, and are none of its results.
+    key = ["benchmark", "setting", "task", "method", "trial"]
+    fits = read_fit_records(record_files(root)).results
+    fits = fits.merge(scores[key].drop_duplicates(), on=key).drop_duplicates(key)
     return Results(
-        scores=pd.concat(scores, names=["benchmark"]).reset_index(level=0),
-        fits=read_fit_records(record_files(root)).results,
+        scores=scores,
+        fits=fits.reset_index(drop=True),
         comparisons=pd.concat(map(read_comparisons, tables), ignore_index=True),
         folder=root,
     )

@@ -275,6 +275,10 @@ def read_fit_record(path: PathLike) -> Record:
     except ValueError as error:
         wrong = f"expected trials as its name, such as 1-5, but it is {file.stem!r}"
         raise refused(file, wrong) from error
+    trials, dataset = record.extra.get("trials"), record.extra.get("dataset")
+    lists = isinstance(trials, list) and all(isinstance(t, dict) for t in trials)
+    if not lists or not isinstance(dataset, str):
+        raise refused(file, "the record beside it names no trials and data set")
     return record
 
 

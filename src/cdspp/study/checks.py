@@ -28,7 +28,9 @@ DIFFERENCES = ("source", "options", "labels", "overlap")
 def cross_faults(known: ConfigNames, plugins: Sequence[ReportPlugin]) -> list[str]:
     """Return all faults; plug-ins check their own keys."""
     settings, curves = known.entries("settings"), known.entries("curves")
+    shared = known.config["study"] in ("features", "labels", "codebooks")
     return [
+        *["study: a folder of all studies has this name; choose another."] * shared,
         *_repeated_ids(known),
         *_view_faults(known),
         *_weight_faults(known),
@@ -271,6 +273,9 @@ def _option_faults(where: str, method: str, options: Config) -> Faults:
     for option in foreign:
         near = did_you_mean(option, known)
         yield f"{where}: method {method} has no option {option!r}{near}"
+    for option in options.keys() & known:  # YAML reads yes as true
+        if isinstance(options[option], bool) and type(known[option]) in (int, float):
+            yield f"{where}.{option}: expected a number, got {options[option]}."
     if not foreign:
         try:
             method_class(method)(**options)._validate_params()

@@ -6,6 +6,7 @@ Without a record, as in a copy without hidden files, it takes every file as up t
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -61,6 +62,7 @@ BESIDE = ("contents.json", "digests.json", "index.sha256")
 CODE_ONLY = (OTHER_CODE, MADE_BY_OLDER)
 MISSING, FOLLOWS = "not computed yet", "one of its inputs is remade"
 NAMED = 3  # number of changed files in a note
+EMPTY = hashlib.sha256().hexdigest()
 
 
 def file_recipe(study: Study, file: str) -> str:
@@ -233,7 +235,8 @@ def run_forecast(study: Study, stale_files: Mapping[str, str]) -> RunForecast:
         if not reason and not _last_write(file):
             reason, blocks = MISSING, Path(file).parent.glob("[0-9]*-*[0-9].parquet")
             # Trials in blocks of another size are kept.
-            left = len(trials.difference(*(trials_of_block(b.stem) for b in blocks)))
+            kept = (trials_of_block(b.stem) for b in blocks if _last_write(str(b)))
+            left = len(trials.difference(*kept))
         stay, run[reason] = stay + len(trials) - left, run[reason] + left
         if reason in CODE_ONLY:
             seconds += left * cell_cost(study, key).seconds
@@ -332,8 +335,13 @@ def read_digests(root: PathLike) -> ReportDigests:
         raise DataError(f"{fault}. Name a folder such as results/embedded, {run}.")
     if beside.is_file() or not older.is_file():
         try:
-            return ReportDigests(**read_json(beside))
-        except TypeError as error:
+            known = ReportDigests(**read_json(beside))
+            texts = [known.page, *known.files, *known.files.values()]
+            sound = all(isinstance(text, str) for text in texts)
+            if sound and isinstance(known.configuration, dict):
+                return known
+            raise TypeError("values of another type")
+        except (AttributeError, TypeError) as error:
             what = "the digests of a report"
             raise unreadable(beside, what, f"it has another form: {error}") from error
     # The release `OLDER` wrote all but the page's own digest on the page.
@@ -346,6 +354,14 @@ def read_digests(root: PathLike) -> ReportDigests:
     return ReportDigests(page_digest, configuration, files, OLDER)
 
 
+def edited_outputs(root: Path) -> set[str]:
+    """Return tables and figures that are not those of the report, and the page."""
+    files = [path for path, _ in changed_files(root, f"{root.name}/")]
+    kinds = ("tables", "figures", "timings")
+    found = {str(path) for path in files if path.parent.name in kinds}
+    return {*found, str(root / REPORT_PAGE)} if files else found
+
+
 def changed_note(root: Path) -> str:
     """Return a note on changed files of ``results/<study>``, not on missing ones."""
     own = f"{root.name}/"
@@ -355,7 +371,8 @@ def changed_note(root: Path) -> str:
     more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
     changed = f"{counted(len(files), 'file')} changed since the report"
     how = "by hand or by a run that did not end"
-    remedy = f"A run remakes those that you delete; cdspp verify {root} compares all."
+    run = "A run makes tables, figures and page again, and others that you delete"
+    remedy = f"{run}; cdspp verify {root} compares all."
     return f"{changed}, {how}: {', '.join(files[:NAMED])}{more}. {remedy}"
 
 
@@ -381,7 +398,8 @@ def changed_files(root: Path, own: str = "") -> Iterator[tuple[Path, str]]:
             continue
         if not path.is_file():
             yield path, "an input of the report that is gone. Run the study again"
-        elif (found := file_digest(path)) != digest:
+        # A file of the system, named by a stranger, has no size and may have no end.
+        elif (found := file_digest(path) if path.stat().st_size else EMPTY) != digest:
             # No run remakes files outside, such as predictions of another program.
             remedy = "Run" if name.startswith("..") else "Delete it and run"
             content = f"another content (sha256 {digest[:12]}, now {found[:12]})"

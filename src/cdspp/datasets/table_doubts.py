@@ -1,0 +1,56 @@
+"""Notes on rows and columns of a table that may be no data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cdspp.core.wording import counted, shortened
+
+# Numbers that stand for missing ones: such codes, and fill values of grids.
+MISSING_CODES = (99.0, 999.0, 9999.0, 99999.0)
+LEAST_FILL = 1e20
+FEWEST_COUNTED = 20  # rows, below which a column may count them by chance
+
+
+def doubts(
+    X: NDArray[np.float64], names: Sequence[str], records: Sequence[int]
+) -> Iterator[str]:
+    """Yield notes on codes of missing numbers, empty rows, counts of rows, and totals.
+
+    Nothing is said of columns without `names`; `records` count the header.
+    """
+    if not names or not len(X):
+        return
+    found: dict[str, set[float]] = {}
+    low, high = np.nanmin(X, 0, initial=np.inf), np.nanmax(X, 0, initial=-np.inf)
+    for end in (low, high):
+        size = np.abs(end)
+        odd = np.isin(size, MISSING_CODES) | np.isfinite(end) & (size >= LEAST_FILL)
+        for j in np.flatnonzero(odd).tolist():
+            others = X[:, j][X[:, j] != end[j]] * np.sign(end[j])
+            if not (others >= size[j] / 10).any():  # far from all others
+                found.setdefault(names[j], set()).add(float(end[j]))
+    if found:
+        codes = ", ".join(f"{code:g}" for code in sorted(set().union(*found.values())))
+        yield f"{codes} in {shortened([*found])} may stand for numbers that are missing"
+    ends = (X[-1] - X[0] == len(X) - 1) & (len(X) >= FEWEST_COUNTED)
+    rising = [j for j in np.flatnonzero(ends) if (np.diff(X[:, j]) == 1).all()]
+    if count := [names[int(j)] for j in rising]:
+        remedy = "leave them out (--drop), unless they are features"
+        yield f"columns that only count the rows ({shortened(count)}): {remedy}"
+    # No copy of the table, which may be large, unless numbers are missing.
+    last, sums = X[-1], X[:-1].sum(axis=0)
+    if not np.isfinite(sums + last).all():
+        empty = np.flatnonzero(np.isnan(X).all(axis=1))
+        if len(empty):
+            first = f"record {records[empty[0]]}" if records else f"row {empty[0] + 1}"
+            yield f"{counted(len(empty), 'row')} without any number (first: {first})"
+    elif len(X) > 4 and np.count_nonzero(high > low) > 1:
+        for what, total in (("sum", sums), ("mean", sums / (len(X) - 1))):
+            if (
+                np.abs(last - total) <= 0.003 * (high - low) + 1e-9 * np.abs(total)
+            ).all():
+                yield f"the last row is the {what} of the others: a total?"
