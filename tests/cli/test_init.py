@@ -233,8 +233,8 @@ def test_tables_become_a_data_set_with_its_columns(away: Path) -> None:
     assert str(found).splitlines() == [
         "plants: tables, 2 domains, 2 classes in common",
         "  lab (Lab, lab.csv): 4 rows, 4 labelled in 2 classes, 1 feature",
-        "  field (field.csv): 4 rows, 4 labelled in 2 classes, 1 feature, 1 number "
-        "missing, to be imputed",
+        "  field (field.csv): 4 rows, 4 labelled in 2 classes, 1 feature, 1 row "
+        "without any number (first: record 3), 1 number missing, to be imputed",
         "  shared: 1 column has the same name in both: f",
     ]
     text = study_text("plants", found)

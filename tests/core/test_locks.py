@@ -139,7 +139,7 @@ def test_where_a_disk_keeps_no_run_lock_nobody_says_that_no_run_is_at_work(
 ) -> None:
     [unknown] = read_run_locks(tmp_path)
     assert unknown.lives is None
-    assert str(unknown) == "a run that left no mark"
+    assert str(unknown) == "a run without a lock"
 
 
 def test_a_run_lock_on_a_disk_without_locks_says_nothing_of_its_run(

@@ -168,5 +168,5 @@ def test_a_copy_from_storage_is_what_a_job_made_there(made: str) -> None:
     Path("data/x/index.json").write_text("other")
     assert (
         fault(file, RECIPE)
-        == "it was made of another data/x/index.json than lies there now"
+        == "it was made from another data/x/index.json than the present one"
     )

@@ -60,7 +60,7 @@ def test_codes_of_missing_numbers_are_noted_at_both_ends(
     rows = table()
     rows.loc[[3, 5], "b"] = code
     [note] = read(tmp_path, rows).notes
-    assert note == f"{code:g} in b may stand for numbers that are missing"
+    assert note == f"{code:g} in b may mark missing numbers"
     rows.loc[6, "b"] = code / 3  # another number of that size
     assert read(tmp_path, rows).notes == ()
 

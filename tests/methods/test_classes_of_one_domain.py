@@ -34,15 +34,15 @@ LARGE_FIRST = Treatment(MAY, LOST, FAVOURED)
 TREATMENTS = {
     **dict.fromkeys(("cdls", "cdls-sup", "ddacl", "jmea", "ssan", "stn"), STRICT),
     "semi-relaxed-fgw": STRICT,
-    "coot": STRICT._replace(shares=FAVOURED),
-    **dict.fromkeys(("svm-t", "target-only", "pa"), ALONE),
+    **dict.fromkeys(("coot", "ucoot"), STRICT._replace(shares=FAVOURED)),
+    **dict.fromkeys(("svm-t", "target-only", "pa", "nn-t"), ALONE),
     **dict.fromkeys(("cdspp", "cdspp-sup", "cdspp-pca", "cdspp-bridge"), OPEN),
     **dict.fromkeys(("dama", "dama-sup", "dama-plus", "tit", "hfa", "shfa"), OPEN),
     **dict.fromkeys(("paired-map", "paired-map-plus", "procrustes"), OPEN),
     **dict.fromkeys(("easy-adapt", "shared-columns-plus"), OPEN),
     **dict.fromkeys(("kpg-rl", "kpg-rl-gw", "kpg-rl-kp"), LARGE_FIRST),
     # Little ties the domains of a toy problem, so that the many rows decide.
-    **dict.fromkeys(("shared-columns", "pca-coral"), LARGE_FIRST),
+    **dict.fromkeys(("shared-columns", "easy-adapt-plus", "pca-coral"), LARGE_FIRST),
 }
 
 

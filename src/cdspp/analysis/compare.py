@@ -355,7 +355,11 @@ def usual_methods(problem: Problem) -> list[str]:
     known = {name: method_class(name) for name in available()}
     alone = [name for name, cls in known.items() if cls.without_source_of]
     whole = [known[name].without_source_of for name in alone]
-    baselines = [n for n, c in known.items() if c.supervised and not c.uses_source]
+    baselines = [
+        name
+        for name, cls in known.items()
+        if cls.supervised and not cls.uses_source and cls.in_compare
+    ]
     family = {  # module or package of `cdspp.methods`
         name: cls.__module__.removeprefix("cdspp.methods.").partition(".")[0]
         for name, cls in known.items()

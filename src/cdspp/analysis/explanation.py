@@ -225,7 +225,7 @@ def shrunken_gain(gain: PairedGain) -> PairedGain:
     Examples
     --------
     >>> from cdspp.analysis.verdicts import PairedGain
-    >>> round(shrunk(PairedGain(0.1, 0.07, 0, 15, df=14)).gain, 3)
+    >>> round(shrunken_gain(PairedGain(0.1, 0.07, 0, 15, df=14)).gain, 3)
     0.05
     """
     share = PRIOR_SD**2 / (PRIOR_SD**2 + gain.error**2)

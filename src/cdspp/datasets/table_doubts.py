@@ -35,7 +35,7 @@ def doubts(
                 found.setdefault(names[j], set()).add(float(end[j]))
     if found:
         codes = ", ".join(f"{code:g}" for code in sorted(set().union(*found.values())))
-        yield f"{codes} in {shortened([*found])} may stand for numbers that are missing"
+        yield f"{codes} in {shortened([*found])} may mark missing numbers"
     ends = (X[-1] - X[0] == len(X) - 1) & (len(X) >= FEWEST_COUNTED)
     rising = [j for j in np.flatnonzero(ends) if (np.diff(X[:, j]) == 1).all()]
     if count := [names[int(j)] for j in rising]:

@@ -243,7 +243,8 @@ class EasyAdaptPlus(EasyAdapt):
     Cost as for `SharedColumns`, with twice the unlabelled rows. The mapping, and rows
     that count as any other, are the paper's; the squared loss and `C` are those of
     `EasyAdapt`, a machine for each class and own columns this package's. Neither code
-    of the authors nor their reviews were found: tests compare with a naive version.
+    of the authors nor their reviews were found: tests compare with a naive version. A
+    class of one domain only is treated as in `SharedColumns`.
 
     References
     ----------

@@ -76,8 +76,8 @@ class DDACL(SubspaceMethod, base.ConfidentClassifier):
     of line searches keeps the result finite, which then depends on the seed and on
     rounding. Hence the optimiser of the authors' code, and its softmax that overflows,
     are part of the method. Another order of the rows rounds sums otherwise, which alone
-    changes 22 % of the labels of the embedded digits, and the accuracy of a trial by up
-    to 4 points, about as much as another seed; on the embedded texts it changes none.
+    changes 22 % of the labels of the embedded digits, and the accuracy of a trial by
+    points, about as much as another seed does; on the embedded texts it changes none.
     Other names of the classes draw other weights and change 31 %. `fit` raises
     `MethodFailed` for a class of one domain only, without a source row or a labelled
     target row; each row counts once in the cross entropies and each class once in the

@@ -235,7 +235,7 @@ class KPGRLGW(KPGRL):
     needs_pot = True
 
     _parameter_constraints = {
-        **KPGRL._parameter_constraints,
+        **{k: KPGRL._parameter_constraints[k] for k in ("tau", "C", "classifier")},
         "alpha": [base.SHARE],
         "n_steps": [base.COUNT],
     }

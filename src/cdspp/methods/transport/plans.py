@@ -249,7 +249,8 @@ class UCOOT(COOT):
     Cost as for `COOT`, with up to 500 of Sinkhorn's iterations an alternation, which
     start where those before ended. `relaxation` is POT's default, `max_iter` that of
     POT and of the authors' code, the others are those of `COOT`. The options and splits
-    of the paper's experiments are not at hand: its numbers cannot be compared.
+    of the paper's experiments are not at hand: its numbers cannot be compared. A class
+    of one domain only makes `fit` raise `MethodFailed`.
 
     References
     ----------
