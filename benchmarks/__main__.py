@@ -31,7 +31,7 @@ from benchmarks.scale_figure import draw_scale
 from benchmarks.solver import bench_solver, solver_table
 from benchmarks.tables import bench_tables, tables_table
 from benchmarks.walk import bench_walk, walk_table
-from cdspp.cli.command import add_command, positive_integer
+from cdspp.cli.command import AS_WRITTEN, Run, positive_integer
 from cdspp.cli.main import run_command
 from cdspp.core.errors import ConfigError, DataError
 from cdspp.core.files import atomic, write_json
@@ -226,6 +226,16 @@ def _parser() -> argparse.ArgumentParser:
     precision = add_command(what, "precision", _precision, text, _help("precision"))
     precision.add_argument("study", nargs="+", metavar="FILE", help="study file")
     return parser
+
+
+def add_command(
+    what: Any, name: str, run: Run, text: str, epilog: str
+) -> argparse.ArgumentParser:
+    """Add a command with the text of its help."""
+    shown = {"description": text, "epilog": epilog, "formatter_class": AS_WRITTEN}
+    command: argparse.ArgumentParser = what.add_parser(name, help=text, **shown)
+    command.set_defaults(run=run, extra="")
+    return command
 
 
 def _add_solver(what: Any) -> argparse.ArgumentParser:

@@ -11,7 +11,7 @@ from cdspp.study.files import FIGURE_FORMS, TABLE_FORMS, item_inputs
 
 CAPTIONS = Path(".snakemake", "captions", study.name).absolute()
 resource_digest = cache(data_digest)
-STYLES = data_digest("report/styles")
+STYLES, TEXTS = data_digest("report/styles"), data_digest("report/captions")
 IN_STYLE = "cdspp.report.figures.style:in_style"  # not imported for tables
 
 
@@ -82,6 +82,7 @@ for job in item_jobs(list(PLANS.values())):
             in_style=IN_STYLE if job.kind == FIGURE else "contextlib:nullcontext",
             style=study.figure_style if job.kind == FIGURE else "",
             styles=STYLES if job.kind == FIGURE else "",
+            texts="" if job.kind == FIGURE else TEXTS,
         message:
             f"{job.kind.capitalize()}s {', '.join(job.captions)}: {study.name}"
         script:

@@ -7,10 +7,12 @@ import importlib.util
 import json
 import os
 import sys
+import tomllib
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,96 +21,18 @@ from cdspp.core.errors import EXTRAS, ConfigError, to_install
 from cdspp.core.files import same_file
 
 STUDY_EXTRA = "workflow"
+HELP = Path(__file__).with_name("help")
 # Format options of a table, in addition to its columns of labels and identifiers.
 FORMATS = ("encoding", "decimal", "categories", "dates", "date_format", "vectorise")
 JSON_VERSION = 1  # raised if a key of --json disappears or changes meaning
-FLAG: dict[str, Any] = {"action": "store_true"}
-SCALES = (*names.SCALES, names.STANDARDISE_EACH)
-REPEATED: dict[str, Any] = {"action": "append", "default": []}
-# Help text and settings of options of several commands, which fill in {part}.
-OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
-    "file": (
-        "study files (the embedded study); later files override earlier ones",
-        {"nargs": "*", "metavar": "STUDY_FILE"},
-    ),
-    "--force": ("overwrite an existing file", FLAG),
-    "--json": ("print the result as JSON", FLAG),
-    "--strict": ("exit with code 1 if {part}", FLAG),
-    "--labelled": (
-        "{part}add these labels to the fit; may be repeated, oldest first",
-        {**REPEATED, "metavar": "FILE"},
-    ),
-    "--shared": (
-        "columns with the same meaning and unit in both files: none, or same-names and "
-        "pairs a=b,c=d*10 of a source and a target column, optionally times a factor "
-        "that converts to the source's unit (same-names, if there are any)",
-        {"metavar": "HOW"},
-    ),
-    "--paired": (
-        "two files of objects described in both ways, one with the columns of each "
-        "domain, matched by identifiers or else by row order; they need no labels",
-        {"nargs": 2, "metavar": ("SOURCE_FILE", "TARGET_FILE")},
-    ),
-    "--label": ("the label column (label{part})", {"metavar": "NAME"}),
-    "--id": ("the identifier column (id{part})", {"metavar": "NAME"}),
-    "--drop": (
-        "a column to leave out: a name, a pattern (site*), or a kind: text, dates or "
-        "constant; may be repeated",
-        {**REPEATED, "metavar": "NAME"},
-    ),
-    "--categories": (
-        "encode text: one column per value, or the share of rows that have the value",
-        {"choices": names.CATEGORIES[1:]},
-    ),
-    "--dates": (
-        "encode dates: days since 1970, or year, month, day and weekday",
-        {"choices": names.DATES[1:]},
-    ),
-    "--vectorise": (
-        "encode text and dates by a library: skrub's TableVectorizer",
-        {"choices": names.VECTORISERS},
-    ),
-    "--date-format": (
-        "format of ambiguous dates, such as %%d/%%m/%%Y",
-        {"metavar": "FORMAT"},
-    ),
-    "--decimal": (
-        "decimal sign of ambiguous numbers, such as 1.234",
-        {"choices": (".", ",")},
-    ),
-    "--encoding": (
-        "encoding of text files (UTF-8, else UTF-16 or Windows-1252, with a note)",
-        {"metavar": "NAME"},
-    ),
-    "--keep-label": (
-        "read LABEL as a class, although it looks like a missing label (NA) or "
-        "differs from another class only in capitals; may be repeated",
-        {**REPEATED, "metavar": "LABEL"},
-    ),
-    "--impute": (
-        "replace missing and infinite numbers by the mean of their column",
-        FLAG,
-    ),
-    "--scale": (
-        "scale the features of each file: rows to unit length, columns to mean 0 and "
-        "deviation 1 (shared columns by the source, or with standardise-each by each "
-        "file), or to at most 50 principal components (%(default)s)",
-        {"choices": SCALES, "default": names.STANDARDISE},
-    ),
+# Choices of options, by the name of the option.
+CHOICES: dict[str, Sequence[str]] = {
+    "--scale": (*names.SCALES, names.STANDARDISE_EACH),
+    "--categories": names.CATEGORIES[1:],
+    "--dates": names.DATES[1:],
+    "--vectorise": names.VECTORISERS,
+    "--decimal": (".", ","),
 }
-for _role in ("source", "target"):
-    for _name, _what in (("label", "label"), ("id", "identifier")):
-        _text = f"the {_what} column of the {_role} only"
-        OPTIONS[f"--{_role}-{_name}"] = (_text, {"metavar": "NAME"})
-# Columns and labels of one file, and reading options for the two files of a fit.
-COLUMNS = ("--label", "--id", "--drop")
-TEXTS = ("--decimal", "--encoding", "--keep-label")
-OF_FIT = (
-    *("--categories", "--dates", "--vectorise", "--date-format", *TEXTS),
-    *("--source-label", "--source-id", "--target-label", "--target-id"),
-)
-JOINING = ("--shared", "--paired", *COLUMNS, *OF_FIT, "--impute", "--scale")
-ARRAYS = "; for arrays see below"  # after the default names of columns
 AS_WRITTEN = argparse.RawDescriptionHelpFormatter
 Run = Callable[[argparse.Namespace], str]
 Given = Iterable[names.PathLike | None]  # files of options, None for omitted options
@@ -116,33 +40,63 @@ Given = Iterable[names.PathLike | None]  # files of options, None for omitted op
 
 def help_text(*names: str) -> str:
     """Return the existing files ``help/<name>.txt``, separated by blank lines."""
-    files = (Path(__file__).with_name("help") / f"{name}.txt" for name in names)
-    return "\n".join(
-        file.read_text(encoding="utf-8") for file in files if file.is_file()
-    )
+    files = filter(Path.is_file, (HELP / f"{name}.txt" for name in names))
+    return "\n".join(file.read_text(encoding="utf-8") for file in files)
+
+
+def positive_integer(text: str) -> int:
+    """Return an argument that must be a positive integer."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a positive integer, got {text!r}")
+    return int(text)
+
+
+CONVERTERS = {"number": positive_integer, "integer": int, "path": Path}
+
+
+@cache
+def command_texts() -> dict[str, Any]:
+    """Return the content of ``help/options.toml``: texts and options of commands."""
+    return tomllib.loads((HELP / "options.toml").read_text(encoding="utf-8"))
 
 
 def add_command(
-    commands: Any, name: str, run: Run, text: str, epilog: str = "", extra: str = ""
-) -> argparse.ArgumentParser:
-    """Add a command, by default with the help text of its name.
+    commands: Any, name: str, run: Run, extra: str = "", **converters: Any
+) -> None:
+    """Add a command with its options; `converters` are those of this command only.
 
     A missing package is in `extra`, or else in the smallest extra that has it.
     """
-    shown = {"description": text, "formatter_class": AS_WRITTEN}
-    shown["epilog"] = epilog or help_text(name)
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, **shown)
+    text = command_texts()[name]
+    shown = {"help": text["text"], "description": text["text"]}
+    shown |= {"usage": text.get("usage"), "formatter_class": AS_WRITTEN}
+    epilog = help_text(*text.get("pages", [name]))
+    parser = commands.add_parser(name, epilog=epilog, **shown)
     parser.set_defaults(run=run, extra=extra)
-    return parser
+    one_of, group = text.get("one_of", ()), parser
+    if one_of:
+        group = parser.add_mutually_exclusive_group(required=True)
+    for option, settings in _options(text.get("options", {})):
+        if kind := settings.get("type"):
+            settings["type"] = {**CONVERTERS, **converters}[kind]
+        place = group if option in one_of else parser
+        place.add_argument(option, **settings)
 
 
-def add_options(
-    parser: argparse.ArgumentParser, *options: str, part: str = "", **settings: Any
-) -> None:
-    """Add `OPTIONS`; `part` completes their texts, `settings` override theirs."""
-    for option in options:
-        text, known = OPTIONS[option]
-        parser.add_argument(option, help=text.format(part=part), **known | settings)
+def _options(own: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield options, including those of groups, with the arguments of argparse."""
+    texts = command_texts()
+    for name, settings in own.items():
+        if members := texts["groups"].get(name):
+            yield from _options(dict.fromkeys(members, settings))
+            continue
+        found = {**texts["shared"].get(name, {}), **settings}
+        found["help"] = found["help"].replace("{part}", found.pop("part", ""))
+        if isinstance(found.get("metavar"), list):
+            found["metavar"] = tuple(found["metavar"])
+        if name in CHOICES:
+            found["choices"] = CHOICES[name]
+        yield name, found
 
 
 def answer(text: str, *, failed: object) -> str:
@@ -187,13 +141,6 @@ def warnings_as_notes(take: Callable[[list[str]], object]) -> Iterator[None]:
             for text, n in counts.items():
                 times = f" ({n} times)" if n > 1 else ""
                 take([f"note: {text}{times}\n"])
-
-
-def positive_integer(text: str) -> int:
-    """Return an argument that must be a positive integer."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a positive integer, got {text!r}")
-    return int(text)
 
 
 def need_package(package: str, what: str, extra: str = "") -> None:

@@ -176,30 +176,4 @@ def _option_words(options: Mapping[str, Any], *names: str) -> Iterator[str]:
 
 def add_commands(commands: Any) -> None:
     """Add ``cdspp compare``."""
-    text = "name the best method to deploy for a target with few labels and a source"
-    compare = command.add_command(commands, "compare", _compare, text)
-    add = compare.add_argument
-    add("--source", required=True, metavar="FILE", help="labelled source rows")
-    add("--target", required=True, metavar="FILE", help="target rows, some labelled")
-    note = "an additional candidate, see `cdspp methods`; may be repeated"
-    add("--method", action="append", default=[], help=note)
-    note = "write rows on which the bet and target-only disagree, to label them"
-    add("--rows-to-label", metavar="FILE", help=note)
-    number: dict[str, Any] = {"type": command.positive_integer, "metavar": "N"}
-    note = "number of rows to label (%(default)s)"
-    add("--rows", default=20, help=note, **number)
-    note = "test the bet once on rows that you labelled, and "
-    command.add_options(compare, "--labelled", part=note)
-    note = "test every method against every control (ten times as long)"
-    add("--why", action="store_true", help=note)
-    note = "maximum number of hold-outs (%(default)s)"
-    add("--repeats", default=DEFAULTS["repeats"], help=note, **number)
-    note = "random seed (%(default)s)"
-    add("--seed", type=int, default=DEFAULTS["seed"], metavar="N", help=note)
-    command.add_options(compare, *command.JOINING, part=command.ARRAYS)
-    command.add_options(compare, "--force")
-    command.add_options(compare, "--strict", part="fits fail, collapse or diverge")
-    add("--page", metavar="FILE", help="also write the answer as a web page")
-    add("--json", metavar="FILE", help="also write the answer as JSON")
-    note = "also write the candidates, or with --why all gains, as CSV"
-    add("--csv", metavar="FILE", help=note)
+    command.add_command(commands, "compare", _compare)

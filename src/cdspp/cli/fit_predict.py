@@ -351,38 +351,6 @@ def _read_target(arguments: Namespace, kept: Mapping[str, Any]) -> DomainRows:
 
 def add_commands(commands: Any) -> None:
     """Add the commands on methods."""
-    text = "list the methods, with identifiers"
-    methods = command.add_command(commands, "methods", _methods, text)
-    command.add_options(methods, "--json")
-    text = "fit a method and predict the unlabelled target rows"
-    epilog = command.help_text("files", "fit")
-    fit = command.add_command(commands, "fit", _fit, text, epilog)
-    add = fit.add_argument
-    add("--method", help="see `cdspp methods` (the best bet of `cdspp compare`)")
-    note = "an option of the method, such as alpha=1; may be repeated"
-    form: dict[str, Any] = {"type": _option, "metavar": "NAME=VALUE"}
-    add("--option", action="append", default=[], help=note, **form)
-    without = "labelled source rows; without them, the method learns from the target"
-    add("--source", metavar="FILE", help=without)
-    add("--target", required=True, metavar="FILE", help="target rows")
-    add("--output", required=True, metavar="FILE", help="CSV to write")
-    add("--model", metavar="FILE", help="also save the model, for `cdspp predict`")
-    command.add_options(fit, "--force")
-    strict = "the fit collapses or diverges; then write no file"
-    command.add_options(fit, "--strict", part=strict)
-    command.add_options(fit, "--labelled")
-    command.add_options(fit, *command.JOINING, part=command.ARRAYS)
-    anyway = "fit even if the forecast exceeds the free memory"
-    add("--anyway", action="store_true", help=anyway)
-    text = "label target rows with a model that `cdspp fit --model` saved"
-    epilog = command.help_text("files", "predict")
-    predict = command.add_command(commands, "predict", _predict, text, epilog)
-    add = predict.add_argument
-    add("--model", required=True, metavar="FILE", help="the model")
-    add("--target", required=True, metavar="FILE", help="target rows")
-    add("--output", required=True, metavar="FILE", help="CSV to write")
-    command.add_options(predict, "--force")
-    strict = "all rows get one class; then write no file"
-    command.add_options(predict, "--strict", part=strict)
-    names = (*command.COLUMNS, *command.TEXTS, "--impute")
-    command.add_options(predict, *names, part=command.ARRAYS)
+    command.add_command(commands, "methods", _methods)
+    command.add_command(commands, "fit", _fit, option=_option)
+    command.add_command(commands, "predict", _predict)

@@ -372,35 +372,6 @@ def _fetch(arguments: Namespace) -> str:
 
 def add_commands(commands: Any) -> None:
     """Add the commands that come before a study."""
-    extra = command.STUDY_EXTRA
-    text = "download published data"
-    fetch = command.add_command(commands, "fetch", _fetch, text, extra=extra)
-    add = fetch.add_argument
-    add("dataset", nargs="?", metavar="DATASET", help="a name of the list")
-    add("resource", nargs="*", metavar="RESOURCE", help="parts of the data set (all)")
-    note = "folder for the files (%(default)s, as studies expect)"
-    add("--data", default="data", metavar="FOLDER", help=note)
-    add("--mirror", metavar="PLACE", help="folder or address to look in first")
-    add("--catalogue", metavar="FILE", help="a catalogue of your own")
-    text = "write a study file for your own data"
-    init = command.add_command(commands, "init", _init, text, extra=extra)
-    add = init.add_argument
-    add("name", metavar="NAME", help="name of the study: the file is NAME.yaml")
-    what = init.add_mutually_exclusive_group(required=True)
-    note = "folder of images or texts: PATH/<domain>/<class>/<file>"
-    what.add_argument("--folder", metavar="PATH", help=note)
-    note = (
-        "table of a domain, which is named after its file by default; repeat it for "
-        "each domain, first the source, then the target"
-    )
-    form: dict[str, Any] = {"type": _table, "metavar": "[DOMAIN=]FILE"}
-    what.add_argument("--table", action="append", help=note, **form)
-    add("--source", metavar="DOMAIN", help="source domain (by default the first)")
-    add("--target", metavar="DOMAIN", help="target domain (by default the next)")
-    note = "an additional method: a name of `cdspp methods`, or your class; repeatable"
-    place = "[ID=]MODULE:CLASS"
-    add("--method", action="append", default=[], type=_method, metavar=place, help=note)
-    note = "the method with which the report opens (your class, or else cdspp)"
-    add("--reference", metavar="METHOD", help=note)
-    command.add_options(init, *command.COLUMNS, metavar="COLUMN")
-    command.add_options(init, *command.OF_FIT, "--force")
+    command.add_command(commands, "fetch", _fetch, command.STUDY_EXTRA)
+    converters = {"table": _table, "method": _method}
+    command.add_command(commands, "init", _init, command.STUDY_EXTRA, **converters)

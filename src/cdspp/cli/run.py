@@ -274,17 +274,5 @@ def _cores(text: str) -> str:
 
 def add_commands(commands: Any) -> None:
     """Add the commands on a study that may not have started."""
-    extra = command.STUDY_EXTRA
-    text = "forecast the cost of a study"
-    plan = command.add_command(commands, "plan", _plan, text, extra=extra)
-    command.add_options(plan, "file", "--json")
-    text = "run a study, from its file to the report"
-    run = command.add_command(commands, "run", _run, text, extra=extra)
-    words = "[-h] [--cores N] [--remake] [--strict] [STUDY_FILE ...] [-- SNAKEMAKE ...]"
-    run.usage = f"cdspp run {words}"
-    command.add_options(run, "file")
-    note = "number of parallel jobs (all cores)"
-    run.add_argument("--cores", type=_cores, metavar="N", help=note)
-    note = "also repeat fits for which only code changed"
-    run.add_argument("--remake", action="store_true", help=note)
-    command.add_options(run, "--strict", part="fits failed")
+    command.add_command(commands, "plan", _plan, command.STUDY_EXTRA)
+    command.add_command(commands, "run", _run, command.STUDY_EXTRA, cores=_cores)

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cdspp.cli.command import add_command, add_options, check_outputs
+from cdspp.cli.command import add_command, check_outputs
 from cdspp.core.errors import DataError
 from cdspp.core.files import atomic, read_json, record_path
 from cdspp.core.provenance import file_digest, own_modules
@@ -222,17 +222,6 @@ def _constraints(arguments: Namespace) -> str:
 
 def add_commands(commands: Any) -> None:
     """Add the commands on a finished study and its sources."""
-    text = "print the publications of a study's methods, data and packages as BibTeX"
-    cite = add_command(commands, "cite", _cite, text)
-    text = "pack a finished study into one archive that others can check"
-    bundle = add_command(commands, "bundle", _bundle, text)
-    for parser in (cite, bundle):
-        note = "such as results/embedded"
-        parser.add_argument("folder", type=Path, metavar="RESULTS_FOLDER", help=note)
-    note = "the archive (<study>.zip)"
-    bundle.add_argument("--output", type=Path, metavar="FILE", help=note)
-    note = "also pack your tables, folders, weights and modules, with all columns"
-    bundle.add_argument("--with-inputs", action="store_true", help=note)
-    add_options(bundle, "--force")
-    text = "print the tested package versions, for pip install -c"
-    add_command(commands, "constraints", _constraints, text)
+    add_command(commands, "cite", _cite)
+    add_command(commands, "bundle", _bundle)
+    add_command(commands, "constraints", _constraints)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cdspp.cli import command
-from cdspp.cli.command import add_command, add_options
+from cdspp.cli.command import add_command
 from cdspp.cli.share import verify_archive
 from cdspp.core.errors import DataError, writing_fault
 from cdspp.core.names import MAIN, FitKey, PathLike
@@ -284,27 +284,7 @@ def task_blocks(study: Study, benchmark: str) -> Iterator[tuple[str, TaskFiles]]
 
 def add_commands(commands: Any) -> None:
     """Add the commands on a study that has started."""
-    extra = command.STUDY_EXTRA
-    text = "print the progress and failures of a study"
-    status = add_command(commands, "status", _status, text, extra=extra)
-    add_options(status, "file")
-    add_options(status, "--json")
-    add_options(status, "--strict", part="fits failed")
-    text = "print the headline of a study"
-    summary = add_command(commands, "summary", _summary, text)
-    note = "such as results/embedded"
-    places = "RESULTS_FOLDER|STUDY_FILE"
-    summary.add_argument("study", metavar=places, help=f"{note}, or mine.yaml")
-    add_options(summary, "--json")
-    text = "check the fits, scores and report of a study"
-    verify = add_command(commands, "verify", _verify, text)
-    places = "RESULTS_FOLDER|STUDY_FILE|ARCHIVE"
-    verify.add_argument("study", metavar=places, help=f"{note}, mine.yaml or mine.zip")
-    add_options(verify, "--json")
-    add_options(verify, "--strict", part="fits failed")
-    text = "write splits and features of a study for other programs"
-    export = add_command(commands, "export-splits", _export, text, extra=extra)
-    add_options(export, "file")
-    folder = Path("exported")
-    export.add_argument("--to", type=Path, default=folder, help="folder (%(default)s)")
-    add_options(export, "--force")
+    add_command(commands, "status", _status, command.STUDY_EXTRA)
+    add_command(commands, "summary", _summary)
+    add_command(commands, "verify", _verify)
+    add_command(commands, "export-splits", _export, command.STUDY_EXTRA)

@@ -24,7 +24,7 @@ from cdspp.paper import checks
 from cdspp.paper.checks import CHECKS, CONTRARY, SUPPORTED, Evidence, Times
 from cdspp.paper.plugin import PaperPlan
 from cdspp.paper.times import measure_times
-from cdspp.report.tables.table import Cell, Line, Table, write_tables
+from cdspp.report.tables.table import Cell, Line, Table, caption, write_tables
 from cdspp.stages.score import SampleScores
 from cdspp.study.plan import Plans
 
@@ -32,11 +32,7 @@ BY_CONSTRUCTION = "by construction"
 UNTESTABLE = "cannot be tested here"  # instead of a verdict
 PAPER, OURS = "paper", "ours"
 CLAIM_COLUMNS = ("claim", "text", "kind", "benchmark", "verdict", "numbers", "rule")
-_TERMS = (
-    "Supported: these data show what is claimed; contradicted: they show the opposite; "
-    f"too few trials: fewer than {MIN_TRIALS}, or trials that do not decide; by "
-    "construction: it follows from the algorithm and cannot fail, so it is not counted."
-)
+_TERMS = caption("paper", "terms", min_trials=MIN_TRIALS)
 
 
 @dataclass(frozen=True)
@@ -158,9 +154,7 @@ def build_verdicts_table(findings: pd.DataFrame) -> Table:
     return Table(
         "claims-overview",
         "Claims, and verdicts on these data",
-        f"{_opening(findings)}. {_TERMS} A dash: not testable in this study. A claim "
-        "that these data contradict is not refuted on the data of the paper that makes "
-        "it. Claims about time are next to the measured seconds.",
+        caption("paper", "claims-overview", opening=_opening(findings), terms=_TERMS),
         columns=("Claim", *findings["benchmark"].unique()),
         lines=tuple(lines),
         data=findings[["claim", "text", "kind", "benchmark", "verdict"]],
@@ -213,8 +207,5 @@ def build_time_claims_table(findings: pd.DataFrame) -> Table:
         build_claims_table(findings),
         name="time-claims",
         title="Claims about computation time",
-        caption=(
-            "By a fixed rule (in small print), from the seconds of this run: another "
-            "run, or another machine, gives others, so this claim is shown separately."
-        ),
+        caption=caption("paper", "time-claims"),
     )

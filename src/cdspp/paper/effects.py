@@ -18,7 +18,14 @@ from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import method_class
 from cdspp.paper.plugin import PaperPlan, VariantPlan
 from cdspp.paper.printed import EXACT, Printed, cell_verdict, read_printed
-from cdspp.report.tables.table import Cell, Line, Table, effect_cell, write_tables
+from cdspp.report.tables.table import (
+    Cell,
+    Line,
+    Table,
+    caption,
+    effect_cell,
+    write_tables,
+)
 from cdspp.study.plan import BenchmarkPlan, Plans, Row
 
 Variant = dict[str, Any]  # an entry of a list of deviations or choices
@@ -32,24 +39,6 @@ _DEVIATION_COLUMNS = (*_TEXTS, "default", "switch", *_EFFECT)
 _CHOICE_KEYS = ("choice", "benchmark", "title", "method", "display_name")
 _COUNTS = ("tasks", "trials", "cells", "exact", "exact_otherwise")
 _CHOICE_COLUMNS = (*_CHOICE_KEYS, "effect", "low", "high", *_COUNTS)
-_DEVIATIONS = (
-    "The text of a paper, and the behaviour of the code that its authors released. "
-    "The paper is the method's own; the comparison is the paper of CDSPP, which "
-    "also describes its rivals. In small print: the options that give the other "
-    "variant, if there are any, and which of the two the class here follows by "
-    "default. Effect: accuracy with these options minus accuracy without them, in "
-    "points, on the same trials and tasks: mean over trials of the average over the "
-    "tasks counted here, with its 95 % t interval over trials, which covers "
-    "other labelled samples, but not other tasks. Bold: the interval excludes zero."
-)
-_CHOICES = (
-    "Choices that the paper's text leaves open or does not mention, found by running "
-    "the methods on its inputs, and their effect: accuracy with the choice minus "
-    "accuracy without it, in points, on the same trials; mean over trials of the "
-    "average over tasks, with its 95 % t interval over trials. Exact: how many "
-    "printed cells agree to the digit with the choice, and without it. A choice "
-    "with a large effect is part of the printed result, whatever the method."
-)
 
 
 def write_effects(plans: Plans, scores: Paths, paper: PathLike, outputs: Paths) -> None:
@@ -158,7 +147,7 @@ def build_deviation_table(
     return Table(
         name="deviations",
         title="Where paper and released code differ",
-        caption=_DEVIATIONS + interval_note(data["trials"]),
+        caption=caption("paper", "deviations") + interval_note(data["trials"]),
         columns=("Method", "Topic", "Paper", "Released code", "Benchmark", "Effect"),
         lines=tuple(_deviation_line(each, first=first) for each, first in pairs),
         data=data,
@@ -206,7 +195,7 @@ def build_choices_table(effects: pd.DataFrame, choices: Sequence[Variant]) -> Ta
     return Table(
         name="printed-choices",
         title="Choices behind the printed numbers",
-        caption=_CHOICES + interval_note(effects["trials"]),
+        caption=caption("paper", "choices") + interval_note(effects["trials"]),
         columns=("Topic", "Printed", "Otherwise", "Method", "Worth", "Exact"),
         lines=tuple(lines),
         data=effects,

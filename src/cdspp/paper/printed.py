@@ -20,22 +20,13 @@ from cdspp.core.wording import DASH, counted, in_points, marks, percent, task_ti
 from cdspp.core.yaml_files import read_yaml
 from cdspp.methods import option_defaults
 from cdspp.paper.plugin import PaperPlan
-from cdspp.report.tables.table import Cell, Line, Table, write_tables
+from cdspp.report.tables.table import Cell, Line, Table, caption, write_tables
 from cdspp.stages.formats import SHIPPED, read_csv
 from cdspp.study.plan import Plans, Row
 
 Values = Sequence[float] | Floats  # by trial
 
 PRINTED_TRIALS = 10
-RULE = (
-    "A cell is exact if our ten trials have the printed mean and standard deviation "
-    "after rounding. It agrees if the means differ by at most one point or two "
-    "standard errors of their difference, whichever is more; it is close within three "
-    "points, and differs otherwise, all before rounding. The standard error needs "
-    "both deviations: for averages, which are printed without one, only the point "
-    "counts. A method that draws random numbers differs only if three seeds do, "
-    "each over five trials or more; until then there are too few trials."
-)
 _MIN_SEEDS = 3
 EXACT, AGREES, CLOSE = "exact", "agrees", "close"
 DIFFERS, NOT_RUN = "differs", "not run"
@@ -95,7 +86,7 @@ def read_printed(folder: PathLike) -> Printed:
 def printed_verdict(
     mean: float, sd: float, ours: float, our_sd: float, our_trials: int
 ) -> str:
-    """Compare a printed mean with ours by `RULE`: fractions, NaN without a number."""
+    """Compare a printed mean with ours, as the caption says; NaN without a number."""
     if math.isnan(ours):
         return NOT_RUN
     border = _PRINTED_TO + _ROUNDING
@@ -190,7 +181,7 @@ def _our_columns(
 
 
 def cell_verdict(cell: Any, values: Values) -> str:
-    """Compare a row of `Printed.cells` with our values by trial, by `RULE`."""
+    """Compare a row of `Printed.cells` with our values by trial."""
     ours = (*mean_sd(values), n_present(values))
     return printed_verdict(cell.printed_mean, cell.printed_sd, *ours)
 
@@ -214,8 +205,7 @@ def build_printed_counts(cells: pd.DataFrame) -> Table:
     return Table.of(
         "printed-methods",
         "Number of printed numbers reproduced",
-        f"{RULE} Shares of the printed cells that this study has, by method. "
-        "* supervised; † shortened run.",
+        caption("paper", "printed-methods"),
         columns | {word.capitalize(): partial(share, word) for word in _VERDICTS},
         data.itertuples(),
         block=lambda method: str(method.title),
@@ -246,10 +236,7 @@ def build_printed_table(cells: pd.DataFrame) -> Table:
     return Table(
         "printed",
         "Printed against reproduced",
-        f"The paper's accuracies, over {PRINTED_TRIALS} trials, and ours: percent, "
-        "mean (standard deviation, n − 1) over trials. Difference: ours minus the "
-        f"printed mean, in points. {counts} The CSV has every printed cell, with ours "
-        "or the reason for its absence. * supervised; † shortened run.",
+        caption("paper", "printed", trials=PRINTED_TRIALS, counts=counts),
         columns=("Benchmark", "Method", "Task", "Verdict", *numbers),
         lines=tuple(_lines(cells)),
         data=cells,

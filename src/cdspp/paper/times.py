@@ -14,7 +14,7 @@ from cdspp.core.names import MAIN, REFERENCE, PathLike, Paths
 from cdspp.core.wording import DASH, counted, marks
 from cdspp.core.yaml_files import read_yaml
 from cdspp.paper.plugin import PaperPlan
-from cdspp.report.tables.table import Cell, Line, Table, write_tables
+from cdspp.report.tables.table import Cell, Line, Table, caption, write_tables
 from cdspp.stages.formats import SHIPPED, read_csv
 from cdspp.study.plan import BenchmarkPlan, Plans
 
@@ -23,17 +23,6 @@ _OF_ROW = ("display_name", "supervised", "shortened")
 _MEASURED = ("seconds", "ratio", "trials", "failed", "tasks", "n_tasks")
 _PAPER = ("paper_seconds", "paper_ratio")
 _TIMES = ("benchmark", "title", "row", *_OF_ROW, *_MEASURED, *_PAPER)
-_CAPTION = (
-    f"Processor seconds of {TIMED_TRIALS} trials, summed over the tasks of a "
-    f"benchmark: for each task {TIMED_TRIALS} times the mean of the trials that "
-    "ran. Fits only, without start-up and features; nothing is kept from one job to "
-    "the next. Small: multiples of the reference method's time. Bold: the least of its "
-    "block, except shortened runs. * supervised; † shortened run."
-)
-_PRINTED = (
-    " Paper: the seconds that the paper prints, for its authors' code on their "
-    "machine; a number that it prints for two benchmarks together is shown at both."
-)
 
 
 def write_times(plans: Plans, records: Paths, paper: PathLike, outputs: Paths) -> None:
@@ -130,10 +119,13 @@ def build_times_table(times: pd.DataFrame) -> Table:
         block = "Supervised" if time.supervised else "Semi-supervised"
         name = Cell(time.display_name + signs, name=True)
         lines.append(Line((name, *cells), block))
+    text = caption("paper", "times", trials=TIMED_TRIALS)
+    if times["paper_seconds"].notna().any():
+        text = f"{text} {caption('paper', 'printed-times')}"
     return Table(
         name="times",
         title="Computation time",
-        caption=_CAPTION + (_PRINTED if times["paper_seconds"].notna().any() else ""),
+        caption=text,
         columns=("Method", *(heading for heading, _ in columns)),
         lines=tuple(lines),
         data=times.drop(columns="supervised"),

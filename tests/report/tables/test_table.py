@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+import cdspp
 from cdspp.core.wording import marks
 from cdspp.report.tables.table import (
     Cell,
@@ -109,3 +111,18 @@ def test_a_wide_table_fits_a_column(tmp_path: Path) -> None:
 def test_marks_tell_supervised_and_shortened_methods() -> None:
     assert marks(supervised=True, shortened=True) == "*†"
     assert marks(supervised=False, shortened=False) == ""
+
+
+def test_every_caption_of_the_files_is_used_and_no_other_one() -> None:
+    package = Path(cdspp.__file__).parent
+    asked = set()
+    for folder in ("report/tables", "paper"):
+        for file in (package / folder).glob("*.py"):
+            call = r"caption\(['\"]([a-z-]+)['\"], ['\"]([a-z-]+)['\"]"
+            asked |= {*re.findall(call, file.read_text(encoding="utf-8"))}
+    texts = {
+        (file.stem, name)
+        for file in (package / "report/captions").glob("*.toml")
+        for name in tomllib.loads(file.read_text(encoding="utf-8"))
+    }
+    assert asked == texts != set()

@@ -15,6 +15,7 @@ from cdspp.core.wording import DASH, task_title
 from cdspp.report.tables.table import (
     Cell,
     Table,
+    caption,
     fraction_cell,
     number_cell,
     write_tables,
@@ -99,16 +100,10 @@ def count_contents(
 def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     """Build the table ``contents_<benchmark>``: a line per domain and role."""
     paired = bool(contents["paired"].any())
-    caption = (
-        "Counted from the files of features, labels and splits: labelled and test "
-        f"samples of a trial, a range where trials (of {contents['trials'].max()}) or "
-        "classes differ. Every unlabelled target sample is a test sample"
-    )
-    if any(map(within_domain, plan.tasks)) and plan.overlap == "exclude":
-        caption += ", except those that the task has labelled in its source"
-    caption += "."
-    if paired:
-        caption += " Paired rows are in every domain, and none of these."
+    left_out = any(map(within_domain, plan.tasks)) and plan.overlap == "exclude"
+    but = ", except those that the task has labelled in its source" if left_out else ""
+    text = caption("tables", "contents", trials=contents["trials"].max(), but=but)
+    text += " Paired rows are in every domain, and none of these." if paired else ""
     columns = {
         "Domain": lambda entry: Cell(entry.domain),
         "Serves as": lambda entry: Cell(entry.role),
@@ -125,7 +120,7 @@ def build_contents_table(contents: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     return Table.of(
         f"contents_{plan.benchmark}",
         f"{plan.title}: contents",
-        caption,
+        text,
         columns,
         contents.itertuples(),
         block=lambda entry: entry.role.capitalize(),
@@ -161,16 +156,11 @@ def count_overlap(splits: Splits, plan: BenchmarkPlan) -> pd.DataFrame:
 def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     """Build the table ``overlap_<benchmark>``: a line per task that shares samples."""
     shared = overlap[overlap["shared_samples"] > 0]
-    caption = (
-        "Test samples of a trial, those that are also labelled source samples, "
-        "and their share in percent: mean, lowest and highest over trials. "
-        f"{_TREATMENT[plan.overlap]}"
-    )
+    text = caption("tables", "overlap", treatment=_TREATMENT[plan.overlap])
     if shared.empty:
-        caption = "no test sample of any task and trial is a labelled source sample."
-        caption = f"None: {caption}"
+        text = "None: no test sample of any task and trial is a labelled source sample."
     elif len(shared) < len(overlap):
-        caption += " No other task shares a sample in any trial."
+        text += " No other task shares a sample in any trial."
     within = {True: "within one domain", False: ""}
     columns = {
         "Task": lambda e: Cell(task_title(e.task), note=within[e.within_domain]),
@@ -183,7 +173,7 @@ def build_overlap_table(overlap: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     return Table.of(
         f"overlap_{plan.benchmark}",
         f"{plan.title}: test samples that the source has labelled",
-        caption,
+        text,
         columns,
         shared.itertuples(),
         data=overlap,

@@ -18,18 +18,11 @@ from cdspp.analysis.verdicts import HELPS, HURTS
 from cdspp.core.names import ALONE, MAIN, MATCHED, REAL, SELECTED, Paths
 from cdspp.core.wording import DASH, STATE_TITLES
 from cdspp.methods import method_class
-from cdspp.report.tables.table import Cell, Table, fraction_cell, write_tables
+from cdspp.report.tables.table import Cell, Table, caption, fraction_cell, write_tables
 from cdspp.stages.fit import FOLDS
 from cdspp.study.plan import CHOOSING, METHOD, BenchmarkPlan, Plans, Row
 from cdspp.study.settings import in_state
 
-_SELECTION = (
-    "Accuracy in percent, averaged over tasks, on the trials that all forms have. "
-    f"Selected: inside each trial and source state, by {FOLDS}-fold cross-validation "
-    "on the labelled target rows, with the number of times per value. Best in "
-    "hindsight: the value with the highest test accuracy, which nobody can know "
-    "in advance; no verdict uses it."
-)
 _COLUMNS = (
     *("benchmark", "title", "method", "display_name", "state"),
     *("default", "selected", "hindsight", "hindsight_value", "chosen"),
@@ -138,6 +131,7 @@ def build_selection_table(selections: pd.DataFrame, plans: Plans) -> Table:
     """Build the table ``selection``, from `compare_selections`."""
     kept = dict.fromkeys(name for plan in plans for name in without_grid(plan))
     others = f" Only with their defaults: {', '.join(kept)}." if kept else ""
+    about = caption("tables", "selection", folds=FOLDS)
     columns = {
         "Method": lambda entry: Cell(entry.display_name, name=True),
         "Source": lambda entry: Cell({REAL: "real", **STATE_TITLES}[entry.state]),
@@ -154,7 +148,7 @@ def build_selection_table(selections: pd.DataFrame, plans: Plans) -> Table:
     return Table.of(
         "selection",
         "Hyper-parameters: default, selected, best in hindsight",
-        " ".join([_SELECTION + others, *(plan.protocol for plan in plans)]),
+        " ".join([about + others, *(plan.protocol for plan in plans)]),
         columns,
         selections.itertuples(),
         block=lambda entry: str(entry.title),

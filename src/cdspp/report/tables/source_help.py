@@ -20,6 +20,7 @@ from cdspp.report.tables.table import (
     Cell,
     Line,
     Table,
+    caption,
     effect_cell,
     fraction_cell,
     number_cell,
@@ -32,20 +33,6 @@ if TYPE_CHECKING:
     from cdspp.analysis.explanation import Explanation
 
 _BOLD = {verdicts.HELPS, verdicts.HURTS}
-_GAIN = (
-    "Accuracy with the real source minus that of the other, on equal splits, in "
-    "points: mean over trials, with a 95 % t interval for other labelled samples and "
-    "other rows of this kind. Bold: better or worse, by accuracy and by balanced "
-    "accuracy (nowhere if the verdict depends on the measure), in one-sided tests at "
-    "5 %, "
-)
-_COMPARISON = (
-    "Accuracy on held-out labelled target rows, percent; then the gain of the real "
-    "source over each state, and over the strongest method without a "
-    "source, in points with a 95 % interval of Student's t over rows. Bold: better or "
-    "worse by a one-sided test at 5 %. The verdict, on the method's own states, is "
-    "corrected for the number of methods (Holm)."
-)
 
 
 def write_matrix(plans: Plans, comparisons: Paths, outputs: Paths) -> None:
@@ -76,19 +63,13 @@ def build_matrix_table(groups: Sequence[pd.DataFrame], plans: Plans) -> Table:
     family = "after Holm's correction over methods" if corrected else "pair by pair"
     others = (name for key, name in rivals.items() if key not in STATE_TITLES)
     baseline = next(others, "the baseline")
-    caption = (
-        f"{_GAIN}{family}. Averages over tasks. Small print, with four target domains "
-        "or more: the interval over their means. Without: the part of the gain over "
-        f"{baseline} that needs no source. Verdict on the average, by accuracy and "
-        "balanced accuracy, and the numbers of tasks by verdict: helps, hurts, equal "
-        f"(gains over both forms of none within ±{margin:g}) or undecided. All states "
-        "but none reveal the class shares of the source. A dash: not run in this state."
-        + interval_note(averages["trials"])
-    )
+    gain = caption("tables", "gain", family=family)
+    states = caption("tables", "states", baseline=baseline, margin=margin)
+    states += interval_note(averages["trials"])
     return Table(
         "source-help",
         "Did the source help each method?",
-        " ".join([caption, *(plan.protocol for plan in plans)]),
+        " ".join([gain, states, *(plan.protocol for plan in plans)]),
         columns=("Method", "Accuracy", *_titles(rivals), "Without", "Verdict", "Tasks"),
         lines=tuple(
             _method_line(average, group[group["row"] == row], rivals)
@@ -112,10 +93,8 @@ def build_task_table(comparisons: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     return Table(
         f"source-help_{plan.benchmark}",
         f"{plan.title}: did the source help?",
-        f"{_GAIN}pair by pair. Verdict: in small print the p value that decides it, "
-        "the largest one over all source states (helps) or that of the loss against "
-        "no source (hurts), after Holm's correction over tasks."
-        f"{interval_note(ours['trials'])} {plan.protocol}",
+        f"{caption('tables', 'gain', family='pair by pair')} "
+        f"{caption('tables', 'tasks')}{interval_note(ours['trials'])} {plan.protocol}",
         columns=("Task", "Accuracy", *_titles(rivals), "Verdict"),
         lines=tuple(lines),
         data=comparisons,
@@ -148,10 +127,8 @@ def build_pairwise_table(pairwise: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     return Table.of(
         f"pairwise_{plan.benchmark}",
         f"{plan.title}: every method against one",
-        "Gain in accuracy over the method named in the last column, on equal splits, "
-        "in points: mean over trials, with a 95 % t interval for other labelled "
-        "samples and other rows of this kind, not corrected for the number of methods."
-        f"{interval_note(pairwise['trials'])} {plan.protocol}",
+        f"{caption('tables', 'pairwise')}{interval_note(pairwise['trials'])} "
+        f"{plan.protocol}",
         columns,
         methods.loc[order].itertuples(),
         data=pairwise,
@@ -175,11 +152,7 @@ def build_several_table(gains: pd.DataFrame, plan: BenchmarkPlan) -> Table:
     return Table.of(
         f"several-sources_{plan.benchmark}",
         f"{plan.title}: which of several sources helps?",
-        "Accuracy in percent with all sources of a task, and without one of them; the "
-        "gain in points, paired by trial, with its 95 % interval. A source helps or "
-        "hurts by a one-sided test at 5 % after Holm's correction over the sources of "
-        f"the task, and is equal if the gain is certainly within ±{plan.margin:g}. "
-        f"{plan.protocol}",
+        f"{caption('tables', 'several-sources', margin=plan.margin)} {plan.protocol}",
         columns,
         gains.sort_values("task", kind="stable").itertuples(),
         block=lambda entry: task_title(entry.task),
@@ -274,7 +247,7 @@ def comparison_table(explanation: Explanation, accuracies: pd.DataFrame) -> Tabl
     return Table(
         "comparison",
         "Every method in every source state",
-        _COMPARISON,
+        caption("tables", "comparison"),
         columns=("Method", "Accuracy", "Verdict", *over),
         lines=tuple(lines),
         data=explanation.gains,

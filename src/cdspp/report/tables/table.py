@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,17 @@ class Table:
     def heading(self) -> str:
         """The title, as a sentence."""
         return self.title if self.title.endswith(("?", "!", ".")) else f"{self.title}."
+
+
+@cache
+def _captions(name: str) -> dict[str, str]:
+    file = Path(__file__).parents[1] / "captions" / f"{name}.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def caption(file: str, name: str, **fields: Any) -> str:
+    """Return a caption of a file of ``report/captions``, with its fields."""
+    return " ".join(_captions(file)[name].split()).format(**fields)
 
 
 def number_cell(value: float, form: str = "{}") -> Cell:
