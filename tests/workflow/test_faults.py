@@ -168,7 +168,7 @@ def test_what_was_deleted_comes_back_with_the_same_bytes_and_so_does_all_after_i
     ]
     assert f"  {DELETED[0]}" in told
     # Two of predictions and two of a record.
-    assert any(line.startswith("Fits: ") and "4: not there" in line for line in told)
+    assert any(line.startswith("Fits: ") and "4: not computed" in line for line in told)
     assert told[-1].endswith("cdspp run toy.yaml --cores 8")
     # With `partial` the tables are of what is there, and no fit is asked for.
     plan = project.planned("--config", "partial=true")

@@ -113,7 +113,7 @@ VIEW, BENCHMARK = STUDY["views"][0], STUDY["benchmarks"][0]
 FOUR = {"labels": {"source": 4, "target": 4}}
 ALPHA = [{"id": "svm-t"}, {"id": "cdspp", "options": {"alpha": 3.0}}]
 INDEX = "data/wines/index.json"
-OTHER = "other options, another seed or other code"
+OTHER = "it was made with other options, another seed or other code"
 EDITS: dict[str, tuple[Callable[[], None], str]] = {
     "cell": (replace_a_cell, f"{INDEX}: .* another .*lab.csv"),
     "table": (
