@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse import issparse
-from sklearn.svm import LinearSVC
 
 from cdspp.core.linalg import dense, row_normalise
 from cdspp.core.scaling import PrincipalComponents
@@ -21,7 +20,7 @@ from cdspp.methods.shared.common_subspace import (
     components_of,
     selective_pseudo_labelling,
 )
-from cdspp.methods.shared.machines import LinearMachine, stacked
+from cdspp.methods.shared.machines import LinearMachine, linear_svc, stacked
 
 
 @dataclass(eq=False, repr=False)
@@ -277,19 +276,14 @@ class EasyAdaptPlus(EasyAdapt):
         if not m:
             return super()._fit_machine(X, codes, weights, parts)
         shared, own = parts.X_unlabelled[:, :k], parts.X_unlabelled[:, 3 * k :]
-        apart = stacked([_zeros(shared, k), shared, -shared, -own], columns=True)
+        apart = row_normalise(
+            stacked([_zeros(shared, k), shared, -shared, -own], columns=True)
+        )
         # The constant is a part of both hypotheses, and so of no difference.
         constant = np.repeat([[1.0], [0.0]], [n, 2 * m], axis=0)
-        rows = stacked([X, row_normalise(apart), row_normalise(apart)])
-        rows = stacked([rows, constant], columns=True)
+        rows = stacked([stacked([X, apart, apart]), constant], columns=True)
         every = np.append(weights, np.full(2 * m, self.unlabelled_weight))
-        machine = LinearSVC(
-            C=self.C,
-            dual=rows.shape[0] < rows.shape[1],
-            fit_intercept=False,
-            random_state=0,
-            max_iter=10_000,
-        )
+        machine = linear_svc(rows, self.C, intercept=False)
         present, found = np.unique(codes), []
         for code in present:
             signs = np.append(np.where(codes == code, 1, -1), np.repeat([1, -1], m))

@@ -12,7 +12,7 @@ from scipy import linalg
 from cdspp.core.linalg import column_signs, counts, psd_factor
 from cdspp.methods.base import NON_NEGATIVE, Problem
 from cdspp.methods.bridge import PAIRS, SHARED, Bridge
-from cdspp.methods.cdspp.cdspp import CDSPP, CONSTRAINTS
+from cdspp.methods.cdspp.cdspp import CDSPP, DOUBLE_CONSTRAINTS
 from cdspp.methods.cdspp.structure_preserving import (
     AnySide,
     Projection,
@@ -96,7 +96,7 @@ class CDSPPBridge(CDSPP):
     accepts_sparse = False
     several_sources = False
 
-    _parameter_constraints = CONSTRAINTS | {
+    _parameter_constraints = DOUBLE_CONSTRAINTS | {
         "mu": [None, NON_NEGATIVE],
         "pair_weight": [NON_NEGATIVE],
     }

@@ -320,7 +320,9 @@ class CDSPP(CDSPPSup):
     }
 
 
-CONSTRAINTS = {k: v for k, v in CDSPP._parameter_constraints.items() if k != "dtype"}
+# Of the variants below and in other modules, which compute in double precision only.
+DOUBLE_CONSTRAINTS = {**CDSPP._parameter_constraints}
+del DOUBLE_CONSTRAINTS["dtype"]
 
 
 class CDSPPPCA(CDSPP):
@@ -347,7 +349,7 @@ class CDSPPPCA(CDSPP):
     reads_files = False  # principal components are of rows in memory
     several_sources = False
 
-    _parameter_constraints = CONSTRAINTS | {"pca_components": [COUNT]}
+    _parameter_constraints = DOUBLE_CONSTRAINTS | {"pca_components": [COUNT]}
 
     pca_components: int
 

@@ -261,7 +261,7 @@ class ChunkedSide:
         """Return ``K^{-1}``, factorised, in one pass over the rows."""
         n_classes, d = len(self.class_counts), self.parts[0].X.shape[1]
         roots = np.sqrt(self.class_counts + other / 2.0)
-        dtype = _precision(self.parts)
+        dtype = _row_dtype(self.parts)
         K, sums = np.zeros((d, d), dtype, "F"), np.zeros((n_classes, d), dtype)
         roots = roots.astype(dtype)
         for part in self.parts:
@@ -290,7 +290,7 @@ def side_of(parts: list[RowsInUse], n_classes: int, alpha: float) -> AnySide:
     elif n >= NEARLY_ALL * d:
         return ChunkedSide(parts, codes, class_counts, alpha)
     else:
-        rows, start = np.empty((n, d), _precision(some)), 0
+        rows, start = np.empty((n, d), _row_dtype(some)), 0
         for part in some:
             for chunk, _ in part.chunks():
                 rows[start : start + len(chunk)] = chunk
@@ -298,7 +298,7 @@ def side_of(parts: list[RowsInUse], n_classes: int, alpha: float) -> AnySide:
     return Side(rows, codes, class_counts, alpha)
 
 
-def _precision(parts: list[RowsInUse]) -> Any:
+def _row_dtype(parts: list[RowsInUse]) -> Any:
     """Return the type of the rows of a domain; rows of files are read as float64."""
     return np.result_type(*(getattr(part.X, "dtype", np.float64) for part in parts))
 

@@ -153,6 +153,15 @@ def stacked(parts: list[Any], *, columns: bool = False) -> Any:
     return np.hstack(parts) if columns else np.vstack(parts)
 
 
+def linear_svc(X: Any, C: float, *, intercept: bool = True) -> LinearSVC:
+    """Return the linear machine of scikit-learn, unfitted, for rows (n, d)."""
+    # By rows, the order of passes is drawn from a fixed seed: nothing is random.
+    by_rows = X.shape[0] < X.shape[1]
+    return LinearSVC(
+        C=C, dual=by_rows, fit_intercept=intercept, random_state=0, max_iter=10_000
+    )
+
+
 @storable
 @dataclass(frozen=True, eq=False)
 class LinearMachine:
@@ -171,10 +180,7 @@ class LinearMachine:
         present = np.unique(codes)
         if len(present) == 1:
             return cls(np.zeros((X.shape[1], 1)), np.zeros(1), present, n_classes)
-        # By rows, the order of passes is drawn from a fixed seed: nothing is random.
-        by_rows = X.shape[0] < X.shape[1]
-        machine = LinearSVC(C=C, dual=by_rows, random_state=0, max_iter=10_000)
-        machine.fit(X, codes, sample_weight=weights)
+        machine = linear_svc(X, C).fit(X, codes, sample_weight=weights)
         W, b = machine.coef_.T, machine.intercept_
         if len(present) == 2:
             W, b = np.hstack([-W, W]), np.concatenate([-b, b])
