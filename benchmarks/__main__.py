@@ -88,6 +88,8 @@ def _methods(arguments: argparse.Namespace) -> str:
         _sizes(arguments.size),
         methods=arguments.method,
         limit=arguments.limit,
+        before=arguments.before,
+        repeat=arguments.repeat,
         progress=progress,
     )
     return _kept(arguments, results, methods_table(results, paper))
@@ -204,7 +206,7 @@ def _parser() -> argparse.ArgumentParser:
     for each in measured:
         each.add_argument(
             "--size",
-            choices=["office-caltech", "office-home", "all"],
+            choices=[*measure.SIZES, "all"],
             default="all",
             help="size of the problem (%(default)s)",
         )
@@ -241,13 +243,7 @@ def add_command(
 def _add_solver(what: Any) -> argparse.ArgumentParser:
     text = "closed form against a dense eigensolver"
     solver = add_command(what, "solver", _solver, text, _help("solver"))
-    solver.add_argument(
-        "--repeat",
-        type=positive_integer,
-        default=3,
-        metavar="N",
-        help="runs of each measurement; the median counts (%(default)s)",
-    )
+    _add_number(solver, "--repeat", 3, "runs of each measurement; the median counts")
     return solver
 
 
@@ -262,6 +258,9 @@ def _add_methods(what: Any) -> argparse.ArgumentParser:
         metavar="SECONDS",
         help="give a fit up after this time (%(default)s)",
     )
+    _add_number(methods, "--repeat", 1, "fits of each method; the quickest counts")
+    note = "a checkout of another version, with its .venv, whose fits take turns"
+    methods.add_argument("--before", type=Path, metavar="FOLDER", help=note)
     methods.add_argument(
         "--paper",
         metavar="FILE",

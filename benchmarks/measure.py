@@ -52,6 +52,7 @@ ONE_THREAD = {
 }
 
 SIZES: Mapping[str, Size] = {
+    "digits": Size("digits", 10, 200, 200, 30, 491, 50),
     "office-caltech": Size("office-caltech", 10, 200, 800, 30, 928, 4096),
     "office-home": Size("office-home", 65, 1300, 4096, 195, 4200, 2048),
 }
@@ -149,7 +150,13 @@ def timed(work: Work) -> dict[str, Any]:
 
 
 def ask_process(
-    module: str, request: str, told: str, hint: str = "", *, limit: float | None = None
+    module: str,
+    request: str,
+    told: str,
+    hint: str = "",
+    *,
+    limit: float | None = None,
+    checkout: Path | None = None,
 ) -> Any:
     """Have a module answer in a fresh process with one BLAS thread.
 
@@ -163,6 +170,8 @@ def ask_process(
         How the error of a process that fails begins and ends.
     limit : float, optional
         Seconds after which it is given up.
+    checkout : Path, optional
+        Another version of the repository, with its `.venv`, that answers instead.
 
     Raises
     ------
@@ -171,9 +180,14 @@ def ask_process(
     subprocess.TimeoutExpired
         It took longer than `limit`.
     """
+    python, environment = sys.executable, {**os.environ, **ONE_THREAD}
+    if checkout is not None:
+        python = str(checkout / ".venv/bin/python")
+        environment.pop("PYTHONPATH", None)
     done = subprocess.run(
-        [sys.executable, "-m", module, request],
-        env={**os.environ, **ONE_THREAD},
+        [python, "-m", module, request],
+        cwd=checkout,
+        env=environment,
         capture_output=True,
         text=True,
         check=False,
@@ -194,6 +208,7 @@ def measure(
     *,
     repeat: int = 1,
     limit: float | None = None,
+    checkout: Path | None = None,
 ) -> dict[str, Any]:
     """Measure in fresh processes with one BLAS thread; medians over `repeat` runs.
 
@@ -210,6 +225,8 @@ def measure(
     limit : float, optional
         Seconds after which a run is given up: `seconds` and `peak_memory_mb` are then
         None, and `limit` stands next to them.
+    checkout : Path, optional
+        Another version of the repository that is measured instead.
     """
     request = json.dumps([what, asdict(size), list(rows_in_use)])
     told = f"Measurement {what} of {size.name}"
@@ -217,9 +234,8 @@ def measure(
     runs = []
     for _ in range(repeat):
         try:
-            runs.append(
-                ask_process("benchmarks.measure", request, told, hint, limit=limit)
-            )
+            asked = {"limit": limit, "checkout": checkout}
+            runs.append(ask_process("benchmarks.measure", request, told, hint, **asked))
         except subprocess.TimeoutExpired:
             return {"seconds": None, "peak_memory_mb": None, "limit": limit}
     middle = {

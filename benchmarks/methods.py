@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Rows, Work, described, measure
@@ -14,6 +15,7 @@ __all__ = ["YARDSTICK", "bench_methods", "methods_table", "prepare"]
 
 YARDSTICK = "cdspp"
 COLUMNS = ("seconds", "x CDSPP", "peak MB", "x CDSPP", "model s", "paper, x")
+COMPARED = ("x floor", "x before", "MB before")
 
 
 def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
@@ -33,6 +35,8 @@ def bench_methods(
     *,
     methods: Sequence[str] = (),
     limit: float = 600.0,
+    before: Path | None = None,
+    repeat: int = 1,
     progress: Callable[[str], None] = lambda text: None,
 ) -> list[dict[str, Any]]:
     """Measure one fit of each method on each size, one after the other.
@@ -46,6 +50,12 @@ def bench_methods(
     limit : float, default=600
         Seconds after which a fit is given up; the cost model then tells what it would
         have taken.
+    before : Path, optional
+        A checkout of another version, with its `.venv`. Its fits alternate with those
+        of this one, and perf, where it is found, tells the floor of each fit: the time
+        in products and factors of matrices.
+    repeat : int, default=1
+        Fits of each version, of which the quickest counts.
     progress : callable, optional
         Told what is about to be measured.
 
@@ -53,7 +63,8 @@ def bench_methods(
     -------
     results : list of dict
         By size: `size`, and by method `seconds` and `peak_memory_mb` (None where given
-        up) beside `model_seconds`.
+        up) beside `model_seconds`; with `before`, also the fit of the other version
+        (None if it has no such method) and the share of `products`.
     """
     chosen = dict.fromkeys([YARDSTICK, *(methods or available())])
     results = []
@@ -61,11 +72,39 @@ def bench_methods(
         found = {}
         for name in chosen:
             progress(f"{size.name}: {name}")
-            entry = measure(f"{__name__}:{name}", size, limit=limit)
+            entry = _fitted(name, size, limit, before, repeat)
             model = fit_cost(method_class(name), size).seconds
             found[name] = {**entry, "model_seconds": model}
         results.append({"size": asdict(size), "methods": found})
     return results
+
+
+def _fitted(
+    name: str, size: Size, limit: float, before: Path | None, repeat: int
+) -> dict[str, Any]:
+    """Return the quickest fit, with its floor and that of the version before."""
+    what, own, others = f"{__name__}:{name}", [], []
+    for _ in range(repeat):
+        own.append(measure(what, size, limit=limit))
+        if before is not None:
+            others.append(_other(what, size, limit, before))
+    entry = _quickest(own)
+    if before is None or entry["seconds"] is None:
+        return entry
+    share = measure(f"benchmarks.products:{name}", size)["products"]
+    return {**entry, "products": share, "before": _quickest(others)}
+
+
+def _other(what: str, size: Size, limit: float, checkout: Path) -> dict[str, Any]:
+    """Return the fit of another version, without seconds if it has no such method."""
+    try:
+        return measure(what, size, limit=limit, checkout=checkout)
+    except RuntimeError:
+        return {"seconds": None, "peak_memory_mb": None}
+
+
+def _quickest(entries: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return min(entries, key=lambda entry: entry["seconds"] or float("inf"))
 
 
 def methods_table(
@@ -84,13 +123,16 @@ def methods_table(
     lines = []
     for result in results:
         size = Size(**result["size"])
-        lines += [described(size), f"  {'':14}" + "".join(f"{c:>11}" for c in COLUMNS)]
+        compared = any("before" in entry for entry in result["methods"].values())
+        columns = COLUMNS + (COMPARED if compared else ())
+        lines += [described(size), f"  {'':16}" + "".join(f"{c:>11}" for c in columns)]
         printed = (paper or {}).get(size.name, {})
         yardstick = result["methods"][YARDSTICK]
         for name, entry in result["methods"].items():
             cells = [*_measured(entry, yardstick), f"{entry['model_seconds']:.1f}"]
             cells.append(_ratio(printed, method_class(name).display_name))
-            lines.append(f"  {name:14}" + "".join(f"{cell:>11}" for cell in cells))
+            cells += _compared(entry) if compared else ()
+            lines.append(f"  {name:16}" + "".join(f"{cell:>11}" for cell in cells))
         lines.append("")
     return "\n".join(lines)
 
@@ -108,3 +150,13 @@ def _ratio(printed: Mapping[str, float], name: str) -> str:
     """Return a method's printed time over that of CDSPP."""
     own, unit = printed.get(name), printed.get(method_class(YARDSTICK).display_name)
     return "–" if own is None or not unit else f"{own / unit:.2f}"
+
+
+def _compared(entry: Mapping[str, Any]) -> list[str]:
+    """Return the ratios to the floor and to the fit before, and the memory of that."""
+    share, before = entry.get("products"), entry.get("before", {})
+    floor = f"{1 / share:.2f}" if share else "–"
+    if not before.get("seconds"):
+        return [floor, "–", "–"]
+    ratio = entry["seconds"] / before["seconds"]
+    return [floor, f"{ratio:.2f}", f"{before['peak_memory_mb']:.0f}"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ from benchmarks import solver
 from benchmarks.measure import SIZES, Size, measure, run_measurement, synthetic_rows
 from benchmarks.methods import bench_methods, methods_table
 from benchmarks.networks import bench_networks, networks_table, step_products
+from benchmarks.products import products_share
 from benchmarks.solver import (
     MEASUREMENTS,
     bench_solver,
@@ -130,6 +133,53 @@ def test_methods_are_measured_beside_cdspp_and_the_papers_times(
     assert lines[2].split()[2] == "1.00"
     assert lines[2].split()[-1] == "1.00"
     assert lines[3].split()[-1] == "–"
+
+
+@pytest.mark.slow
+def test_fits_take_turns_with_those_of_another_version(
+    repository: Path, tmp_path: Path
+) -> None:
+    python = tmp_path / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    (tmp_path / "benchmarks").symlink_to(repository / "benchmarks")
+    results = bench_methods([TINY], methods=["svm-t"], before=tmp_path, repeat=2)
+    entry = results[0]["methods"]["svm-t"]
+    assert entry["before"]["seconds"] > 0
+    assert "products" in entry
+    heads, *rows = methods_table(results).splitlines()[1:]
+    assert heads.split("MB")[-1] == " before"
+    assert {len(line) for line in (heads, *rows) if line} == {117}
+
+
+def test_a_method_that_the_other_version_lacks_has_a_dash(tmp_path: Path) -> None:
+    entry = {"seconds": 2.0, "peak_memory_mb": 3.0, "model_seconds": 1.0}
+    lacks = {"seconds": None, "peak_memory_mb": None}
+    found = {
+        "cdspp": {**entry, "products": 0.5, "before": {**entry, "seconds": 4.0}},
+        "nn-t": {**entry, "products": None, "before": lacks},
+    }
+    table = methods_table([{"size": asdict(TINY), "methods": found}])
+    assert table.splitlines()[2].split()[-3:] == ["2.00", "0.50", "3"]
+    assert table.splitlines()[3].split()[-3:] == ["–", "–", "–"]
+
+
+def test_samples_in_blas_and_in_products_of_torch_count_as_products() -> None:
+    libraries = "/x/numpy.libs/libscipy_openblas64_-1.so", "/tmp/perf-12.map"
+    counted = [
+        f"  7f33548b8210 dgemm_kernel_HASWELL ({libraries[0]})",
+        f"  7f33548b8210 [unknown] ({libraries[1]})",
+        "      7f335 mkl_blas_def_sgemm_kernel_0_zen (/x/torch/lib/libtorch_cpu.so)",
+    ]
+    others = [
+        "  7f01ab301e9f _PyEval_EvalFrameDefault (/lib/libpython3.11.so.1.0)",
+        "  7f01ab301e9f at::native::fused_adam_kernel (/x/torch/lib/libtorch_cpu.so)",
+    ]
+    waiting = f"  7f33548b8210 blas_thread_server ({libraries[0]})"
+    lines = [*counted, *others, waiting] * 40
+    assert products_share(lines) == pytest.approx(0.6)
+    assert products_share(lines[:30]) is None
 
 
 def test_the_products_of_a_step_follow_from_the_sizes() -> None:

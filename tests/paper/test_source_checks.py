@@ -245,6 +245,7 @@ def test_collapsed_methods_and_short_ones_gain_nothing_with_noise() -> None:
     fallen = {(NOISE, "dama"): {"a_b": [1, 2], "b_a": [1, 2]}}
     verdict, numbers = OVER_NONE(evidence(rows, collapsed=fallen))
     assert (verdict, "none: TIT +0.0;" in numbers) == (CONTRARY, True)
+    assert numbers.endswith("surely better: 0 of 1; collapsed: DAMA.")
     alone = OVER_NONE(evidence(in_states(pa=(short, 0.7))))
     assert (alone.verdict, "PA +20.0" in alone.numbers) == (TOO_FEW, True)
 

@@ -355,7 +355,7 @@ def no_better(evidence: Evidence, state: str) -> Decision:
 
 def better_in_state(evidence: Evidence, state: str, rival: str) -> Decision:
     """Check that most methods do better in a state than in another, or than one."""
-    summary, gains = evidence.summary, {}
+    summary, gains, collapsed = evidence.summary, {}, []
     places = {(row.setting, row.method): i for i, row in enumerate(summary.rows)}
     for place, row in enumerate(summary.rows):
         places.setdefault((ALONE, row.stands_for), place)
@@ -368,7 +368,9 @@ def better_in_state(evidence: Evidence, state: str, rival: str) -> Decision:
         both = SampleComparison(summary.rows[ours], ours, summary, evidence.by_row)
         other = Rival(rival, rival, True, theirs)
         gain = both.gain(other, task, "")
-        if gain.trials and not both.collapsed(other, task):
+        if both.collapsed(other, task):
+            collapsed.append(row.display_name)
+        elif gain.trials:
             gains[row.display_name] = gain
     if not gains:
         raise NotTestable(f"no method ran in the state {state}, and {rival} beside it")
@@ -381,7 +383,8 @@ def better_in_state(evidence: Evidence, state: str, rival: str) -> Decision:
     return Decision(
         decide(values[0].trials, holds=holds, opposite=opposite and not ahead),
         f"On {_trials(values)}, gains in the state {state} over {rival}: "
-        f"{', '.join(each)}; surely better: {len(ahead)} of {len(words)}.",
+        f"{', '.join(each)}; surely better: {len(ahead)} of {len(words)}"
+        f"{'; collapsed: ' if collapsed else ''}{', '.join(collapsed)}.",
     )
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, fields
+from functools import cache
 from numbers import Integral
 from typing import Any
 
@@ -32,7 +33,6 @@ log = logging.getLogger(__name__)
 
 FIRST_SCALE = 0.01
 PROGRESS_SECONDS = 30.0
-IS_INTEL = "Intel" in hardware()["processor"]
 # A last loss above SPIKE medians of the last USUAL_OVER losses is no noise.
 SPIKE, USUAL_OVER = 1.5, 100
 
@@ -89,11 +89,16 @@ def product(X: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return outputs.to_dense() if outputs.is_mkldnn else outputs
 
 
+@cache
+def _is_intel() -> bool:
+    return "Intel" in hardware()["processor"]
+
+
 def to_mkldnn(X: Tensor) -> Tensor:
     """Return rows as oneDNN takes them, where it does."""
     fits = X.device.type == "cpu" and X.dtype == torch.float32 and not X.is_mkldnn
     available = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
-    return X.to_mkldnn() if fits and available and not IS_INTEL else X
+    return X.to_mkldnn() if fits and available and not _is_intel() else X
 
 
 class Batch:

@@ -1,0 +1,80 @@
+"""Share of a fit that products and factors of matrices take, as perf samples it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from benchmarks import methods
+from benchmarks.measure import Rows, Work
+from cdspp.methods.cost import Size
+
+__all__ = ["prepare", "products_share", "sampled"]
+
+# Libraries of BLAS and LAPACK, code that is generated as it runs, and functions of the
+# two that PyTorch has in itself.
+LIBRARY = re.compile(r"openblas|libmkl|lapack|perf-\d+\.map|\[JIT\]")
+FUNCTION = re.compile(r"gemm|syrk|mkl_|dnnl|lapack", re.IGNORECASE)
+WAITS = "blas_thread_server"
+LINE = re.compile(r"\s*[0-9a-f]+ (?P<function>.*) \((?P<library>.*)\)$")
+# Seconds until perf has attached, least seconds of fits, and fewest samples that count.
+START, SHORTEST, FEWEST = 0.5, 1.0, 100
+
+
+def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Work:
+    """Return the fit of the method `name`, which then tells its share of products."""
+    fit = methods.prepare(name, size, rows, rows_in_use)
+
+    def work() -> Mapping[str, Any]:
+        with sampled() as lines:
+            end = time.monotonic() + SHORTEST
+            fit()
+            while time.monotonic() < end:
+                fit()
+        return {"products": products_share(lines)}
+
+    return work
+
+
+@contextmanager
+def sampled() -> Iterator[list[str]]:
+    """Sample this process; the list then has a line a sample, none without perf."""
+    lines: list[str] = []
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "samples")
+        told = ["--quiet", "--freq=999", f"--pid={os.getpid()}", f"--output={path}"]
+        try:
+            perf = subprocess.Popen(
+                ["perf", "record", *told], stdout=subprocess.DEVNULL
+            )
+        except OSError:
+            yield lines
+            return
+        time.sleep(START)
+        yield lines
+        perf.send_signal(signal.SIGINT)
+        perf.wait()
+        fields = ["--fields=ip,sym,dso", f"--input={path}"]
+        done = subprocess.run(
+            ["perf", "script", *fields], stdout=subprocess.PIPE, text=True
+        )
+        lines += done.stdout.splitlines()
+
+
+def products_share(lines: Iterable[str]) -> float | None:
+    """Return the share of samples in products; None if there are hardly any samples."""
+    found = [match for line in lines if (match := LINE.match(line))]
+    counted = [
+        bool(LIBRARY.search(each["library"]) or FUNCTION.search(each["function"]))
+        for each in found
+        if WAITS not in each["function"]
+    ]
+    return sum(counted) / len(counted) if len(counted) >= FEWEST else None
