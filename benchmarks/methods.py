@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from cdspp.methods.cost import Size, fit_cost
 __all__ = ["YARDSTICK", "bench_methods", "methods_table", "prepare"]
 
 YARDSTICK = "cdspp"
+N_SHARED, N_PAIRED = 20, 100
 COLUMNS = ("seconds", "x CDSPP", "peak MB", "x CDSPP", "model s", "paper, x")
 COMPARED = ("x floor", "x before", "MB before")
 
@@ -22,12 +23,25 @@ def prepare(name: str, size: Size, rows: Rows, rows_in_use: Sequence[int]) -> Wo
     """Return the fit of the method `name` with its defaults, to be timed."""
     model = make_seeded(name, 0)
     source = rows.source()
+    if method_class(name).needs_bridge:
+        source = replace(source, **_bridge(rows))
 
     def work() -> Mapping[str, Any]:
         model.fit(rows.X_target, rows.y_target, source=source)
         return {}
 
     return work
+
+
+def _bridge(rows: Rows) -> dict[str, Any]:
+    """Return shared columns and paired rows, as many as both domains can give."""
+    X_source, X_target = rows.X_source, rows.X_target
+    n_columns = min(N_SHARED, X_source.shape[1], X_target.shape[1])
+    n_pairs = min(N_PAIRED, len(X_source), len(X_target))
+    # Halved: a pair may not be a row of a domain.
+    pairs = X_source[:n_pairs] / 2, X_target[:n_pairs] / 2
+    columns = [(i, i) for i in range(n_columns)]
+    return {"shared_columns": columns, "paired_rows": pairs}
 
 
 def bench_methods(

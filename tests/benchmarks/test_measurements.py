@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks import solver
 from benchmarks.measure import SIZES, Size, measure, run_measurement, synthetic_rows
-from benchmarks.methods import bench_methods, methods_table
+from benchmarks.methods import bench_methods, methods_table, prepare
 from benchmarks.networks import bench_networks, networks_table, step_products
 from benchmarks.products import products_share
 from benchmarks.solver import (
@@ -133,6 +133,11 @@ def test_methods_are_measured_beside_cdspp_and_the_papers_times(
     assert lines[2].split()[2] == "1.00"
     assert lines[2].split()[-1] == "1.00"
     assert lines[3].split()[-1] == "–"
+
+
+@pytest.mark.parametrize("name", available())
+def test_every_method_is_prepared_with_what_it_needs(name: str) -> None:
+    prepare(name, TINY, synthetic_rows(TINY), [])
 
 
 @pytest.mark.slow

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import platform
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -80,3 +83,26 @@ def test_what_needs_more_memory_than_is_free_is_refused_with_both_numbers(
     assert str(caught.value) == said
     monkeypatch.setattr(memory, "available_megabytes", lambda: None)
     require_memory(2**60, "The thing", "Leave it.")
+
+
+FAULTS = """
+import resource, sys
+import numpy as np
+from cdspp.core.memory import keep_freed_memory
+
+if sys.argv[1] == "kept":
+    keep_freed_memory()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(20):
+    np.ones(2**22)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(not platform.libc_ver()[0], reason="needs glibc")
+def test_memory_that_is_kept_is_not_cleared_again() -> None:
+    command = [sys.executable, "-c", FAULTS]
+    usual, kept = (
+        int(subprocess.check_output([*command, which])) for which in ("usual", "kept")
+    )
+    assert kept < usual / 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import re
@@ -21,6 +22,8 @@ from cdspp.core.errors import DataError
 T = TypeVar("T")
 
 MACHINE = Path("/proc/meminfo")
+# Options of glibc's mallopt.
+M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4
 # The control groups of this process, and the folder of all groups.
 OWN_GROUPS, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 # Number of cached results, the most recently used ones: a graph or components of both
@@ -28,6 +31,18 @@ OWN_GROUPS, GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 MOST_KEPT = 64
 
 _kept: ContextVar[OrderedDict[Any, Any] | None] = ContextVar("kept", default=None)
+
+
+def keep_freed_memory() -> None:
+    """Have glibc reuse the memory that this process frees, and never return it.
+
+    The outputs of a network's layers are large, and short-lived: one step of training
+    after the other would have the kernel clear the same pages anew.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(M_MMAP_MAX, 0)
+        mallopt(M_TRIM_THRESHOLD, -1)
 
 
 def available_megabytes() -> float | None:

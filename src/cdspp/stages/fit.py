@@ -89,6 +89,7 @@ def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
     methods = [method_class(fit.method) for fit in fits]
     if any(method.needs_torch for method in methods):
         import_module("torch")
+        memory.keep_freed_memory()
     jobs.log_ready()
     files = job_inputs.files.items()
     inputs = {name: run_lock.input_digest(path) for name, path in files}
