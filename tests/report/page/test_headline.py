@@ -31,6 +31,7 @@ def test_the_headline_is_aligned_and_says_where_the_page_is(
     first = next(i for i, line in enumerate(lines) if line.startswith("accuracy, per"))
     grid = lines[first : lines.index("", first)]
     assert grid[1].startswith("SVM_t*")
+    assert grid.pop() == "* supervised."
     assert len({len(line) for line in grid}) == 1
     assert lines[-1] == f"Report: {page}"
     page.unlink()
