@@ -234,7 +234,7 @@ def measure(
     runs = []
     for _ in range(repeat):
         try:
-            asked = {"limit": limit, "checkout": checkout}
+            asked: dict[str, Any] = {"limit": limit, "checkout": checkout}
             runs.append(ask_process("benchmarks.measure", request, told, hint, **asked))
         except subprocess.TimeoutExpired:
             return {"seconds": None, "peak_memory_mb": None, "limit": limit}

@@ -189,7 +189,8 @@ def test_one_trial_has_a_gain_without_an_interval() -> None:
 
 
 def line(title: str, word: str, gain: float = 0.1, method: str = "m") -> Way:
-    return Way(title, method, 0.8, gain, gain - 0.01, gain + 0.01, word, "")
+    ends = gain - 0.01, gain + 0.01
+    return Way(title, method, 0.8, gain, *ends, word, "", own=method == "mine")
 
 
 def test_the_sentence_names_each_way_once() -> None:
@@ -210,6 +211,9 @@ def test_the_sentence_names_each_way_once() -> None:
     assert (
         statement([own]) == "The source helps mine; whether 5 paired rows help is open."
     )
+    named = Opening("D", (line("shared columns", "helps", method="shared columns"),))
+    assert statement([named]) == "Shared columns help."
+    assert way_lines(named)[1].count("shared columns") == 1
     open_own = Opening("C", (line("mine", "open", method="mine"),))
     assert statement([open_own]) == "Whether the source helps mine is open."
 

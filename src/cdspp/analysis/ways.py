@@ -38,7 +38,8 @@ class Way:
     """A way on a benchmark: the method that represents it, and its verdict.
 
     `accuracy`, `gain` and its 95 % interval are fractions, NaN if unknown. `reason`
-    explains why the verdict is open; the method is the best of `best_of` methods.
+    explains why the verdict is open; the method is the best of `best_of` methods, or
+    an external one with a line of its `own`.
     """
 
     title: str
@@ -50,11 +51,7 @@ class Way:
     word: str
     reason: str
     best_of: int = 1
-
-    @property
-    def own(self) -> bool:
-        """Return whether it is the line of an external method."""
-        return self.title == self.method
+    own: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,13 +80,16 @@ def opening(comparisons: pd.DataFrame, pairwise: pd.DataFrame) -> Opening:
     for title, row, best_of in _lines(methods, ranked):
         ours = averages[(averages["row"] == row) & averages["state"]]
         by_itself = source_help.on_average(source_help.of_method(comparisons, row))
-        if methods.loc[row, "role"] == REFERENCE:  # only for the reference
+        leads = methods.loc[row, "role"] == REFERENCE
+        if leads:
             ours = by_itself[by_itself["state"]]
         word, reason = _word(ours, by_itself)
         name, accuracy = methods.loc[row, ["display_name", "accuracy"]]
         gain, low, high = gains.loc[row, ["gain", "low", "high"]]
         numbers = (float(accuracy), float(gain), float(low), float(high))
-        ways.append(Way(title, _without_marks(name), *numbers, word, reason, best_of))
+        own = leads and bool(methods.loc[row, "external"])
+        name = _without_marks(name)
+        ways.append(Way(title, name, *numbers, word, reason, best_of, own))
     ways.sort(key=lambda way: (not way.own, math.isnan(way.gain), -way.gain))
     title = next(iter(pairwise["title"]), "")
     best = [
@@ -210,7 +210,7 @@ def way_lines(each: Opening) -> list[str]:
         gain = DASH if math.isnan(way.gain) else in_points(way.gain, sign=True)
         accuracy = DASH if math.isnan(way.accuracy) else f"{in_points(way.accuracy)} %"
         word = f"{SIGNS[way.word]} {way.word}"
-        name = "" if way.own else way.method
+        name = "" if way.title == way.method else way.method
         cells = [f"  {way.title}", name, accuracy, gain, ends if known else "", word]
         grid.append([*cells, way.reason])
     lines = aligned(grid, left=(0, 1, 5, 6))

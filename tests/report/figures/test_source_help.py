@@ -124,6 +124,13 @@ def test_what_did_not_run_is_left_out(
     assert "nan" not in svg
 
 
+def test_a_benchmark_without_the_reference_has_no_panel(draw: Draw) -> None:
+    other = make_plan(benchmark="docs-to-code", methods=("svm-t", "dama"))
+    figure, svg = draw(make_plan(), other)
+    assert len(figure.axes) == 1
+    assert other.title not in texts(svg)
+
+
 @pytest.mark.parametrize("tasks", [DIGIT_TASKS, MANY], ids=["few", "many"])
 def test_missing_scores_are_drawn_without_a_crash(
     tmp_path: Path, tasks: list[str]

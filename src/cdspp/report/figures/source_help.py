@@ -72,10 +72,13 @@ def draw_source_help(
     plans: Plans, comparisons: Sequence[pd.DataFrame], outputs: Paths
 ) -> None:
     """Draw two gains by task: over the baseline and over the strongest control."""
-    groups = [
+    found = [
         source_help.by_task(source_help.of_reference(each)) for each in comparisons
     ]
-    titles, lengths = [plan.title for plan in plans], [max(1, len(g)) for g in groups]
+    # A benchmark without the reference has no panel, unless it would be the only one.
+    drawn = [i for i, group in enumerate(found) if group] or range(len(found))
+    groups, titles = [found[i] for i in drawn], [plans[i].title for i in drawn]
+    lengths = [max(1, len(group)) for group in groups]
     sizes: Any = {"line": 0.27, "frame": 0.5, "rest": 0.8, "sharex": True}
     with style.stacked(titles, lengths, outputs, **sizes) as (figure, panels):
         for axes, group in zip(panels, groups, strict=True):
@@ -88,8 +91,8 @@ def draw_source_help(
             axes.set_ylim(max(1, len(group)) - 0.5, -0.5)
             style.hide_spines(axes)
         figure.supxlabel("gain, points")
-        found = [each for group in groups for each in group.values()]
-        style.add_legend(figure, _gain_handles(found), "upper center")
+        gains = [each for group in groups for each in group.values()]
+        style.add_legend(figure, _gain_handles(gains), "upper center")
 
 
 def _task_gains(axes: Axes, comparisons: pd.DataFrame, y: float) -> None:

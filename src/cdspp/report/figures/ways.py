@@ -84,7 +84,7 @@ def _way(whole: Axes, gains: Axes, way: Way, y: float) -> None:
     whole.axhspan(y - 0.95 * _LINE, y + 0.95 * _LINE, color=_BAND, lw=0, zorder=0)
     colour, above, below = COLOURS[way.word], y - _LINE / 2, y + _LINE / 2
     whole.text(_NAME, above, style.plain_text(sentence(way.title)), va="center")
-    if not way.own:
+    if way.title != way.method:
         several = way.best_of > 1 and not style.narrow()
         best = f", best of {way.best_of} methods" if several else ""
         whole.text(_NAME, below, style.figure_name(way.method) + best, **_MUTED)
