@@ -266,8 +266,10 @@ class EasyAdaptPlus(EasyAdapt):
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
         """Estimate the seconds of a fit, and its MB in addition to the data."""
-        n_rows = size.n_source + 2 * size.n_unlabelled
-        return super().cost(replace(size, n_source=n_rows))
+        target = (size.n_labelled + 2 * size.n_unlabelled) * size.d_target
+        values = size.density * (size.n_source * size.d_source + target)
+        megabytes = 16e-6 * (values + size.n_classes * size.n_unlabelled)
+        return 0.006 + 4e-8 * size.n_classes * values, megabytes
 
     def _fit_machine(
         self, X: Any, codes: Int, weights: Float, parts: Problem

@@ -148,9 +148,9 @@ class PA(base.TransductiveClassifier):
         width = min(size.d_source, size.d_target)
         domains = (size.n_source, size.d_source), (size.n_target, size.d_target)
         sides = [(n, width), *(side for side in domains if side[1] > width)]
-        codings = n * (3.2e-3 + 2e-5 * min(100, width))
+        codings = n * (2.8e-4 + 1.6e-7 * min(100, width) ** 2)
         axes = 7e-11 * sum(min(side) ** 2 * sum(side) for side in sides)
-        seconds = 0.3 + codings + 3e-8 * n**2 + 0.016 * size.n_classes + axes
+        seconds = 0.02 + codings + 3e-8 * n**2 + 0.008 * size.n_classes + axes
         return seconds, 16e-6 * sum(min(side) ** 2 for side in sides) + 0.01 * n
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:

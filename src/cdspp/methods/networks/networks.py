@@ -440,7 +440,7 @@ class NNT(base.ConfidentClassifier):
     def cost(cls, size: Any, n_components: int = 256) -> tuple[float, float]:
         """Estimate the seconds of a fit, and its MB in addition to the data."""
         trained = size.d_target * n_components
-        iteration = 0.0003 + (2.3e-11 * size.n_labelled + 1.2e-9) * trained
+        iteration = 0.0006 + (4e-11 * size.n_labelled + 2e-9) * trained
         return 1.0 + 500 * iteration, 16e-6 * trained
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
