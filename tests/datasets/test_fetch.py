@@ -253,7 +253,7 @@ def test_when_every_place_fails_each_is_listed_with_the_remedy(
     assert first == "features/x.mat could not be fetched. Tried:"
     places = [line.split(": ")[0].strip() for line in tried]
     assert places == [f"{tmp_path}/features/x.mat", wrong, gone]
-    assert "by hand to FOLDER/features/x.mat, and name FOLDER by `cdspp" in remedy
+    assert "by hand to FOLDER/features/x.mat, and name FOLDER in `cdspp" in remedy
     assert "CDSPP_MIRROR" in remedy
 
 

@@ -190,9 +190,9 @@ def test_a_faulty_parquet_row_is_refused(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"PAR1 and no more", "0.parquet: damaged, or no Parquet file"),
+        (b"PAR1 and no more", "0.parquet: damaged, or not a Parquet file"),
         (parquet([{"picture": 1, "label": 0}]), "no column image.bytes, image.path, d"),
-        (parquet(hub_rows())[:-30] + bytes(30), "damaged, or no Parquet file"),
+        (parquet(hub_rows())[:-30] + bytes(30), "damaged, or not a Parquet file"),
     ],
 )
 def test_after_a_faulty_parquet_file_the_next_place_is_tried(

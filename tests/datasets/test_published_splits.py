@@ -68,7 +68,7 @@ def test_a_copy_that_is_ordered_or_labelled_differently_is_refused(
     copy: dict[str, Any], change: dict[str, Any]
 ) -> None:
     message = (
-        f"{copy['where']}: .* ten trials from {len(copy['labels'])} .*order .* "
+        f"{copy['where']}: .* trials drawn from its {len(copy['labels'])} .*order .*"
         "cannot be paired"
     )
     with pytest.raises(DataError, match=message):

@@ -179,7 +179,7 @@ def test_in_python_a_message_names_arguments(tmp_path: Path) -> None:
         read_table(path)
     said = str(found.value)
     assert "--" not in said
-    assert "by label= and id=, or encode text by categories=one-hot or" in said
+    assert "with label= and id=, or encode text with categories=one-hot or" in said
     assert "drop=[site] drop=[when]. Numbers are missing in 'a': impute=True." in said
     with pytest.raises(DataError, match="no column 'kind' for label="):
         read_table(path, label="kind")

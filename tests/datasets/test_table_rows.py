@@ -108,7 +108,7 @@ def test_a_column_that_is_nearly_one_of_ids_or_labels_is_asked_about(
 ) -> None:
     path = tmp_path / "rows.csv"
     path.write_text(f"{name},x\n1,0.5\n2,0.7\n")
-    with pytest.raises(DataError, match=f"Name it by --{name.lower()} {name}, leave"):
+    with pytest.raises(DataError, match=f"Name it with --{name.lower()} {name}, leave"):
         read_domain(path)
     found = read_domain(path, Columns(**{name.lower(): name}))
     assert found.features == ("x",)

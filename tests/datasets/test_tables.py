@@ -107,13 +107,13 @@ def test_what_tables_hold_is_remembered_until_they_or_how_they_are_read_change(
             "record 2, column 'x': .*number.*missing .* impute",
         ),
         ({"kind": None}, {}, "row.*label"),
-        ({}, {"drop": ["dai"]}, "no column 'dai' for drop. Near it: 'day'"),
+        ({}, {"drop": ["dai"]}, "no column 'dai' for drop. Similar: 'day'"),
         (
             {},
             {"columns": {"label": "Kind"}},
             "no column 'Kind' for columns.label",
         ),
-        ({"sample": "s"}, {}, "the id 's' occurs 5 times, expected once. Name a c"),
+        ({"sample": "s"}, {}, "the id 's' occurs 5 times, expected once. Name an"),
         (
             {"Label": "s"},
             {},

@@ -43,7 +43,7 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
     [
         ("trials", "ten", "trials: 'ten' is not of type 'integer'"),
         ("seed", -1, "seed: -1 is less than the minimum of 0"),
-        ("study", "features", "study: a folder of all studies has this name"),
+        ("study", "features", "study: all studies share a folder of this name"),
         ("benchmarks.digits.task", [], "unknown key 'task': did you mean 'tasks'"),
         ("benchmarks.digits.tasks", "some", "expected all or a list"),
         ("methods.svm-t.id", "SVM_t", "does not match"),
@@ -337,7 +337,7 @@ def test_a_method_that_predicts_no_other_rows_has_no_grid(
     config: dict[str, Any],
 ) -> None:
     config["methods"].append({"id": "pa", "grid": {"mu": [1, 10]}})
-    with pytest.raises(ConfigError, match="those that select are held out"):
+    with pytest.raises(ConfigError, match="selection predicts held-out rows"):
         load(config)
 
 

@@ -197,10 +197,10 @@ def test_without_an_edit_all_is_as_computed(
     assert (code, said.count("all as computed")) == (0, 1), said
     status = status_text(["toy.yaml"])
     assert "to remake" not in status
-    assert trials(status) == "Fits: all 4 trials exist and stay."
-    assert "Not compared with a study file" not in said
+    assert trials(status) == "Fits: all 4 trials exist and are kept."
+    assert "Not compared with the present study file" not in said
     assert main(["verify", "results/toy"]) == 0
-    assert "Not compared with a study file" in capsys.readouterr().out
+    assert "Not compared with the present study file" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("folder")

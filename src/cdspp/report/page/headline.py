@@ -23,8 +23,8 @@ _OVERVIEW = {
     **{"shortened": "bool", "mean": "float64", "sd": "float64"},
 }
 _WHY = (
-    "Tables show a dash or fewer trials; the report gives the reasons under What was "
-    "run, and cdspp status names the log and the command that tries again."
+    "Tables show a dash or fewer trials. The report lists the reasons under What was "
+    "run; cdspp status names the logs and the command that repeats the fits."
 )
 
 
