@@ -77,13 +77,13 @@ def test_without_a_study_file_verify_says_that_it_compares_with_none(
 def test_an_edited_score_is_named(study: VerifiedStudy) -> None:
     edit_scores(study, 2, accuracy=0.99)
     told = r"main/web_photo/cdspp, trial 2: iteration 1: accuracy 0\.99, but fit and"
-    named(study, rf"scores/goods\.parquet: {told} labels give 0\.[0-8]")
+    named(study, rf"scores/goods\.parquet: {told} labels yield 0\.[0-8]")
 
 
 def test_scores_of_no_fit_and_missing_ones_are_named(study: VerifiedStudy) -> None:
     shutil.rmtree(study.root / "fits/goods/noise/web_photo")
     named(
-        study, r"noise/web_photo/cdspp, trial 1: it has .* no fit \(and 1 trial more\)"
+        study, r"noise/web_photo/cdspp, trial 1: there are .* no fit \(and 1 trial mo"
     )
     study = VerifiedStudy(study.results)
     rows = read_frame(study.scores, SCORE_COLUMNS)
@@ -188,7 +188,7 @@ def test_what_a_report_names_is_compared_with_its_digests(study: VerifiedStudy) 
     figure.unlink()
     named(study, r"methods_goods\.svg: this input of the report is missing. Run")
     study.table("other").write_text("a\n1\n")
-    assert verify(study.root, {})[1].endswith("name them: 1 file of tables.")
+    assert verify(study.root, {})[1].endswith("in the report: 1 file of tables.")
 
 
 def test_a_file_of_another_program_is_named_and_never_to_be_deleted(
@@ -229,7 +229,7 @@ def test_a_report_that_is_cut_short_is_named(study: VerifiedStudy) -> None:
     page = study.root / "report/index.html"
     page.write_text(page.read_text()[:-20])
     named(study, r"index\.html: it differs from the page .*truncated\. Delete it")
-    assert f"interrupted run: {page}. A run makes" in changed_note(study.root)
+    assert f"interrupted run: {page}. A run remakes" in changed_note(study.root)
 
 
 def test_a_number_that_was_changed_on_the_page_is_named(study: VerifiedStudy) -> None:

@@ -82,7 +82,7 @@ def test_a_damaged_record_is_said_to_be_damaged(made: str) -> None:
         with pytest.raises(SystemExit, match=r"view\.npz: the record .*missing"):
             make("fit.json", [made])
     record_path(made).write_text(kept.replace('"recipe"', '"another"'))
-    assert "record next to it was changed" in fault(made)
+    assert "record next to it was edited" in fault(made)
     record_path(made).unlink()
     assert "is missing or damaged" in fault(made)
 

@@ -319,13 +319,13 @@ def hdf5(path: Path) -> None:
 
 MISTAKES: list[tuple[str, str | bytes | dict[str, Any] | Callable[..., Any], str]] = [
     ("a.tsv", "a\tb\n1\tx\n", "column 'b' holds text ('x'). Every column except l"),
-    ("a.csv", "a,b\n1,x\n,y\n", "out by --drop b. Numbers are missing in 'a': --impu"),
+    ("a.csv", "a,b\n1,x\n,y\n", "out with --drop b. Numbers are missing in 'a': --imp"),
     ("a.csv", "a;b\n1,5;2\n2.5;1\n", "record 2, column 'a': '1,5' is not a number"),
-    ("b.csv", "a;b\n1;2\n3\n", "record 3 has 1 cells, the header 2"),
-    ("c.csv", "a;b\n1;2;3\n4;5\n", "record 2 has 3 cells, the header 2"),
+    ("b.csv", "a;b\n1;2\n3\n", "record 3 has 1 cells, the header has 2"),
+    ("c.csv", "a;b\n1;2;3\n4;5\n", "record 2 has 3 cells, the header has 2"),
     ("a.csv.gz", "a,b\n1,2\n", "not a gzip file, or incomplete (Not a"),
     ("b.csv.gz", gzip.compress(b"a,b\n" + b"1,2\n" * 9)[:-9], "or incomplete (Compres"),
-    ("c.csv.gz", gzip.compress(b"a,b\n1,2\n1\n"), "record 3 has 1 cells, the header 2"),
+    ("c.csv.gz", gzip.compress(b"a,b\n1,2\n1\n"), "record 3 has 1 cells, the header"),
     ("d.csv.gz", gzip.compress(b"a\n\x00\xe9\n"), "not a text file in UTF-8"),
     ("e.csv", '""\n', "expected rows of features, got none"),
     ("a.npz.gz", "x", "expected a file that ends in .csv, .tsv, .txt (or these with "),
@@ -341,7 +341,7 @@ MISTAKES: list[tuple[str, str | bytes | dict[str, Any] | Callable[..., Any], str
     ("g.mat", compressed, "not a readable MATLAB file (Error -3 while decompressing"),
     ("b.mat", hdf5, "version 7.3, which is not read. In MATLAB, save it with -v7: s"),
     ("c.mat", {"P": X, "Q": X}, "expected a matrix X of numbers, got P (4, 2), Q ("),
-    ("d.mat", {"X": X, "y": CODES, "label": CODES}, "has y and label. Say which hold"),
+    ("d.mat", {"X": X, "y": CODES, "label": CODES}, "has the arrays label and y. Na"),
     ("e.mat", {"X": X, "y": [1, 2, 3]}, "y has shape (3,), expected one entry for e"),
     ("f.mat", {"X": X, "y": [1, 2]}, "rows of X. Rows of X are samples: transpose it"),
 ]
@@ -492,4 +492,4 @@ def test_further_sheets_merged_cells_and_hidden_rows_of_a_book_are_told(
         path.write_text("x")
     note, _ = read_domain(path).notes  # and one on -2e300
     merged = "only the first of merged cells has a value: D2:D3"
-    assert note == f"the first of 2 sheets, {merged}, 1 hidden row read, too"
+    assert note == f"the first of 2 sheets, {merged}, 1 hidden row included"

@@ -287,6 +287,6 @@ def test_a_table_with_the_rows_of_another_is_told(tables: dict[str, str]) -> Non
 
 def test_an_empty_column_of_labels_is_named(tables: dict[str, str]) -> None:
     LAB.assign(kind="NA").to_csv(tables["lab"], index=False)
-    message = r"'kind' holds none \(read.*label: 5 'NA'\).* columns.label"
+    message = r"'kind' has none \(read as unlabelled: 5 'NA'\).* columns.label"
     with pytest.raises(DataError, match=message):
         TablesDataset("plants", tables, **HOW).contents()

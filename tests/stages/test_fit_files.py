@@ -92,11 +92,11 @@ REWRITTEN: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
     "swapped trials": (swap_trials, "trial 1, iteration 1: expected the 8 test sam"),
     "a lost trial": (
         lambda rows: rows[rows["trial"] == 1],
-        r"expected predictions of the trials \[1, 2\], but there are \[1\]",
+        r"expected predictions of the trials \[1, 2\], got \[1\]",
     ),
     "a lost round": (
         lose_an_iteration,
-        "trial 2: expected 2 iterations, but there are 1",
+        "trial 2: expected 2 iterations, got 1",
     ),
 }
 

@@ -78,8 +78,8 @@ def no_column(option: str, name: str, names: Iterable[str]) -> str:
     by_fold = {text.casefold(): text for text in names if text}
     near = difflib.get_close_matches(name.casefold(), list(by_fold), n=3)
     shown = [repr(by_fold[fold]) for fold in near or list(by_fold)[:5]]
-    where = "Similar:" if near else "The first are"
-    end = f" {where} {', '.join(shown)}." if shown else ""
+    where = "Similar" if near else "The first are"
+    end = f" {where}: {', '.join(shown)}." if shown else ""
     return f"no column {name!r} for --{option}.{end}"
 
 
@@ -204,7 +204,7 @@ def _text_cells(stream: TextIO, separator: str, label: str) -> pd.DataFrame:
 
 
 def _check_records(stream: TextIO, separator: str, open_quote: bool = False) -> None:
-    quote = "Close it, or double it if it is part of a cell."
+    quote = "Remove or close it, or double it if it is part of a cell."
     csv.field_size_limit(2**31 - 1)  # a stray quote may enclose a whole file
     width = number = line = after = 0
     stream.seek(0)
@@ -221,7 +221,7 @@ def _check_records(stream: TextIO, separator: str, open_quote: bool = False) -> 
                 fault = f"a quote in line {line} extends to line {line + len(rest)}"
                 raise DataError(f"{fault}. {quote}")
         if len(cells) != width and not open_quote:
-            fault = f"record {number} has {len(cells)} cells, but the header {width}"
+            fault = f"record {number} has {len(cells)} cells, the header has {width}"
             raise DataError(f"{fault}. Add or remove separators.")
     if open_quote:
         raise DataError(f"a quote in line {line} is not closed. {quote}")

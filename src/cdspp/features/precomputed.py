@@ -28,7 +28,7 @@ from cdspp.datasets.catalogue import REMEDY, mismatch, refuse_unknown_keys
 from cdspp.features.base import Extractor
 
 MISMATCH = (
-    "this copy is ordered or labelled differently, so its results do not pair with "
+    "this copy has another order or other labels, so its results cannot be paired with "
     "the published trials. Fetch it from another address of the catalogue."
 )
 Spec = Mapping[str, Any]

@@ -85,7 +85,7 @@ class Text(FileExtractor):
         try:
             X: Any = sparse.csr_array(vectorizer.fit_transform(texts))
         except ValueError as error:
-            message = f"no term of {len(files)} documents remains ({error})"
+            message = f"{len(files)} documents yield no term ({error})"
             raise DataError(f"{message}. Lower min_df or raise max_df.") from error
         X.sort_indices()
         if n_empty := int((np.diff(X.indptr) == 0).sum()):

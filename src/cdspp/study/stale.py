@@ -204,7 +204,7 @@ def _last_write(file: str) -> int:
 
 
 class RunForecast(NamedTuple):
-    """The trials of a study's fits: those that stay, and those that run, by reason.
+    """The trials of a study's fits: those that are kept, and those to run, by reason.
 
     `code_hours` are core-hours of those that run only because code changed.
     """
@@ -214,7 +214,7 @@ class RunForecast(NamedTuple):
     code_hours: float
 
     def __str__(self) -> str:
-        """Return a sentence on the trials that stay, and on those that run and why."""
+        """Return a sentence on the trials that are kept, and on those to run and why."""
         stay = counted(self.stay, "trial")
         if not self.run:
             return f"Fits: all {stay} exist and are kept."
