@@ -259,7 +259,7 @@ def _add_methods(what: Any) -> argparse.ArgumentParser:
         help="give a fit up after this time (%(default)s)",
     )
     _add_number(methods, "--repeat", 1, "fits of each method; the quickest counts")
-    note = "a checkout of another version, with its .venv, whose fits take turns"
+    note = "a checkout of another version, with its .venv, to compare with"
     methods.add_argument("--before", type=Path, metavar="FOLDER", help=note)
     methods.add_argument(
         "--paper",

@@ -130,12 +130,12 @@ def test_a_model_of_a_class_from_outside_imports_nothing(folder: Path) -> None:
     content = {"dict": {"model": {"method": parts}, "extras": {"dict": {}}}}
     write_parts("model.npz", {**tree, "content": content}, {})
     assert read_parts("model.npz", "")[0]["format"] == "cdspp model"
-    with pytest.raises(DataError, match="class mine:Mine, from outside cdspp"):
+    with pytest.raises(DataError, match="the external class mine:Mine"):
         load_model("model.npz")
     words = ["--model", "model.npz", "--target", "rows.csv", "--output", "out.csv"]
     code, said = command("predict", *words)
     assert code == 2
-    assert "from outside cdspp" in said
+    assert "external class" in said
     assert not (folder / "ran").exists()
 
 

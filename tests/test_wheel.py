@@ -248,12 +248,12 @@ def test_a_study_runs_from_the_wheel_in_any_folder_and_the_package_may_move(
     others = [["plan", "toy.yaml"], ["status", "toy.yaml"], ["verify", "results/toy"]]
     said = looks(["fetch"], *others)
     assert "my-mean   " in said
-    assert "To make the missing" not in said
+    assert "To create the missing" not in said
     assert "office-caltech-10   " in said
     assert "all as computed" in said
     said = looks(["constraints"], ["cite", "results/toy"], ["bundle", "results/toy"])
     assert re.search(r"^snakemake==\d[\d.]*$", said, re.M)
-    assert "% my-mean: this program knows no publication" in said
+    assert "% my-mean: no publication known to this program" in said
     assert "@article{chang2011libsvm," in said
     (tables / "elsewhere").mkdir()
     (tables / "toy.zip").rename(tables / "elsewhere/theirs.zip")

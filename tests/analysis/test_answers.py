@@ -89,7 +89,8 @@ SENTENCES = {
     ),
     "too few trials": (
         FEW,
-        "Too few trials, of at least 5, to say whether the source helps CDSPP.",
+        "There are too few trials (fewer than 5) to say whether the source helps "
+        "CDSPP.",
     ),
     "not asked": ({}, "Not asked: no other source state was run."),
 }
@@ -140,8 +141,8 @@ def test_tasks_of_which_nothing_can_be_said_are_counted_too() -> None:
     short = {state: np.append(gains, [np.nan] * 6) for state, gains in FEW.items()}
     found = told({("main", "cdspp"): {"b_a": [1, 2]}}, a_b=short, b_a=HELPED)
     assert reference_answer(found) == (
-        "On average over 2 tasks too few trials, of at least 5, to say whether the "
-        "source helps CDSPP. "
+        "On average over 2 tasks there are too few trials (fewer than 5) to say "
+        "whether the source helps CDSPP. "
         "Task by task: too few trials on 1, collapsed or diverged fits on 1."
     )
 

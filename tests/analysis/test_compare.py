@@ -309,8 +309,8 @@ def test_a_method_that_fails_takes_no_bet_and_gives_the_reason(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"repeats": 4}, "repeats.* 5 at least, got 4"),
-        ({"methods": ["pa"]}, "labels.*fitted"),
+        ({"repeats": 4}, "repeats.* at least 5, got 4"),
+        ({"methods": ["pa"]}, "labels only the rows of its fit"),
         ({"y": [-1] * 6}, "y: .*row.*label"),
         ({"y": [0, 0, 1]}, "of 6 target rows, got 4 of 4 and 3"),
     ],

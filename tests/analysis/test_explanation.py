@@ -69,7 +69,7 @@ def test_rows_too_few_for_a_verdict_are_counted_and_not_called_a_collapse() -> N
     found = held_out((0.9, 0.5), 0.5)
     few = {fit: right[:, :4] for fit, right in found.right.items()}
     found = told(replace(found, classes=found.classes[:4], right=few))
-    assert found.finding == "Cannot tell: label 5 rows at least."
+    assert found.finding == "Cannot tell: label at least 5 rows."
     assert found.decision == CANNOT_TELL
     assert not found.settled
 

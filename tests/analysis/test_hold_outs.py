@@ -86,8 +86,8 @@ def test_of_very_many_rows_a_part_is_in_each_fit(
     n_source = len(problem.source.X)
     assert sizes == {(12, 12)}
     assert found.note.startswith(
-        f"of 27 unlabelled target rows and {n_source} source rows at most about 12 are "
-        "in each fit"
+        f"each fit uses at most about 12 of 27 unlabelled target rows and {n_source} "
+        "source rows"
     )
     assert compare(problem.X, problem.y, **given).note == ""
 
@@ -115,7 +115,7 @@ def test_of_very_many_labelled_rows_a_part_is_fitted_and_all_are_tested(
     assert (set(sizes), set(tested)) == ({12}, {6})
     n_source = len(problem.source.X)
     assert found.note.startswith(
-        f"of 30 labelled target rows and {n_source} source rows at most about 12 are "
+        f"each fit uses at most about 12 of 30 labelled target rows and {n_source} s"
     )
     again = compare(problem.X, problem.y, source=problem.source, **given)
     assert str(again) == str(found)

@@ -63,7 +63,7 @@ def test_a_study_as_it_was_computed_has_no_fault(study: VerifiedStudy) -> None:
     # Two methods, without a source and with noise, on two tasks.
     assert told == (
         "Checked 8 fits (16 trials), 1 file of scores, 0 digests in the report: all as "
-        "computed. Not checked, as the report does not name them: 4 files of tables."
+        "computed. Not checked, because not listed in the report: 4 files of tables."
     )
 
 
@@ -71,19 +71,19 @@ def test_without_a_study_file_verify_says_that_it_compares_with_none(
     study: VerifiedStudy,
 ) -> None:
     told = verify(study.root)[1].removeprefix(verify(study.root, {})[1])
-    assert told.startswith(" Not compared with a study file")
+    assert told.startswith(" Not compared with the present study file")
 
 
 def test_an_edited_score_is_named(study: VerifiedStudy) -> None:
     edit_scores(study, 2, accuracy=0.99)
     told = r"main/web_photo/cdspp, trial 2: iteration 1: accuracy 0\.99, but fit and"
-    named(study, rf"scores/goods\.parquet: {told} labels give 0\.[0-8]")
+    named(study, rf"scores/goods\.parquet: {told} labels yield 0\.[0-8]")
 
 
 def test_scores_of_no_fit_and_missing_ones_are_named(study: VerifiedStudy) -> None:
     shutil.rmtree(study.root / "fits/goods/noise/web_photo")
     named(
-        study, r"noise/web_photo/cdspp, trial 1: it has .* no fit \(and 1 trial more\)"
+        study, r"noise/web_photo/cdspp, trial 1: there are .* no fit \(and 1 trial mo"
     )
     study = VerifiedStudy(study.results)
     rows = read_frame(study.scores, SCORE_COLUMNS)
@@ -122,7 +122,7 @@ def test_predictions_without_a_record_and_the_other_way_are_named(
     study.fit("svm-t").unlink()
     study.fit("cdspp").with_suffix(".json").unlink()
     gone = "No such file or directory. Run the study again"
-    record = "the record next to it, of its origin, is missing"
+    record = "the record of its origin, next to it, is missing"
     named(study, rf"cdspp/1-2\.parquet: {record}", rf"svm-t/1-2\.parquet: .*{gone}")
 
 
@@ -160,7 +160,7 @@ def test_fits_that_the_study_no_longer_asks_for_are_checked_and_counted_apart(
     write_fit(old, read_frame(study.fit(), FIT_COLUMNS), inputs=inputs)
     faulty, told, _ = verify(study.root)
     assert faulty == []
-    assert "all as computed. 1 fit of these in no score. Not checked" in told
+    assert "all as computed. 1 fit of these without a score. Not checked" in told
     old.write_bytes(b"")
     named(study, r"noise/web_photo/svm-t/1-2\.parquet: .* it is empty")
 
@@ -184,11 +184,11 @@ def test_what_a_report_names_is_compared_with_its_digests(study: VerifiedStudy) 
     assert faulty == []
     assert told.endswith("scores, 6 digests in the report: all as computed.")
     figure.write_text("<svg>other</svg>")
-    named(study, r"methods_goods\.svg: the report was made of another content .* by h")
+    named(study, r"methods_goods\.svg: the report used other content .* by h")
     figure.unlink()
-    named(study, r"methods_goods\.svg: an input of the report that is gone. Run")
+    named(study, r"methods_goods\.svg: this input of the report is missing. Run")
     study.table("other").write_text("a\n1\n")
-    assert verify(study.root, {})[1].endswith("name them: 1 file of tables.")
+    assert verify(study.root, {})[1].endswith("in the report: 1 file of tables.")
 
 
 def test_a_file_of_another_program_is_named_and_never_to_be_deleted(
@@ -200,8 +200,8 @@ def test_a_file_of_another_program_is_named_and_never_to_be_deleted(
     assert faults(study) == []
     theirs.write_text("task\nweb_photo\n")
     (told,) = faults(study)
-    assert told.startswith(f"{theirs}: the report was made of another content")
-    assert told.endswith("did not end. Run the study again.")
+    assert told.startswith(f"{theirs}: the report used other content")
+    assert told.endswith("interrupted run. Run the study again.")
 
 
 @pytest.mark.parametrize("folder", [".", "tables/.."])
@@ -221,22 +221,22 @@ def test_scores_that_changed_after_the_report_are_named_whatever_their_fits(
     shutil.rmtree(study.root / "fits/goods/noise")
     study.write_scores()
     study.write_tables()
-    named(study, *["the report was made of another content"] * 5)
+    named(study, *["the report used other content"] * 5)
 
 
 def test_a_report_that_is_cut_short_is_named(study: VerifiedStudy) -> None:
     write_report(study)
     page = study.root / "report/index.html"
     page.write_text(page.read_text()[:-20])
-    named(study, r"index\.html: it is not the page .*cut\. Delete it and run the study")
-    assert f"did not end: {page}. A run makes" in changed_note(study.root)
+    named(study, r"index\.html: it differs from the page .*truncated\. Delete it")
+    assert f"interrupted run: {page}. A run remakes" in changed_note(study.root)
 
 
 def test_a_number_that_was_changed_on_the_page_is_named(study: VerifiedStudy) -> None:
     write_report(study)
     page = study.root / "report/index.html"
     page.write_text(page.read_text().replace("<html>", "<html>54.3"))
-    named(study, r"index\.html: it is not the page that was written")
+    named(study, r"index\.html: it differs from the page that was written")
 
 
 def test_a_digit_that_was_changed_in_a_record_is_named(study: VerifiedStudy) -> None:
@@ -244,7 +244,7 @@ def test_a_digit_that_was_changed_in_a_record_is_named(study: VerifiedStudy) -> 
     record.write_text(record.read_text().replace('"dataset": "g', '"dataset": "b'))
     named(
         study,
-        r"1-2\.parquet: the record next to it was changed: its own digest does not",
+        r"1-2\.parquet: the record next to it was edited: its own digest does not",
     )
 
 
@@ -293,12 +293,12 @@ def test_what_fits_rest_on_is_named_once_and_sound_fits_are_not(
     write_report(study, features, labels, split)
     assert faults(study) == []
     features.write_bytes(b"other")
-    named(study, r"web\.net\.npz: the report was made of another content")
+    named(study, r"web\.net\.npz: the report used other content")
     rows = read_frame(labels, LABEL_COLUMNS)
     write_rows(labels, LABEL_COLUMNS, rows.assign(label="pen"))
     split.unlink()
-    other = r"photo\.parquet: the report was made of another content"
-    gone = r"1-2\.parquet: an input of the report that is gone"
+    other = r"photo\.parquet: the report used other content"
+    gone = r"1-2\.parquet: this input of the report is missing"
     named(study, "web", other, gone)
 
 
@@ -320,7 +320,7 @@ def test_a_run_is_told_in_one_line_what_changed_since_the_report(
         path.write_bytes(b"other")
     told = changed_note(study.root)
     assert told.startswith(f"{len(own)} files changed since the report")
-    assert f"did not end: {own[0]}, " in told
+    assert f"interrupted run: {own[0]}, " in told
     assert told.count(str(study.root)) == min(len(own), 3) + 1
 
 

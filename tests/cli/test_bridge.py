@@ -279,7 +279,7 @@ def test_an_answer_of_no_use_is_an_error_where_that_is_asked_for(capsys: Any) ->
     with pytest.raises(SystemExit, match="1"):
         main([*fit, "--model", "m.npz"])
     said = capsys.readouterr()
-    assert "--strict: the fit is degenerate (one class), no file is" in said.out
+    assert "--strict: the fit is degenerate (one class); no file was" in said.out
     assert "target: 48 rows" in said.out
     assert not [*Path().glob("o.csv"), *Path().glob("m.npz")]
     chosen = ["--method", "svm-t", "--method", "shared-columns", "--repeats", "5"]

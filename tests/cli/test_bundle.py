@@ -205,7 +205,7 @@ def test_a_bundle_of_version_0_2_is_checked_without_a_list(
     _, said = verified(capsys)
     assert "No member was compared: shop.zip has no SHA256SUMS" in said
     # That version packed no predictions of other programs, which the report names.
-    assert "theirs.csv: an input of the report that is gone" in said
+    assert "theirs.csv: this input of the report is missing" in said
     assert "1 difference" in said
 
 
@@ -243,7 +243,7 @@ def test_a_study_file_that_is_not_of_the_report_is_named(
     write(listed(found))
     code, said = verified(capsys)
     assert code == 1
-    assert "shop.zip: study.json is not the study that the report is of.\n" in said
+    assert "shop.zip: study.json is not the study of the report.\n" in said
 
 
 def test_a_member_in_front_hides_no_list(
@@ -301,5 +301,5 @@ def test_a_record_of_other_types_is_a_fault_in_one_line(
     with pytest.raises(SystemExit):
         main(["verify", "results/shop"])
     assert (
-        "the record beside it names no trials and data set" in capsys.readouterr().out
+        "the record next to it has no trials or no data set" in capsys.readouterr().out
     )

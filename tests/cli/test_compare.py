@@ -121,7 +121,7 @@ def test_labels_of_rows_settle_the_bet_and_join_the_fit(
     assert main(shlex.split(again)[1:]) == 0
     said = capsys.readouterr().out
     assert "Evidence: settled. Of 6 rows that you labelled, only" in said
-    assert "rows.csv: the rows that the test counted are marked" in said
+    assert "rows.csv: rows that the test counted are now marked" in said
     kept = pd.read_csv("rows.csv", dtype=str, keep_default_na=False)
     assert kept["tested"].tolist() == ["yes"] * 6 + [""] * 3
     kept.loc[6:, "label"] = "c0"  # later labels join the fit only
@@ -138,10 +138,10 @@ def test_labels_of_rows_settle_the_bet_and_join_the_fit(
     target.loc[target["label"].isna().idxmax(), "label"] = "c0"  # of other tables now
     target.to_csv("target.csv", index=False)
     assert main(shlex.split(again)[1:]) == 2
-    assert "drawn for another target" in capsys.readouterr().err
+    assert "drawn for a different target" in capsys.readouterr().err
     late = ["--labelled", "rows.csv", "--output", "late.csv"]
     assert main(["fit", *files, *late]) == 0
-    assert "its labels join without a test" in capsys.readouterr().out
+    assert "it joins without a test" in capsys.readouterr().out
     kept.loc[0, "label"] = "cat"
     kept.to_csv("rows.csv", index=False)
     assert main([*shlex.split(fit)[1:], "--force"]) == 2
@@ -332,5 +332,5 @@ def test_a_source_of_one_class_is_named_before_any_fit(
     assert main(files) == 2
     said = capsys.readouterr().err
     assert "source.csv: all rows are of the class 'c1', " in said
-    assert "target.csv has the classes c0, c1, c2, c3. Such a source tells" in said
+    assert "target.csv has the classes c0, c1, c2, c3. A source needs at" in said
     assert "fits" not in said

@@ -183,7 +183,7 @@ def test_where_all_rows_have_a_label_that_is_said(folder: Path, capsys: Any) -> 
     write_csv(folder / "target.csv", PROBLEM.X, label=NAMES[PROBLEM.truth])
     assert fit(folder) == 0
     said = capsys.readouterr().out
-    assert "note: every target row has a label, so none is left to predict." in said
+    assert "note: every target row has a label: there is nothing to predict." in said
     assert predicted(folder) == []
 
 
@@ -197,7 +197,7 @@ def test_the_index_of_a_data_frame_is_an_id_and_that_is_said(
     known = [f"t{k}" for k in np.flatnonzero(PROBLEM.unlabelled)]
     assert predicted(folder, "id") == known
     target, source, *_ = capsys.readouterr().out.splitlines()
-    assert target.endswith("no scaling, ids from the column without a name")
+    assert target.endswith("no scaling, ids from the unnamed column")
     assert "ids" not in source
 
 
@@ -205,8 +205,8 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("nothing.csv", None, "nothing.csv: no such file"),
     ("rows.xls", "x", "expected a file that ends in .csv, .tsv, .txt (or these w"),
     ("empty.csv", "", "empty. Expected a header"),
-    ("header.csv", "label,a\n", "expected rows of features, found none"),
-    ("narrow.csv", "label\ncat\n", "expected rows of features, found none"),
+    ("header.csv", "label,a\n", "expected rows of features, got none"),
+    ("narrow.csv", "label\ncat\n", "expected rows of features, got none"),
     ("word.csv", "a,b\n1,x\ny,2\n", "record 2, column 'b': 'x' is not a number"),
     ("short.csv", "a,b,label\n1,2,c\n3\n", "record 3 has 1 cells, the header 3"),
     ("long.csv", "a,b\n \n1,2\n3,4,5\n", "record 3 has 3 cells, the header 2"),
@@ -216,7 +216,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     (
         "case.csv",
         "a,Label\n1,ant\n",
-        "has a column 'Label', but the column of labels is 'label'. Name",
+        "has a column 'Label', but the label column is 'label'. Name",
     ),
     ("bare.csv", "a,b\n1,2\n", "bare.csv: no row has a label"),
     (
@@ -225,7 +225,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
         "record 2, column 'a': the number is missing (of 1 such). F",
     ),
     ("broken.npz", "no archive", "not a readable NPZ file"),
-    ("z.npz", {"Z": np.ones(3)}, "a matrix X of numbers, found Z (3,)"),
+    ("z.npz", {"Z": np.ones(3)}, "a matrix X of numbers, got Z (3,)"),
     ("y.npz", {"X": np.eye(3), "y": [1]}, "y has shape (1,), expected one entry for e"),
 ]
 
@@ -335,7 +335,7 @@ def test_columns_of_new_rows_are_matched_by_name(folder: Path, capsys: Any) -> N
     output.unlink()
     capsys.readouterr()
     assert run("predict", model=model, target=new, output=output) == 0
-    assert "left out: 1 column that the fit does not know (more)" in (
+    assert "left out: 1 column that the fit did not have (more)" in (
         capsys.readouterr().out
     )
     assert output.read_bytes() == expected
@@ -375,16 +375,16 @@ def test_columns_are_found_by_the_names_given(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--label", "clas"], "target.csv: no column 'clas' for --label. Near it: 'cl"),
-        (["--label", "class", "--id", "ID"], "no column 'ID' for --id. Near it: 'Id'"),
+        (["--label", "clas"], "target.csv: no column 'clas' for --label. Similar: 'cl"),
+        (["--label", "class", "--id", "ID"], "no column 'ID' for --id. Similar: 'Id'"),
         (["--label", "class", "--id", "Id", "--drop", "x"], "no column 'x' for --drop"),
         (
             ["--label", "class"],
-            "column 'Id', but the column of ids is 'id'. Name it by",
+            "column 'Id', but the id column is 'id'. Name it with",
         ),
         (
             ["--drop", "Id"],
-            "name them by --label and --id (in only one file: --target-label and",
+            "name those with --label and --id (in only one file: --target-label and",
         ),
     ],
 )
@@ -417,7 +417,7 @@ def test_missing_numbers_are_imputed_where_asked_for(folder: Path, capsys: Any) 
     new = write_csv(folder / "new.csv", np.where(np.arange(X.shape[1]), X[:1], np.nan))
     assert run("predict", model=model, target=new, output=output) == 2
     error = capsys.readouterr().err
-    assert "Fill it in, or use the means of columns by --impute." in error
+    assert "Fill it in, or impute column means with --impute." in error
     assert (
         main(
             ["predict", *f"--model {model} --target {new}".split()]

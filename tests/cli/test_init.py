@@ -130,9 +130,9 @@ def test_only_the_target_needs_two_samples_of_a_class(away: Path, capsys: Any) -
         (
             {"en": 3},
             "ab",
-            "expected two domains or more, a source and a target, got en",
+            "expected at least two domains, a source and a target, got en",
         ),
-        ({"en": 3, "us": 3}, "a", "en: expected two classes or more, got a."),
+        ({"en": 3, "us": 3}, "a", "en: expected at least two classes, got a."),
     ],
 )
 def test_too_little_for_a_study_is_said(
@@ -155,7 +155,7 @@ def test_what_the_check_refuses_is_not_written(away: Path, capsys: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["My Study", "--folder", "notes"], "as the study's name, got 'My Study'"),
+        (["My Study", "--folder", "notes"], "name of the study: expected small"),
         (["notes", "--folder", "notes", "--drop", "x"], "omit them with --folder"),
         (["notes", "--folder", "nowhere"], "nowhere: no such folder"),
     ],
@@ -177,7 +177,7 @@ def test_classes_that_look_alike_are_named_by_init_and_by_plan(
     write_table(Path("field.csv"), FIELD | {"label": ["B", "a", "B", "a", ""]})
     arguments = ["init", "mine", "--table", "lab.csv", "--table", "field=field.csv"]
     assert main(arguments) == 2
-    assert "letters: 'b' (lab), 'B' (field). Write them" in capsys.readouterr().err
+    assert "letters: 'b' (lab), 'B' (field). Spell them" in capsys.readouterr().err
     assert not Path("mine.yaml").exists()
     assert main([*arguments, "--keep-label", "B"]) == 0
     [entry] = yaml.safe_load(Path("mine.yaml").read_text())["datasets"]
@@ -185,7 +185,7 @@ def test_classes_that_look_alike_are_named_by_init_and_by_plan(
     assert main(["plan", "mine.yaml"]) == 0
     write_table(Path("lab.csv"), LAB | {"label": "AbAb"})
     assert main(["plan", "mine.yaml"]) == 2
-    assert "letters: 'A' (lab), 'a' (field). Write them" in capsys.readouterr().err
+    assert "letters: 'A' (lab), 'a' (field). Spell them" in capsys.readouterr().err
 
 
 def test_class_folders_that_look_alike_are_named_by_init_and_by_plan(

@@ -97,7 +97,7 @@ def test_columns_unlike_those_of_the_fit_are_named(capsys: Any) -> None:
     low, high = X[~NEW][:, -1].min(), X[~NEW][:, -1].max()
     assert "note: numbers of 2 of 6 columns are outside the range of the fit " in said
     assert f"proline: 100 % outside {low:g} to {high:g}, median" in said
-    assert "Convert them to the units of the fit, or fit again with rows like" in said
+    assert "Convert them to the units of the fit, or fit again with such r" in said
 
 
 @pytest.mark.usefixtures("folder")
@@ -113,7 +113,7 @@ def test_one_class_for_all_new_rows_is_told_and_with_strict_an_error(
     with pytest.raises(SystemExit, match="1"):
         main(["predict", *files, "--strict"])
     said = capsys.readouterr()
-    assert "the answer is degenerate (one class), no file is written" in said.out
+    assert "predictions are degenerate (one class); no file written" in said.out
     assert "outside the range of the fit" in said.out
     assert not Path("p.csv").exists()
 

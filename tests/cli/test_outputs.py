@@ -96,7 +96,7 @@ def test_a_file_that_is_there_is_replaced_by_force_alone(
 ) -> None:
     Path(name).write_text("kept")
     assert run(line) == 2
-    said = f"{name} already exists. Choose another name, or replace it by --force."
+    said = f"{name} already exists. Choose another name, or overwrite it with --force."
     assert said in capsys.readouterr().err
     assert Path(name).read_text() == "kept"
     assert not Path("new.csv").exists()
@@ -132,7 +132,7 @@ def test_classes_that_look_alike_are_named_before_anything_runs(
     table.to_csv("upper.csv", index=False)
     more = " --output new.csv" if command == "fit" else ""
     assert run(f"{command} --source upper.csv --target t.csv{more}") == 2
-    said = "'ant' (t.csv), 'Ant' (upper.csv). Write them alike; where both are classes,"
+    said = "'ant' (t.csv), 'Ant' (upper.csv). Spell them alike, or if both are classes,"
     assert said in capsys.readouterr().err
 
 
@@ -147,7 +147,7 @@ def test_a_word_for_no_label_is_counted_and_kept_where_it_is_a_class(
     line = "fit --method svm-t --target t-null.csv --output new.csv --force"
     assert run(line) == 0
     told, _ = capsys.readouterr().out.split("\n", 1)
-    assert "labelled in 3 classes, read as no label: " in told
+    assert "labelled in 3 classes, read as unlabelled: " in told
     assert f"{PROBLEM.unlabelled.sum()} 'null'" in told
     assert " 'NA'" in told
     assert run(f"{line} --source s-null.csv") == 2
@@ -163,7 +163,7 @@ def test_a_header_is_asked_for_where_a_model_knows_no_names(capsys: Any) -> None
     rows = pd.DataFrame(PROBLEM.X)
     rows.to_csv("bare.csv", index=False, header=False)
     assert run("predict --model a.npz --target bare.csv --output b.csv") == 2
-    assert "bare.csv: the first row holds numbers" in capsys.readouterr().err
+    assert "bare.csv: expected column names in the first row" in capsys.readouterr().err
     for name, prefix in {"counted.csv": "", "named.csv": "f"}.items():
         rows.add_prefix(prefix).to_csv(name, index=False)
         line = f"predict --model a.npz --target {name} --output {name}.out"

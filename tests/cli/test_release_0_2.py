@@ -104,7 +104,7 @@ def test_a_run_replaces_fits_for_other_code_where_it_is_told_to(capsys: Any) -> 
     before, predictions = record.read_bytes(), Path(f"{FIT}.parquet").read_bytes()
     code, said = called(capsys, "run", "old.yaml", "--cores", "1")
     assert code == 1
-    assert "Changes of code would replace 2 trials of fits, at about 0." in said
+    assert "2 trials would be fitted again only because code changed, in" in said
     assert "core-hours (2: cdspp 0.2.0 made it). Nothing was run" in said
     assert "--remake" in said
     assert record.read_bytes() == before

@@ -51,7 +51,7 @@ def test_new_rows_are_read_with_the_decimal_sign_that_is_asked_for(
     how = ["--method", "svm-t", "--scale", "standardise"]
     how += ["--model", str(tmp_path / "model.npz")]
     assert run("fit", *how, **files) == 2
-    assert "(name the decimal sign by --decimal)" in capsys.readouterr().err
+    assert "(name the decimal sign with --decimal)" in capsys.readouterr().err
     assert run("fit", *how, "--decimal", ",", **files) == 0
     *_, step, _ = capsys.readouterr().out.splitlines()
     assert step.endswith("--output more.csv --decimal ,")
@@ -76,7 +76,7 @@ def test_new_rows_are_read_with_the_decimal_sign_that_is_asked_for(
     [
         (None, "source.csv: no row has a label, there is no column 'label'. Name"),
         ("", "source.csv: no row has a label, the column 'label' holds none. Name"),
-        ("NA", "the column 'label' holds none (read as no label: 32 'NA'). Name"),
+        ("NA", "the column 'label' has none (read as unlabelled: 32 'NA'). Name"),
     ],
 )
 def test_a_source_without_labels_names_their_column(

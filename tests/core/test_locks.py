@@ -67,7 +67,7 @@ def test_locks_of_a_killed_run_are_removed_and_said_so(
 ) -> None:
     process = killed_in(tmp_path)
     note = lock_run(tmp_path).note
-    assert note.startswith(f"The run before (process {process} on ")
+    assert note.startswith(f"The previous run (process {process} on ")
     assert "Its lock on this folder is removed" in note
     assert not any(path.exists() for path in locks)
 
@@ -86,7 +86,7 @@ def test_locks_stay_while_a_run_lives(tmp_path: Path, locks: list[Path]) -> None
         for path in locks:
             path.touch()
         note = lock_run(tmp_path).note
-    assert note.startswith("Another run holds a lock on this folder and is active: ")
+    assert note.startswith("Another run is active in this folder and holds its lock: ")
     assert f"process {living.pid} " in note
     assert f"process {killed} " not in note
     assert all(path.exists() for path in locks)

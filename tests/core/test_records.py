@@ -58,7 +58,7 @@ def test_another_content_of_the_same_size_and_time_is_seen(made: str) -> None:
     known, size = os.stat(made), os.path.getsize(made)
     Path(made).write_text("x" * size)
     os.utime(made, ns=(known.st_atime_ns, known.st_mtime_ns))
-    assert "it is not the file" in fault(made)
+    assert "it differs from the file" in fault(made)
 
 
 def test_a_job_refuses_a_file_in_the_place_of_another(made: str) -> None:
@@ -82,7 +82,7 @@ def test_a_damaged_record_is_said_to_be_damaged(made: str) -> None:
         with pytest.raises(SystemExit, match=r"view\.npz: the record .*missing"):
             make("fit.json", [made])
     record_path(made).write_text(kept.replace('"recipe"', '"another"'))
-    assert "record next to it was changed" in fault(made)
+    assert "record next to it was edited" in fault(made)
     record_path(made).unlink()
     assert "is missing or damaged" in fault(made)
 
@@ -148,7 +148,7 @@ def test_an_edit_while_the_clock_is_late_is_seen(
     assert file <= os.stat(record).st_ctime_ns
     assert not fault(made)
     monkeypatch.setattr(time, "time_ns", lambda: file - 10**9)
-    assert "it is not the file" in fault(made)
+    assert "it differs from the file" in fault(made)
 
 
 def test_a_copy_from_storage_is_what_a_job_made_there(made: str) -> None:

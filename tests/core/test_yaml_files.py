@@ -10,7 +10,7 @@ from cdspp.core.errors import ConfigError
 from cdspp.core.yaml_files import read_yaml
 
 FAULTS = [
-    (b"a: b: c\n", "mine.yaml, line 1: mapping.*allowed.* Indent by"),
+    (b"a: b: c\n", "mine.yaml, line 1: mapping.*allowed.* Indent with"),
     (b"a:\n\tb: 1\n", r"mine.yaml, line 2: .*'\\t' .*token"),
     (b"a: [1\nb: 2\n", "line 2: .*parsing.*sequence, expected ',' or ']'"),
     (b"a: 1\n--- \nb: 2\n", "line 2: .*single.*stream, but f"),
@@ -25,8 +25,8 @@ FAULTS = [
     (b"a: \xff\n", "text file.* UTF-8"),
     (b"a: \0\n", r"not a YAML file \(unacceptable character #x0000"),
     (b"? [a]\n: 1\n", "line 1: .*constructing.*mapping, .*unhashable key"),
-    (b"a:\n  target: 010\n", "line 2: 010 is a number of base 8 or 60"),
-    (b"trials: 1:30\n", "line 1: 1:30 is a number of base 8 or 60"),
+    (b"a:\n  target: 010\n", "line 2: YAML reads 010 as a number of base 8 or 60"),
+    (b"trials: 1:30\n", "line 1: YAML reads 1:30 as a number of base 8 or 60"),
 ]
 
 

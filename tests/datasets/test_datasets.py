@@ -306,8 +306,8 @@ def emptied(folder: Path) -> None:
         (shutil.rmtree, "mine: .*folder"),
         (lambda f: [shutil.rmtree(p) for p in f.iterdir()], "domain folder .<dom"),
         (emptied, "old/dog: .*folder.*files"),
-        (renamed("*.txt", ".so"), r"a\.so: .*image.*text"),
-        (renamed("a.txt", ".png"), "mine holds 4 images and 4 texts; .*kind"),
+        (renamed("*.txt", ".so"), r"image.*text.*a\.so"),
+        (renamed("a.txt", ".png"), "mine has 4 images and 4 texts; .*kind"),
         (renamed("*g/*.txt", ".so"), "new/dog: .*folder.*texts"),
     ],
 )
@@ -416,7 +416,7 @@ def test_the_stage_prepares_generated_data_and_folders(
     made = tmp_path / "data" / "laboratories-wine" / "index.json"
     prepare_dataset(name="laboratories-wine", output=made, catalogue=CATALOGUE)
     assert read_index(made).kind == "tables"
-    with pytest.raises(ConfigError, match=r"must be called index\.json"):
+    with pytest.raises(ConfigError, match=r"must be named index\.json"):
         prepare_dataset(
             name="mine", own={"folder": folder}, output=tmp_path / "list.json"
         )

@@ -66,7 +66,7 @@ def test_every_form_of_a_number_is_read_or_asked_about(
 
 def test_a_data_frame_is_asked_about_in_words_of_python() -> None:
     rows = pd.DataFrame({"a": ["14,250"] * 2})
-    with pytest.raises(DataError, match=r"14250 or 14.25 \(name .* by `decimal`\)\. "):
+    with pytest.raises(DataError, match=r"14250 or 14.25 \(name .* with `decimal`\)"):
         TableEncoder().fit(rows)
     assert TableEncoder(decimal=",").fit_transform(rows).ravel().tolist() == [14.25] * 2
 

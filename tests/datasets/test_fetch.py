@@ -253,12 +253,12 @@ def test_when_every_place_fails_each_is_listed_with_the_remedy(
     assert first == "features/x.mat could not be fetched. Tried:"
     places = [line.split(": ")[0].strip() for line in tried]
     assert places == [f"{tmp_path}/features/x.mat", wrong, gone]
-    assert "by hand to FOLDER/features/x.mat, and name FOLDER by `cdspp" in remedy
+    assert "by hand to FOLDER/features/x.mat, and name FOLDER in `cdspp" in remedy
     assert "CDSPP_MIRROR" in remedy
 
 
 def test_a_file_without_any_address_says_so(client: Client) -> None:
-    client.refuse("nowhere: .*catalogue.*address")
+    client.refuse("nothing: .*catalogue.*address")
 
 
 def test_a_download_that_was_killed_is_cleared_by_the_next(client: Client) -> None:
@@ -328,7 +328,7 @@ ENDLESS = Answer(bytes(1 << 16), repeat=0.0)
             "expected 0.000977 GiB, .*unknown size, got",
         ),
         (Answer(b"x", repeat=0.02), 19 << 20, "slower than 1000 bytes.*second"),
-        (Answer(b"x", claimed=10**6, repeat=0.02), None, "slower than 1000 bytes a"),
+        (Answer(b"x", claimed=10**6, repeat=0.02), None, "slower than 1000 bytes p"),
         (Answer(CONTENT, claimed="abc"), 19, "Content-Length: 'abc', .*numb"),
         (Answer(CONTENT, claimed="-19"), None, "Content-Length: '-19', expected a nu"),
         (Answer(CONTENT, claimed="19, 20"), None, "fetched .*19, 20"),

@@ -115,7 +115,7 @@ def test_an_archive_of_other_images_than_the_manifests_is_refused(
 
 def test_without_a_manifest_images_are_counted(toy: Toy) -> None:
     way = toy.offer_images({**IMAGES, "images/real/mug/b.jpg": b"!"})
-    toy.refuse("domain real, class mug: expected 1 images, found 2", way)
+    toy.refuse("domain real, class mug: expected 1 images, got 2", way)
     assert toy.contents() == toy.contents("archives") == {}
 
 
@@ -175,7 +175,7 @@ def test_labels_of_parquet_rows_may_be_names(toy: Toy) -> None:
         ({"label": 2}, "0.parquet: unknown domain 'Real', label 2"),
         ({"label": -1}, "unknown domain 'Real', label -1"),
         ({"image": {"bytes": None, "path": "00001.jpg"}}, "0.parquet: .*row .* im"),
-        ({"label": 0}, "0.parquet: domain real, class mug: expected 1 images, found 2"),
+        ({"label": 0}, "0.parquet: domain real, class mug: expected 1 images, got 2"),
     ],
 )
 def test_a_faulty_parquet_row_is_refused(
@@ -190,9 +190,9 @@ def test_a_faulty_parquet_row_is_refused(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"PAR1 and no more", "0.parquet: damaged, or no Parquet file"),
+        (b"PAR1 and no more", "0.parquet: damaged, or not a Parquet file"),
         (parquet([{"picture": 1, "label": 0}]), "no column image.bytes, image.path, d"),
-        (parquet(hub_rows())[:-30] + bytes(30), "damaged, or no Parquet file"),
+        (parquet(hub_rows())[:-30] + bytes(30), "damaged, or not a Parquet file"),
     ],
 )
 def test_after_a_faulty_parquet_file_the_next_place_is_tried(

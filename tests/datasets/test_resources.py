@@ -200,7 +200,7 @@ def test_of_runs_that_fetch_the_same_one_does_and_the_others_wait(
     assert {tuple(record["files"]) for record in records} == {tuple(sorted(IMAGES))}
     assert toy.contents() == IMAGES
     assert extract.call_count == 1
-    assert "toy.fetched.json: another run fetches it; waiting" in caplog.text
+    assert "toy.fetched.json: another run is fetching it; waiting" in caplog.text
 
 
 def test_a_full_disk_ends_all_ways(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,7 +214,7 @@ def test_a_full_disk_ends_all_ways(toy: Toy, monkeypatch: pytest.MonkeyPatch) ->
 
 X, Y = {"files": [{"name": "x"}]}, {"files": [{"name": "y"}]}
 FAULTY: list[tuple[list[Any], str]] = [
-    ([], "way to get"),
+    ([], "no `ways` to fetch"),
     ([{}], "one of files, archive, parquet"),
     ([{"files": [], "parquet": []}], "one of .* got files, parquet"),
     ([{"archive": {"name": "x"}}], "archive .*members or tree"),

@@ -94,7 +94,7 @@ def test_tables_without_a_common_name_share_nothing_unasked(
 ) -> None:
     other = table(tmp_path / "other.csv", "weight,label\n1,a\n")
     assert shared_columns(None, both[0], other)[:2] == (None, "")
-    with pytest.raises(DataError, match="column.*source.csv .*name"):
+    with pytest.raises(DataError, match="source.csv .*column name"):
         shared_columns("same-names", both[0], other)
 
 
@@ -139,7 +139,7 @@ def test_pairs_without_identifiers_are_joined_row_by_row(
         (
             "id,age,chol,slope\nx,1,2,3\n",
             "id,chol,years,age\ny,4,5,6\n",
-            "identifier.*left.csv is in .*right.csv, for instance 'x'",
+            "left.csv and .*right.csv have no identifier in common; .* 'x'",
         ),
     ],
 )

@@ -40,7 +40,7 @@ def test_a_total_without_a_label_is_noted(tmp_path: Path, what: str) -> None:
 def test_a_column_that_counts_the_rows_is_noted(tmp_path: Path) -> None:
     rows = table().assign(**{"Unnamed: 0": np.arange(30), "row": np.arange(30) + 7})
     [note] = read(tmp_path, rows).notes
-    assert note.startswith("columns that only count the rows (Unnamed: 0, row): l")
+    assert note.startswith("columns that only number the rows (Unnamed: 0, row): l")
     assert read(tmp_path, rows.iloc[::-1]).notes == ()
     assert read(tmp_path, rows.iloc[:19]).notes == ()  # by chance, in few rows
 
@@ -70,7 +70,7 @@ def test_a_study_tells_the_doubts_of_its_tables(tmp_path: Path) -> None:
     table(2 * X).to_csv(paths["lab"], index=False)
     table().assign(row=range(30)).to_csv(paths["field"], index=False)
     [note] = TablesDataset("ants", paths).notes()
-    assert note.startswith(f"{paths['field']}: columns that only count the rows")
+    assert note.startswith(f"{paths['field']}: columns that only number the rows")
     assert "drop" in note
     assert "--" not in note
 
@@ -78,7 +78,7 @@ def test_a_study_tells_the_doubts_of_its_tables(tmp_path: Path) -> None:
 def test_a_header_in_the_midst_of_a_table_is_no_row(tmp_path: Path) -> None:
     path = tmp_path / "joined.csv"
     path.write_text(2 * "label,site,age\nant,north,3\nbee,south,4\n")
-    with pytest.raises(DataError, match="record 4 is the header again, as in files"):
+    with pytest.raises(DataError, match="record 4 repeats the header, as in files"):
         read_domain(path)
 
 

@@ -67,7 +67,7 @@ def test_what_fit_decided_holds_for_later_tables_in_any_order() -> None:
     assert kept.unseen(later) == {"site": 3}
     with pytest.raises(DataError, match="lacks 2 columns.*fit: 'age', 'n'"):
         kept.transform(MIXED.drop(columns=["age", "n"]))
-    renamed = r"lacks 1 column.*fit: 'age' \('AGE'\?\); has 'AGE' besides"
+    renamed = r"lacks 1 column.*fit: 'age' \('AGE'\?\); it also has 'AGE'"
     with pytest.raises(DataError, match=renamed):
         kept.transform(MIXED.rename(columns={"age": "AGE"}))
     form = r"'2020-02-03' .*date.*form %d\.%m\.%Y \(of 3 such\)"
@@ -179,7 +179,7 @@ def test_in_python_a_message_names_arguments(tmp_path: Path) -> None:
         read_table(path)
     said = str(found.value)
     assert "--" not in said
-    assert "by label= and id=, or encode text by categories=one-hot or" in said
+    assert "with label= and id=, or encode text with categories=one-hot or" in said
     assert "drop=[site] drop=[when]. Numbers are missing in 'a': impute=True." in said
     with pytest.raises(DataError, match="no column 'kind' for label="):
         read_table(path, label="kind")

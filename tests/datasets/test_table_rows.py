@@ -84,14 +84,14 @@ def test_an_array_that_is_left_out_must_be_there(tmp_path: Path) -> None:
     [
         ('a,label\n1,"cat\n2,ant\n\n3,dog"\n4,cat\n', "line 2 .* line 5"),
         ('id,a,label\n"p,1,cat\nq",2,cat\n', "line 2 .* line 3"),
-        ('a,label\n0,ant\n\n1,"cat\n2,ant\n', "line 4 .*end"),
+        ('a,label\n0,ant\n\n1,"cat\n2,ant\n', "line 4 .*closed"),
     ],
 )
 def test_a_quote_that_swallows_rows_is_named(
     text: str, fault: str, tmp_path: Path
 ) -> None:
     (tmp_path / "rows.csv").write_text(text)
-    with pytest.raises(DataError, match=f"quote in {fault}.*Remove it"):
+    with pytest.raises(DataError, match=f"quote in {fault}.*Remove or close it"):
         read_domain(tmp_path / "rows.csv", Columns(drop=("b",)))
 
 
@@ -108,7 +108,7 @@ def test_a_column_that_is_nearly_one_of_ids_or_labels_is_asked_about(
 ) -> None:
     path = tmp_path / "rows.csv"
     path.write_text(f"{name},x\n1,0.5\n2,0.7\n")
-    with pytest.raises(DataError, match=f"Name it by --{name.lower()} {name}, leave"):
+    with pytest.raises(DataError, match=f"Name it with --{name.lower()} {name}, leave"):
         read_domain(path)
     found = read_domain(path, Columns(**{name.lower(): name}))
     assert found.features == ("x",)

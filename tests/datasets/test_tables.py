@@ -107,13 +107,13 @@ def test_what_tables_hold_is_remembered_until_they_or_how_they_are_read_change(
             "record 2, column 'x': .*number.*missing .* impute",
         ),
         ({"kind": None}, {}, "row.*label"),
-        ({}, {"drop": ["dai"]}, "no column 'dai' for drop. Near it: 'day'"),
+        ({}, {"drop": ["dai"]}, "no column 'dai' for drop. Similar: 'day'"),
         (
             {},
             {"columns": {"label": "Kind"}},
             "no column 'Kind' for columns.label",
         ),
-        ({"sample": "s"}, {}, "the id 's' occurs 5 times, expected once. Name a c"),
+        ({"sample": "s"}, {}, "the id 's' occurs 5 times, expected once. Name an"),
         (
             {"Label": "s"},
             {},
@@ -287,6 +287,6 @@ def test_a_table_with_the_rows_of_another_is_told(tables: dict[str, str]) -> Non
 
 def test_an_empty_column_of_labels_is_named(tables: dict[str, str]) -> None:
     LAB.assign(kind="NA").to_csv(tables["lab"], index=False)
-    message = r"'kind' holds none \(read.*label: 5 'NA'\).* columns.label"
+    message = r"'kind' has none \(read as unlabelled: 5 'NA'\).* columns.label"
     with pytest.raises(DataError, match=message):
         TablesDataset("plants", tables, **HOW).contents()

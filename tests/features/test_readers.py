@@ -184,7 +184,7 @@ def test_a_matlab_file_cut_anywhere_is_damaged(
     # The last bytes of a file may be padding.
     for length in range(0, len(whole) - 8, 7):
         path.write_bytes(whole[:length])
-        refuse(path, spec, "a damaged one|no variable")
+        refuse(path, spec, "damaged, or not|no variable")
 
 
 def test_a_changed_byte_of_a_compressed_matlab_file_is_found(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_whatever_scipy_stumbles_over_is_a_damaged_file(
 def test_what_is_no_matlab_file_is_told(content: bytes, tmp_path: Path) -> None:
     path, spec = write_mat(tmp_path, SURF)
     path.write_bytes(content)
-    refuse(path, spec, "not a MATLAB file, .*damaged one|no variable fts")
+    refuse(path, spec, "damaged, or not a MATLAB file|no variable fts")
 
 
 def test_a_matlab_file_of_version_7_3_is_told(tmp_path: Path) -> None:
@@ -321,8 +321,8 @@ def test_a_csv_file_that_is_no_text_is_told(tmp_path: Path) -> None:
         ({"format": "mta"}, "format .* 'mta': did you mean 'mat'"),
         ({"witdh": 5}, "format mat: unknown key 'witdh': did you mean 'width'"),
         ({"domain": "art"}, "format mat: unknown key 'domain'"),
-        ({"format": "csv"}, "format csv needs domain"),
-        ({"format": "triplets"}, "format triplets needs rows"),
+        ({"format": "csv"}, "format csv also needs domain"),
+        ({"format": "triplets"}, "format triplets also needs rows"),
         ({"orientation": "cols"}, "orientation .*rows or columns, got 'cols'"),
     ],
 )

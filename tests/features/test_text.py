@@ -91,5 +91,5 @@ def test_documents_without_common_terms_are_an_error(
     files: list[Path], min_df: int
 ) -> None:
     chosen = files if min_df > 1 else files[3:]
-    with pytest.raises(DataError, match="documents.*term .*; lower min_df"):
+    with pytest.raises(DataError, match=r"documents.*term .*\. Lower min_df"):
         Text(min_df=min_df).extract(chosen)

@@ -119,9 +119,9 @@ def test_ten_times_as_many_source_rows_of_one_class(name: str) -> None:
 
 
 def sentence(name: str) -> str:
-    """Return what the page says of a class of one domain only, on one line."""
+    """Return what the page says of a class in only one domain, on one line."""
     text = " ".join((method_class(name).__doc__ or "").split())
-    found = re.search(r"[^.]*\bclass of one domain only\b[^.]*\.", text)
+    found = re.search(r"[^.]*\bclass in only one domain\b[^.]*\.", text)
     assert found, f"the page of {name} does not say what it does with such a class"
     return found[0]
 

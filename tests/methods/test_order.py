@@ -19,8 +19,8 @@ from cdspp.methods import available, method_class
 
 MEASURED = Path(__file__).parents[2] / "docs/order.csv"
 PHRASES = {
-    ROWS: "another order of the rows",
-    NAMES: "other names of the classes",
+    ROWS: "reordering the rows",
+    NAMES: "renaming the classes",
     HALVES: "halves of a source",
     SEED: "another seed",
 }

@@ -199,9 +199,9 @@ def test_shares_are_equal_or_those_of_labelled_rows_or_given() -> None:
     ("prior", "message"),
     [
         ([0.5, 0.5], "share.* 3 classes"),
-        ([0.5, 0.5, 0.5], "with sum 1"),
-        ([1.5, -0.5, 0.0], "at least 0"),
-        ([np.nan, 0.5, 0.5], "at least 0"),
+        ([0.5, 0.5, 0.5], "sum to 1"),
+        ([1.5, -0.5, 0.0], "nonnegative"),
+        ([np.nan, 0.5, 0.5], "nonnegative"),
     ],
 )
 def test_a_prior_that_is_none_is_named(prior: Any, message: str) -> None:

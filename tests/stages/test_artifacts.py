@@ -146,9 +146,9 @@ def test_a_missing_column_is_named(tmp_path: Path) -> None:
         ("", "No columns"),
         ("<html>not found</html>", "Delete it"),
         ("name,n,x,y\na,1,0.5,z", "it lacks b"),
-        ("name,n,x,b\na,1,half,true", "x holds .*float64: .*'half'"),
-        ("name,n,x,b\na,1.5,0.5,true", "n holds .*int64: .*'1.5'"),
-        ("name,n,x,b\na,1,0.5,1", "b holds .*bool: '1'"),
+        ("name,n,x,b\na,1,half,true", "x must be float64: .*'half'"),
+        ("name,n,x,b\na,1.5,0.5,true", "n must be int64: .*'1.5'"),
+        ("name,n,x,b\na,1,0.5,1", "b must be bool: '1'"),
         ('name,n,x,b\n"a', "EOF inside string"),
     ],
 )

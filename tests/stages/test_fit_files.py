@@ -92,11 +92,11 @@ REWRITTEN: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
     "swapped trials": (swap_trials, "trial 1, iteration 1: expected the 8 test sam"),
     "a lost trial": (
         lambda rows: rows[rows["trial"] == 1],
-        r"expected predictions of the trials \[1, 2\], but there are \[1\]",
+        r"expected predictions of the trials \[1, 2\], got \[1\]",
     ),
     "a lost round": (
         lose_an_iteration,
-        "trial 2: expected 2 iterations, but there are 1",
+        "trial 2: expected 2 iterations, got 1",
     ),
 }
 
@@ -114,7 +114,7 @@ def test_an_edited_prediction_is_named(fits: Fits) -> None:
     rows = read_frame(fits.path(), FIT_COLUMNS)
     write_rows(fits.path(), FIT_COLUMNS, rows.assign(predicted="a"))
     with pytest.raises(
-        DataError, match=rf"cdspp/1-2\.parquet: it is not the file that .*{AGAIN}"
+        DataError, match=rf"cdspp/1-2\.parquet: it differs from the file that .*{AGAIN}"
     ):
         fits.score()
 
@@ -127,7 +127,7 @@ def swap(one: Path, other: Path) -> None:
 
 def test_two_swapped_fits_are_named(fits: Fits) -> None:
     swap(fits.path("cdspp"), fits.path("svm-t"))
-    with pytest.raises(DataError, match=r"cdspp/1-2\.parquet: it is not the file that"):
+    with pytest.raises(DataError, match=r"cdspp/1-2\.parquet: it differs from the"):
         fits.score()
     swap(fits.record("cdspp"), fits.record("svm-t"))
     told = r"cdspp/1-2\.parquet: the record next to it describes "

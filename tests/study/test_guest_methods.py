@@ -101,7 +101,7 @@ def test_predictions_made_elsewhere_are_a_method(folder: Path) -> None:
     assert not faults(entry | {"states": ["none"]})
     assert method_class("theirs").uses_source
     (told,) = faults(entry | {"options": {"alpha": 1}})
-    assert "methods[0].options: external predictions are not fitted" in told
+    assert "methods[0].options: the study does not fit external" in told
     (told,) = faults(entry | {"id": "cdspp"})
     assert "choose another id" in told
 

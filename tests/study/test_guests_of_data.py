@@ -159,7 +159,7 @@ def test_their_digests_are_those_of_the_module() -> None:
         ),
         ("datasets", {"class": "odd:Pressed"}, "kind.* got 'flowers'"),
         ("datasets", {"class": "odd:Elsewhere"}, r"contents\(\) .*class sizes"),
-        ("datasets", {"class": "odd:Stops"}, r"stops before .* \(ZeroDivisionError: d"),
+        ("datasets", {"class": "odd:Stops"}, r"failed before .* \(ZeroDivisionError:"),
         (
             "datasets",
             {"class": "odd:Whole", "options": {"sizes": 9}},

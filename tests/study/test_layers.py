@@ -129,8 +129,7 @@ def test_a_role_is_by_default_that_of_a_method_that_there_is() -> None:
     study = load_own(QUICK | DATA | {"methods": ["svm-t", "cdls"]})
     assert (study.reference, study.baseline) == ("cdls", "svm-t")
     assert study.notes == (
-        "reference: no method of the study is named; it is cdls, the first "
-        "semi-supervised method.",
+        "reference: by default, cdls, the first semi-supervised method.",
     )
     with pytest.raises(ConfigError, match=r"reference: unknown name 'cdspp'"):
         load_own(QUICK | DATA | {"methods": ["svm-t", "cdls"], "reference": "cdspp"})
@@ -169,7 +168,7 @@ def test_the_first_class_of_a_study_that_uses_the_source_leads_where_none_is_nam
     ):
         config, notes = layers(study | own)
         assert config.get("reference") == leading
-        note = "reference: not given, so it is the study's own class m3."
+        note = "reference: by default, the study's own class m3."
         assert (note in notes) == (leading == "m3")
 
 

@@ -38,8 +38,8 @@ def evidence(
 ) -> Evidence:
     """Build the evidence of a benchmark of two tasks and some trials.
 
-    `values` give, by method, or by source state and method, an accuracy, or one a
-    trial, or one per task and trial; NaN where a trial is missing.
+    `values` map a method, or a source state and a method, to one accuracy, one per
+    trial, or one per task and trial; NaN marks a missing trial.
     """
     values = values or {"cdspp": 0.5}
     cells = {k if isinstance(k, tuple) else (MAIN, k): v for k, v in values.items()}
@@ -67,7 +67,7 @@ def evidence(
 def times(seconds: Numbers, *, shortened: Sequence[str] = (), trials: int = 5) -> Times:
     """Build the seconds of methods on a benchmark of two tasks.
 
-    `seconds` are those of three trials; NaN: not measured.
+    `seconds` are for three trials, NaN if not measured.
     """
     fewer = dict.fromkeys(shortened, 5)
     plan = make_plan(tasks=TASKS, methods=tuple(seconds), trials=5, shortened=fewer)
@@ -88,7 +88,7 @@ def curve_of(
 ) -> CurveScores:
     """Build a curve of CDSPP of two tasks and five trials, and of `others`, constant.
 
-    The trials differ by luck, which is the same at every value.
+    Trials differ by a random part that is the same at every value.
     """
     keys = ("cdspp", *(key.replace("_", "-") for key in others))
     numbers = [list(levels.values())]

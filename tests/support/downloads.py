@@ -47,7 +47,7 @@ FOLDERS = {"paint": "Paint Box"}
 
 @dataclass(frozen=True)
 class Answer:
-    """One response; `claimed` is the length it names, if that is not the body's."""
+    """One response; `claimed` is the length it states, if not that of the body."""
 
     body: bytes = b""
     status: int = 200
@@ -55,27 +55,27 @@ class Answer:
     silence: float = 0.0  # seconds before it
     stall: float = 0.0  # seconds after the body, before the connection is closed
     reset: bool = False  # breaks the connection instead of closing it
-    repeat: float | None = None  # sends the body for ever, so many seconds apart
+    repeat: float | None = None  # seconds between endless repetitions of the body
     to: str = ""  # Location of a redirect
 
 
 @dataclass
 class Server:
-    """What each path answers, in turn; the last answer is given again and again."""
+    """The answers of each path, in turn; the last one is repeated."""
 
     address: str = ""
     answers: dict[str, list[Answer]] = field(default_factory=lambda: defaultdict(list))
     requests: list[str] = field(default_factory=list)
 
     def offer(self, path: str, *answers: Answer | bytes) -> str:
-        """Let `path` answer so, and return its URL."""
+        """Set the answers of `path`, and return its URL."""
         for answer in answers:
             full = answer if isinstance(answer, Answer) else Answer(answer)
             self.answers[path].append(full)
         return f"{self.address}/{path}"
 
     def answer(self, path: str) -> Answer:
-        """Return the next answer; 404 where nothing was offered."""
+        """Return the next answer; 404 if the path has none."""
         self.requests.append(path)
         waiting = self.answers.get(path, [Answer(b"not here", 404)])
         return waiting.pop(0) if len(waiting) > 1 else waiting[0]
@@ -111,7 +111,7 @@ def serving() -> Iterator[Server]:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.block_on_close = False  # a stalled answer need not be waited for
+    server.block_on_close = False  # do not wait for a stalled answer
     state.address = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
@@ -165,7 +165,7 @@ class Toy:
         return json.loads(self.record.read_text())
 
     def refuse(self, message: str, *ways: Mapping[str, Any], **more: Any) -> None:
-        """Fetch in vain, which leaves neither a record nor a part of a file."""
+        """Check that fetching fails, and leaves neither a record nor partial files."""
         with pytest.raises(DataError, match=message):
             self.fetch(*ways, **more)
         assert not self.record.exists()
@@ -177,7 +177,7 @@ class Toy:
 
 
 def put(root: Path, files: Mapping[str, bytes]) -> Path:
-    """Write files below a folder, which is returned, by their paths."""
+    """Write files, given by path, below a folder; return the folder."""
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Formulas that several methods share, by sample or pair; of networks, in arrays."""
+"""Literal versions of shared formulas: per sample or pair, or for networks in NumPy."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def literal_laplacian(W: np.ndarray) -> np.ndarray:
 
 
 def literal_selection(confidences: list[float], share: float) -> list[int]:
-    """Return which samples of one predicted class are taken, by scalar arithmetic."""
+    """Return the selected samples of one predicted class, by scalar arithmetic."""
     m = len(confidences)
     threshold = sorted(confidences)[min(m - 1, math.floor(m * (1 - share)))]
     return [i for i, value in enumerate(confidences) if value >= threshold]
@@ -48,7 +48,7 @@ def landmark_objective(program: Any, x: np.ndarray) -> float:
 
 
 def scalar_kernel(A: np.ndarray, B: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the Gaussian kernel of the page, one pair after another."""
+    """Return the Gaussian kernel, one pair after another."""
     mean = np.mean([np.sum((a - b) ** 2) for a in rows for b in rows])
     return np.array([[np.exp(-np.sum((a - b) ** 2) / mean) for b in B] for a in A])
 
@@ -80,7 +80,7 @@ def tiny_problem(**options: Any) -> Problem:
 
 
 def affine(layer: Any, X: np.ndarray) -> np.ndarray:
-    """Return what a layer gives before its rectifier."""
+    """Return the output of a layer before its rectifier."""
     weight, bias = (part.detach().numpy() for part in (layer.weight, layer.bias))
     return X @ weight.T + bias
 
@@ -102,7 +102,7 @@ def codes(network: Any, problem: Problem) -> list[np.ndarray]:
 
 
 def slopes(parameter: Any, entry: int, values: Callable[[], Any]) -> np.ndarray:
-    """Return the slopes of what a function returns along an entry of a parameter."""
+    """Return the slopes of a function's results along an entry of a parameter."""
     weights, step, ends = parameter.data.view(-1), 1e-6, []
     for sign in (1, -1):
         weights[entry] += sign * step

@@ -1,4 +1,4 @@
-"""Readers of pages and pictures: what is not closed, the ids, the texts."""
+"""Readers of pages and pictures: unclosed tags, ids, texts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def texts(svg: str) -> list[str]:
 
 
 def read_page(path: Path) -> tuple[str, Reader]:
-    """Read a page, whose elements must all be closed; a blank stands before %."""
+    """Read a page; all elements must be closed, and % must follow a blank."""
     text = path.read_text(encoding="utf-8")
     reader = Reader()
     reader.feed(text)

@@ -1,4 +1,4 @@
-"""Small files in exactly the forms in which features are published."""
+"""Small files in the exact formats of published features."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def write_mat(
 ) -> tuple[Path, dict[str, Any]]:
     """Write a case of MAT_CASES; return file and storage.
 
-    A change replaces the variable of this name, or removes it where it is None.
+    A change replaces the variable of this name, or removes it if it is None.
     """
     arrays, _, more = MAT_CASES[case]
     variables = {k: v for k, v in (arrays | changes).items() if v is not None}
@@ -82,7 +82,7 @@ TRIPLET_ROWS = [
 def write_triplets(
     folder: Path, table: np.ndarray = TRIPLETS
 ) -> tuple[Path, dict[str, Any]]:
-    """Write word weights as the 600 documents of Reuters have them."""
+    """Write word weights in the format of the 600 documents of Reuters."""
     path = folder / "reuters.mat"
     truth = (CODES + 1).astype(np.uint8)[:, None]
     savemat(path, {"EN_EN_sample": table, "truth": truth}, do_compression=True)
@@ -104,14 +104,14 @@ WORD_LINES = [
 def write_words(
     folder: Path, lines: list[str] = WORD_LINES, *, end: str = "\n"
 ) -> tuple[Path, dict[str, Any]]:
-    """Write documents as the multilingual Reuters collection has them."""
+    """Write documents in the format of the multilingual Reuters collection."""
     path = folder / "Index_EN-EN"
     path.write_bytes(("\n".join(lines) + end).encode())
     return path, {"format": "words", "file": path.name, "width": WIDTH}
 
 
 def are_mixed(labels: Sequence[str]) -> bool:
-    """Return whether neighbours differ nearly as often as in a random order."""
+    """Return whether adjacent labels differ nearly as often as in random order."""
     names = np.array(labels)
     shares = np.unique(names, return_counts=True)[1] / len(names)
     changes = np.count_nonzero(names[1:] != names[:-1]) / len(names)

@@ -10,7 +10,7 @@ import pytest
 
 from cdspp.methods import available, make, option_defaults
 
-# Fewer iterations where the authors' number would take minutes in all.
+# Fewer iterations if the authors' number would take minutes in total.
 QUICK: Mapping[str, Mapping[str, Any]] = {
     "cdls": {"max_iter": 2},
     "coot": {"max_iter": 3},
@@ -28,7 +28,7 @@ QUICK: Mapping[str, Mapping[str, Any]] = {
     "ucoot": {"max_iter": 3},
 }
 
-# Options that lead a method on another path, after the method's identifier.
+# Options that select another code path of a method, by identifier and path.
 FORMS: Mapping[str, Mapping[str, Any]] = {
     "shfa exact": {"solver": "exact"},
     "svm-t raw": {"l2": False},
@@ -47,7 +47,7 @@ def method_of(form: str) -> str:
 
 
 def quick(form: str, **options: Any) -> Any:
-    """Return a method with a fixed seed where it has one, and few iterations."""
+    """Return a method with few iterations, and a fixed seed if it takes one."""
     name = method_of(form)
     seed = {"random_state": 0} if "random_state" in option_defaults(name) else {}
     usual = {**seed, **QUICK.get(name, {}), **FORMS.get(form, {})}
@@ -55,7 +55,7 @@ def quick(form: str, **options: Any) -> Any:
 
 
 def numbers_of(part: Any) -> Iterator[np.ndarray]:
-    """Yield the arrays of floats that a fit left in a model and in its own parts."""
+    """Yield the float arrays in a fitted model and its parts."""
     if isinstance(part, np.ndarray):
         if part.dtype.kind == "f":
             yield part

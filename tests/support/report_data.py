@@ -52,7 +52,7 @@ METHODS = {
     "cdspp": ("CDSPP", False, 0.075, 5),
     "cdspp-pca": ("CDSPP+PCA", False, 0.07, 5),
 }
-# What a method has more here in another state of the source than with the real one.
+# Difference in accuracy between a source state and the real source.
 STATES = {
     ALONE: -0.005,
     MATCHED: -0.004,
@@ -61,7 +61,7 @@ STATES = {
     "class-noise": -0.005,
     "noise": 0.005,
 }
-# The reference in these states; without a source it is the method target-only.
+# Source states of the reference; without a source it is the method target-only.
 CONTROLS = ("target-only", *(state for state in STATES if state != ALONE))
 DIGIT_TASKS = ("print_sketch", "sketch_photo", "photo_tilted", "tilted_print")
 FEW = ("svm-t", "cdspp-sup", "cdspp", "cdspp-pca")
@@ -96,10 +96,10 @@ def make_plan(
     """Build the plan of a benchmark; `shortened` gives methods fewer trials.
 
     Every method with a source runs in `states`, or in its `own_states`; `target_only`
-    is the reference without a source, where both are asked for. `fewer_tasks` are the
-    first ones. `settings` and `curves` are entries of a configuration, `paper` its keys
-    of the paper, with `printed` that of the benchmark; `smallest` is the size of the
-    classes of a domain (100 by default), `facets` are other fields of the benchmark.
+    is the reference without a source, if both are requested. `fewer_tasks` are the
+    first tasks. `settings` and `curves` are entries of a configuration, `paper` its
+    keys on the paper, and `printed` that of the benchmark; `smallest` is the class size
+    of a domain (100 by default), `facets` are other fields of the benchmark.
     """
     entry = _benchmark(benchmark, tasks, facets)
     alone = target_only and ALONE in states and "cdspp" in methods
@@ -163,7 +163,7 @@ def _benchmark(
 
 
 def _dataset(benchmark: Benchmark, smallest: Mapping[str, int]) -> StudyDataset:
-    """Return a data set of ten classes a domain, equally large in each."""
+    """Return a data set with ten classes of equal size in each domain."""
     roles = role_domains(benchmark.tasks).values()
     domains = {domain for each in roles for domain in each}
     sizes = {d: dict.fromkeys("0123456789", smallest.get(d, 100)) for d in domains}
@@ -213,7 +213,7 @@ def score_rows(
 
 
 def scores_frame(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
-    """Return rows of a score file as what is read from it."""
+    """Return rows of a score file as the data frame that is read from it."""
     kinds = {kind: kind for kind in ("int32", "float64", "bool")}
     kinds["string"] = "object"
     frame = pd.DataFrame(rows, columns=list(SCORE_COLUMNS))
@@ -235,7 +235,7 @@ def draw_comparisons(plan: BenchmarkPlan, **options: Any) -> pd.DataFrame:
 
 
 def _look(row: Row) -> tuple[float, int]:
-    """Return what a row gains over the baseline, and its iterations."""
+    """Return the gain of a row over the baseline, and its number of iterations."""
     method = "cdspp" if row.method == "target-only" else row.method
     _, _, gain, steps = METHODS.get(method, ("", False, 0.0, 1))
     return gain + STATES.get(row.source, 0.0), steps
@@ -247,7 +247,7 @@ def write_scores(path: Path, plan: BenchmarkPlan, **options: Any) -> Path:
 
 
 def write_comparisons(path: Path, scores: pd.DataFrame, plan: BenchmarkPlan) -> Path:
-    """Write what the methods of a plan gain, as the table of a benchmark's CSV form."""
+    """Write the gains of a plan's methods as the CSV table of a benchmark."""
     table = build_task_table(compare_with_rivals(scores, plan), plan)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(to_csv(table), encoding="utf-8")
@@ -255,7 +255,7 @@ def write_comparisons(path: Path, scores: pd.DataFrame, plan: BenchmarkPlan) -> 
 
 
 def write_sample_scores(path: Path, scores: pd.DataFrame) -> Path:
-    """Write which of 420 rows of ten classes are right, as many as scores say."""
+    """Write which of 420 rows of ten classes are correct, in line with the scores."""
     rng, arrays = np.random.default_rng(0), {}
     names = ["setting", "task", "method", "trial"]
     last = scores.sort_values([*names, "iteration"]).drop_duplicates(names, keep="last")
@@ -316,7 +316,7 @@ def _write_projections(
         for group, i in zip(groups, numbers, strict=True):
             name = f"{'s' if group == 'source' else 't'}-{classes[place]}-{i}"
             xy = rng.normal(centre, 0.08 if group == "source" else 0.5 / step)
-            # With every step one sample more of each class is right.
+            # Each step labels one more sample per class correctly.
             guess = classes[place if i >= 3 + steps - step else place - 1]
             rows.append((step, group, name, xy, guess * (group == "unlabelled")))
     names = ("iteration", "group", "id", "xy", "predicted")
@@ -327,7 +327,7 @@ def _write_projections(
 def write_fit_records(
     folder: Path, plan: BenchmarkPlan, *, failed: str = ""
 ) -> list[Path]:
-    """Write one fit record a method and task; method `failed` loses trial 2."""
+    """Write one fit record per method and task; method `failed` fails in trial 2."""
     paths = []
     for task, row in product(plan.tasks, plan.main_rows):
         trials = [

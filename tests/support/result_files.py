@@ -29,7 +29,7 @@ from cdspp.stages.formats import (
 
 CLASSES = ("cup", "pen")
 
-# What a record says of its fit beside the trials, where no test looks at it.
+# Fields of a fit record, other than trials, that no test examines.
 RECORDED: Mapping[str, Any] = {"dataset": "goods", "overlap": "exclude", "versions": {}}
 RECORDED_OF_TRIAL = {"rounds": 1, "tested": 1, "test_ids": ""}
 
@@ -42,8 +42,8 @@ def write_fit(
 ) -> None:
     """Write predictions and their record.
 
-    `trials` holds what the record says otherwise of a trial; one without predictions
-    has failed.
+    `trials` overrides fields in the record of a trial; a trial without predictions has
+    failed.
     """
     write_rows(path, FIT_COLUMNS, predictions)
     rows, key = pd.DataFrame(predictions), fit_key(path)
@@ -59,14 +59,14 @@ def write_fit(
 
 
 def rewrite_record(path: Path, **changes: Any) -> None:
-    """Change the record of a file, whole again as a forger would have it."""
+    """Change the record of a file and renew its digest, as a forger would."""
     content = {**read_json(record_path(path)), **changes}
     del content["digest"]
     write_json(record_path(path), {**content, "digest": content_digest(content)})
 
 
 def write_labels(path: Path, prefix: str, classes: Sequence[str], each: int) -> Path:
-    """Write `each` samples a class as a labels file."""
+    """Write a labels file with `each` samples per class."""
     pairs = [(f"{prefix}-{c}-{i}", c) for c in classes for i in range(each)]
     values = {"id": [p[0] for p in pairs], "label": [p[1] for p in pairs]}
     values["position"] = range(len(pairs))
@@ -82,7 +82,7 @@ def write_domain(
     width: int,
     labels: Path | None = None,
 ) -> None:
-    """Write labels (`each` samples a class) and one view of a domain."""
+    """Write labels (`each` samples per class) and one view of a domain."""
     write_labels(labels or folder / f"{domain}.parquet", domain, CLASSES, each)
     ids = np.array([f"{domain}-{c}-{i}" for c in CLASSES for i in range(each)])
     X = np.zeros((ids.size, width))
@@ -101,7 +101,7 @@ def write_block(
 def write_splits(
     folder: Path, domain: str, each: int, labelled: Mapping[int, int]
 ) -> None:
-    """Write both roles of a domain; by trial, `labelled` is a sample of each class."""
+    """Write both roles of a domain; `labelled` maps a trial to a sample per class."""
     samples = [(f"{domain}-{c}-{i}", c, i) for c in CLASSES for i in range(each)]
     source, target = [], []
     for trial, number in labelled.items():

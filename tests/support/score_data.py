@@ -1,4 +1,4 @@
-"""Accuracies and seconds that a test writes down, and curves of them."""
+"""Accuracies and seconds written by hand for tests, and curves of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cdspp.study.plan import BenchmarkPlan
 
 NAN = float("nan")
 TASKS = ("amazon_caltech", "amazon_dslr")  # of curves
-# By setting and method, by task: a number a trial; NaN for a failed one.
+# By setting and method, then by task: one number per trial, NaN if it failed.
 Cells = Mapping[tuple[str, str], Mapping[str, Sequence[float]]]
 # The trials that collapsed, likewise.
 TrialSets = Mapping[tuple[str, str], Mapping[str, Sequence[int]]]
@@ -31,7 +31,7 @@ def as_frame(cells: Cells, collapsed: TrialSets | None = None) -> pd.DataFrame:
 
 
 def as_results(cells: Cells) -> pd.DataFrame:
-    """Arrange seconds as the records of fits give them; a failed trial took 99."""
+    """Arrange seconds like the records of fits; a failed trial took 99."""
     names = ("setting", "task", "method", "trial", "status", "cpu_seconds")
     frame = pd.DataFrame(_rows(cells), columns=names).fillna({"cpu_seconds": 99.0})
     return frame.assign(benchmark="digits").reindex(columns=list(RESULT_COLUMNS))
@@ -82,9 +82,9 @@ def curve_scores(
 ) -> pd.DataFrame:
     """Add scores of every value to those of the main run: (value + trial) percent.
 
-    CDSPP is ten points better; a method that `collapsed` at values says so and has 1
-    percent. Rows of what was dropped and of a fourth trial are there, too, and must not
-    count.
+    CDSPP is ten points better. A method that `collapsed` at values is marked there, at
+    1 percent. There are also rows of dropped values and of a fourth trial, which must
+    not count.
     """
     name, *places = collapsed
     rows = [

@@ -1,4 +1,4 @@
-"""Study files of the project, and what the library makes of them."""
+"""Study files of the project, loaded by the library."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ SHAPES: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, eq=False)
 class ToyProblem:
-    """Target rows with labels (-1 where unlabelled), their truth, and the source."""
+    """Target rows with labels (-1 if unlabelled), their truth, and the source."""
 
     X: np.ndarray
     y: np.ndarray
@@ -31,7 +31,7 @@ class ToyProblem:
     source: SourceDomain
 
     def __post_init__(self) -> None:
-        """Give the source a bridge without meaning: some columns, a pair a class."""
+        """Add an arbitrary bridge to the source: some columns, and a pair per class."""
         if self.source is None or self._is_bridged():
             return
         X, X_source = (
@@ -122,7 +122,7 @@ def renamed(problem: ToyProblem, names: np.ndarray) -> ToyProblem:
 
 
 def turned(problem: ToyProblem, width: int) -> ToyProblem:
-    """Return the problem rotated into `width` dimensions, as many as before or more."""
+    """Return the problem rotated into `width` dimensions, no fewer than before."""
     basis = np.linalg.qr(np.random.default_rng(3).standard_normal((width, width)))[0]
     X, X_source, *pairs = (
         rows @ basis[: rows.shape[1]]
@@ -133,13 +133,13 @@ def turned(problem: ToyProblem, width: int) -> ToyProblem:
 
 
 def scaled(problem: ToyProblem, target: Any, source: Any) -> ToyProblem:
-    """Return the problem with the rows of each domain times a factor, or one a row."""
+    """Return the problem with the rows of each domain times one factor, or one each."""
     X, X_source = problem.X * target, problem.source.X * source
     return variant(problem, X=X, X_source=X_source)
 
 
 def stretched(problem: ToyProblem, factor: float) -> ToyProblem:
-    """Return the problem with rows of other lengths, those of the source divided."""
+    """Return the problem with random row lengths; `factor` scales the domains apart."""
     rng = np.random.default_rng(0)
     both = (len(problem.X), len(problem.source.X))
     target, source = (10.0 ** rng.uniform(-3, 3, (n, 1)) for n in both)
@@ -184,7 +184,7 @@ def toy_problem(
 
 
 def paired_problem() -> tuple[np.ndarray, np.ndarray, SourceDomain]:
-    """Return ten classes that three labelled rows each hardly tell apart; 60 pairs."""
+    """Return ten classes, hard to separate with three labelled rows each; 60 pairs."""
     rng = np.random.default_rng(0)
     centres, views = rng.standard_normal((10, 10)), rng.standard_normal((2, 10, 14))
 

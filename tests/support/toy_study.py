@@ -1,4 +1,4 @@
-"""A tiny study on text files of its own, run in a copy of the project."""
+"""A tiny study of generated text files, run in a copy of the project."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class Project:
         self.write_config()
 
     def copied(self, folder: Path) -> Project:
-        """Return a copy of the project as it is now, all files of the same age."""
-        pipes = shutil.ignore_patterns("*.end")  # of scripts that have run
+        """Return a copy of the project in its present state; file times are equal."""
+        pipes = shutil.ignore_patterns("*.end")  # pipes of finished scripts
         shutil.copytree(self.folder, folder, ignore=pipes, dirs_exist_ok=True)
         project = copy.copy(self)
         project.folder = folder
@@ -112,11 +112,11 @@ class Project:
 
 @dataclass(frozen=True)
 class Plan:
-    """Jobs that a dry run lists, by rule, and the files that each makes."""
+    """The jobs of a dry run, by rule, and the output files of each."""
 
     output: str
     rules: Counter[str]
-    jobs: list[dict[str, Any]]  # as Snakemake's events have them
+    jobs: list[dict[str, Any]]  # as in Snakemake's events
 
     @property
     def files(self) -> list[list[str]]:
@@ -124,7 +124,7 @@ class Plan:
 
     @property
     def fits(self) -> list[list[str]]:
-        """What each job of fits makes."""
+        """The output files of each fit job."""
         pattern = re.compile(r"results/toy/fits/[\w-]+/(.*)\.parquet")
         matches = (filter(None, map(pattern.search, files)) for files in self.files)
         fits = ([match[1] for match in each] for each in matches)

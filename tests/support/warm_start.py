@@ -1,8 +1,8 @@
 """Snakemake and its jobs as forks of a process that has loaded other libraries.
 
-On a small study four fifths of the seconds of a run go into starting interpreters and
-loading libraries. The project's own library is loaded by every process anew. A run from
-the wheel and one that is killed start as a user starts them.
+On a small study, a run spends four fifths of its time on starting interpreters and
+loading libraries. Every process still loads the project's own library. Runs from the
+wheel, and runs that are killed, start as a user starts them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FORKS.set_forkserver_preload(
 def run_warm(words: Sequence[str], folder: Path) -> tuple[int, str]:
     """Run `snakemake` or `cdspp` in a folder, on its `src`.
 
-    Return the exit code, and what it printed on either stream.
+    Return the exit code and the output of both streams.
     """
     with NamedTemporaryFile("r") as printed:
         arguments = (list(words), folder, {**os.environ}, printed.name)
@@ -84,7 +84,7 @@ def _fork_scripts() -> None:
         os.mkfifo(answer)
         Path(f"{name}.json").write_text(json.dumps(dict(os.environ)))
         os.write(sender, f"{name}\n".encode())
-        # Nothing is answered by a process that was killed.
+        # A killed process gives no answer.
         if (code := answer.read_text()) != "0":
             raise subprocess.CalledProcessError(int(code or -9), name)
 
@@ -92,7 +92,7 @@ def _fork_scripts() -> None:
 
 
 def _serve(names: Iterable[str]) -> None:
-    """Run each script in a fork, as long as there are more to come."""
+    """Run each script in a fork until there are no more names."""
     for name in map(str.strip, names):
         if not os.fork():
             with Path(f"{name}.end").open("w") as answer:
@@ -102,7 +102,7 @@ def _serve(names: Iterable[str]) -> None:
 
 
 def _exit_code(name: str) -> int:
-    """Run a script to its end; say what an interpreter would say."""
+    """Run a script; return the exit code and print errors like an interpreter."""
     try:
         runpy.run_path(name, run_name="__main__")
     except SystemExit as end:

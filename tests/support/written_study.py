@@ -1,4 +1,4 @@
-"""Synthetic studies on disk: of drawn scores, with all tables; of files that agree."""
+"""Synthetic studies on disk: drawn scores with all tables, or consistent files."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class WrittenStudy:
             self._write_domains(plan)
 
     def _write_scores(self, plan: BenchmarkPlan) -> Path:
-        """Write scores of the main run, and equal ones of every value of a curve."""
+        """Write scores of the main run, and the same scores for all curve values."""
         rows = [
             (setting, task, row.method, trial, 1, "ok", False, 420, 0.7, 0.7, 0.7)
             for curve in plan.curves
@@ -139,7 +139,7 @@ class WrittenStudy:
         }[name]
 
     def _run(self, job: ItemJob, outputs: Sequence[Path]) -> None:
-        """Run the script of the workflow with what Snakemake would hand it."""
+        """Run the script of the workflow with the objects that Snakemake passes."""
         named = {
             name: [path for plan in job.plans for path in self._inputs(name, plan)]
             for name in job.maker.inputs
@@ -186,7 +186,7 @@ def write_page(plans: Sequence[BenchmarkPlan], output: Path, **given: Any) -> No
 
 
 class VerifiedStudy:
-    """A small study whose every file follows from the one before, down to tables."""
+    """A small study in which each file follows from earlier ones, down to tables."""
 
     def __init__(self, results: Path) -> None:
         self.results, self.root = results, results / "shop"
@@ -215,7 +215,7 @@ class VerifiedStudy:
         return self.root / f"fits/goods/main/{task}/{method}/1-2.parquet"
 
     def write_fit(self, row: Row, task: str, trials: tuple[int, ...] = (1, 2)) -> None:
-        """Write a fit and its record; other trials than these have failed."""
+        """Write a fit and its record; all trials except `trials` have failed."""
         source, target = task.split("_")
         path = self.root / f"fits/goods/{row.setting}/{task}/{row.method}/1-2.parquet"
         rows = [

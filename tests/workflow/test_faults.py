@@ -92,7 +92,7 @@ def killed(
     running = project.start("--cores", "1")
     wait_for(running, project, f"{DONE}.json")
     refused = project.snakemake("--cores", "1", ok=False)
-    assert "Another run holds a lock on this folder and is active: process " in refused
+    assert "Another run is active in this folder and holds its lock: proc" in refused
     assert "LockException" in refused
     os.killpg(running.pid, signal.SIGKILL)
     running.communicate()
@@ -185,7 +185,7 @@ def test_what_was_deleted_comes_back_with_the_same_bytes_and_so_does_all_after_i
     assert (project.folder / RECORD).is_file()
     told = status_text(["toy.yaml"]).splitlines()
     assert told[0] == "toy: no run is active in this folder"
-    assert not any("To make the missing" in line for line in told)
+    assert not any("To create the missing" in line for line in told)
 
 
 def test_what_crashed_is_made_again_by_the_command_that_the_status_names(

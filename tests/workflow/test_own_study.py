@@ -41,7 +41,7 @@ def test_a_note_is_written_once_and_a_touch_reruns_nothing(
     output = project.snakemake("--cores", "1", "--", *LABELS)
     assert "3 of 3 steps (100%) done" in output
     assert output.count(STRAY) == 1
-    assert output.count("reference: no method of the study is named") == 1
+    assert output.count("reference: by default, ") == 1
     for path in (project.folder / "texts").rglob("*.txt"):
         path.touch()
     assert "Nothing to be done" in project.snakemake("-n", "--", *LABELS)

@@ -150,7 +150,7 @@ def verified(capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
 
 
 def trials(text: str) -> str:
-    """Return the one sentence on the trials that stay, and on those that run."""
+    """Return the sentence on the trials that are kept, and on those to run."""
     [sentence] = re.findall(r"^Fits: .*$", text, re.M)
     return str(sentence)
 
@@ -180,7 +180,7 @@ def test_status_verify_plan_and_a_dry_run_see_an_edit(
     assert "outdated, such as " in plan
     # One of two methods has other options, or both are made of other files.
     stay = 2 if edit == "alpha" else 0
-    assert trials(plan).startswith(f"Fits: {stay} trials stay, {4 - stay} run (")
+    assert trials(plan).startswith(f"Fits: {stay} trials kept, {4 - stay} to run (")
     dry = project.planned("--", "results/toy/scores/wines.parquet")
     assert trials(plan) == trials(status) == trials(dry.output)
     assert dry.rules["fit"] >= 1
@@ -197,10 +197,10 @@ def test_without_an_edit_all_is_as_computed(
     assert (code, said.count("all as computed")) == (0, 1), said
     status = status_text(["toy.yaml"])
     assert "to remake" not in status
-    assert trials(status) == "Fits: all 4 trials exist and stay."
-    assert "Not compared with a study file" not in said
+    assert trials(status) == "Fits: all 4 trials exist and are kept."
+    assert "Not compared with the present study file" not in said
     assert main(["verify", "results/toy"]) == 0
-    assert "Not compared with a study file" in capsys.readouterr().out
+    assert "Not compared with the present study file" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("folder")
@@ -247,7 +247,7 @@ def test_trials_that_are_not_there_are_counted_apart_from_those_that_stay(
     scores = "results/toy/scores/wines.parquet"
     ask(trials=3, block_size=3)  # the two trials that are there, in another block
     found = trials(status_text(["toy.yaml"]))
-    assert found == "Fits: 4 trials stay, 2 run (2: not computed yet)."
+    assert found == "Fits: 4 trials kept, 2 to run (2: not computed yet)."
     assert trials(project.snakemake("-n", "--", scores)) == found
     project.snakemake("--cores", "1", "--", scores)
     assert "all 6 trials" in trials(status_text(["toy.yaml"]))

@@ -416,7 +416,7 @@ def test_a_damaged_input_is_named_and_made_again(project: Project) -> None:
     split = "results/toy-damaged/splits/words/main/source/left/1-2.parquet"
     labels.write_bytes(b"nothing")
     output = project.snakemake("--cores", "1", split)
-    assert "such as results/labels/words/left.parquet: it is not the file" in output
+    assert "such as results/labels/words/left.parquet: it differs from" in output
     assert labels.read_bytes() == kept
 
 
@@ -427,7 +427,7 @@ def test_a_fit_in_the_place_of_another_is_named_and_made_again(
     kept, score = fit.read_bytes(), (project.folder / SCORES).read_bytes()
     fit.write_bytes(other.read_bytes())
     output = project.snakemake("--cores", "1", "--", SCORES)
-    assert f"such as {fit.relative_to(project.folder)}: it is not the file" in output
+    assert f"such as {fit.relative_to(project.folder)}: it differs from" in output
     assert fit.read_bytes() == kept
     assert (project.folder / SCORES).read_bytes() == score
 

@@ -58,8 +58,8 @@ from cdspp.study.stale import (
 )
 
 # Resources of the library, wherever the rules are: a module's rules may be in a repository.
-# No parameter contains a path of these, so that moving the folder changes nothing: scripts
-# ask the library as well, and digests identify the content.
+# No parameter contains their path, so that moving the folder changes nothing: scripts ask
+# the library for it, and digests identify the content.
 TOP = workflow_folder()
 RESOURCES = TOP / "resources"
 CATALOGUE = RESOURCES / "datasets.yaml"
@@ -67,7 +67,7 @@ CATALOGUE = RESOURCES / "datasets.yaml"
 study_files = [
     portable_study_path(file) for file in workflow.config_settings.configfiles
 ]
-# The `config:` of a module statement is the study, whatever else the caller configures.
+# In a module, its `config:` is the study, whatever else the caller configures.
 is_module = workflow.modifier.skip_configfile
 COMMAND = "snakemake --cores 8" if is_module else study_command(study_files)
 
@@ -100,7 +100,7 @@ recipe_of = cache(partial(file_recipe, study))
 to_remake = set()  # existing files, remade if the run reaches them
 
 if workflow.is_main_process:  # jobs also read this file
-    # Before Snakemake takes its lock; held until the end.
+    # Taken before Snakemake's own lock, and held until the end.
     own_lock = lock_run(code=code_state())
     export_run_lock(own_lock)
     backend = getattr(workflow.workflow_settings, "persistence_backend", "file")
@@ -119,9 +119,9 @@ if workflow.is_main_process:  # jobs also read this file
 def no_input(wildcards):
     """Return no input, and let Snakemake remake those of some files that a run reaches.
 
-    Only indexes and fetched files have this input. Everything else is based on them, so it
-    is called once the graph exists and before Snakemake determines the jobs to run. The
-    option --forcerun would also make the files targets.
+    Only indexes and fetched files have this input. All other files are based on them, so
+    Snakemake calls it after it has built the graph and before it determines the jobs to
+    run. The option --forcerun would also make the files targets.
     """
     workflow.dag.forcefiles.update(to_remake)
     return []
@@ -203,8 +203,8 @@ def domain_labels(wildcards):
 def every_file(wildcards):
     """Return the report, and the other results of a run that are missing.
 
-    The inputs of the report are made with it. Only if the report already exists must
-    deleted files be requested, including those that fits have read.
+    The report's inputs are made with it. If the report already exists, deleted files must
+    be requested by name, including those that fits have read.
     """
     wanted = AFTER_FITS["report"] + AFTER_FITS["predictions"]
     if not Path(wanted[0]).exists():

@@ -18,12 +18,12 @@ def unshared(*files):
 
 
 def own_input(*paths):
-    # The content counts, not the date; and no job loads the user's modules.
+    # The content counts, not the date. No job loads the user's modules.
     return [local(ancient(path)) for path in unshared(*paths)]
 
 
 def bundle_of(record):
-    # Snakemake has no outputs that depend on the data set, so one file has all of them.
+    # Outputs cannot depend on the data set in Snakemake, so one file contains them all.
     return f"{record}.tar"
 
 

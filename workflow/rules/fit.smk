@@ -42,7 +42,7 @@ rule test_shares:
 
 
 def with_own_predictions(files):
-    # External predictions, made by the user: they are not in storage.
+    # External predictions are the user's files, which are not in storage.
     own = {"predictions"} & files.keys() if NO_SHARED_DISK else ()
     return files | {name: local(files[name]) for name in own}
 
@@ -89,7 +89,7 @@ for group in fit_rules(study):
         wildcard_constraints:
             task=one_of(group.tasks),
             block=one_of(group.blocks),
-        # Long jobs come first, so that none runs alone at the end.
+        # Long jobs start first, so that no job runs alone at the end.
         priority: longest_seconds(study, group)
         group:
             None if runs_ungrouped(study, group) else "fits"

@@ -1,4 +1,4 @@
-"""Fetch a resource of a data set from where it is published."""
+"""Fetch a published resource of a data set."""
 
 from cdspp.core.jobs import job
 from cdspp.datasets.resources import fetch_resource

@@ -1,4 +1,4 @@
-"""Write what methods predict for rows without a label."""
+"""Write the predictions of methods for unlabelled rows."""
 
 from cdspp.core.jobs import job
 from cdspp.stages.score import write_predictions

@@ -13,7 +13,7 @@ with job(snakemake.log[0], snakemake.input):
         rows=snakemake.output.rows,
         expected=snakemake.params.expected,
     )
-    # Not of the fits, which may be many: a run compares these by recipe and time.
+    # Without those of fits, which may be many: a run compares fits by recipe and time.
     labels = {path: input_digest(path) for path in snakemake.input.labels}
     for path in (snakemake.output.scores, snakemake.output.rows):
         write_record(path, snakemake.params.made_of, labels)

@@ -8,7 +8,7 @@ from cdspp.study.plan import BenchmarkPlan
 write = load_function(snakemake.params.maker)
 resources = workflow_folder() / "resources"
 in_style = load_function(snakemake.params.in_style)
-# What is beside fits has the paths of these, with another end.
+# Records of fits have the paths of the fits, with another suffix.
 inputs = {k: v for k, v in snakemake.input.items() if k != "beside"}
 
 with job(snakemake.log[0], snakemake.input), in_style(snakemake.params.style):

@@ -24,15 +24,15 @@ _SENTENCES = {
     verdicts.UNDECIDED: "the trials leave open whether the source helps {}",
     verdicts.DEPENDS: "whether the source helps {} depends on the measure",
     verdicts.TOO_FEW: (
-        f"too few trials, of at least {verdicts.MIN_TRIALS}, to say whether the source "
-        "helps {}"
+        f"there are too few trials (fewer than {verdicts.MIN_TRIALS}) to say whether "
+        "the source helps {}"
     ),
     verdicts.COLLAPSED: (
         "no statement on {}, because fits collapsed or diverged: centre or scale "
         "features"
     ),
 }
-# In the order of sentences and tables.
+# Verdicts in the order of sentences and tables.
 WORDS = (*verdicts.STATEMENTS, verdicts.TOO_FEW, verdicts.COLLAPSED)
 
 
@@ -143,7 +143,7 @@ def _numbers(average: pd.DataFrame) -> str:
 
 
 def _remarks(rows: Mapping[Any, Any]) -> str:
-    """Return a remark if the forms of no source disagree, or if noise does as well."""
+    """Return a remark if both forms of no source disagree, or noise helps as much."""
     alone, matched, noise = map(rows.get, (ALONE, MATCHED, CLASS_NOISE))
     text, helps = "", verdicts.HELPS
     pairs = {row.pair for row in (alone, matched) if row}

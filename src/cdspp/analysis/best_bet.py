@@ -1,4 +1,4 @@
-r"""The best bet: the method to deploy while few labelled rows cannot settle it.
+r"""The best bet: the method to deploy if labelled rows are too few to settle it.
 
 Candidates are fixed before any row is read. On the same hold-outs, let d_i be the mean
 correctness of row i with a candidate minus that with `target-only`, over n labelled
@@ -34,7 +34,7 @@ from cdspp.methods import method_class
 from cdspp.methods.bridge import PAIRS, SHARED
 
 TARGET_ONLY = "target-only"  # the reference of every candidate
-# Candidates with the source: one for labels only, one per kind of bridge, one for all.
+# Candidates with the source: one for labels only, one per kind of bridge, one for both.
 LABELS_CANDIDATE = "cdspp"
 BRIDGE_CANDIDATES = {SHARED: "shared-columns-plus", PAIRS: "paired-map-plus"}
 EVERY_BRIDGE = "cdspp-bridge"
@@ -42,9 +42,9 @@ BRIDGE, LABELS, NO_SOURCE = "bridge", "labels only", "no source"
 OPEN, LIKELY, SETTLED = "open", "likely", "settled"
 PSEUDO_ROWS, PSEUDO_VARIANCE = 10, 0.2
 TRAINING_SCATTER = 2.0
-LEAST_GAIN = 0.01  # for a bet on another method than the reference
+LEAST_GAIN = 0.01  # smallest expected gain for a bet on a method with the source
 LIKELY_FROM = 0.65
-LEVEL = 0.8  # of intervals; nominal 95 % would not cover 95 %
+LEVEL = 0.8  # of intervals: those of nominal 95 % would cover less
 
 
 class Posterior(NamedTuple):
@@ -74,7 +74,7 @@ class Posterior(NamedTuple):
         return 1.0 - self.above(-LEAST_GAIN)
 
 
-# Priors of the true gain, by kind of information, before any row is read.
+# Priors of the true gain by kind of information, fixed before any row is read.
 PRIORS = {
     BRIDGE: Posterior(0.0, 0.10),
     LABELS: Posterior(-0.01, 0.04),

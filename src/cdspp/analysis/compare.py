@@ -90,7 +90,7 @@ def compare(
         Maximum number of stratified hold-outs; at least `MIN_TRIALS`. Fewer run if the
         expected gains no longer change.
     test_share : float, default=1/5
-        Share of the labelled rows of each class to hold out, at least one row; all rows
+        Share of the labelled rows of each class to hold out, at least one row. All rows
         of a class are held out equally often.
     scale : {"none", "unit", "standardise", "standardise-each", "pca"}, \
 default="standardise"
@@ -126,8 +126,8 @@ default="standardise"
     Notes
     -----
     The rule and its constants are in `cdspp.analysis.best_bet`. Each candidate takes 10
-    to 15 fits and one on all labelled rows; ``why=True`` adds 15 in each of 7 source
-    states a method, of which two classes leave out one, and a bridge adds one.
+    to 15 fits and one on all labelled rows; per method, ``why=True`` adds 15 in each of
+    7 source states: 6 for two classes, 8 with a bridge.
     """
     problem = Problem.of(X, y, source, scale)
     named = [name_of(method) for method in methods or ()]
@@ -347,9 +347,9 @@ def scale_to_try(scale: str) -> str:
 def usual_methods(problem: Problem) -> list[str]:
     """Return the methods that ``why=True`` tests by default.
 
-    They are few, because each additional method requires larger gains of the others:
-    baselines, the method with a target-only form, the cheapest methods of two other
-    families, those that make most of a bridge, and that form.
+    They are few, because with each additional method all others need larger gains:
+    baselines, the method that has a target-only form, that form, the cheapest methods
+    of two other families, and those that benefit most from a bridge.
     """
     size = problem.size()
     known = {name: method_class(name) for name in available()}
@@ -382,15 +382,15 @@ def usual_methods(problem: Problem) -> list[str]:
 
 def _check(methods: Sequence[str], repeats: int, problem: Problem) -> None:
     if repeats < MIN_TRIALS:
-        fault = f"repeats must be {MIN_TRIALS} at least, got {repeats}"
+        fault = f"repeats must be at least {MIN_TRIALS}, got {repeats}"
         raise DataError(f"compare: {fault}.")
     for name in methods:
         cls = method_class(name)
         if cls.transductive:
-            fault = "labels the rows it is fitted on, and held-out rows are in no fit"
+            fault = "labels only the rows of its fit, and held-out rows are in no fit"
             raise DataError(f"compare: {name} {fault}. Choose another method.")
         if cls.needs_bridge and not cls.bridges & problem.bridge.keys():
             wanted = f"{' or '.join(sorted(cls.bridges))} of the source"
-            fault = f"needs {wanted}, which has none that can be used"
-            remedy = "Give them, or leave the method out."
+            fault = f"needs {wanted}, but there are none"
+            remedy = "Add them, or leave the method out."
             raise DataError(f"compare: {name} {fault}. {remedy}")

@@ -30,8 +30,8 @@ SCALERS = {
 _NO_BRIDGE = (
     "With two classes and no bridge, labels by themselves transfer almost nothing. "
     "Look for columns that both tables measure, or for objects that both describe. "
-    "Another classifier of only the target, such as svm-t, may gain more than any "
-    "source, but few labels do not show it."
+    "Another classifier on the target only, such as svm-t, may gain more than any "
+    "source, but few labels cannot show it."
 )
 
 
@@ -62,12 +62,13 @@ class Comparison:
         better, that it loses a point or more (`loss`), and the share of `degenerate`
         fits.
     rows_to_label : DataFrame
-        Unlabelled rows on which both disagree, in random order, with both labels.
+        Unlabelled rows that the candidate and `target-only` label differently, in
+        random order, with both labels.
     n_labelled, n_unlabelled, fewest, repeats : int
         Labelled and unlabelled rows, labelled rows of the smallest class, and hold-outs
         that were run; none if a class has one labelled row.
-    The test on rows labelled for it, with the bet's count first.
-        The test on rows labelled on purpose, the bet's count first.
+    test : SignTest or None
+        The test on rows that were labelled for it, the bet's count first.
     explanation : Explanation or None
         Tests against every control, with ``why=True``.
     accuracies : DataFrame
@@ -159,7 +160,7 @@ class Comparison:
             return f"{text}: {tested} beats every method without a source ({p_value})."
         if not self.repeats:
             why = "because a class has one labelled row: nothing was cross-validated"
-            figures = "the figures are what is expected beforehand"
+            figures = "the figures are those of the prior"
             return f"{text}, {why}, and {figures}; {differ}."
         rows = counted(self.n_labelled, "labelled row")
         risk = f"a probability of {100 * self.posterior.loss:.0f} %"
@@ -172,25 +173,25 @@ class Comparison:
         right = f"only {first} is right on {test.first}"
         also = f"only {second} on {test.second} (sign test, p = {test.p_value:.2g})"
         rows = f"Of {counted(test.n_rows, 'row')} that you labelled"
-        last = "This test is final: labels added to the file join the next fit only."
+        last = "This test is final: labels added to the file only join the next fit."
         open_ = ", which settles nothing" if test.winner is None else ""
         return f"{rows}, {right}, and {also}{open_}. {last}"
 
     def _settle_line(self) -> str:
         n_rows = len(self.rows_to_label)
         if not self.n_unlabelled:
-            return "No row is unlabelled: the bet is for rows to come."
+            return "No row is unlabelled: the bet is for future rows."
         if not n_rows:
             return "Both fits label every unlabelled row alike: either will do."
         if self.evidence == SETTLED:
-            return "Label other rows only if the rows to come differ from these."
+            return "Label other rows only if future rows differ from these."
         if n_rows < FEWEST_ROWS:
             few = "too few for a test: either fit will do"
             rows = counted(n_rows, "unlabelled row")
             return f"The choice matters for {rows} only, {few}."
         return (
-            f"To settle it: label rows on which both disagree ({n_rows} do), from the "
-            f"top of their random order; {FEWEST_ROWS} at least, 20 if you can."
+            f"To settle it, label rows on which both disagree ({n_rows}), from the top "
+            f"of their random order: at least {FEWEST_ROWS}, better 20."
         )
 
     def grid(self) -> list[list[str]]:

@@ -37,7 +37,7 @@ from cdspp.methods.base import Int
 
 USE, NO_SOURCE_BETTER, CANNOT_TELL = "use", "train on the target alone", "cannot tell"
 BEST_NO_SOURCE = "best without a source"  # the comparator next to the source states
-PRIOR_SD = 0.07  # of true gains: with it shrunk gains average near the truth
+PRIOR_SD = 0.07  # of true gains, so that shrunken gains average near the truth
 _GAIN_COLUMNS = ("gain", "low", "high", "p_above", "p_below")
 
 
@@ -111,7 +111,7 @@ class HeldOut:
 
     @cached_property
     def alone(self) -> dict[str, Floats]:
-        """Rows of methods without source or bridge that run in most repeats."""
+        """Correctness by row of methods without a source, if most repeats ran."""
         found = {}
         for fit, right in self.right.items():
             cls = method_class(fit.method)
@@ -304,7 +304,7 @@ def _gains(
 def _decision_text(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
     if not tests.method:
         if len(held_out.classes) < verdicts.MIN_TRIALS:
-            return f"Cannot tell: label {verdicts.MIN_TRIALS} rows at least."
+            return f"Cannot tell: label at least {verdicts.MIN_TRIALS} rows."
         return "Cannot tell: all fits without a source failed, collapsed or diverged."
     name = method_class(tests.method).display_name
     if tests.gain is not None:
@@ -338,7 +338,7 @@ def _power(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
     limit = 1 - held_out.accuracy(held_out.alone[held_out.best_no_source])
     best = method_class(held_out.best_no_source).display_name
     rows = f"{n_labelled} labelled rows"
-    if limit * n_labelled < 1 - 1e-9:  # rounding leaves less than a row of a whole one
+    if limit * n_labelled < 1 - 1e-9:  # less than one row, but for rounding
         share = "all" if limit == 0 else f"{in_points(1 - limit)} %"
         left = "no room for a gain" if limit == 0 else "less than one row for a gain"
         return f"; {best} is right on {share} of {rows}, which leaves {left}"

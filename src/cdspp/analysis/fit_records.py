@@ -27,7 +27,7 @@ from cdspp.study.model import Config
 from cdspp.study.stale import read_digests
 
 RESULT_COLUMNS = (*FitKey._fields, "trial", "status", "reason", *USAGE, "selected")
-# Software that every study uses and no record names.
+# Software that every study uses but no record lists.
 ALWAYS = ("cdspp", "snakemake")
 MOST_NAMED = 4  # packages or rows that a note names
 _ENTRY = re.compile(r"^@\w+\{([\w-]+),\n.*?^\}", re.DOTALL | re.MULTILINE)
@@ -97,8 +97,8 @@ def mixed_devices(records: Iterable[Mapping[str, Any]]) -> str:
         row = "/".join(str(record.get(name)) for name in FitKey._fields[:-1])
         rows[row][record.get("device", "")] += len(record.get("trials", ()))
     both = {row: found for row, found in sorted(rows.items()) if PROCESSOR in found}
-    fault = "Trials of one row ran on a processor and on a GPU"
-    remedy = "repeats those that ran on another device than gpus in the study file says"
+    fault = "Trials of one row ran on different devices, a processor and a GPU"
+    remedy = "repeats those on a device other than the one that gpus requests"
     return _mixed_text(fault, both, "trial", remedy)
 
 
@@ -111,12 +111,12 @@ def _mixed_text(
         if len(found) > 1:
             parts.append(f"{name} {', '.join(uses)}")
     parts[MOST_NAMED:] = ["..."] if len(parts) > MOST_NAMED else []
-    again = f"The study's run with -- --forceall {remedy}."
+    again = f"Running the study with -- --forceall {remedy}."
     return f"{fault}: {'; '.join(parts)}. {again}" if parts else ""
 
 
 def mixed_fits_text(records: Iterable[Mapping[str, Any]]) -> str:
-    """Return where fits of different versions or devices are mixed; empty if none."""
+    """Return a note on fits of different versions or devices; empty if none differ."""
     found = [*records]
     return " ".join(filter(None, [mixed_versions(found), mixed_devices(found)]))
 
@@ -186,7 +186,7 @@ def references_of(
         if keys := cited_keys(text, entries):
             cited |= keys
         else:
-            reference = own.get(name) or "this program knows no publication"
+            reference = own.get(name) or "no publication known to this program"
             comments.append(f"% {name}: {reference}")
     head = f"% Publications behind the study {root.resolve().name}, by cdspp {VERSION}."
     found = [e.text for e in entries if e.package in packages or e.key in cited]

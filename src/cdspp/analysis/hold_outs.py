@@ -72,7 +72,7 @@ class Problem:
         scaling = fit_scaling(scale, theirs)
         coded = SourceDomain(scaling.apply(theirs), source_codes)
         with warnings.catch_warnings():
-            if scale == STANDARDISE_EACH:  # units do not affect it
+            if scale == STANDARDISE_EACH:  # which is unaffected by units
                 warnings.simplefilter("ignore", errors.UnitWarning)
             bridge = read_bridge(source, (theirs, rows), (source.X, X), check_array)
         shared = list(zip(bridge.source.tolist(), bridge.target.tolist(), strict=True))
@@ -153,7 +153,7 @@ def _class_codes(
 
 def _unused_columns(source: SourceDomain, X: Any, lost: bool) -> str:
     if lost:
-        return "principal components leave no columns to share; scale otherwise"
+        return "principal components leave no columns to share; use another scale"
     ours, theirs = column_names(source.X), column_names(X)
     if source.shared_columns is not None or ours is None or theirs is None:
         return ""
@@ -162,7 +162,7 @@ def _unused_columns(source: SourceDomain, X: Any, lost: bool) -> str:
         return ""
     have = "has" if len(both) == 1 else "have"
     same = f"{counted(len(both), 'column')} {have} the same name in both domains"
-    how = "SourceDomain(..., shared_columns='same-names') uses that"
+    how = "SourceDomain(..., shared_columns='same-names') shares them"
     return f"{same}: {shortened(both)}; {how}"
 
 
@@ -211,7 +211,7 @@ class HoldOuts:
         }
         cut = [f"{n} {what}" for what, n in sizes.items() if n > self.max_rows]
         if cut:
-            yield f"of {listed(cut)} at most about {self.max_rows} are in each fit"
+            yield f"each fit uses at most about {self.max_rows} of {listed(cut)}"
         for method, reason in self.failures.items():
             yield f"{method_class(method).display_name} failed: {reason}"
         if self.problem.note:

@@ -124,12 +124,12 @@ def _in_order(filled: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
     if MADE_OF in filled and (filled.empty or not filled[MADE_OF].isin(made_of).all()):
         seen = {*" ".join(filled[MADE_OF].astype(str)).split()}
         others = [part for part in " ".join(made_of).split() if part not in seen]
-        what = ", ".join(part.partition(":")[0] for part in others) or "the fits"
+        what = ", ".join(part.partition(":")[0] for part in others) or "fit"
         remedy = "Compare the same tables with the same options, or draw new rows."
-        fault = f"rows to label: these rows were drawn for another {what}"
+        fault = f"rows to label: these rows were drawn for a different {what}"
         raise OtherTables(f"{fault}. {remedy}")
     if lacking := [name for name in drawn.columns if name not in filled.columns]:
-        rest = "and leave the other columns as they are"
+        rest = "and leave the other columns unchanged"
         remedy = f"Fill labels into the rows that compare drew, {rest}."
         raise DataError(f"rows to label: no column {lacking[0]!r}. {remedy}")
     rows = filled.sort_values("order", kind="stable").reset_index(drop=True)
@@ -137,6 +137,6 @@ def _in_order(filled: pd.DataFrame, drawn: pd.DataFrame) -> pd.DataFrame:
     expected = drawn.head(len(rows))[fixed].astype(str)
     if not rows[fixed].astype(str).equals(expected):
         fault = "rows are missing, or cells other than labels have changed"
-        remedy = "Use the rows as compare drew them, and fill in only labels."
+        remedy = "Use the rows as compare drew them, and only fill in labels."
         raise DataError(f"rows to label: {fault}. {remedy}")
     return rows

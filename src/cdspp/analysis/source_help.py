@@ -23,7 +23,7 @@ from cdspp.stages.score import SampleScores
 from cdspp.study.plan import CHOOSING, METHOD, WITH_BRIDGE, BenchmarkPlan, Row
 from cdspp.study.settings import in_state, without
 
-# Methods with a bridge must also beat the target-only method on all its columns.
+# Methods with a bridge must also beat target-only on all columns of the target.
 ALL_COLUMNS = "all-columns"
 COMPARISON_COLUMNS = {
     name: kind

@@ -66,7 +66,7 @@ POWER = 0.8  # of detecting a gain as *helps*
 MIN_TRIALS, INTERVAL_TRIALS = 5, 3  # fewest for a verdict, and for an interval
 # Standard deviations from the median, estimated by the median absolute deviation.
 OUTLIER, OUTLIER_TRIALS = 5.0, 5
-# Differences of equal fractions may leave rounding errors.
+# Below this, a difference of fractions is a rounding error.
 ZERO = 1e-12
 RULE = (
     "The source helps if the method does better with it than in every other source "
@@ -144,8 +144,8 @@ def paired_gain(values: ArrayLike, rival: ArrayLike) -> PairedGain:
 def gain_of(differences: ArrayLike, *, resolution: float = 0.0) -> PairedGain:
     """Return the gain from the differences of trials; missing ones are left out.
 
-    The standard error is at least `resolution`, such as 1 / n for n rows: if no trial
-    tells two rivals apart, they may still differ on a row that was not drawn.
+    The standard error is at least `resolution`, such as 1 / n for n rows: even if all
+    differences are zero, two rivals may differ on a row that was not drawn.
     """
     values = present(differences)
     gain = _gain_of_all(values, resolution)
@@ -174,7 +174,7 @@ def mean_interval(values: ArrayLike, level: float = LEVEL) -> tuple[float, float
 
 
 def interval_note(trials: Iterable[int]) -> str:
-    """Return a caption's note on means of too few trials for an interval, if any."""
+    """Return a note for a caption if some means lack the trials for an interval."""
     lacking = any(0 < number < INTERVAL_TRIALS for number in trials)
     return f" Fewer than {INTERVAL_TRIALS} trials have no interval." if lacking else ""
 
@@ -304,8 +304,8 @@ def _verdict_name(p_helps: float, p_hurts: float, equal: bool = False) -> str:
 def _is_equivalent(gain: PairedGain, margin: float) -> bool:
     """Test equivalence: two one-sided tests at 5 % keep the gain within the margin.
 
-    Rows that differ may be so rare that the test has none: if n rows include none,
-    three in n may still differ (the rule of three), with a variance of 3 / n^2.
+    Differences may be so rare that no test row shows one: with none among n rows, up to
+    3 / n of all rows may differ (the rule of three), with a variance of 3 / n^2.
     """
     widened = replace(gain, error=math.hypot(gain.error, 3**0.5 * gain.row))
     low, high = widened.interval(1 - 2 * ALPHA)

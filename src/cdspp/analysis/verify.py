@@ -31,8 +31,8 @@ REPORT_FILES = {name: f"{name}/[!.]*" for name in ("tables", "figures", "timings
 REPORT_FILES["predictions"] = "predictions/*/*/[!.]*"
 AGAIN = "Delete it and its record, and run the study again."
 NO_STUDY = (
-    " Not compared with a study file, or with tables and code as they are now: cdspp "
-    "verify STUDY_FILE does that, in the folder of the run."
+    " Not compared with the present study file, tables and code: run cdspp verify "
+    "STUDY_FILE in the folder of the run to compare them."
 )
 
 
@@ -83,7 +83,7 @@ def _counts_text(counts: Mapping[str, int], result: str) -> str:
     digests = f"{counted(counts['digests'], 'digest')} in the report"
     text = f"Checked {fits}, {scores}, {digests}: {result}."
     if unused := counts["unscored_fits"]:
-        text += f" {counted(unused, 'fit')} of these in no score."
+        text += f" {counted(unused, 'fit')} of these without a score."
     return text
 
 
@@ -94,7 +94,7 @@ def _unchecked(root: Path, stated: Iterable[str]) -> str:
         for kind, pattern in REPORT_FILES.items()
     }
     text = ", ".join(f"{counted(n, 'file')} of {kind}" for kind, n in left.items() if n)
-    return f" Not checked, as the report does not name them: {text}." if text else ""
+    return f" Not checked, because not listed in the report: {text}." if text else ""
 
 
 class _CheckedFits:
@@ -189,7 +189,7 @@ class _CheckedFits:
         expected: dict[Trial, list[Rows]] = defaultdict(list)
         for record, rows in self.sound:
             scored = rows.keys() & found.keys()
-            # Blocks of another size are only partly scored.
+            # Of a block of another size, only some trials are scored.
             if scored and (len(scored) == len(rows) or scored - covered):
                 records.append(record)
                 for trial, of_trial in rows.items():
@@ -221,9 +221,9 @@ def _by_trial(rows: Iterable[tuple[Any, ...]]) -> dict[Trial, Rows]:
 
 def _difference(found: Sequence[Any], expected: Sequence[Any]) -> str:
     if not expected:
-        return "it has scores, but no fit"
+        return "there are scores, but no fit"
     if len(found) != len(expected):
-        return f"expected {counted(len(expected), 'row')}, but there are {len(found)}"
+        return f"expected {counted(len(expected), 'row')}, got {len(found)}"
     pairs = (
         (name, row[4], value, other)
         for row, fitted in zip(found, expected, strict=True)
@@ -232,4 +232,4 @@ def _difference(found: Sequence[Any], expected: Sequence[Any]) -> str:
     )
     name, iteration, *values = next(pairs)
     here, given = ("none" if value is None else value for value in values)
-    return f"iteration {iteration}: {name} {here}, but fit and labels give {given}"
+    return f"iteration {iteration}: {name} {here}, but fit and labels yield {given}"

@@ -124,7 +124,7 @@ def check_outputs(writes: Given, reads: Given, *, force: bool) -> None:
                 fault = "which the same command reads or writes. Choose another name."
                 raise ConfigError(f"{path} would replace {other}, {fault}")
         if os.path.lexists(path) and not force:
-            remedy = "Choose another name, or replace it by --force."
+            remedy = "Choose another name, or overwrite it with --force."
             raise ConfigError(f"{path} already exists. {remedy}")
         taken.append(path)
 
@@ -150,6 +150,6 @@ def need_package(package: str, what: str, extra: str = "") -> None:
 
 
 def missing_package(error: ModuleNotFoundError, extra: str) -> str | None:
-    """Return how to install the optional package that an import lacked, if any."""
+    """Return how to install the optional package that an import needs, if it is one."""
     package = (error.name or "").partition(".")[0]
     return to_install(package, "this", extra) if package in EXTRAS else None

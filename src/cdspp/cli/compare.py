@@ -42,7 +42,7 @@ def _compare(arguments: Namespace) -> str:
     inputs = [arguments.source, arguments.target, *arguments.labelled]
     inputs += arguments.paired or []
     command.check_outputs(outputs, inputs, force=arguments.force)
-    if page:  # before the fits
+    if page:  # fail before the fits, which take long
         command.need_package("jinja2", "--page")
     result, target, head = compare_files(arguments)
     lines = [textwrap.fill(line, 88, subsequent_indent="  ") for line in result.lines]
@@ -54,7 +54,7 @@ def _compare(arguments: Namespace) -> str:
         text += [lead, f"  {step}"]
     text += ["", *head, *result.remarks]
     if result.test is not None:
-        marked = "the rows that the test counted are marked"
+        marked = "rows that the test counted are now marked"
         text.append(f"{arguments.labelled[-1]}: {marked}")
     if result.explanation is not None:
         from cdspp.report.tables.source_help import comparison_table
@@ -139,7 +139,7 @@ def _next_steps(
     names, options = list(FILE_OPTIONS), vars(arguments)
     if not result.uses_source:
         names = [name for name in names if name not in OF_SOURCE]
-        # For the next command, other columns to leave out would be errors.
+        # Only matching columns: the next command refuses others.
         drop = [name for name in arguments.drop if name in target.dropped]
         options = options | {"drop": drop}
     words = ["cdspp", "fit", "--method", result.best_bet, "--scale", arguments.scale]

@@ -28,7 +28,7 @@ LastFit = tuple[Reason, Mapping[str, str]]  # and its predictions by identifier
 
 METHODS_NOTE = """\
 * supervised: learns only from labelled rows
-Needs of a fit come before the text. labels: of both domains
+The third column lists what a fit needs. labels: of both domains
 torch: pip install 'cdspp[networks]', POT: 'cdspp[transport]'"""
 
 
@@ -94,7 +94,7 @@ def _fit(arguments: Namespace) -> str:
         texts.append(source_rows.described("source", target))
     texts += [*notes, *_fit_model(arguments, model, target, source_rows, source)]
     if arguments.strict and model.collapsed_:
-        fault = f"the fit is degenerate ({model.collapsed_}), no file is written"
+        fault = f"the fit is degenerate ({model.collapsed_}); no file was written"
         return command.answer("\n".join([*texts, f"--strict: {fault}"]), failed=True)
     last = model.history_[-1]
     ids = [k for k, label in zip(target.ids, target.labels, strict=True) if not label]
@@ -105,7 +105,7 @@ def _fit(arguments: Namespace) -> str:
         _save_model(arguments, model, read, scaling, reason)
         texts.append(f"model: {arguments.model}")
     if not ids:
-        texts.append("note: every target row has a label, so none is left to predict.")
+        texts.append("note: every target row has a label: there is nothing to predict.")
     texts.append(f"{counted(len(ids), 'prediction')}: {arguments.output}")
     return "\n".join([*texts, *_next_step(arguments, model)])
 
@@ -117,7 +117,7 @@ def _choose(arguments: Namespace) -> tuple[list[str], dict[str, Any]]:
     from cdspp.cli.compare import DEFAULTS, compare_files
 
     if arguments.option:
-        raise ConfigError("--option needs --method: options belong to one method.")
+        raise ConfigError("--option needs --method, because options differ by method.")
     earlier = "(0.2.0 used --method cdspp --scale none)"
     if not arguments.source:
         arguments.method = TARGET_ONLY
@@ -129,9 +129,9 @@ def _choose(arguments: Namespace) -> tuple[list[str], dict[str, Any]]:
     notes = []
     try:
         result, *_ = compare_files(Namespace(**options))
-    except OtherTables:  # the tables have more labels by now
+    except OtherTables:  # since the rows were drawn, the tables got more labels
         result, *_ = compare_files(Namespace(**options | {"labelled": []}))
-        notes = ["note: --labelled: of other tables, so its labels join without a test"]
+        notes = ["note: --labelled: drawn for other tables, so it joins without a test"]
     arguments.method = result.best_bet
     how = f"Method: {result.best_bet}, the bet; --scale {arguments.scale} {earlier}."
     choice = {n: getattr(result, n) for n in ("candidate", "probability", "evidence")}
@@ -184,7 +184,7 @@ def _next_step(arguments: Namespace, model: Any) -> list[str]:
         return []
     if not arguments.model:
         return ["To label new rows later, fit again with --model FILE --force"]
-    again = "When more rows have labels, fit again with --force to see the change"
+    again = "Once more rows have labels, fit again with --force to see what changes"
     files = ["--model", arguments.model, "--target", "new.csv", "--output", "more.csv"]
     if arguments.impute:
         files.append("--impute")
@@ -241,7 +241,7 @@ def read_reason(path: PathLike, kept: Mapping[str, Any]) -> tuple[Reason, str]:
         fitted = f"{reason['method']}, fitted on {reason['date']} to {rows}"
         return reason, f"model: {fitted}; {_choice_text(reason)}"
     except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{path}: a damaged model ({error}). Fit again.") from error
+        raise DataError(f"{path}: damaged model ({error}). Fit again.") from error
 
 
 def _choice_text(reason: Reason) -> str:
@@ -295,7 +295,7 @@ def _predict(arguments: Namespace) -> str:
     if collapse := find_collapse(predicted, len(model.classes_), {}).sentence:
         texts.append(f"note: the model {collapse}")
         if arguments.strict:
-            fault = "--strict: the answer is degenerate (one class), no file is written"
+            fault = "--strict: predictions are degenerate (one class); no file written"
             return command.answer("\n".join([*texts, fault]), failed=True)
     write_predictions(arguments.output, target.ids, predicted, confidence)
     predictions = counted(len(predicted), "prediction")
@@ -337,9 +337,9 @@ def _read_target(arguments: Namespace, kept: Mapping[str, Any]) -> DomainRows:
         for name, n_axes in (("means", 1), ("ranges", 2)):
             part = kept.get(name)
             if part is not None and (part.ndim, part.dtype.kind) != (n_axes, "f"):
-                raise TypeError(f"{name} that are not numbers")
+                raise TypeError(f"{name} are not numbers")
     except (AttributeError, TypeError, ValueError) as error:
-        fault = f"a damaged model ({error})"
+        fault = f"damaged model ({error})"
         raise DataError(f"{arguments.model}: {fault}. Fit again.") from error
     given = tuple(name for name in ("label", "id") if getattr(arguments, name))
     names = arguments.label or label, arguments.id or id_, (*arguments.drop, *drop)

@@ -192,16 +192,16 @@ def _table_faults(
 def _size_faults(sizes: Sizes, direction: Direction) -> Iterator[str]:
     if len(sizes) < 2:
         domains = ", ".join(sizes) or "none"
-        yield f"expected two domains or more, a source and a target, got {domains}."
+        yield f"expected at least two domains, a source and a target, got {domains}."
     for domain, classes in sizes.items():
         if not classes:
-            yield f"{domain}: no labelled row. Name the column of labels by --label."
+            yield f"{domain}: no labelled row. Name the label column with --label."
         elif len(classes) < 2:
-            yield f"{domain}: expected two classes or more, got {', '.join(classes)}."
+            yield f"{domain}: expected at least two classes, got {', '.join(classes)}."
     for target in _ordered(sizes, direction)[1:2]:
         small = [label for label, size in sizes.get(target, {}).items() if size < 2]
         if small:
-            needs = "two labelled samples per class, one of them for testing"
+            needs = "two labelled samples per class, one of them to test"
             yield f"{target}: a target needs {needs}; {', '.join(small)} has one."
 
 
@@ -212,7 +212,7 @@ def _common(sizes: Sizes) -> set[str]:
 def _refuse(what: str, faults: Sequence[str]) -> None:
     if faults:
         lines = "\n".join(f"  - {fault}" for fault in faults)
-        lines = lines.replace(": --impute", ", to be imputed")  # by init itself
+        lines = lines.replace(": --impute", ", to be imputed")  # which init requests
         raise DataError(f"{what}: {counted(len(faults), 'problem')}:\n{lines}")
 
 
@@ -263,7 +263,7 @@ def _init(arguments: Namespace) -> str:
     command.need_package("jinja2", "cdspp init", command.STUDY_EXTRA)
     name, path = arguments.name, Path(f"{arguments.name}.yaml")
     if not name or valid_id(name) != name:
-        raise ConfigError(f"cdspp init: {NEEDED} as the study's name, got {name!r}.")
+        raise ConfigError(f"cdspp init: name of the study: {NEEDED}, got {name!r}.")
     tables = [Path(file) for _, file in arguments.table or ()]
     command.check_outputs([path], tables, force=arguments.force)
     data = _read_data(arguments)
@@ -274,7 +274,8 @@ def _init(arguments: Namespace) -> str:
             hint = did_you_mean(domain, data.sizes)
             raise ConfigError(f"{message}, got {domain!r}{hint}")
     if arguments.source is not None and arguments.source == arguments.target:
-        raise ConfigError(f"cdspp init: source and target are both {arguments.source}.")
+        both = f"source and target are both {arguments.source}"
+        raise ConfigError(f"cdspp init: {both}. Choose two domains.")
     order = _ordered(data.sizes, (arguments.source, arguments.target))
     data = replace(data, sizes={domain: data.sizes[domain] for domain in order})
     source, target, *_ = order
@@ -284,7 +285,7 @@ def _init(arguments: Namespace) -> str:
         try:
             study = read_study([temporary])
         except ConfigError as error:
-            raise ConfigError(f"{path} is not written: {error}") from error
+            raise ConfigError(f"{path} was not written: {error}") from error
     return (
         f"{data}\n"
         f"Source: {source}, target: {target}. Others: --source, --target\n"
@@ -305,7 +306,7 @@ def _read_data(arguments: Namespace) -> StudyData:
         columns = [columns_of(arguments, roles.get(name, "")) for name in domains]
         data = read_tables(arguments.name, arguments.table, columns, direction)
     elif arguments.label or arguments.id or arguments.drop:
-        fault = "--label, --id and --drop name columns of tables"
+        fault = "--label, --id and --drop are for tables"
         raise ConfigError(f"cdspp init: {fault}; omit them with --folder.")
     else:
         data = read_folder(arguments.name, arguments.folder, direction)
@@ -352,7 +353,7 @@ def _fetch(arguments: Namespace) -> str:
         return "\n".join(f"{key:20}{' '.join(each)}" for key, each in known.items())
     if name not in known:
         hint = did_you_mean(name, known)
-        raise DataError(f"no published data set {name!r}{hint} See cdspp fetch.")
+        raise DataError(f"no published data set {name!r}{hint} List: cdspp fetch.")
     lines, faults = [], []
     places = {"catalogue": catalogue, "mirror": arguments.mirror}
     for resource in arguments.resource or known[name]:

@@ -65,7 +65,7 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
     """Run the command that the arguments name."""
     # A stream may be closed, as by `>&-`.
     sys.stdout, sys.stderr = (s or io.StringIO() for s in (sys.stdout, sys.stderr))
-    for stream in (sys.stdout, sys.stderr):  # names may have any bytes or letters
+    for stream in (sys.stdout, sys.stderr):  # which may not encode every file name
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
@@ -78,7 +78,7 @@ def run_command(parser: ArgumentParser, argv: Sequence[str] | None) -> int:
             sys.stdout.write(text + "\n")
             sys.stdout.flush()
         except OSError as error:
-            # The rest of the stream would be written again when the process exits.
+            # Otherwise Python would write the rest of the stream again at exit.
             with suppress(OSError, ValueError):
                 sys.stdout.close()
             fault = f"the answer cannot be printed ({error.strerror})"

@@ -35,7 +35,7 @@ from cdspp.methods.bridge import PAIRS, SAME_NAMES, SHARED, spread_text
 from cdspp.methods.cost import LONG_SECONDS, Cost, Size, fit_cost
 
 ROLES = ("source", "target")
-# Highest chance that a file is wrongly said to drift, and lowest share of its rows.
+# Highest chance of a false note on drift in a file, and lowest share of rows for one.
 FALSE_ALARM, FEWEST_OUTSIDE = 0.01, 0.1
 MOST_PROPOSED = 5
 
@@ -119,7 +119,7 @@ def _suggestions(
     both: tuple[DomainRows, DomainRows],
     shared: list[tuple[int, int]],
 ) -> Iterator[str]:
-    """Name what else source and target may share, with the options for it."""
+    """Suggest what else source and target may share, with the options to share it."""
     if SHARED in kinds and not arguments.shared and arguments.scale != PCA:
         for each in table_bridge.propose_columns(*both, shared)[:MOST_PROPOSED]:
             option = shlex.quote(f"{SAME_NAMES},{each}" if shared else str(each))
@@ -129,7 +129,7 @@ def _suggestions(
         paths = (Path(rows.path) for rows in both)
         files = shlex.join(str(p.with_name(f"pairs-{p.name}")) for p in paths)
         rows = f"of {len(both[0].ids)} and {len(both[1].ids)} rows"
-        move = "If equal ids name one object, move these rows to files of their own"
+        move = "If equal ids name the same object, move these rows to separate files"
         met = f"suggestion: {len(ids)} ids occur in both files"
         yield f"{met}, {rows}. {move} and add --paired {files}"
 
@@ -172,8 +172,8 @@ def drift_notes(rows: DomainRows, ranges: Any, n_fit: int) -> Iterator[str]:
         for k in drifted
     ]
     which = f"{len(drifted)} of {counted(width, 'column')}"
-    fault = f"numbers of {which} are outside the range of the fit"
-    remedy = "Convert them to the units of the fit, or fit again with rows like these."
+    fault = f"values in {which} are outside the range of the fit"
+    remedy = "Convert them to the units of the fit, or fit again with such rows."
     yield f"note: {fault} ({shortened(shown, 5)}). {remedy}"
 
 
@@ -241,7 +241,7 @@ def expected_cost(
     free = available_megabytes() if remedy else None
     if free is not None and cost.megabytes > free:
         needed = f"about {memory_text(cost.megabytes)} of memory for these rows"
-        fault = f"{method} would need {needed}, and {memory_text(free)} are free"
+        fault = f"{method} would need {needed}, but only {memory_text(free)} are free"
         less = "Leave rows or features out (--scale pca keeps 50)"
         raise DataError(f"{fault}. {less}, choose another method, or {remedy}.")
     return cost
@@ -290,7 +290,7 @@ def _read_filled_in(path: PathLike) -> pd.DataFrame:
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False)
     except (OSError, UnicodeDecodeError, ValueError) as error:
-        remedy = "Write one by `cdspp compare --rows-to-label FILE`."
+        remedy = "Write one with `cdspp compare --rows-to-label FILE`."
         fault = f"not a file of rows to label ({error})"
         raise DataError(f"{path}: {fault}. {remedy}") from error
 
@@ -302,11 +302,12 @@ def read_rows_to_label(paths: Paths, target: DomainRows) -> list[pd.DataFrame]:
         table = _read_filled_in(path)
         for name in ("id", "order", "label", "tested", "made_of"):
             if name not in table:
-                remedy = "Take the file as `cdspp compare --rows-to-label` wrote it"
-                rest = "and fill in only labels"
+                remedy = "Use the file as `cdspp compare --rows-to-label` wrote it"
+                rest = "and only fill in labels"
                 raise DataError(f"{path}: no column {name!r}. {remedy}, {rest}.")
         if unknown := [name for name in table["id"] if name not in places]:
-            raise DataError(f"{path}: {target.path} has no row {unknown[0]!r}.")
+            fault = f"{target.path} has no row {unknown[0]!r}"
+            raise DataError(f"{path}: {fault}. Pass the target that it was drawn from.")
         rows = [places[name] for name in table["id"]]
         order = pd.to_numeric(table["order"], errors="coerce")
         tables.append(table.rename(columns={"id": "row"}).assign(row=rows, order=order))

@@ -25,8 +25,8 @@ from cdspp.core.wording import duration
 from cdspp.study.files import study_file_path, workflow_folder
 from cdspp.study.time_left import TimeLeft
 
-# pip gives files the date of installation, and digests of the code are among the
-# parameters, so the age of a script does not matter.
+# Without the age of scripts: pip gives files the date of installation, and digests of
+# the code are among the parameters.
 TRIGGERS = ("mtime", "params", "input", "software-env")
 EVENTS = "SNAKEMAKE_LOGGER_CDSPP_EVENTS"  # the file to which the logger writes
 IDLE = "Nothing to be done"
@@ -133,7 +133,7 @@ def _run(arguments: Namespace) -> str:
     study = given[-1].removeprefix("study=") if given else ""  # Snakemake's --config
     study = study or str(read_config(arguments.file).config.get("study"))
     folder = Path("results", study)
-    # Two studies may start in the same second.
+    # With the process number, because two studies may start in the same second.
     log = Path("logs", time.strftime(f"run-%Y%m%d-%H%M%S-{os.getpid()}.log"))
     with write_errors(log):
         log.parent.mkdir(exist_ok=True)
@@ -150,7 +150,7 @@ def _run(arguments: Namespace) -> str:
             lines = [f"Stopped {done}:", *_reasons(progress, log), where]
         sys.stderr.write("\n".join(lines) + "\n")
         sys.exit(code)
-    if not progress.started:  # another request than a run
+    if not progress.started:  # Snakemake was asked for something other than a run
         return output.rstrip() or where
     if progress.dry and progress.total:
         return "\n".join([*_job_table(progress), "", f"Nothing was run. {where}"])
@@ -258,7 +258,7 @@ def _reasons(progress: ProgressLine, log: Path) -> Iterator[str]:
     full = next(filter(None, map(writing_fault, places)), "")
     jobs = {read_log(path): logs for path, logs in progress.failed_logs.items()}
     failed = {job: logs for job, logs in jobs.items() if job.state != DONE}
-    for job, logs in failed.items():  # the others succeeded on retry
+    for job, logs in failed.items():  # other failed jobs succeeded on a retry
         reason = job.reason or full or "stopped before the end"
         yield f"  {reason} ({', '.join(logs)})"
     if not failed:

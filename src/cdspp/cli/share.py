@@ -32,7 +32,7 @@ Check = Callable[[Path], dict[str, Any]]
 SUMS = "SHA256SUMS"
 TEXTS = ("README.txt", "study.json", "requirements.txt", "references.bib")
 README_LACKING = """
-To run it, put these files here, which the archive does not contain (sha256, path):
+To run it, add these files, which the archive does not contain (sha256, path):
 """
 LACKING = "Not packed, but needed to run the study again (--with-inputs packs them):"
 LONGEST = 1 << 26  # largest list of members, in bytes
@@ -175,11 +175,11 @@ def verify_archive(archive: Path, check: Check) -> dict[str, Any]:
             raise DataError(f"{archive}: expected {made}, got {got}.")
         root = reports[0].parents[1]
         content = check(root)
-        with suppress(DataError):  # which `check` found
+        with suppress(DataError):  # `check` has reported it
             stated = read_digests(root)
             asked = read_json(root.parents[1] / "study.json")
             if not stated.release and asked != stated.configuration:
-                fault = f"{archive}: study.json is not the study that the report is of."
+                fault = f"{archive}: study.json is not the study of the report."
                 content["differences"] = [*content["differences"], fault]
     return {**content, "result": f"{checked} {content['result']}"}
 
@@ -188,9 +188,9 @@ def _check_members(archive: Path, limit: int) -> tuple[set[str], list[str], str]
     with zipfile.ZipFile(archive) as opened:
         sizes = {each.filename: each.file_size for each in opened.infolist()}
         if (total := sum(sizes.values())) > limit:
-            why = f"its members take {total} bytes, half of the free space is {limit}"
-            remedy = "Nothing was unpacked. Set TMPDIR to a larger disk."
-            raise DataError(f"{archive}: {why}. {remedy}")
+            why = f"its members take {total} bytes, more than half of the free space"
+            remedy = f"({limit}). Nothing was unpacked. Set TMPDIR to a larger disk."
+            raise DataError(f"{archive}: {why} {remedy}")
         lists = [name for name in sizes if name.partition("/")[2] == SUMS]
         top = min(lists, default="").partition("/")[0]
         if not lists:

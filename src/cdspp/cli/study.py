@@ -77,7 +77,7 @@ def _verify(arguments: Namespace) -> str:
         content = _checked(folder, None if study is None else stale(study))
     faults, failed = content["differences"], content["failures"]
     text = "\n".join(filter(None, [*faults, content["result"], failed]))
-    # Names in an archive of a stranger could be commands to the terminal.
+    # File names in a stranger's archive could contain control codes of the terminal.
     text = re.sub(r"[^\n\x20-\x7e\xa0-\U0010ffff]", lambda c: ascii(c[0])[1:-1], text)
     return command.answer(
         command.json_text(content) if arguments.json else text,
@@ -193,7 +193,7 @@ def _status_lines(content: Mapping[str, Any], notes: Sequence[str]) -> Iterator[
         yield from (note, "")
     yield from _file_table(content["files"])
     if again := content["resume"]:
-        yield from ("", f"To make the missing files: {again}")
+        yield from ("", f"To create the missing files: {again}")
 
 
 def _runs(runs: Sequence[Mapping[str, Any]]) -> str:
@@ -250,10 +250,10 @@ def _export(arguments: Namespace) -> str:
     paths = (path for each in files for path in each.values())
     read = dict.fromkeys(map(str, paths))
     if lacking := [path for path in read if not Path(path).is_file()]:
-        # By name: a view may be based on another, and a rule for both would stop.
+        # By name, not by rule: a view may be based on another one.
         features = [path for path in lacking if path.endswith(".npz")]
         again = study_command(arguments.file, "--until", "split", *features)
-        what = f"{counted(len(lacking), 'file')}, {lacking[0]} first"
+        what = f"{counted(len(lacking), 'file')}, first {lacking[0]}"
         raise DataError(f"inputs of fits do not exist yet ({what}). Run {again}")
     folders = {name: arguments.to / study.name / name for name in blocks}
     command.check_outputs(folders.values(), read, force=arguments.force)

@@ -21,7 +21,7 @@ def torch_device(name: str) -> Any:
     try:
         torch.ones(1, device=name).item()
     except (RuntimeError, AssertionError) as error:
-        fault = f"device must be auto or a device that this torch has, got {name!r}"
+        fault = f"device must be auto or one that torch finds here, got {name!r}"
         raise ConfigError(f'{fault}. Use device="auto".') from error
     return torch.device(name)
 
@@ -37,7 +37,7 @@ def device_of_job(gpus: int) -> str:
     if torch.cuda.is_available():
         return "cuda"
     fault = f"this job requests {gpus}, but torch {torch.__version__} finds none here"
-    remedy = "Run it on a machine with a GPU and a torch that is built for it"
+    remedy = "Run it on a machine with a GPU and a torch built for it"
     raise ConfigError(f"gpus: {fault}. {remedy}, or set gpus: 0 in the study file.")
 
 

@@ -108,6 +108,6 @@ def check_options(what: str, options: Iterable[str], known: Iterable[str]) -> No
 
 
 def did_you_mean(name: object, choices: Iterable[str]) -> str:
-    """Return the end of a sentence: the nearest valid name, or a full stop."""
+    """Return the end of an error message: the nearest valid name, or a full stop."""
     close = difflib.get_close_matches(str(name), list(choices), n=1)
     return f": did you mean {close[0]!r}?" if close else "."

@@ -32,7 +32,7 @@ __all__ = [
 
 
 class ConfigError(ValueError):
-    """A study's configuration is wrong; the message lists every fault found."""
+    """A configuration or an option is invalid; the message lists every fault."""
 
 
 class DataError(ValueError):
@@ -44,18 +44,18 @@ class ChecksumError(DataError):
 
 
 class DiskFullError(Exception):
-    """The disk is full; another source of the data would not help."""
+    """The disk is full, so downloading from another address would not help."""
 
 
 class NotWritableError(Exception):
-    """The process cannot write a file at its path; the data are not at fault."""
+    """A file cannot be written at its path; the data are not at fault."""
 
 
 class StaleJobError(Exception):
-    """A job gives no result because its run has ended or its code has changed."""
+    """A job writes no result because its run has ended or its code has changed."""
 
 
-# # The smallest extra that installs a package needed by only some commands and methods.
+# The smallest extra that installs a package needed by only some commands and methods.
 EXTRAS = {
     **dict.fromkeys(("jinja2", "markupsafe", "matplotlib"), "report"),
     **dict.fromkeys(("PIL", "pyarrow", "yaml"), "report"),
@@ -65,20 +65,20 @@ EXTRAS = {
     **dict.fromkeys(("safetensors", "skrub"), "tables"),
     **dict.fromkeys(("filelock", "jsonschema", "requests", "urllib3"), "workflow"),
 }
-# # Each states on one line what is wrong, where, and what to do.
+# Each states on one line what is wrong, where, and what to do.
 USER_ERRORS = (ConfigError, DataError, DiskFullError, NotWritableError, StaleJobError)
 
 
 class MethodFailed(RuntimeError):
-    """A method cannot run on this input; recorded, not treated as a bug."""
+    """A method cannot fit this input; a study records the failure and continues."""
 
 
 class BridgeWarning(UserWarning):
-    """Parts of a bridge are left out, or are probably not what they seem to be."""
+    """Parts of a bridge are ignored, or probably do not match."""
 
 
 class UnitWarning(BridgeWarning):
-    """Shared columns differ so much in spread that their units probably differ."""
+    """Shared columns probably have different units: their spreads differ widely."""
 
 
 class LabelWarning(UserWarning):
@@ -100,13 +100,13 @@ _REFUSED = {
     errno.EPERM: _PERMIT,
     errno.EROFS: "Choose a folder on another disk, and run again.",
 }
-# # A bad archive may give these errors too: they count only while one file is written.
+# A damaged archive may also cause these, so they count only while one file is written.
 _OTHER = {
     errno.EEXIST: "A file is in the way: move it, and run again.",
     errno.ENOTDIR: "A file is in the way: move it, and run again.",
     errno.EISDIR: "A folder is in the way: move it, and run again.",
     errno.ENAMETOOLONG: "Shorten the name, and run again.",
-    errno.EFBIG: "Raise the limit of a file's size, and run again.",
+    errno.EFBIG: "Raise the limit on file size, and run again.",
     errno.EIO: "Check the disk, or choose another, and run again.",
 }
 _MORE_MEMORY = (
@@ -132,7 +132,7 @@ def write_errors(path: PathLike) -> Iterator[None]:
 
 
 def writing_fault(folder: PathLike) -> str:
-    """Return why a folder accepts no file of some size; empty if it does."""
+    """Return why a folder does not accept a file of 1 MiB; empty if it does."""
     try:
         with write_errors(Path(folder, "file")), TemporaryFile(dir=folder) as stream:
             stream.write(bytes(1 << 20))
@@ -146,7 +146,7 @@ def raise_write_error(
 ) -> None:
     """Raise the error of `write_errors` if `error` explains why `path` is not written.
 
-    An error that names a file outside the folder of `path` was raised by reading.
+    An error that names a file outside the folder of `path` came from reading.
     """
     number, folder = error.errno or 0, Path(path).parent
     if number in _FULL:
@@ -168,13 +168,13 @@ def out_of_memory(error: BaseException) -> bool:
         isinstance(error, MemoryError)
         or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
         or type(error).__name__ == "OutOfMemoryError"
-        # # Errors of torch that have no class of their own.
+        # Errors of torch that have no class of their own.
         or (isinstance(error, RuntimeError) and "can't allocate memory" in str(error))
     )
 
 
 def stops_job(error: Exception) -> bool:
-    """Return whether an error would also stop the next method."""
+    """Return whether an error would stop every method, so that the job must end."""
     others = (*USER_ERRORS, OSError, ImportError)
     return out_of_memory(error) or isinstance(error, others)
 
@@ -193,7 +193,7 @@ def short_message(error: BaseException) -> str:
 
 
 def out_of_memory_text(error: BaseException) -> str:
-    """Return the message of an error about missing memory, on one line."""
+    """Return the message of an out-of-memory error, on one line."""
     message = short_message(error)
     return f"out of memory ({message})." if message else "out of memory."
 

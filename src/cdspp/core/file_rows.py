@@ -95,8 +95,8 @@ class _Map:
                 part = rows[part]
             # A copy, because steps may work in place.
             yield start, np.array(self._array[part], np.float64)
-            # Pages that were read would count as memory of the process. Pages of a
-            # copy-on-write map hold written values and must stay.
+            # Pages that were read count as memory of the process, so they are released.
+            # Those of a copy-on-write map hold written values and must stay.
             pages: Any = getattr(self._array, "_mmap", None)
             freed = self._array.mode != "c" and hasattr(pages, "madvise")
             if freed and sys.platform != "win32":
@@ -124,8 +124,8 @@ class ParquetRows:
     Raises
     ------
     DataError
-        The file is missing or no Parquet file, or a column is missing or holds no
-        numbers.
+        The file is missing or not a Parquet file, or a column is missing or not
+        numeric.
 
     Examples
     --------
@@ -147,7 +147,7 @@ class ParquetRows:
                 raise DataError(f"{self}: no column {name!r}. The first are: {known}.")
             kind = schema.field(name).type
             if not (types.is_floating(kind) or types.is_integer(kind)):
-                fault = f"{self}: column {name!r} holds {kind}, features are numbers"
+                fault = f"{self}: column {name!r} holds {kind}, expected numbers"
                 remedy = "Name the features: ParquetRows(path, columns=[...])."
                 raise DataError(f"{fault}. {remedy}")
         self.shape: tuple[int, int] = (n, len(self.columns))
@@ -192,7 +192,7 @@ class ParquetRows:
 
 
 def in_file(X: Any) -> FileRows | None:
-    """Return a memory map or `ParquetRows` larger than a chunk, and None otherwise."""
+    """Return the rows of a file that are larger than a chunk, None for other rows."""
     if isinstance(X, ParquetRows):
         X = FileRows(X)
     elif isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiu":

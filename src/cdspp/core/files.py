@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Builders = Mapping[str, Callable[[dict[str, Any]], Any]]
 
-# # Errors from reading a file that is truncated, of another kind, or hand-edited.
+# Errors from reading a file that is truncated, of another kind, or hand-edited.
 BROKEN = (
     *(OSError, ValueError, TypeError, LookupError, EOFError),
     *(zlib.error, zipfile.BadZipFile, NotImplementedError),
@@ -65,7 +65,7 @@ def atomic(file: PathLike) -> Iterator[Path]:
     with write_errors(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         for path in target.parent.glob(f".{glob.escape(target.name)}.cdspp-????????-*"):
-            # # Locks of another machine may be invisible here, so wait a day.
+            # Locks of another machine may be invisible here, so wait a day.
             least = A_MOMENT if f".cdspp-{HOST}-" in path.name else A_DAY
             with suppress(OSError), path.open("r+b") as stream:
                 lock_file(stream, wait=False)
@@ -77,7 +77,7 @@ def atomic(file: PathLike) -> Iterator[Path]:
         held = [handle]
         try:
             lock_file(handle)
-        except OSError:  # no lock needed; Windows cannot rename open files
+        except OSError:  # the lock is unneeded; Windows cannot rename open files
             os.close(held.pop())
         try:
             yield temporary
@@ -131,7 +131,7 @@ def read_arrays(path: PathLike, what: str) -> dict[str, np.ndarray]:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except BROKEN as error:
-        raise unreadable(path, what, f"it is damaged or foreign: {error}") from error
+        raise unreadable(path, what, f"it is damaged: {error}") from error
 
 
 def check_opening(path: PathLike, what: str, opening: bytes) -> None:
@@ -189,8 +189,8 @@ class Expected(NamedTuple):
 
 
 OLDER = "0.2.0"  # the release whose records have another format
-NO_RECORD = "the record next to it, of its origin, is missing or damaged"
-CHANGED_RECORD = "the record next to it was changed: its own digest does not match"
+NO_RECORD = "the record of its origin, next to it, is missing or damaged"
+CHANGED_RECORD = "the record next to it was edited: its own digest does not match"
 OTHER_RECIPE = "it was made with other options, another seed or other code"
 OTHER_CODE = "it was made by other code"
 MADE_BY_OLDER = f"cdspp {OLDER} made it"
@@ -207,7 +207,7 @@ def recipe(choices: Any, code: str) -> str:
 
 
 def record_path(path: PathLike) -> Path:
-    """Return the path of a file's record; that of a fit has the name of the fit."""
+    """Return the path of a file's record; the record of a fit has the fit's name."""
     file = Path(path)
     is_fit = file.parts[-6:-5] == ("fits",) and file.suffix == ".parquet"
     return file.with_suffix(".json") if is_fit else Path(f"{os.fspath(path)}.json")
@@ -249,9 +249,9 @@ def fault(
 ) -> str:
     """Return how a file differs from its record or its expected recipe; empty if equal.
 
-    A file older than its record is not read again unless the clock went back, and
-    missing inputs are not compared. `known` maps paths to digests, empty for files to
-    skip, and caches the digests of inputs between calls.
+    A file older than its record is read again only if the clock went back, and missing
+    inputs are not compared. `known` maps paths to digests, empty for files to skip, and
+    caches the digests of inputs between calls.
     """
     wrong = ""
     if record is None:
@@ -264,7 +264,7 @@ def fault(
         old = os.stat(path).st_ctime_ns <= beside.stat().st_ctime_ns <= time.time_ns()
         digests[name] = record.sha256 if old else file_digest(path)
     if digests[name] != record.sha256:
-        return f"it is not the file that {beside.name} next to it describes"
+        return f"it differs from the file that {beside.name}, next to it, describes"
     if expected is None:
         return ""
     for input_, place in (expected.inputs or {n: n for n in record.inputs}).items():
@@ -357,7 +357,7 @@ class Packer:
             key, content = found
             return {key: self._named(content, where)}
         fault = f"{where} is a {type(value).__name__}"
-        raise DataError(f"{fault}, which cannot be kept as numbers and text.")
+        raise DataError(f"{fault}, which cannot be saved as numbers and text.")
 
     def _named(self, values: Mapping[str, Any], where: str) -> dict[str, Any]:
         return {name: self.pack(x, f"{where}.{name}") for name, x in values.items()}
@@ -394,7 +394,7 @@ def unpack(tree: Any, arrays: Mapping[str, np.ndarray], other: Builders) -> Any:
     try:
         return back(tree)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise DataError(f"not what was kept ({error}).") from error
+        raise DataError(f"not the saved content ({error}).") from error
 
 
 def write_parts(path: PathLike, tree: Any, arrays: Mapping[str, np.ndarray]) -> None:
@@ -424,7 +424,7 @@ def read_parts(path: PathLike, what: str) -> tuple[Any, dict[str, np.ndarray]]:
     except Exception as error:  # from NumPy, zipfile or JSON
         if out_of_memory(error):
             raise
-        wrong = f"not {what}, or damaged ({short_message(error)})"
+        wrong = f"not {what}, or damaged: {short_message(error)}"
         raise DataError(f"{path}: {wrong}.") from error
 
 

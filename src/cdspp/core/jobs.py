@@ -84,7 +84,7 @@ def _log_to(log_file: PathLike, echo: bool) -> None:
 
 
 def log_ready() -> None:
-    """Log that imports are done and work begins; the last of these lines counts."""
+    """Log that imports are done and work begins; only the last such line counts."""
     log.info("ready after %.3f s of processor time", time.process_time())
 
 

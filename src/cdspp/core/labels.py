@@ -80,7 +80,7 @@ def is_missing(value: Any) -> bool:
 
 
 def missing_markers(values: Iterable[Any]) -> str:
-    """Count the words, other than blanks, that mark missing labels."""
+    """Return the words that mark missing labels, with counts; blanks are left out."""
     counts = Counter(value for value in values if isinstance(value, (str, bytes)))
     words = Counter[str]()
     for value, count in counts.items():
@@ -90,18 +90,18 @@ def missing_markers(values: Iterable[Any]) -> str:
 
 
 def near_duplicates(classes: Mapping[str, Iterable[Any]]) -> list[str]:
-    """Name classes, by place, that are almost certainly one class spelt differently."""
+    """Name classes, with their places, that are probably two spellings of one."""
     places: dict[str, dict[str, list[str]]] = {}
     for where, labels in classes.items():
         for name in sorted({n for n in labels if isinstance(n, str)} - _kept.get()):
             folded = unicodedata.normalize("NFKC", name).casefold()
-            # Without letters that nobody sees: a zero-width space, a soft hyphen.
+            # Without invisible letters, such as a zero-width space or a soft hyphen.
             folded = "".join(c for c in folded if unicodedata.category(c) != "Cf")
             same = places.setdefault(" ".join(folded.split()), {})
             same.setdefault(name, []).append(where)
     texts = []
     for same in (each for each in places.values() if len(each) > 1):
-        # Two encodings of one letter look the same.
+        # One letter may have two encodings that look the same.
         seen = {unicodedata.normalize("NFC", name) for name in same}
         show = repr if len(seen) == len(same) else ascii
         named = (f"{show(name)} ({' and '.join(at)})" for name, at in same.items())
@@ -112,13 +112,13 @@ def near_duplicates(classes: Mapping[str, Iterable[Any]]) -> list[str]:
 def require_distinct(classes: Mapping[str, Iterable[str]]) -> None:
     """Raise DataError if `near_duplicates` finds any in files or folders."""
     if found := near_duplicates(classes):
-        other = "name one by --keep-label, in a study by keep_labels"
-        remedy = f"Write them alike; where both are classes, {other}."
+        other = "name one with --keep-label, in a study with keep_labels"
+        remedy = f"Spell them alike, or if both are classes, {other}."
         raise DataError(f"{ALIKE}: {'; '.join(found)}. {remedy}")
 
 
 def no_common_class(classes: Mapping[str, Iterable[Any]]) -> list[str]:
-    """Name pairs of places without a common class, with the nearest spellings."""
+    """Return a fault per pair of places without a common class, with similar names."""
     found = []
     for (here, labels), (there, others) in combinations(classes.items(), 2):
         ours, theirs = [*map(str, labels)], [*map(str, others)]
@@ -128,8 +128,8 @@ def no_common_class(classes: Mapping[str, Iterable[Any]]) -> list[str]:
         pairs = [(name, nearest(name, theirs)) for name in ours]
         near = ", ".join(f"{name!r} may be {other!r}" for name, other in pairs if other)
         fault = f"{here} has the {listed(ours)}, {there} has the {listed(theirs)}"
-        write = f"{near}: write" if near else "Write"
-        remedy = f"{write} equal classes alike in both."
+        spell = f"{near}: spell" if near else "Spell"
+        remedy = f"{spell} the same class alike in both."
         found.append(f"no class in common: {fault}. {remedy}")
     return found
 
@@ -140,7 +140,7 @@ def require_common(classes: Mapping[str, Iterable[Any]]) -> None:
     (target, ours), (source, theirs) = both
     if not ours:
         fault = f"{target}: no row has a label, {source} has the {listed(theirs)}"
-        remedy = "Name the column of labels, or label some rows of each class."
+        remedy = "Name the label column, or label some rows of each class."
         raise DataError(f"{fault}. {remedy}")
     for fault in no_common_class({target: ours, source: theirs}):
         raise DataError(fault)
@@ -150,14 +150,14 @@ def require_common(classes: Mapping[str, Iterable[Any]]) -> None:
     if len(theirs) == 1:
         known = f"{target} has the {listed(ours)}"
         fault = f"all rows are of the class {str(theirs[0])!r}, {known}"
-        remedy = "Such a source tells no classes apart; add rows of the others."
+        remedy = "A source needs at least two classes; add rows of another."
         raise DataError(f"{source}: {fault}. {remedy}")
 
 
 def one_class(target: str, label: Any, known: str) -> str:
     """Return fault and remedy if all labelled rows of a target have one class."""
     fault = f"all labelled rows are of the class {str(label)!r}, {known}"
-    remedy = "With one class every method is right; label rows of the others."
+    remedy = "There is nothing to predict with one class; label rows of another."
     return f"{target}: {fault}. {remedy}"
 
 
@@ -169,7 +169,7 @@ def listed(labels: Iterable[Any]) -> str:
 
 
 def nearest(name: str, others: Sequence[str]) -> str:
-    """Return the name most similar to another in its opening or letters, if any."""
+    """Return the most similar name, by its beginning or its letters, if any."""
     if name.isdecimal():
         return ""
     folded = {other.casefold(): other for other in others}

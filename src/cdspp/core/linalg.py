@@ -32,7 +32,7 @@ def require_finite(
     what: str,
     remedy: str = "Correct or remove these samples.",
 ) -> None:
-    """Raise DataError, beginning with `what`, that names rows with NaN or infinity."""
+    """Raise DataError, beginning with `what`, if a row has NaN or infinity."""
     if sparse.issparse(X):
         parts = X.tocoo()
         wrong = np.unique(parts.coords[0][~np.isfinite(parts.data)])
@@ -91,7 +91,7 @@ def dense(X: Any) -> Float:
 
 
 def scaled_rows(X: Any, scale: Float) -> Any:
-    """Return the rows of a dense or CSR matrix, times one number each."""
+    """Return the rows of a dense or CSR matrix, each times its own number."""
     if not sparse.issparse(X):
         return X * scale[:, None]
     return sparse.csr_array(X.multiply(scale[:, None]))
@@ -120,7 +120,7 @@ def symmetric_product(X: Any, *, of_rows: bool) -> Float:
         rows = sparse.csr_array(X if of_rows else X.T)
         n = rows.shape[0]
         product = np.zeros((n, n), X.dtype, "F")
-        for start in range(0, n, 256):  # whole it would be a sparse matrix of n^2
+        for start in range(0, n, 256):  # at once, it would be a sparse matrix of n^2
             end = start + 256
             product[:end, start:end] = dense(rows[:end] @ rows[start:end].T)
         return product
@@ -178,7 +178,7 @@ def principal_axes(X: Float, n_components: int) -> Float:
 def psd_factor(A: Float) -> Float:
     """Return `F`, (n, rank), with ``F @ F.T = A`` for a positive semidefinite `A`."""
     values, vectors = linalg.eigh(A.astype(np.float64), check_finite=False)
-    # The rest are rounding errors of zeros, whose roots are large: of 1e-16, 1e-8.
+    # The rest are zeros with rounding errors, whose roots are large: 1e-8 for 1e-16.
     smallest = 5e-5 if A.dtype == np.float32 else 1e-13
     kept = values > smallest * values.max(initial=0.0)
     return np.asarray(vectors[:, kept] * np.sqrt(values[kept]), A.dtype)

@@ -76,16 +76,16 @@ def available_megabytes() -> float | None:
 
 
 def memory_text(megabytes: float) -> str:
-    """Return megabytes in words."""
+    """Return megabytes as text, in MB or GB."""
     return f"{megabytes / 1024:.1f} GB" if megabytes >= 1024 else f"{megabytes:.0f} MB"
 
 
 def require_memory(n_values: int, what: str, remedy: str) -> None:
-    """Raise DataError, from `what` to `remedy`, if `n_values` numbers do not fit."""
+    """Raise DataError if `what`, an array of `n_values` numbers, exceeds the memory."""
     free, needed = available_megabytes(), 8 * n_values / 2**20
     if free is not None and needed > free:
         fault = f"{what} needs about {memory_text(needed)} of memory"
-        raise DataError(f"{fault}, and {memory_text(free)} are free. {remedy}")
+        raise DataError(f"{fault}, but only {memory_text(free)} are free. {remedy}")
 
 
 def _text(path: Path) -> str:

@@ -56,7 +56,7 @@ def measured() -> Iterator[dict[str, float]]:
 
 @contextmanager
 def limit_threads(n_threads: int) -> Iterator[None]:
-    """Set the threads of loaded libraries in the block; they affect the last bits."""
+    """Limit the threads of loaded libraries, whose number affects the last bits."""
     from threadpoolctl import threadpool_limits
 
     with ExitStack() as stack:
@@ -77,7 +77,7 @@ def versions() -> dict[str, str]:
 
 
 def numeric(found: Mapping[str, str]) -> dict[str, str]:
-    """Return those versions of a record that affect predictions."""
+    """Return the versions that affect predictions."""
     return {name: found[name] for name in NUMERIC if name in found}
 
 
@@ -173,7 +173,7 @@ def _source_file(name: str) -> Path | None:
 
 @cache
 def _edited(package: str) -> list[Path]:
-    """Return where a package is that is neither installed nor Python's own."""
+    """Return the location of a package that is neither installed nor Python's own."""
     spec = None if package in sys.stdlib_module_names else find_spec(package)
     places = (spec.submodule_search_locations or [spec.origin or ""]) if spec else []
     return [Path(p).parent for p in places if not INSTALLED & {*Path(p).parts}]
@@ -188,13 +188,13 @@ def _distributions(name: str) -> str:
 
 @cache
 def _parsed(file: Path, changed: int, parent: str) -> tuple[frozenset[str], str]:
-    """Parse a file once for every state of it, since most digests share most files.
+    """Parse each version of a file once, because most digests share most files.
 
     Its relative imports start at the `parent` package.
     """
     found: set[str] = set()
     code = _dumped(ast.parse(file.read_text(encoding="utf-8")), found)
-    # A file may be a module of a package, or by itself, and try both ways of import.
+    # A file that runs as part of a package and on its own may try both kinds of import.
     named = (each for each in found if parent or not each.startswith("."))
     imported = {resolve_name(each, parent) for each in named}
     if _is_own(parent):

@@ -38,12 +38,12 @@ RUN, KEEP_FITS = "CDSPP_RUN", "CDSPP_KEEP_FITS"
 HOUR = 3600.0
 UNKNOWN_RUN = "a run without a lock"
 ORPHANED_JOBS_NOTE = (
-    "What it submitted to a cluster may still run, and would be computed twice: squeue "
-    "--me shows it, scancel ends it."
+    "Its jobs on a cluster may still run, and would be computed twice: squeue --me "
+    "lists them, scancel ends them."
 )
 UNKNOWN = (
-    "This folder is locked by {runs}, which may be active; this cannot be checked from "
-    "here. Once it has ended: cdspp run -- --unlock, then the same command again."
+    "This folder is locked by {runs}, which may be active; this machine cannot check. "
+    "Once it has ended, run cdspp run -- --unlock, then the same command again."
 )
 
 
@@ -128,7 +128,7 @@ def lock_run(folder: PathLike = FOLDER, code: State | None = None) -> OwnRunLock
 def read_run_locks(folder: PathLike = FOLDER) -> list[RunLock]:
     """Return the run locks in a folder, of active and of killed runs."""
     paths = sorted(Path(folder, RUNS).glob("*.json"))
-    if not paths and any(Path(folder).glob(LOCKS)):  # of a disk without such locks
+    if not paths and any(Path(folder).glob(LOCKS)):  # the disk has no such locks
         return [RunLock(Path(folder, LOCKS), "", 0, None, 0.0, {})]
     return [lock for path in paths if (lock := read_run_lock(path))]
 
@@ -145,7 +145,7 @@ def read_run_lock(path: Path) -> RunLock | None:
             lock_file(stream, wait=False, shared=True)
         except BlockingIOError:
             free = False
-        except OSError:  # a disk without such locks
+        except OSError:  # the disk has no such locks
             free = None
         try:
             content = json.load(stream)
@@ -188,7 +188,7 @@ def guard_job() -> None:
 
 @contextmanager
 def guard_inputs(inputs: Iterable[PathLike]) -> Iterator[dict[str, str]]:
-    """Let no file be written in the block if inputs differ; yield their digests."""
+    """Refuse writes in the block once an input has changed; yield their digests."""
     for path in inputs:
         file = os.fspath(path)
         _inputs[file] = _place(file), file_digest(file)
@@ -212,8 +212,8 @@ def check_run() -> None:
     for file, (place, digest) in _inputs.items():
         found = _place(file)
         if found != place and (found is None or file_digest(file) != digest):
-            fault = f"{file} was replaced while a job worked with it"
-            end = "which ends without a result. Run the study again."
+            fault = f"{file} was replaced while a job used it"
+            end = "so the job ends without a result. Run the study again."
             raise StaleJobError(f"{fault}, {end}")
     if _run is None:
         return
@@ -224,8 +224,8 @@ def check_run() -> None:
     for file in sorted(_loaded() & _run.code.keys()):
         place = _place(file)
         if place is None or place[:2] != _run.code[file]:
-            fault = f"{file} was written since the run began"
-            result = "so the code of this computation is unknown"
+            fault = f"{file} has changed since the run began"
+            result = "so it is unknown which code this job used"
             remedy = "Run the study again; existing files are kept."
             raise StaleJobError(f"{fault}, {result}. {remedy}")
 
@@ -233,7 +233,7 @@ def check_run() -> None:
 def _remove_stale(folder: Path) -> str:
     locks, runs = [*folder.glob(LOCKS)], read_run_locks(folder)
     if living := [str(run) for run in runs if run.lives]:
-        note = "Another run holds a lock on this folder and is active"
+        note = "Another run is active in this folder and holds its lock"
         return f"{note}: {', '.join(living)}." if locks else ""
     names = ", ".join(map(str, runs)) or UNKNOWN_RUN
     ended = bool(runs) and all(run.lives is False for run in runs)
@@ -243,8 +243,8 @@ def _remove_stale(folder: Path) -> str:
     old = [r.path for r in runs if r.lives is False or r.started < time.time() - HOUR]
     for path in (*locks, *old):
         path.unlink(missing_ok=True)
-    note = f"The run before ({names}) was killed. Its lock on this folder is removed; "
-    return f"{note}existing files are kept." if locks else ""
+    note = f"The previous run ({names}) was killed. Its lock on this folder is removed"
+    return f"{note}; existing files are kept." if locks else ""
 
 
 def _loaded() -> set[str]:

@@ -98,10 +98,10 @@ class _Centred:
         self.total = float(squares) - X.shape[0] * float(mean @ mean)
         self.floor = self.side * np.finfo(float).eps * max(float(squares), 1e-300)
         if not np.isfinite(self.total):
-            fault = "the squares of the values overflow. Scale the rows."
+            fault = "the squares of the values overflow. Scale the rows first."
             raise DataError(f"principal components: {fault}")
         if self.total <= self.floor:
-            raise DataError("principal components: the rows are all equal.")
+            raise DataError("principal components: all rows are equal.")
 
     def right(self, V: np.ndarray) -> np.ndarray:
         """Return (X - 1 m^T) V."""
@@ -162,7 +162,7 @@ class Scaling:
         DataError: the number of features differs from that of the fitted rows.
         """
         if X.shape[1] != self.n_features:
-            expected = f"expected {self.n_features} as in the rows of the fit"
+            expected = f"expected {self.n_features}, as in the rows of the fit"
             raise DataError(f"X has {X.shape[1]} features, {expected}.")
         if self.kind == names.UNIT:
             if not issparse(X):
@@ -208,8 +208,8 @@ def fit_scaling(kind: str, X: Any) -> Scaling:
     mean 0 and standard deviation 1, constant columns 0; ``standardise-each``, the same,
     except that two domains never share the scale of a column; and ``pca``, the first
     principal components of centred rows, at most 50. ConfigError: an unknown kind.
-    DataError: all rows are equal, so there are no principal components, or sparse rows
-    would have to be standardised.
+    DataError: sparse rows cannot be standardised, equal rows have no principal
+    components.
 
     >>> X = np.array([[0.0, 5.0], [2.0, 5.0]])
     >>> fit_scaling("standardise", X).apply(X).tolist()
@@ -219,7 +219,7 @@ def fit_scaling(kind: str, X: Any) -> Scaling:
         raise ConfigError(f"scale must be one of {', '.join(known)}, got {kind!r}.")
     if kind in (names.STANDARDISE, names.STANDARDISE_EACH):
         if issparse(X):
-            fault = f"would fill a sparse matrix of shape {tuple(X.shape)} with numbers"
+            fault = f"would make a sparse matrix of shape {tuple(X.shape)} dense"
             raise DataError(f"scale: standardise {fault}. Use pca or unit.")
         spread = np.where(np.ptp(X, axis=0) > 0, X.std(axis=0), 0.0)
         factors = np.divide(1.0, spread, out=np.zeros(X.shape[1]), where=spread > 0)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from cdspp.core.names import AVERAGE, MATCHED, SOURCE_STATES
 
 DASH = "–"
-# Categories of letters that no font draws and no SVG file may contain.
+# Unicode categories of letters that no font draws and no SVG file may contain.
 _UNSEEN = {"Cc", "Cn", "Cs", "Zl", "Zp"}
 STATE_TITLES = {state: state.replace("-", " ") for state in SOURCE_STATES}
 STATE_TITLES[MATCHED] = "none-matched"
@@ -58,7 +58,7 @@ def sentence(text: str) -> str:
 
 
 def marks(*, supervised: bool, shortened: bool) -> str:
-    """Return the marks after a method's name: supervised, shortened."""
+    """Return the marks after a method's name: * if supervised, † if shortened."""
     return ("*" if supervised else "") + ("†" if shortened else "")
 
 
@@ -90,7 +90,7 @@ def visible(text: str) -> str:
 
 
 def task_title(task: str) -> str:
-    """Write a task as an arrow between its domains, and the average as such.
+    """Return a task with an arrow between its domains; "Average" for the average.
 
     >>> task_title("print+sketch_photo")
     'print + sketch → photo'

@@ -1,4 +1,4 @@
-"""YAML files of users: faults on one line, no key twice."""
+"""Reader of the user's YAML files: one-line errors, and no repeated keys."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def read_yaml(path: PathLike) -> Any:
         problem = ", ".join(filter(None, [error.context, error.problem]))
         message = f"{path}{where}: {problem}."
         if isinstance(error, yaml.scanner.ScannerError | yaml.parser.ParserError):
-            message += " Indent by blanks, and put text with colons in quotes."
+            message += " Indent with blanks, and quote text that contains colons."
         raise ConfigError(message) from error
     except yaml.YAMLError as error:
         problem = str(error).partition("\n")[0].rstrip(".")
         raise ConfigError(f"{path}: not a YAML file ({problem}).") from error
     except RecursionError as error:
-        raise ConfigError(f"{path}: nested too deep to be a study.") from error
+        raise ConfigError(f"{path}: nested too deeply for a study file.") from error
 
 
 def _n_values(node: yaml.Node | None, known: dict[int, int]) -> int:
@@ -45,7 +45,7 @@ def _n_values(node: yaml.Node | None, known: dict[int, int]) -> int:
     if not isinstance(node, yaml.Node):
         return 1
     if node.tag.endswith(":int") and re.match("[+-]?0[0-7_]|.*:", str(node.value)):
-        fault = f"{node.value} is a number of base 8 or 60 in YAML"
+        fault = f"YAML reads {node.value} as a number of base 8 or 60"
         problem = f"{fault}; write it in base 10, or in quotes"
         raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
     if not isinstance(node, yaml.CollectionNode):

@@ -98,7 +98,7 @@ def _from_class(name: str, **how: Any) -> Dataset:
     except ConfigError as error:
         raise ConfigError(f"{place}: {error}") from error
     except Exception as error:
-        fault = f"stops before it makes a file ({type(error).__name__}: {error})"
+        fault = f"failed before it wrote a file ({type(error).__name__}: {error})"
         expected = "kind, domains, classes, contents() and generate(folder)"
         raise ConfigError(f"{place}: {fault}. Expected {expected}.") from error
     dataset.identifier = name

@@ -36,7 +36,7 @@ def matches(path: str, pattern: str) -> bool:
     return fnmatchcase(path, pattern) or fnmatchcase(f"/{path}", pattern)
 
 
-# Of an entry other than a folder: its path, whether it is a file, and its opener.
+# A member other than a folder: its path, whether it is a file, and its opener.
 _Member = tuple[str, bool, Callable[[], IO[bytes] | None]]
 
 
@@ -73,8 +73,8 @@ def extract(
 def damaged(name: str, error: Exception) -> DataError:
     """Return the error for an unreadable archive, for one of the errors in `DAMAGE`."""
     reason = (str(error) or type(error).__name__).splitlines()[0]
-    message = f"{name}: damaged, or no tar or zip archive ({reason})"
-    return DataError(f"{message}. Get it again.")
+    message = f"{name}: damaged, or not a tar or zip archive ({reason})"
+    return DataError(f"{message}. Download it again.")
 
 
 def _extract_into(
@@ -107,7 +107,7 @@ def _fault(path: str, is_file: bool, place: str, taken: dict[str, str]) -> str |
         if each.is_absolute() or ".." in each.parts:
             return "leads out of the folder"
     if place in taken:
-        return f"is to become {place}, and so is {taken[place]!r}"
+        return f"would become {place}, as would {taken[place]!r}"
     return None
 
 

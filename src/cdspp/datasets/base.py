@@ -117,9 +117,9 @@ class Index:
         digest = self.digests.get(domain)
         if not any(self.digest(domain, rows=rows) == digest for rows in (True, False)):
             raise DataError(
-                f"data set {self.dataset}, domain {domain}: its files are not those of "
-                f"{INDEX_NAME} any more. Run the study again, and if that does not "
-                f"help, delete data/{self.dataset}/{INDEX_NAME} before."
+                f"data set {self.dataset}, domain {domain}: its files no longer match "
+                f"{INDEX_NAME}. Run the study again; if that does not help, delete "
+                f"data/{self.dataset}/{INDEX_NAME} first."
             )
 
     def class_sizes(self, domain: str) -> list[int]:
@@ -153,7 +153,8 @@ class Dataset(ABC):
 
         External data sets must return them; the catalogue has those of the package.
         """
-        raise ConfigError(f"{type(self).__name__} has no contents(), expected sizes.")
+        expected = "Expected the class sizes by domain."
+        raise ConfigError(f"{type(self).__name__} has no contents(). {expected}")
 
     def check_contents(self, index: Index | None = None) -> None:
         """Check `contents`, and that an index agrees with them.
@@ -168,7 +169,7 @@ class Dataset(ABC):
         classes = {label for counts in sizes.values() for label in counts}
         if {*sizes} != {*self.domains} or not classes <= {*self.classes}:
             expected = f"class sizes by domain, of {self.domains} and {self.classes}"
-            raise ConfigError(f"contents() must give {expected}, got {sizes}.")
+            raise ConfigError(f"contents() must return {expected}, got {sizes}.")
         if index is None:
             return
         for domain in index.domains:
@@ -187,7 +188,7 @@ class Dataset(ABC):
         return {name: metadata.version(name) for name in self.packages}
 
     def fingerprint(self) -> str:
-        """Return a digest of causes of the samples other than code; it may be empty."""
+        """Return a digest of what determines the samples besides code; maybe empty."""
         return ""
 
     def prepare(self, folder: str | Path) -> Index:
@@ -326,7 +327,7 @@ def _check_index(index: Index) -> None:
     for domain, samples in index.domains.items():
         name = f"{where}, domain {domain}"
         if any(sample.label for sample in samples if sample.paired):
-            raise DataError(f"{name} has paired rows with a label, expected none.")
+            raise DataError(f"{name} has labelled paired rows, expected no label.")
         labels = {sample.label for sample in samples if not sample.paired}
         if unknown := ", ".join(sorted(labels - {*index.classes} - blank)):
             raise DataError(f"{name} has samples of unknown classes: {unknown}.")

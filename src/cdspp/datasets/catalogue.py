@@ -22,7 +22,7 @@ DATA_KEYS, FILE_KEYS = ("classes", "class_sizes"), ("resources",)
 OPTIONAL = ("versions", "cite", "order", "protocol", "published", "paired")
 KNOWN = (*REQUIRED, *DATA_KEYS, *FILE_KEYS, *OPTIONAL)
 OTHER_KINDS = ("weights", "splits")
-REMEDY = "Delete it, so that it is fetched again, or correct its catalogue entry."
+REMEDY = "Delete it, to fetch it again, or correct its catalogue entry."
 ADDRESS_KEYS = ("name", "urls", "mirror")  # keys of a file
 
 

@@ -13,10 +13,10 @@ from cdspp.datasets.base import Dataset, Sample
 
 SIDE = 64
 PERIOD = 17  # every 17th image of a class has all renderings
-# The difficulty of each rendering was set by hand, to come near the accuracies of a
-# prototype: at first those of the baseline only, then with those of CDSPP in view as
-# well. Absolute accuracies on this data set are therefore no evidence for a method; it
-# serves comparisons on equal splits.
+# The difficulty of each rendering was set by hand to approach the accuracies of a
+# prototype: first those of the baseline only, then those of CDSPP as well. Absolute
+# accuracies on this data set are therefore no evidence for a method; it serves
+# comparisons on equal splits.
 LINE_HALF_WIDTH = 2.5
 GRAIN = 2.0
 TEXTURE = 0.08

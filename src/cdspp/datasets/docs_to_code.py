@@ -61,7 +61,7 @@ class DocsToCode(Dataset):
 
 
 def _sample(folder: Path, domain: str, label: str, function: _Function) -> Sample:
-    """Write one side of a function; without a label, it is one of a pair."""
+    """Write the docstring or the code of a function; without a label, for a pair."""
     suffix = {"docs": ".txt", "code": ".py"}[domain]
     path = Path(domain, label or "paired", function.name + suffix)
     (folder / path).parent.mkdir(parents=True, exist_ok=True)

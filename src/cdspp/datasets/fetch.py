@@ -35,7 +35,7 @@ TIMEOUT = (20.0, 60.0)  # seconds to connect, and to wait for more content
 REPORT_EVERY = 10.0  # seconds between two lines of progress
 MIB = 1 << 20
 MOST_BYTES = 20 << 30  # limit for files of unknown size
-# A transfer below this number of bytes per second over this time is ended.
+# A slower transfer (bytes per second) over this time (seconds) is aborted.
 LEAST_SPEED, SLOW_FOR = 1000, 60.0
 
 # Number of hexadecimal digits of each kind of digest in a catalogue.
@@ -180,11 +180,11 @@ def _from_first(file: RemoteFile, mirror: str | None, path: Path, check: Check) 
             level = logging.DEBUG if quiet else logging.WARNING
             log.log(level, "%s: %s: %s", file.name, where, error)
             reasons.append(f"  {where}: {error}")
-    tried = "\n".join(reasons) or "  nowhere: the catalogue gives no address"
+    tried = "\n".join(reasons) or "  nothing: the catalogue gives no address"
     raise DataError(
         f"{file.name} could not be fetched. Tried:\n{tried}\nDownload it by hand to "
-        f"FOLDER/{file.mirror_path}, and name FOLDER by `cdspp fetch --mirror FOLDER`, "
-        "by the key `mirror` of the study, or by the variable CDSPP_MIRROR."
+        f"FOLDER/{file.mirror_path}, and name FOLDER in `cdspp fetch --mirror FOLDER`, "
+        "in the key `mirror` of the study, or in the variable CDSPP_MIRROR."
     )
 
 
@@ -239,7 +239,7 @@ def file_lock(path: Path) -> Iterator[bool]:
         try:
             lock.acquire(blocking=False)
         except Timeout:
-            log.info("%s: another run fetches it; waiting for its end.", path.name)
+            log.info("%s: another run is fetching it; waiting.", path.name)
             lock.acquire()
     try:
         yield lock.is_locked
@@ -278,7 +278,7 @@ def _transfer(url: str, path: Path, name: str, size: int | None) -> None:
     import requests
 
     def no_body(response: requests.Response, **_: Any) -> None:
-        if response.is_redirect:  # requests would read any length
+        if response.is_redirect:  # otherwise, requests would read a body of any length
             response.close()
 
     # Some servers declare .tar.gz as an encoding, which would then be undone.
@@ -293,14 +293,14 @@ def _transfer(url: str, path: Path, name: str, size: int | None) -> None:
         if not (stated.isascii() and stated.isdigit()):
             answer = f"the server says Content-Length: {stated!r}"
             raise DataError(f"{answer}, expected a number of bytes.")
-        # Arrived bytes immediately: a fixed block may take a slow server hours.
+        # Read bytes as they arrive: a slow server may take hours for a full block.
         blocks = iter(partial(response.raw.read1, MIB, decode_content=False), b"")
         for block in _limited(blocks, name, size, size or int(stated)):
             stream.write(block)
 
 
 def _explain(error: Exception) -> tuple[DataError, bool]:
-    """Return a transfer fault in words, and whether it may be temporary."""
+    """Return the error for a failed transfer, and whether it may be temporary."""
     import requests
     import urllib3
 
@@ -310,7 +310,7 @@ def _explain(error: Exception) -> tuple[DataError, bool]:
         kind = _NotThereError if status == 404 else DataError
         return kind(f"the server says {status} {error.response.reason}."), passing
     if isinstance(error, requests.Timeout):
-        return DataError("no answer in time."), True
+        return DataError("the server did not answer in time."), True
     if isinstance(error, urllib3.exceptions.HTTPError):
         return DataError("the transfer broke off."), True
     if isinstance(error, requests.ConnectionError):
@@ -334,7 +334,7 @@ def _limited(
             raise DataError(f"expected {expected}, got more.")
         if now - began >= SLOW_FOR:
             if done - done_before < LEAST_SPEED * SLOW_FOR:
-                speed = f"{LEAST_SPEED} bytes a second over {SLOW_FOR:g} s"
+                speed = f"{LEAST_SPEED} bytes per second over {SLOW_FOR:g} s"
                 raise DataError(f"the transfer is slower than {speed}.")
             began, done_before = now, done
         if now - reported >= REPORT_EVERY:

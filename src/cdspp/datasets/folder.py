@@ -112,11 +112,11 @@ class FolderDataset(Dataset):
         counts = Counter(kind for path in files if (kind := _kind(path)))
         if not counts:
             suffixes = " ".join(sorted(set().union(*SUFFIXES.values())))
-            message = f"{files[0]}: neither an image nor a text by its suffix"
-            raise DataError(f"{message}, as all others; known are {suffixes}.")
+            message = f"no file is an image or a text by its suffix, such as {files[0]}"
+            raise DataError(f"{message}. Known suffixes: {suffixes}.")
         [(first, most), *others] = counts.most_common()
         if others and others[0][1] == most:
-            message = f"{self.folder} holds {most} {first} and {most} {others[0][0]}"
+            message = f"{self.folder} has {most} {first} and {most} {others[0][0]}"
             raise DataError(f"{message}; keep one kind only.")
         return first
 
@@ -128,7 +128,7 @@ class FolderDataset(Dataset):
             kept = [path for path in paths if _kind(path) == self.kind]
             if not kept:
                 folder = self.folder / domain / label
-                raise DataError(f"{folder}: the class folder holds no {self.kind}.")
+                raise DataError(f"{folder}: the class folder has no {self.kind}.")
             paired = label == self.paired
             for path in kept:
                 relative = path.relative_to(self.folder).as_posix()
@@ -150,7 +150,7 @@ def _visible(folder: Path) -> list[Path]:
 def _files(folder: Path) -> list[Path]:
     if files := [path for path in _visible(folder) if path.is_file()]:
         return files
-    raise DataError(f"{folder}: the class folder holds no files.")
+    raise DataError(f"{folder}: the class folder has no files.")
 
 
 def _subfolders(folder: Path, what: str) -> list[str]:
@@ -158,7 +158,7 @@ def _subfolders(folder: Path, what: str) -> list[str]:
         raise DataError(f"{folder}: no such folder.")
     if names := [path.name for path in _visible(folder) if path.is_dir()]:
         return names
-    raise DataError(f"{folder} holds no {what} folder (<domain>/<class>/<file>).")
+    raise DataError(f"{folder} has no {what} folder (<domain>/<class>/<file>).")
 
 
 def check_images(files: Sequence[Path]) -> None:

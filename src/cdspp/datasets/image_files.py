@@ -108,7 +108,7 @@ class ImageSet:
                 paths = by_folder.pop(f"{FOLDER}/{domain}/{label}", [])
                 if len(paths) != size:
                     message = f"domain {domain}, class {label}: expected {size} images"
-                    raise DataError(f"{message}, found {len(paths)}.")
+                    raise DataError(f"{message}, got {len(paths)}.")
                 ordered[domain] += paths
         for folder in by_folder:
             raise DataError(f"{folder}: no folder of a class of the data set.")
@@ -180,7 +180,7 @@ def _rows(path: Path, images: ImageSet, folders: Names) -> Iterator[tuple[str, s
 
 @contextmanager
 def _open_parquet(path: Path, name: str, used: Path) -> Iterator[Any]:
-    """Open a Parquet file; its errors say `name`, errors of the disk say `used`."""
+    """Open a Parquet file; its errors mention `name`, errors of the disk `used`."""
     import pyarrow.lib
     from pyarrow.parquet import ParquetFile
 
@@ -190,4 +190,4 @@ def _open_parquet(path: Path, name: str, used: Path) -> Iterator[Any]:
     except (OSError, pyarrow.lib.ArrowException) as error:
         if isinstance(error, OSError):
             raise_write_error(error, used)
-        raise DataError(f"{name}: damaged, or no Parquet file ({error}).") from error
+        raise DataError(f"{name}: damaged, or not a Parquet file ({error}).") from error

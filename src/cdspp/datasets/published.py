@@ -136,9 +136,9 @@ def check_published_splits(
         rows, _ = draw_published(labels, per_class, trial, class_order=class_order)
         mask[rows] = True
     if n != stored["n"]:
-        fault = f"there are {n} samples, and {stored['n']} in the published splits"
+        fault = f"it has {n} samples, but the published splits have {stored['n']}"
     elif packed_digest(masks) != stored["sha256"]:
-        fault = f"draws of the ten trials from {n} samples are not the published ones"
+        fault = f"the ten trials drawn from its {n} samples are not the published ones"
     else:
         return
     raise DataError(

@@ -148,13 +148,13 @@ class _Resource:
         refuse_unknown_keys(own, ("ways", "manifest", "make"))
         ways = [_read_way(way) for way in own.get("ways", [])]
         if not ways:
-            raise DataError("the entry gives no way to get its files.")
+            raise DataError("the entry has no `ways` to fetch its files.")
         # Checks of a file given for one method also apply in the others.
         last = [way for way in ways if way.kind == "files"]
         files = dict(pair for way in [*ways, *last] for pair in way.files.items())
         with_images = {way.kind == "parquet" or way.tree is not None for way in ways}
         if len(with_images) > 1 or any(set(way.files) != set(files) for way in ways):
-            raise DataError("its ways give different files.")
+            raise DataError("its ways yield different files; they must be the same.")
         self.images = None
         if with_images == {True}:
             manifest = own.get("manifest")
@@ -164,8 +164,7 @@ class _Resource:
                 self.images.domains_by(way.folders)
         self.files, self.folder, self.work = files, work.parent, work
         self.mirror = mirror = mirror or os.environ.get("CDSPP_MIRROR")
-        # A method whose downloads are all in a mirror needs no network, so it comes
-        # first.
+        # A method whose downloads are all in a mirror needs no network: it comes first.
         ways.sort(key=lambda way: not all(in_mirror(f, mirror) for f in way.downloads))
         self.ways = ways
 
@@ -199,8 +198,8 @@ class _Resource:
     def _archive(self, way: _FetchMethod) -> dict[str, str]:
         (archive,) = way.downloads
         folder, take = self.folder.parent / ARCHIVES, partial(self._take, way)
-        # An archive with a checksum stays even if it lacks a member, as any other
-        # copy would. Without one, the next address may have a better copy.
+        # An archive with a checksum stays even if it lacks a member, because any other
+        # copy would lack it too. Without a checksum, the next copy may be better.
         origin = self._fetch(archive, folder, None if archive.digests else take)
         if archive.digests:
             take(folder / archive.name)
@@ -256,7 +255,7 @@ def _extract_all(archive: Path, folder: Path, members: Entry, name: str) -> None
         if to not in taken:
             like = [path for path in seen if Path(path).name == Path(pattern).name]
             some = ", ".join((like or seen)[:3])
-            message = f"{name}: no member is like {pattern!r}"
+            message = f"{name}: no member matches {pattern!r}"
             raise DataError(f"{message}; there are {len(seen)}, for instance {some}.")
 
 

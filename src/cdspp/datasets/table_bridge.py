@@ -23,10 +23,10 @@ from cdspp.datasets.table_files import Columns
 from cdspp.datasets.table_rows import TABLE_SPECIFIC, DomainRows, complete, read_domain
 
 SAME_NAMES, NONE = "same-names", "none"
-# Two classes in scikit-learn's tables differ by 0.79 at most; 5: see methods.bridge.
+# Classes in scikit-learn's tables differ by 0.79 at most; for 5, see methods.bridge.
 MOST_APART, SPREADS_APART = 0.85, 5.0
-# By content only: as near as two samples of one distribution, while every other column
-# of both files is several times as far. None of 5496 pairs in unrelated tables is.
+# Limits for a match by content only: as near as two samples of one distribution, and
+# every other column several times as far. No pair of 5496 in unrelated tables passes.
 NEAR, OTHERS_APART = 0.15, 4.0
 FEWEST_ROWS, FEWEST_VALUES, FEWEST_IDS, MOST_PAIRS = 20, 10, 20, 10_000  # of columns
 LEVELS = np.linspace(0.05, 0.95, 19)
@@ -53,7 +53,8 @@ def shared_columns(
     `option` is "same-names", "none" or pairs ``a=b,c=d*10`` of a source and a target
     column, optionally times a number that converts to the source's unit; "same-names"
     may be among the pairs. By default columns of equal names are shared, unless the
-    names only count. Times its factor, each source column has the target's unit.
+    names are mere numbers (f1, f2, ...). Its factor converts a source column to the
+    target's unit.
     """
     factors, note = np.ones(source.X.shape[1]), ""
     texts = re.split(r"\s*,\s*", option or SAME_NAMES) if option != NONE else []
@@ -87,7 +88,7 @@ def _same_names(value: str | None, source: DomainRows, target: DomainRows) -> li
     if value is None and only_count:
         return []
     if value and not both:
-        fault = f"no column of {source.path} has the name of one of {target.path}"
+        fault = f"{source.path} and {target.path} have no column name in common"
         remedy = f"Give pairs a=b, or --shared {NONE}."
         raise DataError(f"--shared {SAME_NAMES}: {fault}. {remedy}")
     return both
@@ -130,23 +131,23 @@ def read_pairs(
     left, right = read
     if left.has_ids != right.has_ids:
         lacking = right if left.has_ids else left
-        fault = f"{lacking.path} has no column of identifiers, the other file has"
-        how = "Pairs are joined by identifiers, or row by row without any."
+        fault = f"{lacking.path} has no identifier column, but the other file has one"
+        how = "Give both files identifiers, or neither, to match row by row."
         raise DataError(f"--paired: {fault}. {how}")
     if not left.has_ids:
         n_rows = counted(len(left.X), "row")
         if len(left.X) != len(right.X):
             fault = f"{left.path} has {n_rows} and {right.path} {len(right.X)}"
-            how = "Row k of both has to describe the same object; or name identifiers"
-            raise DataError(f"--paired: {fault}. {how} by --id.")
+            how = "Let row k of both describe the same object, or name identifiers"
+            raise DataError(f"--paired: {fault}. {how} with --id.")
         return (left.X, right.X), f"paired: {n_rows}"
     for rows in read:
         rows.require_distinct_ids()
     places = {name: k for k, name in enumerate(right.ids)}
     both = [(k, places[name]) for k, name in enumerate(left.ids) if name in places]
     if not both:
-        fault = f"no identifier of {left.path} is in {right.path}"
-        raise DataError(f"--paired: {fault}, for instance {left.ids[0]!r}.")
+        fault = f"{left.path} and {right.path} have no identifier in common"
+        raise DataError(f"--paired: {fault}; the first has {left.ids[0]!r}.")
     ours, theirs = np.transpose(both)
     note = f"paired: {counted(len(both), 'object')} of {len(left.X)} and {len(right.X)}"
     return (left.X[ours], right.X[theirs]), note
@@ -157,13 +158,13 @@ def _match_features(rows: DomainRows, domain: DomainRows, impute: bool) -> Domai
     if rows.features and domain.features:
         rows = in_order(rows, domain.features, domain.path)
     elif n != width:
-        message = f"{rows.path}: {counted(n, 'feature')}, but {domain.path}"
-        raise DataError(f"{message} has {width}.")
+        message = f"{rows.path} has {counted(n, 'feature')}, but {domain.path}"
+        raise DataError(f"{message} has {width}. Give both the same columns.")
     return complete(rows, impute=impute)
 
 
 def in_order(rows: DomainRows, names: Sequence[str], owner: str) -> DomainRows:
-    """Return rows with the features of an owner, in its order."""
+    """Return rows with the features `names`, in this order; `owner` has them all."""
     present = set(rows.features)
     if lacking := [name for name in names if name not in present]:
         text = f"lacks {counted(len(lacking), 'feature')} of {owner}"
@@ -204,7 +205,7 @@ def _same_word(one: str, other: str) -> bool:
 
 
 class ColumnSuggestion(NamedTuple):
-    """A source and a target column that may mean the same.
+    """A source column and a target column that may have the same meaning.
 
     `distance` is the mean gap of quantiles, after centring by median and scaling.
     """
@@ -223,7 +224,7 @@ class ColumnSuggestion(NamedTuple):
 
     @property
     def numbers(self) -> str:
-        """The three numbers in words."""
+        """The three numbers as text."""
         names = f"similarity of names {self.similarity:.2f}, distance of contents "
         return f"{names}{self.distance:.2f}, ratio of spreads {self.ratio:.3g}"
 

@@ -43,7 +43,7 @@ def is_null(cell: Any) -> bool:
 def column_kind(cells: pd.Series) -> str:
     """Return the kind of a column.
 
-    A column of numbers has at least half numbers; a stray word in it is a fault.
+    In a column of numbers, at least half of the cells are numbers; the rest are faults.
     """
     import pandas as pd
 
@@ -100,7 +100,7 @@ def number_text(cell: str) -> str:
 def number(cell: Any, decimal: str = ".") -> float:
     """Return a cell as Python's `float` reads it; NaN if it is not a number.
 
-    The other sign than `decimal` may separate thousands.
+    Of point and comma, the one that is not `decimal` may separate thousands.
     """
     if isinstance(cell, str):
         text = number_text(cell)

@@ -1,4 +1,4 @@
-"""Notes on rows and columns of a table that may be no data."""
+"""Notes on rows and columns of a table that may not be data."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from cdspp.core.wording import counted, shortened
 
-# Numbers that stand for missing ones: such codes, and fill values of grids.
+# Numbers that often mark missing values: survey codes, and fill values of grids.
 MISSING_CODES = (99.0, 999.0, 9999.0, 99999.0)
 LEAST_FILL = 1e20
-FEWEST_COUNTED = 20  # rows, below which a column may count them by chance
+FEWEST_COUNTED = 20  # with fewer rows, a column may number them by chance
 
 
 def doubts(
@@ -40,7 +40,7 @@ def doubts(
     rising = [j for j in np.flatnonzero(ends) if (np.diff(X[:, j]) == 1).all()]
     if count := [names[int(j)] for j in rising]:
         remedy = "leave them out (--drop), unless they are features"
-        yield f"columns that only count the rows ({shortened(count)}): {remedy}"
+        yield f"columns that only number the rows ({shortened(count)}): {remedy}"
     # No copy of the table, which may be large, unless numbers are missing.
     last, sums = X[-1], X[:-1].sum(axis=0)
     if not np.isfinite(sums + last).all():

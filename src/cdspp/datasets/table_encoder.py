@@ -31,8 +31,8 @@ EITHER = "point or comma"  # undecided decimal sign
 TOO_MANY = "too many values"  # for one-hot: nearly all cells differ
 DATE_PARTS = {"year": "year", "month": "month", "day": "day", "weekday": "day_of_week"}
 NOT_KEPT = (
-    "a model file keeps no encoder of skrub. Leave --model out, or encode text and "
-    "dates by --categories and --dates."
+    "a model file cannot store an encoder of skrub. Leave --model out, or encode text "
+    "and dates with --categories and --dates."
 )
 
 
@@ -107,7 +107,7 @@ def column_faults(
             unclear = kinds.AMBIGUOUS_NUMBER
             first = next(t for t in kinds.texts(cells) if t and unclear.fullmatch(t))
             both = f"{kinds.number(first):g} or {kinds.number(first, ','):g}"
-            how = "name the decimal sign by --decimal"
+            how = "name the decimal sign with --decimal"
             yield column, f"{what}: {first!r} may be {both} ({how})"
         elif column.kind != kinds.TEXT:
             gaps = np.flatnonzero(np.isnan(column.encode(cells)[:, 0]))
@@ -130,7 +130,7 @@ def with_signs(
 
     Numbers such as 0,5 or 1,234.5 are clear. For 1.234, which may be 1234, the sign
     comes from `decimal`, else from clear columns, semicolons between cells, or commas
-    at the fit of `columns`. Without evidence, or if it is contradictory, it is EITHER.
+    at the fit of `columns`. Without evidence, or if columns disagree, it is EITHER.
     """
     numbers = [column for column in columns if column.kind == kinds.NUMBER]
     shown = {c.name: kinds.decimal_sign(table[c.name]) for c in numbers}
@@ -323,7 +323,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             shown = [f"{name!r} ({k!r}?)" if k else repr(name) for name, k in near]
             count = counted(len(lacking), "column")
             text = f"{count} of the fit: {shortened(shown, 5)}"
-            more = f"; has {shortened([*map(repr, extra)], 5)} besides" if extra else ""
+            more = f"; it also has {shortened([*map(repr, extra)], 5)}" if extra else ""
             raise DataError(f"the table lacks {text}{more}. Rename or add them.")
         columns = with_signs(self.columns_, X, decimal)
         if faults := [fault for _, fault in column_faults(columns, X)]:
@@ -413,6 +413,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 for entry in kept["columns"]
             ]
         except (KeyError, TypeError) as error:
-            raise ValueError(f"no encoder of a table ({error!r})") from error
+            raise ValueError(f"not a table encoder ({error!r})") from error
         encoder._vectoriser = None
         return encoder

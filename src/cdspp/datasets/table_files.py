@@ -78,7 +78,7 @@ def no_column(option: str, name: str, names: Iterable[str]) -> str:
     by_fold = {text.casefold(): text for text in names if text}
     near = difflib.get_close_matches(name.casefold(), list(by_fold), n=3)
     shown = [repr(by_fold[fold]) for fold in near or list(by_fold)[:5]]
-    where = "Near it" if near else "The first are"
+    where = "Similar" if near else "The first are"
     end = f" {where}: {', '.join(shown)}." if shown else ""
     return f"no column {name!r} for --{option}.{end}"
 
@@ -124,7 +124,7 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
                 content.decode(UTF8)
             except UnicodeDecodeError:
                 text = content[: 2**20].decode(WINDOWS, "surrogateescape")
-                # Bytes that are not letters, and control characters: not a text file.
+                # A text file has no control characters, and no bytes without a letter.
                 odd = sum(not (c.isprintable() or c in "\t\r\n\xa0") for c in text)
                 encoding = UTF8 if odd else WINDOWS
         text, above = _without_preamble(content.decode(encoding), columns.label)
@@ -132,15 +132,16 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
         separator = "\t" if suffix == ".tsv" else ""
         table = _with_header(_text_cells(stream, separator, columns.named["label"]))
     except LookupError as error:
-        expected = "one that Python has, such as cp1252 or utf-16"
-        raise DataError(f"no encoding {encoding!r}. Expected {expected}.") from error
+        fault = f"unknown encoding {encoding!r}"
+        raise DataError(f"{fault}. Expected utf-8, cp1252 or the like.") from error
     except UnicodeError as error:
         fault = f"not a text file in {encoding.removesuffix('-sig').upper()} ({error})"
-        remedy = "Name its encoding by --encoding, or save it again in UTF-8."
+        remedy = "Name its encoding with --encoding, or save it again in UTF-8."
         raise DataError(f"{fault}. {remedy}") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataError(f"not a whole gzip file ({error}).") from error
-    notes = [f"left out above the header: {counted(above, 'line')}"] if above else []
+        fault = f"not a gzip file, or incomplete ({error})"
+        raise DataError(f"{fault}. Compress or download it again.") from error
+    notes = [f"{counted(above, 'line')} above the header left out"] if above else []
     if not columns.encoding and encoding != UTF8:
         notes.insert(0, f"read as {encoding} (not UTF-8)")
     if notes:
@@ -181,7 +182,7 @@ def _text_cells(stream: TextIO, separator: str, label: str) -> pd.DataFrame:
             records = csv.reader(stream, delimiter=each)
             filled = (cells for cells in records if "".join(cells).strip())
             headers[each] = [cell.strip() for cell in next(filled, [])]
-    # The separator that finds the label, or most names; or a comma.
+    # The separator that reveals the label column, or else the most names; or a comma.
     separator = max(headers, key=lambda s: (label in headers[s], len(headers[s])))
     stream.seek(0)
     try:
@@ -193,8 +194,8 @@ def _text_cells(stream: TextIO, separator: str, label: str) -> pd.DataFrame:
         _check_records(stream, separator, "inside string" in str(error))
         raise DataError(f"cannot be read as {text} ({error}).") from error
     stream.seek(0)
-    # A short record is padded with empty cells, so only these, and cells of several
-    # lines, need checking.
+    # pandas pads short records with empty cells, so only these need a check, and cells
+    # of several lines.
     n_lines = sum(1 for line in stream if not line.isspace())
     if n_lines > len(cells) or cells.iloc[:, -1].eq("").any():
         _check_records(stream, separator)
@@ -203,7 +204,7 @@ def _text_cells(stream: TextIO, separator: str, label: str) -> pd.DataFrame:
 
 
 def _check_records(stream: TextIO, separator: str, open_quote: bool = False) -> None:
-    quote = "Remove it, or double it where it is part of a cell."
+    quote = "Remove or close it, or double it if it is part of a cell."
     csv.field_size_limit(2**31 - 1)  # a stray quote may enclose a whole file
     width = number = line = after = 0
     stream.seek(0)
@@ -217,13 +218,13 @@ def _check_records(stream: TextIO, separator: str, open_quote: bool = False) -> 
             _, *rest = cell.split("\n")
             n_rows = 1 + sum(bool(part.strip()) for part in rest[:-1])
             if rest and cell.count(separator) == n_rows * (width - 1):
-                fault = f"a quote in line {line} takes in line {line + len(rest)}, too"
+                fault = f"a quote in line {line} extends to line {line + len(rest)}"
                 raise DataError(f"{fault}. {quote}")
         if len(cells) != width and not open_quote:
-            fault = f"record {number} has {len(cells)} cells, the header {width}"
-            raise DataError(f"{fault}.")
+            fault = f"record {number} has {len(cells)} cells, the header has {width}"
+            raise DataError(f"{fault}. Add or remove separators.")
     if open_quote:
-        raise DataError(f"a quote in line {line} has no end. {quote}")
+        raise DataError(f"a quote in line {line} is not closed. {quote}")
 
 
 def _with_header(cells: pd.DataFrame) -> pd.DataFrame:
@@ -232,8 +233,8 @@ def _with_header(cells: pd.DataFrame) -> pd.DataFrame:
     rows = rows[rows.ne("").any(axis="columns")]
     again = rows[rows[0].eq(cells.iloc[0, 0])]
     if len(again := again[again.eq(cells.iloc[0]).all(axis="columns")]):
-        fault = f"record {again.index[0] + 1} is the header again"
-        raise DataError(f"{fault}, as in files that were joined. Leave it out.")
+        fault = f"record {again.index[0] + 1} repeats the header"
+        raise DataError(f"{fault}, as in files that were joined. Remove it.")
     used = header.ne("") | rows.ne("").any() | rows.empty
     return rows.loc[:, used].set_axis(header[used].tolist(), axis="columns")
 
@@ -290,7 +291,7 @@ def _read_xlsx(path: Path) -> pd.DataFrame:
     if merged:
         notes.append(f"only the first of merged cells has a value: {shortened(merged)}")
     if hidden:
-        notes.append(f"{counted(hidden, 'hidden row')} read, too")
+        notes.append(f"{counted(hidden, 'hidden row')} included")
     if notes:
         table.attrs["note"] = ", ".join(notes)
     return table
@@ -314,7 +315,8 @@ def _read_npz(path: Path) -> Arrays:
             codes = np.ascontiguousarray(value, value.dtype.newbyteorder("="))
             sound = bool((codes.reshape(-1).view(np.uint32) <= sys.maxunicode).all())
         if not sound:
-            raise DataError(f"{name} in it is not a NumPy array, or damaged.")
+            fault = f"its array {name} is damaged or not a NumPy array"
+            raise DataError(f"{fault}. Save it again with numpy.savez.")
     return arrays
 
 

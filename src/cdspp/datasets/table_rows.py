@@ -37,13 +37,13 @@ FEATURES = "features"  # the array with the names of the columns
 CONSTANT = "constant"
 KINDS = {"text": kinds.TEXT, "dates": kinds.DATE, CONSTANT: ""}
 REMEDIES = {
-    kinds.TEXT: "encode text by --categories one-hot or frequency, ",
-    kinds.DATE: "encode dates by --dates number or parts, ",
-    kinds.AMBIGUOUS: "say how dates are written by --date-format (as %d/%m/%Y), ",
+    kinds.TEXT: "encode text with --categories one-hot or frequency, ",
+    kinds.DATE: "encode dates with --dates number or parts, ",
+    kinds.AMBIGUOUS: "give the format of dates with --date-format (as %d/%m/%Y), ",
 }
 TABLE_SPECIFIC = (
-    "shares of rows (frequency) and decompositions of text (skrub) hold for one table "
-    "only. Columns of --categories one-hot can be shared."
+    "shares of rows (frequency) and decompositions of text (skrub) are only valid for "
+    "one table. Columns of --categories one-hot can be shared."
 )
 # Labels of a last row that holds totals.
 TOTALS = {"total", "totals", "sum", "mean", "average", "gesamt", "summe", "mittelwert"}
@@ -60,8 +60,8 @@ class DomainRows:
     none, and `is_index` if their column is unnamed. `features` is empty if columns have
     no names; `records` count the header; `dropped` are the columns that were dropped;
     `missing_markers` counts markers in the column of labels; `width` is the number of
-    features in the file, if `scaling` changed it. Of `notes`, the `doubts` are for
-    those who do not see how each column is read.
+    features in the file, if `scaling` changed it. Of `notes`, the `doubts` are only
+    for users who do not see how each column is read.
     """
 
     path: str
@@ -88,7 +88,7 @@ class DomainRows:
         parts = [
             counted(len(self.labels), "row"),
             f"{len(labelled)} labelled in {classes}" if labelled else "no label",
-            self.missing_markers and f"read as no label: {self.missing_markers}",
+            self.missing_markers and f"read as unlabelled: {self.missing_markers}",
             counted(self.width or self.X.shape[1], "feature"),
             self.scaling,
             *self.notes,
@@ -115,14 +115,15 @@ class DomainRows:
             raise DataError(
                 f"{self.path}: a source needs a label in every row, but {len(missing)} "
                 f"of {len(self.labels)} have none (first: row {missing[0]}). Add a "
-                "column 'label', name the labels by --label, or leave these rows out."
+                "column 'label', name it with --label, or leave these rows out."
             )
         if len(missing) < len(self.labels):
             return
-        none = f"the column {self.label!r} holds none"
+        none = f"the column {self.label!r} has none"
         fault = none if self.label else "there is no column 'label'"
-        words = self.missing_markers and f" (read as no label: {self.missing_markers})"
-        remedy = "Name the column of labels by --label, or label rows."
+        markers = self.missing_markers
+        words = markers and f" (read as unlabelled: {markers})"
+        remedy = "Name the label column with --label, or label some rows."
         raise DataError(f"{self.path}: no row has a label, {fault}{words}. {remedy}")
 
     def copies(self, other: DomainRows) -> str:
@@ -138,8 +139,8 @@ class DomainRows:
             return ""
         return (
             f"{len(equal)} of the {counted(len(theirs), 'row')} of {other.path} are in "
-            f"{self.path}, number by number. If one file is a copy of the other, its "
-            "labels are those to be predicted: give other rows."
+            f"{self.path}, number by number. If one file is a copy of the other, it "
+            "contains the labels that are to be predicted: give other rows."
         )
 
     def require_distinct_ids(self) -> None:
@@ -147,19 +148,18 @@ class DomainRows:
         name, count = Counter(self.ids).most_common(1)[0]
         if count > 1:
             fault = f"the id {name!r} occurs {count} times, expected once"
-            remedy = "Name a column of other ids by --id, or leave out rows."
+            remedy = "Name another id column with --id, or leave out rows."
             raise DataError(f"{self.path}: {fault}. {remedy}")
 
     def require_names(self) -> None:
-        """Raise DataError if names are numbers, unless they count columns."""
+        """Raise DataError if the names are numbers, unless they number the columns."""
         names, n = list(self.features), len(self.features)
         counts = [[str(k + first) for k in range(n)] for first in (0, 1)]
         words = (k for k in names if not kinds.is_null(k))
         is_word = any(math.isnan(kinds.number(k)) for k in words)
         if names and names not in counts and not is_word:
-            fault = f"the first row holds numbers ({names[0]}, ...), expected the names"
-            remedy = "of the columns. Put a row of names above it."
-            raise DataError(f"{self.path}: {fault} {remedy}")
+            fault = f"expected column names in the first row, got {names[0]}, ..."
+            raise DataError(f"{self.path}: {fault}. Put a row of names above it.")
 
     def place(self, row: int, column: int) -> str:
         """Return the location of a number in the file."""
@@ -193,7 +193,7 @@ def read_domain(
         else:
             rows = _from_table(content, str(path), columns, encoder)
         if not rows.X.size:
-            raise DataError("expected rows of features, found none.")
+            raise DataError("expected rows of features, got none.")
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
     with np.errstate(over="ignore", invalid="ignore"):
@@ -234,7 +234,7 @@ def _from_table(
         read, unseen = encoder.columns_in(rows, columns.decimal), encoder.unseen(rows)
         fitted = {column.name for column in encoder.columns_}
         if extra := [name for name in features if name not in fitted]:
-            text = f"{counted(len(extra), 'column')} that the fit does not know"
+            text = f"{counted(len(extra), 'column')} that the fit did not have"
             notes.append(f"left out: {text} ({shortened(extra)})")
     notes += encoder.notes(read)
     for name, n in unseen.items():
@@ -265,8 +265,8 @@ def _label_cells(rows: pd.DataFrame, name: str) -> list[Any]:
     labels: list[Any] = rows[name].tolist()
     last = str(labels[-1]).strip() if labels else ""
     if last.casefold() in TOTALS and len(labels) > labels.count(labels[-1]) == 1:
-        fault = f"the last row has the label {last!r}, which no other row has"
-        raise DataError(f"{fault}. Leave the row out, or give its class another name.")
+        fault = f"only the last row has the label {last!r}, as a row of totals would"
+        raise DataError(f"{fault}. Remove the row, or rename its class.")
     return labels
 
 
@@ -278,19 +278,19 @@ def _features_of(
     notes = [table.attrs["note"]] if "note" in table.attrs else []
     if header[0] == "" and id_ in header:  # the index of a data frame
         table, header = table.iloc[:, 1:], header[1:]
-        notes.append("the column without a name left out")
+        notes.append("the unnamed column left out")
     elif header[0] == "":
         header[0] = id_
-        notes.append("ids from the column without a name")
+        notes.append("ids from the unnamed column")
     for name, count in Counter(header).items():
         if count > 1:
-            raise DataError(f"the header has the column {name!r} twice.")
+            raise DataError(f"the header has the column {name!r} twice. Rename one.")
     rows = table.set_axis(header, axis="columns")
     for name in columns.named.values():
         first = next((cell for cell in rows.get(name, ()) if cell is not None), None)
         if isinstance(first, kinds.CONTAINERS):
             fault = f"column {name!r} holds lists or dictionaries"
-            raise DataError(f"{fault}, expected a label or identifier in each cell.")
+            raise DataError(f"{fault}, expected one label or identifier per cell.")
     dropped, matched = _to_drop(rows, columns) if columns.drop else (set[str](), ())
     if encoder is not None:  # its columns stay, though they may be constant here
         dropped -= {column.name for column in encoder.columns_}
@@ -300,9 +300,9 @@ def _features_of(
         if name.lower() in (current.lower(), option):
             quoted = shlex.quote(name)
             raise DataError(
-                f"the header has a column {name!r}, but the column of {option}s is "
-                f"{current!r}. Name it by --{option} {quoted}, leave it out with "
-                f"--drop {quoted}, or give a feature another name."
+                f"the header has a column {name!r}, but the {option} column is "
+                f"{current!r}. Name it with --{option} {quoted}, leave it out with "
+                f"--drop {quoted}, or rename it if it is a feature."
             )
     if left := [k for k in header if k in dropped and k not in columns.drop]:
         notes.append(f"left out: {shortened(left)}")
@@ -336,13 +336,13 @@ def _faults_text(
     remedies = "".join(REMEDIES[kind] for kind in REMEDIES if kind in refused)
     names = " ".join(f"--drop {shlex.quote(column.name)}" for column, _ in faults[:5])
     text = "; ".join(fault for _, fault in faults[:5])
-    more = f"; and {len(faults) - 5} columns more" if len(faults) > 5 else ""
+    more = f"; and {len(faults) - 5} more columns" if len(faults) > 5 else ""
     numbers = (c.name for c in encoder.columns_ if c.kind == kinds.NUMBER)
     gaps = [repr(name) for name in numbers if any(map(kinds.is_null, cells[name]))]
     also = f" Numbers are missing in {shortened(gaps)}: --impute." if gaps else ""
     return (
-        f"{text}{more}. Every column but those of labels and ids is a feature: name "
-        f"them by --label and --id, or {remedies}leave columns out by {names}.{also}"
+        f"{text}{more}. Every column except labels and ids is a feature: name those "
+        f"with --label and --id, or {remedies}leave columns out with {names}.{also}"
     )
 
 
@@ -362,8 +362,8 @@ def _from_arrays(arrays: Arrays, path: str, columns: Columns) -> DomainRows:
     if names is None or names.dtype.kind not in "UO":  # a matrix may be called so
         names = np.empty(0, object)
     elif names.shape != X.shape[1:] or len({*names}) < len(names):
-        fault = f"{FEATURES} of shape {names.shape}, expected a name of its own for"
-        raise DataError(f"{fault} each of the {X.shape[1]} columns of X.")
+        fault = f"{FEATURES} has shape {names.shape}, expected distinct names of"
+        raise DataError(f"{fault} the {X.shape[1]} columns of X.")
     return DomainRows(
         path=path,
         X=X.astype(np.float64),
@@ -383,13 +383,13 @@ def _array_name(arrays: Arrays, columns: Columns, option: str) -> str | None:
         return name
     usual = [n for n in ARRAYS[option] if n in arrays and n not in columns.drop]
     if len(usual) > 1:
-        remedy = f"Say which holds the {option}s: --{option} {usual[0]}"
-        raise DataError(f"has {' and '.join(usual)}. {remedy}")
+        remedy = f"Name the one with the {option}s: --{option} {usual[0]}"
+        raise DataError(f"it has the arrays {' and '.join(usual)}. {remedy}")
     return usual[0] if usual else None
 
 
 def _matrix(arrays: Arrays, path: str, others: Sequence[str | None]) -> NDArray[Any]:
-    """Return X, or the only other matrix of numbers in MATLAB's files and the like."""
+    """Return X; in MATLAB and safetensors files, else the only other numeric matrix."""
     matrices = {
         name: array
         for name, array in arrays.items()
@@ -401,7 +401,7 @@ def _matrix(arrays: Arrays, path: str, others: Sequence[str | None]) -> NDArray[
     if other and "X" not in arrays and len(matrices) == 1:
         return next(iter(matrices.values()))
     found = ", ".join(f"{k} {v.shape}" for k, v in arrays.items()) or "nothing"
-    raise DataError(f"expected a matrix X of numbers, found {found}.")
+    raise DataError(f"expected a matrix X of numbers, got {found}.")
 
 
 def _texts(labels: Iterable[Any]) -> list[str]:
@@ -418,7 +418,7 @@ def complete(
     means: NDArray[np.float64] | None = None,
     fitted: bool = False,
 ) -> DomainRows:
-    """Return finite rows, or raise DataError; with `impute`, means stand for others.
+    """Return finite rows, or raise DataError; with `impute`, means fill the gaps.
 
     `fitted` columns belong to a model and cannot be left out.
     """
@@ -435,13 +435,13 @@ def complete(
         drop = "" if fitted else " leave the column out with --drop,"
         raise DataError(
             f"{rows.place(row, column)}: {fault} (of {holes.sum()} such{also}). Fill "
-            f"it in,{drop} or use the means of columns by --impute."
+            f"it in,{drop} or impute column means with --impute."
         )
     if means is None or len(means) != rows.X.shape[1]:
         counts = (~holes).sum(axis=0)
         if not counts.all():
             column = int(np.argmin(counts))
-            fault = "the column has no number for a mean"
+            fault = "the column has no number to take a mean of"
             remedy = "Fill it in" if fitted else "Leave it out with --drop"
             raise DataError(f"{rows.place(0, column)}: {fault}. {remedy}.")
         means = np.where(holes, 0.0, rows.X).sum(axis=0) / counts
@@ -459,10 +459,10 @@ def require_dropped(names: Sequence[str], read: Sequence[DomainRows]) -> None:
 
 
 def require_own_files(paths: Mapping[str, PathLike]) -> None:
-    """Refuse one file for two domains: the source would hold the labels of the test."""
+    """Refuse one file for two domains: the source would have the test labels."""
     for one, other in combinations(paths, 2):
         if same_file(paths[one], paths[other]):
             raise DataError(
-                f"{paths[other]}: given for {one} and for {other}, so that the source "
-                "would hold the labels that are to be predicted. Give each its file."
+                f"{paths[other]}: given as both {one} and {other}, so that the source "
+                "would contain the labels to be predicted. Give two different files."
             )

@@ -153,9 +153,9 @@ class TablesDataset(Dataset):
             raise DataError(f"{fault}. {remedy}")
         unlabelled = [{*r.ids} - {*compress(r.ids, r.labels)} for r in read]
         if not (common := set.intersection(*unlabelled)):
-            fault = f"data set {self.identifier}: no row without a label has its id in"
-            remedy = "so none is paired. Add such rows, or leave out paired."
-            raise DataError(f"{fault} every table, {remedy}")
+            fault = f"data set {self.identifier}: no unlabelled row has its id in every"
+            remedy = "so no rows are paired. Add such rows, or leave out paired."
+            raise DataError(f"{fault} table, {remedy}")
         return common
 
     @cached_property
@@ -240,8 +240,8 @@ class LabelledTable:
 
     `X` (n, d) has the features as numbers, with names, and `y` labels as text, empty
     for unlabelled rows; `ids` are the row numbers from 1 if the file has none;
-    `notes` is one line on rows, labels, and how the columns were read; `encoder` holds
-    the encoding of the columns, None for files of arrays.
+    `notes` is one line on rows, labels, and how the columns were read; `encoder` has
+    the encoding of the columns and is None for files of arrays.
     """
 
     X: pd.DataFrame
@@ -321,7 +321,7 @@ def read_table(
         rows = table_rows.read_domain(Path(path), columns, encoder)
         rows = table_rows.complete(rows, impute=impute)
     except DataError as error:
-        # Arguments in Python instead of options.
+        # The message names arguments of this function instead of options.
         message = str(error).replace("--impute", "impute=True")
         message = message.replace("-format", "_format")
         message = re.sub(r"--drop ('[^']*'|[^\s,.]+)", r"drop=[\1]", message)

@@ -23,7 +23,7 @@ __all__ = ["Extractor", "FileExtractor", "ViewExtractor", "WordExtractor", "read
 
 @dataclass(frozen=True)
 class Extractor(ABC):
-    """An extractor: a frozen record of options that turns inputs into features."""
+    """Base class of all extractors: frozen options that turn inputs into features."""
 
     identifier: ClassVar[str]  #: Name in configuration and paths.
     kind: ClassVar[str]  #: Its input: "images", "texts" or another "view".
@@ -64,7 +64,7 @@ class Extractor(ABC):
         return {name: str(sys.modules[name].__version__) for name in packages}
 
     def refuse(self, option: str, expected: str, end: str = ".") -> ConfigError:
-        """Return the error for a wrong value of `option`."""
+        """Return the error for an invalid value of `option`."""
         message = f"extractor {self.identifier}: {option} must be {expected}"
         return ConfigError(f"{message}, got {getattr(self, option)!r}{end}")
 

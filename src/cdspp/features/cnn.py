@@ -211,10 +211,10 @@ class Cnn(FileExtractor):
         path = Path(self.weights)
         if path.is_file():
             return path
-        message = f"extractor cnn: there is no file of weights {path}."
+        message = f"extractor cnn: the file of weights {path} does not exist."
         if self.weights == PRETRAINED:
-            message += " Fetch it (cdspp fetch backbones) and give its path."
-        raise DataError(f"{message} Give random, or the path of a state dict.")
+            message += " Fetch it with cdspp fetch backbones."
+        raise DataError(f"{message} Give the path of a state dict, or random.")
 
 
 def load_torchvision() -> Any:

@@ -28,8 +28,8 @@ from cdspp.datasets.catalogue import REMEDY, mismatch, refuse_unknown_keys
 from cdspp.features.base import Extractor
 
 MISMATCH = (
-    "this copy is ordered or labelled differently, its results cannot be paired with "
-    "the published trials. Fetch it from another source of the catalogue."
+    "this copy has another order or other labels, so its results cannot be paired with "
+    "the published trials. Fetch it from another address of the catalogue."
 )
 Spec = Mapping[str, Any]
 Content = tuple[Any, np.ndarray]
@@ -124,7 +124,7 @@ def check_spec(where: str, spec: Spec) -> None:
         message = f"{where}: format must be one of {', '.join(KEYS)}, got {kind!r}"
         raise DataError(f"{message}{did_you_mean(kind, KEYS)}")
     if missing := [key for key in KEYS[kind] if key not in spec]:
-        raise DataError(f"{where}: format {kind} needs {', '.join(missing)} as well.")
+        raise DataError(f"{where}: format {kind} also needs {', '.join(missing)}.")
     keys = [*KEYS[kind], *OPTIONAL]
     if kind == "mat":
         keys.append("orientation")
@@ -164,7 +164,7 @@ def read_matrix(path: str | Path, spec: Spec, classes: Sequence[str]) -> Content
     if width != spec["width"]:
         fault = f"{width} columns ({n_rows} rows), but its width is {spec['width']}"
         if n_rows == spec["width"] and spec["format"] == "mat":
-            fault += "; it seems to be stored the other way, see orientation"
+            fault += "; it seems to be transposed, see orientation"
         raise mismatch(file, fault)
     if spec.get("rows", n_rows) != n_rows:
         raise mismatch(file, f"{n_rows} rows, but it should have {spec['rows']}")
@@ -206,7 +206,7 @@ def _read_triplets(file: Path, spec: Spec, classes: Sequence[str]) -> Content:
     rows, columns = places.astype(np.intp).T - 1
     X = sparse.csr_array((weights, (rows, columns)), shape=shape)
     if repeated := len(value) - X.nnz:
-        raise mismatch(file, f"{repeated} words occur more than once in a document")
+        raise mismatch(file, f"{repeated} words are repeated within a document")
     return X, _class_names(file, codes, spec["label_base"], classes)
 
 
@@ -220,10 +220,10 @@ def _load_variables(file: Path, *names: str) -> list[Any]:
         content = loadmat(file, variable_names=names, appendmat=False)
         present = [name for name, *_ in whosmat(file, appendmat=False)]
     except NotImplementedError as error:
-        message = f"{file}: a MATLAB 7.3 (HDF5) file; only older versions are read. In"
+        message = f"{file}: a MATLAB 7.3 (HDF5) file; only older formats are read. In"
         raise DataError(f"{message} MATLAB, save its variables with '-v7'.") from error
     except (OSError, ValueError, TypeError, LookupError, *damage) as error:
-        fault = f"not a MATLAB file, or a damaged one ({error})"
+        fault = f"damaged, or not a MATLAB file ({error})"
         raise mismatch(file, fault) from error
     if missing := [name for name in names if name not in content]:
         listed = ", ".join(present) or "none"

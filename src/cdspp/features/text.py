@@ -85,8 +85,8 @@ class Text(FileExtractor):
         try:
             X: Any = sparse.csr_array(vectorizer.fit_transform(texts))
         except ValueError as error:
-            message = f"{len(files)} documents leave no term ({error})"
-            raise DataError(f"{message}; lower min_df or raise max_df.") from error
+            message = f"{len(files)} documents yield no term ({error})"
+            raise DataError(f"{message}. Lower min_df or raise max_df.") from error
         X.sort_indices()
         if n_empty := int((np.diff(X.indptr) == 0).sum()):
             empty = "%d of %d documents have no term: their rows are zero"
@@ -100,4 +100,4 @@ class Text(FileExtractor):
             return path.read_text(encoding=self.encoding)
         except (OSError, UnicodeError) as error:
             message = f"{path}: cannot be read as {self.encoding} ({error})."
-            raise DataError(f"{message} Convert the file or set encoding.") from error
+            raise DataError(f"{message} Convert the file, or set encoding.") from error

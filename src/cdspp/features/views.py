@@ -53,8 +53,8 @@ class Pca(ViewExtractor):
         """Return the coordinates, float32, and the share of the variance they hold."""
         n = self.n_components
         if n is not None and n > min(X.shape):
-            message = f"extractor pca: n_components {n} is more than features of shape"
-            raise DataError(f"{message} {X.shape} can have.")
+            message = f"extractor pca: features of shape {X.shape} have fewer than"
+            raise DataError(f"{message} n_components {n}. Lower it.")
         fitted = principal_components(X, n, self.energy, center=self.center)
         record = {"energy": fitted.energy, "components": len(fitted.components)}
         return fitted.transform(X).astype(np.float32), record

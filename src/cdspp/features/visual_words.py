@@ -91,7 +91,7 @@ class VisualWords(WordExtractor):
         if codebook.shape != (self.n_words, DESCRIPTOR_LENGTH):
             expected = f"({self.n_words}, {DESCRIPTOR_LENGTH})"
             fault = f"the codebook has shape {codebook.shape}, expected {expected}"
-            raise DataError(f"{fault}. Build it with the same n_words.")
+            raise DataError(f"{fault}. Rebuild it with the same n_words.")
         words = codebook.astype(np.float64)
         half_norms = (words**2).sum(axis=1) / 2
         counts = np.zeros((len(files), self.n_words), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""All methods: built-in, external, and passed as objects; importing this loads none."""
+"""Lookup of methods: built-in, external, or passed as objects; imports none itself."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def method_class(name: str) -> type[HeterogeneousClassifier]:
 
 
 def needs(name: str) -> tuple[str, ...]:
-    """Return the needs of a fit of the method `name`: labels, bridges, packages."""
+    """Return what a fit of the method `name` needs: labels, bridges, packages."""
     cls = method_class(name)
     found = ["labels" if cls.uses_source else "target labels"]
     if cls.needs_bridge:
@@ -100,7 +100,7 @@ def method_module(name: str) -> str:
 
 
 def external_identity(name: str) -> str:
-    """Return the identity of an external method's class; empty for built-in methods."""
+    """Return text that identifies an external method's class; empty if built-in."""
     fields = _external().get(name, {})
     return "".join(str(fields.get(k, "")) for k in ("place", "kind", "preprocessing"))
 

@@ -95,25 +95,26 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     """Base class of all methods: validation, label codes, transduction, prediction.
 
     A subclass has an `identifier`, a `display_name`, `_fit_problem` and
-    `_predict_codes`, and only sees class codes. Unless its page says so, neither the
-    order of the rows nor the names of the classes change its labels.
+    `_predict_codes`, and only sees class codes. Unless its page says otherwise, its
+    labels depend neither on the order of the rows nor on the names of the classes.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Classes of the labelled target rows and the source, sorted.
     transduction_ : ndarray of shape (n_target,)
-        Labels of all target rows given to `fit`, the given ones among them.
+        Labels of all target rows of the fit, given and predicted.
     history_ : list of Iteration
-        One entry for each iteration, the last being the result; one without iterations.
+        One entry per iteration, of which the last is the result; a single one if the
+        method does not iterate.
     n_iter_, n_features_in_ : int
         Number of iterations; number of target features.
     collapsed_ : str
-        Why the fit is of no use, else empty: "diverged" (the objective has no minimum),
-        "no pseudo-label" (a self-training adopts none), "one class" (the method
+        Why the fit is useless; empty if it is not: "diverged" (the objective has no
+        minimum), "no pseudo-label" (self-training adopts none), "one class" (the method
         predicts one class for nearly all unlabelled rows) or "parallel rows" (the rows
         of a domain have nearly one direction, and the method does not centre them).
-        `fit` raises a `cdspp.core.errors.CollapseWarning`.
+        `fit` then issues a `cdspp.core.errors.CollapseWarning`.
     """
 
     identifier: ClassVar[str]
@@ -123,14 +124,14 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     needs_torch: ClassVar[bool] = False
     needs_pot: ClassVar[bool] = False
     uses_source: ClassVar[bool] = True
-    in_compare: ClassVar[bool] = True  # `compare` may try it by default
+    in_compare: ClassVar[bool] = True  # whether `compare` may try it by default
     without_source_of: ClassVar[str] = ""
-    option_notes: ClassVar[Mapping[str, str]] = {}  # of a curve over an option
-    centres_rows: ClassVar[bool] = False  # before comparing their directions
+    option_notes: ClassVar[Mapping[str, str]] = {}  # on the curve of an option
+    centres_rows: ClassVar[bool] = False  # before it compares their directions
     accepts_sparse: ClassVar[bool] = False  # rows in SciPy's sparse formats, as CSR
     reads_files: ClassVar[bool] = False  # rows of files by chunks, never all in memory
     several_sources: ClassVar[bool] = False  # accepts a list as `source`
-    bridges: ClassVar[frozenset[str]] = frozenset()  # kinds that it uses
+    bridges: ClassVar[frozenset[str]] = frozenset()  # the kinds that it can use
     needs_bridge: ClassVar[bool] = False
 
     _parameter_constraints: ClassVar[Mapping[str, list[Any]]] = {}
@@ -143,7 +144,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     n_iter_: int
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """List the choices of an option in order, as sets have none from run to run."""
+        """Sort the choices of options: the order of a set differs from run to run."""
         super().__init_subclass__(**options)
         for constraint in chain(*cls._parameter_constraints.values()):
             if isinstance(constraint, StrOptions):
@@ -156,7 +157,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
 
     @abstractmethod
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
-        """Fit on class codes; return the iterations, or none: one then predicts."""
+        """Fit on class codes; return the iterations, or none to predict just once."""
 
     @abstractmethod
     def _predict_codes(self, X: Float) -> tuple[Int, Float | None]:
@@ -168,16 +169,16 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_target, n_features)
-            Target rows. Methods with `reads_files` leave a memory map of NumPy or a
-            `cdspp.ParquetRows` in its file, also where the source is one.
+            Target rows. Methods with `reads_files` read a NumPy memory map or a
+            `cdspp.ParquetRows` in chunks; the same holds for the source.
         y : array-like of shape (n_target,)
             Their labels. None, NaN, pandas' NA, blank text and -1 mark unlabelled rows;
-            an array of text and -1 needs the type object.
+            an array that mixes text with -1 must have the type object.
         source : SourceDomain or list of SourceDomain, default=None
-            Labelled source rows. Without it the labelled target rows serve as source.
+            Labelled source rows; by default, the labelled target rows serve as source.
             Methods with `several_sources` take a list of sources of any widths, and
             methods without a source ignore it; `cdspp.SourceVote` fits any other method
-            once for each source and lets the fits vote.
+            once per source and lets the fits vote.
 
         Returns
         -------
@@ -188,7 +189,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         ------
         ValueError
             A parameter is out of range; X, y or the source is malformed, not finite or
-            inconsistent; no target row is labelled; no class is in both domains.
+            inconsistent; no target row is labelled; the domains share no class.
         """
         self._validate_params()
         original, (X, y_target, labelled) = X, self._validate_target(X, y)
@@ -229,7 +230,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             warnings.warn(sentence, CollapseWarning, stacklevel=2)
         return self
 
-    # A method may first check for its own signs of a degenerate fit.
+    # A subclass may first check for its own signs of a degenerate fit.
     _find_collapse: Callable[..., Collapse] = staticmethod(find_collapse)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -250,19 +251,19 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[codes])
 
     def score(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> float:
-        """Return the accuracy on the labelled rows: see `cdspp.labelled_accuracy`."""
+        """Return the accuracy on the labelled rows, as `cdspp.labelled_accuracy`."""
         return labelled_accuracy(self, X, y, sample_weight)
 
     def _read_rows(
         self, X: Any, what: str = "X", *, of_source: bool = False, reset: bool = False
     ) -> Any:
-        """Return validated rows, or rows left in their file, checked while reading."""
+        """Return validated rows; rows that stay in a file are checked on reading."""
         if hasattr(X, "obs") and hasattr(X, "X"):
             raise TypeError(
                 f"{what} is an {type(X).__name__} object, expected rows of numbers. "
                 "Pass its to_df(), or its X, and labels such as obs['kind']."
             )
-        # An array is in memory.
+        # Arrays are already in memory.
         if type(X) is not np.ndarray and (rows := in_file(X)) is not None:
             if self.reads_files:
                 if not of_source:
@@ -270,7 +271,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
                         self, rows, reset=reset, skip_check_array=True
                     )
                 return rows
-            # As float64, and once more as labelled and unlabelled rows.
+            # Two copies: the rows as float64, and split by whether they are labelled.
             require_memory(
                 2 * rows.shape[0] * rows.shape[1],
                 f"{type(self).__name__} holds its rows in memory as float64: {what} of "
@@ -329,7 +330,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
             )
         check_classes(labels)
         if self.transductive and labelled.all():
-            text = f"{name} labels the rows it is fitted on, and every row has a label."
+            text = f"{name} labels only rows of the fit, and all of them have a label."
             warnings.warn(text, LabelWarning, stacklevel=3)
         return rows, labels, labelled
 
@@ -344,7 +345,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         if len(sources) > 1 and self.uses_source and not self.several_sources:
             raise ValueError(
                 f"{name} takes one source, got {len(sources)}. SourceVote({name}()) "
-                "fits it once for each of them and lets the fits vote."
+                "fits it once per source and lets the fits vote."
             )
         return sources
 
@@ -363,8 +364,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         validation.check_consistent_length(X_source, labelled)
         if not labelled.all():
             raise ValueError(
-                f"source.y must label every source row, got {np.sum(~labelled)} "
-                "without a label. Leave unlabelled source rows out."
+                f"source.y must label every source row, but {np.sum(~labelled)} have "
+                "none. Leave unlabelled source rows out."
             )
         check_classes(y_source, "source.y")
         return X_source, y_source
@@ -413,7 +414,7 @@ class ConfidentClassifier(HeterogeneousClassifier):
 
 
 class TransductiveClassifier(HeterogeneousClassifier):
-    """A method that labels only the rows of the fit, recognised by exact values."""
+    """A method that labels only the rows of its fit, which it knows by exact values."""
 
     transductive = True
 
@@ -428,7 +429,7 @@ class TransductiveClassifier(HeterogeneousClassifier):
         codes = [self._codes.get(key) for key in row_keys(X)]
         if unknown := sum(code is None for code in codes):
             raise ValueError(
-                f"{type(self).__name__} is transductive and {unknown} of {len(X)} rows "
-                "were not given to fit. Fit again with these rows as unlabelled ones."
+                f"{type(self).__name__} is transductive, and its fit did not have "
+                f"{unknown} of {len(X)} rows. Fit again with them as unlabelled rows."
             )
         return np.array(codes, dtype=np.intp), None

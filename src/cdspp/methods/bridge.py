@@ -1,4 +1,4 @@
-"""Bridges between two domains: columns with one meaning, objects described in both."""
+"""Bridges between two domains: columns with the same meaning, objects in both."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cdspp.core.wording import counted
 SAME_NAMES = "same-names"
 SHARED, PAIRS = "shared_columns", "paired_rows"  # as in `bridges` of a method
 SIDES = "source", "target"
-# Spreads of one quantity in one unit rarely differ by more; cm and mm do.
+# Spreads of a quantity in the same unit rarely differ by more, but cm and mm do.
 SPREADS_APART = 5.0
 FEWEST_ROWS = 10
 
@@ -31,13 +31,13 @@ Places = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Bridge:
-    """Positions of the shared columns and paired rows of a problem, validated."""
+    """The validated bridge of a problem: positions of shared columns, paired rows."""
 
     source: Places
     target: Places
     pairs_source: Any = None  # dense or CSR
     pairs_target: Any = None
-    one_domain: bool = False  # the target is its own source
+    one_domain: bool = False  # whether the target serves as its own source
 
     @property
     def n_pairs(self) -> int:
@@ -45,7 +45,7 @@ class Bridge:
         return 0 if self.pairs_source is None else int(self.pairs_source.shape[0])
 
     def map_rows(self, source: Any, target: Any) -> Bridge:
-        """Return the bridge with its paired rows mapped like those of the domains."""
+        """Return the bridge with paired rows mapped like the rows of their domains."""
         if not self.n_pairs:
             return self
         return replace(
@@ -56,13 +56,13 @@ class Bridge:
 
 
 def check_bridge(shared_columns: Any, paired_rows: Any) -> None:
-    """Check the parts of a bridge as far as possible without a target."""
+    """Raise ValueError if a bridge is malformed, as far as a source alone can show."""
     if shared_columns is not None and (sides := _sides(shared_columns)):
         for side, columns in zip(SIDES, sides, strict=True):
             if twice := [column for column, n in Counter(columns).items() if n > 1]:
                 raise ValueError(
                     f"shared_columns: the {side} column {twice[0]!r} is given twice. "
-                    "Pair each column with one other at most."
+                    "Pair each column at most once."
                 )
     if paired_rows is None:
         return
@@ -75,16 +75,16 @@ def check_bridge(shared_columns: Any, paired_rows: Any) -> None:
     n_source, n_target = numbers
     if n_source != n_target:
         raise ValueError(
-            f"paired_rows: {counted(n_source, 'row')} of the source and {n_target} of "
-            "the target. Row k of both has to describe the same object."
+            f"paired_rows: {counted(n_source, 'row')} of the source, but {n_target} of "
+            "the target. Row k of both must describe the same object."
         )
 
 
 def missing_bridge(model: Any, kind: str, example: str, option: str) -> ValueError:
     """Return the error for a model whose source has no bridge of this kind."""
     return ValueError(
-        f"{type(model).__name__} needs {kind}: SourceDomain(X, y, {example}), or "
-        f"{option} of the commands."
+        f"{type(model).__name__} needs {kind}: pass SourceDomain(X, y, {example}), or "
+        f"give a command the option {option}."
     )
 
 
@@ -96,8 +96,8 @@ def read_bridge(
 ) -> Bridge:
     """Return the bridge of a source domain to the target.
 
-    `domains` are the validated rows of source and target, and `originals` the same rows
-    as passed, whose columns may have names; `check_rows` validates paired rows.
+    `domains` are the validated rows of source and target, `originals` the rows as
+    passed, whose columns may have names; `check_rows` validates paired rows.
     """
     places = _shared_places(source.shared_columns, domains, originals)
     if text := spread_text(domains, places, [*map(column_names, originals)]):
@@ -111,22 +111,22 @@ def read_bridge(
         names, own = column_names(frame), column_names(rows)
         if names is not None and own is not None and names != own:
             raise ValueError(
-                f"paired_rows: the columns of the {side}'s pairs are not those of its "
-                "rows. Give the same columns in the same order."
+                f"paired_rows: the {side} side has other columns than the rows of the "
+                f"{side}. Give the same columns in the same order."
             )
         checked = check_rows(rows, input_name=f"paired_rows of the {side}")
         if checked.shape[1] != X.shape[1]:
             raise ValueError(
-                f"paired_rows: {counted(checked.shape[1], 'column')} on the side of "
-                f"the {side}, whose rows have {X.shape[1]}."
+                f"paired_rows: the {side} side has "
+                f"{counted(checked.shape[1], 'column')}, expected {X.shape[1]}."
             )
         parts.append(checked)
         apart &= _distinct_pairs(side, checked, X)
     if not apart.any():
         raise ValueError(
-            f"paired_rows: all of {counted(n_pairs, 'pair')} have the values of a row "
-            "of the source or of the target, but paired objects may take part in "
-            "nothing else. Take these rows out of both domains, or give other pairs."
+            f"paired_rows: all of {counted(n_pairs, 'pair')} equal a row of the source "
+            "or of the target, but paired objects must not be in either domain. Remove "
+            "these rows from both domains, or give other pairs."
         )
     return Bridge(*places, *(part[apart] for part in parts))
 
@@ -162,7 +162,7 @@ def _shared_places(
         if names[0] is None or names[1] is None:
             raise ValueError(
                 f"shared_columns={SAME_NAMES!r} needs data frames on both sides, whose "
-                "columns have names. Give the numbers of the columns, in pairs."
+                "columns have names. Give pairs of column numbers instead."
             )
         theirs = set(names[1])
         in_both = [name for name in names[0] if name in theirs]
@@ -190,9 +190,9 @@ def _places(
                 return int(column)
             fault = f"no column {column}, its columns are 0 to {width - 1}."
         elif names is None:
-            fault = f"columns without names. Give the number in place of {column!r}."
+            fault = f"no column names. Give a number instead of {column!r}."
         elif str(column) in repeated:
-            fault = f"two columns {column!r}."
+            fault = f"two columns {column!r}. Give a number instead."
         elif str(column) in by_name:
             return by_name[str(column)]
         else:
@@ -216,9 +216,9 @@ def _distinct_pairs(side: str, pairs: Any, X: Any) -> NDArray[np.bool_]:
     if not distinct.all():
         matching = f"{np.sum(~distinct)} of {counted(len(distinct), 'pair')}"
         warnings.warn(
-            f"paired_rows: {matching} have the values of a row of the {side}, pair "
-            f"{np.argmin(distinct)} first, and are left out: paired objects may take "
-            "part in nothing else.",
+            f"paired_rows: {matching} equal a row of the {side} (first: pair "
+            f"{np.argmin(distinct)}) and are ignored: paired objects must not be in "
+            "either domain.",
             BridgeWarning,
             stacklevel=5,
         )
@@ -243,7 +243,7 @@ def spread_text(
     places: tuple[Places, Places],
     names: Sequence[Sequence[str] | None],
 ) -> str:
-    """Name shared columns with probably different units, with numbers of both."""
+    """Return a note on shared columns with probably different units; else empty."""
     few = min(X.shape[0] for X in domains) < FEWEST_ROWS
     if few or not len(places[0]) or any(isinstance(X, FileRows) for X in domains):
         return ""
@@ -265,15 +265,15 @@ def spread_text(
     shown = "; ".join(f"{described(0, k)}, {described(1, k)}" for k in apart[:3])
     return (
         f"{len(apart)} of {counted(len(low), 'shared column')} differ in spread by "
-        f"more than a factor of {SPREADS_APART:.0f} ({shown}). Equal names do not make "
-        "equal units: convert them, standardise each domain by its own rows, or do not "
+        f"more than a factor of {SPREADS_APART:.0f} ({shown}). Equal names need not "
+        "mean equal units: convert them, standardise each domain by itself, or do not "
         "share them"
     )
 
 
 def _spread(X: Any) -> np.ndarray:
-    """Return the spread of each column; of sparse rows, of stored values about zero."""
-    with np.errstate(over="ignore", invalid="ignore"):  # infinite, then, or unknown
+    """Return the spread of each column, for sparse rows that of values about zero."""
+    with np.errstate(over="ignore", invalid="ignore"):  # may be infinite or NaN
         if not issparse(X):
             return np.asarray(X.std(axis=0))
         stored = np.maximum(np.diff(X.tocsc().indptr), 1)

@@ -1,4 +1,4 @@
-"""The size of a problem, the expected cost of a fit, and the warning of a large one."""
+"""The size of a problem, the expected cost of a fit, and warnings of large costs."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from cdspp.methods.problem import Problem
 
 LONG_SECONDS = 30.0
-ALWAYS_FREE = 64.0  # megabytes: fewer than importing this package takes
+ALWAYS_FREE = 64.0  # megabytes, less than importing this package takes
 MIB = 2.0**20
 # Resident memory of a job that has imported the library, and with torch.
 START_UP_MB, TORCH_MB = 250.0, 350.0
-# Sparse rows of a study with more values stay sparse, where the method takes them; its
-# other ones are made dense, but for a bridge.
+# Largest number of values of sparse rows that a study makes dense, except for a bridge;
+# larger rows stay sparse if the method accepts them.
 MAX_DENSE = 2**27
 # The rows as read (float32), as float64, their subsets and a normalised copy.
 COPIES = 4
@@ -66,9 +66,9 @@ def fit_cost(
 ) -> Cost:
     """Estimate the cost of one fit of a method, within a factor of about two.
 
-    The `cost` of its class gives what it adds to the data itself. Of the `options`
-    those that `cost` takes count, and `max_iter`, which multiplies the seconds;
-    `with_data` counts the memory of the imported library and of the data, too.
+    The `cost` of its class estimates what a fit adds to the data. The estimate uses
+    `max_iter`, which multiplies the seconds, and the `options` that `cost` takes;
+    `with_data` adds the memory of the imported library and of the data.
     """
     accepted = defaults_of(method.cost)
     chosen = {name: value for name, value in options.items() if name in accepted}
@@ -85,7 +85,7 @@ def fit_cost(
 
 
 def warn_of_cost(model: Any, problem: Problem) -> None:
-    """Warn where a fit is expected to take long, or more memory than is free."""
+    """Warn if a fit is expected to take long, or more memory than is free."""
     sources = [X for X, _ in problem.sources]
     rows: list[Any] = [*sources, problem.X_labelled, problem.X_unlabelled]
     n_unlabelled, d_target = problem.X_unlabelled.shape
@@ -104,13 +104,13 @@ def warn_of_cost(model: Any, problem: Problem) -> None:
     )
     options, texts = model.get_params(deep=False), []
     cost = fit_cost(type(model), size, options, with_data=False)
-    # Methods that read files by chunks refuse them by themselves.
+    # Methods that read files in chunks check their memory themselves.
     in_files = any(isinstance(X, FileRows) for X in rows)
     if cost.megabytes > ALWAYS_FREE and not in_files:
         free = available_megabytes()
         if free is not None and cost.megabytes > free:
             needed = f"need about {memory_text(cost.megabytes)} of memory"
-            texts.append(f"{needed}, of which {memory_text(free)} are free")
+            texts.append(f"{needed}, but only {memory_text(free)} are free")
     if cost.seconds >= LONG_SECONDS:
         texts.append(f"take about {duration(cost.seconds)} on one core")
     for text in texts:

@@ -1,4 +1,4 @@
-"""DAMA, manifold alignment with labels: supervised and in two ways semi-supervised."""
+"""DAMA, manifold alignment with labels: supervised and semi-supervised forms."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from cdspp.methods.shared.common_subspace import (
 )
 from cdspp.methods.shared.graphs import heat_kernel_graph, laplacian
 
-# Below this ratio of labelled rows to coordinates the rows make the smaller problem.
+# Below this ratio of labelled rows to coordinates, solving for rows is cheaper.
 FEW_ROWS = 0.75
 
 
@@ -33,19 +33,19 @@ class DAMASup(SubspaceRecogniser):
     r"""Supervised domain adaptation by manifold alignment (DAMA_sup).
 
     Finds projections of both domains in which rows of one class lie close together and
-    rows of different classes far apart, whatever their domain, and neighbours within a
-    domain stay neighbours:
+    rows of different classes far apart, whatever their domain, and neighbours in a
+    domain remain neighbours:
 
     .. math::
 
         \max_P \operatorname{tr} \bigl(P^T Z^T L_d Z P\bigr) \quad \text{s.t.} \quad
         P^T \bigl(Z^T (\mu L_g + L_s) Z + \alpha I\bigr) P = I
 
-    where Z holds the rows of both domains in two diagonal blocks, P stacks both
-    projections, and `L_d`, `L_s` and `L_g` are the Laplacians of the pairs of different
-    class, of the pairs of equal class and of a neighbour graph in each domain. Rows are
-    scaled to unit length first. Unlabelled rows are ignored; in `DAMA` they take part
-    in the neighbour graph, in `DAMAPlus` with pseudo-labels.
+    where Z has the rows of both domains in two diagonal blocks, P stacks both
+    projections, and `L_d`, `L_s` and `L_g` are the Laplacians of pairs of different
+    classes, of pairs of the same class, and of a neighbour graph per domain. Rows are
+    scaled to unit length first. Unlabelled rows are ignored; `DAMA` uses them in the
+    neighbour graph, `DAMAPlus` with pseudo-labels.
 
     Parameters
     ----------
@@ -54,13 +54,13 @@ class DAMASup(SubspaceRecogniser):
     mu : float, default=0.1
         Weight of the neighbour graphs.
     n_components : int, default=None
-        Dimension of the subspace; the number of classes by default, and never more than
-        the eigenproblem has directions.
+        Dimension of the subspace; by default the number of classes, and at most the
+        number of directions of the eigenproblem.
     n_neighbors : int, default=5
         Neighbours of a row in the graph of its domain.
     eigenvector_scaling : {"metric", "unit"}, default="metric"
-        Scale directions by the constraint, as above, or to unit length. It matters,
-        since projected rows are normalised afterwards.
+        Scaling of the directions: by the constraint, or to unit length. It matters
+        because projected rows are normalised afterwards.
 
     Attributes
     ----------
@@ -76,11 +76,11 @@ class DAMASup(SubspaceRecogniser):
     regulariser and the nearest normalised class mean of centred rows of unit length,
     and set ``mu = 0.1``; `alpha` and the dimension are those of their own method. The
     width of the graph's kernel, which they estimate on at most 3000 random rows, is
-    here the mean of all distances, so that nothing is random. A class of one domain
-    only has a mean in the subspace and may be predicted, though nothing ties it to the
-    other domain; large classes weigh more in the projection, none in the labels. Two
-    halves of a source, given as two sources, have projections of their own, which
-    changes 2 % of the labels of the embedded digits.
+    here the mean of all distances, so that nothing is random. A class in only one
+    domain has a mean in the subspace and may be predicted, though nothing ties it to
+    the other domain. Large classes have more weight in the projection, but not in the
+    labels. Two halves of a source, given as two sources, have separate projections,
+    which changes 2 % of the labels of the embedded digits.
 
     References
     ----------
@@ -107,7 +107,7 @@ class DAMASup(SubspaceRecogniser):
     display_name = "DAMA_sup"
     supervised = True
     several_sources = True
-    # For the cost of an iteration: the unlabelled rows in use, and as labelled ones.
+    # For the cost: shares of unlabelled rows in use, and of those used as labelled.
     _shares: ClassVar[tuple[tuple[float, float], ...]] = ((0.0, 0.0),)
 
     _parameter_constraints = SubspaceRecogniser._parameter_constraints | {
@@ -167,16 +167,16 @@ class DAMASup(SubspaceRecogniser):
 class DAMA(DAMASup):
     """Semi-supervised manifold alignment (DAMA).
 
-    As `DAMASup`, with the unlabelled rows in the neighbour graph of the target; the
-    classifier rests on labelled rows only. Parameters, attributes, reference and
-    example are those of `DAMASup`.
+    Like `DAMASup`, with the unlabelled rows in the neighbour graph of the target; the
+    classifier only uses labelled rows. Parameters, attributes, reference and example
+    are those of `DAMASup`.
 
     Notes
     -----
-    With n target rows in all, labelled or not, O(n^2 d) for the graph and O(n d^2) for
-    its quadratic form. The eigenproblem has the size of the labelled rows of both
-    domains, where these are few. A class of one domain only is treated as in `DAMASup`;
-    two halves of a source change 0.8 % of the labels of the embedded digits.
+    Cost O(n^2 d) for the graph and O(n d^2) for its quadratic form, with n target rows,
+    labelled or not. If labelled rows are few, the eigenproblem has the size of their
+    number in both domains. A class in only one domain is treated as in `DAMASup`; two
+    halves of a source change 0.8 % of the labels of the embedded digits.
     """
 
     identifier = "dama"
@@ -188,8 +188,9 @@ class DAMA(DAMASup):
 class DAMAPlus(DAMASup):
     """Manifold alignment with selective pseudo-labelling (DAMA+).
 
-    `DAMASup` in the iterations of `CDSPP`; by Wang and Breckon, 2022: see `CDSPPSup`.
-    Attributes and example are those of `DAMASup`; `history_` has an entry for each fit.
+    Applies `DAMASup` in the iterations of `CDSPP` (Wang and Breckon, 2022, see
+    `CDSPPSup`). Attributes and example are those of `DAMASup`; `history_` has an entry
+    per fit.
 
     Parameters
     ----------
@@ -200,9 +201,9 @@ class DAMAPlus(DAMASup):
 
     Notes
     -----
-    The neighbour graph of an iteration covers the labelled rows and those
-    pseudo-labelled in it. What rests on the source alone is computed once. A class of
-    one domain only is treated as in `DAMASup`; two halves of a source change 4 % of the
+    The neighbour graph of an iteration covers the labelled rows and those with a
+    pseudo-label in it. What only depends on the source is computed once. A class in
+    only one domain is treated as in `DAMASup`; two halves of a source change 4 % of the
     labels of the embedded digits.
     """
 
@@ -244,7 +245,7 @@ class DAMAPlus(DAMASup):
 
 @dataclass(frozen=True, eq=False)
 class Domain:
-    """Rows (n, d) of one domain; with code -1 they are only in the neighbour graph."""
+    """Rows (n, d) of one domain; those of code -1 are only in the neighbour graph."""
 
     X: Float
     codes: Int
@@ -257,11 +258,11 @@ class Domain:
 
     @cached_property
     def _rotation(self) -> tuple[Float, tuple[Float, Float] | None]:
-        """Return rows of at most n coordinates and the reflections that lead there."""
+        """Return rows in at most n coordinates, and the reflections used for it."""
         n, d = self.X.shape
         if n >= d:
             return self.X, None
-        # Few columns are ever expanded: the basis itself would double the cost.
+        # Only few columns are expanded, and the basis itself would double the cost.
         reflections, R = linalg.qr(self.X.T, mode="raw", check_finite=False)
         return np.ascontiguousarray(R.T), reflections
 
@@ -315,15 +316,15 @@ def align(
     with the names and options of `DAMASup`, the target being the last domain. Returns
     the projection of each domain's features, and the eigenvalues, descending.
 
-    The regulariser is isotropic, so that a direction with a positive eigenvalue lies in
-    the space of the rows: the size r of the problem is the sum of ``min(n, d)`` over
-    the domains. Of few labelled rows m it is solved in their space, where m^3 takes the
-    place of most of r^3.
+    The regulariser is isotropic, so a direction with a positive eigenvalue lies in the
+    span of the rows, and the size r of the problem is the sum of ``min(n, d)`` over the
+    domains. With few labelled rows m, it is solved in their span, where m^3 replaces
+    most of r^3.
     """
     sizes = counts(np.concatenate([domain.known for domain in domains]), n_classes)
     by_domain = [class_sums(d.rows[d.labelled], d.known, n_classes) for d in domains]
-    sums = np.hstack(by_domain).T  # in place of every class matrix of size n x n
-    # The Laplacian of the pairs of equal class is ``diag(size of the class) - Y Y^T``.
+    sums = np.hstack(by_domain).T  # instead of any class matrix of size n x n
+    # The Laplacian of pairs of the same class is ``diag(class size) - Y Y^T``.
     blocks = (mu * each.geometry + each.scatter(sizes[each.known]) for each in domains)
     similar = np.asfortranarray(linalg.block_diag(*blocks))
     similar = linalg.blas.dsyrk(-1.0, sums, beta=1.0, c=similar, overwrite_c=1)
@@ -332,7 +333,7 @@ def align(
     if n_components is not None and n_components > size:
         warnings.warn(
             f"n_components={n_components}, but the eigenproblem has {size} directions "
-            f"(no more than rows or features). Using {size}.",
+            f"(limited by rows and features). Using {size}.",
             stacklevel=2,
         )
     kept = min(n_components or n_classes, size)
@@ -357,7 +358,7 @@ def _solve_by_coordinates(
     domains: Sequence[Domain], sizes: Float, sums: Float, similar: Float, kept: int
 ) -> tuple[Float, Float]:
     """Return the largest eigenvalues, ascending, and their vectors."""
-    # The Laplacian of pairs of different class is ``diag(all others) - 1 1^T + Y Y^T``.
+    # That of pairs of different classes is ``diag(n of others) - 1 1^T + Y Y^T``.
     blocks = (each.scatter(sizes.sum() - sizes[each.known]) for each in domains)
     different = np.asfortranarray(linalg.block_diag(*blocks))
     different = linalg.blas.dsyrk(1.0, sums, beta=1.0, c=different, overwrite_c=1)
@@ -379,10 +380,11 @@ def _solve_by_rows(
 ) -> tuple[Float, Float]:
     """Return the same from an eigenproblem of the size of the labelled rows.
 
-    With ``F^T F`` the matrix on the left and ``U^T U`` that on the right it is that of
-    ``V^T V``, ``V = U^{-T} F^T``, whose vectors w give ``U^{-1} V w``. The root of the
-    Laplacian on the left scales a row less the mean of its class by the root of the
-    number of all others, and that mean less the mean of all by the root of n.
+    Let ``F^T F`` be the left matrix and ``U^T U`` the right one. The eigenproblem is
+    that of ``V^T V`` with ``V = U^{-T} F^T``, whose eigenvectors w give ``U^{-1} V w``.
+    The root of the left Laplacian scales the difference of a row and its class mean by
+    the root of the number of rows of other classes, and the difference of the class
+    mean and the overall mean by the root of n.
     """
     U = linalg.cholesky(similar, check_finite=False)
     total, by_class = sizes.sum(), sums.T
@@ -401,7 +403,7 @@ def _solve_by_rows(
         overwrite_a=True,
         check_finite=False,
     )
-    # Fewer directions separate classes than the caller wants.
+    # Fewer directions than requested separate classes.
     if values[0] <= n * np.spacing(values[-1]):
         return _solve_by_coordinates(domains, sizes, sums, similar, kept)
     P = linalg.solve_triangular(U, V @ (W / np.sqrt(values)), check_finite=False)

@@ -1,4 +1,4 @@
-"""Methods from outside: a class with `fit` and `predict`, run like any other method."""
+"""External methods: classes with `fit` and `predict`, run like built-in methods."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TARGET_KIND, PREDICTIONS = "target-only", "predictions"
 
 @dataclass(frozen=True)
 class ExternalMethod:
-    """A method from outside, as a study describes it."""
+    """An external method, as a study describes it."""
 
     place: str  #: ``module:Class``
     display_name: str = ""  #: In tables and figures, by default the class's.
@@ -36,12 +36,12 @@ class ExternalMethod:
 
 
 class ExternalClassifier(base.HeterogeneousClassifier):
-    """A class from outside as a method: it sees class codes, and -1 for no label.
+    """An external class as a method: it sees class codes, and -1 for no label.
 
-    ``fit(X, y, source=SourceDomain(...))`` gets the labelled target rows first;
-    `predict` labels the others, or `transduction_` of a class without it. One of the
-    kind target-only gets no source, and labelled rows only unless it is of
-    `sklearn.semi_supervised`.
+    ``fit(X, y, source=SourceDomain(...))`` receives the labelled target rows first.
+    `predict` labels the other rows, or `transduction_` if the class has no `predict`. A
+    class of the kind target-only receives no source, and unlabelled rows only if it is
+    from `sklearn.semi_supervised`.
     """
 
     wrapped_class: ClassVar[type]
@@ -72,8 +72,8 @@ class ExternalClassifier(base.HeterogeneousClassifier):
             return find_collapse(*signs, **more)
         return Collapse(
             "no pseudo-label",
-            f"adopts no pseudo-label for any of {(adopted == -1).sum()} unlabelled "
-            "rows, so that it is its estimator on the labelled rows. Lower threshold, "
+            f"adopts a pseudo-label for none of {(adopted == -1).sum()} unlabelled "
+            "rows, so it equals its estimator on the labelled rows. Lower threshold, "
             "scale the rows (preprocessing), or regularise its estimator less.",
         )
 
@@ -85,30 +85,30 @@ class ExternalClassifier(base.HeterogeneousClassifier):
         if not np.isin(codes, np.arange(n_classes)).all():
             raise ValueError(
                 f"{self.display_name} predicts {np.setdiff1d(codes, range(n_classes))}"
-                f", expected the labels that it was fitted on, 0 to {n_classes - 1}"
+                f", expected labels of its fit, 0 to {n_classes - 1}"
             )
         return codes.astype(np.intp)
 
 
 class ExternalTransduction(base.TransductiveClassifier, ExternalClassifier):
-    """A class from outside that labels the rows it is fitted on and no others."""
+    """An external class that labels only the rows of its fit."""
 
 
 class ExternalPredictions(base.TransductiveClassifier):
-    """Predictions of another program; the fit stage takes them from their file."""
+    """Predictions of another program, which the fit stage reads from their file."""
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
         raise MethodFailed(f"{self.display_name} has external predictions and no fit")
 
 
 def class_path(cls: type) -> str:
-    """Return module and name of a class, as `load_class` takes them."""
+    """Return the path ``module:name`` of a class, as `load_class` takes it."""
     return f"{cls.__module__}:{cls.__qualname__}"
 
 
 @cache
 def wrap_class(name: str, method: ExternalMethod) -> type[base.HeterogeneousClassifier]:
-    """Return a class from outside as a method with an identifier."""
+    """Return an external class as a method with an identifier."""
     if method.kind != PREDICTIONS:
         return _as_method(name, method, load_class(method.place), {})
     own = {
@@ -130,7 +130,7 @@ def _as_method(
     own["display_name"] = method.display_name or shown
     if issubclass(cls, base.HeterogeneousClassifier):
         if method.preprocessing:
-            text = "prepares its rows itself; remove preprocessing."
+            text = "the class prepares its rows itself; remove preprocessing."
             raise ConfigError(f"{method.place}: {text}")
         if chosen:
             init: Any = cls.__init__
@@ -140,7 +140,7 @@ def _as_method(
     _check_offers(method.place, cls, target_only)
     own["wrapped_class"], own["uses_source"] = cls, not target_only
     own["preprocessing"] = method.preprocessing
-    # These take -1 for a row without a label, where other classifiers see a class.
+    # These take -1 for an unlabelled row; to other classifiers, -1 is a class.
     takes_unlabelled = cls.__module__.startswith("sklearn.semi_supervised")
     own["supervised"] = target_only and not takes_unlabelled
     own["needs_torch"] = bool(getattr(cls, "needs_torch", False))
@@ -151,17 +151,17 @@ def _as_method(
 
 
 def _check_offers(place: str, cls: type, target_only: bool) -> None:
-    """Refuse a class without a `fit` that takes a source, if it is to have one."""
+    """Refuse a class whose `fit` takes no source, unless it is target-only."""
     fit = getattr(cls, "fit", None)
     if not callable(fit):
-        raise ConfigError(f"{place}: has no fit(X, y, *, source=).")
+        raise ConfigError(f"{place}: expected a class with fit(X, y, *, source=).")
     takes = inspect.signature(fit).parameters.values()
     named = {each.name for each in takes}
     open_ended = any(each.kind is each.VAR_KEYWORD for each in takes)
     if not target_only and "source" not in named and not open_ended:
         raise ConfigError(
             f"{place}: fit takes no source. Expected fit(X, y, *, source=), where "
-            "source has X and y; say `kind: target-only` of a classifier without one."
+            "source has X and y; for a classifier without one, set `kind: target-only`."
         )
 
 
@@ -170,7 +170,8 @@ def _constructor(
 ) -> Any:
     """Return an ``__init__`` with the options of `cls`, which calls `then` with them.
 
-    scikit-learn knows options by the signature: ``*args``, ``**kwargs`` are left out.
+    scikit-learn reads options from the signature, which therefore omits ``*args`` and
+    ``**kwargs``.
     """
     options = [
         each.replace(default=chosen.get(each.name, each.default))
@@ -206,8 +207,8 @@ def wrap_object(method: Any) -> tuple[str, type[base.HeterogeneousClassifier]]:
     if cls is not method:
         if not hasattr(method, "get_params"):
             raise ConfigError(
-                f"an instance of {path} has no get_params, so that it "
-                "cannot be fitted afresh. Pass the class, or derive it from "
+                f"an instance of {path} has no get_params, so it cannot be "
+                "cloned and fitted. Pass the class, or derive it from "
                 "scikit-learn's BaseEstimator."
             )
         usual, options = defaults_of(cls), method.get_params(deep=False)

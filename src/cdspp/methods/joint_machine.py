@@ -25,7 +25,7 @@ from cdspp.methods.shared.machines import LinearMachine, linear_svc, stacked
 
 @dataclass(eq=False, repr=False)
 class JointMachine(CommonSpaceMethod, base.ConfidentClassifier):
-    """Base of the methods that bring both domains into one space by a bridge.
+    """Base class of methods that map both domains into one space by a bridge.
 
     `_prepare_source` and `_prepare_target` return rows of unit length in that space.
     """
@@ -50,7 +50,7 @@ class JointMachine(CommonSpaceMethod, base.ConfidentClassifier):
 
     @abstractmethod
     def _build(self, problem: Problem, bridge: Bridge) -> None:
-        """Learn the joint space, of rows as they were given."""
+        """Learn the joint space from the rows as given."""
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:
         assert problem.bridge is not None
@@ -80,7 +80,7 @@ class JointMachine(CommonSpaceMethod, base.ConfidentClassifier):
 
 
 def _zeros(X: Any, width: int) -> Any:
-    """Return as many rows of zeros as `X` has, sparse ones where it is sparse."""
+    """Return as many rows of zeros as `X` has, sparse if `X` is sparse."""
     shape = (X.shape[0], width)
     return sparse.csr_array(shape) if issparse(X) else np.zeros(shape)
 
@@ -88,16 +88,17 @@ def _zeros(X: Any, width: int) -> Any:
 class SharedColumns(JointMachine):
     r"""Linear machine on the columns that both domains share (shared columns).
 
-    Source rows and labelled target rows, cut to their shared columns and scaled to unit
-    length, train one machine for each class against all others:
+    Trains one machine per class against all others, on the shared columns of source
+    rows and labelled target rows, scaled to unit length:
 
     .. math::
 
         \min_{w, b} \tfrac12 \lVert w \rVert^2 + \tfrac12 b^2
         + C \sum_i v_i \max\bigl(0, 1 - y_i (w^T x_i + b)\bigr)^2
 
-    with weight ``v_i = 1`` for a source row; the labelled target rows together weigh a
-    quarter of the source, or their number if that is more. Unlabelled rows are ignored.
+    with the weight ``v_i = 1`` of a source row. The total weight of labelled target
+    rows is a quarter of that of the source, or their number if that is larger.
+    Unlabelled rows are ignored.
 
     Parameters
     ----------
@@ -111,12 +112,12 @@ class SharedColumns(JointMachine):
 
     Notes
     -----
-    Cost O(nnz) a pass over the rows, of which the solver takes some ten: coordinate
-    descent by rows where they are fewer than the features, else Newton's method with a
-    trust region; sparse rows stay sparse. Without a source every column is shared. A
-    column counts as it is given: bring both domains to one unit, and scale shared
-    columns alike. A class of one domain only trains its machine there and may be
-    predicted; each row of a domain counts alike, so that large classes weigh more.
+    Cost O(nnz) per pass over the rows, with some ten passes: coordinate descent by rows
+    if there are fewer rows than features, else Newton's method with a trust region.
+    Sparse rows stay sparse. Without a source, every column is shared. Columns are used
+    as given, so convert both domains to the same units, and scale shared columns alike.
+    A class in only one domain trains its machine there and may be predicted. All rows
+    of a domain count equally, so large classes have more weight.
 
     References
     ----------
@@ -139,7 +140,7 @@ class SharedColumns(JointMachine):
     display_name = "shared columns"
     supervised = True
     bridges = frozenset({SHARED})
-    # Parts of joint rows: shared columns, once more in one domain, the target's others.
+    # Parts of joint rows: shared columns, copies in one domain, the target's own.
     _parts: ClassVar[tuple[str, ...]] = ("shared",)
 
     def _build(self, problem: Problem, bridge: Bridge) -> None:
@@ -169,17 +170,17 @@ class SharedColumns(JointMachine):
 class SharedColumnsPlus(SharedColumns):
     """Shared columns with the target's own, and selective pseudo-labels.
 
-    `SharedColumns` with two additions: the other columns of the target take part,
-    with zeros in the source; and the machine is fitted `max_iter` times. After
-    iteration k it takes the share ``k / max_iter`` of its predictions, the most
-    confident of each class, as labels. A class of one domain only: as `SharedColumns`.
+    `SharedColumns` with two additions: the machine also uses the other columns of the
+    target, which are zero in the source, and it is fitted `max_iter` times. After
+    iteration k, the share ``k / max_iter`` of its predictions, the most confident of
+    each class, become labels. A class in only one domain: as in `SharedColumns`.
 
     Parameters
     ----------
     C : float, default=1.0
-        As in `SharedColumns`, which has the attributes, too.
+        As in `SharedColumns`, which also lists the attributes.
     max_iter : int, default=5
-        Number of iterations. Another number is another fit: the shares depend on it.
+        Number of iterations, on which the shares depend.
 
     References
     ----------
@@ -201,11 +202,11 @@ class SharedColumnsPlus(SharedColumns):
 class EasyAdapt(SharedColumns):
     """Frustratingly easy domain adaptation on the shared columns (EasyAdapt).
 
-    As `SharedColumns`, with each shared column three times: for both domains, for the
-    source alone, for the target alone. A source row ``x`` becomes ``(x, x, 0, 0)``, a
-    target row with own columns ``z`` becomes ``(x, 0, x, z)``, so that a column may
-    have another meaning in either domain. Parameters and attributes are those of
-    `SharedColumns`, as is the treatment of a class of one domain only.
+    Like `SharedColumns`, with three copies of each shared column: for both domains, for
+    the source only, for the target only. A source row ``x`` becomes ``(x, x, 0, 0)``,
+    and a target row with own columns ``z`` becomes ``(x, 0, x, z)``, so that a column
+    may have a different meaning in each domain. Parameters, attributes and the
+    treatment of a class in only one domain are those of `SharedColumns`.
 
     References
     ----------
@@ -222,28 +223,28 @@ class EasyAdapt(SharedColumns):
 class EasyAdaptPlus(EasyAdapt):
     r"""EasyAdapt whose two hypotheses agree on unlabelled target rows (EasyAdapt++).
 
-    `EasyAdapt` learns a hypothesis for each domain. An unlabelled target row becomes
-    ``u = (0, x, -x, -z)``, where the machine has the difference of both, and counts
-    once with either sign. For each class this adds to the objective of `EasyAdapt`
+    `EasyAdapt` learns one hypothesis per domain. An unlabelled target row becomes ``u =
+    (0, x, -x, -z)``, so that the machine's value is the difference of both hypotheses,
+    and counts once with each sign. Per class, this adds to the objective of `EasyAdapt`
 
     .. math:: C \mu \sum_u \sum_{\pm} \max\bigl(0, 1 \mp w^T u\bigr)^2
 
-    which is ``2 C mu (w^T u)^2`` and a constant up to a difference of one.
+    which is ``2 C mu (w^T u)^2`` plus a constant, for differences of up to one.
 
     Parameters
     ----------
     C : float, default=1.0
-        As in `SharedColumns`, which has the attributes and an example, too.
+        As in `SharedColumns`, which also has the attributes and an example.
     unlabelled_weight : float, default=1.0
-        Weight ``mu`` of an unlabelled row with either sign; a source row has one.
+        Weight ``mu`` of an unlabelled row with each sign; a source row has weight 1.
 
     Notes
     -----
-    Cost as for `SharedColumns`, with twice the unlabelled rows. The mapping, and rows
-    that count as any other, are the paper's; the squared loss and `C` are those of
-    `EasyAdapt`, a machine for each class and own columns this package's. Neither code
-    of the authors nor their reviews were found: tests compare with a naive version. A
-    class of one domain only is treated as in `SharedColumns`.
+    Cost as for `SharedColumns`, with twice the unlabelled rows. The mapping, and equal
+    weights of all rows, are the paper's; the squared loss and `C` are those of
+    `EasyAdapt`; one machine per class, and own columns, are this package's. Neither the
+    authors' code nor their reviews were found, so tests compare with a naive version. A
+    class in only one domain is treated as in `SharedColumns`.
 
     References
     ----------
@@ -281,7 +282,7 @@ class EasyAdaptPlus(EasyAdapt):
         apart = row_normalise(
             stacked([_zeros(shared, k), shared, -shared, -own], columns=True)
         )
-        # The constant is a part of both hypotheses, and so of no difference.
+        # The constant is part of both hypotheses, so it cancels in their difference.
         constant = np.repeat([[1.0], [0.0]], [n, 2 * m], axis=0)
         rows = stacked([stacked([X, apart, apart]), constant], columns=True)
         every = np.append(weights, np.full(2 * m, self.unlabelled_weight))
@@ -294,15 +295,15 @@ class EasyAdaptPlus(EasyAdapt):
         return LinearMachine(W[:-1], W[-1], present, parts.n_classes)
 
 
-# Of the mean squared singular value of the paired source rows.
+# Penalties to try, relative to the mean squared singular value of paired source rows.
 PENALTIES = np.logspace(-3, 2, 11)
 
 
 def ridge_map(A: Float, B: Float) -> tuple[Float, float]:
     """Return the ridge regression of `B` on `A`, and its penalty.
 
-    Of `PENALTIES`, that with the least generalised cross-validation error
-    ``m rss / (m - df)^2``. One singular value decomposition serves all of them.
+    The penalty has the smallest generalised cross-validation error ``m rss / (m -
+    df)^2`` of `PENALTIES`. One singular value decomposition serves all of them.
     """
     U, values, Vt = linalg.svd(A, full_matrices=False, check_finite=False)
     squares, targets = values**2, U.T @ B
@@ -325,37 +326,37 @@ def ridge_map(A: Float, B: Float) -> tuple[Float, float]:
 class PairedMap(JointMachine):
     r"""Source rows mapped into the target's space by a ridge map of pairs (paired map).
 
-    A ridge regression, learnt from the paired rows only, predicts the target's
-    features from those of the source; all rows have unit length:
+    A ridge regression, learnt from the paired rows only, predicts the target's features
+    from those of the source. All rows are scaled to unit length:
 
     .. math::
 
         \min_W \sum_k \lVert W^T p^s_k - p^t_k \rVert^2 + \lambda \lVert W \rVert_F^2
 
-    Mapped source rows and labelled target rows then train the machine of
-    `SharedColumns`. No pair needs a label, and unlabelled target rows are ignored.
+    The machine of `SharedColumns` is then trained on mapped source rows and labelled
+    target rows. Pairs need no labels, and unlabelled target rows are ignored.
 
     Parameters
     ----------
     C : float, default=1.0
         Cost of a margin violation.
     n_components : int, default=100
-        Rows with more features are first reduced to this many uncentred principal
-        components, of the rows in use and the pairs of their domain.
+        Rows with more features are first reduced to this number of uncentred principal
+        components, fitted to the rows in use and the pairs of their domain.
 
     Attributes
     ----------
     map_ : ndarray
-        From components of the source to those of the target.
+        The map from components of the source to those of the target.
     penalty_ : float
-        Penalty of the ridge regression, by generalised cross-validation: of 1e-3 to 1e2
-        times the mean squared singular value of the paired source rows.
+        Penalty of the ridge regression, selected by generalised cross-validation from
+        1e-3 to 1e2 times the mean squared singular value of the paired source rows.
 
     Notes
     -----
     Cost O(nnz k) for k components of sparse rows, which are never made dense, and
-    O(m k^2) for m pairs. Without a source the map is the identity. A class of one
-    domain only is treated as in `SharedColumns`, and mapped by the pairs.
+    O(m k^2) for m pairs. Without a source, the map is the identity. A class in only one
+    domain is treated as in `SharedColumns`, and mapped by the pairs.
 
     References
     ----------
@@ -411,7 +412,7 @@ class PairedMap(JointMachine):
         self.map_, self.penalty_ = ridge_map(A, B)
 
     def _axes(self, domain: str, parts: list[Any]) -> PrincipalComponents | None:
-        """Return the principal components of a domain that is wide, else None."""
+        """Return the principal components of a wide domain, None for a narrow one."""
         if parts[0].shape[1] <= self.n_components:
             return None
         X = row_normalise(stacked(parts))
@@ -435,13 +436,13 @@ class PairedMap(JointMachine):
 class PairedMapPlus(PairedMap):
     """The paired map with selective pseudo-labels on the unlabelled target rows.
 
-    A class of one domain only is treated as in `PairedMap`.
+    A class in only one domain is treated as in `PairedMap`.
 
     Parameters
     ----------
     C, n_components
-        As in `PairedMap`, which has the attributes, too; unlabelled target rows take
-        part in the components.
+        As in `PairedMap`, which also has the attributes; the components are fitted to
+        unlabelled target rows as well.
     max_iter : int, default=5
         Number of iterations, as in `SharedColumnsPlus`.
     """
@@ -458,9 +459,9 @@ class PairedMapPlus(PairedMap):
 class Procrustes(PairedMap):
     r"""Source rows rotated into the target's space by pairs (Procrustes).
 
-    As `PairedMap`, whose parameters and attributes it has, with an orthogonal map in
-    place of the ridge regression and a penalty of zero, in as many directions as the
-    pairs span and both domains have; a class of one domain only is treated as there:
+    Like `PairedMap`, with the same parameters and attributes, but with an orthogonal
+    map and a penalty of zero. Directions are limited by the span of the pairs and the
+    features of both domains. A class in only one domain is treated as in `PairedMap`:
 
     .. math::
 
@@ -478,6 +479,6 @@ class Procrustes(PairedMap):
 
     def _learn(self, A: Float, B: Float) -> None:
         U, values, Vt = linalg.svd(A.T @ B, full_matrices=False, check_finite=False)
-        # Of fewer pairs than features, what is left over could turn anywhere.
+        # With fewer pairs than features, the other directions would be arbitrary.
         rank = int(np.sum(values > 1e-10 * values[0]))
         self.map_, self.penalty_ = U[:, :rank] @ Vt[:rank], 0.0

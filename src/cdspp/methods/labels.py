@@ -1,4 +1,4 @@
-"""Labels as users pass them: which rows have one, and folds and scores of these."""
+"""Labels as users pass them: reading and checks, folds and scores of labelled rows."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ from cdspp.core.linalg import Int
 
 
 def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return the labels that are there, and which rows have one.
+    """Return the labels of labelled rows, and a mask of these rows.
 
-    Unlabelled are ``None``, NaN, pandas' ``NA``, blank text, -1 and masked entries;
-    so are words such as "NA" and "null", with a warning, for they may be classes: see
-    `cdspp.keep_labels`. Text mixed with numbers and the text "-1" are refused.
+    ``None``, NaN, pandas' ``NA``, blank text, -1 and masked entries mark unlabelled
+    rows. So do words such as "NA" and "null", with a warning because they may be
+    classes (see `cdspp.keep_labels`). ValueError: text and numbers are mixed, or a
+    label is the text "-1".
     """
     if isinstance(y, np.ma.MaskedArray):
         y = y.tolist()  # None where masked
@@ -45,13 +46,13 @@ def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         y = y.to_numpy() if plain else y.to_numpy(dtype=object)
     elif isinstance(y, list) and not any(isinstance(value, rows) for value in y):
         numbers = all(isinstance(v, (int, float, np.number, np.bool_)) for v in y)
-        objects = np.empty(len(y), dtype=object)  # NumPy makes text of what is missing
+        objects = np.empty(len(y), dtype=object)  # else NumPy turns NaN into text
         objects[:] = y
         y = np.asarray(y) if numbers and len(y) else objects
     array: NDArray[Any] = column_or_1d(y, warn=True)
     if is_text := array.dtype.kind in "OSU":
         entries = array.tolist()
-        try:  # equal values are looked at once
+        try:  # check equal values once
             is_marker = {value: is_missing(value) for value in {*entries}}
             missing = [is_marker[value] for value in entries]
         except (TypeError, ValueError):  # a value that cannot be hashed
@@ -59,8 +60,8 @@ def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         labelled = ~np.array(missing, dtype=bool)
         if not labelled.all() and (words := missing_markers(entries)):
             warnings.warn(
-                f"read as no label: {words}. Where such a word is a class, fit in the "
-                "block `with cdspp.keep_labels(word):`.",
+                f"read as unlabelled: {words}. If such a word is a class, fit inside "
+                "`with cdspp.keep_labels(word):`.",
                 LabelWarning,
                 stacklevel=3,
             )
@@ -80,7 +81,7 @@ def _of_one_kind(values: NDArray[Any]) -> NDArray[Any]:
         text, other = labels[texts.index(True)], labels[texts.index(False)]
         raise ValueError(
             f"y mixes text and numbers: {text!r} and {other!r} are both labels. Use "
-            "text for all or numbers for all."
+            "only text or only numbers."
         )
     if "-1" in labels:
         raise ValueError(
@@ -91,8 +92,8 @@ def _of_one_kind(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def check_classes(y: NDArray[Any], name: str = "y") -> None:
-    """Refuse labels that are no classes; warn of equal ones that are written apart."""
-    if y.dtype.kind == "U":  # any text is a class, and asking takes half a millisecond
+    """Refuse labels that are not classes; warn of different spellings of a class."""
+    if y.dtype.kind == "U":  # any text is a class; scikit-learn's check would be slow
         if pairs := near_duplicates({name: {*y.tolist()}}):
             warnings.warn(_similar_labels(pairs), LabelWarning, stacklevel=4)
         return
@@ -102,7 +103,7 @@ def check_classes(y: NDArray[Any], name: str = "y") -> None:
 
 @contextmanager
 def ignore_few_rows() -> Iterator[None]:
-    """Silence scikit-learn's question whether so few rows a class are a regression."""
+    """Silence scikit-learn's warning that few rows per class look like regression."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The number of unique classes is greater")
         yield
@@ -111,15 +112,15 @@ def ignore_few_rows() -> Iterator[None]:
 def compare_classes(
     target: NDArray[Any], source: NDArray[Any], name: str, *, several: bool = False
 ) -> None:
-    """Refuse classes that cannot be matched, and warn of those without a partner.
+    """Refuse classes that cannot be matched, and warn of those in only one domain.
 
-    Where labelled rows have to be of `several` classes, a single one is refused, too.
-    `name` is the estimator's, for messages.
+    If labelled rows must be of `several` classes, a single class is refused as well.
+    `name` is the name of the estimator, for messages.
     """
     if (target.dtype.kind == "U") != (source.dtype.kind == "U"):
         raise ValueError(
             f"Target labels have type {target.dtype} and source labels "
-            f"{source.dtype}. Use text for both or numbers for both."
+            f"{source.dtype}. Use text for both, or numbers for both."
         )
     ours, theirs = np.unique(target), np.unique(source)
     alone = np.setdiff1d(ours, theirs), np.setdiff1d(theirs, ours)
@@ -139,23 +140,23 @@ def compare_classes(
 
 def _similar_labels(pairs: Sequence[str]) -> str:
     return (
-        f"{ALIKE}: {'; '.join(pairs)}. Write them alike, or fit in the block "
-        "`with cdspp.keep_labels(name):` where both are classes."
+        f"{ALIKE}: {'; '.join(pairs)}. Spell them alike, or if both are classes, fit "
+        "inside `with cdspp.keep_labels(name):`."
     )
 
 
 class LabelledKFold(StratifiedKFold):
-    """Stratified folds of the labelled rows; unlabelled ones are in every training set.
+    """Stratified folds of labelled rows; unlabelled rows are in every training set.
 
-    Pass it as `cv` to `cross_val_score` or `GridSearchCV`. The method has to predict
-    new rows: a transductive one cannot predict held-out rows.
+    Pass it as `cv` to `cross_val_score` or `GridSearchCV`. The method must be able to
+    predict new rows, which transductive methods cannot.
 
     Parameters
     ----------
     n_splits : int, default=3
-        Number of folds; no class may have fewer labelled rows.
+        Number of folds; every class needs as many labelled rows.
     shuffle : bool, default=True
-        Whether rows are shuffled within their class first.
+        Whether to shuffle the rows of each class first.
     random_state : int, default=0
         Seed of the shuffle.
 
@@ -183,16 +184,16 @@ class LabelledKFold(StratifiedKFold):
         ValueError: a class has fewer labelled rows than there are folds.
         """
         if y is None:
-            raise ValueError("LabelledKFold needs y, to know which rows are labelled.")
+            raise ValueError("LabelledKFold needs y to know which rows are labelled.")
         labels, labelled = read_labels(y)
         classes, counts = np.unique(labels, return_counts=True)
         if not len(classes):
             raise ValueError("LabelledKFold: no row has a label. Label some rows.")
         if (least := counts.min()) < self.n_splits:
             raise ValueError(
-                f"LabelledKFold: {self.n_splits} folds need as many labelled rows of "
-                f"each class, and class {classes[counts.argmin()]} has {least}. Lower "
-                "n_splits or label more rows."
+                f"LabelledKFold: {self.n_splits} folds need as many labelled rows per "
+                f"class, but class {classes[counts.argmin()]} has {least}. Lower "
+                "n_splits, or label more rows."
             )
         rows, rest = np.flatnonzero(labelled), np.flatnonzero(~labelled)
         for train, test in super().split(rows, labels):
@@ -202,7 +203,7 @@ class LabelledKFold(StratifiedKFold):
 def labelled_accuracy(
     estimator: Any, X: Any, y: ArrayLike, sample_weight: Any = None
 ) -> float:
-    """Return the accuracy on the labelled rows: a scorer for any splitter.
+    """Return the accuracy on the labelled rows; a scorer for model selection.
 
     Parameters
     ----------
@@ -216,7 +217,7 @@ def labelled_accuracy(
     Returns
     -------
     float
-        NaN where no row has a label.
+        The accuracy; NaN if no row has a label.
     """
     labels, labelled = read_labels(y)
     if not len(labels):

@@ -1,4 +1,4 @@
-"""A fitted model in a file of arrays and JSON, which is read without running code."""
+"""Files of fitted models: arrays and JSON, which are loaded without running code."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ _ESTIMATOR, _SPARSE = "method", "csr"
 
 
 class UnnamedClass(DataError):
-    """A model of a class that the caller has not named."""
+    """The file has a model of an external class that the caller did not pass."""
 
 
 def check_keepable(model: HeterogeneousClassifier) -> None:
-    """Refuse a model that could not be kept, or would be of no use; fitted or not."""
+    """Refuse a model, fitted or not, that cannot be saved or would be useless."""
     name = type(model).__name__
     if model.transductive:
         raise DataError(
-            f"{name} is transductive: it labels the rows of the fit and no others, so "
-            "a kept model could predict nothing. Choose another method."
+            f"{name} is transductive: it labels only the rows of its fit, so a saved "
+            "model could predict nothing. Choose another method."
         )
     if wrapped := getattr(type(model), "wrapped_class", None):
         raise DataError(
-            f"{name} keeps an object of {class_path(wrapped)}, which is no array. Keep "
-            "it by joblib, or derive the class from "
+            f"{name} has an object of {class_path(wrapped)}, which is not an array. "
+            "Save it with joblib, or derive the class from "
             "cdspp.methods.base.HeterogeneousClassifier."
         )
     try:
         Packer().pack(model.get_params(deep=False), name)
     except DataError as error:
         raise DataError(
-            f"{error} Give this option as number or text, or keep the model by joblib."
+            f"{error} Give this option as number or text, or save the model by joblib."
         ) from error
 
 
@@ -92,26 +92,26 @@ def load_model(
     path : path
         The file.
     class_ : type, optional
-        The class of a model from outside: a file never chooses what to import.
+        The class of an external model, because a file never chooses what to import.
 
     Returns
     -------
     HeterogeneousClassifier
-        The fitted estimator; it predicts as it did.
+        The fitted estimator; it predicts as before.
 
     Raises
     ------
     DataError
-        The file is missing, damaged, another kind of file or of a later schema; the
-        class of its model is from outside and not the one given; or ``cdspp fit
-        --scale`` scaled the rows of the fit.
+        The file is missing, damaged, of another kind or of a later schema; its model is
+        of an external class other than `class_`; or ``cdspp fit --scale`` scaled the
+        rows of the fit.
     """
     model, extras = read_model(path, class_=class_)
     scaling = extras.get("scaling")
     if isinstance(scaling, Scaling) and scaling.kind != NO_SCALE:
         raise DataError(
-            f"{path}: the model was fitted with --scale {scaling.kind}, so bare rows "
-            "would be predicted wrongly. Use `cdspp predict`."
+            f"{path}: the model was fitted with --scale {scaling.kind}, so predictions "
+            "for unscaled rows would be wrong. Use `cdspp predict`."
         )
     return model
 
@@ -119,13 +119,13 @@ def load_model(
 def read_model(
     path: PathLike, *, class_: type | None = None
 ) -> tuple[HeterogeneousClassifier, dict[str, Any]]:
-    """Return the model of a file, of any scale, and what else was kept with it."""
+    """Return the model of a file, of any scale, and what else was saved with it."""
     tree, arrays = read_parts(path, WHAT)
     if not isinstance(tree, dict) or tree.get("format") != FORMAT:
         raise DataError(f"{path}: not {WHAT}.")
     if tree.get("schema") != SCHEMA:
         raise DataError(
-            f"{path}: kept by cdspp {tree.get('version')} in schema "
+            f"{path}: saved by cdspp {tree.get('version')} in schema "
             f"{tree.get('schema')}, this version reads {SCHEMA}. Update cdspp, or fit "
             "again."
         )
@@ -139,10 +139,10 @@ def read_model(
         content = unpack(tree["content"], arrays, builders)
         model, extras = content["model"], content["extras"]
         _check_model(model, extras, os.path.getsize(path))
-    except Exception as error:  # of any part, where something was put in its place
+    except Exception as error:  # an edited file may cause any error
         if isinstance(error, UnnamedClass) or out_of_memory(error):
             raise
-        fault = f"a damaged model ({short_message(error)}). Fit again."
+        fault = f"damaged model ({short_message(error)}). Fit again."
         raise DataError(f"{path}: {fault}") from error
     return model, extras
 
@@ -150,23 +150,23 @@ def read_model(
 def _check_model(
     model: HeterogeneousClassifier, extras: Mapping[str, Any], n_bytes: int
 ) -> None:
-    """Check the options, and that rows as wide as those of the fit can be predicted."""
+    """Check the options, and that the model can predict rows of the fit's width."""
     scaling = extras.get("scaling", Scaling(NO_SCALE, model.n_features_in_))
-    if not 0 < scaling.n_features <= n_bytes:  # the file has numbers of each feature
+    if not 0 < scaling.n_features <= n_bytes:  # each feature has numbers in the file
         raise ValueError(f"{scaling.n_features} features")
     model._validate_params()
     if not is_own(type(model)):
         return
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for n in (2, 3):  # an array that goes with any one number of rows is found
+        for n in (2, 3):  # two sizes, to detect arrays that suit only one
             rows = scaling.apply(np.ones((n, scaling.n_features)))
             if np.shape(model.predict(rows)) != (n,):
                 raise ValueError("no label for each row")
 
 
 def _take_apart(value: Any) -> tuple[str, dict[str, Any]] | None:
-    """Take sparse rows apart, or an estimator: options, and what the fit has set."""
+    """Return key and parts of sparse rows, or options and fitted values of a model."""
     if issparse(value):
         names = ("data", "indices", "indptr")
         arrays = {name: getattr(value, name) for name in names}
@@ -184,14 +184,14 @@ def _take_apart(value: Any) -> tuple[str, dict[str, Any]] | None:
 def _class_of(
     path: PathLike, class_: type | None, parts: Mapping[str, Any]
 ) -> type[HeterogeneousClassifier]:
-    """Return the class of a model, which the caller names if it is from outside."""
+    """Return the class of a model, which the caller must pass if it is external."""
     if "class" not in parts:
         return method_class(parts["identifier"])
     passed = "none" if class_ is None else class_path(class_)
     if class_ is None or passed != parts["class"]:
         raise UnnamedClass(
-            f"{path}: a model of the class {parts['class']}, from outside cdspp; the "
-            f"class given is {passed}. Import it, and pass it: load_model(path, "
+            f"{path}: the model has the external class {parts['class']}, but the class "
+            f"given is {passed}. Import it, and pass it: load_model(path, "
             "class_=...)."
         )
     return class_
@@ -210,7 +210,7 @@ def _rebuild(
     cls = _class_of(path, class_, parts)
     model = cls(**parts["options"])
     for name, value in parts["fitted"].items():
-        if hasattr(cls, name):  # a method or a property is not to be put aside
-            raise DataError(f"{cls.__name__} has an attribute {name} of its own")
+        if hasattr(cls, name):  # a file must not replace a method or a property
+            raise DataError(f"{cls.__name__} already has an attribute {name}")
         setattr(model, name, value)
     return model

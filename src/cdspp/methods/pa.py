@@ -20,11 +20,11 @@ from cdspp.methods import base
 from cdspp.methods.base import Float, Int, Iteration, Problem
 from cdspp.methods.shared.graphs import heat_kernel_graph
 
-# How far the number of active coefficients stays below features and atoms: the search
-# stops early for almost every sample, so that its path decides the result.
+# The limit on active coefficients is this much below the numbers of features and atoms.
+# The search stops there for almost every sample, so its path decides the result.
 CAP_MARGIN = 10
 MAX_STEPS = 1000
-# So many terms cost about as much as a factor afresh.
+# With this number of terms, a new factorisation costs about as much.
 MAX_CHANGES = 16
 ZERO = 2.2e-16
 
@@ -33,7 +33,7 @@ ZERO = 2.2e-16
 class PA(base.TransductiveClassifier):
     r"""Progressive alignment: sparse codes over one dictionary (PA).
 
-    PA brings both domains to one width and codes all samples together:
+    Brings both domains to the same width and codes all samples together:
 
     .. math::
 
@@ -43,54 +43,55 @@ class PA(base.TransductiveClassifier):
         + \gamma \sum_i \lVert s_i \rVert_1
         \quad \text{s.t.} \quad \lVert b_k \rVert \le 1
 
-    with the Laplacian `L` of a graph of nearest neighbours across both domains and `M`
-    the squared distance between the domains' mean codes. Logistic regression on the
-    codes of labelled target rows then labels the others. Source labels take no part.
+    with the Laplacian `L` of a nearest-neighbour graph over both domains, and the
+    squared distance `M` between the mean codes of the domains. Logistic regression on
+    the codes of labelled target rows then labels the others. Source labels are not
+    used.
 
     Parameters
     ----------
     n_components : int, default=100
-        Principal directions of all rows together that are kept, at most.
+        Maximum number of principal directions of all rows together.
     n_atoms : int, default=128
         Number of atoms of the dictionary.
     alpha : float, default=1.0
         Weight of the graph.
     mu : float, default=10000.0
-        Weight of the distance between the domains' mean codes.
+        Weight of the distance between the mean codes of the domains.
     gamma : float, default=0.01
         Weight of the 1-norm of the codes.
     max_iter : int, default=10
-        Number of codings; the first takes no part in `history_`.
+        Number of codings; the first is not in `history_`.
     C : float, default=100.0
         Inverse regularisation of logistic regression.
     target_axes : {'all', 'labelled'}, default='all'
-        Target rows whose principal axes narrow a target wider than the source: all of
-        them, with zeros where the axes are too few, or the labelled ones alone, whose
+        Target rows whose principal axes reduce a target wider than the source: all
+        rows, with zeros if there are too few axes, or only the labelled rows, whose
         axes are followed by the first features, made orthogonal.
     random_state : int, RandomState or None, default=None
-        Draws the first dictionary; nothing else is random.
+        Seed of the initial dictionary; nothing else is random.
 
     Notes
     -----
-    `history_` has an entry for each coding but the first, none with confidences. With n
-    rows in all, p components and K atoms a coding costs at most about O(n K^3), the
-    graph O(n^2 p); the first coding, from zero, is the dearest.
+    `history_` has an entry per coding except the first, without confidences. For n rows
+    in total, p components and K atoms, a coding costs at most about O(n K^3) and the
+    graph O(n^2 p); the first coding, from zero, is the most expensive.
 
     The paper aligns features first and distributions second. The released code, which
-    this follows, has both in one objective, trains on the codes of the labelled target
-    rows only, uses neither pseudo-labels nor weights of samples, and stops a search
-    for codes once min(p, K) - 10 coefficients are active, which these settings always
-    reach. Zeros stand in where the principal axes of the wider domain are fewer than
-    the features of the other. The axes of the target are those of labelled and
-    unlabelled rows together, by default; commented-out lines of the code give each its
-    own axes, on which the two cannot be compared. The bandwidth of the graph is the
-    mean of all distances, not of a random part. The rows must differ in two directions
-    or more: a dictionary of centred atoms has none otherwise. With barely more than ten
-    the codes have next to no coefficients and the labels are poor. A class of one
-    domain only is predicted if it is the target's, never if it is the source's, whose
-    labels play no part. Each sample is coded given those before it, as in the released
-    code, so that another order of the rows changes 3 % of the labels of the embedded
-    digits; another seed changes 6 %. Without unlabelled rows nothing is coded.
+    this follows, has both in one objective, only trains on the codes of the labelled
+    target rows, uses neither pseudo-labels nor sample weights, and stops a search for
+    codes once min(p, K) - 10 coefficients are active, which these settings always
+    reach. Zeros fill missing principal axes if the wider domain has fewer axes than the
+    other has features. By default, the axes of the target are those of labelled and
+    unlabelled rows together; commented-out lines of the code give each its own axes, so
+    that the two cannot be compared. The bandwidth of the graph is the mean of all
+    distances, not of a random part. The rows must differ in at least two directions,
+    because otherwise there is no dictionary of centred atoms. With barely more than
+    ten, the codes have almost no coefficients and the labels are poor. A class in only
+    one domain is predicted if that is the target, never if it is the source, whose
+    labels are not used. As in the released code, each sample is coded given those
+    before it, so that reordering the rows changes 3 % of the labels of the embedded
+    digits; another seed changes 6 %. Without unlabelled rows, nothing is coded.
 
     References
     ----------
@@ -142,8 +143,8 @@ class PA(base.TransductiveClassifier):
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
         """Estimate the seconds of a fit, and its MB in addition to the data."""
-        # Codings of all rows, the first of which adds one coefficient after another;
-        # the graph; principal axes of the wider domain and of all rows together.
+        # Codings of all rows, of which the first adds coefficients one by one; the
+        # graph; principal axes of the wider domain, and of all rows together.
         n = size.n_source + size.n_target
         width = min(size.d_source, size.d_target)
         domains = (size.n_source, size.d_source), (size.n_target, size.d_target)
@@ -186,8 +187,8 @@ class PA(base.TransductiveClassifier):
         axes = principal_axes(rows, self.n_components)
         if axes.shape[1] < 2:
             raise MethodFailed(
-                "PA needs n_components of 2 or more and rows that differ in as many "
-                f"directions once scaled to unit length, got {axes.shape[1]}"
+                "PA needs n_components of at least 2, and rows that differ in as many "
+                f"directions after scaling to unit length, got {axes.shape[1]}"
             )
         return row_normalise(rows @ axes)
 
@@ -197,7 +198,7 @@ class PA(base.TransductiveClassifier):
             return np.repeat(y[:1], len(unlabelled))
         options = {"solver": "liblinear", "fit_intercept": False, "tol": 0.01}
         machine = LogisticRegression(C=self.C, **options)
-        # Where scores tie, as `OneVsRestClassifier`: the last class, of two the first.
+        # Ties as in `OneVsRestClassifier`: to the last class, or the first of two.
         order = classes[::-1] if len(classes) > 2 else classes
         with config_context(assume_finite=True, skip_parameter_validation=True):
             machines = (machine.fit(labelled, y == code) for code in order)
@@ -206,8 +207,8 @@ class PA(base.TransductiveClassifier):
 
 
 def _narrow(X: Float, width: int, n_fitted: int | None = None) -> Float:
-    """Return rows of `width` columns: on principal axes where there were more."""
-    # A power of two, so that no square over- or underflows.
+    """Return rows of `width` columns, projected on principal axes if they had more."""
+    # Scaling by a power of two avoids overflow and underflow of squares.
     X = np.ldexp(X, -np.frexp(np.abs(X).max())[1])
     if X.shape[1] == width:
         return X
@@ -230,14 +231,14 @@ def random_dictionary(n_features: int, n_atoms: int, random: Any) -> Float:
 
 
 class FeatureSignSearch:
-    r"""Feature-sign search for sparse codes that gives up at a number of coefficients.
+    r"""Feature-sign search for sparse codes, limited to a number of coefficients.
 
     .. math:: \min_s \tfrac12 s^T (G + c I) s + h^T s + \gamma \lVert s \rVert_1
 
-    As soon as more than `cap` coefficients would be active, the search returns what it
-    has. From zero, a coefficient adds a row to a Cholesky factor; signs are tested at
-    the end. From a start, the inverse of ``G + c I`` on the active set is that of an
-    earlier set, and a term of rank one for each coefficient that came or went since.
+    The search stops as soon as more than `cap` coefficients would be active. From zero,
+    each coefficient adds a row to a Cholesky factor, and signs are tested at the end.
+    From a start, the inverse of ``G + c I`` on the active set is that on an earlier
+    set, plus a rank-one term per coefficient added or removed since.
     """
 
     def __init__(self, gram: Float, gamma: float, cap: int) -> None:
@@ -250,7 +251,7 @@ class FeatureSignSearch:
     def solve(self, shift: float, linear: Float, start: Float | None = None) -> Float:
         """Return the codes for a positive `shift` c and `linear` h.
 
-        The next call overwrites them. Of `start` the first `cap` nonzeros count.
+        The next call overwrites them. Only the first `cap` nonzeros of `start` count.
         """
         self._shift, self._linear = shift, linear
         start = np.zeros(len(linear)) if start is None else start
@@ -266,7 +267,7 @@ class FeatureSignSearch:
             if target is None:
                 break
             signs = np.sign(target)
-            # All signs as assumed: nothing is crossed on the way to this minimum.
+            # All signs are as assumed, so no coefficient crosses zero on the way here.
             if (signs == self._signs).all() or (signs == np.sign(self._codes)).all():
                 self._codes[:], self._signs[:] = target, signs
                 target = self._activate()
@@ -275,8 +276,8 @@ class FeatureSignSearch:
         return self._codes
 
     def _grow(self) -> bool:
-        """Let coefficients in from zero; return False if one would change its sign."""
-        # A row is a column of the Cholesky factor, with the idle coefficients below.
+        """Add coefficients from zero; return False if one would change its sign."""
+        # A row is a column of the Cholesky factor; inactive coefficients come last.
         self._codes.fill(0.0)
         idle, gradient = np.ones(len(self._codes)), self._linear.copy()
         entered, signs, forward = list[int](), list[float](), list[float]()
@@ -310,7 +311,7 @@ class FeatureSignSearch:
         block.flat[:: len(block) + 1] += self._shift
         self._factor, failed = linalg.lapack.dpotrf(block.T, overwrite_a=1)
         if failed:
-            raise MethodFailed("the atoms in use are dependent: raise mu or alpha")
+            raise MethodFailed("the active atoms are dependent; raise mu or alpha")
 
     def _solved(self, values: Float) -> Float:
         """Return the inverse on the active set times `values`, zero elsewhere."""
@@ -328,7 +329,7 @@ class FeatureSignSearch:
         return -self._solved(self._linear + self._gamma * self._signs)
 
     def _activate(self) -> Float | None:
-        """Let the steepest idle coefficient in, if any may; return the minimum."""
+        """Add the steepest inactive coefficient, if possible; return the minimum."""
         if np.count_nonzero(self._active) == self._cap:
             return None
         gradient = self._gram @ self._codes + self._linear
@@ -338,7 +339,7 @@ class FeatureSignSearch:
             return None
         column, sign = self._gram[entering], -np.sign(gradient[entering])
         vector = self._solved(column)
-        # The Schur complement is no smaller than the shift but for rounding.
+        # Up to rounding, the Schur complement is at least the shift.
         weight = 1.0 / (self._shift + max(column[entering] - column @ vector, 0.0))
         vector[entering] = -1.0
         self._changes.append((weight, vector))
@@ -374,10 +375,10 @@ class FeatureSignSearch:
 
 
 class CodingProblem(NamedTuple):
-    """Samples X (n, n_features) to be coded, by the objective of `PA`.
+    """Samples X (n, n_features) to code by the objective of `PA`.
 
-    M there is the outer product of `contrast` e with itself: the mean code of one
-    domain minus that of the other is ``S.T @ e``. No entry of e is zero.
+    M is the outer product of `contrast` e with itself, where ``S.T @ e`` is the mean
+    code of one domain minus that of the other. No entry of e is zero.
     """
 
     X: Float
@@ -389,7 +390,7 @@ class CodingProblem(NamedTuple):
     cap: int
 
     def code(self, dictionary: Float, codes: Float | None = None) -> Float:
-        """Return codes (n, n_atoms), each sample once in turn given the others."""
+        """Return codes (n, n_atoms); each sample is coded once, given the others."""
         search = FeatureSignSearch(dictionary.T @ dictionary, self.gamma, self.cap)
         correlations = self.X @ dictionary
         S = np.zeros(correlations.shape) if codes is None else codes.copy()
@@ -406,12 +407,12 @@ class CodingProblem(NamedTuple):
             row[:] = search.solve(shifts[i], linear, None if codes is None else row)
             gap += e * row
         if not (np.isfinite(shifts).all() and np.isfinite(S).all()):
-            raise MethodFailed("the codes are not finite: lower alpha or mu")
+            raise MethodFailed("the codes are not finite; lower alpha or mu")
         return S
 
 
 def fit_dictionary(X: Float, codes: Float) -> Float:
-    """Return the atoms, as columns, that best rebuild samples; unused ones are zero."""
+    """Return the atoms, as columns, that best fit the samples; zeros if unused."""
     dictionary = np.zeros((X.shape[1], codes.shape[1]))
     used = codes.any(axis=0)
     if used.any():
@@ -421,7 +422,7 @@ def fit_dictionary(X: Float, codes: Float) -> Float:
 
 
 class _DualPoint:
-    """The dual of the dictionary at `multipliers` m >= 0 of the atoms' lengths.
+    """The dual of the dictionary problem at `multipliers` m >= 0 of atom lengths.
 
     Its value is ``tr(P.T (G + diag(m))^-1 P) + sum(m)`` with the inner products G of
     the codes and their products P with the samples.
@@ -438,7 +439,7 @@ class _DualPoint:
 def _dual_atoms(gram: Float, products: Float) -> Float:
     """Return the atoms, as rows, at the minimum of the dual, by projected Newton."""
     at = partial(_DualPoint, gram, products)
-    # Relative to the codes' size, so that the matrix can always be factored.
+    # Relative to the size of the codes, so that the matrix always has a factor.
     floor = max(1e-12, 1e-15 * np.trace(gram))
     point = at(np.full(len(gram), max(5.0, floor)))
     for _ in range(100):
@@ -449,7 +450,7 @@ def _dual_atoms(gram: Float, products: Float) -> Float:
         atoms, step = point.atoms[free], np.zeros_like(gradient)
         hessian = 2.0 * (atoms @ atoms.T) * point.inverse[np.ix_(free, free)]
         _, solved, failed = linalg.lapack.dposv(hessian, gradient[free])
-        # Where rounding leaves no Cholesky factor, the scaled gradient still descends.
+        # If rounding prevents a Cholesky factor, the scaled gradient still descends.
         step[free] = -(gradient[free] / np.diag(hessian) if failed else solved)
         for halvings in range(50):
             lower = at(np.maximum(point.multipliers + 0.5**halvings * step, floor))

@@ -18,8 +18,8 @@ from cdspp.methods.shared.machines import LinearMachine
 class PCACoral(base.ConfidentClassifier):
     r"""Principal components of equal number, then correlation alignment (PCA+CORAL).
 
-    Libraries of homogeneous domain adaptation advise this where the numbers of features
-    differ: reduce both domains to k principal components and align the covariance of
+    Libraries of homogeneous domain adaptation recommend this if the numbers of features
+    differ: reduce both domains to k principal components, and align the covariance of
     the source with that of the target. In these coordinates both covariances are
     diagonal, and CORAL becomes
 
@@ -43,10 +43,11 @@ class PCACoral(base.ConfidentClassifier):
     Notes
     -----
     Only the order of the variances ties component k of one domain to that of the other,
-    and its sign is arbitrary: this row tests the advice. The papers on CORAL have equal
-    features, so no printed results can be compared, and the defaults are this package's
-    own. Cost O(n d min(n, d)) a domain. A class of one domain only trains a machine and
-    may be predicted; each row counts once, so that large classes weigh more.
+    and its sign is arbitrary; this method tests the recommendation. The papers on CORAL
+    have equal features, so no printed results can be compared, and the defaults are
+    this package's own. Cost O(n d min(n, d)) per domain. A class in only one domain
+    trains a machine and may be predicted. Each row counts once, so large classes have
+    more weight.
 
     References
     ----------

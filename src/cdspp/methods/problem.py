@@ -21,11 +21,11 @@ from cdspp.core.scaling import Scaling, fit_scaling
 from cdspp.core.wording import counted, shortened
 from cdspp.methods.bridge import Bridge, check_bridge, read_bridge
 
-# From this share of one class, or above this mean cosine, a fit counts as degenerate.
+# A fit is degenerate if one class has this share or more, or the mean cosine is above.
 LARGEST_SHARE, LARGEST_COSINE = 0.95, 0.99
 
-# Of fewer rows a share of 95 % would mean every row, which comes by chance; and a few
-# may well lie in one direction, as those of scikit-learn's checks do.
+# Fewer rows are not tested: 95 % of them are all of them, which occurs by chance, and
+# few rows may well have one direction, as those of scikit-learn's checks.
 FEWEST_ROWS = 20
 
 REMEDY = (
@@ -38,29 +38,28 @@ REMEDY = (
 class SourceDomain:
     """The labelled source samples of a heterogeneous domain adaptation problem.
 
-    The object has no length, on purpose: scikit-learn's cross-validation slices every
-    routed array with as many rows as the target, and would cut the source apart without
-    a warning.
+    The object has no length on purpose. Otherwise scikit-learn's cross-validation would
+    silently slice a source with as many rows as the target.
 
     Parameters
     ----------
     X : array-like of shape (n_source, n_features_source)
-        Source features; the target may have another number of them.
+        Source features, whose number and meaning may differ from the target's.
     y : array-like of shape (n_source,)
-        Source labels, one for each row.
+        Source labels, one per row.
     shared_columns : {"same-names"} or list of pairs, default=None
-        Columns of one meaning and unit in both domains, as pairs (source column, target
-        column) of numbers, or of names in data frames; "same-names" takes all columns
-        of equal names in both.
+        Columns with the same meaning and unit in both domains, as pairs (source column,
+        target column) of numbers, or of names in data frames; "same-names" for all
+        columns with the same name in both.
     paired_rows : tuple of two array-likes, default=None
         Objects described in both ways, of shapes (n_pairs, n_features_source) and
-        (n_pairs, n_features). They need no labels, and are neither rows of `X` nor
-        target rows.
+        (n_pairs, n_features). They need no labels, and must not be rows of `X` or of
+        the target.
 
     Notes
     -----
     Methods that cannot use shared columns or paired rows ignore them; the overview of
-    methods says which can.
+    methods lists those that can.
 
     Examples
     --------
@@ -77,7 +76,7 @@ class SourceDomain:
     paired_rows: Any = None
 
     def __post_init__(self) -> None:
-        """Check the number of labels, where it can be counted, and the bridge."""
+        """Check the number of labels, if known, and the bridge."""
         rows, labels = (n_rows(part) for part in (self.X, self.y))
         if None not in (rows, labels) and rows != labels:
             raise ValueError(
@@ -88,19 +87,19 @@ class SourceDomain:
             check_bridge(self.shared_columns, self.paired_rows)
 
     def with_bridges(self, kinds: Collection[str]) -> SourceDomain:
-        """Return the source with only these parts of its bridge."""
+        """Return the source with only the parts `kinds` of its bridge."""
         return SourceDomain(self.X, self.y, **{k: getattr(self, k) for k in kinds})
 
 
 @contextmanager
 def number_errors(X: Any, what: str) -> Iterator[None]:
-    """Raise ValueError for masked values, files, and columns that are no numbers."""
+    """Raise ValueError for masked values, paths of files, and non-numeric columns."""
     if np.ma.is_masked(X):
         masked = f"{what}: {counted(int(X.mask.sum()), 'value')} of a masked array"
-        raise ValueError(f"{masked}, which have no number. Fill them, or drop rows.")
+        raise ValueError(f"{masked} are missing. Fill them, or drop their rows.")
     if isinstance(X, str | PathLike):
         fault = f"{what}: expected rows of numbers, got {str(X)!r:.200}"
-        raise ValueError(f"{fault}. Read a file by cdspp.read_table.")
+        raise ValueError(f"{fault}. Read files with cdspp.read_table.")
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -112,8 +111,8 @@ def number_errors(X: Any, what: str) -> Iterator[None]:
             raise
         raise ValueError(
             f"{what}: {counted(len(named), 'column')} of text or dates "
-            f"({shortened(named)}), but methods take numbers. Encode them, for example "
-            "by cdspp.TableEncoder(categories='one-hot', dates='number')."
+            f"({shortened(named)}), expected numbers. Encode them, for example with "
+            "cdspp.TableEncoder(categories='one-hot', dates='number')."
         ) from error
 
 
@@ -121,8 +120,8 @@ def number_errors(X: Any, what: str) -> Iterator[None]:
 class Problem:
     """A validated problem with classes as codes ``0 .. n_classes - 1``.
 
-    All rows are float64, those of `X_labelled` and `X_unlabelled` of one width. A
-    method with `reads_files` may get a `cdspp.core.file_rows.FileRows` for rows.
+    All rows are float64, those of `X_labelled` and `X_unlabelled` of equal width. A
+    method with `reads_files` may receive a `cdspp.core.file_rows.FileRows` as rows.
     """
 
     X_source: Float
@@ -136,22 +135,22 @@ class Problem:
 
     @property
     def sources(self) -> tuple[tuple[Float, Int], ...]:
-        """Rows and class codes of every source, mostly one."""
+        """Rows and class codes of every source; usually there is one."""
         return (self.X_source, self.y_source), *self.more_sources
 
     def replace_source(self, X: Float, y: Int) -> Problem:
-        """Return the problem with another source in place of all."""
+        """Return the problem with one other source instead of all sources."""
         return replace(self, X_source=X, y_source=y, more_sources=())
 
     def require_every_class(self, classes: NDArray[Any]) -> None:
-        """Check that each class has a source row and a labelled target row."""
+        """Raise MethodFailed if a class has no source row or no labelled target row."""
         sides = ((self.y_source, "source"), (self.y_labelled, "labelled target"))
         for codes, side in sides:
             if len(missing := np.flatnonzero(counts(codes, self.n_classes) == 0)):
                 raise MethodFailed(f"class {classes[missing[0]]} has no {side} row")
 
     def map_rows(self, source: Any, target: Any, unlabelled: Any = None) -> Problem:
-        """Return the problem with functions applied to rows of each kind."""
+        """Return the problem with a function applied to the rows of each domain."""
         return replace(
             self,
             X_source=mapped(self.X_source, source),
@@ -165,11 +164,11 @@ class Problem:
 def scale_domains(
     kind: str, X: ArrayLike, source: SourceDomain
 ) -> tuple[Scaling, SourceDomain]:
-    """Return the scaling of target rows, seen or new, and the source scaled.
+    """Return the scaling of target rows, seen or new, and the scaled source.
 
     Each domain is scaled by its own rows, but shared columns as in the source, unless
-    the kind is ``standardise-each``. Paired rows are scaled as the rows of their
-    domain, and the columns of the source returned are shared by number.
+    the kind is ``standardise-each``. Paired rows are scaled like the rows of their
+    domain. The returned source refers to shared columns by number.
     """
     with number_errors(X, "X"), number_errors(source.X, "source.X"):
         rows, X_source = (check_array(part, dtype=np.float64) for part in (X, source.X))
@@ -206,7 +205,7 @@ def find_collapse(
 ) -> Collapse:
     """Return the first sign of a degenerate fit.
 
-    `predicted` are labels of unlabelled rows, `rows` those compared by direction.
+    `predicted` are the labels of unlabelled rows; directions are compared in `rows`.
     """
     if n_labelled_classes > 1 and len(predicted) >= FEWEST_ROWS:
         labels, counts = np.unique(predicted, return_counts=True)
@@ -222,22 +221,22 @@ def find_collapse(
         if (cosine := mean_cosine(X)) > LARGEST_COSINE:
             return Collapse(
                 "parallel rows",
-                f"sees {domain} rows that are nearly parallel, with a mean cosine of "
-                f"{cosine:.4f} between them where more than {LARGEST_COSINE} is too "
-                f"much; {REMEDY}",
+                f"sees {domain} rows that are nearly parallel: their mean cosine is "
+                f"{cosine:.4f}, above the limit of {LARGEST_COSINE}; "
+                f"{REMEDY}",
             )
     return Collapse()
 
 
 def mean_cosine(X: Any) -> float:
-    """Return the mean cosine of all pairs of rows but zeros; NaN with too few rows.
+    """Return the mean cosine of all pairs of nonzero rows; NaN for too few rows.
 
-    It is the squared length of the mean of the rows scaled to unit length.
+    It equals the squared length of the mean of the rows scaled to unit length.
     """
     total, n = np.zeros(X.shape[1]), 0
     chunks: Any = X.chunks() if isinstance(X, FileRows) else [(None, X)]
     for _, rows in chunks:
-        # Squares of very large or small numbers are infinite or zero: left out, too.
+        # Rows whose squares overflow or underflow are left out as well.
         with np.errstate(over="ignore", under="ignore"):
             if issparse(rows):
                 lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())

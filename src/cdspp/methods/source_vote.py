@@ -14,11 +14,11 @@ from cdspp.methods.labels import read_labels
 
 
 class SourceVote(ClassifierMixin, BaseEstimator):
-    """Several sources for a method that takes one: a fit for each, and their vote.
+    """Several sources for a method that takes one: one fit per source, and their vote.
 
-    Each fit votes for the class that it predicts, with its confidence as weight, or one
-    if the method has no confidences. The class with the largest sum wins; of equal
-    sums, the first in sorted order.
+    Each fit votes for the class that it predicts, with its confidence as the weight, or
+    a weight of 1 if the method has no confidences. The class with the largest sum wins;
+    ties go to the first class in sorted order.
 
     Parameters
     ----------
@@ -30,13 +30,13 @@ class SourceVote(ClassifierMixin, BaseEstimator):
     estimators_ : list of HeterogeneousClassifier
         The fits, in the order of the sources.
     classes_, transduction_, history_, collapsed_
-        As in `HeterogeneousClassifier`: classes of all fits, labels and one entry by
-        the vote, and why the first collapsed fit is of no use.
+        As in `HeterogeneousClassifier`: the classes of all fits, labels and one entry
+        by the vote, and why the first collapsed fit is useless.
 
     Notes
     -----
-    Cost: that of the method for each source. `CDSPP` takes several in one problem. Two
-    halves of a source are two fits to half of its rows: another problem than the whole.
+    Cost: one fit per source. `CDSPP` takes several sources in one problem. Two halves
+    of a source are two fits to half of its rows, a different problem from the whole.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class SourceVote(ClassifierMixin, BaseEstimator):
         self.estimator = estimator
 
     def fit(self, X: ArrayLike, y: ArrayLike, *, source: Sources | None = None) -> Self:
-        """Fit the method once for each source.
+        """Fit the method once per source.
 
         Parameters and errors are those of `HeterogeneousClassifier.fit`.
         """
@@ -84,7 +84,7 @@ class SourceVote(ClassifierMixin, BaseEstimator):
     def _vote(
         self, votes: list[tuple[NDArray[Any], Float | None]]
     ) -> tuple[NDArray[Any], Float]:
-        """Return the class of each row with the largest sum, and its mean per fit."""
+        """Return the class with the largest sum for each row, and its mean per fit."""
         n = len(votes[0][0])
         sums = np.zeros((n, len(self.classes_)))
         for labels, confidence in votes:

@@ -15,7 +15,7 @@ from cdspp.methods import base
 from cdspp.methods.base import Float, Int, Iteration, Problem
 from cdspp.methods.shared.machines import OneVersusOne
 
-# Of Platt scaling, LIBSVM's own.
+# Constants of Platt scaling, as in LIBSVM.
 N_FOLDS, MAX_STEPS = 5, 100
 GRADIENT_STOP, RIDGE, SMALLEST_STEP = 1e-5, 1e-12, 1e-10
 
@@ -34,24 +34,24 @@ class SVMT(base.HeterogeneousClassifier):
     Parameters
     ----------
     strategy : {"ovo", "platt", "decision"}, default="ovo"
-        One-vs-one by votes, ties to the first class; one-vs-rest by Platt probability,
-        which is what the paper's tables use; or one-vs-rest by decision value.
+        One-vs-one by votes, with ties to the first class; one-vs-rest by Platt
+        probability, as in the paper's tables; or one-vs-rest by decision value.
     l2 : bool, default=True
-        Scale rows to unit length first, as in the paper's tables.
+        Whether to scale rows to unit length first, as in the paper's tables.
     C : float, default=1.0
         Cost of a margin violation.
 
     Notes
     -----
     Cost O(n^2 d) for the Gram matrix of the n labelled rows and O(C n^2) for the
-    solver, six times that with Platt scaling. Nothing is random: Platt scaling takes
-    LIBSVM's own five folds, alike for each binary problem, and its probabilities equal
-    LIBSVM's. With three rows per class they are noisy, since other folds would move the
-    accuracy by points, and with one row per class useless: a fold without positive rows
-    inverts the sigmoid; another order of the rows draws other folds. With ``ovo`` other
-    names of the classes change 2 % of the labels of the embedded digits, since ties go
-    to the first class, as in LIBSVM. A class of one domain only is predicted if it is
-    the target's, never if it is the source's, which plays no part.
+    solver, six times as much with Platt scaling. Nothing is random: Platt scaling uses
+    LIBSVM's own five folds, the same for each binary problem, and its probabilities
+    equal LIBSVM's. With three rows per class they are noisy, because other folds would
+    change the accuracy by points. With one row per class they are useless: a fold
+    without positive rows inverts the sigmoid. Reordering the rows draws other folds.
+    With ``ovo``, renaming the classes changes 2 % of the labels of the embedded digits,
+    because ties go to the first class, as in LIBSVM. A class in only one domain is
+    predicted if that is the target, never if it is the source, which is not used.
 
     References
     ----------
@@ -100,7 +100,7 @@ class SVMT(base.HeterogeneousClassifier):
         with np.errstate(over="ignore", invalid="ignore"):
             gram = dense(self._rows @ self._rows.T)
         if not np.isfinite(gram).all():
-            raise MethodFailed("inner products overflow: scale the features or set l2")
+            raise MethodFailed("inner products overflow; scale the features or set l2")
         self._machines: list[OneVersusOne] = []
         self._sigmoids: list[tuple[float, float]] = []
         if len(self._present) < 2:
@@ -108,7 +108,7 @@ class SVMT(base.HeterogeneousClassifier):
         if self.strategy == "ovo":
             self._machines = [OneVersusOne.fit(gram, codes, self.C)]
             return []
-        # As LIBSVM orders the sides of a binary problem: that of the first row first.
+        # LIBSVM's order of the sides of a binary problem: first that of the first row.
         self._signs = np.where(self._present == codes[0], -1.0, 1.0)
         for code in self._present:
             second = (codes == code) != (codes[0] == code)
@@ -147,15 +147,15 @@ class SVMT(base.HeterogeneousClassifier):
 
 
 def _loss(z: Float, targets: Float) -> float:
-    """Return the cross-entropy of ``1 / (1 + exp(z))``, safe for large `z`."""
+    """Return the cross-entropy of ``1 / (1 + exp(z))``, without overflow."""
     return float(np.sum(targets * z + np.logaddexp(0.0, -z)))
 
 
 def fit_sigmoid(values: Float, positive: NDArray[np.bool_]) -> tuple[float, float]:
     """Fit A and B of ``p(f) = 1 / (1 + exp(A f + B))`` to out-of-fold values.
 
-    By Newton's method with backtracking on regularised targets (Lin, Lin and Weng,
-    Machine Learning 68, 2007, doi 10.1007/s10994-007-5018-6). A positive slope is kept.
+    Uses Newton's method with backtracking on regularised targets (Lin, Lin and Weng,
+    Machine Learning 68, 2007, doi 10.1007/s10994-007-5018-6). A may be positive.
     """
     n_positive = float(positive.sum())
     n_negative = len(positive) - n_positive
@@ -185,7 +185,7 @@ def fit_sigmoid(values: Float, positive: NDArray[np.bool_]) -> tuple[float, floa
 
 
 def gnu_random(n: int, seed: int = 1) -> list[int]:
-    """Return n results of ``rand()`` of the GNU C library after ``srand(seed)``."""
+    """Return n results of the GNU C library's ``rand()`` after ``srand(seed)``."""
     state = [seed]
     while len(state) < 31:
         state.append(16807 * state[-1] % (2**31 - 1))
@@ -197,7 +197,7 @@ def gnu_random(n: int, seed: int = 1) -> list[int]:
 
 def libsvm_folds(n: int) -> list[NDArray[np.intp]]:
     """Return the folds into which LIBSVM shuffles n rows for Platt scaling."""
-    # Its interfaces to MATLAB and Octave seed the C library's generator each time.
+    # LIBSVM's MATLAB and Octave interfaces seed the C library's generator each time.
     order = np.arange(n)
     for place, number in enumerate(gnu_random(n)):
         other = place + number % (n - place)

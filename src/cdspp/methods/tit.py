@@ -1,7 +1,7 @@
 """TIT: kernel alignment with a supervised graph and row sparsity, then an SVM.
 
-The Gram matrix has a block a domain; the two terms of the eigenproblem that join the
-domains, mean discrepancy and centring, have rank one.
+The Gram matrix has one block per domain. The two terms of the eigenproblem that join
+the domains, mean discrepancy and centring, have rank one.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from cdspp.methods.shared.common_subspace import SubspaceMethod
 from cdspp.methods.shared.graphs import laplacian
 from cdspp.methods.svm_t import SVMT
 
-# Below this ratio of features to rows the orthonormal basis saves more than it costs.
+# Below this ratio of features to rows, an orthonormal basis saves more than it costs.
 NARROW = 0.75
-# Lanczos is worth its start-up beyond this many times the wanted directions.
+# Lanczos iteration pays off for matrices of this many times the wanted directions.
 LANCZOS_FROM = 5
-# |1 / phi| below this share of the largest is rounding error of a zero.
+# |1 / phi| below this share of the largest is a zero with a rounding error.
 RELATIVE_TOLERANCE = 1e-13
 
 
@@ -35,8 +35,8 @@ RELATIVE_TOLERANCE = 1e-13
 class TIT(SubspaceMethod):
     r"""Transfer independently together (TIT).
 
-    Gives each sample a row of coefficients A, so that the new features ``Z = K A`` of
-    both domains agree in the mean, keep classes close, and rest on few samples:
+    Gives each sample a row of coefficients A such that the new features ``Z = K A`` of
+    both domains have similar means, keep classes together, and depend on few samples:
 
     .. math::
 
@@ -44,43 +44,44 @@ class TIT(SubspaceMethod):
 
     for the smallest :math:`|\varphi|`, with the columns a of A, the linear kernel K of
     rows of unit length (zero between the domains), the mean discrepancy M, the
-    Laplacian L of a graph within classes, the target's indicator R, centring H, and
-    ``G_ii = 1 / ||A_i||`` of the iteration before. A linear support vector machine on Z
-    of all labelled rows then labels the unlabelled ones, which changes the graph.
+    Laplacian L of a graph within classes, the indicator R of the target, the centring
+    matrix H, and ``G_ii = 1 / ||A_i||`` from the previous iteration. A linear support
+    vector machine on the Z of all labelled rows then labels the unlabelled rows, which
+    changes the graph.
 
     Parameters
     ----------
     n_components : int, default=100
-        Number of new features; fewer where the kernel has a smaller rank.
+        Number of new features; fewer if the kernel has a smaller rank.
     alpha : float, default=1.0
         Weight of the row sparsity, lambda in the paper.
     beta : float, default=0.1
         Weight of the graph.
     delta : float, default=0.01
-        Reward for variance of the target rows.
+        Weight of the reward for variance of the target rows.
     n_neighbors : int, default=8
         Neighbours of a sample in the graph.
     max_iter : int, default=5
         Number of iterations.
     C : float, default=1.0
-        Cost of a margin violation of the support vector machines.
+        Cost of a margin violation in the support vector machine.
 
     Notes
     -----
     Projections are the transposed rows times A. Cost per iteration and domain of n rows
-    and d features: O(n d^2 + d^3) where d < 0.75 n, else O(n^3); O(n min(n, d)) memory.
+    and d features: O(n d^2 + d^3) if d < 0.75 n, else O(n^3); O(n min(n, d)) memory.
     The eigenproblem is solved by Lanczos iteration on its inverse, which needs no
     factor of the singular right matrix.
 
-    As in the released code no sample is weighted in the support vector machine: it
-    computes the paper's landmark weights and never uses them. Eigenvectors have unit
-    2-norm, as in MATLAB; of unit ``a^T K H K a``, as in LAPACK, they lose tens of
-    points. Features of equal number in both domains are treated as unrelated; the
-    released code would take them as shared ones. Other names of the classes change 3 %
-    of the labels of the embedded digits, since ties of votes go to the first class, as
-    in LIBSVM, and each iteration rests on the votes before; rounding, which follows the
-    order of the rows, changes a few. A class of one domain only trains the machine,
-    too, and may be predicted; each row counts once there, whatever the class shares.
+    As in the released code, samples have no weights in the support vector machine: the
+    code computes the paper's landmark weights but never uses them. Eigenvectors have
+    unit 2-norm, as in MATLAB; with unit ``a^T K H K a``, as in LAPACK, accuracies are
+    tens of points lower. Equal numbers of features in both domains do not mean shared
+    features here, as they do in the released code. Renaming the classes changes 3 % of
+    the labels of the embedded digits, because tied votes go to the first class, as in
+    LIBSVM, and each iteration depends on the previous votes. Rounding, which depends on
+    the order of the rows, changes a few labels. A class in only one domain also trains
+    the machine and may be predicted. Each row counts once, whatever the class sizes.
 
     References
     ----------
@@ -149,7 +150,7 @@ class TIT(SubspaceMethod):
             graph = class_graph(source, y_source, counts(codes, problem.n_classes), k)
             graphs = graph, class_graph(target, codes, sizes, k)
             A = solve_alignment(blocks, graphs, weights, *options)
-            # The inverse of G: the 2-norms of the rows, and a little for a zero row.
+            # The inverse of G has the 2-norms of rows, and a small value for zero rows.
             weights = [np.sqrt(np.einsum("ij,ij->i", B, B) + 2.2e-16) for B in A]
             self.projection_source_ = source.T @ A[0]
             self.projection_ = target.T @ A[1]
@@ -175,9 +176,9 @@ class TIT(SubspaceMethod):
 def class_graph(X: Float, codes: Int, absent: Float, k: int) -> sparse.csr_array:
     """Return the supervised cosine graph of the unit or zero rows of one domain.
 
-    Rows are joined with `k` of their class; equal cosines go to the lower
-    index. The other domain has `absent` rows of each class, whose cosine with these
-    rows is zero: that takes the place of a negative one.
+    Each row is joined with `k` rows of its class; ties go to the lower index. The other
+    domain has `absent` rows per class. Their cosine with these rows is zero, so they
+    replace neighbours with a negative cosine.
     """
     rows, columns, weights = [], [], []
     for code in np.unique(codes):
@@ -199,8 +200,8 @@ def class_graph(X: Float, codes: Int, absent: Float, k: int) -> sparse.csr_array
 class KernelBlock:
     r"""One domain's block of the Gram matrix K in orthonormal coordinates Q.
 
-    The `basis` (n, r) is Q, with ``K = Q Q^T K``; None stands for the identity, where
-    the number of features is not much below n. `image` is ``K Q``, `ones` ``Q^T 1``.
+    The `basis` (n, r) is Q, with ``K = Q Q^T K``; None stands for the identity, used if
+    there are not many fewer features than n. `image` is ``K Q``, `ones` ``Q^T 1``.
     """
 
     def __init__(self, X: Float) -> None:
@@ -227,8 +228,8 @@ class KernelBlock:
         inner = J if self.basis is None else self.basis.T @ (J @ self.basis)
         left = inner @ T.T
         left[np.diag_indices_from(left)] += alpha
-        # The matrix is nearly singular where 1 / phi is very large, which is allowed:
-        # the routine that warns of it is avoided. It takes columns: the transpose.
+        # A very large 1 / phi makes the matrix nearly singular. That is allowed, so the
+        # routine does not warn of it. It expects columns, hence the transpose.
         *factors, S, info = linalg.lapack.dgesv(left.T, T, overwrite_a=1, overwrite_b=1)
         if info:
             raise MethodFailed("the left matrix of the eigenproblem is singular")
@@ -249,9 +250,9 @@ def solve_alignment(
     beta: float,
     delta: float,
 ) -> tuple[Float, Float]:
-    """Return the coefficients of both domains, of unit norm in all, that TIT asks for.
+    """Return the coefficients of TIT for both domains, jointly of unit norm.
 
-    Fewer than `n_components` come where fewer eigenvalues are finite.
+    There are fewer than `n_components` if fewer eigenvalues are finite.
     """
     J = [beta * laplacian(graph) for graph in graphs]
     J[1] = J[1] - delta * sparse.eye_array(len(weights[1]))
@@ -269,11 +270,11 @@ def solve_alignment(
 
 
 class _Reduced:
-    r"""The symmetric problem that both blocks and the two terms of rank one leave.
+    r"""The symmetric problem that remains of both blocks and the rank-one terms.
 
     With ``N = N_0 + g g^T``, ``g = K e``, ``s = S_0 Q^T e`` and ``\rho = 1 + e^T Q s``
-    the matrix ``K N^{-1} K`` is ``Q (S_0 - s s^T / \rho) Q^T``. Centring enters by the
-    square root of ``Q^T H Q = I - h h^T``, the identity but for one direction.
+    the matrix ``K N^{-1} K`` is ``Q (S_0 - s s^T / \rho) Q^T``. Centring enters through
+    the square root of ``Q^T H Q = I - h h^T``, the identity except in one direction.
     """
 
     def __init__(self, blocks: Sequence[KernelBlock], S: Sequence[Float]) -> None:
@@ -301,7 +302,7 @@ class _Reduced:
         if not np.isfinite(start).all():
             raise MethodFailed("the left matrix of the eigenproblem is singular")
         if not start.any():
-            raise MethodFailed("no row differs from another within the kernel")
+            raise MethodFailed("all rows are equal in the kernel")
         values, vectors = self._eigenpairs(start, k)
         magnitudes = np.abs(values)
         order = np.argsort(-magnitudes, kind="stable")[:k]
@@ -309,7 +310,7 @@ class _Reduced:
         return vectors[:, order[kept]]
 
     def _eigenpairs(self, start: Float, k: int) -> tuple[Float, Float]:
-        """Solve by Lanczos iteration, densely where that costs more or goes on."""
+        """Solve by Lanczos iteration, or densely if that is cheaper or it stalls."""
         n = len(start)
         if n > LANCZOS_FROM * k:
             operator = LinearOperator((n, n), matvec=self._apply, dtype=np.float64)

@@ -36,7 +36,7 @@ class NotTestable(Exception):
 
 
 class Decision(NamedTuple):
-    """A verdict, and a sentence with its numbers."""
+    """A verdict on a claim, and a sentence with its numbers."""
 
     verdict: str
     numbers: str

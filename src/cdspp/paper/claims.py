@@ -40,7 +40,7 @@ class Claim:
     """A claim in our words, and its check; `kind` is the paper's, others' or ours.
 
     `construction` explains why it cannot fail in this implementation; empty if it can.
-    The `rule` of its check is for readers.
+    `rule` explains the check to readers.
     """
 
     id: str

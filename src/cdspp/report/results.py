@@ -29,7 +29,7 @@ class Results:
         Accuracy by benchmark, setting, task, method, trial and iteration, with the
         status of the trial, whether it has collapsed, and its number of test samples.
     fits : DataFrame
-        Record of every trial of a fit: status and reason, seconds, memory.
+        The record of every trial of every fit: status and reason, seconds, memory.
     comparisons : DataFrame
         By benchmark, method and task: the gain of the method over the baseline and over
         itself in every other source state, and the verdict on its source.
@@ -92,7 +92,7 @@ def load_results(folder: PathLike) -> Results:
     by_benchmark = {file.stem: read_scores(file) for file in files}
     scores = pd.concat(by_benchmark, names=["benchmark"]).reset_index(level=0)
     tables = [root / f"tables/source-help_{name}.csv" for name in by_benchmark]
-    # Fits that an edit of the study left stay, and are none of its results.
+    # Fits that an edited study no longer has remain as files, but are not its results.
     key = ["benchmark", "setting", "task", "method", "trial"]
     fits = read_fit_records(record_files(root)).results
     fits = fits.merge(scores[key].drop_duplicates(), on=key).drop_duplicates(key)

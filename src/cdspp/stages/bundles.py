@@ -29,7 +29,7 @@ def pack_fetched(record: PathLike, bundles: Paths) -> None:
 
 
 def _pack(folder: Path, names: Iterable[str], bundles: Paths) -> None:
-    for bundle in bundles:  # one, or none with a shared disk
+    for bundle in bundles:  # at most one; none with a shared disk
         with atomic(bundle) as part, tarfile.open(part, "w") as archive:
             for name in sorted({*names}):
                 if (folder / name).is_file():
@@ -37,7 +37,7 @@ def _pack(folder: Path, names: Iterable[str], bundles: Paths) -> None:
 
 
 def unpack_bundles(files: Mapping[str, Any]) -> dict[str, Any]:
-    """Unpack bundles next to them; return the files that a function takes.
+    """Unpack each bundle in its folder; return the files that a function takes.
 
     Several jobs may do so concurrently. `files` are the inputs of a job by name.
     """

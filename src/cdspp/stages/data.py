@@ -30,11 +30,11 @@ def prepare_dataset(
     """
     target = Path(output)
     if target.name != INDEX_NAME:
-        raise ConfigError(f"{target}: the index must be called {INDEX_NAME}.")
+        raise ConfigError(f"{target}: the index must be named {INDEX_NAME}.")
     entries = {} if catalogue is None else load_catalogue(Path(catalogue))
     dataset = open_dataset(name, own, entries.get(name))
     if catalogue is not None and isinstance(dataset, PublishedDataset):
-        # Draw the published splits again; the features must fit them later.
+        # Check that the published splits can be drawn again, before features are read.
         digests = read_json(Path(catalogue).with_name("published-splits.json"))
         for role, domains in digests.get(name, {}).items():
             for domain, stored in domains.items():

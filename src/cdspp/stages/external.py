@@ -155,8 +155,8 @@ def _read_trial(
     here = here.set_index("id").reindex(trial.test_ids)
     if (without := here["predicted"].isna()).any():
         lacking = f"{counted(int(without.sum()), 'unlabelled row')} of {len(here)}"
-        fault = f"{lacking} without a prediction, {here.index[without][0]} first"
-        expected = "Expected one for each that cdspp export-splits names."
+        fault = f"{lacking} without a prediction, first {here.index[without][0]}"
+        expected = "Expected one for each row that cdspp export-splits lists."
         raise DataError(f"{where}: {fault}. {expected}")
     known = {str(label) for label in [*np.asarray(trial.source.y), *trial.y]}
     known -= {str(UNLABELLED)}

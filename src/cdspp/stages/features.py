@@ -104,7 +104,7 @@ def extract_view(
 
 
 def _loaded(name: str, options: Mapping[str, Any], gpus: int) -> Extractor:
-    """Load an extractor, on the device that ``auto`` means in its job."""
+    """Return a loaded extractor, on the device that ``auto`` stands for in its job."""
     tool = make_extractor(name, **options)
     if tool.needs_torch and getattr(tool, "device", None) == AUTO:
         tool = make_extractor(name, **{**options, "device": device_of_job(gpus)})
@@ -113,7 +113,7 @@ def _loaded(name: str, options: Mapping[str, Any], gpus: int) -> Extractor:
 
 
 def _load(extractor: Extractor) -> None:
-    extractor.load()  # only loaded libraries can be limited
+    extractor.load()  # before the limit on threads, which affects only loaded libraries
     jobs.log_ready()
 
 

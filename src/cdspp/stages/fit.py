@@ -37,7 +37,7 @@ TrialResult = tuple[dict[str, Any], Sequence[Iteration]]
 # Files of a block; the digest `read` of a trial covers its part of them.
 OF_BLOCKS = frozenset({"source_split", "target_split", "pairs", "prior"})
 
-FOLDS = 3  # of the labelled rows, to select options
+FOLDS = 3  # number of folds of the labelled rows, to select options
 Grid = Mapping[str, Sequence[Any]]
 
 log = logging.getLogger(__name__)
@@ -81,9 +81,9 @@ def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
     A fit with the same inputs, options, code and package versions is kept, so that a
     job with an additional method or setting computes only that one; likewise a trial
     from another block. Each fit has the same bytes as in a job of its own. A trial that
-    the method cannot handle counts as failed; one that stops with any other error is
-    marked, and fitted again. DataError as in `read_trials`; ConfigError: a network
-    finds no GPU although the job requests one.
+    the method cannot fit counts as failed; one that stops with any other error is
+    marked, and fitted again in the next run. DataError as in `read_trials`;
+    ConfigError: a network finds no GPU although the job requests one.
     """
     # Load all of them before the limit, which affects only loaded libraries.
     methods = [method_class(fit.method) for fit in fits]
@@ -297,7 +297,7 @@ def _check_iterations(iterations: Sequence[Iteration], trial: Trial) -> None:
         sizes |= {n if entry.confidence is None else len(entry.confidence)}
         if sizes != {n} or not labels.issuperset(entry.prediction.tolist()):
             each = f"one of the {len(labels)} labels for each of {n} unlabelled rows"
-            fault = f"expected {each}, but it gives something else"
+            fault = f"expected {each}, but the method returned something else"
             raise ValueError(f"iteration {entry.iteration}: {fault}")
 
 

@@ -50,7 +50,7 @@ FIT_COLUMNS: Columns = {
     "predicted": "string",
     "confidence": "float32",
 }
-# By row, except for the last.
+# Arrays with one entry per row, except for the last.
 SUBSPACE_ARRAYS = ("iteration", "group", "id", "xy", "predicted", "final_fit")
 SCORE_COLUMNS: Columns = {
     "setting": "string",
@@ -111,7 +111,7 @@ def read_features(path: PathLike) -> Features:
             parts = (arrays["data"], arrays["indices"], arrays["indptr"])
             X = sparse.csr_array(parts, shape=tuple(arrays["shape"]))
     except files.BROKEN as error:
-        raise unreadable(path, what, f"it is damaged or foreign: {error}") from error
+        raise unreadable(path, what, f"it is damaged: {error}") from error
     if np.ndim(X) != 2 or np.shape(ids) != X.shape[:1]:
         shapes = f"an array of shape {np.shape(X)} and ids of shape {np.shape(ids)}"
         raise unreadable(path, what, f"it holds {shapes}")
@@ -158,10 +158,10 @@ def read_rows(path: PathLike, columns: Columns) -> dict[str, np.ndarray]:
         kinds = {name: table.schema.field(name).type for name in columns}
         values = {name: table[name].to_numpy() for name in columns}
     except (OSError, KeyError, ValueError, pyarrow.lib.ArrowException) as error:
-        raise unreadable(path, what, f"it is damaged or foreign: {error}") from error
+        raise unreadable(path, what, f"it is damaged: {error}") from error
     for name, kind in columns.items():
         if kinds[name] != pyarrow.lib.type_for_alias(kind):
-            raise unreadable(path, what, f"{name} holds {kinds[name]}, not {kind}")
+            raise unreadable(path, what, f"{name} has type {kinds[name]}, not {kind}")
     return values
 
 
@@ -198,7 +198,7 @@ def _typed(texts: pd.Series, kind: str) -> pd.Series:
     try:
         return texts.map(_CONVERTERS[kind]).astype(kind)
     except (ValueError, KeyError) as error:
-        raise ValueError(f"{texts.name} holds what is no {kind}: {error}") from error
+        raise ValueError(f"{texts.name} must be {kind}: {error}") from error
 
 
 def labels_by_id(path: PathLike) -> dict[str, str]:
@@ -273,12 +273,12 @@ def read_fit_record(path: PathLike) -> Record:
     try:
         trials_of_block(file.stem)
     except ValueError as error:
-        wrong = f"expected trials as its name, such as 1-5, but it is {file.stem!r}"
+        wrong = f"expected trials as its name, such as 1-5, got {file.stem!r}"
         raise refused(file, wrong) from error
     trials, dataset = record.extra.get("trials"), record.extra.get("dataset")
     lists = isinstance(trials, list) and all(isinstance(t, dict) for t in trials)
     if not lists or not isinstance(dataset, str):
-        raise refused(file, "the record beside it names no trials and data set")
+        raise refused(file, "the record next to it has no trials or no data set")
     return record
 
 
@@ -310,14 +310,14 @@ def _check_rows(fit: FitFile) -> None:
     results = {o["trial"]: o for o in fit.record.trials if o["rounds"] and o["tested"]}
     if (found := np.unique(columns["trial"]).tolist()) != [*results]:
         expected = f"expected predictions of the trials {[*results]}"
-        raise refused(fit.path, f"{expected}, but there are {found}")
+        raise refused(fit.path, f"{expected}, got {found}")
     for trial, result in results.items():
         here, tested = columns["trial"] == trial, result["tested"]
         ids = columns["id"][here]
         iterations = rows_by_iteration(columns["iteration"][here])
         if len(iterations) != result["rounds"]:
             expected = f"trial {trial}: expected {result['rounds']} iterations"
-            raise refused(fit.path, f"{expected}, but there are {len(iterations)}")
+            raise refused(fit.path, f"{expected}, got {len(iterations)}")
         checked = np.empty(0, dtype=object)
         for number, rows in iterations.items():
             samples = ids[rows]
@@ -328,7 +328,7 @@ def _check_rows(fit: FitFile) -> None:
                 where = f"trial {trial}, iteration {number}"
                 expected = f"expected the {tested} test samples of the split, once each"
                 got = f"got {len(samples)} rows of {len(set(samples))} samples"
-                raise refused(fit.path, f"{where}: {expected}, but {got}")
+                raise refused(fit.path, f"{where}: {expected}, {got}")
             checked = samples
 
 

@@ -33,10 +33,7 @@ _CLASSES = "classes"
 
 
 def accuracies(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, ...]:
-    """Return accuracy, its mean over the classes, and the mean F1 over the classes.
-
-    The classes are those of `truth`.
-    """
+    """Return accuracy, balanced accuracy and mean F1, over the classes of `truth`."""
     right = truth == predicted
     classes, codes = np.unique(truth, return_inverse=True)
     sizes, hits = np.bincount(codes), np.bincount(codes, weights=right)
@@ -87,7 +84,7 @@ def score_fit(fit: FitFile, truth: Mapping[str, str]) -> list[tuple[Any, ...]]:
         labels = np.fromiter(map(of_id.__getitem__, columns["id"]), np.intp)
     except KeyError:
         unknown = [key for key in columns["id"] if key not in truth]
-        fault = f"{len(unknown)} predicted samples have no label, the first is"
+        fault = f"{len(unknown)} predicted samples have no label, first"
         remedy = "Delete it and the labels of its target, and run the study again."
         raise DataError(f"{fit.path}: {fault} {unknown[0]}. {remedy}") from None
     predicted = np.fromiter(map(codes.__getitem__, columns["predicted"]), np.intp)
@@ -184,7 +181,8 @@ class SampleScores:
     def right(self, setting: str, task: str, method: str) -> NDArray[np.float64]:
         """Return 1 for correctly predicted rows, 0 for others, NaN for untested rows.
 
-        One line per trial, one column per row; no line if the method did not run there.
+        Rows are trials, columns are target rows; there is no row if the method did not
+        run there.
         """
         found = self._arrays.get(f"{setting}/{task}/{method}")
         if found is None:

@@ -29,14 +29,14 @@ __all__ = ["BRIDGE_STATES", "STATES", "SourceState", "bridge_states", "derangeme
 
 
 def derangement(
-    n: int, rng: Generator, needs: str = "there have to be two"
+    n: int, rng: Generator, needs: str = "expected at least two"
 ) -> NDArray[np.intp]:
     """Draw a permutation of `n` without fixed points, uniformly.
 
     DataError, beginning with what a state `needs`: `n` is below two.
     """
     if n < 2:
-        raise DataError(f"{needs} at least, got {n}. Leave this source state out.")
+        raise DataError(f"{needs}, got {n}. Leave this source state out.")
     while True:  # about 1/e of all permutations qualify
         drawn = rng.permutation(n)
         if not np.any(drawn == np.arange(n)):
@@ -50,11 +50,11 @@ BRIDGE_STATES = names.BRIDGE_STATES
 def _shuffled(state: str, source: SourceDomain, rng: Generator) -> SourceDomain:
     if state == names.SHUFFLED_COLUMNS:
         ours, theirs = zip(*source.shared_columns, strict=True)
-        order = derangement(len(theirs), rng, f"{state} needs two shared columns")
+        order = derangement(len(theirs), rng, f"{state} needs at least two columns")
         shuffled = [(i, theirs[k]) for i, k in zip(ours, order, strict=True)]
         return replace(source, shared_columns=shuffled)
     ours, theirs = source.paired_rows
-    order = derangement(theirs.shape[0], rng, f"{state} needs two pairs")
+    order = derangement(theirs.shape[0], rng, f"{state} needs at least two pairs")
     return replace(source, paired_rows=(ours, theirs[order]))
 
 
@@ -69,7 +69,7 @@ def _matched(labelled: SourceDomain, y: NDArray[Any], rng: Generator) -> SourceD
     ]
     if not rows:
         what = f"{names.MATCHED} repeats labelled target rows of the source's classes"
-        fault = "and no target row has one of them. Leave this source state out."
+        fault = "but there are none. Leave this source state out."
         raise DataError(f"{what}, {fault}")
     chosen = np.concatenate(rows)
     return SourceDomain(X[chosen], labels[chosen])
@@ -120,10 +120,10 @@ class SourceState:
     domain: str = ""
 
     def __post_init__(self) -> None:
-        """Check that only class noise has a shape."""
+        """Refuse `spread` and `absolute` in other states than class noise."""
         if self.name != names.CLASS_NOISE and (self.spread != 1.0 or self.absolute):
-            fault = f"the source state is {self.name}. Remove them."
-            raise ValueError(f"spread and absolute are of {names.CLASS_NOISE}, {fault}")
+            fault = f"spread and absolute are only for {names.CLASS_NOISE}"
+            raise ValueError(f"{fault}, not for {self.name}. Remove them.")
 
     def of_all(
         self,
@@ -185,7 +185,7 @@ class SourceState:
                 return _matched(labelled, y, rng)
             case names.SWAPPED:
                 classes, codes = np.unique(y, return_inverse=True)
-                needs = f"{self.name} needs two source classes"
+                needs = f"{self.name} needs at least two source classes"
                 renamed = classes[derangement(len(classes), rng, needs)]
                 return SourceDomain(X, renamed[codes])
             case "permuted-labels":

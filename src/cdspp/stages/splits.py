@@ -120,7 +120,7 @@ def write_test_shares(*, labels: PathLike, split: PathLike, output: PathLike) ->
 
     This is the only exception to the rule that no fit sees a test label: the published
     numbers of SHFA depend on these shares, so a study may give them to a method as its
-    prior; the row of that method is then marked, and excluded from every comparison.
+    prior. Tables mark the row of such a method, and no comparison includes it.
     """
     truth = formats.labels_by_id(labels)
     classes = np.unique(list(truth.values()))

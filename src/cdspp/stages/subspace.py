@@ -67,8 +67,8 @@ def write_subspace(
         except Exception as error:
             if errors.stops_job(error):
                 raise
-            # The fits record it as well; the figure shows that it is empty.
-            log.exception("the method failed, so that there is no subspace")
+            # The record of the fit has the failure; the figure is empty and says so.
+            log.exception("the method failed, so there is no subspace")
             arrays = dict(zip(SUBSPACE_ARRAYS, NO_ROWS, strict=True))
     with atomic(output) as temporary, temporary.open("wb") as stream:
         np.savez(stream, allow_pickle=False, **arrays)

@@ -144,8 +144,8 @@ def _read_domain(
     split = formats.read_rows(split_file, formats.SPLIT_COLUMNS)
     rows, ids = split["row"], features.ids
     if rows.max(initial=-1) >= len(ids) or np.any(ids[rows] != split["id"].astype(str)):
-        fault = "its rows are not those that the splits were drawn from"
-        remedy = "Delete the features of this domain and run again."
+        fault = "its samples are not those that the splits were drawn from"
+        remedy = "Delete the features of this domain, and run the study again."
         raise DataError(f"{files[name]}: {fault}. {remedy}")
     if math.prod(features.X.shape) <= max_dense:
         features = replace(features, X=dense(features.X))
@@ -166,8 +166,8 @@ def _shared_columns(
     sides = []
     for path, features in zip(paths, (source, target), strict=True):
         if features.columns is None:
-            fault = "its columns have no names, by which they are shared"
-            view = "a view that has them (bridge: {view: ...}), of words or of tables"
+            fault = "its columns have no names, so none can be shared"
+            view = "a view of texts or tables, without pca (bridge: {view: ...})"
             raise DataError(f"{path}: {fault}. Name {view}.")
         sides.append({name: k for k, name in enumerate(features.columns.tolist())})
     ours, theirs = sides
@@ -177,7 +177,7 @@ def _shared_columns(
     wrong = [f"there is no column {name!r}" for name, side in named if name not in side]
     if wrong or not wanted:
         where = ", ".join(map(str, paths))
-        reason = (wrong or ["none has a name"])[0]
+        reason = (wrong or ["there is no named column"])[0]
         raise DataError(f"{where}: {reason} to share. Correct shared_columns.")
     return [(ours[name], theirs[other]) for name, other in wanted]
 
@@ -199,9 +199,9 @@ def _pair_reader(
         known = all(name in rows for name in ids for _, rows in sides)
         apart = all({*ids}.isdisjoint(names) for names in taken)
         if len(ids) < number or not known or not apart:
-            expected = f"{number} paired rows in both views that are in no split"
+            expected = f"{number} paired rows in both views and in no split"
             fault = f"trial {trial}: expected {expected}, got {len(ids)}"
-            remedy = "Delete it and run again, or lower paired_rows."
+            remedy = "Delete it and run the study again, or lower paired_rows."
             raise DataError(f"{files['pairs']}, {fault}. {remedy}")
         ours, theirs = (X[[rows[name] for name in ids]] for X, rows in sides)
         return drawn, (ours, theirs)

@@ -30,7 +30,7 @@ def cross_faults(known: ConfigNames, plugins: Sequence[ReportPlugin]) -> list[st
     settings, curves = known.entries("settings"), known.entries("curves")
     shared = known.config["study"] in ("features", "labels", "codebooks")
     return [
-        *["study: a folder of all studies has this name; choose another."] * shared,
+        *["study: all studies share a folder of this name; choose another."] * shared,
         *_repeated_ids(known),
         *_view_faults(known),
         *_weight_faults(known),
@@ -148,7 +148,7 @@ def _kind_faults(known: ConfigNames, where: str, entry: Config, key: str) -> Fau
                 yield f"{place}: {name} is not published for domain {domain}."
         return
     if found.kind not in {"view", dataset.kind}:
-        text = f"{dataset.identifier} holds {dataset.kind}"
+        text = f"{dataset.identifier} has {dataset.kind}"
         yield f"{place}: {root['extractor']} reads {found.kind}, but {text}."
     if (domain := options.get("codebook_domain")) is not None:
         domains = dataset.class_sizes
@@ -162,7 +162,7 @@ def _value_faults(known: ConfigNames, where: str, entry: Config, key: str) -> Fa
         for option, value in known.views[name].get("options", {}).items():
             for domain in domains if isinstance(value, Mapping) else ():
                 if domain not in value:
-                    text = f"option {option} of view {name} names no value for domain"
+                    text = f"option {option} of view {name} has no value for domain"
                     yield f"{where}.{key}: {text} {domain}."
         name = known.views[name].get("view")
 
@@ -175,11 +175,11 @@ def _domain_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
         every = dict.fromkeys((*sources, target))
         yield from unknown_of(f"{where}.tasks: {task}: domain", every, domains)
         if names.several_sources(task) and len(every) <= len(sources):
-            remedy = "name each of several sources once, and the target not among them"
+            remedy = "name every source once, and leave the target out of them"
             yield f"{where}.tasks: {task}: {remedy}."
     shown = [task for task in tasks if not names.several_sources(task)]
     if not shown:
-        yield f"{where}.tasks: one of them needs a single source, to be the showcase."
+        yield f"{where}.tasks: expected a task with one source, to be the showcase."
     elif entry.get("showcase", shown[0]) not in shown:
         yield unknown(f"{where}.showcase", entry["showcase"], shown)
 
@@ -199,7 +199,7 @@ def _class_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
         for name, labels in both.items():
             if len(labels) == 1:
                 text = f"domain {name} has only the class {labels[0]}. Add rows of"
-                yield f"{where}.tasks: {task}: {text} others, or leave it out."
+                yield f"{where}.tasks: {task}: {text} another, or remove the task."
 
 
 def _bridge_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
@@ -223,7 +223,7 @@ def _bridge_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
             remedy = "give one of texts or tables, without pca: view: ..."
             yield f"{where}.{SHARED}: {fault}; {remedy}"
     if (wanted := bridge.get(PAIRS, 0)) > dataset.paired:
-        text = f"{wanted} are requested, {dataset.identifier} has {dataset.paired}"
+        text = f"{wanted} requested, but {dataset.identifier} has {dataset.paired}"
         yield f"{where}.{PAIRS}: {text}."
 
 
@@ -239,7 +239,7 @@ def _method_faults(known: ConfigNames) -> Faults:
         yield from _option_faults(f"{where}.options", name, options)
         grid = method.get("grid", {})
         if grid and found.transductive:
-            fault = "and those that select are held out; remove the key"
+            fault = "but selection predicts held-out rows; remove the key"
             what = f"method {name} labels only the rows of its fit"
             yield f"{where}.grid: {what}, {fault}."
         for option, value in ((o, v) for o in grid for v in grid[o]):
@@ -291,13 +291,13 @@ def _bridge_use_faults(known: ConfigNames, where: str, method: Config) -> Faults
     lacks = not any({*chosen} & {*entry.get("bridge", {})} for entry in ran)
     if chosen and lacks:
         used = f"{method['id']} uses {' and '.join(sorted(chosen))}"
-        fault = "which no benchmark gives it; add them to one: bridge: {...}."
+        fault = "which no benchmark offers; add them to one: bridge: {...}."
         yield f"{where}.id: {used}, {fault}"
 
 
 def _role_faults(known: ConfigNames) -> Faults:
     if not known.methods.keys() <= set(available()):
-        return  # report these faults first
+        return  # unknown methods are reported first
     for role in (names.REFERENCE, names.BASELINE):
         name = known.config.get(role)
         if name is not None and name not in known.methods:
@@ -308,7 +308,8 @@ def _role_faults(known: ConfigNames) -> Faults:
 
 def _setting_faults(known: ConfigNames, where: str, setting: Config) -> Faults:
     if not {*DIFFERENCES} & {*setting}:
-        yield f"{where}: nothing differs; give one of {', '.join(DIFFERENCES)}."
+        given = ", ".join(DIFFERENCES)
+        yield f"{where}: it equals the main setting; give one of {given}."
     try:
         SourceState(**setting.get("source", {}))
     except ValueError as error:
@@ -351,7 +352,7 @@ def run_faults(
     for name in methods:
         runs_on = known.methods.get(name, {}).get("benchmarks", chosen)
         if not {*runs_on} & {*chosen}:
-            text = f"runs only on {', '.join(runs_on)}, the setting on"
+            text = f"runs only on {', '.join(runs_on)}, but the setting on"
             yield f"{where}.methods: {name} {text} {', '.join(chosen)}."
     there = known.tasks(chosen)
     if there is not None and not isinstance(tasks, int):

@@ -54,8 +54,8 @@ EXTERNAL_KEYS = ("display_name", "kind", "seconds", "preprocessing")
 FITTED = ("class", *EXTERNAL_KEYS[1:], "options", "grid", "prior_file", "source_view")
 SHOWN = 100  # letters of a value in a message, at either end
 NAME_A_PRESET = (
-    "Give them, or name presets that do, as in `preset: [embedded, quick]`: quick has "
-    "methods, all-methods more of them, with curves, embedded all keys of config.yaml."
+    "Add them, or name presets that have them, as in `preset: [embedded, quick]`: "
+    "quick has methods, all-methods more and curves, embedded all of config.yaml."
 )
 
 
@@ -95,7 +95,7 @@ def merge_presets(own: Config, folder: PathLike) -> MergedConfig:
     notes = []
     if REFERENCE not in own and (name := _own_reference(own)):
         config[REFERENCE] = name
-        notes.append(f"reference: not given, so it is the study's own class {name}.")
+        notes.append(f"reference: by default, the study's own class {name}.")
     for role in (REFERENCE, BASELINE):  # by default one of the study's methods
         if role not in own and config[role] not in known:
             del config[role]
@@ -238,9 +238,9 @@ def register_external_methods(config: Config) -> Iterator[str]:
     for i, entry in enumerate(config.get("methods", [])):
         where, name = f"methods[{i}]", entry.get("id")
         external, own = "predictions" in entry, "class" in entry
-        text = "is given together with a class; keep one of them"
+        text = "is given together with a class; keep one of the two"
         if external:
-            text = "external predictions are not fitted; remove it"
+            text = "the study does not fit external predictions; remove the key"
         for key in FITTED if external else () if own else EXTERNAL_KEYS:
             if key in entry:
                 yield f"{where}.{key}: {text}."
@@ -302,7 +302,7 @@ def _datasets(
     for i, entry in enumerate(config.get("datasets", [])):
         place, name = f"datasets[{i}]", entry["id"]
         if name in datasets:
-            faults.append(f"{place}.id: {name!r} is taken, choose another name.")
+            faults.append(f"{place}.id: {name!r} is taken; choose another name.")
             continue
         try:
             found = own_dataset(name, entry, digests_path(data, name))
@@ -374,10 +374,10 @@ def _roles(
             sides = role == REFERENCE, role == BASELINE  # has a source, is supervised
             fit = (n for n, m in own.items() if (m.uses_source, m.supervised) == sides)
             roles[role] = next(fit, "")
-            text = f"and none is {kind}"
+            text = f"none, because no method of the study is {kind}"
             if roles[role]:
-                text = f"it is {roles[role]}, the first {kind} method"
-            notes.append(f"{role}: no method of the study is named; {text}.")
+                text = f"by default, {roles[role]}, the first {kind} method"
+            notes.append(f"{role}: {text}.")
     return roles, notes
 
 

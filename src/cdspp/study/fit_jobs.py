@@ -31,12 +31,12 @@ WORDS_SHARE = 0.01  # share of all words that occur in one text
 # Reserves for slower machines and inputs that converge later than those measured.
 TIME_RESERVE, MEMORY_RESERVE = 3.0, 1.5
 FEWEST_MINUTES, FEWEST_MB = 5, 1000
-# Methods share a job up to this expected time: starting a process takes a second, but
-# a cluster should not wait for fits that could run in parallel.
+# Longest expected time of a job that methods share: starting a process takes a second,
+# but a cluster should not wait for fits that could run in parallel.
 SHARED_SECONDS = 40.0
 # Jobs with a longer expected time gain nothing from waiting for each other.
 UNGROUPED_SECONDS = 60.0
-START_SECONDS = 1.5  # of any job: start-up, imports, reading and writing
+START_SECONDS = 1.5  # per job, for start-up, imports, reading and writing
 FORECAST_NOTE = (
     "Fits only, on one thread of a machine like the one the cost model was measured "
     "on,\nwithin a factor of about two. Quick methods share jobs, which `cdspp run ... "
@@ -100,7 +100,7 @@ class FitRule:
 def missing_packages(
     study: Study, files: Iterable[PathLike] | None = None
 ) -> list[str]:
-    """Return what to install for methods and views, or for those that make `files`.
+    """Return notes on packages to install, for all methods and views or for `files`.
 
     Paths contain the names of the methods and views that make them.
     """
@@ -162,7 +162,7 @@ def _unnamed_groups(study: Study, benchmark: str) -> list[FitRule]:
         first = len(groups)
         for _, own in groupby(keys, key=attrgetter("method")):
             new = FitRule(tuple(own), tasks, blocks)
-            # A method joins the first group with room, so that none moves for it.
+            # A method joins the first group with space, so that no other method moves.
             for place, group in enumerate(groups[first:], start=first):
                 both = replace(group, fits=(*group.fits, *new.fits))
                 if is_quick(study, both):

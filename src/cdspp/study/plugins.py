@@ -131,9 +131,8 @@ class ConfigNames:
         largest, label, domain = max(sources, default=(wanted, "", ""))
         if largest < wanted:
             most = f"the largest, {label} in {domain}, has {largest}"
-            what = f"any class of the source domains has: {most}"
-            fault = f"{wanted} labelled samples per class are more than {what}"
-            remedy = f"Ask for {largest} or fewer; a smaller class gives all it has."
+            fault = f"no class of the source domains has {wanted} samples: {most}"
+            remedy = f"Request at most {largest}; smaller classes are used whole."
             yield f"{where}.source: {fault}. {remedy}"
 
 

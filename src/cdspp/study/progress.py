@@ -54,7 +54,7 @@ class Progress:
         """Return the state of fits that a job lacks: running, failed or missing."""
         if log.state == RUNNING:
             living = [run.started for run in self.runs if run.lives]
-            # A log older than the run belongs to a killed job.
+            # A log older than the run is that of a killed job.
             return RUNNING if living and log.written >= min(living) else MISSING
         return log.state
 

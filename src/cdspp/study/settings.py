@@ -124,7 +124,7 @@ def bridge_state_notes(study: Study) -> Iterator[str]:
     for name, benchmark in study.benchmarks.items():
         for state in SHUFFLED.keys() & {*study.states}:
             if _n_exchanged(study, state, benchmark) == 1:
-                text = f"a single item of {SHUFFLED[state]} has no other partner"
+                text = f"a single item in {SHUFFLED[state]} cannot be exchanged"
                 yield f"{name}: the source state {state} is left out, because {text}."
 
 
@@ -141,7 +141,7 @@ def _grid_settings(config: Config, study: Study, main: Setting) -> Iterator[Sett
 
 
 def _state_setting(study: Study, state: str, methods: Mapping[str, Method]) -> Setting:
-    # A method with a stand-in without a source is not fitted twice there.
+    # A method with a stand-in is not fitted again without a source.
     twice = stand_ins(methods) if state == names.ALONE else {}
     chosen = (name for name, method in methods.items() if state in method.states)
     kept = tuple(name for name in chosen if name not in twice)

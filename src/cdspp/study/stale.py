@@ -204,7 +204,7 @@ def _last_write(file: str) -> int:
 
 
 class RunForecast(NamedTuple):
-    """The trials of a study's fits: those that stay, and those that run, by reason.
+    """The trials of a study's fits: those that are kept, and those to run, by reason.
 
     `code_hours` are core-hours of those that run only because code changed.
     """
@@ -214,12 +214,12 @@ class RunForecast(NamedTuple):
     code_hours: float
 
     def __str__(self) -> str:
-        """Return a sentence on the trials that stay, and on those that run and why."""
+        """Return a sentence on the trials that are kept, and on those to run and why."""
         stay = counted(self.stay, "trial")
         if not self.run:
-            return f"Fits: all {stay} exist and stay."
+            return f"Fits: all {stay} exist and are kept."
         reasons = ", ".join(f"{n}: {reason}" for reason, n in self.run.most_common())
-        return f"Fits: {stay} stay, {self.run.total()} run ({reasons})."
+        return f"Fits: {stay} kept, {self.run.total()} to run ({reasons})."
 
 
 def run_forecast(study: Study, stale_files: Mapping[str, str]) -> RunForecast:
@@ -249,8 +249,8 @@ def notes(
     """Yield sentences on the files that a run would remake, and why."""
     if unrecorded:
         files = f"{counted(len(unrecorded), 'existing file')}, such as {unrecorded[0]}"
-        what = "it remakes them, and reuses fits of equal inputs"
-        yield f"Snakemake has no record of {files}: {what}."
+        what = "A run remakes them, and keeps fits with equal inputs"
+        yield f"Snakemake has no record of {files}. {what}."
     if causes := {k: v for k, v in stale_files.items() if v != FOLLOWS}:
         files = f"{counted(len(causes), 'file')} outdated"
         first, reason = next(iter(causes.items()))
@@ -265,10 +265,10 @@ def remake_question(fits: RunForecast) -> str:
         return ""
     each = ", ".join(f"{n}: {reason}" for reason, n in reasons.items())
     return (
-        f"Changes of code would replace {counted(sum(reasons.values()), 'trial')}"
-        f" of fits, at about {fits.code_hours:.2f} core-hours ({each}). Nothing was "
-        "run. To replace them, give cdspp run the option --remake; to keep them, use "
-        "the version of the code that made them."
+        f"{counted(sum(reasons.values()), 'trial')} would be fitted again only because "
+        f"code changed, in about {fits.code_hours:.2f} core-hours ({each}). Nothing "
+        "was run. To fit them again, run cdspp run --remake; to keep them, use the "
+        "version of the code that made them."
     )
 
 
@@ -331,8 +331,8 @@ def read_digests(root: PathLike) -> ReportDigests:
     beside, older = page.with_name(DIGESTS), page.with_suffix(".sha256")
     if not page.is_file():
         fault = f"{page}: expected the report of a finished study, but there is none"
-        run = "and run the study to its end first"
-        raise DataError(f"{fault}. Name a folder such as results/embedded, {run}.")
+        remedy = "Finish the study first, and name a folder such as results/embedded"
+        raise DataError(f"{fault}. {remedy}.")
     if beside.is_file() or not older.is_file():
         try:
             known = ReportDigests(**read_json(beside))
@@ -370,8 +370,8 @@ def changed_note(root: Path) -> str:
         return ""
     more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
     changed = f"{counted(len(files), 'file')} changed since the report"
-    how = "by hand or by a run that did not end"
-    run = "A run makes tables, figures and page again, and others that you delete"
+    how = "by hand or by an interrupted run"
+    run = "A run remakes tables, figures and page, and all files that you delete"
     remedy = f"{run}; cdspp verify {root} compares all."
     return f"{changed}, {how}: {', '.join(files[:NAMED])}{more}. {remedy}"
 
@@ -390,19 +390,20 @@ def changed_files(root: Path, own: str = "") -> Iterator[tuple[Path, str]]:
         yield page.with_name(DIGESTS), str(error).partition(": ")[2].rstrip(".")
         return
     if file_digest(page) != stated.page:
-        wrong = "it is not the page that was written: it was changed by hand, or cut"
+        wrong = "it differs from the page that was written: edited, or truncated"
         yield page, f"{wrong}. Delete it and run the study again"
     for name, digest in stated.files.items():
         path = Path(os.path.normpath(root.parent / name))
         if not name.startswith(own):
             continue
         if not path.is_file():
-            yield path, "an input of the report that is gone. Run the study again"
-        # A file of the system, named by a stranger, has no size and may have no end.
+            yield path, "this input of the report is missing. Run the study again"
+        # A report from a stranger may name a file of the system that has no end: such
+        # files have size 0.
         elif (found := file_digest(path) if path.stat().st_size else EMPTY) != digest:
             # No run remakes files outside, such as predictions of another program.
             remedy = "Run" if name.startswith("..") else "Delete it and run"
-            content = f"another content (sha256 {digest[:12]}, now {found[:12]})"
-            cause = "it was changed by hand, or by a run that did not end"
-            why = f"the report was made of {content}: {cause}. {remedy} the study again"
+            content = f"other content (sha256 {digest[:12]}, now {found[:12]})"
+            cause = "it was changed by hand or by an interrupted run"
+            why = f"the report used {content}: {cause}. {remedy} the study again"
             yield path, why

@@ -88,7 +88,7 @@ def test_the_best_of_a_task_and_value_is_bold() -> None:
     [
         ("labels", "Columns: labelled target samples per class."),
         ("n_components", "number of classes (10): for larger d the curve is flat"),
-        ("max_iter", "Each T is a fit of its own"),
+        ("max_iter", "Each T is a separate fit"),
         ("alpha", "Columns: weight of the regulariser, alpha."),
         ("eigenvector_scaling", "Columns: eigenvector scaling."),
     ],

@@ -27,17 +27,17 @@ from cdspp.methods.labels import ignore_few_rows
 from cdspp.methods.shared.common_subspace import SubspaceMethod
 from cdspp.methods.shared.machines import LinearPairs, OneVersusOne
 
-# A smaller weight is a zero that the interior-point method has not quite reached.
+# A smaller weight counts as zero: the interior-point method only approaches zero.
 NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class SourceMap:
-    r"""The ridge regression that maps source rows to where the target's classes lie.
+    r"""Ridge regression that maps source rows onto the target rows of their class.
 
-    Minimises the squared distances of weighted means and pairs, with ``(M + ridge I) A
-    = R``, where ``M = F^T F`` and ``R = F^T W`` for few rows `F` made of the source
-    rows X, (n, d). Each class has a row.
+    Minimises the squared distances of weighted means and pairs by solving ``(M + ridge
+    I) A = R``, where ``M = F^T F`` and ``R = F^T W`` for rows `F` computed from the
+    source rows X, (n, d). Every class needs a source row.
     """
 
     X: Float
@@ -90,7 +90,7 @@ class SourceMap:
 
 
 def _solve_ridge(M: Float, ridge: float, right: Float) -> Float:
-    """Solve ``(M + ridge I) A = right``; only the upper triangle of M is read."""
+    """Solve ``(M + ridge I) A = right``, reading only the upper triangle of M."""
     M[np.diag_indices_from(M)] += ridge
     try:
         factor = linalg.cho_factor(M, overwrite_a=True, check_finite=False)
@@ -102,7 +102,7 @@ def _solve_ridge(M: Float, ridge: float, right: Float) -> Float:
 @storable
 @dataclass(frozen=True, eq=False)
 class WeightedMachine:
-    """A weighted nu-SVC, one against one; without any feature, the heaviest class."""
+    """A weighted one-vs-one nu-SVC; the heaviest class if there are no features."""
 
     machine: LinearPairs | None
     heaviest: int
@@ -112,7 +112,7 @@ class WeightedMachine:
     def fit(
         cls, Z: Float, codes: Int, weights: Float, n_classes: int, nu: float
     ) -> WeightedMachine:
-        """Train; a class may weigh so little that `nu` has to be lowered."""
+        """Train the machine, with a lower `nu` if the class weights require it."""
         sizes = np.bincount(codes, weights=weights, minlength=n_classes)
         heaviest = int(sizes.argmax())
         if n_classes == 1 or not Z.shape[1]:
@@ -120,9 +120,9 @@ class WeightedMachine:
         limit = 2.0 * sizes.min() / (sizes.min() + sizes.max())
         if nu > limit * (1.0 + 1e-12):
             warnings.warn(
-                f"nu={nu} is too large for classes that weigh {sizes.min():.3g} and "
+                f"nu={nu} is too large for class weights of {sizes.min():.3g} and "
                 f"{sizes.max():.3g}: at most {limit:.3g} is feasible. Using 0.99 of "
-                "that, which the released code does not.",
+                "that, unlike the released code.",
                 stacklevel=2,
             )
             nu = 0.99 * limit
@@ -132,8 +132,8 @@ class WeightedMachine:
                 machine.fit(Z[kept], codes[kept], sample_weight=weights[kept])
         except ValueError as error:
             raise MethodFailed(
-                "no nu-SVC on the projected rows, which happens where no margin "
-                f"separates two classes: {error}"
+                "the nu-SVC on the projected rows has no solution, as happens if no "
+                f"margin separates two classes: {error}"
             ) from error
         return cls(OneVersusOne.of(machine).linear(Z[kept]), heaviest, nu)
 
@@ -148,8 +148,8 @@ class WeightedMachine:
 class CDLSSup(SubspaceMethod):
     r"""Supervised cross-domain landmark selection (CDLS_sup): no selection, one map.
 
-    Maps the source to the target's principal subspace, so that the means of domains and
-    classes, and the pairs of one class, lie close together:
+    Maps the source into the target's principal subspace so that the means of domains
+    and classes, and the pairs of rows of one class, lie close together:
 
     .. math::
 
@@ -159,39 +159,39 @@ class CDLSSup(SubspaceMethod):
         + \lambda \lVert A \rVert_F^2
 
     with mapped source rows :math:`z_s = A^T x` and projected labelled target rows
-    :math:`z_l`, all of unit length first. A linear support vector machine trained on
-    both labels target rows. Unlabelled rows are ignored.
+    :math:`z_l`; rows are first scaled to unit length. A linear support vector machine,
+    trained on both, labels target rows. Unlabelled rows are ignored.
 
     Parameters
     ----------
     n_components : int, default=100
-        Number of principal axes of the target, never more than there are.
+        Number of principal axes of the target, at most as many as there are.
     ridge : float, default=0.5
         Weight :math:`\lambda` of the squared norm of the map.
     nu : float, default=0.5
-        Parameter of the nu-SVC; lowered, with a warning, where the weights of the
-        classes make it infeasible.
+        Parameter of the nu-SVC; lowered, with a warning, if it is infeasible for the
+        weights of the classes.
     source_weight : {"classes", "rows"}, default="classes"
-        Weight of a source row in the nu-SVC: the size of the largest class of the
-        labelled target rows over that of the source, or the number of labelled target
-        rows over that of source rows.
+        Weight of a source row in the nu-SVC: the ratio of the largest class sizes of
+        labelled target and source, or the ratio of the numbers of labelled target rows
+        and source rows.
 
     Attributes
     ----------
     nu_ : float
-        The nu in use in the last iteration.
+        The nu of the last iteration.
 
     Notes
     -----
     Cost O(n d min(n, d) + min(n, d)^3) for the axes and for the map, with n labelled
-    rows of the domain, and C^2 / 2 small machines. The axes come from the labelled
-    rows only, hence at most one less than these. The released code has no supervised
-    program; this one joins parts of it: an uncentred projection and a nu-SVC with
-    weights of rows. `fit` raises `MethodFailed` where no margin separates two classes,
-    and for a class of one domain only, without a source row or a labelled target row;
-    classes count alike in the terms of classes, whatever their shares. Other names of
-    the classes change 1 % of the labels of the embedded digits: ties of votes go to the
-    first class, as in LIBSVM.
+    rows of the domain, and C^2 / 2 small machines. The axes are those of the labelled
+    rows only, so there is at most one fewer than rows. The released code has no
+    supervised program; this one combines parts of it: an uncentred projection and a
+    nu-SVC with row weights. `fit` raises `MethodFailed` if no margin separates two
+    classes, and for a class in only one domain, without a source row or a labelled
+    target row; in the class terms all classes count equally, whatever their sizes.
+    Renaming the classes changes 1 % of the labels of the embedded digits, because tied
+    votes go to the first class, as in LIBSVM.
 
     References
     ----------
@@ -232,7 +232,7 @@ class CDLSSup(SubspaceMethod):
         side = min(n_source + size.n_classes, d_source)
         seconds = 0.004 + 5e-8 * (n_source * d_source + size.n_target * size.d_target)
         seconds += 3.5e-11 * n_source * d_source * side + 4.4e-8 * predicted
-        n_pairs = size.n_classes**2 / 2  # one machine per pair
+        n_pairs = size.n_classes**2 / 2  # each with a machine
         seconds += 1.5e-8 * (n_source + size.n_labelled) ** 2 + 5e-6 * n_pairs
         seconds += 7e-8 * n_pairs * size.n_unlabelled
         by_pair = 24e-6 * min(100, size.d_target) + 16e-6 * size.n_unlabelled
@@ -282,10 +282,10 @@ class CDLSSup(SubspaceMethod):
 
 
 class CDLS(CDLSSup):
-    r"""Cross-domain landmark selection (CDLS): the map and weights of all samples.
+    r"""Cross-domain landmark selection (CDLS): a map, and weights of all samples.
 
-    Predicts the unlabelled rows, weighs them (:math:`\beta`) and those of the source
-    (:math:`\alpha`) by how well they bring the domains together, and fits again:
+    Predicts the unlabelled rows, weights them (:math:`\beta`) and the source rows
+    (:math:`\alpha`) by how well they align the domains, and fits again:
 
     .. math::
 
@@ -296,44 +296,45 @@ class CDLS(CDLSSup):
         \sum_{i \in c} \alpha_i = \delta n_s^c, \;
         \sum_{j \in c} \beta_j = \delta n_u^c
 
-    where the terms are the squared distances of the domains' weighted means, of the
-    classes' weighted means, and of all pairs of one class from different sets.
+    where the terms are the squared distances of the weighted means of the domains, of
+    the weighted means of the classes, and of all pairs of one class from different
+    sets.
 
     Parameters
     ----------
     n_components, ridge, nu, source_weight
-        As in `CDLSSup`, which has the reference and an example, too.
+        As in `CDLSSup`, which also has the reference and an example.
     delta : float, default=0.5
-        Share of the weight of each class; 1 selects nothing.
+        Sum of the weights of a class as a share of its size; 1 selects nothing.
     max_iter : int, default=5
-        Number of iterations; each predicts all unlabelled rows afresh.
+        Number of iterations; each predicts all unlabelled rows anew.
     mixed_normaliser : bool, default=True
-        In the marginal term of the weights' program, weigh inner products of unlabelled
-        rows by the product of both domains' normalisers, as the released code does,
-        else by the square of the target's.
+        In the marginal term of the program for the weights, whether to divide inner
+        products of unlabelled rows by the product of both domains' normalisers, as the
+        released code does, or by the square of the target's.
     norms_of_all_classes : bool, default=True
-        In its pair term, sum the squared norms over pairs of all classes, as the
-        released code does, which favours samples with a small projected norm, else over
-        pairs of one class.
+        In the pair term of the program, whether to sum squared norms over pairs of all
+        classes, as the released code does, which favours samples with a small projected
+        norm, or over pairs of one class.
 
     Attributes
     ----------
     weights_source_, weights_unlabelled_ : ndarray of shape (n_source,), (n_unlabelled,)
-        Landmark weights of both kinds of rows in the last iteration.
+        Landmark weights of source and unlabelled rows in the last iteration.
 
     Notes
     -----
-    `history_` has an entry for each iteration, whose `n_selected` counts unlabelled
-    rows of positive weight. In addition to the cost of `CDLSSup`, with all target rows
-    for the axes, an iteration solves the weights' program by an interior-point method
-    in 10 to 20 steps of ``O(sum of n_c^3 + n m^2 + (m + C)^3)`` with m components and
-    n_c samples of class c. The axes and the marginal mean take in the unlabelled rows
-    from the first iteration on, as in the released code, although the paper describes a
+    `history_` has an entry per iteration, whose `n_selected` counts unlabelled rows of
+    positive weight. In addition to the cost of `CDLSSup`, with all target rows for the
+    axes, each iteration solves the program for the weights with an interior-point
+    method in 10 to 20 steps of ``O(sum of n_c^3 + n m^2 + (m + C)^3)`` for m components
+    and n_c samples of class c. The axes and the marginal mean include the unlabelled
+    rows from the first iteration on, as in the released code; the paper describes a
     start from `CDLSSup`. Pairs are weighted linearly in the landmark weights. From the
-    second iteration on the source weighs `delta` times as much in the machine:
-    ``delta=1`` is better on some data. A class of one domain only is refused as in
-    `CDLSSup`. Other names of the classes change 2 % of the labels of the embedded
-    digits, by ties as there.
+    second iteration on, the weight of the source in the machine is multiplied by
+    `delta`: ``delta=1`` is better on some data. A class in only one domain is refused
+    as in `CDLSSup`. Renaming the classes changes 2 % of the labels of the embedded
+    digits, because of ties as there.
     """
 
     identifier = "cdls"

@@ -1,10 +1,10 @@
 r"""Landmark weights of CDLS: the quadratic program and its interior-point method.
 
-Samples of one class and domain form a *group*. Between samples i and j of groups g and
-h the Hessian is ``W[g, h] z_i^T z_j``, and ``W[g, h]`` depends on the domains only
-unless g and h are of one class: a block for each class plus a matrix of rank 2m, where
-m is the number of columns of z. H itself is never formed: a step takes one Cholesky
-factor a class, and one system of about m + 3C equations.
+Samples of one class and domain form a *group*. For samples i and j of groups g and h,
+the entry of the Hessian H is ``W[g, h] z_i^T z_j``, where ``W[g, h]`` depends only on
+the domains unless g and h have the same class. H is thus the sum of one block per class
+and a matrix of rank 2m, where m is the number of columns of z. It is never formed: a
+step takes one Cholesky factor per class, and one system of about m + 3C equations.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from cdspp.core.errors import MethodFailed
 from cdspp.core.linalg import class_sums, counts
 from cdspp.methods.base import Float, Int
 
-TOLERANCE = 1e-10  # Residuals, as a share of the largest entry of the gradient.
-GAP_TOLERANCE = 1e-12  # Mean complementarity, likewise.
-ACCEPTABLE = 1e-6  # Enough where rounding lets these sink no further.
+TOLERANCE = 1e-10  # of residuals, as a share of the largest entry of the gradient
+GAP_TOLERANCE = 1e-12  # of the mean complementarity, likewise
+ACCEPTABLE = 1e-6  # tolerance if rounding prevents further progress
 MAX_STEPS = 50
 TO_THE_BOUNDARY = 0.995
-SMALLEST = 1e-20  # Distance to the bounds at least; below, quotients overflow.
+SMALLEST = 1e-20  # smallest distance to a bound, so that quotients do not overflow
 
 
 class ClassTargets(NamedTuple):
-    """By class sums of the target's weighted rows, and both weights in these sums."""
+    """Sums of the target's weighted rows by class, and the weights in these sums."""
 
     sums: Float
     labelled: Float
@@ -39,7 +39,7 @@ class ClassTargets(NamedTuple):
 
 
 class ProjectedTarget(NamedTuple):
-    """Target rows in the principal subspace of dimension m, class codes of some."""
+    """Target rows in the principal subspace of dimension m, some with class codes."""
 
     labelled: Float
     codes: Int
@@ -47,14 +47,14 @@ class ProjectedTarget(NamedTuple):
     n_classes: int
 
     def initial_targets(self) -> ClassTargets:
-        """Return those without predictions: unlabelled rows count in the mean."""
+        """Return targets without predictions; unlabelled rows count in the mean."""
         sums = class_sums(self.labelled, self.codes, self.n_classes)
         sizes = counts(self.codes, self.n_classes)
         mean = np.vstack([self.labelled, self.unlabelled]).mean(axis=0)
         return ClassTargets(sums, sizes, np.zeros(self.n_classes), mean)
 
     def targets(self, prediction: Int, weights: Float) -> ClassTargets:
-        """Return those with weighted unlabelled rows in their predicted classes."""
+        """Return targets that include weighted unlabelled rows by predicted class."""
         sums, sizes, _, _ = self.initial_targets()
         column, n_classes = weights[:, None], self.n_classes
         sums += class_sums(column * self.unlabelled, prediction, n_classes)
@@ -67,11 +67,12 @@ class ProjectedTarget(NamedTuple):
 class LandmarkProgram:
     r"""The program ``min x^T H x / 2 + f^T x`` over the weights x of all samples.
 
-    Subject to ``0 <= x <= 1`` and, for each group, ``sum of x = delta * size``. `rows`
-    (n, m) are the projected source rows, then the unlabelled target rows; `groups`
-    holds their class, with `n_classes` added in the target. The factors of the inner
-    products of two samples are `between_domains` (2, 2), to which samples of one class
-    add `within_classes` (n_classes, 2, 2). H has `curvature` times the unit matrix.
+    The constraints are ``0 <= x <= 1`` and, for each group, ``sum of x = delta *
+    size``. `rows` (n, m) are the projected source rows, then the unlabelled target
+    rows; `groups` has their class, plus `n_classes` in the target. Inner products of
+    two samples have the factors `between_domains` (2, 2), plus `within_classes`
+    (n_classes, 2, 2) for samples of one class. H includes `curvature` times the
+    identity.
     """
 
     rows: Float
@@ -93,10 +94,10 @@ class LandmarkProgram:
         mixed_normaliser: bool = True,
         norms_of_all_classes: bool = True,
     ) -> LandmarkProgram:
-        """State the program for the mapped source rows and a prediction of the target.
+        """Build the program for mapped source rows and predictions of the target.
 
-        Squared norms of pairs of all classes give a bilinear piece of H, which is
-        linear where the constraints hold: in f it leaves H its structure.
+        Squared norms of pairs of all classes give a bilinear term. It is linear if the
+        constraints hold, so it is part of f, and H keeps its structure.
         """
         n_classes, t = target.n_classes, counts(target.codes, target.n_classes)
         s, u = (delta * counts(c, n_classes) for c in (source_codes, prediction))
@@ -124,7 +125,7 @@ class LandmarkProgram:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes, which have two groups each."""
+        """Number of classes; each has two groups."""
         return len(self.within_classes)
 
     @cached_property
@@ -146,8 +147,8 @@ class LandmarkProgram:
 class _Block(NamedTuple):
     """The samples of one class, by domain, in the equations of a step.
 
-    `matrix` is their part of the Hessian without the low-rank term, with the penalty of
-    the equalities; `border` has their rows of U, then the columns of their equalities.
+    `matrix` is their part of the Hessian without the low-rank term but with the penalty
+    of the equalities; `border` has their rows of U and the columns of their equalities.
     """
 
     members: Int
@@ -159,15 +160,15 @@ class _Block(NamedTuple):
 class _StepEquations:
     """``(H + diag(D)) dx - A^T dy = r`` and ``A dx = p`` for the program's H and A.
 
-    With ``H = blocks + U Q U^T``, border ``E = [U, -A^T]`` and ``w = [Q U^T dx; dy]``
-    the samples follow from ``dx = B^{-1} (r - E w)``, and w from a system of one
-    equation for each column of E. Q is indefinite and never inverted. U has the target
-    rows, and those of the source on a basis of their space, of about C dimensions.
+    With ``H = blocks + U Q U^T``, the border ``E = [U, -A^T]`` and ``w = [Q U^T dx;
+    dy]``, the step is ``dx = B^{-1} (r - E w)``, and w solves a system of one equation
+    per column of E. Q is indefinite and never inverted. U has the target rows, and the
+    source rows in a basis of their span, of about C dimensions.
     """
 
     def __init__(self, program: LandmarkProgram) -> None:
         self.program = program
-        # By class, so that the equalities of a block are neighbours.
+        # Sorted by class, so that the equalities of a block are adjacent.
         order = np.arange(2 * program.n_classes).reshape(2, -1).T.ravel()
         self.present = order[program.group_sums[order] > 0]
         self.penalty = np.zeros(program.n_classes)
@@ -192,8 +193,8 @@ class _StepEquations:
         domain = program.groups[members] // n_classes
         Z = program.rows[members]
         matrix = program.within_classes[code][np.ix_(domain, domain)] * (Z @ Z.T)
-        # The pair term is indefinite along the groups' sums, which are fixed:
-        # penalising them changes no step and lets the Cholesky factor exist.
+        # The pair term is indefinite along the sums of groups. These are fixed, so a
+        # penalty on them changes no step and ensures a Cholesky factor.
         self.penalty[code] = np.abs(matrix).max()
         matrix[domain[:, None] == domain] += self.penalty[code]
         matrix[np.diag_indices_from(matrix)] += program.curvature
@@ -234,7 +235,7 @@ class _StepEquations:
     def direction(
         self, at: _Iterate, missing: tuple[Float, Float], lower: Float, upper: Float
     ) -> _Iterate:
-        """Return the step that changes the products of bounds and multipliers so."""
+        """Return the step to the given products of bounds and multipliers."""
         x, rest, width = at.x, 1 - at.x, self.width
         r, p = missing[0] + lower / x - upper / rest, missing[1]
         by_group = np.zeros(2 * self.program.n_classes)
@@ -265,13 +266,13 @@ def _cholesky(matrix: Float, added: Float) -> Float:
     for _ in range(12):
         total = matrix.copy(order="F")
         total[np.diag_indices_from(total)] += added + shift
-        # LAPACK itself: for so small a block SciPy's checks cost more than the factor.
-        # The rest of the matrix stays above the diagonal.
+        # LAPACK is called directly: SciPy's checks take longer than so small a factor.
+        # The entries above the diagonal remain.
         factor, failed = lapack.dpotrf(total, lower=True, clean=False, overwrite_a=True)
         if not failed:
             return np.asarray(factor)
         shift = max(10.0 * shift, 1e-8 * float(np.abs(matrix).max()))
-    raise MethodFailed("the landmark weights' quadratic program is not convex enough")
+    raise MethodFailed("the quadratic program of the landmark weights is not convex")
 
 
 class _Iterate(NamedTuple):
@@ -307,9 +308,9 @@ class _Iterate(NamedTuple):
 def solve_landmarks(program: LandmarkProgram) -> Float:
     """Return weights in [0, 1] that solve the program; equal samples get equal ones.
 
-    Where the constraints hold, H has a few slightly negative eigenvalues, which mostly
-    the linear part outweighs. Where the method does not converge, a sequence of convex
-    programs near the last solution leads to a minimum, a local one at least.
+    Within the constraints, H has a few slightly negative eigenvalues, which the linear
+    part usually outweighs. If the method does not converge, a sequence of convex
+    programs around the last solution leads to a minimum, at least a local one.
     """
     if (solution := _minimise(program)) is not None:
         return solution
@@ -317,7 +318,7 @@ def solve_landmarks(program: LandmarkProgram) -> Float:
     largest = float(np.einsum("ij,ij->i", program.rows, program.rows).max())
     curvature = 1e-2 * float(np.abs(program.within_classes).max()) * largest
     for _ in range(500):
-        # The objective plus ``curvature * |x - anchor|^2 / 2``.
+        # This adds ``curvature * |x - anchor|^2 / 2`` to the objective.
         linear, total = program.linear - curvature * x, program.curvature + curvature
         nearby = _minimise(replace(program, linear=linear, curvature=total))
         if nearby is None:
@@ -330,7 +331,7 @@ def solve_landmarks(program: LandmarkProgram) -> Float:
 
 
 def _minimise(program: LandmarkProgram) -> Float | None:
-    """Run Mehrotra's predictor and corrector; None where it does not converge."""
+    """Run Mehrotra's predictor-corrector method; None if it does not converge."""
     x = np.full(len(program.rows), program.delta)
     scale = float(np.abs(program.product(x) + program.linear).max())
     if scale == 0.0:

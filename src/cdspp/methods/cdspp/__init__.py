@@ -1,1 +1,1 @@
-"""CDSPP, its supervised form, its variants."""
+"""CDSPP, its supervised form, and its variants."""

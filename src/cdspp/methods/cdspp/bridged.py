@@ -1,4 +1,4 @@
-"""CDSPP that uses what both domains share besides labels."""
+"""CDSPP with what both domains share in addition to labels."""
 
 from __future__ import annotations
 
@@ -25,59 +25,60 @@ from cdspp.methods.cdspp.structure_preserving import (
 class CDSPPBridge(CDSPP):
     r"""CDSPP with shared columns and paired rows (CDSPP+bridge).
 
-    Two terms join the problem of `CDSPPSup`, which keeps its closed form. The first
-    pulls together the two rows of the projections that belong to a shared column, until
-    they are one:
+    Two terms are added to the problem of `CDSPPSup`, which keeps its closed form. The
+    first pulls together the two rows of the projections that belong to a shared column,
+    in the limit until they are equal:
 
     .. math::
 
         \mu \sum_k \lVert P_s[i_k] - P_t[j_k] \rVert^2
 
-    The second makes each pair a class of its own: one more column in the class sums of
-    both domains. Iterations of selective pseudo-labelling, and attributes, as in
-    `CDSPP`, which gives the same fit where there is no bridge; the bridge is this
-    project's own. A class of one domain only is treated as in `CDSPPSup`, but the
-    bridge ties it to the other domain. `SharedColumnsPlus`, a linear machine on the
-    shared columns, is simpler and mostly as good.
+    The second makes each pair a separate class: one more column in the class sums of
+    both domains. Selective pseudo-labelling and attributes are as in `CDSPP`, which
+    gives the same fit without a bridge. The bridge is this project's own addition. A
+    class in only one domain is treated as in `CDSPPSup`, but the bridge ties it to the
+    other domain. `SharedColumnsPlus`, a linear machine on the shared columns, is
+    simpler and mostly as good.
 
     Parameters
     ----------
     mu : float, default=None
-        Weight of the coupling of shared columns; None for an infinite one.
+        Weight of the coupling of shared columns; None for infinite weight.
     pair_weight : float, default=1.0
-        Weight of a pair, relative to a mean class (the product of its labelled rows in
-        the source and in the target).
+        Weight of a pair relative to that of an average class, which is the product of
+        its numbers of source rows and labelled target rows.
     alpha, n_components, max_iter, selection, final_fit, normalize_means, classifier
-        As in `CDSPP`; with pairs the subspace has up to as many directions more.
+        As in `CDSPP`; with m pairs, the subspace has up to m more directions.
     center : bool, default=False
-        As in `CDSPP`. With a bridge both domains have one origin.
+        As in `CDSPP`. With a bridge, both domains have the same origin.
     eigenvector_scaling : {"metric", "unit"}, default="unit"
-        As in `CDSPP`. Cross-validation on labelled rows prefers unit length here.
+        As in `CDSPP`. Here cross-validation on labelled rows prefers unit length.
     keep_projections : bool, default=False
         As in `CDSPP`.
 
     Notes
     -----
-    With `K` the two regularised scatter matrices in two diagonal blocks, `N` the class
-    sums of both domains likewise, `J` the permutation that swaps the blocks, and `U` a
-    column for each shared column (1 at its place in the source, -1 at that in the
-    target), directions v solve
+    Let `K` be the block diagonal matrix of both regularised scatter matrices, `N` that
+    of both domains' class sums, `J` the permutation that swaps the blocks, and `U` a
+    matrix with a column per shared column (1 at its position in the source, -1 at its
+    position in the target). The directions v solve
 
     .. math::
 
         N J N^\top v = \lambda \bigl(K + \mu U U^\top\bigr) v .
 
-    Let ``G = N^T (K + mu U U^T)^{-1} N = F F^T``, of size 2C with C classes and pairs.
-    For an eigenvector u of ``F^T J F`` with eigenvalue ``lambda > 0`` set
+    Let ``G = N^T (K + mu U U^T)^{-1} N = F F^T``, of size 2C for C classes and pairs.
+    For an eigenvector u of ``F^T J F`` with eigenvalue ``lambda > 0`` let
     ``v = (K + mu U U^T)^{-1} N J F u / lambda``. Then ``N J N^T v = N J G J F u /
-    lambda = N J F u = lambda (K + mu U U^T) v``, as asked. Conversely a solution with
+    lambda = N J F u = lambda (K + mu U U^T) v``. Conversely, a solution with
     ``lambda > 0`` has ``v = (K + mu U U^T)^{-1} N w`` with ``w = J N^T v / lambda``, so
     ``J G w = lambda w``, and ``F^T w`` is an eigenvector of ``F^T J F``. By Woodbury's
-    identity the factors of both domains and one more of size n_shared give the inverse,
-    for infinite `mu` too.
+    identity, the inverse follows from the factors of both domains and another one of
+    size n_shared, even for infinite `mu`.
 
-    Cost beyond that of `CDSPP`: O(n_shared s^2 + n_shared^3) per iteration, with s the
-    smaller of n and d of a domain, and with m pairs O((C + m)^3) in place of O(C^3).
+    Cost in addition to that of `CDSPP`: O(n_shared s^2 + n_shared^3) per iteration,
+    where s is the smaller of n and d of a domain; with m pairs, O((C + m)^3) instead of
+    O(C^3).
 
     Examples
     --------
@@ -168,7 +169,7 @@ class CDSPPBridge(CDSPP):
         C = int(shared.sum())
         swapped = np.roll(F, C, axis=0)
         values, vectors = linalg.eigh(-(F.T @ swapped), check_finite=False)
-        values = -values  # the largest first
+        values = -values  # in descending order
         rank = effective_rank(self.n_components, values)
         W = swapped @ vectors[:, :rank] / values[:rank]
         P_source = Qs @ W[:C] - inverse_source.spread(i, R @ W)

@@ -1,4 +1,4 @@
-"""CDSPP: supervised, semi-supervised, on principal components, without a source."""
+"""CDSPP: supervised, semi-supervised, on principal components, or without a source."""
 
 from __future__ import annotations
 
@@ -48,30 +48,31 @@ class CDSPPSup(SubspaceRecogniser):
         \quad \text{s.t.} \quad
         P_s^T (X_s^T L_s X_s + \alpha I) P_s + P_t^T (X_t^T L_t X_t + \alpha I) P_t = I
 
-    with ``L_s = diag(s_c + t_c / 2) - Y_s Y_s^T``, ``L_t`` likewise, and `s_c`, `t_c`
-    the class sizes. Rows are scaled to unit length first. Unlabelled rows are ignored;
-    `CDSPP` gives them pseudo-labels.
+    with ``L_s = diag(s_c + t_c / 2) - Y_s Y_s^T``, ``L_t`` likewise, and the class
+    sizes `s_c` and `t_c`. Rows are scaled to unit length first. Unlabelled rows are
+    ignored; `CDSPP` gives them pseudo-labels.
 
     Parameters
     ----------
     alpha : float, default=10.0
         Weight of the regulariser.
     n_components : int, default=None
-        Dimension of the subspace; the number of classes by default, and never more than
-        there are positive eigenvalues.
+        Dimension of the subspace; by default the number of classes, and at most the
+        number of positive eigenvalues.
     center : bool, default=True
-        Subtract the mean of the projected labelled rows before classification.
+        Whether to subtract the mean of the projected labelled rows before
+        classification.
     normalize_means : bool, default=True
-        Scale class means to unit length.
+        Whether to scale class means to unit length.
     eigenvector_scaling : {"metric", "unit"}, default="metric"
-        Scale ``p^T (B + alpha I) p = 1`` or unit length. It matters, since projected
-        rows are normalised afterwards.
+        Scaling of the directions: ``p^T (B + alpha I) p = 1``, or unit length. It
+        matters because projected rows are normalised afterwards.
     classifier : estimator, default=None
-        scikit-learn classifier with `predict_proba` or `decision_function` for the
-        subspace; the nearest class mean by default.
+        scikit-learn classifier for the subspace, with `predict_proba` or
+        `decision_function`; by default the nearest class mean.
     dtype : {"float64", "float32"}, default="float64"
-        Precision of rows and matrices. Single precision halves memory and about halves
-        the time of a fit; it may change single labels. Rows in files are read as
+        Precision of rows and matrices. Single precision halves the memory and roughly
+        halves the time of a fit, but may change a few labels. Rows in files are read as
         float64.
 
     Attributes
@@ -81,15 +82,15 @@ class CDSPPSup(SubspaceRecogniser):
 
     Notes
     -----
-    Cost O(n d min(n, d) + min(n, d)^3) a domain and O(C^3) for the eigenproblem. The
+    Cost O(n d min(n, d) + min(n, d)^3) per domain and O(C^3) for the eigenproblem. The
     paper's text mentions neither the centring nor the scaled means; the released code
-    does both, and so do the defaults. For sparse rows, read n d as the number of values
-    stored. Rows that stay in their file take memory for the matrices, the results and a
-    chunk. A class of one domain only has a mean in the subspace and may be predicted,
-    though nothing ties it to the other domain; large classes weigh more in the
-    projection, none in the labels. Two halves of a source, given as two sources, are
-    two domains with a regulariser each, which changes 2 % of the labels of the embedded
-    digits.
+    does both, and so do the defaults. For sparse rows, replace n d by the number of
+    stored values. Rows that stay in a file only need memory for the matrices, the
+    results and a chunk. A class in only one domain has a mean in the subspace and may
+    be predicted, though nothing ties it to the other domain. Large classes have more
+    weight in the projection, but not in the labels. Two halves of a source, given as
+    two sources, are two domains with a regulariser each, which changes 2 % of the
+    labels of the embedded digits.
 
     References
     ----------
@@ -108,7 +109,7 @@ class CDSPPSup(SubspaceRecogniser):
 
     alpha: float = 10.0
     n_components: int | None = None
-    # Options of `CDSPP`: here there is one iteration, without pseudo-labels.
+    # Fixed here, options in `CDSPP`: one iteration, without pseudo-labels.
     max_iter: int = field(default=1, init=False)
     selection: str = field(default="class", init=False)
     final_fit: bool = field(default=False, init=False)
@@ -131,8 +132,8 @@ class CDSPPSup(SubspaceRecogniser):
             "({n_classes}): for larger d the curve is flat by construction."
         ),
         "max_iter": (
-            "Each T is a fit of its own: its iteration k + 1 rests on the share k / T "
-            "of the pseudo-labels."
+            "Each T is a separate fit: its iteration k + 1 uses the share k / T of the "
+            "pseudo-labels."
         ),
     }
 
@@ -152,7 +153,7 @@ class CDSPPSup(SubspaceRecogniser):
         return np.dtype(self.dtype)
 
     def _keep(self, options: Mapping[str, Any]) -> None:
-        """Keep the options among the local variables of a constructor."""
+        """Set the options, given as the local variables of a constructor."""
         for name in self._get_param_names():
             setattr(self, name, options[name])
 
@@ -212,15 +213,15 @@ class CDSPPSup(SubspaceRecogniser):
         self.projection_source_ = one_or_list(projection.sources)
         return iterations
 
-    # They are the problem's own, and no one reads them unprepared.
+    # Rows may be overwritten: they belong to the problem, and are not read again.
     _prepare_unlabelled = staticmethod(partial(row_normalise, overwrite=True))
 
     def _pairs(self, prepared: Problem) -> tuple[list[RowsInUse], list[RowsInUse]]:
-        """Return the paired rows of both domains, each a class of the projection."""
+        """Return the paired rows of both domains; each pair is a class."""
         return [], []
 
     def _solve(self, sources: Sides, target: AnySide, prepared: Problem) -> Projection:
-        """Return the projection; without its rows where some belong to no class."""
+        """Return the projection, without projected rows if some have no class."""
         k, scaling = self.n_components, self.eigenvector_scaling
         if len(sources) > 1:
             return solve_several([*sources, target], k, scaling=scaling)
@@ -267,31 +268,33 @@ class CDSPPSup(SubspaceRecogniser):
 class CDSPP(CDSPPSup):
     """Semi-supervised CDSPP: the projection with selective pseudo-labelling.
 
-    Fits `CDSPPSup` on the labelled rows, predicts the unlabelled ones, takes the most
-    confident predictions of each class as labels, and fits again; the share grows from
-    ``1 / max_iter`` to one. Attributes and reference are those of `CDSPPSup`;
-    `history_` has an entry for each fit. `TargetOnly` does so without a source.
+    Fits `CDSPPSup` on the labelled rows, predicts the unlabelled rows, takes the most
+    confident predictions of each class as labels, and fits again; the share of these
+    pseudo-labels grows from ``1 / max_iter`` to one. Attributes and reference are those
+    of `CDSPPSup`; `history_` has an entry per fit. `TargetOnly` is the same method
+    without a source.
 
     Parameters
     ----------
     max_iter : int, default=5
-        Number of iterations T. Another T is another fit: the shares depend on it.
+        Number of iterations T, on which the shares depend.
     selection : {"class", "all"}, default="class"
-        Take the share of each predicted class, as the released code does, or of all
-        unlabelled rows, as the paper's text says; rounding may add a row to k n_u / T.
+        Whether to take the share from each predicted class, as the released code does,
+        or from all unlabelled rows, as the paper's text says; rounding may add a row to
+        k n_u / T.
     final_fit : bool, default=False
-        One more fit on all pseudo-labels: T + 1 fits as in Algorithm 2 of the paper.
-        The released code reports iteration T, made before the last selection is used.
+        Whether to fit once more on all pseudo-labels: T + 1 fits, as in Algorithm 2 of
+        the paper. The released code reports iteration T, which precedes that fit.
     keep_projections : bool, default=False
-        Keep the projections of each iteration in `history_`.
+        Whether to keep the projections of each iteration in `history_`.
     alpha, n_components, center, normalize_means, eigenvector_scaling, classifier, dtype
         As in `CDSPPSup`.
 
     Notes
     -----
     The source's Gram matrix and class sums are computed once; each iteration costs one
-    symmetric product of the target rows in use and one Cholesky factor a domain. A
-    class of one domain only is treated as in `CDSPPSup`; two halves of a source, given
+    symmetric product of the target rows in use and one Cholesky factor per domain. A
+    class in only one domain is treated as in `CDSPPSup`; two halves of a source, given
     as two sources, change 3 % of the labels of the embedded digits.
 
     Examples
@@ -320,7 +323,7 @@ class CDSPP(CDSPPSup):
     }
 
 
-# Of the variants below and in other modules, which compute in double precision only.
+# Constraints of variants, here and in other modules, that only use double precision.
 DOUBLE_CONSTRAINTS = {**CDSPP._parameter_constraints}
 del DOUBLE_CONSTRAINTS["dtype"]
 
@@ -328,10 +331,10 @@ del DOUBLE_CONSTRAINTS["dtype"]
 class CDSPPPCA(CDSPP):
     """CDSPP on principal components of both feature sets (CDSPP+PCA).
 
-    As `CDSPP` on the leading principal components of each domain, fitted without labels
-    on all of its rows, before these are scaled to unit length. Sparse rows (SciPy's
-    CSR), bags of words for instance, are never made dense. A class of one domain only
-    is treated as in `CDSPPSup`.
+    Applies `CDSPP` to the leading principal components of each domain. These are fitted
+    without labels to all rows of the domain, before rows are scaled to unit length.
+    Sparse rows (SciPy's CSR), such as bags of words, are never made dense. A class in
+    only one domain is treated as in `CDSPPSup`.
 
     Parameters
     ----------
@@ -346,7 +349,7 @@ class CDSPPPCA(CDSPP):
     identifier = "cdspp-pca"
     display_name = "CDSPP+PCA"
     centres_rows = True
-    reads_files = False  # principal components are of rows in memory
+    reads_files = False  # principal components need the rows in memory
     several_sources = False
 
     _parameter_constraints = DOUBLE_CONSTRAINTS | {"pca_components": [COUNT]}
@@ -388,17 +391,17 @@ class CDSPPPCA(CDSPP):
 class TargetOnly(CDSPP):
     """CDSPP that never sees the source: the control for every transfer result.
 
-    The labelled target rows serve as the source; what it gains over a supervised method
+    The labelled target rows serve as the source, so its gain over a supervised method
     comes from the unlabelled target rows. Parameters and attributes are those of
-    `CDSPP`; there is no `transform_source`. A class of one domain only is predicted if
-    it is the target's, never if it is the source's, which plays no part.
+    `CDSPP`; there is no `transform_source`. A class in only one domain is predicted if
+    that is the target, never if it is the source, which is not used.
     """
 
     identifier = "target-only"
     display_name = "target-only"
     uses_source = False
     without_source_of = "cdspp"
-    # The space is that of the target: rows of a source have no image in it.
+    # The space belongs to the target, so source rows cannot be transformed into it.
     transform_source = available_if(lambda _: False)(CDSPP.transform_source)
 
     def _fit_problem(self, problem: Problem) -> list[Iteration]:

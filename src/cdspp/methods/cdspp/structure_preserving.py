@@ -28,20 +28,20 @@ from cdspp.core.memory import require_memory
 from cdspp.methods.base import Float, Int
 from cdspp.methods.shared.machines import stacked
 
-# From this share of d on, rows in use are not solved for by rows: that reads their
-# Gram matrix in three more products, and needs them copied into one piece.
+# With this share of d rows in use or more, the solver reads chunks: a `Side` would need
+# three more products with the Gram matrix of the rows, and a contiguous copy of them.
 NEARLY_ALL = 0.9
-# An eigenvalue below this share of the largest one is a zero with a rounding error:
-# ranges of both factors may be orthogonal.
+# An eigenvalue below this share of the largest counts as zero: it is a rounding error,
+# because the ranges of both factors may be orthogonal.
 RELATIVE_TOLERANCE = 1e-10
 
 Factor = tuple[Float, bool]
 
 
 class ClosedForm(NamedTuple):
-    """``F`` of ``M^T Q = F F^T``, ``Q U`` and ``X Q U`` (None by chunks).
+    """``F`` of ``M^T Q = F F^T``, ``Q U`` and ``X Q U`` (None for chunks).
 
-    ``Q = K^{-1} M`` has a column a class, and `F` a row.
+    ``Q = K^{-1} M`` has a column per class, `F` has a row per class.
     """
 
     factor: Float
@@ -66,7 +66,7 @@ class Inverse(NamedTuple):
     def closed_form(self, M: Float, X: Float | None = None) -> ClosedForm:
         """Return the closed form of class sums `M` (d, C) of rows `X`.
 
-        With more classes than features, one triangular system has a factor of rank d.
+        With more classes than features, one triangular system gives a factor of rank d.
         """
         d, n_classes = M.shape
         if self.rows is None and n_classes > d:
@@ -92,7 +92,7 @@ class Inverse(NamedTuple):
         return np.asarray(half)
 
     def spread(self, columns: Int, B: Float) -> Float:
-        """Return ``K^{-1} E B`` for a row of `B` for each of some features."""
+        """Return ``K^{-1} E B``, where E places the rows of `B` at some features."""
         d = len(self.factor[0]) if self.rows is None else self.rows.shape[1]
         wide = np.zeros((d, B.shape[1]))
         wide[columns] = B
@@ -114,13 +114,13 @@ class Inverse(NamedTuple):
 
 @dataclass(eq=False)
 class Side:
-    """Rows (n, d) of one domain, of unit length, and all that depends only on it.
+    """Rows (n, d) of one domain, of unit length, and all that depends only on them.
 
-    They are dense or CSR, which no step makes dense.
+    Rows are dense or CSR; CSR rows are never made dense.
 
-    Answers ``K^{-1} M`` for ``K = X^T L X + alpha I`` and the class sums
-    ``M = X^T Y``, where ``L = diag(own + other / 2) - Y Y^T`` and `own`, `other` are
-    the class sizes of this domain and of the other one.
+    Computes ``K^{-1} M`` for ``K = X^T L X + alpha I`` and the class sums
+    ``M = X^T Y``, where ``L = diag(own + other / 2) - Y Y^T``, and `own` and `other`
+    are the class sizes of this domain and of the other one.
     """
 
     X: Any
@@ -135,7 +135,7 @@ class Side:
 
     @cached_property
     def gram(self) -> Float:
-        """Upper triangle of ``X X^T``, for a domain with fewer rows than features."""
+        """Upper triangle of ``X X^T``, used with fewer rows than features."""
         return symmetric_product(self.X, of_rows=True)
 
     @cached_property
@@ -151,10 +151,10 @@ class Side:
     def solve(self, other: Int, shared: NDArray[np.bool_]) -> ClosedForm:
         """Solve ``Q = K^{-1} M`` for the classes `shared` by both domains.
 
-        Where rows are fewer than features, the matrix to factorise is
-        ``F X X^T F + alpha I`` with ``F = L^{1/2}``, diagonal plus one rank-one term a
-        class: ``Y = F Y / sqrt(extra)`` for shared classes, hence
-        ``K^{-1} M = X^T F (F X X^T F + alpha I)^{-1} Y`` scaled.
+        With fewer rows than features, the matrix to factorise is
+        ``F X X^T F + alpha I``, where ``F = L^{1/2}`` is diagonal plus one rank-one
+        term per class. As ``Y = F Y / sqrt(extra)`` for shared classes,
+        ``K^{-1} M = X^T F (F X X^T F + alpha I)^{-1} Y``, scaled.
         """
         n, d = self.X.shape
         if n >= d:
@@ -172,7 +172,7 @@ class Side:
         return class_sums(B, self.codes, len(self.class_counts))
 
     def inverse(self, other: Int) -> Inverse:
-        """Return ``K^{-1}``, factorised by the smaller side."""
+        """Return ``K^{-1}`` by a factor of the size of the smaller of n and d."""
         n, d = self.X.shape
         if n < d:
             factor, scale, shift = self._factor_of_rows(other / 2.0)
@@ -187,7 +187,7 @@ class Side:
         return scale[:, None] * B + between[self.codes]
 
     def _factor_of_rows(self, extra: Float) -> tuple[Factor, Float, Float]:
-        """Factorise ``F X X^T F + alpha I``; return what makes up `F`, too."""
+        """Factorise ``F X X^T F + alpha I``; also return the parts of `F`."""
         root = np.sqrt(self.class_counts + extra)
         shift = (np.sqrt(extra) - root) / np.maximum(self.class_counts, 1.0)
         root, shift = root.astype(self.X.dtype), shift.astype(self.X.dtype)
@@ -212,7 +212,7 @@ def _regularised_factor(K: Float, M: Float, alpha: float) -> Factor:
 
 
 class RowsInUse(NamedTuple):
-    """Rows (n, d) of unit length; the classes of those `used`, ascending, or of all."""
+    """Rows (n, d) of unit length, and the classes of the rows `used`, or of all."""
 
     X: Any
     codes: Int
@@ -235,16 +235,16 @@ class RowsInUse(NamedTuple):
                 yield X[used[chosen]], codes[chosen]
 
     def placed(self, P: Float) -> RowsInUse:
-        """Return the part with all its rows times a projection."""
+        """Return this part with all rows projected."""
         return self._replace(X=mapped(self.X, lambda X: X @ P, P.shape[1]))
 
 
 @dataclass(eq=False)
 class ChunkedSide:
-    """A `Side` with n near d or above: one pass over chunks of rows, memory O(d^2).
+    """A `Side` with n near or above d: one pass over chunks of rows, memory O(d^2).
 
-    Class weights differ from fit to fit, so that a Gram matrix could be kept for each
-    class alone. `inverse` sets the class sums.
+    Class weights differ between fits, so only one Gram matrix per class could be kept;
+    this class keeps none. `inverse` sets the class sums.
     """
 
     parts: list[RowsInUse]
@@ -278,7 +278,7 @@ Sides = list[AnySide]
 
 
 def side_of(parts: list[RowsInUse], n_classes: int, alpha: float) -> AnySide:
-    """Return a domain to solve for; few rows in use are copied into one array."""
+    """Return the side of a domain; if few rows are in use, they are copied."""
     codes = np.concatenate([part.codes for part in parts])
     class_counts = np.bincount(codes, minlength=n_classes)
     n, d = len(codes), parts[0].X.shape[1]
@@ -299,29 +299,28 @@ def side_of(parts: list[RowsInUse], n_classes: int, alpha: float) -> AnySide:
 
 
 def _row_dtype(parts: list[RowsInUse]) -> Any:
-    """Return the type of the rows of a domain; rows of files are read as float64."""
+    """Return the dtype of a domain's rows; rows of files are read as float64."""
     return np.result_type(*(getattr(part.X, "dtype", np.float64) for part in parts))
 
 
 def require_memory_for(rows: Any) -> None:
-    """Refuse rows, all that may be in use, whose square matrices exceed memory."""
+    """Raise DataError if the square matrices of a fit to these rows exceed memory."""
     n, d = rows.shape
     side = min(n, d)
     copied = 0 if issparse(rows) else side * d
     require_memory(
-        3 * side**2 + copied,  # three square matrices are held at once
-        f"CDSPP on {n} rows of {d} features, with square matrices of the smaller "
-        "number,",
+        3 * side**2 + copied,  # three square matrices exist at once
+        f"CDSPP on {n} rows of {d} features, with square matrices of size {side},",
         "Leave rows or features out.",
     )
 
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Solution of the eigenproblem, largest eigenvalue first; all are positive.
+    """Solution of the eigenproblem, with positive eigenvalues in descending order.
 
-    Most iterations of pseudo-labelling need no projection of the sources, which are
-    computed on first use. Projected rows are None where they are read by chunks.
+    Projections of sources are computed on first use, because most iterations of
+    pseudo-labelling need none. Projected rows are None if rows are read in chunks.
     """
 
     target: Float
@@ -351,15 +350,15 @@ def solve_projection(
         \left( \begin{pmatrix} S_s & 0 \\ 0 & S_t \end{pmatrix} + \alpha I \right) p
 
     Directions are scaled by "metric", ``p^T (B + alpha I) p = 1``, or to "unit" length.
-    By default there are as many as positive eigenvalues, at most C for C classes.
+    By default there is one per positive eigenvalue, at most C for C classes.
 
-    Its rank is at most 2C. With ``G = M^T Q = Y^T X Q`` a side, ``G_s = A A^T`` and
-    ``G_t = B B^T``, the eigenvalues are the singular values of ``A^T B = W diag(sigma)
-    Z^T``; ``u = B z`` and ``v = A w`` give ``p_s = Q_s u`` and ``p_t = Q_t v`` without
-    any inverse. Cost a side: one symmetric product and one Cholesky factor of the
-    smaller of n and d; O(C^3) for the rest.
+    The rank is at most 2C. With ``G = M^T Q = Y^T X Q`` for each side, ``G_s = A A^T``
+    and ``G_t = B B^T``, the eigenvalues are the singular values of ``A^T B = W
+    diag(sigma) Z^T``; ``u = B z`` and ``v = A w`` give ``p_s = Q_s u`` and ``p_t = Q_t
+    v`` without an inverse. Cost per side: one symmetric product and one Cholesky factor
+    of the smaller of n and d; O(C^3) for the rest.
     """
-    # Only classes with rows in both domains couple them.
+    # Only classes with rows in both domains couple the domains.
     shared = (source.class_counts > 0) & (target.class_counts > 0)
     solved_source = source.solve(target.class_counts, shared)
     solved_target = target.solve(source.class_counts, shared)
@@ -378,14 +377,14 @@ def solve_several(
 ) -> Projection:
     r"""Solve the eigenproblem of three or more domains, the target last.
 
-    Every domain is tied to every other one as the source to the target above: block
-    ``M_i M_j^T`` on the left for i != j, and on the right ``K_i`` with the class sizes
-    of all other domains in place of those of the other one.
+    Every domain is tied to every other one like source and target in
+    `solve_projection`: the left matrix has the blocks ``M_i M_j^T`` for i != j, the
+    right one ``K_i`` with the class sizes of all other domains instead of one.
 
-    With ``Q_i = K_i^{-1} M_i``, ``G_i = M_i^T Q_i = F_i F_i^T`` and F_i side by side in
-    F, the eigenvalues are the positive ones of ``F^T F`` without its diagonal blocks, C
-    of them at most; for its eigenvector u, ``p_i = Q_i (F u - F_i u_i) / lambda``. Cost
-    O((D C)^3) for D domains beside one factor a domain.
+    With ``Q_i = K_i^{-1} M_i``, ``G_i = M_i^T Q_i = F_i F_i^T`` and ``F = [F_1, F_2,
+    ...]``, the eigenvalues are the positive eigenvalues of ``F^T F`` without its
+    diagonal blocks, at most C; an eigenvector u gives ``p_i = Q_i (F u - F_i u_i) /
+    lambda``. Cost O((D C)^3) for D domains, in addition to one factor per domain.
     """
     total = np.sum([side.class_counts for side in sides], axis=0)
     solved, factors, coupled = [], [], []
@@ -415,7 +414,7 @@ def solve_several(
 def _scaled(
     solved: list[ClosedForm], weights: list[Float], eigenvalues: Float, scaling: str
 ) -> Projection:
-    """Return the directions ``Q U`` of all domains, the target last, scaled."""
+    """Return the scaled directions ``Q U`` of all domains, the target last."""
     pairs = zip(solved, weights, strict=True)
     *sources, (target, V) = [(side, U.astype(side.factor.dtype)) for side, U in pairs]
     P_target = target.expand(V)
@@ -433,7 +432,7 @@ def _scaled(
 
 
 def effective_rank(n_components: int | None, eigenvalues: Float) -> int:
-    """Return the number of directions; warn where fewer than wanted are positive."""
+    """Return the number of directions; warn if too few eigenvalues are positive."""
     smallest = RELATIVE_TOLERANCE * eigenvalues.max(initial=0.0)
     positive = int(np.sum(eigenvalues > smallest))
     if n_components is None:
@@ -441,7 +440,7 @@ def effective_rank(n_components: int | None, eigenvalues: Float) -> int:
     if n_components > positive:
         warnings.warn(
             f"n_components={n_components}, but only {positive} directions have a "
-            "positive eigenvalue (at most one a class); the others would be arbitrary. "
+            "positive eigenvalue (at most one per class); others would be arbitrary. "
             f"Using {positive}.",
             stacklevel=3,
         )

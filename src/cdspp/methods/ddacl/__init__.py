@@ -1,1 +1,1 @@
-"""DDACL: distributions aligned by cross-entropy."""
+"""DDACL: distribution alignment with cross-entropy."""

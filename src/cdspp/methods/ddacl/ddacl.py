@@ -35,53 +35,53 @@ class DDACL(SubspaceMethod, base.ConfidentClassifier):
         + \lVert P_t \rVert_F^2\bigr)
 
     with the mean cross entropies ``l_s`` and ``l_t`` of the labelled rows, the class
-    means ``M_k``, the same with the mean of all rows on top ``A_k``, the centring
-    matrix `H` and the norm `kappa` of the weights of the squared discrepancy. Rows are
-    scaled to unit length first.
+    means ``M_k``, the matrix ``A_k`` of the mean of all rows and the class means, the
+    centring matrix `H`, and the norm `kappa` of the weights of the squared discrepancy.
+    Rows are scaled to unit length first.
 
     Parameters
     ----------
     beta : float, default=0.001
-        Weight of the discrepancy of the domains.
+        Weight of the discrepancy between the domains.
     tau : float, default=0.002
-        Weight of the scatter of the class means. The objective is bounded below where
+        Weight of the scatter of the class means. The objective is only bounded below if
         it is small enough; the authors use 0.001 for text and ImageNet.
     ridge : float, default=0.001
         Weight of the squared norms, the paper's lambda.
     n_components : int, default=100
-        Dimension of the subspace, whatever the numbers of features and classes.
+        Dimension of the subspace, independent of the numbers of features and classes.
     max_iter : int, default=5
         Number of iterations of labelling and fitting.
     n_line_searches : int, default=20
-        Line searches of the optimiser in each iteration.
+        Number of line searches of the optimiser per iteration.
     random_state : int, RandomState or None, default=None
-        Draws the initial values; nothing else is random.
+        Seed of the initial values; nothing else is random.
 
     Attributes
     ----------
     coef_, intercept_ : ndarray of shape (n_classes, n_components), (n_classes,)
         Weights and intercepts of the classifier.
     objective_ : ndarray of shape (max_iter + 1,)
-        Objective at the end of the first fit, which sees the labelled target rows
-        alone, and of each iteration. Where the last is negative the fit has diverged
+        Objective at the end of the first fit, which only sees the labelled target rows,
+        and of each iteration. If the last value is negative, the fit has diverged
         (`collapsed_`, with a CollapseWarning).
 
     Notes
     -----
-    An evaluation costs O(r C (n + d)) a domain with its n labelled rows, r features or
-    rows, whichever are fewer, and d components; there are about 60 per iteration. A QR
-    decomposition a domain makes r small, O(d_s n_s^2) once. Unlabelled rows are read
-    once per iteration. The separation of class means is concave: where they scatter
-    widely in both domains, the objective is unbounded below and only the limited number
-    of line searches keeps the result finite, which then depends on the seed and on
-    rounding. Hence the optimiser of the authors' code, and its softmax that overflows,
-    are part of the method. Another order of the rows rounds sums otherwise, which alone
-    changes 22 % of the labels of the embedded digits, and the accuracy of a trial by
-    points, about as much as another seed does; on the embedded texts it changes none.
-    Other names of the classes draw other weights and change 31 %. `fit` raises
-    `MethodFailed` for a class of one domain only, without a source row or a labelled
-    target row; each row counts once in the cross entropies and each class once in the
-    means, whatever the class shares.
+    An evaluation costs O(r C (n + d)) per domain for n labelled rows, d components, and
+    r features or rows, whichever are fewer; there are about 60 evaluations per
+    iteration. One QR decomposition per domain, O(d_s n_s^2), makes r small. Unlabelled
+    rows are read once per iteration. The separation of class means is concave: if they
+    scatter widely in both domains, the objective is unbounded below, and only the
+    limited number of line searches keeps the result finite, which then depends on the
+    seed and on rounding. The optimiser of the authors' code, and its softmax, which may
+    overflow, are therefore part of the method. Reordering the rows only affects the
+    rounding of sums, but changes 22 % of the labels of the embedded digits, and the
+    accuracy of a trial by points, about as much as another seed; on the embedded texts
+    it changes none. Renaming the classes draws other weights and changes 31 %. `fit`
+    raises `MethodFailed` for a class in only one domain, without a source row or a
+    labelled target row. Each row counts once in the cross entropies and each class once
+    in the means, whatever the class sizes.
 
     References
     ----------
@@ -158,15 +158,15 @@ class DDACL(SubspaceMethod, base.ConfidentClassifier):
         return iterations
 
     def _find_collapse(self, *signs: Any, **more: Any) -> Collapse:
-        # Losses are positive; below zero the quadratic form of the projections is
-        # negative, and scaling them up (and the weights down) lowers it without end.
+        # Losses are positive, so a negative objective means that the quadratic form of
+        # the projections is negative; scaling them up then lowers it without bound.
         last = float(self.objective_[-1])
         if last >= 0:
             return find_collapse(*signs, **more)
         return Collapse(
             "diverged",
-            f"has diverged: its objective is {last:.2g}, and below zero nothing bounds "
-            f"it; lower tau, which is {self.tau:g}, for instance to {self.tau / 4:g}.",
+            f"has diverged: its objective is {last:.2g}, and negative values have no "
+            f"bound; lower tau from {self.tau:g}, for instance to {self.tau / 4:g}.",
         )
 
     def _draw(self, problem: Problem) -> Float:
@@ -212,7 +212,7 @@ class DDACL(SubspaceMethod, base.ConfidentClassifier):
         projections: Sequence[Float],
         **alignment: Any,
     ) -> list[Float]:
-        """Minimise from here; keep the classifier, return the projections."""
+        """Minimise from current values; set the classifier, return the projections."""
         start = [self.coef_, self.intercept_, *projections]
         objective = AlignmentObjective(domains, start, float(self.ridge), **alignment)
         x = np.concatenate([array.ravel() for array in start])
@@ -240,9 +240,10 @@ def unpack(vector: Float, like: Sequence[Float]) -> list[Float]:
 class AlignmentObjective:
     """Cross entropy of the labelled rows, alignment and ridge, with the gradient.
 
-    Of weights (n_classes, n_components) and intercepts of the classifier and a
-    projection a domain, in the shapes `like`. Intercepts are not regularised. The
-    alignment pulls the `means` of two domains together, those of the classes apart.
+    The variables are weights (n_classes, n_components) and intercepts of the
+    classifier, and a projection per domain, with the shapes of `like`. Intercepts are
+    not regularised. The alignment pulls the `means` of two domains together, and those
+    of different classes apart.
     """
 
     domains: Sequence[tuple[Float, Int]]
@@ -253,7 +254,7 @@ class AlignmentObjective:
     separation: float = 0.0
 
     def __call__(self, vector: Float) -> tuple[float, Float]:
-        """Return value and gradient; the value is NaN where the softmax overflows."""
+        """Return value and gradient; the value is NaN if the softmax overflows."""
         weights, biases, *projections = unpack(vector, self.like)
         gradient = self.ridge * vector
         of_weights, of_biases, *slopes = unpack(gradient, self.like)
@@ -288,10 +289,10 @@ class AlignmentObjective:
 
 
 def _cross_entropy(scores: Float, codes: Int) -> tuple[float, Float]:
-    """Return the mean cross entropy and its gradient, NaN where it overflows."""
+    """Return the mean cross entropy and its gradient, NaN on overflow."""
     rows = np.arange(len(codes))
-    # The largest score is not subtracted: by the overflow of a long step the line
-    # search of the authors' code knows that it has to halve the step.
+    # The largest score is not subtracted: an overflow tells the line search of the
+    # authors' code to halve a step that is too long.
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         probabilities = np.exp(scores)
         probabilities /= probabilities.sum(axis=1, keepdims=True)
@@ -304,7 +305,7 @@ def _cross_entropy(scores: Float, codes: Int) -> tuple[float, Float]:
 
 
 def stacked_means(blocks: Sequence[tuple[Float, Int]], n_classes: int) -> Float:
-    """Return the mean of all rows of the blocks, then those of the classes."""
+    """Return the mean of all rows of the blocks, followed by the class means."""
     sums = sum(class_sums(X, codes, n_classes) for X, codes in blocks)
     sizes = sum(counts(codes, n_classes) for _, codes in blocks)
     total = np.sum(sums, axis=0) / np.sum(sizes)
@@ -312,12 +313,12 @@ def stacked_means(blocks: Sequence[tuple[Float, Int]], n_classes: int) -> Float:
 
 
 class Reduced:
-    """Rows and a projection in as many coordinates as there are rows, exactly.
+    """Rows and a projection in as many coordinates as there are rows, without loss.
 
-    All gradients of a projection but the ridge's lie in the span of the `rows`. An
-    orthonormal basis of it thus gives a smaller problem with the same values; the rest
-    of the projection is only ever scaled, and one more feature, zero in all rows,
-    carries its norm.
+    All gradients of a projection, except that of the ridge, lie in the span of the
+    `rows`. An orthonormal basis of the span thus gives a smaller problem with the same
+    values. The rest of the projection is only scaled; its norm is stored in an
+    additional feature that is zero in all rows.
     """
 
     def __init__(self, rows: Float, projection: Float) -> None:

@@ -1,7 +1,7 @@
 """Limited-memory BFGS with a Wolfe-Powell line search, stopped after a few searches.
 
-After C. E. Rasmussen's `minimize` (2011). Methods whose result depends on where the
-optimiser stops need this very one: another L-BFGS ends elsewhere.
+It follows C. E. Rasmussen's `minimize` (2011). Methods whose result depends on where
+the optimiser stops need this implementation, because another L-BFGS stops elsewhere.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ Objective = Callable[[Float], tuple[float, Float]]
 
 N_PAIRS = 4
 MAX_EVALUATIONS = 20
-# Allowed slope and decrease of the Wolfe-Powell conditions.
+# Slope and decrease in the Wolfe-Powell conditions.
 SLOPE_SHARE = 0.1
 DECREASE_SHARE = 0.05
-# Closest that a new step may come to the ends of an interval, longest extrapolation.
+# Smallest distance of a new step to the ends of an interval, longest extrapolation.
 MARGIN = 0.1
 EXTRAPOLATION = 5.0
 MAX_GROWTH = 100.0
@@ -31,9 +31,9 @@ MAX_GROWTH = 100.0
 def minimise(
     objective: Objective, x: Float, n_line_searches: int
 ) -> tuple[Float, list[float]]:
-    """Return the last point, and the values at first and after each line search.
+    """Return the last point, and the values at the start and after each line search.
 
-    Two failures in a row, or a zero gradient, end earlier.
+    Two failures in a row, or a zero gradient, end the search early.
     """
     pairs: deque[tuple[Float, Float, float]] = deque(maxlen=N_PAIRS)
     value, gradient = objective(x)
@@ -66,14 +66,14 @@ def minimise(
 
 
 def _direction(pairs: Sequence[tuple[Float, Float, float]], gradient: Float) -> Float:
-    """Return the quasi-Newton direction of steps, changes of gradient and products."""
+    """Return the quasi-Newton direction from steps, gradient changes, and products."""
     if not pairs:
         return -gradient / (gradient @ gradient)
     rest, weights = gradient.copy(), []
     for step, change, curvature in reversed(pairs):
         weights.append((step @ rest) / curvature)
         rest -= weights[-1] * change
-    # Scaled by the oldest pair; textbooks take the newest.
+    # Scaled by the oldest pair, while textbooks use the newest.
     _, oldest, curvature = pairs[0]
     direction = rest * (-curvature / (oldest @ oldest))
     for (step, change, curvature), weight in zip(pairs, reversed(weights), strict=True):
@@ -101,12 +101,12 @@ class _LineSearch:
         self._left = MAX_EVALUATIONS
 
     def run(self, step: float) -> tuple[_Point, bool]:
-        """Return the end of the search from a first trial, and whether it succeeded."""
+        """Search from a first step; return the final point and whether it succeeded."""
         end = self._interpolate(*self._extrapolate(step))
         return end, abs(end.slope) <= self._cap and end.value <= self._bound(end.step)
 
     def _bound(self, step: float) -> float:
-        """Return the value that a step has to get down to."""
+        """Return the largest value that is acceptable at a step."""
         return self._start.value + step * DECREASE_SHARE * self._start.slope
 
     def _evaluate(self, step: float) -> _Point:
@@ -115,7 +115,7 @@ class _LineSearch:
         return _Point(step, value, float(gradient @ self._direction), gradient)
 
     def _extrapolate(self, width: float) -> tuple[_Point, _Point, float]:
-        """Lengthen the step until it leads too far; return the last two points."""
+        """Lengthen the step until it is too long; return the last two points."""
         low, step = self._start, width
         while True:
             high = self._evaluate(step)
@@ -138,7 +138,7 @@ class _LineSearch:
         """Shrink the interval until its better end satisfies both conditions."""
         while True:
             best = high if low.value > high.value else low
-            # The width of the last interval, not the step: as in the original.
+            # As in the original: the width of the last interval, not the step.
             descends = best.value < self._bound(width)
             if (abs(best.slope) < self._cap and descends) or self._left < 1:
                 return best
@@ -158,7 +158,7 @@ class _LineSearch:
 
 
 def _cubic_minimum(width: float, low: _Point, high: _Point) -> float:
-    """Return the minimum of the cubic through two points from the first, or NaN."""
+    """Return the minimum of the cubic, relative to the first point, or NaN."""
     rise = high.value - low.value
     a = -6.0 * rise + 3.0 * (low.slope + high.slope) * width
     b = 3.0 * rise - (2.0 * low.slope + high.slope) * width

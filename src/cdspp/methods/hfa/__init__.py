@@ -1,1 +1,1 @@
-"""HFA and SHFA: augmented features."""
+"""HFA and SHFA: heterogeneous feature augmentation."""

@@ -1,8 +1,8 @@
 r"""HFA: heterogeneous feature augmentation, supervised.
 
-It learns a matrix ``H = trace_bound * sum_m d_m h_m h_m^T``, one direction h_m after
-another, with a machine whose kernel is ``K + sum_m d_m g_m g_m^T`` for the columns
-``g_m = sqrt(trace_bound) K^{1/2} h_m``. Neither H nor a matrix root is formed.
+It learns a matrix ``H = trace_bound * sum_m d_m h_m h_m^T``, one direction h_m at a
+time, with a machine whose kernel is ``K + sum_m d_m g_m g_m^T`` for the columns ``g_m =
+sqrt(trace_bound) K^{1/2} h_m``. Neither H nor a matrix root is formed.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ log = logging.getLogger(__name__)
 
 
 class GaussianKernel:
-    """Gaussian kernel of unit rows; gamma is one over the mean squared distance."""
+    """Gaussian kernel of unit rows; gamma is the inverse mean squared distance."""
 
     def __init__(self, X: Float) -> None:
         distances = squared_distances(X, X)
         mean = distances.mean()
-        # Rows of unit length with a smaller one differ only by rounding.
+        # With a smaller mean distance, rows of unit length only differ by rounding.
         self.X, self.gamma = X, 1.0 / mean if mean > 1e-13 else 0.0
         distances *= -self.gamma
         self.gram: Float = np.exp(distances, out=distances)
@@ -59,7 +59,7 @@ class TargetExpansion:
 
 
 class Solution(NamedTuple):
-    """A machine for fixed weights; `strengths` are ``a^T B_m a`` of its dual a."""
+    """A solved machine for fixed weights; `strengths` are ``a^T B_m a`` of its dual."""
 
     weights: Float
     dual: Float
@@ -69,9 +69,9 @@ class Solution(NamedTuple):
 
 
 class AugmentedMachine(ABC):
-    """A class against the others, on weighted columns.
+    """A machine of one class against all others, on weighted columns.
 
-    A column comes with its expansion in the target rows, the last ones of the fit.
+    Each column is stored with its expansion in the target rows, which come last.
     """
 
     def __init__(self, first: tuple[Float, Float], scale: float) -> None:
@@ -80,23 +80,23 @@ class AugmentedMachine(ABC):
 
     @property
     def n_columns(self) -> int:
-        """Number of columns so far."""
+        """Current number of columns."""
         return len(self._columns.T)
 
     @abstractmethod
     def solve(self, weights: Float) -> Solution:
-        """Solve the machine with the columns weighted."""
+        """Solve the machine for given weights of the columns."""
 
     @abstractmethod
     def extend(self, solution: Solution) -> bool:
-        """Add the column that `solution` violates most; return whether there is one."""
+        """Add the column that `solution` violates most; return False if none."""
 
     @abstractmethod
     def expansion(self, solution: Solution) -> tuple[Float, float]:
         """Return the coefficients of the target rows and the constant."""
 
     def _add(self, dual: Float, column: Float) -> bool:
-        """Add the column of signed dual variables, to be scaled, unless it is zero."""
+        """Add the scaled column of signed dual variables, unless it is zero."""
         norm = float(dual @ column)
         if norm <= 0:
             return False
@@ -108,7 +108,7 @@ class AugmentedMachine(ABC):
 
 
 def next_weights(weights: Float, strengths: Float, p: float) -> Float:
-    """Return the weights that lp-norm multiple-kernel learning has in closed form."""
+    """Return the closed-form weights of lp-norm multiple-kernel learning."""
     powers = (weights * np.sqrt(np.maximum(strengths, 0.0))) ** (2.0 / (p + 1.0))
     norm = float(np.sum(powers**p) ** (1.0 / p))
     return powers / norm if norm > 0 else weights
@@ -166,8 +166,9 @@ class _HingeMachine(AugmentedMachine):
 class HFA(base.HeterogeneousClassifier):
     r"""Heterogeneous feature augmentation (HFA).
 
-    Source rows become :math:`(P x; x; 0)`, target rows :math:`(Q x; 0; x)`. A support
-    vector machine for each class is learned with P and Q, which enter by H alone:
+    Source rows become :math:`(P x; x; 0)`, target rows :math:`(Q x; 0; x)`. One support
+    vector machine per class is learned together with P and Q, which only enter through
+    H:
 
     .. math::
 
@@ -175,8 +176,8 @@ class HFA(base.HeterogeneousClassifier):
         1^T \alpha - \tfrac12 (\alpha \circ y)^T K^{1/2} (I + H) K^{1/2}
         (\alpha \circ y), \quad 0 \le \alpha_i \le C_i,\ y^T \alpha = 0
 
-    with K the block diagonal matrix of a Gaussian kernel for each domain. H is a sum of
-    directions of rank one, found one by one and weighted by multiple-kernel learning.
+    with the block diagonal matrix K of a Gaussian kernel per domain. H is a sum of
+    rank-one directions, found one by one and weighted by multiple-kernel learning.
 
     Parameters
     ----------
@@ -184,15 +185,15 @@ class HFA(base.HeterogeneousClassifier):
         The bound :math:`\lambda` on the trace of H.
     C_source : float, default=1.0
     C_target : float, default=1.0
-        Cost of a margin violation of a source row, of a labelled target row.
+        Costs of margin violations of source rows and of labelled target rows.
     p : float, default=1.0
         Norm of the weights of the directions.
     max_iter : int, default=50
-        Most directions for each class.
+        Maximum number of directions per class.
     max_inner_iter : int, default=100
-        Most updates of the weights after each new direction.
+        Maximum number of updates of the weights after each new direction.
     tol : float, default=1e-3
-        Both loops stop when the objective changes by less than this share.
+        Relative change of the objective below which both loops stop.
     svm_tol : float, default=1e-3
         Tolerance of LIBSVM.
 
@@ -203,16 +204,16 @@ class HFA(base.HeterogeneousClassifier):
 
     Notes
     -----
-    For n source and labelled target rows, a class takes up to a few hundred solves of a
-    support vector machine, each O(n^2 m) for the kernel with m directions. Rows are
-    scaled to unit length, and the width of each Gaussian is the mean squared distance
-    of the rows of its domain. Unlabelled rows take no part. A class of one domain only
-    has a machine all the same and may be predicted; all rows of a domain have one cost,
-    so that large classes weigh more. Another order of the rows changes 0.1 % of the
-    labels of the embedded digits, within the tolerance of LIBSVM. As in the authors'
-    code the first direction is constant, and the weights restart from equal ones after
-    each new one. Their number depends on the tolerance of the solver; the predictions
-    hardly do.
+    For n source rows and labelled target rows, each class takes up to a few hundred
+    solutions of a support vector machine, each O(n^2 m) for the kernel with m
+    directions. Rows are scaled to unit length, and the width of each Gaussian is the
+    mean squared distance of the rows of its domain. Unlabelled rows are not used. A
+    class in only one domain also has a machine and may be predicted. All rows of a
+    domain have the same cost, so large classes have more weight. Reordering the rows
+    changes 0.1 % of the labels of the embedded digits, within the tolerance of LIBSVM.
+    As in the authors' code, the first direction is constant, and after each new
+    direction the weights restart from equal values. The number of directions depends on
+    the tolerance of the solver; the predictions hardly do.
 
     References
     ----------
@@ -259,7 +260,7 @@ class HFA(base.HeterogeneousClassifier):
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
         """Estimate the seconds of a fit, and its MB in addition to the data."""
-        # A few hundred solves per class, each on a kernel of all labelled rows.
+        # A few hundred solutions per class, each with a kernel of all labelled rows.
         squares = float(size.n_source + size.n_labelled) ** 2
         return 0.1 + size.n_classes * (0.01 + 3e-6 * squares), 170.0 + 40e-6 * squares
 
@@ -294,7 +295,7 @@ class HFA(base.HeterogeneousClassifier):
         n_classes: int,
         machine_of: Callable[[int], AugmentedMachine],
     ) -> None:
-        """Learn a machine for each class code; a single class needs none."""
+        """Learn a machine per class code; a single class needs none."""
         coefficients = np.zeros((len(target.X), n_classes))
         intercepts = np.zeros(n_classes)
         self.n_columns_ = np.zeros(n_classes, dtype=np.intp)
@@ -318,7 +319,7 @@ class HFA(base.HeterogeneousClassifier):
         return solution
 
     def _learn_weights(self, machine: AugmentedMachine) -> Solution:
-        """Alternate the machine and its weights, from equal ones of p-norm one."""
+        """Alternate machine and weights, starting from equal weights of p-norm one."""
         n, p = machine.n_columns, self.p
         solution = machine.solve(np.full(n, n ** (-1.0 / p)))
         for _ in range(self.max_inner_iter - 1):
@@ -337,9 +338,9 @@ class HFA(base.HeterogeneousClassifier):
         return self._values.predict(row_normalise(X)), None
 
 
-# LIBSVM on kernels given as matrices, without the checks of scikit-learn's classes,
-# which take several times as long on a small machine. These serve where scikit-learn
-# has no such inner routine, or where it gives another machine. The size is in MB.
+# LIBSVM on kernel matrices, by scikit-learn's inner routine: on a small machine, the
+# checks of its public classes take several times as long. The public classes are used
+# if the routine is missing or gives another machine. The cache size is in MB.
 OPTIONS = {"kernel": "precomputed", "cache_size": 200.0}
 C_SVC, ONE_CLASS = 0, 2
 
@@ -347,32 +348,32 @@ C_SVC, ONE_CLASS = 0, 2
 def two_sides(kernel: Float, y: Float, costs: Float, tol: float) -> tuple[Float, float]:
     """Return signed dual variables and intercept of a hinge-loss machine.
 
-    Both sides, +1.0 and -1.0, occur in `y`, and the kernel is C-ordered.
+    `y` must contain both +1.0 and -1.0, and the kernel must be C-ordered.
     """
     return _libsvm_solver()(kernel, tol, y, sample_weight=costs)
 
 
 def one_class(Q: Float, tol: float) -> Float:
     """Return the minimiser of ``a^T Q a / 2``, ``a >= 0``, with a sum of about 1."""
-    # Five digits, as in the authors' code: with LIBSVM's tolerance such a start shows.
+    # Five digits, as in the authors' code: LIBSVM's tolerance makes the start matter.
     share = float(f"{1.0 / len(Q):.5g}")
     return _libsvm_solver()(Q, tol, nu=share)[0] if len(Q) > 1 else np.ones(1)
 
 
 @cache
 def _libsvm_solver() -> Callable[..., tuple[Float, float]]:
-    """Return the inner routine where it gives what the public classes give."""
+    """Return the inner routine if it agrees with the public classes, else them."""
     try:
         if _probe(_by_inner_routine) == _probe(_by_public_class):
             return _by_inner_routine
-    # Another release: not there, other arguments, or another answer.
+    # In another release, it may be missing, or take or return something else.
     except (ImportError, AttributeError, TypeError, ValueError):
         pass
     return _by_public_class
 
 
 def _probe(solve: Callable[..., tuple[Float, float]]) -> list[tuple[bytes, float]]:
-    """Return machines of a small problem with bounds that bind and others."""
+    """Return the machines of a small problem, with active and inactive bounds."""
     rows = np.random.default_rng(0).standard_normal((12, 4))
     kernel = rows @ rows.T + np.eye(12)
     y = np.where(np.arange(12) % 3 == 0, 1.0, -1.0)
@@ -400,9 +401,9 @@ def _by_public_class(
         if y is None:
             one = OneClassSVM(tol=tol, **OPTIONS, **extra).fit(kernel)
             return _dense(len(kernel), one.support_, one.dual_coef_, one.intercept_)
-        # LIBSVM takes the side first that scikit-learn's sorting puts first.
+        # For LIBSVM, the first side is the one that scikit-learn sorts first.
         two = SVC(tol=tol, **OPTIONS).fit(kernel, -y, **extra)
-    # With two classes scikit-learn turns the signs: positive means the second one.
+    # With two classes, scikit-learn flips the signs: positive means the second class.
     return _dense(len(kernel), two.support_, -two.dual_coef_, -two.intercept_)
 
 
@@ -410,5 +411,5 @@ def _dense(n: int, support: Any, duals: Any, intercepts: Any) -> tuple[Float, fl
     dual, intercept = np.zeros(n), float(intercepts[0])
     dual[support] = duals[0]
     if not (np.isfinite(dual).all() and np.isfinite(intercept)):
-        raise MethodFailed("a machine is not finite: lower trace_bound or the costs")
+        raise MethodFailed("a machine is not finite; lower trace_bound or the costs")
     return dual, intercept

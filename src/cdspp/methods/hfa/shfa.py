@@ -17,9 +17,9 @@ from cdspp.methods.base import POSITIVE, Float, Iteration, Problem
 from cdspp.methods.hfa import hfa
 from cdspp.methods.hfa.hfa import HFA, AugmentedMachine, GaussianKernel, Solution
 
-# Iterations without progress before rows are swapped one at a time.
+# Iterations without progress after which rows are exchanged one at a time.
 PATIENCE = 3
-# Candidate labellings are scored this many at a time.
+# Number of candidate labellings that are scored at a time.
 CHUNK = 256
 
 
@@ -27,26 +27,27 @@ class ExactSolver:
     """Minimises ``a^T Q a / 2`` on the simplex by block principal pivoting.
 
     ``v = a / (a^T Q a)`` solves the complementarity problem ``Q v >= 1``, ``v >= 0``,
-    ``v^T (Q v - 1) = 0``, from the support of the problem before. Exchanging one row
-    at a time always ends; exchanging all that contradict takes fewer steps.
+    ``v^T (Q v - 1) = 0``, starting from the support of the previous problem. Exchanging
+    one row at a time always terminates; exchanging all violating rows takes fewer
+    steps.
     """
 
     def __init__(self, n: int) -> None:
         self._support = np.ones(n, dtype=bool)
 
     def __call__(self, Q: Float) -> Float:
-        """Return the minimiser for a positive definite `Q`, but for rounding."""
+        """Return the minimiser for a positive definite `Q`, up to rounding."""
         support = self._support.copy()
         fewest, patience = len(Q) + 1, PATIENCE
-        for _ in range(10 * len(Q)):  # beyond these rounding is to blame
+        for _ in range(10 * len(Q)):  # more iterations would be due to rounding
             rows, v = np.flatnonzero(support), np.zeros(len(Q))
             # Rows first, then columns: several times faster than both at once. The
-            # transpose of what is symmetric has the order of LAPACK: it works in place.
+            # transpose of a symmetric matrix has LAPACK's order, for work in place.
             among = Q.take(rows, axis=0).take(rows, axis=1).T
             try:
                 factor = linalg.cho_factor(among, overwrite_a=True, check_finite=False)
             except linalg.LinAlgError as error:
-                reason = "the kernel is singular: choose lower costs"
+                reason = "the kernel is singular; choose lower costs"
                 raise MethodFailed(reason) from error
             v[rows] = linalg.cho_solve(factor, np.ones(len(rows)), check_finite=False)
             contradicting = np.where(support, v < 0, Q @ v - 1.0 < -1e-10)
@@ -60,13 +61,13 @@ class ExactSolver:
                 patience -= 1
             swapped = wrong if patience else wrong[-1:]
             support[swapped] = ~support[swapped]
-        raise MethodFailed("principal pivoting does not settle: choose lower costs")
+        raise MethodFailed("principal pivoting did not converge; choose lower costs")
 
 
 def ratio_labels(values: Float, expected: float) -> Float:
-    """Label about `expected` rows, those of the largest values, +1 and the others -1.
+    """Label about `expected` rows with the largest values +1, and the others -1.
 
-    The number is rounded down where more values are positive, else up.
+    The number is rounded down if more values are positive, and otherwise up.
     """
     few = np.sum(values > 0) > expected
     n_positive = int(np.floor(expected) if few else np.ceil(expected))
@@ -87,9 +88,9 @@ def _positive_sums(values: Float, expected: float) -> Float:
 
 
 class LabellingKernels(NamedTuple):
-    """Kernels of the machines of all classes; rows are source, labelled, unlabelled.
+    """Kernels of all machines; rows are source, labelled target, unlabelled target.
 
-    `shifted` is the kernel plus one; the kernel of `root` measures labellings.
+    `shifted` is the kernel plus one; the root of a kernel, `root`, scores labellings.
     """
 
     shifted: Float
@@ -101,7 +102,7 @@ class LabellingKernels(NamedTuple):
 
 
 class LabellingMachine(AugmentedMachine):
-    """A machine on kernels times guessed labellings, of `labels` +1 and -1 at first."""
+    """A machine on kernels times guessed labellings, of which `labels` is the first."""
 
     def __init__(
         self,
@@ -116,7 +117,7 @@ class LabellingMachine(AugmentedMachine):
         self._buffer = np.empty_like(kernels.shifted)
 
     def solve(self, weights: Float) -> Solution:
-        """Solve the quadratic problem with the labellings weighted."""
+        """Solve the quadratic problem for given weights of the labellings."""
         dual = self._minimise(self._quadratic(weights))
         strengths = self._strengths(dual)
         ridge = float(dual @ (self._kernels.ridge * dual))
@@ -166,8 +167,8 @@ class LabellingMachine(AugmentedMachine):
     def _scores(self, dual: Float) -> Float:
         """Return the scores of the 2n candidates without labelling any row.
 
-        ``sum(y z)`` is twice the sum of the values that become positive minus the sum
-        of all. Of values of zero no more are kept than may become positive.
+        ``sum(y z)`` is twice the sum of the values that become positive, minus the sum
+        of all values. Only as many zeros are kept as may become positive.
         """
         n_known, root = self._kernels.n_known, self._kernels.root
         rows = n_known + np.flatnonzero(dual[n_known:])
@@ -190,14 +191,14 @@ class LabellingMachine(AugmentedMachine):
         mean = signed @ solution.weights
         values = self._expansions @ (solution.weights * alignments)
         values += mean[-len(values) :]
-        # What all rows with a dual variable above zero reach on average.
+        # The average over all rows with a positive dual variable.
         Q = self._quadratic(solution.weights)
         margin = float(np.mean(Q[np.flatnonzero(solution.dual)] @ solution.dual))
         return values / margin, float(mean.sum()) / margin
 
 
 def symmetric_root(A: Float) -> Float:
-    """Return the symmetric root of `A`, whose negative eigenvalues count as zero."""
+    """Return the symmetric root of `A`, with negative eigenvalues set to zero."""
     values, vectors = linalg.eigh(A, check_finite=False)
     vectors *= np.maximum(values, 0.0) ** 0.25
     return np.asarray(vectors @ vectors.T)
@@ -207,7 +208,7 @@ class SHFA(HFA):
     r"""Semi-supervised heterogeneous feature augmentation (SHFA).
 
     `HFA` with guessed labels for the unlabelled target rows. Guesses and augmentation
-    are learned as weights d of kernels :math:`B_m`, one for each pair of a labelling
+    are learned as weights d of kernels :math:`B_m`, one per pair of a labelling
     :math:`y_m` and a direction :math:`h_m`:
 
     .. math::
@@ -216,46 +217,47 @@ class SHFA(HFA):
         \tfrac12 \alpha^T \Bigl( \sum_m d_m B_m + W \Bigr) \alpha, \quad
         B_m = (K + 1 1^T + \lambda K^{1/2} h_m h_m^T K^{1/2}) \circ (y_m y_m^T)
 
-    with K the block diagonal matrix of a Gaussian kernel for each domain and W diagonal
-    with one over the cost of each row.
+    with the block diagonal matrix K of a Gaussian kernel per domain, and the diagonal
+    matrix W of the inverse costs of all rows.
 
     Parameters
     ----------
     prior : {"uniform", "labelled"} or array-like of shape (n_classes,), \
             default="uniform"
         Share of each class among the unlabelled rows, which bounds the guesses: equal
-        shares; those of labelled target rows; or known ones in the order of `classes_`.
+        shares, those of the labelled target rows, or given shares in the order of
+        `classes_`.
     trace_bound, C_source, C_target, max_iter, max_inner_iter, tol
-        As in `HFA`, which has references and example; of augmentation and labellings.
+        As in `HFA`, which has references and example, but for labellings as well.
     C_unlabelled : float, default=1e-3
         Cost of a margin violation of an unlabelled row.
     p : float, default=1.5
         Norm of the weights of the labellings.
     solver : {"libsvm", "exact"}, default="libsvm"
-        Solver of the quadratic problems: LIBSVM's one-class machine, as the authors
-        have it, or block principal pivoting, which has no tolerance.
+        Solver of the quadratic problems: LIBSVM's one-class machine, as in the authors'
+        code, or block principal pivoting, which has no tolerance.
     svm_tol : float, default=1e-3
         Tolerance of LIBSVM.
 
     Attributes
     ----------
     n_columns_ : ndarray of shape (n_classes,)
-        Number of labellings of each class; the others are those of `HFA`.
+        Number of labellings per class; other attributes are those of `HFA`.
 
     Notes
     -----
-    For n rows of both domains in all, O(n^3) once for roots of the kernels; a class
-    takes some three hundred quadratic problems with matrices of size n x n, each O(n^2
-    m) to form with m labellings, and O(n^2) for each new labelling: minutes a class for
-    thousands of rows. Up to five matrices of size n x n are held at once. Rows and
+    For n rows of both domains together, roots of the kernels cost O(n^3) once. Each
+    class takes some three hundred quadratic problems with matrices of size n x n, each
+    O(n^2 m) to build for m labellings, and O(n^2) per new labelling: minutes per class
+    for thousands of rows. Up to five matrices of size n x n exist at once. Rows and
     kernels are those of `HFA`. The authors' code takes `prior` from the labels to be
-    predicted; here it never sees them. The search for the most violated labelling goes
-    over single coordinates of a root of the kernel, not by the norm of the objective.
-    The tolerance of LIBSVM matters: the exact solver labels a few rows in a hundred
-    differently. LIBSVM starts at the first rows, so that another order of the rows
-    changes 3 % of the labels of the embedded digits, but none with ``solver="exact"``;
-    the given order is the authors'. A class of one domain only is treated as in `HFA`,
-    and `prior` has the class shares.
+    predicted, which are never seen here. The search for the most violated labelling
+    uses single coordinates of a root of the kernel, not the norm of the objective. The
+    tolerance of LIBSVM matters: the exact solver labels a few rows in a hundred
+    differently. LIBSVM starts at the first rows, so that reordering the rows changes
+    3 % of the labels of the embedded digits, but none with ``solver="exact"``; the
+    given order is the authors'. A class in only one domain is treated as in `HFA`, and
+    `prior` has the class shares.
     """
 
     identifier = "shfa"
@@ -291,7 +293,7 @@ class SHFA(HFA):
     @classmethod
     def cost(cls, size: Any) -> tuple[float, float]:
         """Estimate the seconds of a fit, and its MB in addition to the data."""
-        # Roots of the kernels; then some three hundred solves per class on all rows.
+        # Roots of the kernels, and some three hundred solutions per class on all rows.
         n = float(size.n_source + size.n_target)
         seconds = 3e-10 * n**3 + size.n_classes * (0.5 + 7e-6 * n**2)
         return seconds, 170.0 + 40e-6 * n**2
@@ -316,7 +318,7 @@ class SHFA(HFA):
         rows = slice(n_source, n_known)
 
         def machine(code: int) -> LabellingMachine:
-            # The first guess is that of a machine on only the labelled target rows.
+            # The first guess is by a machine on the labelled target rows only.
             known = np.where(codes == code, 1.0, -1.0)
             y, ridge = known[rows], np.diag(kernels.ridge[rows])
             Q = kernels.shifted[rows, rows] * np.outer(y, y) + ridge
@@ -343,13 +345,13 @@ class SHFA(HFA):
             if shares.shape != (n_classes,):
                 raise ValueError(
                     f"prior needs one share for each of {n_classes} classes, got shape "
-                    f"{shares.shape}. Give them in the order of the sorted labels."
+                    f"{shares.shape}. Give shares in the order of the sorted labels."
                 )
             if not ((shares >= 0).all() and np.isclose(shares.sum(), 1.0)):
                 raise ValueError(
-                    f"prior needs shares of at least 0 with sum 1, got {shares}. "
+                    f"prior needs nonnegative shares that sum to 1, got {shares}. "
                     "Divide them by their sum."
                 )
         expected = np.minimum(shares, 1.0) * n_unlabelled
-        whole = np.round(expected)  # of a share times a number of rows, but rounding
+        whole = np.round(expected)  # a share times a number of rows has rounding errors
         return np.asarray(np.where(np.abs(expected - whole) < 1e-9, whole, expected))

@@ -33,14 +33,15 @@ log = logging.getLogger(__name__)
 
 FIRST_SCALE = 0.01
 PROGRESS_SECONDS = 30.0
-# A last loss above SPIKE medians of the last USUAL_OVER losses is no noise.
+# A last loss above SPIKE times the median of the last USUAL_OVER losses is not noise.
 SPIKE, USUAL_OVER = 1.5, 100
 
 
 class TrainingContext:
     """Device, precision and random numbers of a training.
 
-    These come from the processor: the first weights are the same on every device.
+    Random numbers are drawn on the processor, so initial weights are the same on every
+    device.
     """
 
     def __init__(self, device: str, random_state: Any, *, double: bool = False) -> None:
@@ -50,10 +51,10 @@ class TrainingContext:
         self.generator = torch.Generator(device="cpu").manual_seed(int(seed))
         self.dtype = torch.float64 if double else torch.float32
         self.device: torch.device = torch_device(device)
-        self.fused_steps = self.device.type in {"cpu", "cuda"}  # all weights at once
+        self.fused_steps = self.device.type in {"cpu", "cuda"}  # of all weights at once
 
     def normal(self, *shape: int) -> Tensor:
-        """Draw first values of weights, on the processor."""
+        """Draw initial weights on the processor."""
         values = torch.empty(shape, dtype=self.dtype, device="cpu")
         return values.normal_(0.0, FIRST_SCALE, generator=self.generator)
 
@@ -63,12 +64,12 @@ class TrainingContext:
         return tensor.to(device=self.device, dtype=self.dtype, copy=True)
 
     def parameter(self, values: Float | Tensor) -> Tensor:
-        """Copy first values to the device, to be trained."""
+        """Return a trainable copy of initial values on the device."""
         return self.place(values).contiguous().requires_grad_()
 
     @contextmanager
     def arithmetic(self) -> Iterator[None]:
-        """Shield the block from what the caller set in torch: precision, gradients."""
+        """Use the context's precision and gradients in the block, not the caller's."""
         before = torch.get_float32_matmul_precision()
         with ExitStack() as stack:
             stack.callback(torch.set_float32_matmul_precision, before)
@@ -80,10 +81,10 @@ class TrainingContext:
 
 
 def product(X: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Return ``X @ weight.T + bias``, in float32 by oneDNN where that is quicker.
+    """Return ``X @ weight.T + bias``; in float32 by oneDNN if that is faster.
 
-    MKL, which torch takes otherwise, is a quarter quicker on Intel's processors and
-    half as quick on others. Rows that stay are laid out once.
+    MKL, torch's default, is a quarter faster on Intel's processors and half as fast on
+    others. Constant rows are converted once.
     """
     outputs = functional.linear(to_mkldnn(X), weight, bias)
     return outputs.to_dense() if outputs.is_mkldnn else outputs
@@ -95,7 +96,7 @@ def _is_intel() -> bool:
 
 
 def to_mkldnn(X: Tensor) -> Tensor:
-    """Return rows as oneDNN takes them, where it does."""
+    """Return rows in oneDNN's layout if it is available for them."""
     fits = X.device.type == "cpu" and X.dtype == torch.float32 and not X.is_mkldnn
     available = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
     return X.to_mkldnn() if fits and available and not _is_intel() else X
@@ -116,7 +117,7 @@ class Batch:
 
 
 def class_means(Y: Tensor, Z: Tensor) -> Tensor:
-    """Return the mean of the rows of `Z` of each class, by class indicators `Y`."""
+    """Return the class means of the rows of `Z`, by class indicators `Y`."""
     return Y.T @ Z / Y.sum(dim=0)[:, None]
 
 
@@ -126,7 +127,7 @@ def cross_entropy(log_probabilities: Tensor, Y: Tensor) -> Tensor:
 
 
 class Layer:
-    """An affine map, then a leaky rectifier; the first `weight` is (n_out, n_in)."""
+    """An affine map and a leaky rectifier; the initial `weight` is (n_out, n_in)."""
 
     def __init__(self, weight: Tensor, bias: Tensor, setup: TrainingContext) -> None:
         self.parameters = setup.parameter(weight), setup.parameter(bias)
@@ -137,27 +138,28 @@ class Layer:
         return functional.leaky_relu_(product(X, self.weight, self.bias), LEAKY_SLOPE)
 
     def inputs(self, X: Float) -> Float:
-        """Return the rows themselves, which the layer takes."""
+        """Return the inputs of the layer: the rows themselves."""
         return X
 
     def trained(self) -> TrainedLayer:
-        """Return the layer in arrays."""
+        """Return the trained layer as arrays."""
         return TrainedLayer(*(w.detach().cpu().numpy() for w in self.parameters))
 
 
 class RowLayer:
     r"""A layer whose weights are sums of the rows that it is trained on.
 
-    The gradient of a first layer's weights W is G' X, with that of its outputs, G, and
-    all rows, X. So gradient descent with momentum and weight decay keeps the form
+    The gradient of a first layer's weights W is ``G^T X``, where G is the gradient of
+    its outputs and X are all rows. Gradient descent with momentum and weight decay thus
+    keeps the form
 
     .. math:: W = s W_0 + B^\top X
 
-    where the first weights are left to their decay, s, and B is trained by the gradient
-    G itself: outputs are :math:`s X W_0^\top + (X X^\top) B`. This is one product of
-    n^2 h multiplications a step in place of two of n d h, for n rows, d features and h
-    outputs. A bias is the weight of a feature that is one everywhere. B and s are the
-    `parameters`; the gradient of s is its own decay alone.
+    where s is the decay of the initial weights, and the gradient of B is G: outputs are
+    :math:`s X W_0^\top + (X X^\top) B`. For n rows, d features and h outputs, a step
+    takes one product of n^2 h multiplications instead of two of n d h. A bias is the
+    weight of a constant feature. B and s are the `parameters`; the gradient of s only
+    contains its decay.
     """
 
     def __init__(
@@ -169,7 +171,7 @@ class RowLayer:
         self.parameters = coefficients, setup.parameter(np.ones(1))
 
     def inputs(self, X: Float) -> Float:
-        """Return what the layer takes for rows: their products with all rows."""
+        """Return the inputs of the layer: products of the rows with all rows."""
         return (X @ self._rows.T + 1.0).astype(self._first.weight.dtype)
 
     def __call__(self, X: Tensor) -> Tensor:
@@ -179,7 +181,7 @@ class RowLayer:
         return functional.leaky_relu_(outputs, LEAKY_SLOPE)
 
     def trained(self) -> TrainedLayer:
-        """Return the layer of features in arrays."""
+        """Return the trained layer as arrays, for features instead of products."""
         B, share = (w.detach().cpu().numpy() for w in self.parameters)
         weight = share * self._first.weight + B.T @ self._rows
         bias = share * self._first.bias + B.sum(axis=0, dtype=np.float64)
@@ -187,7 +189,7 @@ class RowLayer:
 
 
 class _SumsOfRows(torch.autograd.Function):
-    """Outputs of a `RowLayer`; the coefficients' gradient is that of the outputs."""
+    """Outputs of a `RowLayer`; its coefficients have the gradient of the outputs."""
 
     @staticmethod
     def forward(
@@ -204,7 +206,7 @@ class _SumsOfRows(torch.autograd.Function):
 
 @dataclass(frozen=True, eq=False)
 class Encoder:
-    """Two layers, then rows of unit length; `floor` bounds the length from below."""
+    """Two layers, then scaling to unit length, with `floor` as the smallest length."""
 
     first: Layer | RowLayer
     second: Layer
@@ -215,7 +217,7 @@ class Encoder:
         return functional.normalize(self.second(self.first(X)), dim=1, eps=self.floor)
 
     def trained(self) -> TrainedEncoder:
-        """Return the encoder in arrays."""
+        """Return the trained encoder as arrays."""
         return TrainedEncoder(self.first.trained(), self.second.trained(), self.floor)
 
 
@@ -235,7 +237,7 @@ class Network:
         return of_encoders + [getattr(self, part.name) for part in fields(self)[2:]]
 
     def trained(self, losses: list[float]) -> Trained:
-        """Return the network in arrays, with the loss before each iteration."""
+        """Return the trained network as arrays, with the loss before each iteration."""
         encoders = self.source.trained(), self.target.trained()
         return Trained(*encoders, self.classifier.trained(), losses)
 
@@ -243,7 +245,7 @@ class Network:
 def train(
     loss: Callable[[int], Tensor], optimiser: torch.optim.Optimizer, max_iter: int
 ) -> list[float]:
-    """Take one step an iteration, counted from 0; return the loss before each step."""
+    """Take one step per iteration, from number 0; return the loss before each step."""
     losses, shown = list[float](), time.monotonic()
     for iteration in range(max_iter):
         optimiser.zero_grad()
@@ -261,6 +263,6 @@ def train(
         raise MethodFailed(f"a weight is not finite after iteration {max_iter - 1}")
     usual = float(np.median(losses[-USUAL_OVER:]))
     if losses[-1] > SPIKE * usual:
-        text = "the last loss, %.4f, is far above the usual %.4f: training had just "
-        log.warning(text + "come apart, and the result is poor", losses[-1], usual)
+        text = "the last loss, %.4f, is far above the usual %.4f: training has just "
+        log.warning(text + "become unstable, and the result is poor", losses[-1], usual)
     return losses

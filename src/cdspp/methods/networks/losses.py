@@ -1,4 +1,4 @@
-"""The networks of SSAN, STN and JMEA and their losses, by torch."""
+"""The networks of SSAN, STN and JMEA and their losses, in torch."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from cdspp.methods.networks.layers import (
 )
 from cdspp.methods.networks.trained import Trained, rows_cost_less
 
-# Of the lengths by which the codes are divided, as in the released codes.
+# Smallest lengths by which codes are divided, as in the released programs.
 ALIGNMENT_FLOOR, TRANSFER_FLOOR = 1e-12, 1e-6
 DECAY_RATES = (0.9, 0.999)
 EPSILON = 1e-8
@@ -32,13 +32,13 @@ EPSILON = 1e-8
 
 @dataclass(frozen=True, eq=False)
 class AlignmentNetwork(Network):
-    """The network; a `model` is the `SSAN` whose parameters weigh its loss."""
+    """The network of SSAN; `model` is the `SSAN` with the weights of its loss."""
 
     discriminator: Layer
 
     @classmethod
     def fit_on(cls, setup: TrainingContext, problem: Problem, model: Any) -> Trained:
-        """Draw a network and train it."""
+        """Draw initial weights, train the network, and return it as arrays."""
         network = cls.draw(problem, model.n_components, setup)
         first = network.source.first.inputs, network.target.first.inputs
         batch = Batch(problem.map_rows(*first), setup)
@@ -70,13 +70,13 @@ class AlignmentNetwork(Network):
         return cls(source, target, Layer(*first, setup), Layer(*second, setup))
 
     def loss(self, batch: Batch, reversal: float, model: Any) -> Tensor:
-        """Return the loss; `reversal` scales the discriminator's reversed gradient."""
+        """Return the loss; `reversal` scales the reversed discriminator gradient."""
         Z_source, Z_target = self.source(batch.X_source), self.target(batch.X_target)
         O_source, O_target = self.classifier(Z_source), self.classifier(Z_target)
         O_labelled = O_target[: len(batch.Y_labelled)]
         source_loss = layers.cross_entropy(O_source.log_softmax(dim=1), batch.Y_source)
         hard = layers.cross_entropy(O_labelled.log_softmax(dim=1), batch.Y_labelled)
-        # The cross entropy with the source's mean prediction for each class.
+        # Cross entropy with the mean prediction of the source for each class.
         softly = (O_source / model.temperature).softmax(dim=1)
         logarithms = (O_labelled.softmax(dim=1) + 1e-5).log()
         expected = layers.class_means(batch.Y_source, softly)
@@ -88,11 +88,11 @@ class AlignmentNetwork(Network):
         return loss + gaps
 
     def _domain_loss(self, Z: Sequence[Tensor], batch: Batch, scale: float) -> Tensor:
-        """Return the cross entropy of the discriminator, source rows being ones."""
+        """Return the cross entropy of the discriminator, with source rows as ones."""
         weight, bias = self.discriminator.weight[0], self.discriminator.bias
         fixed = torch.cat([part.detach() @ weight for part in Z])
         moving = torch.cat([part @ weight.detach() for part in Z])
-        # The second term is zero, with the gradient of -scale * Z.
+        # The second term has the value zero but the gradient of -scale * Z.
         logits = fixed + bias - scale * (moving - moving.detach())
         return functional.binary_cross_entropy_with_logits(logits, batch.is_source)
 
@@ -102,8 +102,8 @@ def _centroid_loss(
 ) -> Tensor:
     """Return the squared distances among the class means of source, target and both.
 
-    With the share w of the target in the rows of a class, the mean of both lies on the
-    line between the others: the distances add up to 1 + w^2 + (1 - w)^2 times one.
+    The mean of both lies between the other two, at the target's share w of the rows of
+    a class. The squared distances thus sum to 1 + w^2 + (1 - w)^2 times the first one.
     """
     n_labelled = len(batch.Y_labelled)
     Z_labelled, Z_unlabelled = Z_target[:n_labelled], Z_target[n_labelled:]
@@ -111,7 +111,7 @@ def _centroid_loss(
     source_sums = batch.Y_source.T @ Z_source
     target_sums = batch.Y_labelled.T @ Z_labelled
     centres = (source_sums + target_sums) / (n_source + n_target)[:, None]
-    # An unlabelled row counts where the network and the nearest centre agree.
+    # An unlabelled row counts if the network and the nearest centre agree on it.
     units = functional.normalize(centres.detach(), dim=1, eps=1e-8)
     nearest = (Z_unlabelled.detach() @ units.T).argmax(dim=1)
     predicted = O_target[n_labelled:].argmax(dim=1)
@@ -136,8 +136,8 @@ def _draw_encoder(X: Float, n_components: int, setup: TrainingContext) -> Encode
 def _draw_layers(
     setup: TrainingContext, *shapes: tuple[int, int]
 ) -> list[tuple[Tensor, Tensor]]:
-    """Draw weight and bias of layers (n_in, n_out) that are built together."""
-    # torch fills new layers itself; the released code then draws again.
+    """Draw weights and biases of layers (n_in, n_out) that are created together."""
+    # torch initialises new layers itself; the released code then draws again.
     skipped = sum((n_in + 1) * n_out for n_in, n_out in shapes)
     torch.rand(skipped, dtype=setup.dtype, device="cpu", generator=setup.generator)
     return [(setup.normal(n_out, n_in), setup.normal(n_out)) for n_in, n_out in shapes]
@@ -146,7 +146,7 @@ def _draw_layers(
 def adam(
     parts: Sequence[Layer | RowLayer], setup: TrainingContext, model: Any
 ) -> torch.optim.Adam:
-    """Return Adam for layers, which adds the gradient of the `penalty` itself."""
+    """Return an Adam optimiser of layers that includes the gradient of `penalty`."""
     weights, biases = zip(*(part.parameters for part in parts), strict=True)
     groups = [{"params": weights, "weight_decay": model.tau}, {"params": biases}]
     return torch.optim.Adam(
@@ -155,7 +155,7 @@ def adam(
 
 
 def correct_epsilon(optimiser: torch.optim.Adam, iteration: int) -> None:
-    """Let Adam divide as TensorFlow does: epsilon before the second moment's share."""
+    """Let Adam add epsilon as TensorFlow does: before bias correction."""
     correction = math.sqrt(1.0 - DECAY_RATES[1] ** (iteration + 1))
     for group in optimiser.param_groups:
         group["eps"] = EPSILON / correction
@@ -170,9 +170,9 @@ def penalty(parts: Sequence[Layer | RowLayer]) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class SoftTransferNetwork(Network):
-    """The network of STN; a `model` is the estimator whose parameters weigh the loss.
+    """The network of STN; `model` is the estimator with the weights of its loss.
 
-    The `sizes` are the widths of source, target and codes, and the number of classes.
+    `sizes` are the widths of source, target and codes, and the number of classes.
     """
 
     @classmethod
@@ -190,7 +190,7 @@ class SoftTransferNetwork(Network):
 
     @classmethod
     def fit_on(cls, setup: TrainingContext, problem: Problem, model: Any) -> Trained:
-        """Draw a network and train it."""
+        """Draw initial weights, train the network, and return it as arrays."""
         widths = problem.X_source.shape[1], problem.X_labelled.shape[1]
         network = cls.draw((*widths, model.n_components, problem.n_classes), setup)
         batch = Batch(problem, setup)
@@ -215,7 +215,7 @@ class SoftTransferNetwork(Network):
 
 
 def mean_gaps(Z_source: Tensor, Z_target: Tensor, soft: Tensor, batch: Batch) -> Tensor:
-    """Return the squared distances of the means of all rows and of each class."""
+    """Return the squared distances between domains of overall and class means."""
     Y = batch.Y_labelled
     sums = Y.T @ Z_target[: len(Y)] + soft.T @ Z_target[len(Y) :]
     sizes = Y.sum(dim=0) + soft.sum(dim=0)
@@ -225,7 +225,7 @@ def mean_gaps(Z_source: Tensor, Z_target: Tensor, soft: Tensor, batch: Batch) ->
 
 
 def truncated_normal(setup: TrainingContext, *shape: int) -> Tensor:
-    """Draw from the normal distribution, values beyond two deviations again."""
+    """Draw from a normal distribution, redrawing values beyond two deviations."""
     values = setup.normal(*shape)
     while (outside := values.abs() > 2 * layers.FIRST_SCALE).any():
         values = setup.normal(*shape).where(outside, values)
@@ -234,20 +234,20 @@ def truncated_normal(setup: TrainingContext, *shape: int) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class JointNetwork(SoftTransferNetwork):
-    """The network of JMEA, with a second classifier, only for the target."""
+    """The network of JMEA, with a second classifier for the target only."""
 
     second: Layer
 
     @classmethod
     def draw(cls, sizes: Sequence[int], setup: TrainingContext) -> JointNetwork:
-        """Draw STN's weights and biases, then those of the second, twice as wide."""
+        """Draw STN's parameters, and a second classifier with twice the deviation."""
         first = SoftTransferNetwork.draw(sizes, setup)
         weight = 2.0 * truncated_normal(setup, *sizes[2:]).T
         second = Layer(weight, 2.0 * truncated_normal(setup, sizes[3]), setup)
         return cls(first.source, first.target, first.classifier, second)
 
     def trained(self, losses: list[float]) -> Trained:
-        """Return the network in arrays, with the classifier of the target."""
+        """Return the trained network as arrays, with the classifier of the target."""
         return replace(super().trained(losses), classifier=self.second.trained())
 
     def loss(self, batch: Batch, iteration: int, model: Any) -> Tensor:
@@ -271,7 +271,7 @@ class JointNetwork(SoftTransferNetwork):
         if n_selected:
             Z, softly = Z[by_first], share * P_first[by_first]
             means = layers.class_means(batch.Y_labelled, Z_labelled)
-            # As released, one more in the size draws the mean of few rows towards zero.
+            # As released: the additional one in the size shrinks means of few rows.
             others = softly.T @ Z / (softly.sum(dim=0) + 1.0)[:, None]
             marginal = (Z_labelled.mean(dim=0) - Z.mean(dim=0)).square().sum()
             within = marginal + (means - others).square().sum()
@@ -283,7 +283,7 @@ class JointNetwork(SoftTransferNetwork):
 def fit_target_network(
     setup: TrainingContext, X: Float, codes: Int, model: Any
 ) -> tuple[Layer, Layer, list[float]]:
-    """Return hidden and output layer of an `NNT`, and the loss before each iteration.
+    """Return both layers of a trained `NNT`, and the loss before each iteration.
 
     The output layer is used without its rectifier.
     """

@@ -1,4 +1,4 @@
-"""Networks as estimators; only their fit imports torch."""
+"""Networks as estimators; only `fit` imports torch."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from cdspp.methods.shared.common_subspace import CommonSpaceMethod, expand_class
 
 
 def require_torch(model: Any) -> None:
-    """Refuse a fit without torch, with the remedy."""
+    """Raise ModuleNotFoundError, with the remedy, if torch is not installed."""
     if importlib.util.find_spec("torch") is None:
         text = to_install("torch", type(model).__name__)
         raise ModuleNotFoundError(text, name="torch")
 
 
 class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
-    """Base class of the networks: an encoder a domain and a common classifier.
+    """Base class of the networks: one encoder per domain and a common classifier.
 
     Rows are scaled to unit length first; the result is that of the last iteration. An
     encoder has the widths ``d``, ``(d + k) // 2`` and ``k`` for `n_components` k, leaky
-    rectifiers of slope 0.2, and codes of unit length; the classifier's outputs pass a
-    leaky rectifier, too.
+    rectifiers of slope 0.2, and codes of unit length. The outputs of the classifier
+    also pass a leaky rectifier.
 
     Parameters
     ----------
     device : str
-        A torch device; ``auto`` takes CUDA where there is one.
+        A torch device; ``auto`` is CUDA if it is available.
     random_state : int, RandomState or None
-        Draws the first weights; nothing else is random.
+        Seed of the initial weights; nothing else is random.
 
     Attributes
     ----------
     loss_curve_ : list of float
-        Loss before each iteration, with STN's regulariser, without SSAN's weight decay.
+        Loss before each iteration, with STN's regulariser but not SSAN's weight decay.
 
     Raises
     ------
@@ -73,7 +73,7 @@ class NetworkClassifier(CommonSpaceMethod, base.ConfidentClassifier):
     @classmethod
     def cost(cls, size: Any, n_components: int | None = None) -> tuple[float, float]:
         """Estimate the seconds of a fit, and its MB in addition to the data."""
-        # Products of both layers, forward and backward, and the update of the weights.
+        # Products of both layers, forward and backward, and updates of the weights.
         defaults = defaults_of(cls)
         k = n_components or defaults["n_components"]
         products = trained = held = 0
@@ -126,9 +126,9 @@ class SSAN(NetworkClassifier):
 
     with the cross entropies of the labelled rows; that of labelled target rows with the
     mean softened prediction of their class in the source; that of a domain
-    discriminator, whose gradient reaches the encoders reversed; and the pairs of three
+    discriminator, whose gradient is reversed for the encoders; and all pairs of three
     means of each class: in the source, in the target and in both. An unlabelled row
-    belongs to a class where classifier and nearest class mean agree on it.
+    belongs to a class if the classifier and the nearest class mean agree on it.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ class SSAN(NetworkClassifier):
         Share of each weight and bias that is added to its gradient.
     max_iter : int, default=3000
         Number of iterations, each one step on all rows. The reversed gradient grows
-        from nothing to its full size on this scale.
+        from zero to its full size over them.
     device : str, default="auto"
     random_state : int, RandomState or None, default=None
         As in every network: see `cdspp.methods.networks.networks.NetworkClassifier`.
@@ -156,16 +156,16 @@ class SSAN(NetworkClassifier):
     Notes
     -----
     Encoders and classifier are those of `NetworkClassifier`. Cost
-    O(n min(n, d) d + n d k) an iteration and domain: with fewer rows than twice the
-    features the first layer is trained on the products of rows with one another, which
-    changes nothing, in O(n^2 + n d) memory. The step never shrinks, so single
-    iterations can collapse and recover; where the last one does, the log says so. The
+    O(n min(n, d) d + n d k) per iteration and domain. If there are fewer rows than
+    twice the features, the first layer is trained on inner products of rows, with the
+    same result, in O(n^2 + n d) memory. The step is constant, so single iterations can
+    collapse and recover; if the last one collapses, the log has a warning. The
     published code reports the best accuracy on the test rows over all iterations, which
-    needs their labels; this is the last iteration's. Its domains of equal width share
-    one encoder; here each has its own. A class of one domain only makes `fit` raise
-    `MethodFailed`; each row counts once in the cross entropies and each class once in
-    the means, whatever the class shares. Another order of the rows changes 14 % of the
-    labels of the embedded digits by rounding, other names of the classes, which draw
+    needs their labels; here the last iteration counts. In the published code, domains
+    of equal width share one encoder; here each has its own. `fit` raises `MethodFailed`
+    for a class in only one domain. Each row counts once in the cross entropies and each
+    class once in the means, whatever the class sizes. Reordering the rows changes 14 %
+    of the labels of the embedded digits by rounding, renaming the classes, which draws
     other weights, 15 %, and another seed 13 %.
 
     References
@@ -223,9 +223,9 @@ class STN(NetworkClassifier):
         + \tfrac{\tau}{2} \lVert W \rVert^2
 
     with the cross entropy over the labelled rows of both domains together, the means of
-    all codes of a domain, and those of each class. In the target's class means each
-    unlabelled row takes part with its current probability of the class times
-    ``t / max_iter``, so that soft labels weigh more as they get better.
+    all codes of a domain, and its class means. In the target's class means, the weight
+    of an unlabelled row is its current probability of the class times ``t / max_iter``,
+    so that soft labels gain weight as they improve.
 
     Parameters
     ----------
@@ -238,22 +238,22 @@ class STN(NetworkClassifier):
     learning_rate : float, default=0.001
         Step of Adam, constant.
     max_iter : int, default=300
-        Number of iterations, each one step on all rows. The weight of the soft labels
-        is scaled to it.
+        Number of iterations, each one step on all rows; also the scale on which the
+        weight of soft labels grows.
     device : str, default="auto"
     random_state : int, RandomState or None, default=None
         As in every network: see `cdspp.methods.networks.networks.NetworkClassifier`.
 
     Notes
     -----
-    Encoders and classifier are those of `NetworkClassifier`. Cost O(n d^2 + n d k) an
-    iteration and domain, and O(d^2 + d k) memory for weights and moments. As released,
-    Adam's epsilon is added to the second moment's root before its correction, and the
-    soft labels weigh ``(T - 1) / T`` at most. A class of one domain only makes `fit`
-    raise `MethodFailed`; each row counts once in the cross entropy and each class once
-    in the means, whatever the class shares. Another order of the rows changes 0.3 % of
-    the labels of the embedded digits by rounding, other names of the classes, which
-    draw other weights, 4 %, and another seed 3 %.
+    Encoders and classifier are those of `NetworkClassifier`. Cost O(n d^2 + n d k) per
+    iteration and domain, and O(d^2 + d k) memory for weights and moments. As in the
+    released code, Adam's epsilon is added to the root of the second moment before its
+    correction, and soft labels weigh at most ``(T - 1) / T``. `fit` raises
+    `MethodFailed` for a class in only one domain. Each row counts once in the cross
+    entropy and each class once in the means, whatever the class sizes. Reordering the
+    rows changes 0.3 % of the labels of the embedded digits by rounding, renaming the
+    classes, which draws other weights, 4 %, and another seed 3 %.
 
     References
     ----------
@@ -294,7 +294,8 @@ class JMEA(STN):
     r"""Joint mean embedding alignment (JMEA).
 
     The encoders of `STN` with two classifiers: f on both domains, and g on the target,
-    which predicts. Each hands the other its surest unlabelled rows:
+    which makes the predictions. Each selects its most confident unlabelled rows for the
+    other:
 
     .. math::
 
@@ -302,36 +303,35 @@ class JMEA(STN):
         + \beta \lambda_t D(\text{labelled}, \text{target}_f)
         + \tfrac{\tau}{2} \lVert W \rVert^2
 
-    with the cross entropies of f on all labelled rows and of g on those of the target;
-    D adds the squared distance of the means of two sets of codes and those of the means
-    of each class. The set ``target_g`` has the labelled target rows and the unlabelled
-    ones of which g is surest, ``target_f`` those of which f is. Of n_u unlabelled rows,
-    ``(t + start) / max_iter * n_u`` are selected in iteration t, with the weight ``t /
-    max_iter`` of their probability.
+    with the cross entropies of f on all labelled rows and of g on those of the target.
+    D is the sum of squared distances between two sets of codes, of their overall means
+    and of their class means. The set ``target_g`` has the labelled target rows and the
+    unlabelled rows with the most confident predictions of g, ``target_f`` those of f.
+    Of n_u unlabelled rows, ``(t + start) / max_iter * n_u`` are selected in iteration
+    t, with ``t / max_iter`` times their probability as the weight.
 
     Parameters
     ----------
     n_components, beta, tau, learning_rate, max_iter, device, random_state
-        As in `STN`, which has the attributes and an example, too.
+        As in `STN`, which also has the attributes and an example.
     target_weight : float, default=20.0
         Weight ``lambda_t`` of the distances within the target.
     second_weight : float, default=0.5
-        Weight ``lambda_g`` of the classifier that predicts.
+        Weight ``lambda_g`` of the classifier g.
     start : int, default=100
         Head start of the selection of unlabelled rows, in iterations.
 
     Notes
     -----
-    Cost as for `STN`. The release chooses the weights by benchmark, in a comment of its
-    code: 1, 20 and 0.5 for ImageCLEF, which are the defaults here; 1, 20, 1 for Reuters
-    and CIFAR-10; 1, 0.5, 0.5 for Wiki; 10, 5, 0.5 and 25, 15, 0.5 for the two tasks of
-    Office-Caltech; 1, 2, 1 for CIFAR-100 (distances to the source, within the target,
-    second classifier). Its `start` is 100, but 150 for SURF to DeCAF. It takes rows as
-    they are, here they have unit length. The data of the release are not available, so
-    the tests compare the loss with a naive one alone. A class of one domain only is
-    refused as by `STN`. Another order of the rows changes 0.7 % of the labels of the
-    embedded digits by rounding, other names of the classes, which draw other weights,
-    7 %, and another seed 4 %.
+    Cost as for `STN`. A comment in the released code has the weights by benchmark
+    (distances to the source, within the target, second classifier): 1, 20, 0.5 for
+    ImageCLEF, the defaults here; 1, 20, 1 for Reuters and CIFAR-10; 1, 0.5, 0.5 for
+    Wiki; 10, 5, 0.5 and 25, 15, 0.5 for the two tasks of Office-Caltech; 1, 2, 1 for
+    CIFAR-100. Its `start` is 100, but 150 for SURF to DeCAF. It does not scale rows,
+    which here have unit length. Its data are not available, so tests only compare the
+    loss with a naive implementation. A class in only one domain is refused as by `STN`.
+    Reordering the rows changes 0.7 % of the labels of the embedded digits by rounding,
+    renaming the classes, which draws other weights, 7 %, and another seed 4 %.
 
     References
     ----------
@@ -369,8 +369,9 @@ class NNT(base.ConfidentClassifier):
         W_2^T \lambda(W_1^T x_i + b_1) + b_2\bigr)_{y_i}
         + \tfrac{\tau}{2} \bigl(\lVert W_1 \rVert^2 + \lVert W_2 \rVert^2\bigr)
 
-    for n labelled rows, scaled to unit length, and the leaky rectifier of slope 0.2.
-    Adam takes each step on all rows. A class without a labelled row is never predicted.
+    for n labelled rows, scaled to unit length, and the leaky rectifier :math:`\lambda`
+    of slope 0.2. Each step of Adam uses all rows. A class without a labelled row is
+    never predicted.
 
     Parameters
     ----------
@@ -381,7 +382,7 @@ class NNT(base.ConfidentClassifier):
     learning_rate : float, default=0.01
         Step of Adam, constant.
     max_iter : int, default=500
-        Number of iterations, of which the last one counts.
+        Number of iterations; the last one counts.
     device : str, default="auto"
     random_state : int, RandomState or None, default=None
         As in `STN`.
@@ -393,16 +394,16 @@ class NNT(base.ConfidentClassifier):
 
     Notes
     -----
-    Cost O(n d k) an iteration for d features and width k, and O(d k) to update weights,
-    which takes most of the time. All defaults, and Adam's epsilon, are those of the
-    code of [1]_. It ran here on TensorFlow 2.21: from equal first weights, all 392
-    unlabelled rows of two problems (GoogLeNet features of DSLR and Webcam) got equal
-    labels, with probabilities within 0.001 and losses within 0.002 %. The files of its
-    own splits are not at hand: accuracies that the paper prints cannot be compared. A
-    class of one domain only is predicted if it is the target's, never if it is the
-    source's, which plays no part. Another order of the rows changes 0.1 % of the labels
-    of the embedded digits by rounding, other names of the classes, which draw other
-    weights, 0.3 %, and another seed 0.4 %.
+    Cost O(n d k) per iteration for d features and width k, and O(d k) to update the
+    weights, which takes most of the time. All defaults, and Adam's epsilon, are those
+    of the code of [1]_. Run on TensorFlow 2.21 with equal initial weights, that code
+    gave the same labels to all 392 unlabelled rows of two problems (GoogLeNet features
+    of DSLR and Webcam), with probabilities within 0.001 and losses within 0.002 %. Its
+    splits are not available, so accuracies printed in the paper cannot be compared. A
+    class in only one domain is predicted if that is the target, never if it is the
+    source, which is not used. Reordering the rows changes 0.1 % of the labels of the
+    embedded digits by rounding, renaming the classes, which draws other weights, 0.3 %,
+    and another seed 0.4 %.
 
     References
     ----------

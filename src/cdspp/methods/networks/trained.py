@@ -1,4 +1,4 @@
-"""Trained networks in arrays: they are stored, copied and used without torch."""
+"""Trained networks as arrays, which are stored, copied and used without torch."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ LEAKY_SLOPE = 0.2
 @storable
 @dataclass(frozen=True, eq=False)
 class TrainedLayer:
-    """A `Layer` in arrays."""
+    """A trained `Layer` as arrays."""
 
     weight: NDArray[Any]
     bias: NDArray[Any]
 
     def __call__(self, X: Float) -> Float:
-        """Return float64: a row's output hardly depends on the other rows."""
+        """Return float64, so that a row's output hardly depends on other rows."""
         outputs = X @ self.weight.T.astype(np.float64) + self.bias
         return np.asarray(np.maximum(outputs, LEAKY_SLOPE * outputs))
 
@@ -32,7 +32,7 @@ class TrainedLayer:
 @storable
 @dataclass(frozen=True, eq=False)
 class TrainedEncoder:
-    """An `Encoder` in arrays."""
+    """A trained `Encoder` as arrays."""
 
     first: TrainedLayer
     second: TrainedLayer
@@ -48,7 +48,7 @@ class TrainedEncoder:
 @storable
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A `Network` in arrays, and the loss before each iteration."""
+    """A trained `Network` as arrays, and the loss before each iteration."""
 
     source: TrainedEncoder
     target: TrainedEncoder

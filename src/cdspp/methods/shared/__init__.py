@@ -1,1 +1,1 @@
-"""Parts of several families."""
+"""Parts that several families of methods share."""

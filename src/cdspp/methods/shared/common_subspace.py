@@ -1,4 +1,4 @@
-"""Methods that bring both domains into one space, and recognition in a subspace."""
+"""Methods that map both domains into one space, and classifiers in a subspace."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ else:
 class CommonSpaceMethod(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, base.HeterogeneousClassifier
 ):
-    """A method with one space for the rows of both domains: the transforms into it.
+    """A method that maps the rows of both domains into one space, with transforms.
 
-    Rows are scaled to unit length and then placed, unless a subclass does otherwise.
-    The columns of the space have the name of the class (``cdspp0``, ``cdspp1``, ...),
-    in frames of `set_output` too.
+    Rows are scaled to unit length and then mapped, unless a subclass does otherwise.
+    The columns of the space are named after the class (``cdspp0``, ``cdspp1``, ...),
+    also in the frames of `set_output`.
     """
 
     n_features_source_: int | list[int]  #: Number of features; a list of several ones.
@@ -72,12 +72,13 @@ class CommonSpaceMethod(
         X : array-like of shape (n_samples, n_features_source_)
             Source rows.
         number : int, default=0
-            Of several sources, the one that the rows are of, in the order of `fit`.
+            The source of these rows, as a position in the list given to `fit`.
 
         Raises
         ------
         ValueError
-            They are malformed, or have another number of features than the source had.
+            The rows are malformed, or differ from the source in their number of
+            features.
         """
         check_is_fitted(self)
         rows = self._read_rows(X, of_source=True)
@@ -98,7 +99,7 @@ class CommonSpaceMethod(
         return int(self._place_target(row).shape[1])
 
     def _prepare(self, problem: Problem) -> Problem:
-        """Return the problem with prepared rows; note the width of its source."""
+        """Return the problem with prepared rows; store the width of its source."""
         self.n_features_source_ = one_or_list([X.shape[1] for X, _ in problem.sources])
         return problem.map_rows(
             self._prepare_source, self._prepare_target, self._prepare_unlabelled
@@ -112,7 +113,7 @@ class CommonSpaceMethod(
 
 
 def one_or_list(values: list[Any]) -> Any:
-    """Return what is fitted of a source; a list of it where there are several."""
+    """Return the only value, or the list if there are several sources."""
     return values if len(values) > 1 else values[0]
 
 
@@ -157,16 +158,16 @@ class SubspaceMethod(CommonSpaceMethod):
 @storable
 @dataclass(frozen=True, eq=False)
 class NearestMean:
-    """Means of the classes with codes `present`; by softmax of negative distances."""
+    """Nearest class mean of the classes `present`, with softmax of the distances."""
 
     means: Float
     present: Int
     n_classes: int
 
     def __post_init__(self) -> None:
-        """Refuse means that are not one per class, those of a damaged model file."""
+        """Refuse means that do not match the classes, as in a damaged model file."""
         if len(self.means) != len(self.present):
-            raise ValueError(f"{len(self.means)} means of {len(self.present)} classes")
+            raise ValueError(f"{len(self.means)} means for {len(self.present)} classes")
 
     def probabilities(self, Z: Float) -> Float:
         """Return class probabilities, zero for a class without a mean."""
@@ -194,7 +195,7 @@ class _WrappedClassifier:
 
 
 def expand_classes(probabilities: Float, present: Int, n_classes: int) -> Float:
-    """Return the columns of some classes among those of all, the others zero."""
+    """Return the columns of some classes among those of all, with zeros for others."""
     if len(present) == n_classes:
         return probabilities
     expanded = np.zeros((len(probabilities), n_classes))
@@ -220,7 +221,7 @@ class SubspaceClassifier:
         normalize_means: bool = True,
         classifier: Any = None,
     ) -> SubspaceClassifier:
-        """Fit on parts of the projected labelled rows; a `classifier` takes one."""
+        """Fit on projected labelled rows, in parts; a `classifier` joins them."""
         if classifier is not None:
             ((Z, codes),) = parts
             fitted = clone(classifier).fit(linalg.row_normalise(Z - mean), codes)
@@ -240,7 +241,7 @@ class SubspaceClassifier:
 
 
 class SubspaceRecogniser(SubspaceMethod, base.ConfidentClassifier):
-    """A subspace method with a `SubspaceClassifier`, fitted after the projections."""
+    """A subspace method that fits a `SubspaceClassifier` to the projected rows."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "alpha": [base.POSITIVE],
@@ -263,9 +264,9 @@ def select_confident(
 ) -> Int:
     """Return the indices of the most confident samples, ascending.
 
-    Of the m samples of each predicted class (the released code), or of all together
-    (the paper's text), ``m * share`` are taken, rounded up, at least one, and more at
-    ties or where ``m * (1 - share)`` comes out just below a whole number.
+    From the m samples of each predicted class (the released code), or from all samples
+    (the paper's text), ``m * share`` are taken, rounded up and at least one, and more
+    for ties or if ``m * (1 - share)`` is rounded to just below a whole number.
 
     >>> import numpy as np
     >>> select_confident(np.array([0, 0, 1]), np.array([0.9, 0.6, 0.5]), 0.5)
@@ -276,8 +277,8 @@ def select_confident(
     for group in np.unique(groups):
         members = np.flatnonzero(groups == group)
         ascending, m = np.sort(confidence[members]), len(members)
-        # Evaluated in floating point on purpose: the integer quotient selects
-        # differently for some sizes and misses the authors' results.
+        # Floating point on purpose: for some sizes, the integer quotient selects other
+        # samples than the authors' code.
         threshold = ascending[min(m - 1, int(np.floor(m * (1.0 - share))))]
         chosen[members[confidence[members] >= threshold]] = True
     return np.flatnonzero(chosen)
@@ -290,13 +291,13 @@ def selective_pseudo_labelling(
     per_class: bool = True,
     final_fit: bool = False,
 ) -> list[Iteration]:
-    """Run `max_iter` iterations, the last one being the result.
+    """Run `max_iter` iterations; the last one is the result.
 
-    Iteration k + 1 rests on the share ``k / max_iter`` of confident predictions, chosen
-    afresh each time: ``fit_predict(selected, codes)`` fits with the unlabelled rows
-    `selected` taken as labelled by `codes`, and predicts all unlabelled rows; without
-    any there is one iteration. With `final_fit` one more fit follows on all
-    pseudo-labels. By Wang and Breckon, AAAI 2020: see `SharedColumnsPlus`.
+    Iteration k + 1 uses the share ``k / max_iter`` of confident predictions, selected
+    anew each time: ``fit_predict(selected, codes)`` fits with `codes` as the labels of
+    the unlabelled rows `selected`, and predicts all unlabelled rows. Without unlabelled
+    rows there is one iteration. With `final_fit`, another fit on all pseudo-labels
+    follows (Wang and Breckon, AAAI 2020, see `SharedColumnsPlus`).
     """
     iterations: list[Iteration] = []
     selected = codes = np.empty(0, dtype=np.intp)
@@ -307,7 +308,7 @@ def selective_pseudo_labelling(
             break
         if entry.confidence is None:
             raise TypeError(
-                "Selective pseudo-labelling needs confidences, but the classifier gave "
+                "Selective pseudo-labelling needs confidences, but the classifier has "
                 "none. Use one with predict_proba or decision_function."
             )
         share = iteration / max_iter

@@ -10,7 +10,7 @@ from cdspp.core.linalg import squared_distances
 from cdspp.core.memory import computed_once
 from cdspp.methods.base import Float
 
-BLOCK = 512  # rows whose distances are held at a time
+BLOCK = 512  # rows whose distances are computed at a time
 
 
 def heat_kernel_graph(X: Float, n_neighbors: int = 5) -> sparse.csr_array:
@@ -18,9 +18,9 @@ def heat_kernel_graph(X: Float, n_neighbors: int = 5) -> sparse.csr_array:
 
     .. math:: W_{ij} = \exp\bigl(-\lVert x_i - x_j \rVert^2 / (2 t^2)\bigr)
 
-    where j is among the `n_neighbors` nearest of i or i among those of j, equal
-    distances go to the lower index, and t is the mean of all distances, zeros of the
-    diagonal included. Fits of one job on the same rows share it.
+    where j is among the `n_neighbors` nearest rows of i or vice versa, ties go to the
+    lower index, and t is the mean of all distances, including the zeros of the
+    diagonal. Fits of one job on the same rows share the graph.
     """
     return computed_once(_heat_kernel_graph, X, n_neighbors).copy()
 
@@ -44,7 +44,7 @@ def _heat_kernel_graph(X: Float, n_neighbors: int) -> sparse.csr_array:
 
 
 def _nearest(distances: Float, k: int) -> NDArray[np.bool_]:
-    """Return the `k` smallest of each row, of equal ones the first."""
+    """Return a mask of the `k` smallest entries of each row; ties go to the first."""
     last = np.partition(distances, k - 1, axis=1)[:, k - 1, None]
     nearest = distances < last
     equal = distances == last

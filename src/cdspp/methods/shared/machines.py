@@ -1,4 +1,4 @@
-"""Trained support vector machines in arrays: prediction needs only NumPy."""
+"""Trained support vector machines as arrays; prediction only needs NumPy."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from cdspp.methods.shared.common_subspace import expand_classes
 class OneVersusOne:
     """A trained machine of LIBSVM: a decision for every pair of classes.
 
-    `support` are the places of the support vectors, class by class; `duals`, (C - 1,
-    n_support), are coefficients of a row against each of the other classes.
+    `support` are the positions of the support vectors, class by class; `duals`, (C - 1,
+    n_support), are their coefficients against each of the other classes.
     """
 
     classes: Int
@@ -35,7 +35,7 @@ class OneVersusOne:
     @classmethod
     def of(cls, machine: Any) -> OneVersusOne:
         """Return the machine of a fitted `SVC` or `NuSVC` of scikit-learn."""
-        # With two classes scikit-learn turns the signs: positive means the second one.
+        # With two classes, scikit-learn flips the signs: positive means the second.
         sign = -1.0 if len(machine.classes_) == 2 else 1.0
         return cls(
             classes=np.asarray(machine.classes_),
@@ -52,10 +52,10 @@ class OneVersusOne:
             return cls.of(SVC(C=C, kernel="precomputed").fit(kernel, codes))
 
     def pair_values(self, kernel: Float) -> Float:
-        """Return a value for each pair, above zero where its first class wins."""
+        """Return a value per pair of classes, positive if the first class wins."""
         columns = np.split(self.support, np.cumsum(self.counts)[:-1])
         duals = np.split(self.duals, np.cumsum(self.counts)[:-1], axis=1)
-        # A pair takes one row of each: whole rows are many times faster than columns.
+        # A pair needs one row each; whole rows are much faster than columns.
         sides = [
             np.ascontiguousarray((kernel[:, rows] @ part.T).T)
             for rows, part in zip(columns, duals, strict=True)
@@ -68,15 +68,15 @@ class OneVersusOne:
         return values.T
 
     def decision_values(self, kernel: Float) -> Float:
-        """Return the values of a machine of two classes; above zero, the second."""
+        """Return the values of a two-class machine, positive for the second class."""
         return np.asarray(-self.pair_values(kernel)[:, 0])
 
     def predict(self, kernel: Float) -> Int:
-        """Return the class that wins most pairs, ties to the first."""
+        """Return the class that wins most pairs; ties go to the first class."""
         return _most_votes(self.pair_values(kernel), self.classes)
 
     def linear(self, rows: Float) -> LinearPairs:
-        """Return the machine of a linear kernel without its rows, those of the fit."""
+        """Return the weights of this machine with a linear kernel, given its rows."""
         weights = np.ascontiguousarray(self.pair_values(rows.T) - self.intercepts)
         return LinearPairs(self.classes, weights, self.intercepts)
 
@@ -91,7 +91,7 @@ class LinearPairs:
     intercepts: Float
 
     def predict(self, X: Float) -> Int:
-        """Return the class that wins most pairs, ties to the first."""
+        """Return the class that wins most pairs; ties go to the first class."""
         return _most_votes(X @ self.weights + self.intercepts, self.classes)
 
 
@@ -107,7 +107,7 @@ class RadialMachine:
 
     @classmethod
     def fit(cls, X: Float, codes: Int, n_classes: int, C: float) -> RadialMachine:
-        """Fit to rows (n, d): O(n^2 d) for the kernel, as much for the machine."""
+        """Fit to rows (n, d), in O(n^2 d) for the kernel and the machine."""
         present, pairs = np.unique(codes), None
         if len(present) > 1:
             pairs = OneVersusOne.fit(_radial(X, X), codes, C)
@@ -127,13 +127,13 @@ def _radial(X: Float, rows: Float) -> Float:
 
 
 def _most_votes(values: Float, classes: Int) -> Int:
-    """Return the class of most votes, ties to the first."""
+    """Return the class with most votes; ties go to the first class."""
     votes = _votes(values, len(classes))
     return np.asarray(classes[votes.argmax(axis=0)], dtype=np.intp)
 
 
 def _votes(values: Float, n_classes: int) -> Int:
-    """Return the votes for each class; above zero the first of a pair has one."""
+    """Return the votes per class; positive values are for the first class of a pair."""
     first, second = np.triu_indices(n_classes, k=1)
     votes = np.zeros((n_classes, len(values)), dtype=np.intp)
     for wins, a, b in zip(values.T > 0, first, second, strict=True):
@@ -146,7 +146,7 @@ def stacked(parts: list[Any], *, columns: bool = False) -> Any:
     """Return dense or sparse rows below each other, or `columns` next to each other."""
     if any(map(issparse, parts)):
         joined = (sparse.hstack if columns else sparse.vstack)(parts, format="csr")
-        if joined.nnz < np.iinfo(np.int32).max:  # LIBLINEAR takes no longer ones
+        if joined.nnz < np.iinfo(np.int32).max:  # LIBLINEAR needs 32-bit indices
             joined.indices = joined.indices.astype(np.int32, copy=False)
             joined.indptr = joined.indptr.astype(np.int32, copy=False)
         return joined
@@ -155,7 +155,7 @@ def stacked(parts: list[Any], *, columns: bool = False) -> Any:
 
 def linear_svc(X: Any, C: float, *, intercept: bool = True) -> LinearSVC:
     """Return the linear machine of scikit-learn, unfitted, for rows (n, d)."""
-    # By rows, the order of passes is drawn from a fixed seed: nothing is random.
+    # The order of rows in each pass comes from a fixed seed, so nothing is random.
     by_rows = X.shape[0] < X.shape[1]
     return LinearSVC(
         C=C, dual=by_rows, fit_intercept=intercept, random_state=0, max_iter=10_000
@@ -176,7 +176,7 @@ class LinearMachine:
     def fit(
         cls, X: Any, codes: Int, n_classes: int, C: float, weights: Float | None = None
     ) -> LinearMachine:
-        """Fit to rows (n, d), perhaps with a weight each, in O(nnz) a pass."""
+        """Fit to rows (n, d), optionally weighted, in O(nnz) per pass."""
         present = np.unique(codes)
         if len(present) == 1:
             return cls(np.zeros((X.shape[1], 1)), np.zeros(1), present, n_classes)

@@ -22,12 +22,12 @@ from cdspp.methods.bridge import SHARED, missing_bridge
 from cdspp.methods.shared.machines import LinearMachine, RadialMachine
 from cdspp.methods.transport import plans
 
-CHUNK = 1024  # rows whose distances are held at a time
-MOST_PIVOTS = 10_000_000  # of a linear program
+CHUNK = 1024  # rows whose distances are computed at a time
+MOST_PIVOTS = 10_000_000  # limit per linear program
 
 
 class _Keypoints:
-    """Labelled target rows, each with the mean of the source rows of its class.
+    """Keypoints: labelled target rows, each with the mean source row of its class.
 
     The rows of the problem have unit length; the scales are the largest distances.
     """
@@ -57,7 +57,7 @@ class _Keypoints:
 
 
 def _largest_distance(*parts: Float) -> float:
-    """Return the largest squared distance of two rows, 1 where all are equal."""
+    """Return the largest squared distance of two rows, or 1 if all are equal."""
     X = np.vstack(parts)
     chunks = (X[k : k + CHUNK] for k in range(0, len(X), CHUNK))
     return max(float(squared_distances(chunk, X).max()) for chunk in chunks) or 1.0
@@ -68,8 +68,8 @@ class KPGRL(base.ConfidentClassifier):
     r"""Keypoint-guided optimal transport of the source to the target (KPG-RL).
 
     Each labelled target row and the mean of the source rows of its class are a pair of
-    *keypoints*. A plan moves the source rows to the unlabelled target rows that lie
-    alike towards the keypoints:
+    *keypoints*. A plan moves source rows to unlabelled target rows with similar
+    relations to the keypoints:
 
     .. math::
 
@@ -79,8 +79,8 @@ class KPGRL(base.ConfidentClassifier):
 
     with ``G_ij = JS(softmax(-d(x_i, k) / tau), softmax(-d(x_j, k) / tau))``, the
     Jensen-Shannon divergence of the relations of both rows to the keypoints k. Each
-    source row then goes to the mean of the target rows that it is moved to, and a
-    support vector machine learns from the moved rows and the labelled target rows.
+    source row is replaced by the mean of the target rows to which the plan moves it,
+    and a support vector machine is trained on these and the labelled target rows.
 
     Parameters
     ----------
@@ -89,13 +89,13 @@ class KPGRL(base.ConfidentClassifier):
     epsilon : float, default=0.005
         Weight of the entropic term.
     max_iter : int, default=2000
-        Most iterations of Sinkhorn's algorithm.
+        Maximum number of iterations of Sinkhorn's algorithm.
     C : float, default=1.0
         Cost of a margin violation.
     classifier : {"svc", "linear"}, default="svc"
-        The machine: the authors' ``SVC(gamma="auto")`` of scikit-learn, a decision for
-        every pair of classes, with probabilities that are the shares of pairs won; or a
-        linear one for every class, on moved rows scaled to unit length again.
+        The machine: scikit-learn's ``SVC(gamma="auto")``, as in the authors' code, with
+        the share of won pairs of classes as the probability; or one linear machine per
+        class, on moved rows scaled to unit length again.
 
     Attributes
     ----------
@@ -107,25 +107,24 @@ class KPGRL(base.ConfidentClassifier):
     Notes
     -----
     Cost O(n_s n_u (L + iterations)) for L labelled target rows, and six matrices of n_s
-    x n_u numbers; `fit` refuses where these do not fit into memory. The authors' mask
+    x n_u numbers; `fit` refuses problems that do not fit into memory. The authors' mask
     ties each keypoint to its partner; all other rows are then transported as here,
     without a mask. Their protocol draws equally many rows of each class in both
-    domains; a plan between uniform masses is then right, and where class shares differ
-    it has to move rows across classes. A class of one domain only is moved there as
-    well: one of the source may be predicted for rows of others, and one of the target
-    loses most of its rows to them. Other names of the classes change 0.5 % of the
-    labels of the embedded digits, since ties of votes go to the first class, as in the
-    authors' SVC.
+    domains, which suits a plan between uniform masses. If class shares differ, the plan
+    must move rows across classes. A class in only one domain is moved as well: a class
+    of the source may be predicted for rows of others, and a class of the target loses
+    most of its rows to them. Renaming the classes changes 0.5 % of the labels of the
+    embedded digits, because tied votes go to the first class, as in the authors' SVC.
 
-    Defaults are those of the release for different features, where `max_iter` is 10000;
-    there rows are as they are, here they have unit length. Its machine has so small a
-    ``gamma`` that it is nearly linear, and regularises more than the linear one of the
-    same `C`, which was the only one before: on published features of photographs it is
-    better by 5 to 14 points (1 to 6 without a source), on the embedded digits worse by
-    1 (7 without a source). The linear machine has
-    the `C` of SVM_t but is not its one-vs-one machine: what the transport does shows
-    beside a fit of the method itself without a source, with either machine. The data of
-    the release are not available, so the tests compare with a naive version alone.
+    Defaults are those of the released code for different features, except that its
+    `max_iter` is 10000 and its rows are not scaled. Its machine is nearly linear,
+    because its ``gamma`` is very small, and regularises more than the linear machine of
+    the same `C`, the only one of earlier releases. On published features of photographs
+    it is better by 5 to 14 points (1 to 6 without a source), on the embedded digits
+    worse by 1 (7 without a source). The linear machine has the `C` of SVM_t but is not
+    one-vs-one. To see the effect of the transport, compare with a fit of this method
+    without a source, with the same machine. The authors' data are not available, so
+    tests only compare with a naive version.
 
     References
     ----------
@@ -205,29 +204,29 @@ class KPGRLGW(KPGRL):
         \min_\pi \alpha \sum_{ijkl} (D^s_{ik} - D^t_{jl})^2 \pi_{ij} \pi_{kl}
         + (1 - \alpha) \langle \pi, G \rangle
 
-    where source rows and target rows count with their keypoints, which go to their
-    partners. As in the authors' code, a conditional gradient starts at uniform masses,
-    and each of its steps is a linear program, solved exactly; no step raises the
+    where the rows of both domains include their keypoints, which are moved to their
+    partners. As in the authors' code, a conditional gradient method starts at uniform
+    masses, and each of its steps solves a linear program exactly. No step increases the
     objective. The programs need POT: ``pip install 'cdspp[transport]'``.
 
     Parameters
     ----------
     tau, C, classifier
-        As in `KPGRL`, which has the attributes, reference and example, too.
+        As in `KPGRL`, which also has the attributes, reference and example.
     alpha : float, default=0.5
         Weight of the distances, above 0 (KPG-RL) and below 1.
     n_steps : int, default=5
-        Most steps of the conditional gradient.
+        Maximum number of steps of the conditional gradient method.
 
     Notes
     -----
-    A step costs O(n_s n_u (n_s + n_u)) and a linear program, both beside the costs of
+    A step costs O(n_s n_u (n_s + n_u)) and a linear program, in addition to the cost of
     `KPGRL`, and distances take n_s^2 + n_u^2 numbers. Defaults are those of the
-    release, whose line search leaves out `alpha` and the guide; here a step ends where
-    the objective is least. As for `KPGRL`, no printed results can be compared, and a
-    class of one domain only, or with another share, is moved across classes. Other
-    names of the classes change 0.3 % of the labels of the embedded digits by ties, and
-    another order of the rows 0.1 % by rounding.
+    released code, whose line search omits `alpha` and the guide; here a step ends at
+    the minimum of the objective. As for `KPGRL`, no printed results can be compared,
+    and a class in only one domain, or with another share, is moved across classes.
+    Renaming the classes changes 0.3 % of the labels of the embedded digits by ties, and
+    reordering the rows 0.1 % by rounding.
     """
 
     identifier = "kpg-rl-gw"
@@ -271,7 +270,7 @@ class KPGRLGW(KPGRL):
         ours, (n, m) = keypoints.source, guide.shape
         to_source = squared_distances(X_source, ours) / keypoints.source_scale
         to_target = squared_distances(X, keypoints.target) / keypoints.target_scale
-        # Each keypoint takes the mass of a source row to its partner.
+        # Each keypoint moves the mass of a source row to its partner.
         n_keypoints = len(ours)
         mass = n / (n_keypoints + n)
         anchored = to_source @ to_target.T / (n_keypoints + n)
@@ -280,7 +279,7 @@ class KPGRLGW(KPGRL):
         for _ in range(self.n_steps):
             gradient = (1 - self.alpha) * guide
             gradient -= 4.0 * self.alpha * (left @ plan @ right + anchored)
-            gradient -= gradient.min()  # POT calls some programs below 0 infeasible
+            gradient -= gradient.min()  # POT finds some negative programs infeasible
             step = solver.emd(*masses, gradient, numItermax=MOST_PIVOTS) - plan
             curvature = -2.0 * self.alpha * float(((left @ step @ right) * step).sum())
             length = _step_length(curvature, float((gradient * step).sum()))
@@ -291,7 +290,7 @@ class KPGRLGW(KPGRL):
 
 
 def _step_length(curvature: float, slope: float) -> float:
-    """Return where in [0, 1] ``curvature s^2 + slope s`` is least."""
+    """Return the minimiser of ``curvature s^2 + slope s`` in [0, 1]."""
     if curvature > 0:
         return float(np.clip(-slope / (2.0 * curvature), 0.0, 1.0))
     return 1.0 if curvature + slope < 0 else 0.0
@@ -301,24 +300,24 @@ def _step_length(curvature: float, slope: float) -> float:
 class KPGRLKP(KPGRL):
     r"""KPG-RL with a cost between the domains, on shared columns (KPG-RL-KP).
 
-    Rows also go to rows with like values in the columns that both domains have: the
-    cost of `KPGRL` becomes ``alpha D + (1 - alpha) G``, where D has the squared
-    distances in the shared columns, divided by the largest.
+    The plan prefers rows with similar values in the shared columns: the cost of `KPGRL`
+    becomes ``alpha D + (1 - alpha) G``, where D has the squared distances in the shared
+    columns, divided by the largest.
 
     Parameters
     ----------
     tau, epsilon, max_iter, C, classifier
-        As in `KPGRL`, which has the attributes, cost and reference, too.
+        As in `KPGRL`, which also has the attributes, cost and reference.
     alpha : float, default=0.5
         Weight of the distances in shared columns.
 
     Notes
     -----
-    Shared columns take part at unit length, on their own. Without a source all columns
-    are shared. The release solves a linear program by default; here the plan has the
-    entropic term of `KPGRL`. As for `KPGRL`, no printed results can be compared, ties
-    of votes follow the names of the classes, and a class of one domain only, or with
-    another share, is moved across classes.
+    The shared columns are scaled to unit length separately. Without a source, all
+    columns are shared. The released code solves a linear program by default; here the
+    plan has the entropic term of `KPGRL`. As for `KPGRL`, no printed results can be
+    compared, tied votes depend on the names of the classes, and a class in only one
+    domain, or with another share, is moved across classes.
 
     Examples
     --------

@@ -18,19 +18,19 @@ from cdspp.methods import base
 from cdspp.methods.base import Float, Iteration, Problem
 from cdspp.methods.bridge import row_keys
 
-LARGEST = 1e50  # of the scalings, before the potentials take them in
-COPIES = 6  # of a plan that are held at once
-TOLERANCE = 1e-6  # of the row sums in total
-# POT imports every array library that it finds; these methods only use NumPy.
+LARGEST = 1e50  # limit of the scalings, which are then absorbed into the potentials
+COPIES = 6  # number of arrays of a plan's size that exist at once
+TOLERANCE = 1e-6  # of the total error of row sums
+# POT imports every array library that it finds, but these methods only use NumPy.
 OTHERS = ("PYTORCH", "JAX", "CUPY", "TENSORFLOW")
 
 
 def require_plan(method: str, n_source: int, n_target: int, squares: int = 0) -> None:
-    """Refuse plans, and `squares` matrices per domain, that do not fit into memory."""
+    """Raise DataError if plans, and `squares` matrices per domain, exceed memory."""
     require_memory(
         COPIES * n_source * n_target + squares * (n_source**2 + n_target**2),
         f"{method} holds plans of {n_source} x {n_target} rows",
-        "Leave rows out, or choose a method that holds none.",
+        "Leave rows out, or choose a method without a plan.",
     )
 
 
@@ -51,7 +51,7 @@ def sinkhorn(cost: Float, epsilon: float, max_iter: int) -> Float:
 def potentials(cost: Float, epsilon: float, max_iter: int) -> tuple[Float, Float]:
     """Return the potentials f and g of the plan ``exp((f + g - cost) / epsilon)``.
 
-    By Sinkhorn's scalings, which the potentials take in before these overflow
+    Uses Sinkhorn's scalings, which the potentials absorb before they overflow
     (Schmitzer, SIAM J. Sci. Comput. 41(3), 2019).
     """
     n, m = cost.shape
@@ -85,13 +85,13 @@ def transport_library(module: str) -> Any:
 
 
 def label_cost(problem: Problem) -> Float:
-    """Return 1 where a source row and a labelled target row differ in class, else 0."""
+    """Return 1 if a source row and a labelled target row differ in class, else 0."""
     differ = problem.y_source[:, None] != problem.y_labelled
     return np.pad(differ.astype(np.float64), ((0, 0), (0, len(problem.X_unlabelled))))
 
 
 class PlanClassifier(base.ConfidentClassifier):
-    """A method that gives a target row the classes of the source rows it is tied to."""
+    """A method that labels a target row by the source rows to which a plan ties it."""
 
     in_compare = False
     needs_pot = True
@@ -113,8 +113,8 @@ class PlanClassifier(base.ConfidentClassifier):
 class COOT(PlanClassifier):
     r"""Co-optimal transport of rows and columns, with class costs (COOT).
 
-    One plan matches source rows with target rows and another one source features with
-    target features, each at the cost that the other one leaves:
+    One plan matches source rows with target rows, another matches source features with
+    target features; each plan defines the costs of the other:
 
     .. math::
 
@@ -122,8 +122,8 @@ class COOT(PlanClassifier):
         + \beta \sum_{ij} \pi_{ij} [y_i \neq y_j]
         - \varepsilon (H(\pi) + H(\gamma))
 
-    The second term goes over labelled target rows. All masses are uniform. A target row
-    takes the class to which its source rows send most mass.
+    The second term covers labelled target rows. All masses are uniform. A target row
+    takes the class from which it receives most mass.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class COOT(PlanClassifier):
     label_cost : float, default=1.0
         Cost ``beta`` of tying a labelled target row to a source row of another class.
     max_iter : int, default=100
-        Most alternations of both plans.
+        Maximum number of alternations of both plans.
 
     Attributes
     ----------
@@ -142,16 +142,17 @@ class COOT(PlanClassifier):
     Notes
     -----
     An alternation costs O(n_s n_t + d_s d_t) times Sinkhorn's iterations, and products
-    of O(n_s d_s d_t + n_s n_t d_t); plans are held whole. Rows have unit length times
-    the root of their number of features. New rows are tied to source rows by the
-    feature plan and the source's potentials. Uniform masses move rows across classes
-    whose shares differ between the domains. The published comparison draws equally many
-    rows per class on both sides, from CaffeNet files that are not at hand, so that its
-    numbers cannot be compared. Its code takes rows as they are, ``epsilon`` 1 for rows,
-    an exact plan of the features and ``beta`` 100; the defaults here are this package's
-    own, but for `max_iter`. With rows and options as here it gave the 50 unlabelled
-    rows of a problem (CaffeNet of DSLR to GoogLeNet of Webcam) the classes that `COOT`
-    gives. A class of one domain only makes `fit` raise `MethodFailed`.
+    of O(n_s d_s d_t + n_s n_t d_t); both plans are in memory. Rows have unit length
+    times the root of their number of features. New rows are tied to source rows by the
+    feature plan and the potentials of the source. Uniform masses move rows across
+    classes whose shares differ between the domains. The published comparison draws
+    equally many rows per class in both domains, from CaffeNet files that are not
+    available, so its numbers cannot be compared. Its code does not scale rows, and uses
+    ``epsilon`` 1 for rows, an exact plan of the features and ``beta`` 100; the defaults
+    here are this package's own, except `max_iter`. With rows and options as here, that
+    code gave the 50 unlabelled rows of a problem (CaffeNet of DSLR to GoogLeNet of
+    Webcam) the same classes as `COOT`. `fit` raises `MethodFailed` for a class in only
+    one domain.
 
     References
     ----------
@@ -186,14 +187,14 @@ class COOT(PlanClassifier):
     def cost(cls, size: Any) -> tuple[float, float]:
         """Estimate the seconds of a fit, and its MB in addition to the data."""
         rows, features = size.n_source * size.n_target, size.d_source * size.d_target
-        # Costs of features, and with them the iterations, spread with their number.
+        # With more features, their costs spread more widely, and iterations increase.
         return 0.1 + 1e-6 * rows + 2e-9 * features**1.5, 8e-6 * 8 * (rows + features)
 
     def _fit_plan(self, problem: Problem, X: Float) -> None:
         module = transport_library("ot.coot")
         self._source, target = _scaled(problem.X_source), _scaled(X)
         labels = label_cost(problem)
-        with warnings.catch_warnings():  # of alternations that are not the last one
+        with warnings.catch_warnings():  # of alternations before the last one
             warnings.filterwarnings("ignore", "Sinkhorn did not converge")
             _, self.feature_plan_ = module.co_optimal_transport(
                 self._source,
@@ -207,7 +208,7 @@ class COOT(PlanClassifier):
         self._potentials, _ = potentials(cost, self.epsilon, 1000)
 
     def _costs(self, target: Float) -> Float:
-        """Return the costs to tie scaled target rows to each source row."""
+        """Return the costs of tying scaled target rows to each source row."""
         plan = self.feature_plan_
         to_source, to_target = (plan.sum(axis=k) for k in (1, 0))
         squares = (self._source**2 @ to_source)[:, None] + target**2 @ to_target
@@ -226,7 +227,8 @@ def _scaled(X: Float) -> Float:
 class UCOOT(COOT):
     r"""Co-optimal transport whose rows and features may leave mass behind (UCOOT).
 
-    The two plans of `COOT`, with equal totals and masses that are penalised, not fixed:
+    The two plans of `COOT` with equal totals, and with a penalty instead of fixed
+    masses:
 
     .. math::
 
@@ -235,22 +237,22 @@ class UCOOT(COOT):
         + \rho K(\pi 1 \otimes \gamma 1) + \rho K(\pi^T 1 \otimes \gamma^T 1)
 
     with the Kullback-Leibler divergence K from uniform masses. Rows are prepared, and
-    labels predicted, as `COOT` does. Iterations that underflow are a `MethodFailed`.
+    labels predicted, as in `COOT`. `fit` raises `MethodFailed` if iterations underflow.
 
     Parameters
     ----------
     epsilon, label_cost, max_iter
-        As in `COOT`, which has the attribute and an example, too.
+        As in `COOT`, which also has the attribute and an example.
     relaxation : float, default=10.0
-        Weight ``rho`` of the masses; its limit is `COOT`.
+        Weight ``rho`` of the masses; the limit of large weights is `COOT`.
 
     Notes
     -----
-    Cost as for `COOT`, with up to 500 of Sinkhorn's iterations an alternation, which
-    start where those before ended. `relaxation` is POT's default, `max_iter` that of
-    POT and of the authors' code, the others are those of `COOT`. The options and splits
-    of the paper's experiments are not at hand: its numbers cannot be compared. A class
-    of one domain only makes `fit` raise `MethodFailed`.
+    Cost as for `COOT`, with up to 500 Sinkhorn iterations per alternation, which start
+    from the result of the previous ones. The default of `relaxation` is POT's, that of
+    `max_iter` is POT's and the authors', and the others are those of `COOT`. The
+    options and splits of the paper's experiments are not available, so its numbers
+    cannot be compared. `fit` raises `MethodFailed` for a class in only one domain.
 
     References
     ----------
@@ -294,8 +296,8 @@ class UCOOT(COOT):
                     log=True,
                 )
             except UserWarning as error:
-                text = "Sinkhorn's iterations underflow; raise epsilon, or bring the "
-                raise MethodFailed(text + "features to one scale") from error
+                text = "Sinkhorn's iterations underflow; raise epsilon, or scale the "
+                raise MethodFailed(text + "features alike") from error
         self._potentials = self.epsilon * np.asarray(log["duals_sample"][0])
 
 
@@ -308,21 +310,21 @@ class SemiRelaxedFGW(PlanClassifier):
         \min_{T \ge 0,\; T 1 = 1 / n_t} (1 - \alpha) \sum_{ij} T_{ij} [y_i \neq y_j]
         + \alpha \sum_{ijkl} (D^t_{ik} - D^s_{jl})^2 T_{ij} T_{kl}
 
-    Distances D lie within the domains. Every target row sends its mass to source rows,
-    which may get any share, so that the classes of the target may differ in size from
-    those of the source. The first term goes over labelled target rows; distances are
-    squared and at most one. Mirror descent lowers the objective F: a step of size
-    ``1 / epsilon`` gives each row of the plan in proportion to ``T exp(-F'(T) /
-    epsilon)``. A target row takes the class that gets most of its mass.
+    D are distances within the domains. Every target row sends its mass to source rows,
+    which may receive any share, so that class sizes may differ between the domains. The
+    first term covers labelled target rows; distances are squared and at most one.
+    Mirror descent decreases the objective F: after a step of size ``1 / epsilon``, each
+    row of the plan is proportional to ``T exp(-F'(T) / epsilon)``. A target row takes
+    the class that receives most of its mass.
 
     Parameters
     ----------
     alpha : float, default=0.5
         Weight of the distances, between 0 and 1.
     epsilon : float, default=0.01
-        Inverse size of a step: more takes more steps. The objective has no entropy.
+        Inverse step size: larger values need more steps. The objective has no entropy.
     max_iter : int, default=200
-        Most steps of the mirror descent.
+        Maximum number of steps of mirror descent.
 
     Attributes
     ----------
@@ -331,15 +333,16 @@ class SemiRelaxedFGW(PlanClassifier):
 
     Notes
     -----
-    A step costs O(n_s n_t (n_s + n_t)), in n_s^2 + n_t^2 + 8 n_s n_t numbers. Rows have
-    unit length. Rows of the fit keep the class that the plan gives them, known by their
-    exact values; a new row goes to the source row where ``F'(T)`` is least, which is
-    where a fitted row ends. That agrees with the plan on 99 % of the rows of the fit
-    (photographs, default options). Labels by one more step for every row, as in the
-    version before, were up to 8 points more accurate on photographs at the default, and
-    22 to 38 points less at 0.1. The paper has graphs alone: no printed results can
-    be compared, and of all options the defaults are this package's own. Class shares
-    may differ, but a class of one domain only makes `fit` raise `MethodFailed`.
+    A step costs O(n_s n_t (n_s + n_t)) and n_s^2 + n_t^2 + 8 n_s n_t numbers of memory.
+    Rows have unit length. Rows of the fit, recognised by exact values, keep the class
+    that the plan gives them. A new row goes to the source row with the smallest
+    ``F'(T)``, as fitted rows eventually do; this agrees with the plan on 99 % of the
+    rows of the fit (photographs, default options). Labels by one more step for every
+    row, as in the previous version, were up to 8 points more accurate on photographs
+    with the default `epsilon`, and 22 to 38 points less accurate with 0.1. The paper
+    only has graphs, so no printed results can be compared, and all defaults are this
+    package's own. Class shares may differ, but `fit` raises `MethodFailed` for a class
+    in only one domain.
 
     References
     ----------
@@ -386,7 +389,7 @@ class SemiRelaxedFGW(PlanClassifier):
         self._scale = float(within.max()) or 1.0
         self._distances = relative(squared_distances(source, source))
         labels = np.ascontiguousarray(label_cost(problem).T)
-        # Nothing but a start at the labels tells mirrored solutions apart.
+        # Mirrored solutions are equally good; starting from the labels selects one.
         start = (1.0 - labels) / (1.0 - labels).sum(axis=1, keepdims=True) / len(X)
         self.plan_ = module.entropic_semirelaxed_fused_gromov_wasserstein(
             labels,
@@ -402,7 +405,7 @@ class SemiRelaxedFGW(PlanClassifier):
         shares = self.plan_ @ self._classes
         shares /= shares.sum(axis=1, keepdims=True)
         seen = dict(zip(row_keys(self._rows), shares, strict=True))
-        # A new row goes where the slope of the objective is least.
+        # A new row goes to the source row with the smallest slope of the objective.
         to_target = squared_distances(row_normalise(X), row_normalise(self._rows))
         crossed = 2.0 / self._scale * to_target @ self.plan_ @ self._distances
         slopes = self._distances**2 @ self.plan_.sum(axis=0) - crossed

@@ -92,7 +92,7 @@ def count_confusions(fits: Sequence[PathLike], labels: PathLike) -> pd.DataFrame
         if len(unknown):
             raise DataError(
                 f"{path}: no label for the sample {unknown.iloc[0]} in {labels}. "
-                "Give the labels of the task's target domain."
+                "Pass the labels of the task's target domain."
             )
         frames.append(last.assign(true=last["id"].map(truth)))
     pairs = pd.concat(frames).query("true != ''")

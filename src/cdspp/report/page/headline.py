@@ -24,8 +24,8 @@ _OVERVIEW = {
 }
 _SIGNS = {"*": "* supervised", "†": "† shortened run"}
 _WHY = (
-    "Tables show a dash or fewer trials; the report gives the reasons under What was "
-    "run, and cdspp status names the log and the command that tries again."
+    "Tables show a dash or fewer trials. The report lists the reasons under What was "
+    "run; cdspp status names the logs and the command that repeats the fits."
 )
 
 

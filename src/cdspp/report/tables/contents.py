@@ -80,7 +80,7 @@ def count_contents(
         if class_of.keys() != set(described.ids[: len(class_of)]):
             raise DataError(
                 f"{features_path}: {len(described.ids)} samples, but {len(class_of)} "
-                f"in {path}, or others. Delete both and run again."
+                f"in {path}, or other ids. Delete both, and run the study again."
             )
         entry = {
             "benchmark": plan.benchmark,
@@ -191,7 +191,7 @@ def _overlap(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
             raise DataError(
                 f"task {task}: the source has splits for trials "
                 f"{', '.join(map(str, others))}, the target for trials "
-                f"{', '.join(map(str, trials))}. Give the splits of equal blocks."
+                f"{', '.join(map(str, trials))}. Pass splits of equal blocks."
             )
     tested = ours[ours["role"] == UNLABELLED_ROLE]
     of_source = pd.MultiIndex.from_frame(pd.concat(labelled)[["trial", "id"]])
@@ -218,7 +218,7 @@ def _overlap(task: str, splits: Splits, benchmark: str) -> dict[str, object]:
 def _look_up(name: str, items: Mapping[str, Any], what: str) -> Any:
     if name not in items:
         raise DataError(
-            f"expected {what}, got those of {', '.join(items) or 'none'}. Give the "
+            f"expected {what}, got those of {', '.join(items) or 'none'}. Pass the "
             "files of all domains that the tasks use."
         )
     return items[name]
