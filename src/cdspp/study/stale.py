@@ -214,7 +214,7 @@ class RunForecast(NamedTuple):
     code_hours: float
 
     def __str__(self) -> str:
-        """Return a sentence on the trials that stay, and those that run, with reasons."""
+        """Return a sentence: the trials that stay, and those that run, with reasons."""
         stay = counted(self.stay, "trial")
         if not self.run:
             return f"Fits: all {stay} exist and are kept."
