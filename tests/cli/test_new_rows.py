@@ -95,7 +95,7 @@ def test_columns_unlike_those_of_the_fit_are_named(capsys: Any) -> None:
     assert predict("other.csv") < 0.6
     said = capsys.readouterr().out
     low, high = X[~NEW][:, -1].min(), X[~NEW][:, -1].max()
-    assert "note: numbers of 2 of 6 columns are outside the range of the fit " in said
+    assert "note: values in 2 of 6 columns are outside the range of the fit " in said
     assert f"proline: 100 % outside {low:g} to {high:g}, median" in said
     assert "Convert them to the units of the fit, or fit again with such r" in said
 

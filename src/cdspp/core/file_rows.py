@@ -124,8 +124,7 @@ class ParquetRows:
     Raises
     ------
     DataError
-        The file is missing or not a Parquet file, or a column is missing or not
-        numeric.
+        The file is missing or not Parquet, or a column is missing or not numeric.
 
     Examples
     --------

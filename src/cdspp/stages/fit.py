@@ -131,7 +131,7 @@ def _current_record(path: PathLike, made_of: str, device: Any) -> Record | None:
     """Return the record of a fit if versions and `device`, if any, are current."""
     with suppress(DataError):
         record = formats.read_fit_record(path)
-        numeric, here = provenance.numeric, provenance.versions()
+        numeric, here = provenance.numeric_versions, provenance.versions()
         alike = numeric(record.extra["versions"]) == numeric(here)
         if device is not None:
             ran_here = record.extra.get("device") == devices.PROCESSOR
