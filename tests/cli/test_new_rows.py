@@ -64,7 +64,7 @@ def test_columns_of_arrays_are_found_by_name_in_any_order(capsys: Any) -> None:
     np.savez("other.npz", X=X[NEW], features=other)
     files = ["--model", "m.npz", "--target", "other.npz", "--output", "p.csv"]
     assert main(["predict", *files, "--force"]) == 2
-    assert f"other.npz: lacks 1 feature of the model: {NAMES[0]}." in (
+    assert f"other.npz: lacks 1 feature of the model: {NAMES[0]}. Add" in (
         capsys.readouterr().err
     )
 

@@ -111,7 +111,7 @@ class HeldOut:
 
     @cached_property
     def no_source(self) -> dict[str, Floats]:
-        """Correctness by row of methods without a source, if most repeats ran."""
+        """Correctness by row of methods without source or bridge that mostly ran."""
         found = {}
         for fit, right in self.right.items():
             cls = method_class(fit.method)

@@ -167,7 +167,7 @@ def select_features(rows: DomainRows, names: Sequence[str], owner: str) -> Domai
     present = set(rows.features)
     if lacking := [name for name in names if name not in present]:
         text = f"lacks {counted(len(lacking), 'feature')} of {owner}"
-        raise DataError(f"{rows.path}: {text}: {shortened(lacking)}.")
+        raise DataError(f"{rows.path}: {text}: {shortened(lacking)}. Add the columns.")
     X = rows.X[:, rows.places(names)]
     return replace(rows, X=X, features=tuple(names))
 

@@ -82,8 +82,8 @@ def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
     job with an additional method or setting computes only that one; likewise a trial
     from another block. Each fit has the same bytes as in a job of its own. A trial that
     the method cannot fit counts as failed; one that stops with any other error is
-    marked, and fitted again in the next run. DataError as in `read_trials`;
-    ConfigError: a network finds no GPU although the job requests one.
+    marked, to be fitted again. DataError as in `read_trials`; ConfigError: a network
+    finds no GPU although the job requests one.
     """
     # Load all of them before the limit, which affects only loaded libraries.
     methods = [method_class(fit.method) for fit in fits]
