@@ -220,9 +220,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_results(what)
     _add_scale(what)
     _add_order(what)
-    text = "readers of tables, on files as people have them"
+    text = "readers of tables on untidy files"
     add_command(what, "tables", _tables, text, _help("tables"))
-    text = "the tables of most measurements, below each other"
+    text = "the tables of most measurements"
     add_command(what, "all", _all, text, _help("all"))
     text = "labels and time of CDSPP in single precision"
     precision = add_command(what, "precision", _precision, text, _help("precision"))
@@ -256,7 +256,7 @@ def _add_methods(what: Any) -> argparse.ArgumentParser:
         type=positive_integer,
         default=600,
         metavar="SECONDS",
-        help="give a fit up after this time (%(default)s)",
+        help="stop a fit after this time (%(default)s)",
     )
     _add_number(methods, "--repeat", 1, "fits of each method; the quickest counts")
     note = "a checkout of another version, with its .venv, to compare with"
@@ -270,30 +270,30 @@ def _add_methods(what: Any) -> argparse.ArgumentParser:
 
 
 def _add_networks(what: Any) -> argparse.ArgumentParser:
-    text = "a step of each network against its products"
+    text = "a step of each network, relative to its matrix products"
     return add_command(what, "networks", _networks, text, _help("networks"))
 
 
 def _add_verdicts(what: Any) -> argparse.ArgumentParser:
-    text = "how often the rule on source help errs"
+    text = "error rates of the rule on source help"
     command = add_command(what, "verdicts", _verdicts, text, _help("verdicts"))
     parts = verdicts.PARTS
     command.add_argument(
         "--parts", nargs="+", choices=parts, default=parts, help="all by default"
     )
-    _add_number(command, "--draws", 400, "simulated benchmarks a line")
-    _add_number(command, "--populations", 8, "planted populations a kind and size")
-    _add_number(command, "--pools", 8, "pools of each, three at least")
-    _add_number(command, "--comparisons", 40, "comparisons by hold-out a case")
+    _add_number(command, "--draws", 400, "simulated benchmarks per line")
+    _add_number(command, "--populations", 8, "planted populations per kind and size")
+    _add_number(command, "--pools", 8, "pools per population, at least three")
+    _add_number(command, "--comparisons", 40, "comparisons by hold-out per case")
     command.add_argument(
         "--study", metavar="FOLDER", help="only compare the standard errors of a study"
     )
-    _add_number(command, "--workers", 2, "processes at a time")
+    _add_number(command, "--workers", 2, "number of parallel processes")
     return command
 
 
 def _add_decisions(what: Any) -> argparse.ArgumentParser:
-    text = "what one loses by following `compare`, and what it costs"
+    text = "regret of following `compare`, and its cost"
     decisions = add_command(what, "decisions", _decisions, text, _help("decisions"))
     decisions.add_argument(
         "--families",
@@ -309,34 +309,34 @@ def _add_decisions(what: Any) -> argparse.ArgumentParser:
         type=int,
         metavar="N",
         default=DRAWS,
-        help="draws of each family that 0.2.0 answers, too (%(default)s)",
+        help="draws of each family that 0.2.0 also answers (%(default)s)",
     )
     decisions.add_argument(
         "--coda",
         metavar="FOLDER",
         default="",
-        help="a checkout of github.com/justinkay/coda, which then chooses rows as well",
+        help="a checkout of github.com/justinkay/coda, whose choice of rows takes part",
     )
     decisions.add_argument(
         "--cost", action="store_true", help="only measure time and memory of an answer"
     )
-    _add_number(decisions, "--workers", 2, "processes at a time")
+    _add_number(decisions, "--workers", 2, "number of parallel processes")
     return decisions
 
 
 def _add_walk(what: Any) -> argparse.ArgumentParser:
-    text = "lines, modules and functions, in all and by command"
+    text = "lines, modules and functions, in total and by command"
     walk = add_command(what, "walk", _walk, text, _help("walk"))
-    note = "the checkout that is counted (the folder of the run)"
+    note = "the checkout to count (the current folder)"
     walk.add_argument("--root", type=Path, default=Path(), metavar="FOLDER", help=note)
     return walk
 
 
 def _add_geometry(what: Any) -> None:
-    text = "what methods gain from a source, by what it has in common"
+    text = "gains from a source, by what it has in common with the target"
     geometry = add_command(what, "geometry", _geometry, text, _help("geometry"))
-    _add_number(geometry, "--draws", 20, "problems a place of the grid")
-    _add_number(geometry, "--workers", 2, "processes at a time")
+    _add_number(geometry, "--draws", 20, "problems per point of the grid")
+    _add_number(geometry, "--workers", 2, "number of parallel processes")
     _add_output(geometry)
 
 
@@ -344,32 +344,32 @@ def _add_bridges(what: Any) -> None:
     text = "how often a source is recommended for the columns that it shares"
     bridges = add_command(what, "bridges", _bridges, text, _help("bridges"))
     _add_number(bridges, "--problems", 40, "problems of each kind and size")
-    _add_number(bridges, "--workers", 2, "processes at a time")
+    _add_number(bridges, "--workers", 2, "number of parallel processes")
 
 
 def _add_results(what: Any) -> None:
-    text = "the numbers of finished studies behind sentences of the pages"
+    text = "the numbers of finished studies behind results in the documentation"
     results = add_command(what, "results", _results, text, _help("results"))
     results.add_argument("study", nargs="+", metavar="FOLDER", help="results/<study>")
     _add_output(results, "docs/results")
 
 
 def _add_scale(what: Any) -> None:
-    text = "CDSPP on rows that stay in their file, by their number"
+    text = "time and memory of CDSPP on rows that stay in a file"
     scale = add_command(what, "scale", _scale, text, _help("scale"))
-    _add_number(scale, "--largest", 1_000_000, "most target rows")
+    _add_number(scale, "--largest", 1_000_000, "largest number of target rows")
     _add_number(scale, "--features", 1024, "features of the target")
-    _add_number(scale, "--repeat", 1, "runs of each fit; the quickest counts")
+    _add_number(scale, "--repeat", 1, "runs of each fit; the fastest counts")
     scale.add_argument(
         "--folder",
         metavar="FOLDER",
-        help="where the file of rows lies while it runs; the system's by default",
+        help="folder for the temporary file of rows (by default the system's)",
     )
     _add_output(scale)
 
 
 def _add_order(what: Any) -> None:
-    text = "what the order of rows and the names of classes change"
+    text = "effect of row order and class names on labels"
     order = add_command(what, "order", _order, text, _help("order"))
     order.add_argument("method", nargs="*", metavar="METHOD", help="all by default")
     _add_number(order, "--draws", 3, "draws of labelled rows")
@@ -381,7 +381,7 @@ def _add_output(command: argparse.ArgumentParser, default: str = ".") -> None:
         "--output",
         metavar="FOLDER",
         default=default,
-        help="folder of the files that it writes (%(default)s)",
+        help="folder for the output files (%(default)s)",
     )
 
 

@@ -1,11 +1,11 @@
-"""How often `compare` says to use a source for the columns that it shares.
+"""How often `compare` recommends a source for the columns that it shares.
 
-Planted problems whose labels have no use across domains: source and target have
-independent geometries of classes. Three columns stand in both. They are *useful* (the
-means of classes are the same in both domains), *useless* (no class differs in them) or
-*misleading* (a class of the target has the mean of another class of the source). The
-other columns say little. Three columns are soon learned from target labels only, so
-that even useful ones leave little to gain from a source: the true gain stands beside.
+In the planted problems, labels transfer nothing: source and target have independent
+class geometries. Three columns are in both. They are *useful* (equal class means in
+both domains), *useless* (no class differs in them) or *misleading* (a class of the
+target has the mean of another class of the source). Other columns carry little
+information. Target labels soon suffice to learn three columns, so that even useful ones
+leave little to gain from a source; the table also shows the true gain.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def bench_bridges(
     workers: int = 2,
     progress: Callable[[str], None] = lambda text: None,
 ) -> pd.DataFrame:
-    """Ask of planted problems whether their source is worth using.
+    """Count how often `compare` recommends the source of planted problems.
 
     Parameters
     ----------
@@ -106,15 +106,15 @@ def bench_bridges(
     workers : int, default=2
         Processes at a time, each with one BLAS thread; results are the same for any.
     progress : callable, optional
-        Told what has been asked.
+        Receives a line of text on each finished request.
 
     Returns
     -------
     DataFrame
-        By `kind` and `n_labelled`: in how many of the `problems` the answer was to use
-        the source where its columns are `shared`, and where they are not (`apart`), and
-        the mean `gain` of shared columns over the best that the target gives alone, in
-        accuracy on its unlabelled rows.
+        By `kind` and `n_labelled`: in how many of the `problems` the source was
+        recommended with `shared` columns and without (`apart`), and the mean `gain` of
+        shared columns over the best method without a source, in accuracy on unlabelled
+        target rows.
     """
     asked = list(product(KINDS, SIZES, range(problems)))
     rows = []
@@ -132,7 +132,7 @@ def bench_bridges(
 
 
 def _used(request: tuple[str, int, int]) -> tuple[bool, bool, float]:
-    """Return whether to use the source is said, shared and apart, and its true gain."""
+    """Return whether the source is recommended, shared and apart, and its true gain."""
     X, y, truth, source = shared_problem(*request)
     with limit_threads(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -160,7 +160,7 @@ def _true_gain(X: Float, y: Int, truth: Int, source: SourceDomain) -> float:
 
 
 def _places(source: SourceDomain) -> list[int]:
-    """Return the shared columns, as the target numbers them."""
+    """Return the positions of the shared columns in the target."""
     return [column for _, column in source.shared_columns]
 
 
@@ -169,7 +169,7 @@ def _standardised(X: Float) -> Float:
 
 
 def bridges_table(found: pd.DataFrame) -> str:
-    """Write how often *use* was said, in percent, by what the columns say."""
+    """Return a table of how often the source was recommended, in percent, by kind."""
     grid = [["shared columns", "labelled rows", "true gain", "shared", "apart"]]
     for row in found.itertuples():
         shares = [f"{100 * n / row.problems:.0f} %" for n in (row.shared, row.apart)]

@@ -138,7 +138,7 @@ def test_a_rival_that_mostly_fails_keeps_no_other_from_its_word() -> None:
     found = held_out((0.9, 0.5), 0.5)
     found.right[Fit("svm-t", REAL)][:, 3:] = np.nan
     assert told(found).decision == USE
-    assert "svm-t" not in found.alone
+    assert "svm-t" not in found.no_source
 
 
 def test_of_two_rivals_each_must_beat_a_method_at_half_the_level() -> None:

@@ -90,7 +90,7 @@ def test_scores_of_no_fit_and_missing_ones_are_named(study: VerifiedStudy) -> No
     gone = (rows["setting"] == "noise") & (rows["trial"] == 1)
     write_rows(study.scores, SCORE_COLUMNS, rows[~gone])
     study.write_tables()
-    missing = "cdspp, trial 1: expected 2 rows, but there are 0"
+    missing = "cdspp, trial 1: expected 2 rows, got 0"
     named(study, f"noise/photo_web/{missing}", f"noise/web_photo/{missing}")
 
 

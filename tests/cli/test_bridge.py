@@ -81,7 +81,7 @@ def test_a_fit_takes_pairs_and_its_model_predicts_new_rows(capsys: Any) -> None:
 @pytest.mark.parametrize(
     ("method", "more", "reason"),
     [
-        ("paired-map", [], "PairedMap needs paired rows: .* or --paired of the comman"),
+        ("paired-map", [], "PairedMap needs paired rows: .* option --paired"),
         ("shared-columns", ["--shared", "none"], "SharedColumns needs shared columns"),
         ("shared-columns", ["--scale", "pca"], "--scale pca leaves no columns to shar"),
     ],

@@ -55,7 +55,7 @@ def test_the_answer_comes_first_then_a_table_and_two_commands(
     said = unwrapped(capsys.readouterr().out)
     assert said[0].startswith("Best bet: ")
     assert said[1].startswith("Evidence: ")
-    assert said[2].startswith(("To settle it: ", "Both fits label "))
+    assert said[2].startswith(("To settle it, ", "Both fits label "))
     assert said[4].split()[:3] == ["Method", "Uses", "Accuracy,"]
     assert {line.split()[0] for line in said[5:8]} == {
         *("CDSPP", "CDSPP_sup", "target-only")
@@ -297,13 +297,13 @@ def test_after_a_collapse_another_scale_is_named(scale: str, other: str) -> None
     [
         (
             ["M", "B"],
-            "'B' may be 'benign', 'M' may be 'malignant': write equal",
+            "'B' may be 'benign', 'M' may be 'malignant': spell the same",
         ),
-        (["x", "y"], "classes x, y, .* Write equal cl"),
+        (["x", "y"], "classes x, y, .* Spell the same cl"),
         (["", ""], "label, .* classes benign, malignant. Name"),
         (
             ["benign", "benign"],
-            "labelled.*class 'benign', .* With one",
+            "labelled.*class 'benign', .* There is nothing",
         ),
     ],
 )

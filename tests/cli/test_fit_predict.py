@@ -208,9 +208,9 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("header.csv", "label,a\n", "expected rows of features, got none"),
     ("narrow.csv", "label\ncat\n", "expected rows of features, got none"),
     ("word.csv", "a,b\n1,x\ny,2\n", "record 2, column 'b': 'x' is not a number"),
-    ("short.csv", "a,b,label\n1,2,c\n3\n", "record 3 has 1 cells, the header 3"),
-    ("long.csv", "a,b\n \n1,2\n3,4,5\n", "record 3 has 3 cells, the header 2"),
-    ("quote.csv", 'a,label\n1,"cat\n', "quote.csv: a quote in line 2 has no end"),
+    ("short.csv", "a,b,label\n1,2,c\n3\n", "record 3 has 1 cells, the header has 3"),
+    ("long.csv", "a,b\n \n1,2\n3,4,5\n", "record 3 has 3 cells, the header has 2"),
+    ("quote.csv", 'a,label\n1,"cat\n', "quote.csv: a quote in line 2 is not closed"),
     ("latin.csv", "a\n\x00\xe9\n", "not a text file in UTF-8 ('utf-8' codec"),
     ("twice.csv", "a,a\n1,2\n", "the header has the column 'a' twice"),
     (

@@ -45,7 +45,7 @@ def test_a_fit_that_needs_more_memory_than_is_free_is_refused_with_both_numbers(
     monkeypatch.setattr(own_rows, "available_megabytes", lambda: 2048.0)
     with pytest.raises(DataError) as caught:
         expected_cost("shfa", *both, remedy="wait")
-    message = "shfa would need about 18.6 GB of memory for these rows, and 2.0 GB are"
+    message = "shfa would need about 18.6 GB of memory for these rows, but only 2.0"
     assert str(caught.value).startswith(message)
     assert str(caught.value).endswith("choose another method, or wait.")
     assert expected_cost("shfa", *both) == large
@@ -82,7 +82,7 @@ def test_the_commands_refuse_beforehand_and_fit_anyway(
     both = ["--source", str(tmp_path / "s.npz"), "--target", str(tmp_path / "t.npz")]
     output = ["--output", str(tmp_path / "p.csv")]
     assert main(["fit", *both, *output]) == 2
-    assert "and 100 MB are free" in capsys.readouterr().err
+    assert "but only 100 MB are free" in capsys.readouterr().err
     assert not (tmp_path / "p.csv").exists()
     assert main(["compare", *both, "--method", "cdspp"]) == 2
     assert "or leave this one out." in capsys.readouterr().err

@@ -147,7 +147,7 @@ def test_what_the_check_refuses_is_not_written(away: Path, capsys: Any) -> None:
     write_files(away / "notes", ".txt", {"en": 3, "us": 3})
     assert main(["init", "digits", "--folder", "notes"]) == 2
     error = capsys.readouterr().err
-    assert "digits.yaml is not written: " in error
+    assert "digits.yaml was not written: " in error
     assert "'digits' is taken" in error
     assert not list(away.glob("*digits*"))
 
@@ -383,9 +383,9 @@ def test_keys_that_say_nothing_are_left_out_and_rows_may_lack_labels(
         (
             {"label": "cdcd"},
             (),
-            "no class in common: lab has the classes c, d, field has the classes",
+            "no class in common: lab has the classes c, d, field the classes",
         ),
-        ({"label": ["", "", "", ""]}, (), "lab: no labelled row. Name the column of"),
+        ({"label": ["", "", "", ""]}, (), "lab: no labelled row. Name the label col"),
         ({"f1": "12x4"}, (), "'x' is not a number"),
         ({"site": "nsns", "f1": ["1", "", "2", "3"]}, (), "in 'f1', to be imputed."),
         ({}, ("date",), "no column 'date' for --drop"),

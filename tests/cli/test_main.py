@@ -130,7 +130,7 @@ def test_splits_that_are_not_made_yet_are_answered_with_one_command(
     assert main(["export-splits", "resources/studies/office-caltech.yaml"]) == 2
     said = capsys.readouterr().err
     assert re.search(
-        r"do not exist yet \(\d+ files, results/features/\S+ first\)", said
+        r"do not exist yet \(\d+ files, first results/features/\S+\)", said
     )
     assert "office-caltech.yaml --cores 8 -- --until split results/features/" in said
     assert not list(tmp_path.iterdir())

@@ -64,7 +64,7 @@ def test_columns_of_arrays_are_found_by_name_in_any_order(capsys: Any) -> None:
     np.savez("other.npz", X=X[NEW], features=other)
     files = ["--model", "m.npz", "--target", "other.npz", "--output", "p.csv"]
     assert main(["predict", *files, "--force"]) == 2
-    assert f"other.npz: lacks 1 feature of the model: {NAMES[0]}." in (
+    assert f"other.npz: lacks 1 feature of the model: {NAMES[0]}. Add" in (
         capsys.readouterr().err
     )
 
@@ -95,7 +95,7 @@ def test_columns_unlike_those_of_the_fit_are_named(capsys: Any) -> None:
     assert predict("other.csv") < 0.6
     said = capsys.readouterr().out
     low, high = X[~NEW][:, -1].min(), X[~NEW][:, -1].max()
-    assert "note: numbers of 2 of 6 columns are outside the range of the fit " in said
+    assert "note: values in 2 of 6 columns are outside the range of the fit " in said
     assert f"proline: 100 % outside {low:g} to {high:g}, median" in said
     assert "Convert them to the units of the fit, or fit again with such r" in said
 

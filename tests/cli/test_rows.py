@@ -30,7 +30,7 @@ def test_scaled_rows_say_how_and_keep_the_width_of_the_file() -> None:
 
 
 def test_what_cannot_be_scaled_is_named_with_its_file() -> None:
-    with pytest.raises(DataError, match="f.csv: scale: pca: .*all equal"):
+    with pytest.raises(DataError, match="f.csv: scale: pca: .*rows are equal"):
         scaled_both("pca", rows(np.ones((4, 3))), None, {})
     learnt = fit_scaling("unit", FULL)
     with pytest.raises(DataError, match="f.csv: X has 59 features, expected 60"):
@@ -80,4 +80,4 @@ def test_one_file_for_both_domains_is_refused(
     (tmp_path / "link.csv").symlink_to("s.csv")
     files = ["--source", str(tmp_path / source), "--target", str(tmp_path / "s.csv")]
     assert main([*command.format(tmp_path).split(), *files]) == 2
-    assert "s.csv: given for source and for target" in capsys.readouterr().err
+    assert "s.csv: given as both source and target" in capsys.readouterr().err

@@ -30,7 +30,7 @@ from cdspp.core.names import fit_key
         (wording.duration(7200), "2.0 h"),
         (wording.duration(1e6), "278 h"),
         (wording.sentence("no rival of CDSPP"), "No rival of CDSPP"),
-        (wording.visible("class\n\0 ü"), "class\\n\\x00 ü"),
+        (wording.escape_invisible("class\n\0 ü"), "class\\n\\x00 ü"),
         (wording.task_title("print_sketch"), "print → sketch"),
         (wording.task_title("average"), "Average"),
         (memory_text(300), "300 MB"),

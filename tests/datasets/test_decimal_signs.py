@@ -105,7 +105,7 @@ def test_text_of_which_nearly_all_values_differ_is_no_one_hot(tmp_path: Path) ->
         TableEncoder(categories="one-hot").fit(rows)
     path = tmp_path / "rows.csv"
     rows.to_csv(path, index=False)
-    with pytest.raises(DataError, match="too many for one-hot.* out by drop=.note"):
+    with pytest.raises(DataError, match="too many for one-hot.* out with drop=.note"):
         read_table(path, categories="one-hot")
     assert read_table(path, categories="one-hot", drop=["note"]).X.shape == (30, 3)
     few = TableEncoder(categories="one-hot").fit(rows[:19])

@@ -73,7 +73,7 @@ def test_what_fit_decided_holds_for_later_tables_in_any_order() -> None:
     form = r"'2020-02-03' .*date.*form %d\.%m\.%Y \(of 3 such\)"
     with pytest.raises(DataError, match=form):
         kept.transform(MIXED.assign(seen="2020-02-03"))
-    with pytest.raises(ValueError, match="encoder.*table"):
+    with pytest.raises(ValueError, match="table encoder"):
         TableEncoder.from_dict({"columns": [{"name": "a"}]})
 
 
@@ -165,7 +165,7 @@ def test_an_encoding_that_is_asked_for_is_taken_or_refused(tmp_path: Path) -> No
     assert "größe" in read_table(path, encoding="latin-1", drop=["ort"]).X
     with pytest.raises(DataError, match="text file.* UTF-8 .* encoding="):
         read_table(path, encoding="utf-8", drop=["ort"])
-    with pytest.raises(DataError, match="no encoding 'utf-nine'"):
+    with pytest.raises(DataError, match="unknown encoding 'utf-nine'"):
         read_table(path, encoding="utf-nine")
     path.write_bytes(b"a,b\n1,\x81\n")  # no letter in Windows-1252, either
     with pytest.raises(DataError, match="text file.* UTF-8 .* encoding="):
@@ -207,7 +207,7 @@ def test_columns_are_left_out_by_name_pattern_and_kind(
         assert bool(told) == (drop != ("ort",))  # a name needs no telling
     else:
         columns = Columns(drop=(*drop, "ort"), categories="one-hot")
-        with pytest.raises(DataError, match="found none"):
+        with pytest.raises(DataError, match="got none"):
             read_domain(path, columns)
 
 

@@ -341,7 +341,7 @@ MISTAKES: list[tuple[str, str | bytes | dict[str, Any] | Callable[..., Any], str
     ("g.mat", compressed, "not a readable MATLAB file (Error -3 while decompressing"),
     ("b.mat", hdf5, "version 7.3, which is not read. In MATLAB, save it with -v7: s"),
     ("c.mat", {"P": X, "Q": X}, "expected a matrix X of numbers, got P (4, 2), Q ("),
-    ("d.mat", {"X": X, "y": CODES, "label": CODES}, "has the arrays label and y. Na"),
+    ("d.mat", {"X": X, "y": CODES, "label": CODES}, "has the arrays y and label. Na"),
     ("e.mat", {"X": X, "y": [1, 2, 3]}, "y has shape (3,), expected one entry for e"),
     ("f.mat", {"X": X, "y": [1, 2]}, "rows of X. Rows of X are samples: transpose it"),
 ]

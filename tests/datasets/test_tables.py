@@ -196,7 +196,7 @@ def test_pairs_need_ids_and_rows_in_every_table(
     tables: dict[str, str], tmp_path: Path
 ) -> None:
     for columns, message in (
-        (list("abcde"), "row.*label"),
+        (list("abcde"), "unlabelled row"),
         (None, "paired.*ids"),
     ):
         lab = LAB if columns is None else LAB.assign(sample=columns)

@@ -95,7 +95,7 @@ def test_a_copy_ordered_or_labelled_differently_is_refused(
     message = str(caught.value)
     assert first in message
     assert runs in message
-    assert "ordered or labelled differently" in message
+    assert "another order or other labels" in message
     assert "cannot be paired with the published trials" in message
 
 

@@ -175,4 +175,4 @@ def test_what_the_command_kept_is_checked_as_well(
     (tmp_path / "b.csv").write_text("x0,x1\n1,2\n")
     words = ["--target", str(tmp_path / "b.csv"), "--output", str(tmp_path / "c.csv")]
     assert main(["predict", "--model", str(tmp_path / "a.npz"), *words]) == 2
-    assert "a damaged model" in capsys.readouterr().err
+    assert "damaged model" in capsys.readouterr().err

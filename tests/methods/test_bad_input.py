@@ -164,7 +164,7 @@ REFUSED: Mapping[str, Mapping[str, str]] = {
     "tiny target values": EQUAL,
     "huge values": dict.fromkeys(PRODUCTS, "large values"),
     "nearly equal rows": EQUAL | NO_MARGIN,
-    "nearly equal rows of zeros": EQUAL | ONE_DIRECTION | {"tit": "row differs"},
+    "nearly equal rows of zeros": EQUAL | ONE_DIRECTION | {"tit": "rows are equal"},
     "nearly equal tiny rows": EQUAL | NO_MARGIN,
     "nearly equal huge rows": NO_MARGIN | OVERFLOW,
 }

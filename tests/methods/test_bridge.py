@@ -87,7 +87,7 @@ def test_a_hundred_thousand_names_are_found_at_once() -> None:
 
 def test_every_pair_of_a_known_row_is_left_out() -> None:
     twice = np.vstack([X_SOURCE[:1], X_SOURCE[:1], PAIRS[0][:1]])
-    with pytest.warns(BridgeWarning, match="2 of 3 pairs.*values"):
+    with pytest.warns(BridgeWarning, match="2 of 3 pairs.*equal"):
         assert read(paired_rows=(twice, PAIRS[1][:3])).n_pairs == 1
 
 
@@ -110,7 +110,7 @@ def test_tables_without_a_common_name_share_nothing() -> None:
         ((PAIRS[0],), "arrays"),
         (
             (PAIRS[0], PAIRS[0]),
-            "3 .*side.*target, .*rows.* 4",
+            "target side has 3 columns, expected 4",
         ),
         ((pd.DataFrame(PAIRS[0], columns=[*"abc"]), PAIRS[1]), "columns.*source"),
     ],
@@ -138,7 +138,7 @@ def test_a_pair_with_a_row_of_its_domain_is_left_out(form: Any, side: int) -> No
 @pytest.mark.filterwarnings("ignore::cdspp.core.errors.BridgeWarning")
 def test_pairs_that_are_all_left_out_are_refused_with_the_reason() -> None:
     known = np.vstack([X_SOURCE[:2], PAIRS[0][:1]]), np.vstack([PAIRS[1][:2], X[:1]])
-    with pytest.raises(ValueError, match="all of 3 pairs.*values"):
+    with pytest.raises(ValueError, match="all of 3 pairs equal"):
         read(paired_rows=known)
 
 
@@ -166,5 +166,5 @@ def test_a_method_without_use_for_a_bridge_ignores_it() -> None:
 
 def test_a_method_that_needs_a_bridge_asks_for_it() -> None:
     labels = np.where(np.arange(15) < 6, np.arange(15) % 2, -1)
-    with pytest.raises(ValueError, match="SharedColumns .*shared columns: Source"):
+    with pytest.raises(ValueError, match="SharedColumns .*shared columns: pass Source"):
         SharedColumns().fit(X, labels, source=SourceDomain(X_SOURCE, Y_SOURCE))

@@ -16,7 +16,7 @@ from cdspp import CDSPP, load_model, make, save_model
 from cdspp.core.errors import CollapseWarning, ConfigError, DataError
 from cdspp.core.linalg import row_normalise
 from cdspp.methods import available, method_class, name_of, register_external
-from cdspp.methods.model_file import check_keepable
+from cdspp.methods.model_file import check_savable
 
 MODULE = """
 import numpy as np
@@ -213,5 +213,5 @@ def test_a_model_of_an_outside_class_is_loaded_where_the_caller_names_it(
     again = load_model(tmp_path / "bent.npz", class_=Bent)
     assert type(again) is Bent
     assert (again.predict(problem.X) == model.predict(problem.X)).all()
-    with pytest.raises(DataError, match="Keep .*joblib"):
-        check_keepable(make(name_of(Commonest)))
+    with pytest.raises(DataError, match="Save .*joblib"):
+        check_savable(make(name_of(Commonest)))

@@ -152,7 +152,7 @@ def test_capitals_that_both_domains_tell_apart_are_classes_with_a_warning() -> N
 def test_words_for_no_label_are_told_with_counts_unless_they_are_kept() -> None:
     y = given("NULL", name_of)
     y[-1], source_y = " n/a", [NAMES[code] for code in CODES]
-    with pytest.warns(LabelWarning, match="no label: 17 'NULL' and 1 'n/a'. Where"):
+    with pytest.warns(LabelWarning, match="unlabelled: 17 'NULL' and 1 'n/a'. If"):
         assert predictions(y, source_y) == predictions(
             TEXTS["a list with None"], source_y
         )
@@ -214,7 +214,7 @@ def test_numbers_are_matched_by_value_and_text_beside_numbers_is_named() -> None
     classes = {"y": np.array([0.0, 1.0]), "source.y": np.array([1, 0])}
     require_common(classes)
     require_common(classes | {"y": np.array(["0", "1"])})
-    with pytest.raises(DataError, match=r"classes 0, 1\. Write equal"):
+    with pytest.raises(DataError, match=r"classes 0, 1\. Spell the same"):
         require_common(classes | {"y": np.array([2, 3])})
     y = np.array([0.0, 0.0, 1.0, 1.0, np.nan])
     source = SourceDomain([[0.0], [1.0], [0.0], [1.0]], [0, 1, 0, 1])

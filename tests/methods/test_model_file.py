@@ -84,7 +84,7 @@ def test_a_model_of_scaled_rows_is_not_given_bare_ones(tmp_path: Path) -> None:
     problem = toy_problem()
     extras = {"scaling": fit_scaling("unit", problem.X)}
     save_model(tmp_path / "model.npz", problem.fit(CDSPP()), extras)
-    with pytest.raises(DataError, match=r"--scale unit, so bare .* `cdspp predict`"):
+    with pytest.raises(DataError, match="--scale unit, so .* `cdspp predict`"):
         load_model(tmp_path / "model.npz")
 
 

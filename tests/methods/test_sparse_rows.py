@@ -89,5 +89,5 @@ def test_a_model_of_sparse_rows_is_kept_and_checked(tmp_path: Path) -> None:
     indices = parts["csr"]["indices"]["array"]
     arrays[indices] = arrays[indices] + 10**6
     write_parts(tmp_path / "b.npz", tree, arrays)
-    with pytest.raises(DataError, match=r"b\.npz: a damaged model"):
+    with pytest.raises(DataError, match=r"b\.npz: damaged model"):
         read_model(tmp_path / "b.npz")

@@ -91,7 +91,7 @@ def put(config: dict[str, Any], path: str, value: Any) -> None:
         (
             "benchmarks.digits.labels.source",
             1000,
-            r"\.source: 1000 .* the largest, \w+ in \w+, has \d+\. Request at most \d+",
+            r"\.source: .* 1000 .* the largest, \w+ in \w+, has \d+\. Request at most",
         ),
         (
             "settings.hiss.labels",

@@ -155,7 +155,7 @@ def test_their_digests_are_those_of_the_module() -> None:
         (
             "datasets",
             {"class": "odd:Silent"},
-            r"odd:Silent: Silent has no contents\(\)",
+            r"odd:Silent: Silent needs contents\(\)",
         ),
         ("datasets", {"class": "odd:Pressed"}, "kind.* got 'flowers'"),
         ("datasets", {"class": "odd:Elsewhere"}, r"contents\(\) .*class sizes"),

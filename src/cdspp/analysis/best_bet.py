@@ -42,7 +42,7 @@ BRIDGE, LABELS, NO_SOURCE = "bridge", "labels only", "no source"
 OPEN, LIKELY, SETTLED = "open", "likely", "settled"
 PSEUDO_ROWS, PSEUDO_VARIANCE = 10, 0.2
 TRAINING_SCATTER = 2.0
-LEAST_GAIN = 0.01  # smallest expected gain for a bet on a method with the source
+LEAST_GAIN = 0.01  # smallest expected gain for a bet on another method
 LIKELY_FROM = 0.65
 LEVEL = 0.8  # of intervals: those of nominal 95 % would cover less
 

@@ -110,8 +110,8 @@ class HeldOut:
     bridge: Mapping[str, str]
 
     @cached_property
-    def alone(self) -> dict[str, Floats]:
-        """Correctness by row of methods without a source, if most repeats ran."""
+    def no_source(self) -> dict[str, Floats]:
+        """Correctness by row of methods without source or bridge that mostly ran."""
         found = {}
         for fit, right in self.right.items():
             cls = method_class(fit.method)
@@ -125,13 +125,15 @@ class HeldOut:
     @cached_property
     def best_no_source(self) -> str:
         """The most accurate method without a source; empty if all are unusable."""
-        means = {name: self.accuracy(right) for name, right in self.alone.items()}
+        means = {name: self.accuracy(right) for name, right in self.no_source.items()}
         return max(means, key=means.__getitem__, default="")
 
     def over_no_source(self, method: str) -> dict[str, GainByMeasure]:
         """Return the gains of a method with the source over others without one."""
         ours = self.right[Fit(method)]
-        others = {name: right for name, right in self.alone.items() if name != method}
+        others = {
+            name: right for name, right in self.no_source.items() if name != method
+        }
         return {name: self.gains(ours, other) for name, other in others.items()}
 
     def unusable(self, fit: Fit) -> bool:
@@ -200,7 +202,7 @@ def explain(
     if not winners.empty:
         decision = USE
         method = str(winners.loc[winners["accuracy"].idxmax(), "method"])
-        best = held_out.alone[held_out.best_no_source]
+        best = held_out.no_source[held_out.best_no_source]
         gain = shrunken_gain(held_out.gains(right[Fit(method)], best).plain)
     elif table["out"].all():
         decision = NO_SOURCE_BETTER
@@ -335,7 +337,7 @@ def _power(held_out: HeldOut, tests: Explanation, wanted: float) -> str:
     if math.isnan(least):
         return ""
     n_labelled = len(held_out.classes)
-    limit = 1 - held_out.accuracy(held_out.alone[held_out.best_no_source])
+    limit = 1 - held_out.accuracy(held_out.no_source[held_out.best_no_source])
     best = method_class(held_out.best_no_source).display_name
     rows = f"{n_labelled} labelled rows"
     if limit * n_labelled < 1 - 1e-9:  # less than one row, but for rounding

@@ -18,7 +18,7 @@ from cdspp.core.devices import PROCESSOR
 from cdspp.core.errors import DataError
 from cdspp.core.files import Record
 from cdspp.core.names import FitKey, PathLike, fit_key
-from cdspp.core.provenance import USAGE, numeric
+from cdspp.core.provenance import USAGE, numeric_versions
 from cdspp.core.version import VERSION
 from cdspp.core.wording import counted
 from cdspp.methods import available, method_class
@@ -84,7 +84,7 @@ def mixed_versions(records: Iterable[Mapping[str, Any]]) -> str:
     """Return a message if several versions of a numeric package made fits, or ''."""
     seen: dict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
-        for name, version in numeric(record.get("versions", {})).items():
+        for name, version in numeric_versions(record.get("versions", {})).items():
             seen[name][version] += 1
     remedy = "repeats those of other versions, and the files they are based on"
     return _mixed_text("Fits were made by different versions", seen, "fit", remedy)

@@ -83,7 +83,7 @@ def opening(comparisons: pd.DataFrame, pairwise: pd.DataFrame) -> Opening:
         leads = methods.loc[row, "role"] == REFERENCE
         if leads:
             ours = by_itself[by_itself["state"]]
-        word, reason = _word(ours, by_itself)
+        word, reason = _way_verdict(ours, by_itself)
         name, accuracy = methods.loc[row, ["display_name", "accuracy"]]
         gain, low, high = gains.loc[row, ["gain", "low", "high"]]
         numbers = (float(accuracy), float(gain), float(low), float(high))
@@ -125,7 +125,7 @@ def _lines(
             yield title, row, best_of
 
 
-def _word(ours: pd.DataFrame, by_itself: pd.DataFrame) -> tuple[str, str]:
+def _way_verdict(ours: pd.DataFrame, by_itself: pd.DataFrame) -> tuple[str, str]:
     """Return the verdict on a method from its comparisons, and why it is open."""
     if ours.empty:
         return OPEN, _REASONS[verdicts.NOT_ASKED]

@@ -99,8 +99,8 @@ def _options(own: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         yield name, found
 
 
-def answer(text: str, *, failed: object) -> str:
-    """Return the answer of a command; if it failed, print it and exit with code 1."""
+def exit_if_failed(text: str, *, failed: object) -> str:
+    """Print an answer and exit with code 1 if a command failed, else return it."""
     if failed:
         sys.stdout.write(f"{text}\n")
         sys.exit(1)

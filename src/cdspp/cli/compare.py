@@ -69,7 +69,7 @@ def _compare(arguments: Namespace) -> str:
     failed = arguments.strict and useless
     if failed:
         text.append(f"--strict: fits of {useless} have failed, collapsed or diverged")
-    return command.answer("\n".join(text), failed=failed)
+    return command.exit_if_failed("\n".join(text), failed=failed)
 
 
 def compare_files(arguments: Namespace) -> tuple[Comparison, DomainRows, list[str]]:

@@ -95,7 +95,9 @@ def _fit(arguments: Namespace) -> str:
     texts += [*notes, *_fit_model(arguments, model, target, source_rows, source)]
     if arguments.strict and model.collapsed_:
         fault = f"the fit is degenerate ({model.collapsed_}); no file was written"
-        return command.answer("\n".join([*texts, f"--strict: {fault}"]), failed=True)
+        return command.exit_if_failed(
+            "\n".join([*texts, f"--strict: {fault}"]), failed=True
+        )
     last = model.history_[-1]
     ids = [k for k, label in zip(target.ids, target.labels, strict=True) if not label]
     if before is not None:
@@ -146,12 +148,12 @@ def _model(arguments: Namespace) -> Any:
     if model.needs_torch:
         command.need_package("torch", f"the method {arguments.method}")
     if arguments.model:
-        from cdspp.datasets.table_encoder import NOT_KEPT
-        from cdspp.methods.model_file import check_keepable
+        from cdspp.datasets.table_encoder import NOT_SAVABLE
+        from cdspp.methods.model_file import check_savable
 
-        check_keepable(model)
+        check_savable(model)
         if arguments.vectorise:
-            raise ConfigError(NOT_KEPT)
+            raise ConfigError(NOT_SAVABLE)
     return model
 
 
@@ -296,7 +298,7 @@ def _predict(arguments: Namespace) -> str:
         texts.append(f"note: the model {collapse}")
         if arguments.strict:
             fault = "--strict: predictions are degenerate (one class); no file written"
-            return command.answer("\n".join([*texts, fault]), failed=True)
+            return command.exit_if_failed("\n".join([*texts, fault]), failed=True)
     write_predictions(arguments.output, target.ids, predicted, confidence)
     predictions = counted(len(predicted), "prediction")
     return "\n".join([*texts, f"{predictions}: {arguments.output}"])
@@ -306,13 +308,13 @@ def _with_columns_of_fit(
     target: DomainRows, model: Any, kept: Mapping[str, Any]
 ) -> tuple[DomainRows, list[str]]:
     """Return rows with the columns of the fit, by name if both have names."""
-    from cdspp.datasets.table_bridge import in_order
+    from cdspp.datasets.table_bridge import select_features
 
     if target.records and not kept.get("encoder"):
         target.require_names()
     names = kept.get("features") or tuple(getattr(model, "feature_names_in_", ()))
     if names and target.features:
-        return in_order(target, names, "the model"), []
+        return select_features(target, names, "the model"), []
     lacks = "the model" if target.features else target.path
     note = f"note: {lacks} has no column names: columns are matched by position."
     if len(names) == target.X.shape[1]:

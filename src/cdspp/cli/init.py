@@ -125,13 +125,13 @@ def read_tables(
     entry: dict[str, Any] = {
         "id": name,
         "tables": dict(zip(names, paths, strict=True)),
-        "columns": _set({key: _by_domain(key, names, columns) for key in keys}),
+        "columns": _nonempty({key: _by_domain(key, names, columns) for key in keys}),
         "drop": list(columns[0].drop),
         "impute": not all(np.isfinite(rows.X).all() for rows in read),
     }
     order = [read[names.index(k)] for k in _ordered(names, direction) if k in names]
     notes, bridge = _bridge(order)
-    return StudyData("tables", sizes, _set(entry), (*lines, *notes), **bridge)
+    return StudyData("tables", sizes, _nonempty(entry), (*lines, *notes), **bridge)
 
 
 def _table_text(table: tuple[str, str], domain: str, rows: DomainRows) -> str:
@@ -162,7 +162,7 @@ def _bridge(tables: Sequence[DomainRows]) -> tuple[list[str], dict[str, Any]]:
     }
 
 
-def _set(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _nonempty(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in entry.items() if value}
 
 
@@ -274,8 +274,7 @@ def _init(arguments: Namespace) -> str:
             hint = did_you_mean(domain, data.sizes)
             raise ConfigError(f"{message}, got {domain!r}{hint}")
     if arguments.source is not None and arguments.source == arguments.target:
-        both = f"source and target are both {arguments.source}"
-        raise ConfigError(f"cdspp init: {both}. Choose two domains.")
+        raise ConfigError(f"cdspp init: source and target are both {arguments.source}.")
     order = _ordered(data.sizes, (arguments.source, arguments.target))
     data = replace(data, sizes={domain: data.sizes[domain] for domain in order})
     source, target, *_ = order
@@ -311,7 +310,7 @@ def _read_data(arguments: Namespace) -> StudyData:
     else:
         data = read_folder(arguments.name, arguments.folder, direction)
     entry = {**data.entry, "keep_labels": arguments.keep_label}
-    return replace(data, entry=_set(entry))
+    return replace(data, entry=_nonempty(entry))
 
 
 def _ordered(domains: Iterable[str], direction: Direction) -> list[str]:

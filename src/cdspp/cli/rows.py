@@ -77,7 +77,7 @@ def _read_complete(arguments: Namespace) -> list[DomainRows]:
     """Return the rows of target and source, if any, without empty cells."""
     files = [(arguments.target, columns_of(arguments, "target", ("label", "id")))]
     if arguments.source:
-        table_rows.require_own_files({role: getattr(arguments, role) for role in ROLES})
+        table_rows.require_two_files({role: getattr(arguments, role) for role in ROLES})
         # No output names source rows, so they need no identifiers.
         files.append((arguments.source, columns_of(arguments, "source")))
     read, faults = table_rows.gather_rows(table_rows.read_domain, files)
@@ -88,7 +88,7 @@ def _read_complete(arguments: Namespace) -> list[DomainRows]:
         target.require_distinct_ids()  # predictions are written by identifier
         require_distinct({rows.path: rows.labels for rows in read})
         for source in sources:
-            if copied := source.copies(target) or target.copies(source):
+            if copied := source.copy_note(target) or target.copy_note(source):
                 warnings.warn(copied, LabelWarning, stacklevel=2)
             source.require_labels()
             require_common({rows.path: filter(None, rows.labels) for rows in read})
@@ -306,7 +306,7 @@ def read_rows_to_label(paths: Paths, target: DomainRows) -> list[pd.DataFrame]:
                 rest = "and only fill in labels"
                 raise DataError(f"{path}: no column {name!r}. {remedy}, {rest}.")
         if unknown := [name for name in table["id"] if name not in places]:
-            fault = f"{target.path} has no row {unknown[0]!r}"
+            fault = f"{target.path}, the target, has no row {unknown[0]!r}"
             raise DataError(f"{path}: {fault}. Pass the target that it was drawn from.")
         rows = [places[name] for name in table["id"]]
         order = pd.to_numeric(table["order"], errors="coerce")

@@ -164,7 +164,7 @@ def _run(arguments: Namespace) -> str:
         text = f"{headline(folder)}\n\n{text}"
     elif failed:
         text = f"{failed} {text}"
-    return command.answer(text, failed=arguments.strict and failed)
+    return command.exit_if_failed(text, failed=arguments.strict and failed)
 
 
 def _job_table(progress: ProgressLine) -> Iterator[str]:

@@ -20,7 +20,7 @@ from cdspp.core.errors import DataError
 from cdspp.core.files import atomic, read_json, record_path
 from cdspp.core.provenance import file_digest, own_modules
 from cdspp.core.wording import counted
-from cdspp.datasets.archives import DAMAGE, damaged, extract
+from cdspp.datasets.archives import DAMAGE, damage_error, extract
 from cdspp.datasets.base import read_cache
 from cdspp.study.files import workflow_folder
 
@@ -160,7 +160,7 @@ def verify_archive(archive: Path, check: Check) -> dict[str, Any]:
         try:
             members, faults, checked = _check_members(archive, limit)
         except DAMAGE as error:
-            raise damaged(str(archive), error) from error
+            raise damage_error(str(archive), error) from error
         if faults:
             result = f"{checked} The study in the archive was not checked."
             content = {"differences": faults, "result": result, "failures": ""}

@@ -79,7 +79,7 @@ def _verify(arguments: Namespace) -> str:
     text = "\n".join(filter(None, [*faults, content["result"], failed]))
     # File names in a stranger's archive could contain control codes of the terminal.
     text = re.sub(r"[^\n\x20-\x7e\xa0-\U0010ffff]", lambda c: ascii(c[0])[1:-1], text)
-    return command.answer(
+    return command.exit_if_failed(
         command.json_text(content) if arguments.json else text,
         failed=faults or (arguments.strict and failed),
     )
@@ -113,7 +113,7 @@ def status_text(
         text = command.json_text(content)
     else:
         text = "\n".join(_status_lines(content, notes))
-    return command.answer(text, failed=strict and content["failures"])
+    return command.exit_if_failed(text, failed=strict and content["failures"])
 
 
 def files_to_remake(study: Study) -> tuple[dict[str, Any], list[str]]:

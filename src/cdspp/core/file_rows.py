@@ -124,8 +124,7 @@ class ParquetRows:
     Raises
     ------
     DataError
-        The file is missing or not a Parquet file, or a column is missing or not
-        numeric.
+        The file is missing or not Parquet, or a column is missing or not numeric.
 
     Examples
     --------
@@ -192,7 +191,7 @@ class ParquetRows:
 
 
 def in_file(X: Any) -> FileRows | None:
-    """Return the rows of a file that are larger than a chunk, None for other rows."""
+    """Return a memory map or `ParquetRows` larger than a chunk; None for other rows."""
     if isinstance(X, ParquetRows):
         X = FileRows(X)
     elif isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "fiu":

@@ -117,11 +117,11 @@ def read_json(path: PathLike) -> Any:
         content = Path(path).read_bytes()
         return json.loads(content)
     except OSError as error:
-        raise unreadable(path, what, f"{error.strerror}") from error
+        raise read_error(path, what, f"{error.strerror}") from error
     except (ValueError, RecursionError) as error:
         cut = content.startswith((b"{", b"["))
         wrong = f"it is damaged: {error}" if cut else _opening(content)
-        raise unreadable(path, what, wrong) from error
+        raise read_error(path, what, wrong) from error
 
 
 def read_arrays(path: PathLike, what: str) -> dict[str, np.ndarray]:
@@ -131,7 +131,7 @@ def read_arrays(path: PathLike, what: str) -> dict[str, np.ndarray]:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except BROKEN as error:
-        raise unreadable(path, what, f"it is damaged: {error}") from error
+        raise read_error(path, what, f"it is damaged: {error}") from error
 
 
 def check_opening(path: PathLike, what: str, opening: bytes) -> None:
@@ -140,9 +140,9 @@ def check_opening(path: PathLike, what: str, opening: bytes) -> None:
         with Path(path).open("rb") as stream:
             found = stream.read(64)
     except OSError as error:
-        raise unreadable(path, what, f"{error.strerror}") from error
+        raise read_error(path, what, f"{error.strerror}") from error
     if not found.startswith(opening):
-        raise unreadable(path, what, _opening(found))
+        raise read_error(path, what, _opening(found))
 
 
 def _opening(found: bytes) -> str:
@@ -154,7 +154,7 @@ def _opening(found: bytes) -> str:
     return f"it begins with {found[:8]!r}"
 
 
-def unreadable(path: PathLike, what: str, wrong: str, remedy: str = "") -> DataError:
+def read_error(path: PathLike, what: str, wrong: str, remedy: str = "") -> DataError:
     """Return the error for a file: the expected kind, the fault, the remedy."""
     again = "Delete it and run" if Path(path).exists() else "Run"
     remedy = remedy or f"{again} the study again to remake it."
@@ -229,11 +229,11 @@ def read_record(path: PathLike) -> Record:
     """Read the record of a file; DataError if it is damaged or of another file."""
     record, wrong = _find_record(path)
     if record is None:
-        raise refused(path, wrong)
+        raise record_error(path, wrong)
     return record
 
 
-def refused(path: PathLike, wrong: str) -> DataError:
+def record_error(path: PathLike, wrong: str) -> DataError:
     """Return the error for a file that does not match its record."""
     beside = record_path(path).name
     remedy = f"Delete it and {beside} next to it, and run the study again."
@@ -394,7 +394,7 @@ def unpack(tree: Any, arrays: Mapping[str, np.ndarray], other: Builders) -> Any:
     try:
         return back(tree)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise DataError(f"not the saved content ({error}).") from error
+        raise DataError(f"invalid content ({error}).") from error
 
 
 def write_parts(path: PathLike, tree: Any, arrays: Mapping[str, np.ndarray]) -> None:

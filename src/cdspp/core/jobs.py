@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cdspp.core.errors import USER_ERRORS, machine_fault_text, write_errors
-from cdspp.core.files import fault, record_path, refused, write_record
+from cdspp.core.files import fault, record_error, record_path, write_record
 from cdspp.core.names import PathLike
 from cdspp.core.run_lock import guard_inputs, guard_job
 
@@ -47,7 +47,7 @@ def job(
             for path in recorded:
                 recorded_by = record_path(path).is_file()
                 if recorded_by and (wrong := fault(path, known=digests)):
-                    raise refused(path, wrong)
+                    raise record_error(path, wrong)
             yield
             if output is not None:
                 write_record(output, made_of, digests)

@@ -127,7 +127,7 @@ def no_common_class(classes: Mapping[str, Iterable[Any]]) -> list[str]:
             continue
         pairs = [(name, nearest(name, theirs)) for name in ours]
         near = ", ".join(f"{name!r} may be {other!r}" for name, other in pairs if other)
-        fault = f"{here} has the {listed(ours)}, {there} has the {listed(theirs)}"
+        fault = f"{here} has the {class_list(ours)}, {there} the {class_list(theirs)}"
         spell = f"{near}: spell" if near else "Spell"
         remedy = f"{spell} the same class alike in both."
         found.append(f"no class in common: {fault}. {remedy}")
@@ -139,16 +139,16 @@ def require_common(classes: Mapping[str, Iterable[Any]]) -> None:
     both = ((where, sorted({*labels}, key=str)) for where, labels in classes.items())
     (target, ours), (source, theirs) = both
     if not ours:
-        fault = f"{target}: no row has a label, {source} has the {listed(theirs)}"
+        fault = f"{target}: no row has a label, {source} has the {class_list(theirs)}"
         remedy = "Name the label column, or label some rows of each class."
         raise DataError(f"{fault}. {remedy}")
     for fault in no_common_class({target: ours, source: theirs}):
         raise DataError(fault)
     if len(ours) == 1:
-        known = f"{source} has the {listed(theirs)}"
+        known = f"{source} has the {class_list(theirs)}"
         raise DataError(one_class(target, ours[0], known))
     if len(theirs) == 1:
-        known = f"{target} has the {listed(ours)}"
+        known = f"{target} has the {class_list(ours)}"
         fault = f"all rows are of the class {str(theirs[0])!r}, {known}"
         remedy = "A source needs at least two classes; add rows of another."
         raise DataError(f"{source}: {fault}. {remedy}")
@@ -161,7 +161,7 @@ def one_class(target: str, label: Any, known: str) -> str:
     return f"{target}: {fault}. {remedy}"
 
 
-def listed(labels: Iterable[Any]) -> str:
+def class_list(labels: Iterable[Any]) -> str:
     """List classes, at most the first five."""
     names = [*map(str, labels)]
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""

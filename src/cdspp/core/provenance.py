@@ -76,7 +76,7 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **found}
 
 
-def numeric(found: Mapping[str, str]) -> dict[str, str]:
+def numeric_versions(found: Mapping[str, str]) -> dict[str, str]:
     """Return the versions that affect predictions."""
     return {name: found[name] for name in NUMERIC if name in found}
 

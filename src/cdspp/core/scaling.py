@@ -208,8 +208,7 @@ def fit_scaling(kind: str, X: Any) -> Scaling:
     mean 0 and standard deviation 1, constant columns 0; ``standardise-each``, the same,
     except that two domains never share the scale of a column; and ``pca``, the first
     principal components of centred rows, at most 50. ConfigError: an unknown kind.
-    DataError: sparse rows cannot be standardised, equal rows have no principal
-    components.
+    DataError: sparse rows are not standardised; equal rows have no components.
 
     >>> X = np.array([[0.0, 5.0], [2.0, 5.0]])
     >>> fit_scaling("standardise", X).apply(X).tolist()

@@ -81,7 +81,7 @@ def aligned(grid: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> list
     return lines
 
 
-def visible(text: str) -> str:
+def escape_invisible(text: str) -> str:
     """Return a text on one line, with invisible letters escaped as in Python."""
     return "".join(
         ascii(letter)[1:-1] if unicodedata.category(letter) in _UNSEEN else letter

@@ -67,10 +67,10 @@ def extract(
     except DAMAGE as error:
         if isinstance(error, OSError):
             raise_write_error(error, folder)
-        raise damaged(name, error) from error
+        raise damage_error(name, error) from error
 
 
-def damaged(name: str, error: Exception) -> DataError:
+def damage_error(name: str, error: Exception) -> DataError:
     """Return the error for an unreadable archive, for one of the errors in `DAMAGE`."""
     reason = (str(error) or type(error).__name__).splitlines()[0]
     message = f"{name}: damaged, or not a tar or zip archive ({reason})"

@@ -153,8 +153,7 @@ class Dataset(ABC):
 
         External data sets must return them; the catalogue has those of the package.
         """
-        expected = "Expected the class sizes by domain."
-        raise ConfigError(f"{type(self).__name__} has no contents(). {expected}")
+        raise ConfigError(f"{type(self).__name__} needs contents(): sizes of classes.")
 
     def check_contents(self, index: Index | None = None) -> None:
         """Check `contents`, and that an index agrees with them.

@@ -52,9 +52,8 @@ def shared_columns(
 
     `option` is "same-names", "none" or pairs ``a=b,c=d*10`` of a source and a target
     column, optionally times a number that converts to the source's unit; "same-names"
-    may be among the pairs. By default columns of equal names are shared, unless the
-    names are mere numbers (f1, f2, ...). Its factor converts a source column to the
-    target's unit.
+    may be among the pairs. By default columns of equal names are shared, unless names
+    are numbered (f1, f2, ...). Factors convert source columns to the target's units.
     """
     factors, note = np.ones(source.X.shape[1]), ""
     texts = re.split(r"\s*,\s*", option or SAME_NAMES) if option != NONE else []
@@ -156,19 +155,19 @@ def read_pairs(
 def _match_features(rows: DomainRows, domain: DomainRows, impute: bool) -> DomainRows:
     n, width = rows.X.shape[1], domain.X.shape[1]
     if rows.features and domain.features:
-        rows = in_order(rows, domain.features, domain.path)
+        rows = select_features(rows, domain.features, domain.path)
     elif n != width:
         message = f"{rows.path} has {counted(n, 'feature')}, but {domain.path}"
         raise DataError(f"{message} has {width}. Give both the same columns.")
     return complete(rows, impute=impute)
 
 
-def in_order(rows: DomainRows, names: Sequence[str], owner: str) -> DomainRows:
+def select_features(rows: DomainRows, names: Sequence[str], owner: str) -> DomainRows:
     """Return rows with the features `names`, in this order; `owner` has them all."""
     present = set(rows.features)
     if lacking := [name for name in names if name not in present]:
         text = f"lacks {counted(len(lacking), 'feature')} of {owner}"
-        raise DataError(f"{rows.path}: {text}: {shortened(lacking)}.")
+        raise DataError(f"{rows.path}: {text}: {shortened(lacking)}. Add the columns.")
     X = rows.X[:, rows.places(names)]
     return replace(rows, X=X, features=tuple(names))
 

@@ -30,7 +30,7 @@ REFUSED = {"text": "text", "date": "dates", "nested": "lists or dictionaries"}
 EITHER = "point or comma"  # undecided decimal sign
 TOO_MANY = "too many values"  # for one-hot: nearly all cells differ
 DATE_PARTS = {"year": "year", "month": "month", "day": "day", "weekday": "day_of_week"}
-NOT_KEPT = (
+NOT_SAVABLE = (
     "a model file cannot store an encoder of skrub. Leave --model out, or encode text "
     "and dates with --categories and --dates."
 )
@@ -394,7 +394,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def to_dict(self) -> dict[str, Any]:
         """Return options and columns in a form suitable for JSON."""
         if self.vectorise:
-            raise DataError(NOT_KEPT)
+            raise DataError(NOT_SAVABLE)
         columns = [asdict(column) for column in self.columns_]
         return {**self.get_params(), "columns": columns}
 

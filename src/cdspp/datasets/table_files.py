@@ -139,8 +139,8 @@ def _read_text(path: Path, suffix: str, columns: Columns) -> pd.DataFrame:
         remedy = "Name its encoding with --encoding, or save it again in UTF-8."
         raise DataError(f"{fault}. {remedy}") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        fault = f"not a gzip file, or incomplete ({error})"
-        raise DataError(f"{fault}. Compress or download it again.") from error
+        fault = f"not a gzip file, or incomplete ({error}). Compress it again."
+        raise DataError(fault) from error
     notes = [f"{counted(above, 'line')} above the header left out"] if above else []
     if not columns.encoding and encoding != UTF8:
         notes.insert(0, f"read as {encoding} (not UTF-8)")
@@ -194,8 +194,8 @@ def _text_cells(stream: TextIO, separator: str, label: str) -> pd.DataFrame:
         _check_records(stream, separator, "inside string" in str(error))
         raise DataError(f"cannot be read as {text} ({error}).") from error
     stream.seek(0)
-    # pandas pads short records with empty cells, so only these need a check, and cells
-    # of several lines.
+    # pandas pads short records with empty cells: only these, and cells of several
+    # lines, need a check.
     n_lines = sum(1 for line in stream if not line.isspace())
     if n_lines > len(cells) or cells.iloc[:, -1].eq("").any():
         _check_records(stream, separator)

@@ -126,7 +126,7 @@ class DomainRows:
         remedy = "Name the label column with --label, or label some rows."
         raise DataError(f"{self.path}: no row has a label, {fault}{words}. {remedy}")
 
-    def copies(self, other: DomainRows) -> str:
+    def copy_note(self, other: DomainRows) -> str:
         """Return a message if nearly all rows of another file are in this one."""
         same = {*self.features} == {*other.features}
         if not same or self.X.shape[1] != other.X.shape[1]:
@@ -458,7 +458,7 @@ def require_dropped(names: Sequence[str], read: Sequence[DomainRows]) -> None:
             raise DataError(f"{paths}: {no_column('drop', name, features)}")
 
 
-def require_own_files(paths: Mapping[str, PathLike]) -> None:
+def require_two_files(paths: Mapping[str, PathLike]) -> None:
     """Refuse one file for two domains: the source would have the test labels."""
     for one, other in combinations(paths, 2):
         if same_file(paths[one], paths[other]):

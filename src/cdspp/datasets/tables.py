@@ -174,7 +174,7 @@ class TablesDataset(Dataset):
         specific = frozenset[str]().union(*(k.table_specific for k in rows.values()))
         apart = [k for k in columns if k in specific and columns[k] > 1]
         notes = [
-            one.copies(other) or other.copies(one)
+            one.copy_note(other) or other.copy_note(one)
             for one, other in combinations(rows.values(), 2)
         ]
         doubts = ((name, text) for name, part in rows.items() for text in part.doubts)
@@ -196,7 +196,7 @@ class TablesDataset(Dataset):
 
     @cached_property
     def _rows(self) -> dict[str, DomainRows]:
-        table_rows.require_own_files(self.tables)
+        table_rows.require_two_files(self.tables)
         try:
             with keep_labels(*self.kept):
                 read, faults = table_rows.gather_rows(self._read, zip(self.tables))

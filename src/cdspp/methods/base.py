@@ -105,8 +105,7 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
     transduction_ : ndarray of shape (n_target,)
         Labels of all target rows of the fit, given and predicted.
     history_ : list of Iteration
-        One entry per iteration, of which the last is the result; a single one if the
-        method does not iterate.
+        One entry per iteration, the last being the result; one without iterations.
     n_iter_, n_features_in_ : int
         Number of iterations; number of target features.
     collapsed_ : str
@@ -364,8 +363,8 @@ class HeterogeneousClassifier(ClassifierMixin, BaseEstimator):
         validation.check_consistent_length(X_source, labelled)
         if not labelled.all():
             raise ValueError(
-                f"source.y must label every source row, but {np.sum(~labelled)} have "
-                "none. Leave unlabelled source rows out."
+                f"source.y must label every source row, got {np.sum(~labelled)} "
+                "without a label. Leave unlabelled source rows out."
             )
         check_classes(y_source, "source.y")
         return X_source, y_source

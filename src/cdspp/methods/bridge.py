@@ -80,7 +80,7 @@ def check_bridge(shared_columns: Any, paired_rows: Any) -> None:
         )
 
 
-def missing_bridge(model: Any, kind: str, example: str, option: str) -> ValueError:
+def bridge_error(model: Any, kind: str, example: str, option: str) -> ValueError:
     """Return the error for a model whose source has no bridge of this kind."""
     return ValueError(
         f"{type(model).__name__} needs {kind}: pass SourceDomain(X, y, {example}), or "

@@ -167,9 +167,9 @@ class DAMASup(SubspaceRecogniser):
 class DAMA(DAMASup):
     """Semi-supervised manifold alignment (DAMA).
 
-    Like `DAMASup`, with the unlabelled rows in the neighbour graph of the target; the
-    classifier only uses labelled rows. Parameters, attributes, reference and example
-    are those of `DAMASup`.
+    Like `DAMASup`, which has parameters, attributes, reference and example, but with
+    unlabelled rows in the target's neighbour graph. The classifier only uses labelled
+    rows.
 
     Notes
     -----
@@ -188,9 +188,8 @@ class DAMA(DAMASup):
 class DAMAPlus(DAMASup):
     """Manifold alignment with selective pseudo-labelling (DAMA+).
 
-    Applies `DAMASup` in the iterations of `CDSPP` (Wang and Breckon, 2022, see
-    `CDSPPSup`). Attributes and example are those of `DAMASup`; `history_` has an entry
-    per fit.
+    `DAMASup` in the iterations of `CDSPP` (Wang and Breckon, 2022, see `CDSPPSup`).
+    Attributes and example are those of `DAMASup`; `history_` has an entry per fit.
 
     Parameters
     ----------
@@ -317,9 +316,8 @@ def align(
     the projection of each domain's features, and the eigenvalues, descending.
 
     The regulariser is isotropic, so a direction with a positive eigenvalue lies in the
-    span of the rows, and the size r of the problem is the sum of ``min(n, d)`` over the
-    domains. With few labelled rows m, it is solved in their span, where m^3 replaces
-    most of r^3.
+    span of the rows: the size r is the sum of ``min(n, d)`` over the domains. With few
+    labelled rows m, it is solved in their span, where m^3 replaces most of r^3.
     """
     sizes = counts(np.concatenate([domain.known for domain in domains]), n_classes)
     by_domain = [class_sums(d.rows[d.labelled], d.known, n_classes) for d in domains]

@@ -14,7 +14,7 @@ from cdspp.core.linalg import dense, row_normalise
 from cdspp.core.scaling import PrincipalComponents
 from cdspp.methods import base
 from cdspp.methods.base import COUNT, POSITIVE, Float, Int, Iteration, Problem
-from cdspp.methods.bridge import PAIRS, SHARED, Bridge, missing_bridge
+from cdspp.methods.bridge import PAIRS, SHARED, Bridge, bridge_error
 from cdspp.methods.shared.common_subspace import (
     CommonSpaceMethod,
     components_of,
@@ -146,7 +146,7 @@ class SharedColumns(JointMachine):
     def _build(self, problem: Problem, bridge: Bridge) -> None:
         if not len(bridge.source):
             example = 'shared_columns="same-names"'
-            raise missing_bridge(self, "shared columns", example, "--shared")
+            raise bridge_error(self, "shared columns", example, "--shared")
         self.columns_source_, self.columns_ = bridge.source, bridge.target
         self._own = np.setdiff1d(np.arange(problem.X_labelled.shape[1]), bridge.target)
 
@@ -397,7 +397,7 @@ class PairedMap(JointMachine):
             target.append(bridge.pairs_target)
         elif not bridge.one_domain:
             example = "paired_rows=(rows_source, rows_target)"
-            raise missing_bridge(self, "paired rows", example, "--paired")
+            raise bridge_error(self, "paired rows", example, "--paired")
         self._axes_target = self._axes("target", target)
         if bridge.one_domain:
             self._axes_source = self._axes_target

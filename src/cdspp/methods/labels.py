@@ -18,8 +18,8 @@ from cdspp.core.labels import (
     ALIKE,
     UNLABELLED,
     as_text,
+    class_list,
     is_missing,
-    listed,
     missing_markers,
     near_duplicates,
     no_common_class,
@@ -32,9 +32,8 @@ def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the labels of labelled rows, and a mask of these rows.
 
     ``None``, NaN, pandas' ``NA``, blank text, -1 and masked entries mark unlabelled
-    rows. So do words such as "NA" and "null", with a warning because they may be
-    classes (see `cdspp.keep_labels`). ValueError: text and numbers are mixed, or a
-    label is the text "-1".
+    rows. So do words such as "NA", with a warning, because they may be classes (see
+    `cdspp.keep_labels`). Text mixed with numbers, and the text "-1", are refused.
     """
     if isinstance(y, np.ma.MaskedArray):
         y = y.tolist()  # None where masked
@@ -130,10 +129,10 @@ def compare_classes(
     for fault in no_common_class({"y": ours.tolist(), "source.y": theirs.tolist()}):
         raise ValueError(f"{name}: {fault}")
     if several and len(ours) == 1 < len(theirs):
-        known = f"source.y has {listed(theirs)}"
+        known = f"source.y has {class_list(theirs)}"
         raise ValueError(f"{name}: {one_class('y', ours[0], known)}")
-    sides = zip(alone, ("target", "source"), strict=True)
-    text = "; ".join(f"{listed(n)} in the {side} only" for n, side in sides if len(n))
+    sides = zip(alone, ("the target", "the source"), strict=True)
+    text = "; ".join(f"{class_list(n)} in {side} only" for n, side in sides if len(n))
     if text:
         warnings.warn(f"{name}: {text}.", LabelWarning, stacklevel=3)
 

@@ -30,7 +30,7 @@ class UnnamedClass(DataError):
     """The file has a model of an external class that the caller did not pass."""
 
 
-def check_keepable(model: HeterogeneousClassifier) -> None:
+def check_savable(model: HeterogeneousClassifier) -> None:
     """Refuse a model, fitted or not, that cannot be saved or would be useless."""
     name = type(model).__name__
     if model.transductive:
@@ -74,7 +74,7 @@ def save_model(
         The method is transductive, or an option is an object.
     """
     check_is_fitted(model)
-    check_keepable(model)
+    check_savable(model)
     packer = Packer(_take_apart)
     content = {"model": model, "extras": dict(extras or {})}
     tree = packer.pack(content, type(model).__name__)
@@ -102,9 +102,8 @@ def load_model(
     Raises
     ------
     DataError
-        The file is missing, damaged, of another kind or of a later schema; its model is
-        of an external class other than `class_`; or ``cdspp fit --scale`` scaled the
-        rows of the fit.
+        The file is missing, damaged, of another kind or of a later schema; its model
+        has another external class; or ``cdspp fit --scale`` scaled the rows.
     """
     model, extras = read_model(path, class_=class_)
     scaling = extras.get("scaling")

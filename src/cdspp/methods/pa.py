@@ -45,8 +45,7 @@ class PA(base.TransductiveClassifier):
 
     with the Laplacian `L` of a nearest-neighbour graph over both domains, and the
     squared distance `M` between the mean codes of the domains. Logistic regression on
-    the codes of labelled target rows then labels the others. Source labels are not
-    used.
+    codes of labelled target rows then labels the others. Source labels are not used.
 
     Parameters
     ----------

@@ -53,8 +53,7 @@ class SourceDomain:
         columns with the same name in both.
     paired_rows : tuple of two array-likes, default=None
         Objects described in both ways, of shapes (n_pairs, n_features_source) and
-        (n_pairs, n_features). They need no labels, and must not be rows of `X` or of
-        the target.
+        (n_pairs, n_features). They need no labels, and must not be in either domain.
 
     Notes
     -----

@@ -144,7 +144,7 @@ def _from_published(
 def _from_view(
     extractor: ViewExtractor, view: PathLike | None
 ) -> tuple[Any, Sequence[str], dict[str, Any]]:
-    features = read_features(_given(extractor, "view", view))
+    features = read_features(_required_path(extractor, "view", view))
     linalg.require_finite(features.X, features.ids, str(view))
     X, entries = extractor.reduce(features.X)
     record = _record(extractor, **entries, view=dict(features.provenance))
@@ -155,7 +155,7 @@ def _from_files(
     extractor: Extractor, files: Sequence[Path], codebook: PathLike | None
 ) -> tuple[Any, Any, dict[str, Any]]:
     if isinstance(extractor, WordExtractor):
-        words = read_features(_given(extractor, "codebook", codebook))
+        words = read_features(_required_path(extractor, "codebook", codebook))
         learnt = {"codebook": dict(words.provenance)}
         return extractor.extract(files, words.X), None, learnt
     assert isinstance(extractor, FileExtractor)
@@ -163,14 +163,14 @@ def _from_files(
 
 
 def _matching_index(path: PathLike | None, extractor: Extractor) -> Index:
-    index = read_index(Path(_given(extractor, "index", path)))
+    index = read_index(Path(_required_path(extractor, "index", path)))
     if extractor.kind not in (index.kind, Published.kind):
         message = f"extractor {extractor.identifier} reads {extractor.kind}, but the"
         raise ConfigError(f"{message} data set {index.dataset} holds {index.kind}.")
     return index
 
 
-def _given(extractor: Extractor, what: str, path: PathLike | None) -> PathLike:
+def _required_path(extractor: Extractor, what: str, path: PathLike | None) -> PathLike:
     if path is None:
         raise ConfigError(f"extractor {extractor.identifier} needs a file: {what}.")
     return path

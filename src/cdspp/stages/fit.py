@@ -82,8 +82,8 @@ def fit_block(job_inputs: JobInputs, fits: Sequence[Fit]) -> None:
     job with an additional method or setting computes only that one; likewise a trial
     from another block. Each fit has the same bytes as in a job of its own. A trial that
     the method cannot fit counts as failed; one that stops with any other error is
-    marked, and fitted again in the next run. DataError as in `read_trials`;
-    ConfigError: a network finds no GPU although the job requests one.
+    marked, to be fitted again. DataError as in `read_trials`; ConfigError: a network
+    finds no GPU although the job requests one.
     """
     # Load all of them before the limit, which affects only loaded libraries.
     methods = [method_class(fit.method) for fit in fits]
@@ -132,7 +132,7 @@ def _current_record(path: PathLike, made_of: str, device: Any) -> Record | None:
     """Return the record of a fit if versions and `device`, if any, are current."""
     with suppress(DataError):
         record = formats.read_fit_record(path)
-        numeric, here = provenance.numeric, provenance.versions()
+        numeric, here = provenance.numeric_versions, provenance.versions()
         alike = numeric(record.extra["versions"]) == numeric(here)
         if device is not None:
             ran_here = record.extra.get("device") == devices.PROCESSOR

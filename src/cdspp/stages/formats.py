@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cdspp.core import files
-from cdspp.core.files import Record, refused, unreadable
+from cdspp.core.files import Record, read_error, record_error
 from cdspp.core.names import FitKey, PathLike, fit_key, task_domains, trials_of_block
 from cdspp.core.provenance import file_digest, ids_digest
 
@@ -111,10 +111,10 @@ def read_features(path: PathLike) -> Features:
             parts = (arrays["data"], arrays["indices"], arrays["indptr"])
             X = sparse.csr_array(parts, shape=tuple(arrays["shape"]))
     except files.BROKEN as error:
-        raise unreadable(path, what, f"it is damaged: {error}") from error
+        raise read_error(path, what, f"it is damaged: {error}") from error
     if np.ndim(X) != 2 or np.shape(ids) != X.shape[:1]:
         shapes = f"an array of shape {np.shape(X)} and ids of shape {np.shape(ids)}"
-        raise unreadable(path, what, f"it holds {shapes}")
+        raise read_error(path, what, f"it has {shapes}")
     return Features(X, ids, provenance, arrays.get("columns"))
 
 
@@ -123,11 +123,11 @@ def read_subspace(path: PathLike) -> dict[str, np.ndarray]:
     what = "a subspace (NPZ)"
     arrays = files.read_arrays(path, what)
     if lacking := [name for name in SUBSPACE_ARRAYS if name not in arrays]:
-        raise unreadable(path, what, f"it holds no {', '.join(lacking)}")
+        raise read_error(path, what, f"it has no {', '.join(lacking)}")
     shapes = [arrays[name].shape for name in SUBSPACE_ARRAYS]
     rows = shapes[0][:1]
     if shapes != [rows, rows, rows, (*rows, 2), rows, ()]:
-        raise unreadable(path, what, f"it holds arrays of the shapes {shapes}")
+        raise read_error(path, what, f"it has arrays of the shapes {shapes}")
     return arrays
 
 
@@ -158,10 +158,10 @@ def read_rows(path: PathLike, columns: Columns) -> dict[str, np.ndarray]:
         kinds = {name: table.schema.field(name).type for name in columns}
         values = {name: table[name].to_numpy() for name in columns}
     except (OSError, KeyError, ValueError, pyarrow.lib.ArrowException) as error:
-        raise unreadable(path, what, f"it is damaged: {error}") from error
+        raise read_error(path, what, f"it is damaged: {error}") from error
     for name, kind in columns.items():
         if kinds[name] != pyarrow.lib.type_for_alias(kind):
-            raise unreadable(path, what, f"{name} has type {kinds[name]}, not {kind}")
+            raise read_error(path, what, f"{name} has type {kinds[name]}, not {kind}")
     return values
 
 
@@ -190,7 +190,7 @@ def read_csv(path: PathLike, types: Columns, remedy: str = "") -> pd.DataFrame:
     except (OSError, ValueError) as error:
         what = f"a CSV file with the columns {', '.join(types)}"
         wrong = getattr(error, "strerror", None) or str(error)
-        raise unreadable(path, what, wrong, remedy) from error
+        raise read_error(path, what, wrong, remedy) from error
 
 
 def _typed(texts: pd.Series, kind: str) -> pd.Series:
@@ -274,11 +274,11 @@ def read_fit_record(path: PathLike) -> Record:
         trials_of_block(file.stem)
     except ValueError as error:
         wrong = f"expected trials as its name, such as 1-5, got {file.stem!r}"
-        raise refused(file, wrong) from error
+        raise record_error(file, wrong) from error
     trials, dataset = record.extra.get("trials"), record.extra.get("dataset")
     lists = isinstance(trials, list) and all(isinstance(t, dict) for t in trials)
     if not lists or not isinstance(dataset, str):
-        raise refused(file, "the record next to it has no trials or no data set")
+        raise record_error(file, "the record next to it has no trials or no data set")
     return record
 
 
@@ -301,7 +301,7 @@ def read_fit(
     known = {} if digests is None else digests
     known[str(file)] = file_digest(file)
     if wrong := files.fault(file, expected, known, record=record):
-        raise refused(file, wrong)
+        raise record_error(file, wrong)
     return fit
 
 
@@ -310,14 +310,14 @@ def _check_rows(fit: FitFile) -> None:
     results = {o["trial"]: o for o in fit.record.trials if o["rounds"] and o["tested"]}
     if (found := np.unique(columns["trial"]).tolist()) != [*results]:
         expected = f"expected predictions of the trials {[*results]}"
-        raise refused(fit.path, f"{expected}, got {found}")
+        raise record_error(fit.path, f"{expected}, got {found}")
     for trial, result in results.items():
         here, tested = columns["trial"] == trial, result["tested"]
         ids = columns["id"][here]
         iterations = rows_by_iteration(columns["iteration"][here])
         if len(iterations) != result["rounds"]:
             expected = f"trial {trial}: expected {result['rounds']} iterations"
-            raise refused(fit.path, f"{expected}, got {len(iterations)}")
+            raise record_error(fit.path, f"{expected}, got {len(iterations)}")
         checked = np.empty(0, dtype=object)
         for number, rows in iterations.items():
             samples = ids[rows]
@@ -328,7 +328,7 @@ def _check_rows(fit: FitFile) -> None:
                 where = f"trial {trial}, iteration {number}"
                 expected = f"expected the {tested} test samples of the split, once each"
                 got = f"got {len(samples)} rows of {len(set(samples))} samples"
-                raise refused(fit.path, f"{where}: {expected}, {got}")
+                raise record_error(fit.path, f"{where}: {expected}, {got}")
             checked = samples
 
 

@@ -181,8 +181,7 @@ class SampleScores:
     def right(self, setting: str, task: str, method: str) -> NDArray[np.float64]:
         """Return 1 for correctly predicted rows, 0 for others, NaN for untested rows.
 
-        Rows are trials, columns are target rows; there is no row if the method did not
-        run there.
+        Rows are trials, columns are target rows; no row if the method did not run.
         """
         found = self._arrays.get(f"{setting}/{task}/{method}")
         if found is None:

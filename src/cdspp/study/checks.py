@@ -175,7 +175,7 @@ def _domain_faults(known: ConfigNames, where: str, entry: Config) -> Faults:
         every = dict.fromkeys((*sources, target))
         yield from unknown_of(f"{where}.tasks: {task}: domain", every, domains)
         if names.several_sources(task) and len(every) <= len(sources):
-            remedy = "name every source once, and leave the target out of them"
+            remedy = "name every source once, and the target only as the target"
             yield f"{where}.tasks: {task}: {remedy}."
     shown = [task for task in tasks if not names.several_sources(task)]
     if not shown:
@@ -308,8 +308,7 @@ def _role_faults(known: ConfigNames) -> Faults:
 
 def _setting_faults(known: ConfigNames, where: str, setting: Config) -> Faults:
     if not {*DIFFERENCES} & {*setting}:
-        given = ", ".join(DIFFERENCES)
-        yield f"{where}: it equals the main setting; give one of {given}."
+        yield f"{where}: equals the main setting; give one of {', '.join(DIFFERENCES)}."
     try:
         SourceState(**setting.get("source", {}))
     except ValueError as error:

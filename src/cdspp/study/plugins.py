@@ -122,7 +122,7 @@ class ConfigNames:
             if small:
                 fault = f"{labelled} labelled samples per class leave {left}"
                 place = f"in domain {domain}, class {', '.join(small)}"
-                yield f"{where}.target: {fault} {place}."
+                yield f"{where}.target: {fault} {place}; lower it."
         wanted = asked.get("source", 0)
         sources = []
         for domain in roles["source"]:

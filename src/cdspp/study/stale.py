@@ -29,11 +29,11 @@ from cdspp.core.files import (
     OTHER_CODE,
     Expected,
     fault,
+    read_error,
     read_json,
     read_record,
     recipe,
     record_path,
-    unreadable,
     write_json,
 )
 from cdspp.core.names import MAIN, FitKey, PathLike, trials_of_block
@@ -214,7 +214,7 @@ class RunForecast(NamedTuple):
     code_hours: float
 
     def __str__(self) -> str:
-        """Return a sentence: the trials that stay, and those that run, with reasons."""
+        """Return a sentence on the trials that are kept, and those to run and why."""
         stay = counted(self.stay, "trial")
         if not self.run:
             return f"Fits: all {stay} exist and are kept."
@@ -343,7 +343,7 @@ def read_digests(root: PathLike) -> ReportDigests:
             raise TypeError("values of another type")
         except (AttributeError, TypeError) as error:
             what = "the digests of a report"
-            raise unreadable(beside, what, f"it has another form: {error}") from error
+            raise read_error(beside, what, f"it has another form: {error}") from error
     # The release `OLDER` wrote all but the page's own digest on the page.
     text = page.read_text(encoding="utf-8", errors="replace")
     found = re.search(r"<pre>(\{\n.*?\n\})</pre>", text, re.DOTALL)
@@ -398,8 +398,7 @@ def changed_files(root: Path, own: str = "") -> Iterator[tuple[Path, str]]:
             continue
         if not path.is_file():
             yield path, "this input of the report is missing. Run the study again"
-        # A report from a stranger may name a file of the system that has no end: such
-        # files have size 0.
+        # A stranger's report may name a system file, which has size 0 but no end.
         elif (found := file_digest(path) if path.stat().st_size else EMPTY) != digest:
             # No run remakes files outside, such as predictions of another program.
             remedy = "Run" if name.startswith("..") else "Delete it and run"

@@ -35,7 +35,7 @@ def test_a_domain_without_splits_is_named_with_those_of_its_role(
     tmp_path: Path,
 ) -> None:
     splits = read_splits([write_block(tmp_path / "source/web/1-1.parquet", 1)])
-    with pytest.raises(DataError, match=r"shop.*source, got those of web\. Give"):
+    with pytest.raises(DataError, match=r"shop.*source, got those of web\. Pass"):
         split_of(splits, "source", "shop")
     with pytest.raises(DataError, match="web.*target, got those of none"):
         split_of(splits, "target", "web")

@@ -169,12 +169,10 @@ class CDLSSup(SubspaceMethod):
     ridge : float, default=0.5
         Weight :math:`\lambda` of the squared norm of the map.
     nu : float, default=0.5
-        Parameter of the nu-SVC; lowered, with a warning, if it is infeasible for the
-        weights of the classes.
+        Parameter of the nu-SVC; lowered, with a warning, if class weights require it.
     source_weight : {"classes", "rows"}, default="classes"
-        Weight of a source row in the nu-SVC: the ratio of the largest class sizes of
-        labelled target and source, or the ratio of the numbers of labelled target rows
-        and source rows.
+        Weight of a source row in the nu-SVC: the ratio of labelled target to source in
+        the size of the largest class, or in the number of rows.
 
     Attributes
     ----------
@@ -296,9 +294,8 @@ class CDLS(CDLSSup):
         \sum_{i \in c} \alpha_i = \delta n_s^c, \;
         \sum_{j \in c} \beta_j = \delta n_u^c
 
-    where the terms are the squared distances of the weighted means of the domains, of
-    the weighted means of the classes, and of all pairs of one class from different
-    sets.
+    where the terms are the squared distances of the domains' weighted means, of the
+    classes' weighted means, and of all pairs of one class from different sets.
 
     Parameters
     ----------

@@ -71,8 +71,7 @@ class LandmarkProgram:
     size``. `rows` (n, m) are the projected source rows, then the unlabelled target
     rows; `groups` has their class, plus `n_classes` in the target. Inner products of
     two samples have the factors `between_domains` (2, 2), plus `within_classes`
-    (n_classes, 2, 2) for samples of one class. H includes `curvature` times the
-    identity.
+    (n_classes, 2, 2) if they have one class. H has `curvature` times the identity.
     """
 
     rows: Float

@@ -76,9 +76,8 @@ class CDSPPBridge(CDSPP):
     identity, the inverse follows from the factors of both domains and another one of
     size n_shared, even for infinite `mu`.
 
-    Cost in addition to that of `CDSPP`: O(n_shared s^2 + n_shared^3) per iteration,
-    where s is the smaller of n and d of a domain; with m pairs, O((C + m)^3) instead of
-    O(C^3).
+    Cost beyond that of `CDSPP`: O(n_shared s^2 + n_shared^3) per iteration, where s is
+    the smaller of n and d of a domain; with m pairs, O((C + m)^3) instead of O(C^3).
 
     Examples
     --------

@@ -60,8 +60,7 @@ class CDSPPSup(SubspaceRecogniser):
         Dimension of the subspace; by default the number of classes, and at most the
         number of positive eigenvalues.
     center : bool, default=True
-        Whether to subtract the mean of the projected labelled rows before
-        classification.
+        Whether to subtract the mean of projected labelled rows before classification.
     normalize_means : bool, default=True
         Whether to scale class means to unit length.
     eigenvector_scaling : {"metric", "unit"}, default="metric"
@@ -280,8 +279,7 @@ class CDSPP(CDSPPSup):
         Number of iterations T, on which the shares depend.
     selection : {"class", "all"}, default="class"
         Whether to take the share from each predicted class, as the released code does,
-        or from all unlabelled rows, as the paper's text says; rounding may add a row to
-        k n_u / T.
+        or from all rows, as the paper's text says; rounding may add a row to k n_u / T.
     final_fit : bool, default=False
         Whether to fit once more on all pseudo-labels: T + 1 fits, as in Algorithm 2 of
         the paper. The released code reports iteration T, which precedes that fit.

@@ -167,8 +167,7 @@ class HFA(base.HeterogeneousClassifier):
     r"""Heterogeneous feature augmentation (HFA).
 
     Source rows become :math:`(P x; x; 0)`, target rows :math:`(Q x; 0; x)`. One support
-    vector machine per class is learned together with P and Q, which only enter through
-    H:
+    vector machine per class is learned with P and Q, which only enter through H:
 
     .. math::
 

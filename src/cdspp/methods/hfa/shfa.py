@@ -27,9 +27,8 @@ class ExactSolver:
     """Minimises ``a^T Q a / 2`` on the simplex by block principal pivoting.
 
     ``v = a / (a^T Q a)`` solves the complementarity problem ``Q v >= 1``, ``v >= 0``,
-    ``v^T (Q v - 1) = 0``, starting from the support of the previous problem. Exchanging
-    one row at a time always terminates; exchanging all violating rows takes fewer
-    steps.
+    ``v^T (Q v - 1) = 0``, starting from the previous support. Exchanging one row at a
+    time always terminates; exchanging all violating rows takes fewer steps.
     """
 
     def __init__(self, n: int) -> None:

@@ -40,8 +40,7 @@ SPIKE, USUAL_OVER = 1.5, 100
 class TrainingContext:
     """Device, precision and random numbers of a training.
 
-    Random numbers are drawn on the processor, so initial weights are the same on every
-    device.
+    Random numbers come from the processor: initial weights are equal on all devices.
     """
 
     def __init__(self, device: str, random_state: Any, *, double: bool = False) -> None:
@@ -158,8 +157,7 @@ class RowLayer:
     where s is the decay of the initial weights, and the gradient of B is G: outputs are
     :math:`s X W_0^\top + (X X^\top) B`. For n rows, d features and h outputs, a step
     takes one product of n^2 h multiplications instead of two of n d h. A bias is the
-    weight of a constant feature. B and s are the `parameters`; the gradient of s only
-    contains its decay.
+    weight of a constant feature. B and s are the `parameters`; s only decays.
     """
 
     def __init__(

@@ -294,8 +294,7 @@ class JMEA(STN):
     r"""Joint mean embedding alignment (JMEA).
 
     The encoders of `STN` with two classifiers: f on both domains, and g on the target,
-    which makes the predictions. Each selects its most confident unlabelled rows for the
-    other:
+    for predictions. Each selects its most confident unlabelled rows for the other:
 
     .. math::
 
@@ -369,9 +368,8 @@ class NNT(base.ConfidentClassifier):
         W_2^T \lambda(W_1^T x_i + b_1) + b_2\bigr)_{y_i}
         + \tfrac{\tau}{2} \bigl(\lVert W_1 \rVert^2 + \lVert W_2 \rVert^2\bigr)
 
-    for n labelled rows, scaled to unit length, and the leaky rectifier :math:`\lambda`
-    of slope 0.2. Each step of Adam uses all rows. A class without a labelled row is
-    never predicted.
+    for n labelled rows of unit length and the leaky rectifier :math:`\lambda` of slope
+    0.2. Adam's steps use all rows. A class without a labelled row is never predicted.
 
     Parameters
     ----------

@@ -77,8 +77,7 @@ class CommonSpaceMethod(
         Raises
         ------
         ValueError
-            The rows are malformed, or differ from the source in their number of
-            features.
+            The rows are malformed, or have another number of features than the source.
         """
         check_is_fitted(self)
         rows = self._read_rows(X, of_source=True)

@@ -18,7 +18,7 @@ from cdspp.core.linalg import (
 )
 from cdspp.methods import base
 from cdspp.methods.base import Float, Iteration, Problem
-from cdspp.methods.bridge import SHARED, missing_bridge
+from cdspp.methods.bridge import SHARED, bridge_error
 from cdspp.methods.shared.machines import LinearMachine, RadialMachine
 from cdspp.methods.transport import plans
 
@@ -342,7 +342,7 @@ class KPGRLKP(KPGRL):
         bridge = problem.bridge
         if bridge is None or not len(bridge.source):
             example = "shared_columns=[(i, j), ...]"
-            raise missing_bridge(self, "shared columns", example, "--shared")
+            raise bridge_error(self, "shared columns", example, "--shared")
         X_source = row_normalise(problem.X_source[:, bridge.source])
         X = row_normalise(problem.X_unlabelled[:, bridge.target])
         shared = plans.relative(squared_distances(X_source, X))

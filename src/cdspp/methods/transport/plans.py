@@ -151,8 +151,7 @@ class COOT(PlanClassifier):
     ``epsilon`` 1 for rows, an exact plan of the features and ``beta`` 100; the defaults
     here are this package's own, except `max_iter`. With rows and options as here, that
     code gave the 50 unlabelled rows of a problem (CaffeNet of DSLR to GoogLeNet of
-    Webcam) the same classes as `COOT`. `fit` raises `MethodFailed` for a class in only
-    one domain.
+    Webcam) the same classes. A class in only one domain: `fit` raises `MethodFailed`.
 
     References
     ----------
@@ -227,8 +226,7 @@ def _scaled(X: Float) -> Float:
 class UCOOT(COOT):
     r"""Co-optimal transport whose rows and features may leave mass behind (UCOOT).
 
-    The two plans of `COOT` with equal totals, and with a penalty instead of fixed
-    masses:
+    The two plans of `COOT` with equal totals, and a penalty instead of fixed masses:
 
     .. math::
 
@@ -341,8 +339,7 @@ class SemiRelaxedFGW(PlanClassifier):
     row, as in the previous version, were up to 8 points more accurate on photographs
     with the default `epsilon`, and 22 to 38 points less accurate with 0.1. The paper
     only has graphs, so no printed results can be compared, and all defaults are this
-    package's own. Class shares may differ, but `fit` raises `MethodFailed` for a class
-    in only one domain.
+    package's own. `fit` raises `MethodFailed` for a class in only one domain.
 
     References
     ----------

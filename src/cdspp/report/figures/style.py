@@ -31,7 +31,7 @@ from cdspp.analysis.verdicts import mean_interval
 from cdspp.core.errors import DataError
 from cdspp.core.files import atomic
 from cdspp.core.names import AVERAGE, PathLike, Paths, several_sources
-from cdspp.core.wording import split_name, task_title, visible
+from cdspp.core.wording import escape_invisible, split_name, task_title
 from cdspp.core.yaml_files import read_yaml
 from cdspp.study.plan import Row
 
@@ -148,7 +148,7 @@ def plain_text(text: str, most: int = 64) -> str:
     >>> plain_text("a" * 9 + "z", most=4)
     'aa…z'
     """
-    shown = visible(text)
+    shown = escape_invisible(text)
     if len(shown) > most:
         shown = f"{shown[: most // 2]}…{shown[len(shown) - (most - most // 2 - 1) :]}"
     return shown.replace("$", r"\$")

@@ -142,8 +142,8 @@ def build_selection_table(selections: pd.DataFrame, plans: Plans) -> Table:
             f"at {entry.hindsight_value}" if entry.hindsight_value else "",
         ),
         "Values selected": lambda entry: Cell(entry.chosen or DASH),
-        "Verdict by default": lambda entry: _word(entry, entry.verdict),
-        "Verdict as selected": lambda entry: _word(entry, entry.selected_verdict),
+        "Verdict by default": lambda entry: _verdict(entry, entry.verdict),
+        "Verdict as selected": lambda entry: _verdict(entry, entry.selected_verdict),
     }
     return Table.of(
         "selection",
@@ -159,6 +159,6 @@ def build_selection_table(selections: pd.DataFrame, plans: Plans) -> Table:
     )
 
 
-def _word(entry: Any, word: str) -> Cell:
+def _verdict(entry: Any, word: str) -> Cell:
     word = word if entry.state == REAL else ""
     return Cell(word or DASH, bold=word in (HELPS, HURTS))

@@ -18,7 +18,7 @@ import pandas as pd
 from cdspp.core.errors import DataError
 from cdspp.core.files import atomic
 from cdspp.core.names import PathLike
-from cdspp.core.wording import DASH, in_points, split_name, visible
+from cdspp.core.wording import DASH, escape_invisible, in_points, split_name
 
 _LATEX = str.maketrans(
     {
@@ -166,7 +166,7 @@ def to_markdown(table: Table) -> str:
 
 
 def _markdown_escape(text: str) -> str:
-    return _OPENING.sub(r"\1\\\2", _MARKDOWN.sub(r"\\\1", visible(text)))
+    return _OPENING.sub(r"\1\\\2", _MARKDOWN.sub(r"\\\1", escape_invisible(text)))
 
 
 def to_latex(table: Table) -> str:
@@ -206,7 +206,7 @@ def to_latex(table: Table) -> str:
 
 
 def _latex_escape(text: str) -> str:
-    return visible(text).translate(_LATEX)
+    return escape_invisible(text).translate(_LATEX)
 
 
 def _method_name(name: str, escaped: Callable[[str], str], form: str) -> str:
