@@ -66,8 +66,8 @@ class Comparison:
     n_labelled, n_unlabelled, fewest, repeats : int
         Labelled and unlabelled rows, labelled rows of the smallest class, and hold-outs
         that were run; none if a class has one labelled row.
-    The test on rows labelled for it, with the bet's count first.
-        The test on rows labelled on purpose, the bet's count first.
+    test : SignTest or None
+        The test on rows labelled for it, with the bet's count first.
     explanation : Explanation or None
         Tests against every control, with ``why=True``.
     accuracies : DataFrame
@@ -189,8 +189,8 @@ class Comparison:
             rows = counted(n_rows, "unlabelled row")
             return f"The choice matters for {rows} only, {few}."
         return (
-            f"To settle it: label rows on which both disagree ({n_rows} do), from the "
-            f"top of their random order; {FEWEST_ROWS} at least, 20 if you can."
+            f"To settle it: of the {n_rows} rows on which the two disagree, label at "
+            f"least {FEWEST_ROWS}, better 20, as shown below and from the top."
         )
 
     def grid(self) -> list[list[str]]:
