@@ -1,11 +1,11 @@
 """The embedding model has changed.
 
-Old and new embeddings of the same texts, with labels on the old ones.
+The labels belong to old embeddings, and new documents have new ones.
 
-The labelled archive is embedded by the old model, the new documents by the new one, and
-labelling or embedding the whole archive again would be too expensive. A few documents
-that both models have embedded form the bridge, and need no label. The script gives
-`compare` 10, 30 and 80 of these documents, in three draws, and counts the correct
+An archive has labels, but only embeddings by the old model; a new model embeds the new
+documents. Labelling or embedding the whole archive again would be too expensive. A few
+documents that both models have embedded form the bridge, and need no label. The script
+gives `compare` 10, 30 and 80 of these documents, in three draws, and counts the correct
 labels of its best bet: with 30 documents 89.6 % on average, without the archive 77.9 %.
 The documents are docstrings of SciPy, and the classes are five of its modules; two new
 documents per class have a label. The old model counts words, the new one runs of

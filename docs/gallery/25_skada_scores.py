@@ -5,11 +5,11 @@ CDSPP brings both domains into one subspace, where the scores of skada apply.
 skada adapts domains with equal features, and its scores select options without target
 labels. Here they select the `alpha` of CDSPP, in twenty draws of digits: pixels in the
 source, Fourier magnitudes in the target, three labels per digit. Scores of the
-certainty of predictions select well: by entropy, 51.8 % of the labels are correct, 2.7
-points more than by default, with a standard error of 0.8. Scores that estimate the
-accuracy from the source select badly: the weighted one expects 0.979 at the default,
-where 49.1 % are correct; CDSPP has already seen those labels. No score tests whether
-the source helps: without it, 54.7 % are correct.
+certainty of predictions select well: the `alpha` of best entropy labels 51.8 %
+correctly, 2.7 points more than the default, with a standard error of 0.8. Scores that
+estimate the accuracy from the source select badly, because CDSPP has seen its labels:
+at the default, the weighted one expects 0.979 where 49.1 % are correct. No score tests
+whether the source helps: without it, 54.7 % are correct.
 
 Picture: Correct labels, and two scores that estimate them from the source, by alpha.
 """

@@ -3,8 +3,8 @@
 Every picture of a catalogue has a label, but only a few photographs do.
 
 Digits stand in for both, so that nothing is downloaded: bright on black in the
-catalogue, described by visual words, and dark on a noisy background in the photographs,
-described by principal components of the pixels. One photograph per class has a label.
+catalogue, dark on a noisy background in the photographs. Visual words describe the
+catalogue, principal components the photographs. One photograph per class has a label.
 Compared with an SVM, which labels 56.7 % correctly, the 64.0 % of CDSPP suggest that
 the catalogue helped. Yet CDSPP reaches 66.7 % without a source, and 63.7 % with a
 source whose labels are permuted: the gain comes from the unlabelled photographs.

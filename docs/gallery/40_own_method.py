@@ -4,9 +4,9 @@ A class with `fit` and `predict` becomes a row of a study, next to all other met
 
 The script writes such a class, the nearest class mean with a small vote of the source,
 and a study of it on the data that come with the package. `cdspp plan` tries the class
-on a toy problem and forecasts the cost; `cdspp run mine.yaml` runs the study. Before
-that, `compare` names the best bet on two tables of wines, with the class among its
-candidates, and with `why=True` tests whether the class makes any use of its source.
+on a toy problem and forecasts the cost; `cdspp run mine.yaml` runs the study. Then
+`compare` names the best bet on two tables of wines, with the class among its
+candidates, and tests with `why=True` whether the class makes any use of its source.
 
 Picture: Gain of the real source over its controls, on held-out rows.
 """

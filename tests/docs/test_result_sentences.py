@@ -130,8 +130,8 @@ def test_the_next_result_is_found(sentence: str) -> None:
 
 def test_the_renderings_that_were_set_by_hand_are_disclosed() -> None:
     said = (
-        "set by hand, finally with the results of CDSPP in view, so that accuracies on "
-        "these images are no evidence for a method"
+        "Accuracies on these images are no evidence for a method: we tuned the "
+        "renderings by hand, and saw results of CDSPP while we did."
     )
     for name in ("README.md", "docs/source-help.md", "resources/datasets.yaml"):
         assert said in one_line((ROOT / name).read_text()), name

@@ -116,7 +116,7 @@ def test_captions_are_those_of_the_page_or_what_opens_a_part_of_it() -> None:
     assert captions["table", "contents_digits"].startswith("Contents of the data. ")
     assert captions["table", "source-help"].startswith("Did the source help each")
     confusion = captions["figure", "confusion_digits"]
-    assert "Confusion matrix of CDSPP on print → sketch: last" in confusion
+    assert "Confusion matrix of CDSPP on print → sketch, after" in confusion
     assert "multiple of that of CDSPP." in captions["timing", "times"]
     assert not any("{" in text for text in captions.values())
 

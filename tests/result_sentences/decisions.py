@@ -62,7 +62,7 @@ DECISIONS = [
         VERDICTS,
         "On {} draws from {} families of problems, {} of them with a useless or "
         "harmful source, the bet costs {} points of accuracy against the best choice "
-        "in hindsight, and `target-only` without a look at the source {}.",
+        "in hindsight, and always choosing `target-only` costs {}.",
         lambda n: (
             *reversed(size(n, REPORTED)),
             numeral(bad_families(n)),
@@ -73,8 +73,8 @@ DECISIONS = [
     ),
     Result(
         VERDICTS,
-        "The answer of release 0.2.0 costs {} points on the {} draws that it was "
-        "asked about.",
+        "The answer of release 0.2.0 costs {} points on the {} draws for which we "
+        "computed it.",
         lambda n: (policy(n, BEFORE)[1], policy(n, BEFORE)[0]),
         rests_on=PRINTED,
     ),
@@ -97,14 +97,14 @@ DECISIONS = [
     ),
     Result(
         VERDICTS,
-        "The 80 % intervals hold {} % of the true gains.",
+        "The 80 % intervals contain {} % of the true gains.",
         lambda n: [held(n, REPORTED)],
         rests_on=PRINTED,
     ),
     Result(
         VERDICTS,
-        "On {} draws of {} families that were set aside the bet costs {} points and "
-        "`target-only` {}; the intervals hold only {} %, because a bridge may gain "
+        "On {} draws of {} families that we set aside, the bet costs {} points and "
+        "`target-only` {}; the intervals contain only {} %, because a bridge may gain "
         "far more than the prior expects.",
         lambda n: (
             size(n, ASIDE)[1],

@@ -113,7 +113,8 @@ ERROR_RATES = [
     ),
     Result(
         APPENDIX,
-        "Crossed intervals cover it in {:.0f} %, for CDSPP_sup in {:.0f} %.",
+        "Two-way intervals, over trials and test rows (*crossed* in the table), cover "
+        "it in {:.0f} %, for CDSPP_sup in {:.0f} %.",
         lambda n: [all_rates(n, 0, m)[:, 1].mean() for m in ("cdspp", "cdspp-sup")],
         rests_on=RATES,
     ),
@@ -148,8 +149,8 @@ ERROR_RATES = [
     ),
     Result(
         APPENDIX,
-        "The verdict depends on the measure in {:.0f} %, with unequal shares in up to "
-        "{:.0f} %.",
+        "The verdict depends on the measure in {:.0f} % of cases, and in up to "
+        "{:.0f} % with unequal class shares.",
         lambda n: (
             np.mean([v[1][-1] for k, v in n.rates.items() if k.startswith("all")]),
             max(v[1][-1] for k, v in n.rates.items() if k.startswith("unequal")),
@@ -169,10 +170,10 @@ ERROR_RATES = [
     ),
     Result(
         APPENDIX,
-        "In the embedded study itself, crossed standard errors of methods over "
-        "themselves in another state are {} times the plain ones (median of {} gains; "
-        "quartiles {} and {}), for pairs of methods {} times ({} gains; {} and "
-        "{}).",
+        "In the embedded study itself, two-way standard errors are wider than those "
+        "over trials only: {} times for a method against itself in another state "
+        "(median of {} gains; quartiles {} and {}), and {} times for pairs of methods "
+        "({} gains; {} and {}).",
         lambda n: list(ratios(n)),
     ),
     Result(
@@ -191,8 +192,9 @@ ERROR_RATES = [
     ),
     Result(
         VERDICTS,
-        "**How often the rule errs** was [measured where the truth is known]"
-        "(../source-help.md#how-often-the-rule-errs): it is careful rather than sharp.",
+        "We [measured it where the truth is known]"
+        "(../source-help.md#how-often-the-rule-errs): it is cautious, and misses many "
+        "true gains.",
         holds=powers,
         rests_on=RATES,
     ),
@@ -267,7 +269,7 @@ NEWER_METHODS = [
     *map(newer_line, NEWER_ROWS),
     Result(
         HELP,
-        "With labels only no transport method reaches the best row without a source.",
+        "With labels only, no transport method reaches the best row without a source.",
         holds=transport_below,
         rests_on=NEWER_TABLES,
     ),
@@ -279,26 +281,23 @@ NEWER_METHODS = [
     ),
     Result(
         HELP,
-        "On both pairs of Office-Caltech the source hurts COOT and srFGW.",
-        holds=lambda n: all(
+        "On both pairs of Office-Caltech the source hurts COOT and srFGW: there they "
+        "lose {} to {} points against their own fits without a source.",
+        hurt_by,
+        lambda n: all(
             n(*place, row, "verdict") == HURTS for place in NETS for row in PLAN_METHODS
         ),
-        rests_on=NEWER_TABLES,
+        NEWER_TABLES,
     ),
     Result(
         HELP,
-        "Whether it helps KPG-RL and KPG-RL-GW is undecided on all four.",
+        "On all four benchmarks it is undecided whether the source helps KPG-RL and "
+        "KPG-RL-GW.",
         holds=lambda n: all(
             n(*place, row, "verdict") == OPEN
             for place in PLACES
             for row in ("kpg-rl", "kpg-rl-gw")
         ),
-        rests_on=NEWER_TABLES,
-    ),
-    Result(
-        HELP,
-        "COOT and srFGW lose {} to {} points there against their own fits without one.",
-        hurt_by,
         rests_on=NEWER_TABLES,
     ),
     Result(
@@ -314,8 +313,8 @@ NEWER_METHODS = [
     ),
     Result(
         HELP,
-        "The trials leave open whether the source helps it on any of the four (on "
-        "GoogLeNet, only accuracy calls the two equal).",
+        "Whether the source helps JMEA is open on all four (on GoogLeNet, accuracy "
+        "says *equal*, but balanced accuracy does not).",
         holds=lambda n: (
             all(n(*place, "jmea", "verdict") in (OPEN, DEPENDS) for place in PLACES)
             and n(*NETS[0], "jmea", "accuracy_verdict") == "equal"

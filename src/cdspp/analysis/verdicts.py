@@ -72,14 +72,14 @@ RULE = (
     "The source helps if the method does better with it than in every other source "
     "state: the largest one-sided p value of Student's t is below 5 % after Holm's "
     "correction over the tasks of the benchmark. It hurts if the method does worse "
-    "than without a source, whether the labelled target rows replace it as they are or "
-    "repeated to the source's class sizes. The two are equal if the 90 % intervals of "
-    "the gain over both are within the margin; otherwise the trials leave it "
-    "undecided. Standard errors cover other labelled samples and other rows of this "
-    "kind. If accuracy and balanced accuracy lead to different verdicts, the verdict "
-    "depends on the measure. Through a bridge, shared columns or paired rows, the "
-    "source helps if the method also does better than the baseline and than "
-    "target-only, on all columns of the target."
+    "with it than in both states without a source: the labelled target rows as they "
+    "are, and repeated to the source's class sizes. Source and no source are equal if "
+    "the 90 % intervals of both gains are within the margin. Otherwise the verdict is "
+    "undecided: the trials show none of these. If accuracy and balanced accuracy lead "
+    "to different verdicts, the verdict depends on the measure. Standard errors allow "
+    "for other labelled samples and other rows of this kind. A method that uses a "
+    "bridge, shared columns or paired rows, must also do better than the baseline and "
+    "than target-only, both on all columns of the target."
 )
 
 
