@@ -190,8 +190,8 @@ class Comparison:
             rows = counted(n_rows, "unlabelled row")
             return f"The choice matters for {rows} only, {few}."
         return (
-            f"To settle it, label at least {FEWEST_ROWS}, better 20, of the {n_rows} rows "
-            "on which the two disagree, from the top of their random order."
+            f"To settle it, label at least {FEWEST_ROWS}, better 20, of the {n_rows} "
+            "rows on which the two disagree, from the top of their random order."
         )
 
     def grid(self) -> list[list[str]]:
