@@ -1,7 +1,5 @@
 """Heterogeneous domain adaptation with CDSPP and the methods it is compared with."""
 
-from __future__ import annotations
-
 import logging
 import re
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Sentences on whether the source helped, from comparisons."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping

@@ -20,8 +20,6 @@ The bet is the candidate with the largest m if m is a point or more, and otherwi
 the coverage of its intervals.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Mapping
 from typing import NamedTuple

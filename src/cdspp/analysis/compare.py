@@ -1,7 +1,5 @@
 """The choice of the method to deploy on a target with few labels and a source."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace

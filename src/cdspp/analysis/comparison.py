@@ -1,7 +1,5 @@
 """The result of `compare`: a best bet, its evidence, and the next steps."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from dataclasses import dataclass

@@ -14,8 +14,6 @@ shrunk: with a standard error `e`, it is the posterior mean under gains of N(0, 
 which averages near the truth on planted problems (`python -m benchmarks verdicts`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Records of the fits of a finished study, and the publications to cite."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter, defaultdict

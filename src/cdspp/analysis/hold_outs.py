@@ -3,8 +3,6 @@
 No fit sees held-out rows, not even without labels.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Comparison of every pair of methods of a benchmark, on the same trials."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import combinations
 

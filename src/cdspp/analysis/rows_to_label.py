@@ -6,8 +6,6 @@ test holds for any first part of them, which is a random sample of these rows. T
 not a random sample of the target, and are never held out.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Comparisons of every method with itself in every other source state."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -40,8 +40,6 @@ doi:10.1002/9780470316856. Owen, The pigeonhole bootstrap, Annals of Applied Sta
 1 (2007), doi:10.1214/07-AOAS122.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The check of a finished study: its files against records, scores and digests."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress

@@ -6,8 +6,6 @@ method. The gain is over the most accurate method without a source. The verdict 
 method is stricter: it must also beat every other state of the source.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Shared parts of the commands: options, outputs, optional packages."""
 
-from __future__ import annotations
-
 import argparse
 import importlib.util
 import json

@@ -1,7 +1,5 @@
 """The command `cdspp`: its parser, its output, and its exit on errors."""
 
-from __future__ import annotations
-
 import io
 import logging
 import sys

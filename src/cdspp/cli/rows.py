@@ -1,7 +1,5 @@
 """Input and output of the commands on tables: rows, costs, predictions, labels."""
 
-from __future__ import annotations
-
 import logging
 import shlex
 import threading

@@ -1,7 +1,5 @@
 """A study from its file to its report: its forecast, and its run by Snakemake."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

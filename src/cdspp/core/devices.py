@@ -1,7 +1,5 @@
 """The devices of torch on which networks run."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lookup of classes by identifier, by import path, or from installed packages."""
 
-from __future__ import annotations
-
 import ast
 import difflib
 import importlib

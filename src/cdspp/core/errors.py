@@ -3,8 +3,6 @@
 Each message names the object and the remedy.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import traceback

@@ -1,7 +1,5 @@
 """The frame of a workflow job: inputs, log, errors and processor time."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import re

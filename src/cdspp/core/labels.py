@@ -1,7 +1,5 @@
 """Labels in files and arrays: missing-value markers and near-duplicates."""
 
-from __future__ import annotations
-
 import difflib
 import unicodedata
 from collections import Counter

@@ -5,8 +5,6 @@ one function that receives the module anyway (`sklearn.utils.fixes`). pandas is 
 only during this one import; tables are still read by pandas.
 """
 
-from __future__ import annotations
-
 import sys
 
 if not {"pandas", "sklearn"} & set(sys.modules):

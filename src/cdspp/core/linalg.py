@@ -1,7 +1,5 @@
 """Checks of matrices, and numerical kernels that several methods share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

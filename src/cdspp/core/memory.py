@@ -1,7 +1,5 @@
 """The memory still available to a process, and results that it caches."""
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import os

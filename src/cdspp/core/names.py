@@ -1,7 +1,5 @@
 """Names that several packages share: settings, source states, roles, fits."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The origin of a result: digests of code, versions, hardware, time and memory."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json

@@ -7,8 +7,6 @@ before a job loads it. The run lock therefore stores the state of the code, and 
 checks it, and its inputs, before it writes a file.
 """
 
-from __future__ import annotations
-
 import atexit
 import errno
 import json

@@ -1,7 +1,5 @@
 """Random streams named by their purpose, equal in every process."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 

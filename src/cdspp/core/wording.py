@@ -1,7 +1,5 @@
 """Formats of numbers and names, the same in every table, figure and sentence."""
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections.abc import Collection, Sequence

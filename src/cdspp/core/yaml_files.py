@@ -1,7 +1,5 @@
 """Reader of the user's YAML files: one-line errors, and no repeated keys."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Data sets: classes that generate or find the files, one module per data set."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, cast
 

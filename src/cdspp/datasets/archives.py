@@ -1,7 +1,5 @@
 """Safe extraction of members from tar and zip archives that are not trusted."""
 
-from __future__ import annotations
-
 import lzma
 import shutil
 import stat

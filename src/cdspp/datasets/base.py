@@ -1,7 +1,5 @@
 """The interface of every data set, and the index of its files."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shutil

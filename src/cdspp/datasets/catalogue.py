@@ -1,7 +1,5 @@
 """The catalogue: content, addresses and checks of each published data set."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """The digits of scikit-learn as PNG files in four renderings, with a few pairs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A folder of the user: ``<domain>/<class>/<file>``, as for ImageFolder."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 from collections import Counter

@@ -1,7 +1,5 @@
 """Published images, ``images/<domain>/<class>/<file>``: complete or refused."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Tables of scikit-learn, split into two laboratories that share a few columns."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

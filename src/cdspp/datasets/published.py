@@ -10,8 +10,6 @@ of samples inside a block, their features, two swapped samples that no trial lab
 the order of classes that are labelled as a whole.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

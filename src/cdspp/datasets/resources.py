@@ -12,8 +12,6 @@ published file of many samples is split into files of texts or rows. Forms of `m
     also mean the last class. In the columns `no_zero`, zeros mark missing numbers.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil

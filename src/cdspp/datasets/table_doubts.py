@@ -1,7 +1,5 @@
 """Notes on rows and columns of a table that may not be data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ An external one is a class path (``extractor: "mine:Histogram"``) or an entry po
 ``cdspp.extractors`` of an installed package.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """TF-IDF of text files, for both documents and code."""
 
-from __future__ import annotations
-
 import codecs
 import logging
 from collections.abc import Sequence

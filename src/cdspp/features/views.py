@@ -1,7 +1,5 @@
 """Views computed from other views: principal components, and standardised shares."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Histograms of SIFT visual words: counts of the nearest words of a codebook."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

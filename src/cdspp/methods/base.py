@@ -1,7 +1,5 @@
 """Base classes of all methods: validation, class codes, transduction, prediction."""
 
-from __future__ import annotations
-
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping

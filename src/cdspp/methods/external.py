@@ -1,7 +1,5 @@
 """External methods: classes with `fit` and `predict`, run like built-in methods."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Linear machines on rows of both domains, joined by shared columns or paired rows."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar

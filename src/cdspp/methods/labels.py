@@ -1,7 +1,5 @@
 """Labels as users pass them: reading and checks, folds and scores of labelled rows."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Files of fitted models: arrays and JSON, which are loaded without running code."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from collections.abc import Mapping

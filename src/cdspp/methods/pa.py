@@ -1,7 +1,5 @@
 """PA: progressive alignment by sparse codes over one dictionary for both domains."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import partial

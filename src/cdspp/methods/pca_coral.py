@@ -1,7 +1,5 @@
 """PCA to equal width, then correlation alignment (PCA+CORAL)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A vote over several sources, for methods that take one."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 import numpy as np

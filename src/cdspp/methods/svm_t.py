@@ -1,7 +1,5 @@
 """SVM_t: a linear support vector machine on the labelled target rows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,8 +4,6 @@ The Gram matrix has one block per domain. The two terms of the eigenproblem that
 the domains, mean discrepancy and centring, have rank one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

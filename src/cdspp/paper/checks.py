@@ -1,7 +1,5 @@
 """Checks of claims on scores, curves and times, and on the source."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Claims, of the paper or of a study, each with the verdict of its data."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Effects of the variants of a paper: deviations of its code, and choices."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path

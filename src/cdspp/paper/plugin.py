@@ -1,7 +1,5 @@
 """The paper's plug-in of a study: runs in variants, and sections of the page."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path

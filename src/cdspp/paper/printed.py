@@ -1,7 +1,5 @@
 """Printed accuracies compared with ours, each cell with a verdict or a reason."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

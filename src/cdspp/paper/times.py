@@ -1,7 +1,5 @@
 """Processor seconds of three trials over all tasks, next to the printed ones."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ Tables of measured seconds have their own folder (`timings`), because all others
 equal bytes in equal runs.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The results of a finished study as data frames."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path

@@ -3,8 +3,6 @@
 Storage keeps them for jobs without a shared disk, which unpack them next to the index.
 """
 
-from __future__ import annotations
-
 import tarfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Data sets and their labels as files of the workflow."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

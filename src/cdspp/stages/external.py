@@ -1,7 +1,5 @@
 """External programs as methods: the inputs they read, and their predictions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from pathlib import Path

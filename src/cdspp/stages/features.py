@@ -1,7 +1,5 @@
 """Codebooks and views of domains as NPZ files, without labels."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The fit stage: methods on one task for one block of trials."""
 
-from __future__ import annotations
-
 import logging
 import os
 import warnings

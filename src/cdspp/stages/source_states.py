@@ -7,8 +7,6 @@ regularised differently and does not know the source's class sizes; the labelled
 rows, repeated to *match* these sizes, keep both. Two more states change only a bridge.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

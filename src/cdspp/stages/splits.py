@@ -5,8 +5,6 @@ samples for every source and every method. Source and target roles have separate
 the file of a target holds no label of a test sample.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path

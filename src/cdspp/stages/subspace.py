@@ -1,7 +1,5 @@
 """The common subspace of one trial in two dimensions, one view for all iterations."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from typing import Any

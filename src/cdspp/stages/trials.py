@@ -1,7 +1,5 @@
 """The data of a fit: views, splits and pairs of a task, trial by trial."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

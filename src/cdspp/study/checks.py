@@ -1,7 +1,5 @@
 """Checks beyond the schema: names that exist, and data that fit."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

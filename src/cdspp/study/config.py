@@ -1,7 +1,5 @@
 """Study files and presets, merged into a configuration and checked as a study."""
 
-from __future__ import annotations
-
 import copy
 import os
 import warnings

@@ -1,7 +1,5 @@
 """Settings of a study, from the settings and curves of a configuration."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ Snakemake compares options, code and inputs with its own records, in ``.snakemak
 Without a record, as in a copy without hidden files, it takes every file as up to date.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The time left of a run, from the expected duration of its jobs."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 

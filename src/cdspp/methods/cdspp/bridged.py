@@ -1,7 +1,5 @@
 """CDSPP with what both domains share in addition to labels."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Any

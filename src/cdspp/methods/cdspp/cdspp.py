@@ -1,7 +1,5 @@
 """CDSPP: supervised, semi-supervised, on principal components, or without a source."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial

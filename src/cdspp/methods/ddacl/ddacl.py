@@ -1,7 +1,5 @@
 """DDACL: a shared softmax classifier on projections with aligned class means."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

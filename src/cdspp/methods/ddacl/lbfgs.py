@@ -4,8 +4,6 @@ It follows C. E. Rasmussen's `minimize` (2011). Methods whose result depends on 
 the optimiser stops need this implementation, because another L-BFGS stops elsewhere.
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Callable, Sequence

@@ -5,8 +5,6 @@ time, with a machine whose kernel is ``K + sum_m d_m g_m g_m^T`` for the columns
 sqrt(trace_bound) K^{1/2} h_m``. Neither H nor a matrix root is formed.
 """
 
-from __future__ import annotations
-
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable

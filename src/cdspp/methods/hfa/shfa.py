@@ -1,7 +1,5 @@
 """SHFA: heterogeneous feature augmentation, semi-supervised."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple

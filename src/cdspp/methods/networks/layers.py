@@ -1,7 +1,5 @@
 """Layers of the networks, their tensors, and the steps of training."""
 
-from __future__ import annotations
-
 import logging
 import math
 import time

@@ -1,7 +1,5 @@
 """Networks as estimators; only `fit` imports torch."""
 
-from __future__ import annotations
-
 import importlib.util
 from dataclasses import dataclass
 from numbers import Real

@@ -1,7 +1,5 @@
 """Trained networks as arrays, which are stored, copied and used without torch."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

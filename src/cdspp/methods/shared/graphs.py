@@ -1,7 +1,5 @@
 """Neighbour graphs that several methods share."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse

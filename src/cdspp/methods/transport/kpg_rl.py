@@ -1,7 +1,5 @@
 """Keypoint-guided optimal transport (KPG-RL) and its variants."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Transport plans: Sinkhorn's algorithm, and methods that label rows by a plan."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from abc import abstractmethod

@@ -4,8 +4,6 @@ Dots are means over trials. Where lines cross, only the reference has a band of 
 t intervals over trials; along pairs, every method has bars, side by side.
 """
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Figures of one task's samples: the confusion matrix, and the subspace."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial

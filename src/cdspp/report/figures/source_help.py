@@ -1,7 +1,5 @@
 """Charts of gains: by task, by method and source state, and of selected options."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import partial

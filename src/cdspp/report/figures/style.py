@@ -4,8 +4,6 @@ Accuracies are drawn in percent. Sizes are inches and points of the style two-co
 except for widths; other styles have smaller ones.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import textwrap

@@ -1,7 +1,5 @@
 """The opening figure: the gain and verdict of each way of using a source."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The headline of a study for a terminal: averages, answers, path of the report."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path

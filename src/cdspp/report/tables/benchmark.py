@@ -1,7 +1,5 @@
 """Tables of scores: accuracies, iterations, the overview, curves."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

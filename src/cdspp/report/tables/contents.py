@@ -1,7 +1,5 @@
 """Tables of the data: the contents of each domain, and overlaps within a task."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Hyper-parameters: default, selected, and best in hindsight."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
