@@ -183,7 +183,7 @@ class CDLSSup(SubspaceMethod):
     -----
     Cost O(n d min(n, d) + min(n, d)^3) for the axes and for the map, with n labelled
     rows of the domain, and C^2 / 2 small machines. The axes are those of the labelled
-    rows only, so there is at most one fewer than rows. The released code has no
+    rows only, so there are fewer axes than labelled rows. The released code has no
     supervised program; this one combines parts of it: an uncentred projection and a
     nu-SVC with row weights. `fit` raises `MethodFailed` if no margin separates two
     classes, and for a class in only one domain, without a source row or a labelled
@@ -306,7 +306,7 @@ class CDLS(CDLSSup):
     max_iter : int, default=5
         Number of iterations; each predicts all unlabelled rows anew.
     mixed_normaliser : bool, default=True
-        In the marginal term of the program for the weights, whether to divide inner
+        In the marginal term of the program for the weights, whether to weight inner
         products of unlabelled rows by the product of both domains' normalisers, as the
         released code does, or by the square of the target's.
     norms_of_all_classes : bool, default=True
