@@ -118,8 +118,8 @@ OPENING = [
     Result(
         README,
         "With source labels only, CDSPP reaches {} % and the best method without a "
-        "source {} %, an *open* result: it shows neither that the source helps nor that "
-        "it is useless.",
+        "source {} %, an *open* result: it shows neither that the source helps nor "
+        "that it is useless.",
         headline,
         lambda n: own(n, "cdspp") in (DEPENDS, OPEN),
     ),
